@@ -1,0 +1,20 @@
+// One Jest configuration; the suites are chosen by file suffix (see scripts/jest.mjs).
+import { readFileSync } from 'node:fs';
+
+const swc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
+
+export default {
+  rootDir: '.',
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.recourse/', '<rootDir>/.cache/'],
+  transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, sourceMaps: 'inline' }] },
+  moduleNameMapper: {
+    '^@recourse/(kernel|messages|chain|kafka|event-log|config|telemetry|testing|sdk|service)$': '<rootDir>/libs/$1/src/index.ts',
+    '^@recourse/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant|cli)$': '<rootDir>/apps/$1/src/index.ts',
+    '^@recourse/dev-stack$': '<rootDir>/deploy/dev/src/index.ts',
+    '^@recourse/test-(simulation|bench|crash)$': '<rootDir>/test/$1/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  testTimeout: 30_000,
+};

@@ -1,0 +1,167 @@
+// The Kafka port: all that the rest of the project may know of a broker.
+//
+// Boundary: kafkajs and the registry client are imported in this package only. Two adapters implement the port, kafkajs
+// (real) and memory (specs, simulation), and both pass `kafka.contract.ts`.
+
+/** A record as it is sent. Keys and values are bytes; logs always carry a key. */
+export interface OutgoingRecord {
+  readonly key: Buffer;
+  readonly value: Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A record as it is read. `value` is null for a tombstone, which no topic of ours allows. */
+export interface FetchedRecord {
+  readonly offset: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  /** Broker or producer time, epoch milliseconds. Never used for a decision. */
+  readonly timestamp: number;
+  readonly headers: Readonly<Record<string, Buffer>>;
+}
+
+/** Consecutive records of one partition. `fetchedOffset` is the position the fetch started at. */
+export interface FetchedBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly fetchedOffset: number;
+  readonly records: readonly FetchedRecord[];
+}
+
+export interface PartitionRange {
+  /** First offset still held. */
+  readonly low: number;
+  /** Offset the next record will get. */
+  readonly high: number;
+}
+
+/**
+ * What is known after a send to a log. There is no "failed": whatever is not confirmed may have landed (L5).
+ */
+export type SendOutcome =
+  | { readonly kind: 'landed'; readonly baseOffset: number }
+  | { readonly kind: 'unknown'; readonly cause: unknown };
+
+/**
+ * Writes to the logs of one partition loop, one send in flight, acks=all, not idempotent, no retries (L6).
+ *
+ * Implementations MUST answer `unknown` for every error, time-out or reply without a base offset.
+ * Implementations MUST NOT retry, reorder or split a send. After `unknown` the producer is dropped by its owner.
+ */
+export interface LogProducer {
+  send(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome>;
+  close(): Promise<void>;
+}
+
+/**
+ * Writes to wires, at least once, partitioned by murmur2 of the key as Java does.
+ *
+ * Implementations MUST retry until acknowledged or throw Failure(BROKER_UNAVAILABLE); a record may be duplicated.
+ */
+export interface WireProducer {
+  send(topic: string, records: readonly OutgoingRecord[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads partitions without a group: tails, rewinds, views and audits (L13).
+ *
+ * Implementations MUST NOT wait for new records: at the end `records` is empty.
+ * Errors: Failure(CURSOR_OUT_OF_RANGE) below `low` or above `high`; Failure(TOPIC_MISSING); Failure(BROKER_UNAVAILABLE).
+ */
+export interface RawReader {
+  range(topic: string, partition: number): Promise<PartitionRange>;
+  /** At most about `maxBytes` (default 1 MiB), at least one record when there is one. */
+  read(topic: string, partition: number, fromOffset: number, maxBytes?: number): Promise<FetchedBatch>;
+  close(): Promise<void>;
+}
+
+/** What a member of a service's group owns: partition numbers of the aligned topics, and all of the broadcast ones. */
+export interface Assignment {
+  /** Same numbers for every aligned topic. */
+  readonly partitions: readonly number[];
+  readonly generation: number;
+}
+
+export interface InputConsumerOptions {
+  readonly groupId: string;
+  /** Topics with equal partition counts; a member gets the same numbers of all of them. */
+  readonly aligned: readonly string[];
+  /** Topics of which every member reads every partition. */
+  readonly broadcast: readonly string[];
+  /** Default 6,000. */
+  readonly sessionTimeoutMs?: number;
+  /** Longest time a fetch waits for data at the broker. Default 100. */
+  readonly maxWaitMs?: number;
+}
+
+export interface InputHandlers {
+  /**
+   * A (re)join ended. Everything is paused; nothing arrives until the owner has sought and resumed.
+   * Called synchronously in order of generations; a slow owner is overtaken by the next call, never waited for.
+   */
+  onAssigned(assignment: Assignment): void;
+  /** Hands over a batch; returns at once. Batches fetched before a pause or seek may still arrive: check `fetchedOffset`. */
+  onBatch(batch: FetchedBatch): void;
+  /** The consumer is dead and will not come back; the owner makes a new one. */
+  onCrash(cause: unknown): void;
+}
+
+export interface TopicPartition {
+  readonly topic: string;
+  readonly partition: number;
+}
+
+/**
+ * Reads a service's inputs through one consumer group (L13). No offset is ever committed: cursors live in the logs.
+ *
+ * Implementations MUST pause all topics synchronously at every (re)join, before any batch of the new generation.
+ * Implementations MUST NOT resume by themselves.
+ */
+export interface InputConsumer {
+  start(handlers: InputHandlers): Promise<void>;
+  seek(topic: string, partition: number, offset: number): void;
+  pause(partitions: readonly TopicPartition[]): void;
+  resume(partitions: readonly TopicPartition[]): void;
+  /** Leaves the group, so that others take over at once. */
+  stop(): Promise<void>;
+}
+
+export interface TopicSpec {
+  readonly name: string;
+  readonly partitions: number;
+  readonly replicationFactor?: number;
+  readonly config?: Readonly<Record<string, string>>;
+}
+
+export interface KafkaAdmin {
+  /** Partition count, or null when the topic does not exist. */
+  partitionCount(topic: string): Promise<number | null>;
+  /** Creates what is missing. Errors: Failure(PARTITION_COUNT_CHANGED) when a topic exists with another count. */
+  ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
+  listTopics(): Promise<readonly string[]>;
+  clusterId(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** One broker cluster. Every call makes a new connection or client of its own; the caller closes what it opened. */
+export interface Kafka {
+  logProducer(): Promise<LogProducer>;
+  wireProducer(): Promise<WireProducer>;
+  rawReader(): Promise<RawReader>;
+  inputConsumer(options: InputConsumerOptions): InputConsumer;
+  admin(): Promise<KafkaAdmin>;
+}
+
+/**
+ * The schema registry, as far as writers and readers need it.
+ *
+ * Implementations MUST cache promises, so that a burst of cold look-ups makes one request.
+ * Errors: Failure(UNKNOWN_SCHEMA) for an id it does not know; Failure(REGISTRY_UNAVAILABLE) when it does not answer.
+ */
+export interface SchemaRegistry {
+  /** Writer schema (Avro JSON text, references inlined) by id. */
+  schemaById(id: number): Promise<string>;
+  /** Id of a schema registered under a subject; registers it when `register` is set. */
+  idOf(subject: string, schema: string, options?: { readonly register?: boolean }): Promise<number>;
+}

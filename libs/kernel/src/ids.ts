@@ -1,0 +1,21 @@
+// Ids are derived from their cause, never random (L1).
+import { hash } from 'node:crypto';
+
+/**
+ * Derives a stable id from named parts.
+ *
+ * Shape:  `<prefix>_<32 hex digits>`; parts are length-prefixed so that no two lists collide.
+ * Source: DESIGN 3.3 L1.
+ */
+export function deriveId(prefix: string, ...parts: readonly (string | number)[]): string {
+  return `${prefix}_${sha256Hex(joined(parts)).slice(0, 32)}`;
+}
+
+/** SHA-256 of text or bytes, as 64 hex digits. */
+export function sha256Hex(data: string | Uint8Array): string {
+  return hash('sha256', data, 'hex');
+}
+
+function joined(parts: readonly (string | number)[]): string {
+  return parts.map((part) => { const text = String(part); return `${text.length}:${text}`; }).join('');
+}

@@ -1,0 +1,5 @@
+export { assertNever, Failure, FAILURES, InvariantViolation } from './outcome.js';
+export type { FailureCode, FailureSpec, Rejection, RetryRule } from './outcome.js';
+export { deriveId, sha256Hex } from './ids.js';
+export { canonicalJson } from './canonical.js';
+export type { Json } from './canonical.js';

@@ -1,0 +1,73 @@
+// The three kinds of wrong (STYLE section 3): rejections are values, failures carry a code from one table,
+// invariants are thrown and handled by nobody.
+
+/** A coded refusal: a fact about the world, with what the caller needs to act on it. */
+export interface Rejection<Code extends string = string> {
+  readonly code: Code;
+  /** What is wrong, where, and what to do; one sentence for people. Specs never assert on it. */
+  readonly message: string;
+  /** Path inside the input the code speaks of, JSON-pointer style; absent when it is about the whole. */
+  readonly path?: string;
+  readonly facts?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** How a failed operation may be tried again. */
+export type RetryRule = 'never' | 'backoff' | 'reconcile_first';
+
+/** One row of the table of failures; `docs/reference/failures.md` is printed from it. */
+export interface FailureSpec {
+  readonly retry: RetryRule;
+  readonly httpStatus: number;
+  readonly summary: string;
+}
+
+/**
+ * Every operating error of the project.
+ *
+ * Errors: none. A code is a fact; the HTTP status is a column.
+ */
+export const FAILURES = {
+  HEAD_MOVED: { retry: 'backoff', httpStatus: 503, summary: 'Another record was accepted at this head first; the loop re-reads the tail and decides again.' },
+  OUTCOME_UNKNOWN: { retry: 'backoff', httpStatus: 503, summary: 'An append was neither confirmed nor refused; the loop re-reads the tail.' },
+  LOG_CUT: { retry: 'never', httpStatus: 503, summary: 'The log is shorter than what was acknowledged or projected. Start refuses until `recourse log accept-cut` names what was lost.' },
+  CHAIN_BROKEN: { retry: 'never', httpStatus: 503, summary: 'The log does not follow from its genesis. Run `recourse audit verify`.' },
+  CURSOR_OUT_OF_RANGE: { retry: 'never', httpStatus: 503, summary: 'A cursor lies outside what its topic still holds: input was lost to retention. Restore the topic, or accept the gap.' },
+  PARTITION_COUNT_CHANGED: { retry: 'never', httpStatus: 503, summary: 'A topic has another number of partitions than its log was begun with. Restore the count.' },
+  TOPIC_MISSING: { retry: 'never', httpStatus: 503, summary: 'A topic of the catalogue does not exist. Provision topics from schemas/topics.json.' },
+  UNKNOWN_SCHEMA: { retry: 'backoff', httpStatus: 503, summary: 'A record of a log names a schema the registry does not know; the reader waits and never skips it.' },
+  REGISTRY_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The schema registry does not answer.' },
+  DATABASE_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The database does not answer; nothing is compensated or debited meanwhile.' },
+  BROKER_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'No Kafka broker answers.' },
+  CLOCK_BEHIND: { retry: 'backoff', httpStatus: 503, summary: 'Database time is behind the chain by more than the margin; nothing is decided until it has caught up.' },
+  PROJECTION_FENCED: { retry: 'backoff', httpStatus: 503, summary: 'The projection head was moved by another owner; the loop reloads.' },
+  NOT_READY: { retry: 'backoff', httpStatus: 503, summary: 'The service has not read its inputs to the end yet.' },
+  CONFIG_INVALID: { retry: 'never', httpStatus: 500, summary: 'The environment does not fit the configuration; every problem is listed at start.' },
+} as const satisfies Record<string, FailureSpec>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+/** An operating error: coded, with its cause. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  constructor(readonly code: FailureCode, detail: string, options?: { readonly cause?: unknown }) {
+    super(`${code}: ${detail}`, options);
+  }
+  get retry(): RetryRule { return FAILURES[this.code].retry; }
+}
+
+/** A bug. `scope` says what stops: the key the record belongs to, or the whole partition (chain, cursor, fence). */
+export class InvariantViolation extends Error {
+  override readonly name = 'InvariantViolation';
+  constructor(readonly rule: string, detail: string, readonly scope: 'key' | 'partition' = 'key') {
+    super(`${rule}: ${detail}`);
+  }
+}
+
+/**
+ * Marks a branch the types say cannot happen.
+ *
+ * Errors: InvariantViolation when it happens all the same.
+ */
+export function assertNever(value: never): never {
+  throw new InvariantViolation('unreachable', `no branch for ${JSON.stringify(value)}`);
+}
