@@ -1,1 +1,4 @@
-export {};
+export { assumptionsCore } from './application/assumptions.core.js';
+export type { AssumptionsConfig } from './application/assumptions.core.js';
+export { assumptionView, mutationIdOf, mutationsCore } from './application/mutations.core.js';
+export type { MutationsConfig } from './application/mutations.core.js';

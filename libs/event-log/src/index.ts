@@ -1,1 +1,27 @@
-export {};
+export { accepted, facts, NotLoaded, NOTHING, refused } from './service-core.js';
+export type {
+  AcceptedRecord, BroadcastView, Change, ColumnSpec, ColumnType, CommandAnswer, DecideContext, Decided, Decision, Derived, Doc, Input, InputSpec, KindSpec,
+  Outgoing, RecordInput, Row, RowAddress, ServiceCore, StateView, TimerInput, Views, ViewSpec,
+} from './service-core.js';
+export type { GroupAddress, Loaded, PartitionStore, ProjectedHead, ProjectResult, StoredCursor, StoreFactory } from './store.port.js';
+export { systemScheduler, Wake } from './scheduler.port.js';
+export type { Scheduler } from './scheduler.port.js';
+export { backoffMs, BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend, judgeClock, judgeDelivery, judgeStore, progressAloneIsDue } from './loop.decisions.js';
+export { ALL_RULES } from './loop.rules.js';
+export type { LoopRules } from './loop.rules.js';
+export { COMMAND_KIND, COMMON_KINDS, PARKED_KIND, withCommonKinds } from './common-kinds.js';
+export type { CommandDoc, ParkedDoc } from './common-kinds.js';
+export { signCommand, verifyCommand } from './command-signature.js';
+export type { SignedCommand } from './command-signature.js';
+export { canonicalRow, columnText, columnValue, compareText, decodeDoc, encodeDoc } from './row-codec.js';
+export type { ColumnValue } from './row-codec.js';
+export { MemoryDatabase } from './memory-store.js';
+export type { MemoryDatabaseOptions, StoreOperation } from './memory-store.js';
+export { OwnLog } from './own-log.js';
+export type { OwnLogOptions, PlacedRecord } from './own-log.js';
+export { LogView, ViewSet } from './broadcast-view.js';
+export { LOOP_SETTINGS, PartitionLoop } from './partition-loop.js';
+export type { LoopEvent, LoopHealth, LoopSettings, PartitionLoopOptions } from './partition-loop.js';
+export { createServiceRuntime } from './service-runtime.js';
+export type { RuntimeHealth, ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
+export { findStorageProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';

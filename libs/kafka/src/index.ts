@@ -1,1 +1,18 @@
-export {};
+export type {
+  Assignment, FetchedBatch, FetchedRecord, InputConsumer, InputConsumerOptions, InputHandlers, Kafka, KafkaAdmin, LogProducer, OutgoingRecord,
+  PartitionRange, RawReader, SchemaRegistry, SendOutcome, TopicPartition, TopicSpec, WireProducer,
+} from './kafka.port.js';
+export { murmur2, partitionForKey } from './murmur2.js';
+export { assignPartitions } from './partition-assignment.decisions.js';
+export type { GroupMember, MemberShare, PartitionCounts } from './partition-assignment.decisions.js';
+export { createKafka } from './kafkajs/create.kafka.js';
+export type { KafkaLogger, KafkaLogLine, KafkaOptions } from './kafkajs/client.kafka.js';
+export { openGate } from './memory/gate.memory.js';
+export type { Gate, GateKind, GateOperation, GateVerdict } from './memory/gate.memory.js';
+export { MemoryBroker } from './memory/broker.memory.js';
+export type { LatePacket, MemoryBrokerOptions } from './memory/broker.memory.js';
+export { createSchemaRegistry } from './registry/registry.confluent.js';
+export type { RegistryOptions } from './registry/registry.confluent.js';
+export { MemoryRegistry } from './registry/registry.memory.js';
+export { startTcpProxy } from './testing/tcp-proxy.js';
+export type { ProxyMode, TcpProxy } from './testing/tcp-proxy.js';

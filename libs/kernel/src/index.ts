@@ -3,3 +3,4 @@ export type { FailureCode, FailureSpec, Rejection, RetryRule } from './outcome.j
 export { deriveId, sha256Hex } from './ids.js';
 export { canonicalJson } from './canonical.js';
 export type { Json } from './canonical.js';
+export { murmur2, partitionForKey } from './partition.js';

@@ -1,1 +1,5 @@
-export {};
+export * from './generated/index.js';
+export { createCodecs, recordOf, recordsOf } from './codecs.js';
+export type { BadReason, Codecs, Decoded, DecodedRecord, ForeignRecord, SchemaSource } from './codecs.js';
+export { FRAME_SIZE, frameOf, readHead, schemaIdOf } from '@recourse/chain';
+export type { RecordHead } from '@recourse/chain';

@@ -1,1 +1,4 @@
-export {};
+export { createLogger } from './logger.js';
+export type { Logger, LoggerOptions } from './logger.js';
+export { METRICS, Metrics } from './metrics.js';
+export type { MetricSpec } from './metrics.js';

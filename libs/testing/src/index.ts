@@ -1,1 +1,4 @@
-export {};
+export { CoreHarness, fact, fakeHash, harness, logged, WAYS, wire } from './core-harness.js';
+export type { HarnessOptions } from './core-harness.js';
+export { deepFreeze, mismatch, plainProblem } from './plain-data.js';
+export { MemoryView, memoryView } from './view.memory.js';

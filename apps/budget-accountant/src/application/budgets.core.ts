@@ -1,0 +1,197 @@
+// The budgets log as a service core: commands and mutations in, reservations and debits out.
+//
+// Boundary: translates between the loop and the deciders; looks up contracts, derives ids, picks the rows.
+//
+// Invariants
+//   B1. All debts of a tenant are decided on the tenant's partition, one after another: that is the lock (P8).
+//   B2. `mutations` is read from every partition; a record of a tenant that lives elsewhere is somebody else's.
+//   B3. Each effect has one reservation id; whatever is said twice changes nothing the second time.
+import { CLASS_WEIGHTS, contractByDigest, contractByName, contractView, weighted, weightOf } from '@recourse/contract';
+import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
+import type { DecideContext, Decision, Input, RecordInput, ServiceCore, StateView } from '@recourse/event-log';
+import { assertNever, InvariantViolation, partitionForKey } from '@recourse/kernel';
+import type { Money, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
+import { decideEscalation, decideOpen, decideRelease, decideReserve, escalationIdOf, reservationIdOf } from '../domain/budget/budget.decider.js';
+import type { Scopes } from '../domain/budget/budget.decider.js';
+import { BUDGET_REJECTIONS } from '../domain/budget/budget.messages.js';
+import type { BudgetAnswer, BudgetCommand, EscalationPolicy, ReserveBudgetCommand } from '../domain/budget/budget.messages.js';
+import { refund, release, settle } from '../domain/budget/settlement.decider.js';
+import type { ExecutionEnd } from '../domain/budget/settlement.decider.js';
+import { BUDGET_COMMAND_TYPES, commandOf } from './budgets.commands.js';
+import { budgetGroup, BUDGET_KINDS, evolveBudgets, readBudget, readEscalation, readReservation, reservationOfMutation } from './budgets.rows.js';
+
+export const BUDGETS_LOG = 'recourse.budgets';
+export const BUDGET_COMMANDS = 'recourse.budget-commands';
+const MUTATIONS_LOG = 'recourse.mutations';
+
+export interface BudgetsCoreConfig {
+  /** Partitions of the budgets log. */
+  readonly partitionCount: number;
+  /** Who is asked about escalations and overruns. */
+  readonly escalationOwner?: string;
+  /** How long a person has to decide; milliseconds. */
+  readonly escalationDeadlineMs?: number;
+}
+
+/** A working day and a night: an escalation stops an agent, an overrun has already happened. */
+const ESCALATION_DEADLINE_MS = 24 * 3_600_000;
+
+/** Builds the core of the budget accountant. */
+export function budgetsCore(config: BudgetsCoreConfig): ServiceCore {
+  const policy: EscalationPolicy = { owner: config.escalationOwner ?? 'role:approver', deadlineMs: config.escalationDeadlineMs ?? ESCALATION_DEADLINE_MS };
+  return {
+    log: BUDGETS_LOG,
+    inputs: [
+      { topic: BUDGET_COMMANDS, source: 'wire', mode: 'aligned', types: BUDGET_COMMAND_TYPES },
+      { topic: MUTATIONS_LOG, source: 'log', mode: 'broadcast', types: ['MutationRecorded', 'RecoverabilityChanged'] },
+    ],
+    views: [contractView],
+    kinds: BUDGET_KINDS,
+    keyOf: (record) => String(record.body['tenant']),
+    needs: needsOf,
+    decide: (context, input) => {
+      if (input.source === 'timer') return NOTHING;
+      if (input.source === 'wire') return onCommand(context, input, policy);
+      return isOwn(context, input, config.partitionCount) ? onMutation(context, input, policy) : NOTHING;
+    },
+    evolve: evolveBudgets,
+    react: () => [],
+    owed: () => false,
+    owedNeeds: () => [],
+  };
+}
+
+function onCommand(context: DecideContext, input: RecordInput, policy: EscalationPolicy): Decision {
+  const command = commandOf(input);
+  if (input.key !== command.asker.tenant) return refused(BUDGET_REJECTIONS.KEY_MISMATCH, 'KEY_MISMATCH', 'the record key of a budget command is its tenant');
+  const { state } = context;
+  const { tenant } = command.asker;
+  switch (command.type) {
+    case 'OpenBudget': return answered(decideOpen(command, readBudget(state, tenant, command.scope, command.scopeId, command.currency)));
+    case 'ReserveBudget': return onReserve(context, command, policy);
+    case 'ReleaseReservation': return answered(decideRelease(command, readReservation(state, reservationIdOf(tenant, command.runId, command.effectKey))));
+    case 'DecideEscalation': return answered(decideEscalation(command, isId(command.escalationId) ? readEscalation(state, command.escalationId) : null));
+    default: return assertNever(command);
+  }
+}
+
+function onReserve({ state, views, viewsFresh, now }: DecideContext, command: ReserveBudgetCommand, policy: EscalationPolicy): Decision {
+  const { asker: { tenant }, runId, effectKey, value } = command;
+  const known = contractByName(views.view(contractView.name), command.capability)?.contract;
+  if (known === undefined && !viewsFresh) return { records: [], refresh: [contractView.name] };
+  const usable = known !== undefined && (known.tenant === undefined || known.tenant === '*' || known.tenant === tenant);
+  return answered(decideReserve(command, {
+    reservation: readReservation(state, reservationIdOf(tenant, runId, effectKey)),
+    scopes: scopesOf(state, tenant, runId, value.currency),
+    // Nothing declared counts as irreversible.
+    weight: usable ? weightOf(known) : CLASS_WEIGHTS.irreversible,
+    policy, now,
+  }));
+}
+
+function onMutation(context: DecideContext, input: RecordInput, policy: EscalationPolicy): Decision {
+  if (input.type === 'RecoverabilityChanged') return onRecoverability(context.state, bodyOf<RecoverabilityChanged>(input));
+  if (input.type !== 'MutationRecorded') throw new InvariantViolation('budget inputs', `no input ${input.type}`);
+  const record = bodyOf<MutationRecorded>(input);
+  const end = endOf(record);
+  if (end === null) return NOTHING;
+  const { tenant, run_id: runId, effect_key: effectKey, value } = record.execution;
+  const reservation = readReservation(context.state, reservationIdOf(tenant, runId, effectKey));
+  if (end !== 'succeeded') return facts(...release(reservation, end));
+  const weight = value === null ? CLASS_WEIGHTS.irreversible : weightOfMutation(context, record);
+  if (weight === null) return { records: [], refresh: [contractView.name] };
+  const debit: Money | null = value === null || !isCountable(value) ? null : weighted(value, weight);
+  return facts(...settle({ mutationId: record.mutation_id, tenant, runId, effectKey, end, debit }, reservation, policy, context.now));
+}
+
+function onRecoverability(state: StateView, change: RecoverabilityChanged): Decision {
+  if (change.event !== 'compensation_verified' && change.event !== 'cancelled') return NOTHING;
+  const reservation = reservationOfMutation(state, change.mutation_id);
+  return facts(...(change.event === 'cancelled' ? release(reservation, 'cancelled') : refund(change.mutation_id, reservation)));
+}
+
+function endOf(record: MutationRecorded): ExecutionEnd | null {
+  if (record.recoverability === 'cancelled') return 'cancelled';
+  return record.execution_state === 'succeeded' || record.execution_state === 'failed' ? record.execution_state : null;
+}
+
+/** Weight under the contract the mutation executed under; null when the view has still to be read. */
+function weightOfMutation({ views, viewsFresh }: DecideContext, { terms, ref }: MutationRecorded): number | null {
+  if (terms === null) return CLASS_WEIGHTS.irreversible;
+  const known = contractByDigest(views.view(contractView.name), terms.contract_digest);
+  if (known !== undefined) return weightOf(known.contract);
+  return viewsFresh ? CLASS_WEIGHTS[ref.reversal_class] : null;
+}
+
+/** Is this a record of a tenant that lives on the partition that reads it? (B2) */
+function isOwn({ partition }: DecideContext, input: RecordInput, partitionCount: number): boolean {
+  const tenant = tenantOf(input);
+  return tenant !== '' && partitionForKey(tenant, partitionCount) === partition;
+}
+
+function tenantOf(input: RecordInput): string {
+  return input.type === 'MutationRecorded' ? bodyOf<MutationRecorded>(input).execution.tenant : bodyOf<RecoverabilityChanged>(input).tenant;
+}
+
+function scopesOf(state: StateView, tenant: string, runId: string, currency: string): Scopes {
+  if (!/^[A-Z]{3}$/.test(currency)) return { run: null, tenant: null };
+  return { run: readBudget(state, tenant, 'run', runId, currency), tenant: readBudget(state, tenant, 'tenant', tenant, currency) };
+}
+
+function answered(answer: BudgetAnswer): Decision {
+  switch (answer.kind) {
+    case 'recorded': return accepted(STATUS_OF_EVENT[answer.event.type] ?? 200, answer.outcome, answer.event);
+    case 'unchanged': return accepted(answer.phase === 'escalated' ? 202 : 200, answer.outcome);
+    case 'rejected': {
+      const { code, message, ...more } = answer.rejection;
+      return refused(BUDGET_REJECTIONS[code], code, message, more);
+    }
+  }
+}
+
+/** HTTP status of what a command made; 200 for the rest. */
+const STATUS_OF_EVENT: Readonly<Record<string, number>> = { BudgetOpened: 201, BudgetReserved: 201, BudgetEscalated: 202 };
+
+function needsOf(input: Input): readonly { readonly kind: string; readonly group: string }[] {
+  if (input.source === 'timer') return [];
+  if (input.source === 'wire') return needsOfCommand(commandOf(input));
+  if (input.type === 'RecoverabilityChanged') {
+    const { event, mutation_id: mutationId } = bodyOf<RecoverabilityChanged>(input);
+    return event === 'compensation_verified' || event === 'cancelled' ? [{ kind: 'debited_mutation', group: mutationId }] : [];
+  }
+  const record = bodyOf<MutationRecorded>(input);
+  if (endOf(record) === null) return [];
+  const { tenant, run_id: runId, effect_key: effectKey, value } = record.execution;
+  return [...needsOfReservation(tenant, runId, effectKey), ...(value === null ? [] : needsOfScopes(tenant, runId))];
+}
+
+function needsOfCommand(command: BudgetCommand): readonly { readonly kind: string; readonly group: string }[] {
+  const { tenant } = command.asker;
+  switch (command.type) {
+    case 'OpenBudget': return [{ kind: 'budget', group: budgetGroup(tenant, command.scope, command.scopeId) }];
+    case 'DecideEscalation': return isId(command.escalationId) ? [{ kind: 'escalation', group: command.escalationId }] : [];
+    case 'ReserveBudget': case 'ReleaseReservation': return [...needsOfReservation(tenant, command.runId, command.effectKey), ...needsOfScopes(tenant, command.runId)];
+    default: return assertNever(command);
+  }
+}
+
+function needsOfReservation(tenant: string, runId: string, effectKey: string): readonly { readonly kind: string; readonly group: string }[] {
+  const id = reservationIdOf(tenant, runId, effectKey);
+  return [{ kind: 'reservation', group: id }, { kind: 'escalation', group: escalationIdOf(id) }];
+}
+
+function needsOfScopes(tenant: string, runId: string): readonly { readonly kind: string; readonly group: string }[] {
+  return [{ kind: 'budget', group: budgetGroup(tenant, 'run', runId) }, { kind: 'budget', group: budgetGroup(tenant, 'tenant', tenant) }];
+}
+
+/** Anything else is no id of ours, and may be no address at all. */
+function isId(id: string): boolean { return /^esc_[0-9a-f]{32}$/.test(id); }
+
+function isCountable({ amount_minor, currency }: Money): boolean {
+  return Number.isSafeInteger(amount_minor) && amount_minor >= 0 && /^[A-Z]{3}$/.test(currency);
+}
+
+function bodyOf<T>(input: RecordInput): T {
+  // The log's codec made the body from the schema of this type.
+  return input.body as unknown as T;
+}

@@ -1,0 +1,153 @@
+// Decides commands about ceilings, reservations and escalations. Amounts are minor units.
+import { weighted } from '@recourse/contract';
+import { deriveId } from '@recourse/kernel';
+import { APPROVER_ROLE, BUDGET_ROLES } from './budget.messages.js';
+import type {
+  Budget, BudgetAnswer, BudgetRejectionCode, DecideEscalationCommand, Escalation, EscalationPolicy, OpenBudgetCommand, ReleaseReservationCommand, Reservation,
+  ReserveBudgetCommand,
+} from './budget.messages.js';
+
+/** The budgets a debit counts against; null where none was opened or used. */
+export interface Scopes {
+  readonly run: Budget | null;
+  readonly tenant: Budget | null;
+}
+
+/** A ceiling that a debit would exceed. */
+export interface Exceeded {
+  readonly scope: 'run' | 'tenant';
+  readonly usedMinor: number;
+  readonly ceilingMinor: number;
+}
+
+/** Id of a reservation: the natural key (tenant, run, effect key). */
+export function reservationIdOf(tenant: string, runId: string, effectKey: string): string {
+  return deriveId('res', tenant, runId, effectKey);
+}
+
+/** Id of the question about a reservation. */
+export function escalationIdOf(reservationId: string): string {
+  return deriveId('esc', reservationId);
+}
+
+/**
+ * Names the first ceiling a debit would exceed; null when it fits.
+ *
+ * Shape:  a scope without ceiling bounds nothing. Equality passes (A75).
+ */
+export function exceededBy(debitMinor: number, scopes: Scopes): Exceeded | null {
+  for (const scope of ['run', 'tenant'] as const) {
+    const budget = scopes[scope];
+    if (budget === null || budget.ceiling_minor === null) continue;
+    if (budget.used_minor + debitMinor > budget.ceiling_minor) return { scope, usedMinor: budget.used_minor, ceilingMinor: budget.ceiling_minor };
+  }
+  return null;
+}
+
+/** Sets the ceiling of a scope; a ceiling once set is not set otherwise by asking again. */
+export function decideOpen(command: OpenBudgetCommand, budget: Budget | null): BudgetAnswer {
+  const { asker, scope, scopeId, currency, ceilingMinor } = command;
+  if (!BUDGET_ROLES.some((role) => asker.roles.includes(role))) return rejected('ROLE_REQUIRED', `ceilings are set by ${BUDGET_ROLES.join(' or ')}`);
+  if (scope === 'tenant' && scopeId !== asker.tenant) return rejected('SCOPE_MISMATCH', 'the scope of a tenant budget is the tenant of the command');
+  const unfit = unfitMoney(ceilingMinor, currency);
+  if (unfit !== null) return unfit;
+  const outcome = { tenant: asker.tenant, scope, scope_id: scopeId, currency, ceiling_minor: ceilingMinor };
+  if (budget !== null && budget.ceiling_minor !== null) {
+    return budget.ceiling_minor === ceilingMinor ? { kind: 'unchanged', phase: null, outcome } : rejected('BUDGET_CONFLICT', `its ceiling is ${budget.ceiling_minor}`);
+  }
+  return { kind: 'recorded', outcome, event: { type: 'BudgetOpened', body: { ...outcome, by: asker.principal, command_id: asker.commandId } } };
+}
+
+/** What a reservation is decided on, beside the command. */
+export interface ReserveFacts {
+  readonly reservation: Reservation | null;
+  readonly scopes: Scopes;
+  /** Weight of the capability's value in the debt. */
+  readonly weight: number;
+  readonly policy: EscalationPolicy;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Reserves a debit, or escalates it to a person when it would exceed a ceiling. */
+export function decideReserve(command: ReserveBudgetCommand, facts: ReserveFacts): BudgetAnswer {
+  const unfit = unfitMoney(command.value.amount_minor, command.value.currency);
+  if (unfit !== null) return unfit;
+  const { reservation } = facts;
+  if (reservation !== null && reservation.phase !== 'released') return reservedBefore(command, reservation);
+  const debit = weighted(command.value, facts.weight);
+  const used = Math.max(facts.scopes.run?.used_minor ?? 0, facts.scopes.tenant?.used_minor ?? 0);
+  if (!Number.isSafeInteger(used + debit.amount_minor)) return rejected('AMOUNT_INVALID', 'the sum cannot be counted');
+  return reserved(command, facts, debit.amount_minor);
+}
+
+function reserved(command: ReserveBudgetCommand, { scopes, policy, now }: ReserveFacts, debitMinor: number): BudgetAnswer {
+  const { asker, value } = command;
+  const reservationId = reservationIdOf(asker.tenant, command.runId, command.effectKey);
+  const debit = { amount_minor: debitMinor, currency: value.currency };
+  const base = { reservation_id: reservationId, tenant: asker.tenant, run_id: command.runId, effect_key: command.effectKey, capability: command.capability, value, debit, command_id: asker.commandId };
+  const exceeded = exceededBy(debitMinor, scopes);
+  if (exceeded === null) return { kind: 'recorded', outcome: { reservation_id: reservationId, phase: 'reserved', debit }, event: { type: 'BudgetReserved', body: base } };
+  const escalation = { escalation_id: escalationIdOf(reservationId), exceeded: exceeded.scope, used_minor: exceeded.usedMinor, ceiling_minor: exceeded.ceilingMinor };
+  return {
+    kind: 'recorded',
+    outcome: { reservation_id: reservationId, phase: 'escalated', debit, ...escalation },
+    event: { type: 'BudgetEscalated', body: { ...base, ...escalation, requested_by: asker.principal, owner: policy.owner, deadline_at: now + policy.deadlineMs } },
+  };
+}
+
+function reservedBefore(command: ReserveBudgetCommand, reservation: Reservation): BudgetAnswer {
+  const { phase } = reservation;
+  const sameValue = reservation.value_minor === command.value.amount_minor && reservation.currency === command.value.currency;
+  if (reservation.capability !== null && (reservation.capability !== command.capability || !sameValue)) {
+    return rejected('RESERVATION_CONFLICT', 'this effect was reserved with another capability or value');
+  }
+  if (phase === 'denied') return rejected('RESERVATION_DENIED', 'a person denied this reservation');
+  const asked = phase === 'escalated' ? { escalation_id: escalationIdOf(reservation.reservation_id) } : {};
+  return { kind: 'unchanged', phase, outcome: { ...shown(reservation), ...asked } };
+}
+
+/** Gives a reservation back; an escalation that nobody decided is withdrawn. */
+export function decideRelease(command: ReleaseReservationCommand, reservation: Reservation | null): BudgetAnswer {
+  if (reservation === null) return rejected('RESERVATION_UNKNOWN', 'nothing was reserved for this effect');
+  const { phase } = reservation;
+  if (phase === 'released') return { kind: 'unchanged', phase, outcome: shown(reservation) };
+  if (phase !== 'reserved' && phase !== 'escalated') return rejected('RESERVATION_WRONG_PHASE', `the reservation is ${phase}`, { phase });
+  const debit = { amount_minor: phase === 'reserved' ? reservation.debit_minor : 0, currency: reservation.currency };
+  const { reservation_id, tenant, run_id, effect_key } = reservation;
+  return {
+    kind: 'recorded',
+    outcome: { reservation_id, phase: 'released', debit },
+    event: { type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debit, cause: 'command' } },
+  };
+}
+
+/** Takes a person's word on an escalation: approved is debited once; on an overrun nothing more is debited. */
+export function decideEscalation(command: DecideEscalationCommand, escalation: Escalation | null): BudgetAnswer {
+  const { asker, approved, reason } = command;
+  if (!asker.roles.includes(APPROVER_ROLE)) return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
+  if (escalation === null || escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
+  if (escalation.requested_by === asker.principal) return rejected('SELF_APPROVAL', 'nobody decides their own request');
+  const { escalation_id, reservation_id, tenant, run_id, effect_key, currency } = escalation;
+  const outcome = { escalation_id, reservation_id, approved };
+  if (escalation.phase !== 'open') {
+    const same = escalation.phase === (approved ? 'approved' : 'denied') && escalation.decided_by === asker.principal;
+    return same ? { kind: 'unchanged', phase: null, outcome } : rejected('ESCALATION_DECIDED', `it is ${escalation.phase}`, { phase: escalation.phase });
+  }
+  const debit = { amount_minor: escalation.about === 'ceiling' ? escalation.debit_minor : 0, currency };
+  const body = { reservation_id, tenant, run_id, effect_key, escalation_id, approved, debit, by: asker.principal, reason, command_id: asker.commandId };
+  return { kind: 'recorded', outcome, event: { type: 'EscalationDecided', body } };
+}
+
+function shown({ reservation_id, phase, debit_minor, currency }: Reservation): Readonly<Record<string, unknown>> {
+  return { reservation_id, phase, debit: { amount_minor: debit_minor, currency } };
+}
+
+function unfitMoney(amountMinor: number, currency: string): BudgetAnswer | null {
+  if (!Number.isSafeInteger(amountMinor) || amountMinor < 0) return rejected('AMOUNT_INVALID', 'amounts are whole numbers of minor units from 0');
+  return /^[A-Z]{3}$/.test(currency) ? null : rejected('CURRENCY_INVALID', 'a currency is three capital letters');
+}
+
+function rejected(code: BudgetRejectionCode, message: string, facts?: Readonly<Record<string, string>>): BudgetAnswer {
+  return { kind: 'rejected', rejection: facts === undefined ? { code, message } : { code, message, facts } };
+}

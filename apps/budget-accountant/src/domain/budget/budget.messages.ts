@@ -1,0 +1,126 @@
+// Words of the budget aggregate: what is asked, what is recorded, what is refused.
+import type { Rejection } from '@recourse/kernel';
+import type {
+  BudgetEscalated, BudgetOpened, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetScope, BudgetSettled, EscalationDecided, Money,
+} from '@recourse/messages';
+import type { ReservationPhase } from './budget.transitions.js';
+
+/** Fields the loop adds to every record. */
+type ChainFields = 'seq' | 'prev_hash' | 'decided_at';
+type Event<Type extends string, Message> = { readonly type: Type; readonly body: Omit<Message, ChainFields> };
+
+export type BudgetEvent =
+  | Event<'BudgetOpened', BudgetOpened>
+  | Event<'BudgetReserved', BudgetReserved>
+  | Event<'BudgetEscalated', BudgetEscalated>
+  | Event<'EscalationDecided', EscalationDecided>
+  | Event<'BudgetSettled', BudgetSettled>
+  | Event<'BudgetOverrun', BudgetOverrun>
+  | Event<'BudgetReleased', BudgetReleased>
+  | Event<'BudgetRefunded', BudgetRefunded>;
+
+export type BudgetEventType = BudgetEvent['type'];
+
+/** Who asks. */
+export interface Asker {
+  readonly commandId: string;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly roles: readonly string[];
+}
+
+export interface OpenBudgetCommand { readonly type: 'OpenBudget'; readonly asker: Asker; readonly scope: BudgetScope; readonly scopeId: string; readonly currency: string; readonly ceilingMinor: number }
+export interface ReserveBudgetCommand { readonly type: 'ReserveBudget'; readonly asker: Asker; readonly runId: string; readonly effectKey: string; readonly capability: string; readonly value: Money }
+export interface ReleaseReservationCommand { readonly type: 'ReleaseReservation'; readonly asker: Asker; readonly runId: string; readonly effectKey: string }
+export interface DecideEscalationCommand { readonly type: 'DecideEscalation'; readonly asker: Asker; readonly escalationId: string; readonly approved: boolean; readonly reason: string }
+
+export type BudgetCommand = OpenBudgetCommand | ReserveBudgetCommand | ReleaseReservationCommand | DecideEscalationCommand;
+
+/** Roles that may set a ceiling; an agent never raises its own. */
+export const BUDGET_ROLES: readonly string[] = ['budget_owner', 'administrator'];
+
+/** Role that may decide an escalation. */
+export const APPROVER_ROLE = 'approver';
+
+/** Refusals of a command, with their HTTP status. */
+export const BUDGET_REJECTIONS = {
+  ROLE_REQUIRED: 403,
+  SELF_APPROVAL: 403,
+  RESERVATION_UNKNOWN: 404,
+  ESCALATION_UNKNOWN: 404,
+  BUDGET_CONFLICT: 409,
+  RESERVATION_CONFLICT: 409,
+  RESERVATION_DENIED: 409,
+  RESERVATION_WRONG_PHASE: 409,
+  ESCALATION_DECIDED: 409,
+  KEY_MISMATCH: 422,
+  SCOPE_MISMATCH: 422,
+  AMOUNT_INVALID: 422,
+  CURRENCY_INVALID: 422,
+} as const;
+
+export type BudgetRejectionCode = keyof typeof BUDGET_REJECTIONS;
+export type BudgetRejection = Rejection<BudgetRejectionCode>;
+
+/** Used and ceiling of one scope in one currency; minor units. */
+export interface Budget {
+  readonly tenant: string;
+  readonly scope: BudgetScope;
+  readonly scope_id: string;
+  readonly currency: string;
+  /** Null: nobody set one, so this scope bounds nothing; what is used is counted all the same. */
+  readonly ceiling_minor: number | null;
+  readonly used_minor: number;
+  /** True once an execution nobody reserved was debited. */
+  readonly overrun: boolean;
+}
+
+/** A reservation and what became of it; the natural key of everything here. */
+export interface Reservation {
+  readonly reservation_id: string;
+  readonly mutation_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly effect_key: string;
+  /** Null when nobody reserved. */
+  readonly capability: string | null;
+  /** Minor units of `currency`; null when the record did not say. */
+  readonly value_minor: number | null;
+  /** What was asked for; counted as used in the phases that hold a debit. Minor units. */
+  readonly debit_minor: number;
+  readonly currency: string;
+  readonly phase: ReservationPhase;
+}
+
+/** A question to a person: may this exceed the ceiling, or: this was executed unreserved. */
+export interface Escalation {
+  readonly escalation_id: string;
+  readonly reservation_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly effect_key: string;
+  readonly about: 'ceiling' | 'overrun';
+  /** Which ceiling: run or tenant; null for an overrun. */
+  readonly exceeded: string | null;
+  readonly debit_minor: number;
+  readonly currency: string;
+  readonly requested_by: string | null;
+  readonly owner: string;
+  /** Epoch milliseconds. */
+  readonly deadline_at: number;
+  readonly phase: 'open' | 'approved' | 'denied' | 'withdrawn';
+  readonly decided_by: string | null;
+  readonly reason: string | null;
+}
+
+/** Who is asked about escalations and overruns, and for how long. */
+export interface EscalationPolicy {
+  readonly owner: string;
+  readonly deadlineMs: number;
+}
+
+export type BudgetAnswer =
+  | { readonly kind: 'recorded'; readonly event: BudgetEvent; readonly outcome: Readonly<Record<string, unknown>> }
+  /** The same was said before: nothing to record. */
+  | { readonly kind: 'unchanged'; readonly phase: ReservationPhase | null; readonly outcome: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'rejected'; readonly rejection: BudgetRejection };

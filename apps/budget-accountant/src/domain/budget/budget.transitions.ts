@@ -1,0 +1,42 @@
+// The life of a reservation: asked for, held or escalated, used, given back.
+import { InvariantViolation } from '@recourse/kernel';
+
+export const RESERVATION_PHASES = ['absent', 'reserved', 'escalated', 'denied', 'settled', 'overrun', 'released', 'refunded'] as const;
+export type ReservationPhase = (typeof RESERVATION_PHASES)[number];
+
+/** What can happen to a reservation; a decided escalation is two events. */
+export const RESERVATION_EVENTS = ['Reserved', 'Escalated', 'Approved', 'Denied', 'Settled', 'Overrun', 'Released', 'Refunded'] as const;
+export type ReservationEvent = (typeof RESERVATION_EVENTS)[number];
+
+/** Phases that wait for somebody: the agent, or a person. */
+export const OPEN_PHASES: readonly ReservationPhase[] = ['reserved', 'escalated'];
+
+/** Phases whose debit counts as used. */
+export const HOLDING_PHASES: readonly ReservationPhase[] = ['reserved', 'settled', 'overrun'];
+
+/** Phases that no event leaves. */
+export const RESERVATION_ENDS: readonly ReservationPhase[] = ['refunded'];
+
+/**
+ * Phase after each event; `null` is history that cannot exist.
+ *
+ * A person's word about an overrun changes no phase: what was executed stays debited. A given-back reservation may be
+ * asked for anew, since effect keys outlive retries.
+ */
+export const RESERVATION_PHASE_AFTER = {
+  absent:    { Reserved: 'reserved', Escalated: 'escalated', Approved: null,       Denied: null,       Settled: null,      Overrun: 'overrun', Released: null,       Refunded: null },
+  reserved:  { Reserved: null,       Escalated: null,        Approved: null,       Denied: null,       Settled: 'settled', Overrun: null,      Released: 'released', Refunded: null },
+  escalated: { Reserved: null,       Escalated: null,        Approved: 'reserved', Denied: 'denied',   Settled: null,      Overrun: 'overrun', Released: 'released', Refunded: null },
+  denied:    { Reserved: null,       Escalated: null,        Approved: null,       Denied: null,       Settled: null,      Overrun: 'overrun', Released: null,       Refunded: null },
+  settled:   { Reserved: null,       Escalated: null,        Approved: null,       Denied: null,       Settled: null,      Overrun: 'overrun', Released: null,       Refunded: 'refunded' },
+  overrun:   { Reserved: null,       Escalated: null,        Approved: 'overrun',  Denied: 'overrun',  Settled: null,      Overrun: null,      Released: null,       Refunded: 'refunded' },
+  released:  { Reserved: 'reserved', Escalated: 'escalated', Approved: null,       Denied: null,       Settled: null,      Overrun: 'overrun', Released: null,       Refunded: null },
+  refunded:  { Reserved: null,       Escalated: null,        Approved: 'refunded', Denied: 'refunded', Settled: null,      Overrun: null,      Released: null,       Refunded: null },
+} as const satisfies Record<ReservationPhase, Record<ReservationEvent, ReservationPhase | null>>;
+
+/** Moves a reservation on. Errors: InvariantViolation for history that cannot exist. */
+export function reservationPhaseAfter(phase: ReservationPhase, event: ReservationEvent): ReservationPhase {
+  const next = RESERVATION_PHASE_AFTER[phase][event];
+  if (next === null) throw new InvariantViolation('reservation phases', `${event} in ${phase}`);
+  return next;
+}

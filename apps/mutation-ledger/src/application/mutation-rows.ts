@@ -1,0 +1,146 @@
+// Rows of the mutations log: what accepted records make of state, and nothing else does (L2).
+//
+// Rows: `mutation` by run; `trigger`, a rollback of a commit that is not recorded, by run; `binding` and `spread` by ref.
+// Timers: a mutation at the end of its window, a trigger once its commit is recorded, a spread until it is closed.
+import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
+import type {
+  CommitContradicted, CommitRolledBack, ExecutionConflicted, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened,
+  TriggerUnmatched,
+} from '@recourse/messages';
+import { refScope } from '../domain/scope.js';
+import type { Binding, Body, Mutation, Spread, Trigger } from '../domain/mutation/mutation.messages.js';
+
+export const MUTATION_KINDS: readonly KindSpec[] = [
+  {
+    kind: 'mutation',
+    table: 'mutation',
+    columns: [
+      ...(['mutation_id', 'tenant', 'run_id', 'effect_key', 'capability', 'subject_ref', 'execution_state', 'recoverability', 'reason', 'rollback_id'] as const)
+        .map((name) => ({ name, type: 'text' as const, of: (row: Row) => mutationOf(row.doc)[name] })),
+      ...(['expires_at', 'created_at', 'updated_at'] as const).map((name) => ({ name, type: 'bigint' as const, of: (row: Row) => mutationOf(row.doc)[name] })),
+    ],
+    indexes: [['mutation_id'], ['run_id', 'effect_key'], ['tenant', 'recoverability', 'expires_at']],
+  },
+  { kind: 'binding', table: 'binding', columns: [textColumn('mutation_id'), textColumn('ref')], indexes: [['mutation_id']] },
+  { kind: 'trigger', table: 'trigger_waiting', columns: [textColumn('mutation_id'), textColumn('rollback_id')] },
+  { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
+];
+
+/** A mutation by run and id. */
+export function mutationIn(state: StateView, runId: string, mutationId: string): Mutation | undefined {
+  const doc = state.get('mutation', runId, mutationId);
+  return doc === undefined ? undefined : mutationOf(doc);
+}
+
+/** A remembered trigger. */
+export function triggerIn(state: StateView, runId: string, mutationId: string): Trigger | undefined {
+  return state.get('trigger', runId, mutationId) as Trigger | undefined;
+}
+
+export function bindingsIn(state: StateView, scope: string): readonly Binding[] { return state.list('binding', scope) as readonly Binding[]; }
+export function spreadsIn(state: StateView, scope: string): readonly Spread[] { return state.list('spread', scope) as readonly Spread[]; }
+
+/** Changes an accepted record of the mutations log makes. */
+export function evolveMutations(state: StateView, record: AcceptedRecord): readonly Change[] {
+  const evolve = EVOLVE[record.type];
+  return evolve === undefined ? [] : evolve(state, record);
+}
+
+// Each function reads the body of its own record type: the log holds no other under that name.
+const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord) => readonly Change[]>> = {
+  MutationPlanned: planned,
+  MutationRecorded: recorded,
+  ExecutionConflicted: (state, { body, decidedAt }) => {
+    const { run_id, mutation_id, conflicting_sha256 } = body as Body<ExecutionConflicted>;
+    return changed(state, run_id, mutation_id, decidedAt, { conflict_sha256: conflicting_sha256 });
+  },
+  CommitContradicted: contradicted,
+  CommitRolledBack: rolledBack,
+  RecoverabilityChanged: (state, { body, decidedAt }) => {
+    const { run_id, mutation_id, to_state, reason } = body as Body<RecoverabilityChanged>;
+    return changed(state, run_id, mutation_id, decidedAt, { recoverability: to_state, reason });
+  },
+  TriggerUnmatched: (_state, { body }) => {
+    const { mutation_id, tenant, run_id, rollback_id, evidence } = body as Body<TriggerUnmatched>;
+    return [put('trigger', run_id, mutation_id, { mutation_id, tenant, run_id, rollback_id, evidence })];
+  },
+  SpreadOpened: (_state, { body, decidedAt }) => {
+    const { spread_id, tenant, ref, position, scope_run_id, evidence } = body as Body<SpreadOpened>;
+    return [putSpread({ spread_id, tenant, ref, position, scope_run_id, evidence, contradicted: 0 }, decidedAt)];
+  },
+  SpreadContinued: (state, { body, decidedAt }) => {
+    const { tenant, ref, position, contradicted: count } = body as Body<SpreadContinued>;
+    const spread = state.get('spread', refScope(tenant, ref), spreadKey(position)) as Spread | undefined;
+    return spread === undefined ? [] : [putSpread({ ...spread, contradicted: count }, decidedAt)];
+  },
+  SpreadClosed: (_state, { body }) => {
+    const { tenant, ref, position } = body as Body<SpreadClosed>;
+    return [{ op: 'delete', address: { kind: 'spread', group: refScope(tenant, ref), key: spreadKey(position) } }];
+  },
+};
+
+function planned(_state: StateView, { body, decidedAt }: AcceptedRecord): readonly Change[] {
+  const { mutation_id, execution, terms, content_sha256 } = body as Body<MutationPlanned>;
+  return [putMutation({
+    ...UNTOUCHED, ...identityOf(mutation_id, execution), terms, execution_state: 'planned', recoverability: 'planned', reason: null, expires_at: null,
+    created_at: decidedAt, updated_at: decidedAt, planned_sha256: content_sha256,
+  })];
+}
+
+function recorded(state: StateView, { body, decidedAt, hash }: AcceptedRecord): readonly Change[] {
+  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, judged, content_sha256 } = body as Body<MutationRecorded>;
+  const { tenant, run_id } = execution;
+  const before = mutationIn(state, run_id, mutation_id);
+  const mutation = putMutation({
+    ...UNTOUCHED, ...before, ...identityOf(mutation_id, execution), terms, execution_state, recoverability, reason, expires_at: ref.reversal_expires_at,
+    created_at: before?.created_at ?? decidedAt, updated_at: decidedAt, ref, recorded_hash: hash, executed_sha256: content_sha256,
+  });
+  const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, position: one.position }));
+  const waiting = triggerIn(state, run_id, mutation_id);
+  const fires = waiting?.tenant === tenant ? [put('trigger', run_id, mutation_id, waiting, decidedAt)] : [];
+  return [mutation, ...bindings, ...fires];
+}
+
+/** The binding has now taken the statement into account. */
+function contradicted(state: StateView, { body }: AcceptedRecord): readonly Change[] {
+  const { mutation_id, tenant, evidence } = body as Body<CommitContradicted>;
+  if (evidence.ref === null) return [];
+  const binding = state.get('binding', refScope(tenant, evidence.ref), mutation_id) as Binding | undefined;
+  return binding === undefined || evidence.position <= binding.position ? [] : [putBinding({ ...binding, position: evidence.position })];
+}
+
+function rolledBack(state: StateView, { body, decidedAt }: AcceptedRecord): readonly Change[] {
+  const { mutation_id, run_id, rollback_id, evidence } = body as Body<CommitRolledBack>;
+  const answered: readonly Change[] = triggerIn(state, run_id, mutation_id) === undefined ? [] : [{ op: 'delete', address: { kind: 'trigger', group: run_id, key: mutation_id } }];
+  return [...changed(state, run_id, mutation_id, decidedAt, { rollback_id, rollback_evidence: evidence }), ...answered];
+}
+
+function changed(state: StateView, runId: string, mutationId: string, decidedAt: number, changes: Partial<Mutation>): readonly Change[] {
+  const mutation = mutationIn(state, runId, mutationId);
+  return mutation === undefined ? [] : [putMutation({ ...mutation, ...changes, updated_at: decidedAt })];
+}
+
+const UNTOUCHED = { ref: null, recorded_hash: null, planned_sha256: null, executed_sha256: null, conflict_sha256: null, rollback_id: null, rollback_evidence: null } as const;
+
+function identityOf(mutationId: string, execution: Mutation['execution']): Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'effect_key' | 'capability' | 'subject_ref' | 'execution'> {
+  const { tenant, run_id, effect_key, capability, subject_ref } = execution;
+  return { mutation_id: mutationId, tenant, run_id, effect_key, capability, subject_ref, execution };
+}
+
+function putMutation(mutation: Mutation): Change {
+  return put('mutation', mutation.run_id, mutation.mutation_id, mutation, mutation.recoverability === 'reversal_available' ? mutation.expires_at : null);
+}
+
+function putBinding(binding: Binding): Change { return put('binding', refScope(binding.tenant, binding.ref), binding.mutation_id, binding); }
+
+function putSpread(spread: Spread, dueAt: number): Change { return put('spread', refScope(spread.tenant, spread.ref), spreadKey(spread.position), spread, dueAt); }
+
+/** Ordered by position as text; a safe integer has at most 16 digits. */
+function spreadKey(position: number): string { return String(position).padStart(16, '0'); }
+
+function put(kind: string, group: string, key: string, doc: Doc, dueAt: number | null = null): Change { return { op: 'put', row: { kind, group, key, dueAt, doc } }; }
+
+function textColumn(name: string): KindSpec['columns'][number] { return { name, type: 'text', of: (row) => String(row.doc[name]) }; }
+
+// Rows of this kind are written by putMutation alone.
+function mutationOf(doc: Doc): Mutation { return doc as Mutation; }

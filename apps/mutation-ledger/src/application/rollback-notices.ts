@@ -1,0 +1,37 @@
+// The derived log: what downstream must hear of the mutations log, in order (L17).
+import type { AcceptedRecord, Derived } from '@recourse/event-log';
+import type { CommitAnnounced, CommitRolledBack, RecoverabilityChanged, RollbackAnnounced, RollbackSettled } from '@recourse/messages';
+import { RESTING_BEFORE_ROLLBACK, RESTING_STATES } from '../domain/mutation/mutation.transitions.js';
+import type { Body } from '../domain/mutation/mutation.messages.js';
+
+type NoticeBody<T> = Omit<T, 'seq' | 'prev_hash' | 'source_seq' | 'source_index'>;
+
+/** Notices that follow from one record of the mutations log. */
+export function noticesOf(record: AcceptedRecord): readonly Derived[] {
+  // The type says which body it is.
+  if (record.type === 'CommitRolledBack') return noticesOfRollback(record.body as Body<CommitRolledBack>);
+  return record.type === 'RecoverabilityChanged' ? noticesOfMove(record.body as Body<RecoverabilityChanged>) : [];
+}
+
+/** CommitAnnounced directly precedes the RollbackAnnounced; a commit found at rest is settled at once. */
+function noticesOfRollback({ tenant, run_id, mutation_id, rollback_id, evidence, execution, ref, recoverability, reason }: Body<CommitRolledBack>): readonly Derived[] {
+  const { agent_id, capability, subject_ref } = execution;
+  const who = { tenant, agent_id, run_id, mutation_id, subject_ref };
+  const commit: NoticeBody<CommitAnnounced> = { ...who, capability, assumption_refs: ref.assumption_refs, committed_at: ref.committed_at };
+  const rollback: NoticeBody<RollbackAnnounced> = { ...who, rollback_id, caused_by: evidence };
+  const atRest = RESTING_BEFORE_ROLLBACK.includes(recoverability);
+  return [
+    { key: run_id, type: 'CommitAnnounced', body: commit },
+    { key: run_id, type: 'RollbackAnnounced', body: rollback },
+    ...(atRest ? [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref, recoverability, reason })] : []),
+  ];
+}
+
+function noticesOfMove({ tenant, run_id, mutation_id, rollback_id, ref, to_state, reason }: Body<RecoverabilityChanged>): readonly Derived[] {
+  if (rollback_id === null || !RESTING_STATES.includes(to_state)) return [];
+  return [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref: ref.subject_ref, recoverability: to_state, reason })];
+}
+
+function settled(body: NoticeBody<RollbackSettled>): Derived {
+  return { key: body.run_id, type: 'RollbackSettled', body };
+}

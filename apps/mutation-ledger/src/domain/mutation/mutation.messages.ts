@@ -1,0 +1,112 @@
+// Mutations: what comes in, what is recorded, what stands in a row.
+import type {
+  AssumptionStated, CommitContradicted, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionState, LegDispatched, MutationPlanned,
+  MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackOpened, SpreadClosed, SpreadContinued, SpreadOpened, StepDenied,
+  StepEscalated, StepOutcomeRecorded, ToolExecuted, ToolPlanned, TriggerUnmatched,
+} from '@recourse/messages';
+
+/** A record's fields as a decision states them; the loop adds its place in the chain. */
+export type Body<T> = Omit<T, 'seq' | 'prev_hash' | 'decided_at'>;
+
+/** What the orchestrator recorded about a mutation. */
+export type RecoveryEvent =
+  | { readonly type: 'LegDispatched'; readonly body: Body<LegDispatched> }
+  | { readonly type: 'StepOutcomeRecorded'; readonly body: Body<StepOutcomeRecorded> }
+  | { readonly type: 'StepEscalated'; readonly body: Body<StepEscalated> }
+  | { readonly type: 'StepDenied'; readonly body: Body<StepDenied> };
+
+export type MutationEvent =
+  | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
+  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
+  | { readonly type: 'AssumptionStated'; readonly body: Body<AssumptionStated> }
+  | { readonly type: 'RollbackOpened'; readonly body: Body<RollbackOpened> }
+  | RecoveryEvent;
+
+export type MutationFact =
+  | { readonly type: 'MutationPlanned'; readonly body: Body<MutationPlanned> }
+  | { readonly type: 'MutationRecorded'; readonly body: Body<MutationRecorded> }
+  | { readonly type: 'ExecutionConflicted'; readonly body: Body<ExecutionConflicted> }
+  | { readonly type: 'CommitContradicted'; readonly body: Body<CommitContradicted> }
+  | { readonly type: 'CommitRolledBack'; readonly body: Body<CommitRolledBack> }
+  | { readonly type: 'RecoverabilityChanged'; readonly body: Body<RecoverabilityChanged> }
+  | { readonly type: 'TriggerUnmatched'; readonly body: Body<TriggerUnmatched> }
+  | { readonly type: 'SpreadOpened'; readonly body: Body<SpreadOpened> }
+  | { readonly type: 'SpreadContinued'; readonly body: Body<SpreadContinued> }
+  | { readonly type: 'SpreadClosed'; readonly body: Body<SpreadClosed> };
+
+/** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE is followed by the fields that lack. */
+export type ReasonCode =
+  | 'UNCONTRACTED' | 'NO_REVERSAL' | 'HANDLE_MISSING' | 'PRIOR_VALUE_MISSING' | 'WINDOW_MISSING' | 'WINDOW_CLOSED'
+  | 'EXECUTION_FAILED' | 'EXECUTION_UNCERTAIN' | 'DENIED' | `REVERSAL_ARGS_INCOMPLETE:${string}`;
+
+/** Why an input cannot be taken. */
+export type ParkCode = 'KEY_MISMATCH' | 'CONTRACT_UNKNOWN' | 'CONTRACT_MISMATCH' | 'TOO_MANY_REFS' | 'PAYLOAD_SEALED' | 'PAYLOAD_NOT_JSON' | 'PAYLOAD_HASH_MISMATCH';
+
+/** A mutation as its row holds it. */
+export type Mutation = {
+  readonly mutation_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly effect_key: string;
+  readonly capability: string;
+  readonly subject_ref: string | null;
+  readonly execution_state: ExecutionState;
+  readonly recoverability: RecoverabilityState;
+  readonly reason: string | null;
+  /** Epoch milliseconds; null without a window. */
+  readonly expires_at: number | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly execution: Execution;
+  readonly terms: ContractTerms | null;
+  /** Null while the mutation is only planned. */
+  readonly ref: MutationRef | null;
+  /** Hash of the MutationRecorded that bound it; null while it is only planned. */
+  readonly recorded_hash: Buffer | null;
+  readonly planned_sha256: Buffer | null;
+  readonly executed_sha256: Buffer | null;
+  /** Last content that conflicted with it; null when none did. */
+  readonly conflict_sha256: Buffer | null;
+  /** Null as long as nothing rolled it back. */
+  readonly rollback_id: string | null;
+  readonly rollback_evidence: Evidence | null;
+};
+
+/** A mutation whose execution was accepted. */
+export type RecordedMutation = Mutation & { readonly ref: MutationRef; readonly recorded_hash: Buffer };
+
+/** A mutation's reliance on a ref. */
+export type Binding = {
+  readonly mutation_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly ref: string;
+  /** Seq in the ref's partition of the assumptions log up to which statements are taken into account: judged, or contradicted, there. */
+  readonly position: number;
+};
+
+/** A rollback of a commit that is not recorded yet. */
+export type Trigger = { readonly mutation_id: string; readonly tenant: string; readonly run_id: string; readonly rollback_id: string; readonly evidence: Evidence };
+
+/** An invalidation that is being spread over more commits than one decision may hold. */
+export type Spread = {
+  readonly spread_id: string;
+  readonly tenant: string;
+  readonly ref: string;
+  readonly position: number;
+  readonly scope_run_id: string | null;
+  readonly evidence: Evidence;
+  readonly contradicted: number;
+};
+
+/** A verdict as the view of the assumptions log holds it. */
+export type Verdict = {
+  readonly verdict: 'holds' | 'invalidated';
+  /** Evidence of an invalidation, its partition left out; null when the ref holds. */
+  readonly evidence: Omit<Evidence, 'partition'> | null;
+};
+
+/** True once an execution was accepted. */
+export function isRecorded(mutation: Mutation | undefined): mutation is RecordedMutation {
+  return mutation !== undefined && mutation.ref !== null && mutation.recorded_hash !== null;
+}

@@ -1,0 +1,104 @@
+// Refs: verdicts at a position, and which commits a later invalidation reaches (DESIGN 6.2).
+//
+// Invariants
+//   R1. Verdict and position come from one view; an invalidation reaches a binding iff its seq is above the binding's position.
+//   R2. Scopes are apart: an invalidation for all stands for a run whatever the run's own statements say, so that both orders
+//       of arrival end alike.
+//   R3. No decision holds more effects than the bound; the rest is a spread, and the spreads of one ref go in order of seq.
+import { deriveId } from '@recourse/kernel';
+import type { AssumptionStated, Evidence, JudgedRef } from '@recourse/messages';
+import { verdictScope } from '../scope.js';
+import type { Binding, Body, MutationFact, Spread, Verdict } from './mutation.messages.js';
+
+/** Most refs of one execution: with the mutation itself, their contradictions stay within one decision. */
+export const REFS_MAX = 100;
+/** Most effects of one decision (L4). */
+export const EFFECTS_MAX = 200;
+
+/** The view of the assumptions log, as far as verdicts need it. */
+export interface VerdictView {
+  readonly get: (key: string) => object | undefined;
+  readonly position: (partition: number) => number;
+  readonly partitionOf: (key: string) => number;
+}
+
+/** A ref as judged for one run. */
+export interface Judgement { readonly judged: JudgedRef; readonly evidence: Evidence | null }
+
+/** Judges each ref once, from one view. */
+export function judgeRefs(tenant: string, runId: string, refs: readonly string[], view: VerdictView): readonly Judgement[] {
+  return [...new Set(refs)].map((ref) => {
+    const partition = view.partitionOf(ref);
+    const position = view.position(partition);
+    // Entries of this view are written by verdictEntry alone.
+    const verdicts = [null, runId].map((scope) => view.get(verdictScope(tenant, ref, scope)) as Verdict | undefined).filter((found) => found !== undefined);
+    const evidence = latest(verdicts.flatMap((found) => (found.evidence === null ? [] : [{ ...found.evidence, partition }])));
+    const verdict = evidence !== null ? 'invalidated' : verdicts.length > 0 ? 'holds' : 'unknown';
+    return { judged: { ref, partition, position, verdict }, evidence };
+  });
+}
+
+/** Entry of the view after a statement; null when the statement does not stand. */
+export function verdictEntry(body: Body<AssumptionStated>, seq: number): readonly [string, Verdict] | null {
+  if (body.superseded) return null;
+  const { partition: _, ...evidence } = evidenceOf(body, 0, seq);
+  return [verdictScope(body.tenant, body.ref, body.run_id), { verdict: body.verdict, evidence: body.verdict === 'invalidated' ? evidence : null }];
+}
+
+/** A statement as evidence against what relies on it. */
+export function evidenceOf({ source_kind, event_id, ref, source, statement, stated_at }: Body<AssumptionStated>, partition: number, position: number): Evidence {
+  return { kind: source_kind, event_id, ref, source, statement, stated_at, partition, position };
+}
+
+/** What an execution is contradicted by when it is accepted; `bound` holds what its refs were bound to before, if they were. */
+export function contradictionsAtBinding(mutationId: string, tenant: string, runId: string, judgements: readonly Judgement[], bound: readonly Binding[]): readonly MutationFact[] {
+  return judgements.flatMap(({ judged, evidence }) => {
+    const before = bound.find((binding) => binding.ref === judged.ref);
+    if (evidence === null || (before !== undefined && evidence.position <= before.position)) return [];
+    return [contradicted({ mutation_id: mutationId, tenant, run_id: runId }, evidence)];
+  });
+}
+
+/**
+ * Says what a statement does to the bindings of its ref.
+ *
+ * Shape:  facts for all of them when they fit one decision and no earlier statement is still spreading, else an opened spread.
+ */
+export function decideStatement(body: Body<AssumptionStated>, partition: number, seq: number, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number): readonly MutationFact[] {
+  if (body.verdict !== 'invalidated' || body.superseded || spreads.some((spread) => spread.position === seq)) return [];
+  const evidence = evidenceOf(body, partition, seq);
+  const { tenant, ref, run_id: scope_run_id } = body;
+  const reached = reachedBy({ position: seq, scope_run_id }, bindings);
+  if (reached.length === 0) return [];
+  if (reached.length <= effectsMax && spreads.length === 0) return reached.map((binding) => contradicted(binding, evidence));
+  const spread_id = deriveId('spread', tenant, ref, partition, seq);
+  return [{ type: 'SpreadOpened', body: { spread_id, tenant, ref, position: seq, scope_run_id, evidence } }];
+}
+
+/** Takes the next bounded part of a ref's oldest spread, and closes it with the last. */
+export function continueSpread(spreads: readonly Spread[], bindings: readonly Binding[], effectsMax: number): readonly MutationFact[] {
+  const [spread] = [...spreads].sort((a, b) => a.position - b.position);
+  if (spread === undefined) return [];
+  const reached = reachedBy(spread, bindings);
+  const part = reached.slice(0, effectsMax);
+  const facts = part.map((binding) => contradicted(binding, spread.evidence));
+  const { spread_id, tenant, ref, position } = spread;
+  const job = { spread_id, tenant, ref, position, contradicted: spread.contradicted + part.length };
+  const last = part.at(-1);
+  if (last === undefined || part.length === reached.length) return [...facts, { type: 'SpreadClosed', body: job }];
+  return [...facts, { type: 'SpreadContinued', body: { ...job, through_mutation_id: last.mutation_id } }];
+}
+
+function reachedBy({ position, scope_run_id }: Pick<Spread, 'position' | 'scope_run_id'>, bindings: readonly Binding[]): readonly Binding[] {
+  return bindings
+    .filter((binding) => position > binding.position && (scope_run_id === null || scope_run_id === binding.run_id))
+    .sort((a, b) => (a.mutation_id < b.mutation_id ? -1 : 1));
+}
+
+function contradicted({ mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>, evidence: Evidence): MutationFact {
+  return { type: 'CommitContradicted', body: { mutation_id, tenant, run_id, evidence } };
+}
+
+function latest(evidence: readonly Evidence[]): Evidence | null {
+  return [...evidence].sort((a, b) => b.position - a.position)[0] ?? null;
+}

@@ -1,0 +1,180 @@
+// The log recourse.recoveries as a core: triggers, marks, approvals, reports and timers in; decisions of recovery out.
+//
+// Boundary: reads rows and inputs, asks the domain, maps its answers. Holds no rule of recovery.
+import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
+import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
+import type { ApproveStep, CommitContradicted, CommitRolledBack, DenyStep, LegReported, RecoverabilityChanged, TriggerRollback } from '@recourse/messages';
+import { MARGIN_MS } from '../domain/policy.messages.js';
+import type { RecoveryPolicy } from '../domain/policy.messages.js';
+import { admit, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
+import { roleRefusal } from '../domain/step/approval.decisions.js';
+import { recoveryIdOf } from '../domain/step/opening.decisions.js';
+import { approve, closeWindow, deny, due, open, report } from '../domain/step/step.decider.js';
+import type { StepContext } from '../domain/step/step.decider.js';
+import { fact } from '../domain/step/step.messages.js';
+import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
+import { isLegOwed, legRequests } from './leg-request.js';
+import { readRow, readRows, RECOVERY_KINDS } from './recoveries.kinds.js';
+import { foldRecovery } from './recoveries.fold.js';
+
+export const RECOVERIES_LOG = 'recourse.recoveries';
+const COMMANDS = 'recourse.recovery-commands';
+const MUTATIONS = 'recourse.mutations';
+const RESULTS = 'recourse.tool-results';
+
+/** What the core is built with; the margin is two seconds unless told. */
+export type RecoveriesConfig = Omit<RecoveryPolicy, 'marginMs'> & { readonly marginMs?: number };
+
+/** Builds the core of recourse.recoveries. */
+export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
+  const policy: RecoveryPolicy = { ...config, marginMs: config.marginMs ?? MARGIN_MS };
+  return {
+    log: RECOVERIES_LOG,
+    inputs: [
+      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep'] },
+      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged'] },
+      { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'] },
+    ],
+    views: [],
+    kinds: RECOVERY_KINDS,
+    keyOf: (record) => runOf(record.body),
+    needs: neededBy,
+    decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onRecord(context, input, policy)),
+    evolve: foldRecovery,
+    react: legRequests,
+    owed: isLegOwed,
+    owedNeeds: (message) => [{ kind: 'step', group: message.key }],
+  };
+}
+
+function neededBy(input: Input): readonly { readonly kind: string; readonly group: string }[] {
+  if (input.source === 'timer') return kindsOf(input.address.group, ['step']);
+  const run = runOf(input.body);
+  switch (input.type) {
+    case 'CommitContradicted':
+    case 'TriggerRollback':       return kindsOf(run, ['rollback']);
+    case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback']);
+    case 'ApproveStep':           return kindsOf(run, ['step', 'recovery', 'approval']);
+    case 'RecoverabilityChanged': return input.body['event'] === 'window_closed' ? kindsOf(run, ['step', 'recovery']) : [];
+    default:                      return kindsOf(run, ['step', 'recovery']);
+  }
+}
+
+function onTimer(context: DecideContext, { address, dueAt }: TimerInput, policy: RecoveryPolicy): Decision {
+  const step = address.kind === 'step' ? readRow(context.state, 'step', address.group, address.key) : undefined;
+  return step === undefined ? NOTHING : recorded(due(step, dueAt, stepContext(context, step.run_id, policy)));
+}
+
+/** Dispatches on the type; bodies have the types their codecs gave them. */
+function onRecord(context: DecideContext, input: RecordInput, policy: RecoveryPolicy): Decision {
+  switch (input.type) {
+    case 'CommitContradicted':    return onContradiction(context, bodyAs<CommitContradicted>(input));
+    case 'CommitRolledBack':      return onMark(context, bodyAs<CommitRolledBack>(input), policy);
+    case 'RecoverabilityChanged': return onRecoverability(context, bodyAs<RecoverabilityChanged>(input), policy);
+    case 'LegReported':           return onReport(context, input, policy);
+    case 'TriggerRollback':
+    case 'ApproveStep':
+    case 'DenyStep':              return onCommand(context, input, input.type, policy);
+    default:                      return NOTHING;
+  }
+}
+
+function onContradiction(context: DecideContext, hit: CommitContradicted): Decision {
+  const standing = readRow(context.state, 'rollback', hit.run_id, rollbackKey(hit.tenant, hit.mutation_id));
+  return recorded([admit(triggerOfContradiction(hit), standing)]);
+}
+
+function onMark(context: DecideContext, marked: CommitRolledBack, policy: RecoveryPolicy): Decision {
+  return recorded(open(marked, stepContext(context, marked.run_id, policy)));
+}
+
+function onRecoverability(context: DecideContext, changed: RecoverabilityChanged, policy: RecoveryPolicy): Decision {
+  if (changed.event !== 'window_closed') return NOTHING;
+  const within = stepContext(context, changed.run_id, policy);
+  const step = within.steps.find((one) => one.tenant === changed.tenant && one.mutation_id === changed.mutation_id);
+  return step === undefined ? NOTHING : recorded(closeWindow(step, within));
+}
+
+/** A report under another key than its run is refused on the key it came with: it must not stop either run. */
+function onReport(context: DecideContext, input: RecordInput, policy: RecoveryPolicy): Decision {
+  const message = bodyAs<LegReported>(input);
+  if (input.key === message.run_id) return recorded(report(message, stepContext(context, message.run_id, policy)));
+  const { tenant, leg_id, attempt } = message;
+  return recorded([fact('ReportRefused', { tenant, run_id: input.key, leg_id, attempt, code: 'KEY_MISMATCH' })]);
+}
+
+function onCommand(context: DecideContext, input: RecordInput, type: 'TriggerRollback' | 'ApproveStep' | 'DenyStep', policy: RecoveryPolicy): Decision {
+  if (input.key !== runOf(input.body)) return refusedWith({ httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' });
+  const command = bodyAs<TriggerRollback | ApproveStep | DenyStep>(input);
+  const refusal = roleRefusal(type, command.envelope);
+  if (refusal !== null) return refusedWith(refusal);
+  switch (type) {
+    case 'TriggerRollback': return onTrigger(context, bodyAs<TriggerRollback>(input));
+    case 'ApproveStep':     return onApprove(context, bodyAs<ApproveStep>(input), policy);
+    case 'DenyStep':        return onDeny(context, bodyAs<DenyStep>(input), policy);
+  }
+}
+
+function onTrigger(context: DecideContext, command: TriggerRollback): Decision {
+  const refusal = triggerRefusal(command);
+  if (refusal !== null) return refusedWith(refusal);
+  const { tenant } = command.envelope;
+  const standing = readRow(context.state, 'rollback', command.run_id, rollbackKey(tenant, command.mutation_id));
+  const isRedundant = standing !== undefined;
+  const body = {
+    rollback_id: rollbackIdOf(command.mutation_id), recovery_id: recoveryIdOf(tenant, command.run_id), run_id: command.run_id,
+    mutation_id: command.mutation_id, redundant: isRedundant,
+  };
+  return accepted(isRedundant ? 200 : 201, body, admit(triggerOfCommand(command), standing));
+}
+
+function onApprove(context: DecideContext, command: ApproveStep, policy: RecoveryPolicy): Decision {
+  const within = stepContext(context, command.run_id, policy);
+  const step = stepOf(within, command);
+  if (step === undefined) return refusedWith(STEP_UNKNOWN);
+  const outcome = approve(step, command, within);
+  if ('code' in outcome) return refusedWith(outcome);
+  const after = outcome.step;
+  const body = {
+    step_id: after.step_id, recovery_id: after.recovery_id, approval_id: outcome.approvalId, phase: after.phase, reason: after.reason,
+    approvals: after.approvals.length, required_approvals: after.required_approvals,
+  };
+  return accepted(200, body, ...outcome.facts);
+}
+
+function onDeny(context: DecideContext, command: DenyStep, policy: RecoveryPolicy): Decision {
+  const within = stepContext(context, command.run_id, policy);
+  const step = stepOf(within, command);
+  if (step === undefined) return refusedWith(STEP_UNKNOWN);
+  const outcome = deny(step, command, within);
+  if ('code' in outcome) return refusedWith(outcome);
+  return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'denied' }, ...outcome);
+}
+
+/** Another tenant's step is as unknown as none. */
+const STEP_UNKNOWN: Refusal = { httpStatus: 404, code: 'STEP_UNKNOWN', message: 'There is no such step in this run of this tenant.' };
+
+function stepOf(within: StepContext, command: ApproveStep | DenyStep): StepDoc | undefined {
+  return within.steps.find((step) => step.step_id === command.step_id && step.tenant === command.envelope.tenant);
+}
+
+function stepContext(context: DecideContext, runId: string, policy: RecoveryPolicy): StepContext {
+  return { now: context.now, policy, steps: readRows(context.state, 'step', runId) };
+}
+
+function recorded(decided: readonly Fact[]): Decision { return decided.length === 0 ? NOTHING : facts(...decided); }
+
+function refusedWith({ httpStatus, code, message }: { readonly httpStatus: number; readonly code: RefusalCode; readonly message: string }): Decision {
+  return refused(httpStatus, code, message);
+}
+
+function kindsOf(group: string, kinds: readonly string[]): readonly { readonly kind: string; readonly group: string }[] {
+  return kinds.map((kind) => ({ kind, group }));
+}
+
+function runOf(body: Decided['body']): string { return String(body['run_id']); }
+
+function bodyAs<Body>(input: { readonly body: Doc }): Body {
+  // The loop decodes a record by its schema before it hands it over; the type name was looked at above.
+  return input.body as unknown as Body;
+}

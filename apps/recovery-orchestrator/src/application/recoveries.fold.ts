@@ -1,0 +1,79 @@
+// Folds accepted records of recourse.recoveries into rows. Reads the record and rows that earlier records made, nothing else (L2).
+import { InvariantViolation } from '@recourse/kernel';
+import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
+import { rollbackKey } from '../domain/rollback/rollback.decider.js';
+import { bodyOf, isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
+import type { StepRecordType } from '../domain/step/step-row.transitions.js';
+import type { RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
+import { readRow, rowOf } from './recoveries.kinds.js';
+
+/** Time the ledger has to mark a commit before an open rollback counts as overdue, milliseconds; marking takes one hop. */
+const MARK_WITHIN_MS = 60_000;
+
+/** Changes of state an accepted record makes. Records of the loop and recorded no-ops make none. */
+export function foldRecovery(state: StateView, record: AcceptedRecord): readonly Change[] {
+  if (record.type === 'RollbackOpened') return [put(rowOf('rollback', rollbackOpened(record)))];
+  if (record.type === 'RecoveryClosed') return [put(rowOf('recovery', closedBy(state, record)))];
+  return isStepRecord(record.type) ? foldStep(state, record, record.type) : [];
+}
+
+function foldStep(state: StateView, record: AcceptedRecord, type: StepRecordType): readonly Change[] {
+  // Every step record names its run and its step.
+  const { run_id: runId, step_id: stepId } = record.body as { readonly run_id: string; readonly step_id: string };
+  const step = stepAfter(readRow(state, 'step', runId, stepId), type, record.body, record.decidedAt);
+  return [put(rowOf('step', step, step.due_at)), ...besides(state, record, type, step)];
+}
+
+/** Other rows a step record changes. */
+function besides(state: StateView, record: AcceptedRecord, type: StepRecordType, step: StepDoc): readonly Change[] {
+  switch (type) {
+    case 'StepDecided':   return [...marked(state, record, step), reopened(state, record, step)];
+    case 'StepApproved':  return [approved(record)];
+    case 'LegDispatched': return usedBy(state, record, step);
+    default:              return [];
+  }
+}
+
+function rollbackOpened(record: AcceptedRecord): RollbackDoc {
+  const at = record.decidedAt;
+  const body = bodyOf('RollbackOpened', record.body);
+  return { ...body, phase: 'opened', owner: 'service:mutation-ledger', deadline_at: at + MARK_WITHIN_MS, opened_at: at, updated_at: at };
+}
+
+function marked(state: StateView, record: AcceptedRecord, step: StepDoc): readonly Change[] {
+  const standing = readRow(state, 'rollback', step.run_id, rollbackKey(step.tenant, step.mutation_id));
+  return standing === undefined ? [] : [put(rowOf('rollback', { ...standing, phase: 'marked', deadline_at: null, updated_at: record.decidedAt }))];
+}
+
+function reopened(state: StateView, record: AcceptedRecord, step: StepDoc): Change {
+  const { recovery_id, tenant, run_id } = step;
+  const openedAt = readRow(state, 'recovery', run_id, recovery_id)?.opened_at ?? record.decidedAt;
+  const body = bodyOf('StepDecided', record.body);
+  return put(rowOf('recovery', {
+    recovery_id, tenant, run_id, phase: 'open', outcome: null, owner: body.owner, deadline_at: body.deadline_at, opened_at: openedAt, updated_at: record.decidedAt,
+  }));
+}
+
+function closedBy(state: StateView, record: AcceptedRecord): Parameters<typeof rowOf<'recovery'>>[1] {
+  const { run_id: runId, recovery_id: recoveryId, outcome } = bodyOf('RecoveryClosed', record.body);
+  const standing = readRow(state, 'recovery', runId, recoveryId);
+  if (standing === undefined) throw new InvariantViolation('recovery-unknown', recoveryId);
+  return { ...standing, phase: 'closed', outcome, deadline_at: null, updated_at: record.decidedAt };
+}
+
+function approved(record: AcceptedRecord): Change {
+  const { approval_id, tenant, run_id, step_id, action_digest, by, reason, command_id } = bodyOf('StepApproved', record.body);
+  const at = record.decidedAt;
+  return put(rowOf('approval', { approval_id, tenant, run_id, step_id, action_digest, by, reason, command_id, used_by: null, approved_at: at, updated_at: at }));
+}
+
+/** A dispatch uses the approvals of its step; later attempts are the same action under the same key. */
+function usedBy(state: StateView, record: AcceptedRecord, step: StepDoc): readonly Change[] {
+  const { leg_id: legId } = bodyOf('LegDispatched', record.body);
+  return step.approvals
+    .map(({ approval_id }) => readRow(state, 'approval', step.run_id, approval_id))
+    .filter((approval) => approval !== undefined && approval.used_by === null)
+    .map((approval) => put(rowOf('approval', { ...(approval as NonNullable<typeof approval>), used_by: legId, updated_at: record.decidedAt })));
+}
+
+function put(row: Extract<Change, { op: 'put' }>['row']): Change { return { op: 'put', row }; }

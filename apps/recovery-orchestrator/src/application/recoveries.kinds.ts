@@ -1,0 +1,78 @@
+// Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
+import type { ColumnSpec, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
+import type { ApprovalDoc, RecoveryDoc, RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
+import { rollbackKey } from '../domain/rollback/rollback.decider.js';
+
+/** Documents by kind. */
+export interface RowDocs {
+  readonly step: StepDoc;
+  readonly recovery: RecoveryDoc;
+  readonly rollback: RollbackDoc;
+  readonly approval: ApprovalDoc;
+}
+
+export type RowKind = keyof RowDocs;
+
+/** Key of a row within its run. */
+const KEY_OF: { readonly [Kind in RowKind]: (doc: RowDocs[Kind]) => string } = {
+  step: (doc) => doc.step_id,
+  recovery: (doc) => doc.recovery_id,
+  rollback: (doc) => rollbackKey(doc.tenant, doc.mutation_id),
+  approval: (doc) => doc.approval_id,
+};
+
+/** A row of the run its document names. */
+export function rowOf<Kind extends RowKind>(kind: Kind, doc: RowDocs[Kind], dueAt: number | null = null): Row {
+  return { kind, group: doc.run_id, key: KEY_OF[kind](doc), dueAt, doc };
+}
+
+/** Reads one row. */
+export function readRow<Kind extends RowKind>(state: StateView, kind: Kind, runId: string, key: string): RowDocs[Kind] | undefined {
+  // Rows of a kind are written by rowOf alone, so a document of the kind has its type.
+  return state.get(kind, runId, key) as RowDocs[Kind] | undefined;
+}
+
+/** Reads all rows of a run, ordered by key. */
+export function readRows<Kind extends RowKind>(state: StateView, kind: Kind, runId: string): readonly RowDocs[Kind][] {
+  // As in readRow.
+  return state.list(kind, runId) as readonly Doc[] as readonly RowDocs[Kind][];
+}
+
+const texts = (...names: readonly string[]): readonly ColumnSpec[] => names.map((name) => ({ name, type: 'text', of: (row) => textOf(row.doc[name]) }));
+const longs = (...names: readonly string[]): readonly ColumnSpec[] => names.map((name) => ({ name, type: 'bigint', of: (row) => longOf(row.doc[name]) }));
+
+export const RECOVERY_KINDS: readonly KindSpec[] = [
+  {
+    kind: 'step',
+    table: 'recovery_steps',
+    columns: [
+      ...texts('tenant', 'run_id', 'mutation_id', 'step_id', 'recovery_id', 'rollback_id', 'phase', 'decision', 'reason', 'owner'),
+      ...longs('attempt', 'deadline_at', 'decided_at', 'updated_at'),
+    ],
+    indexes: [['tenant', 'phase', 'deadline_at'], ['mutation_id'], ['step_id'], ['recovery_id']],
+  },
+  {
+    kind: 'recovery',
+    table: 'recoveries',
+    columns: [...texts('tenant', 'run_id', 'recovery_id', 'phase', 'outcome', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
+    indexes: [['tenant', 'phase', 'updated_at'], ['recovery_id']],
+  },
+  {
+    kind: 'rollback',
+    table: 'rollbacks',
+    columns: [...texts('tenant', 'run_id', 'mutation_id', 'rollback_id', 'phase', 'command_id', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
+    indexes: [['tenant', 'phase', 'deadline_at'], ['mutation_id'], ['rollback_id']],
+  },
+  {
+    kind: 'approval',
+    table: 'approvals',
+    columns: [...texts('tenant', 'run_id', 'step_id', 'approval_id', 'by', 'command_id', 'used_by').map(renamed), ...longs('approved_at', 'updated_at')],
+    indexes: [['tenant', 'step_id']],
+  },
+];
+
+/** `by` is a word of SQL. */
+function renamed(column: ColumnSpec): ColumnSpec { return column.name === 'by' ? { ...column, name: 'approved_by' } : column; }
+
+function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }
+function longOf(value: unknown): number | null { return typeof value === 'number' ? value : null; }

@@ -1,0 +1,128 @@
+// The decision table: what is done about a mutation that should not stand (C31 to C41). Pure, total, drawn as data.
+//
+// Invariants
+//   D1. Rows are read from the top; the first that matches decides. The last row matches everything.
+//   D2. No row compensates without a bound handle inside its window (D29); manual is where doubt ends.
+//   D3. Impact is a floor: a grave one needs a person whatever mode the contract declares (C35).
+import type { ContractTerms, ExecutionState, MutationRef, RecoverabilityState, RecoveryApprovalMode, StepDecision } from '@recourse/messages';
+
+export const WINDOWS = ['open', 'closed', 'none'] as const;
+export type Window = (typeof WINDOWS)[number];
+
+export const HANDLES = ['bound', 'uncontracted', 'irreversible', 'no_reversal', 'incomplete', 'unverifiable'] as const;
+export type Handle = (typeof HANDLES)[number];
+
+export const IMPACTS = ['ordinary', 'grave'] as const;
+export type Impact = (typeof IMPACTS)[number];
+
+export const APPROVALS = ['none', 'partial', 'sufficient'] as const;
+export type ApprovalState = (typeof APPROVALS)[number];
+
+/** Everything the table looks at. */
+export interface RecoveryFacts {
+  readonly execution: ExecutionState;
+  readonly recoverability: RecoverabilityState;
+  readonly window: Window;
+  readonly handle: Handle;
+  readonly mode: RecoveryApprovalMode;
+  readonly impact: Impact;
+  readonly approval: ApprovalState;
+}
+
+export const DECISION_REASONS = [
+  'NOTHING_TO_UNDO', 'ALREADY_UNDONE', 'FORWARD_NOT_STARTED', 'FORWARD_IN_FLIGHT', 'FORWARD_UNCERTAIN', 'UNCONTRACTED',
+  'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', 'MISSING_COMPENSATION_IMPLEMENTATION', 'HANDLE_INCOMPLETE', 'VERIFICATION_MISSING', 'REVERSAL_EXPIRED',
+  'REVERSAL_WINDOW_MISSING', 'UNSUPPORTED_RECOVERY_STATE', 'APPROVED', 'POLICY_AUTO', 'HIGH_IMPACT', 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
+] as const;
+export type DecisionReason = (typeof DECISION_REASONS)[number];
+
+export interface RecoveryDecision {
+  readonly decision: StepDecision;
+  readonly reason: DecisionReason;
+}
+
+/** One row: every named column must hold one of the listed values. */
+export interface DecisionRow {
+  readonly when: { readonly [Column in keyof RecoveryFacts]?: readonly RecoveryFacts[Column][] };
+  readonly then: RecoveryDecision;
+}
+
+/** The table of DESIGN 6.3. */
+export const DECISION_TABLE = [
+  { when: { execution: ['failed'] },                 then: { decision: 'retry_forward',    reason: 'NOTHING_TO_UNDO' } },
+  { when: { recoverability: ['cancelled', 'compensated'] }, then: { decision: 'retry_forward', reason: 'ALREADY_UNDONE' } },
+  { when: { execution: ['planned'] },                then: { decision: 'retry_forward',    reason: 'FORWARD_NOT_STARTED' } },
+  { when: { execution: ['executing'] },              then: { decision: 'reconcile_first',  reason: 'FORWARD_IN_FLIGHT' } },
+  { when: { execution: ['uncertain'] },              then: { decision: 'reconcile_first',  reason: 'FORWARD_UNCERTAIN' } },
+  { when: { handle: ['uncontracted'] },              then: { decision: 'manual_review',    reason: 'UNCONTRACTED' } },
+  { when: { handle: ['irreversible'] },              then: { decision: 'manual_review',    reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' } },
+  { when: { handle: ['no_reversal'] },               then: { decision: 'manual_review',    reason: 'MISSING_COMPENSATION_IMPLEMENTATION' } },
+  { when: { handle: ['incomplete'] },                then: { decision: 'manual_review',    reason: 'HANDLE_INCOMPLETE' } },
+  { when: { handle: ['unverifiable'] },              then: { decision: 'manual_review',    reason: 'VERIFICATION_MISSING' } },
+  { when: { recoverability: ['reversal_expired'] },  then: { decision: 'manual_review',    reason: 'REVERSAL_EXPIRED' } },
+  { when: { window: ['closed'] },                    then: { decision: 'manual_review',    reason: 'REVERSAL_EXPIRED' } },
+  { when: { window: ['none'] },                      then: { decision: 'manual_review',    reason: 'REVERSAL_WINDOW_MISSING' } },
+  { when: { recoverability: ['planned', 'pending_commit', 'committed', 'compensating', 'compensation_failed', 'manual_resolution_required'] },
+    then: { decision: 'manual_review', reason: 'UNSUPPORTED_RECOVERY_STATE' } },
+  { when: { approval: ['sufficient'] },              then: { decision: 'compensate_now',   reason: 'APPROVED' } },
+  { when: { impact: ['grave'] },                     then: { decision: 'request_approval', reason: 'HIGH_IMPACT' } },
+  { when: { mode: ['human', 'dual_control'] },       then: { decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' } },
+  { when: { mode: ['auto'], approval: ['none'] },    then: { decision: 'compensate_now',   reason: 'POLICY_AUTO' } },
+  { when: {},                                        then: { decision: 'manual_review',    reason: 'UNSUPPORTED_RECOVERY_STATE' } },
+] as const satisfies readonly DecisionRow[];
+
+/**
+ * Decides by the first row that matches.
+ *
+ * Errors: none; the last row matches everything.
+ * Source: DESIGN 6.3; C31 to C41.
+ */
+export function decideRecovery(facts: RecoveryFacts): RecoveryDecision {
+  const rows: readonly DecisionRow[] = DECISION_TABLE;
+  return (rows.find((row) => matches(row, facts)) ?? DECISION_TABLE[DECISION_TABLE.length - 1] ?? DECISION_TABLE[0]).then;
+}
+
+/** Impacts that need a person whatever the contract's mode says. */
+const GRAVE_IMPACTS: readonly string[] = ['financial', 'destructive', 'security_sensitive'];
+/** Impacts that are known to be harmless enough for the contract's mode to decide. */
+const ORDINARY_IMPACTS: readonly string[] = ['read', 'write', 'customer_visible'];
+
+/** Reads the impact a contract declares; an unknown word counts as grave (P14). */
+export function impactOf(terms: ContractTerms | null): Impact {
+  return terms !== null && ORDINARY_IMPACTS.includes(terms.impact) && !GRAVE_IMPACTS.includes(terms.impact) ? 'ordinary' : 'grave';
+}
+
+/** Says whether a recovery pointer can be executed at all, leaving time aside. */
+export function handleOf(terms: ContractTerms | null, ref: MutationRef): Handle {
+  if (terms === null) return 'uncontracted';
+  if (ref.reversal_class === 'irreversible') return 'irreversible';
+  if (ref.reversal_capability === null || terms.reversal_capability === null) return 'no_reversal';
+  if (ref.reversal_args === null) return 'incomplete';
+  const isVerified = terms.verify_capability !== null && terms.success_condition !== null && terms.verify_capability !== terms.reversal_capability;
+  return isVerified ? 'bound' : 'unverifiable';
+}
+
+/**
+ * Counts the distinct people who must approve.
+ *
+ * Shape:  0 only for an automatic mode of ordinary impact; two when nobody answers for the action (DESIGN 3.5).
+ * Source: P5; DESIGN 3.5.
+ */
+export function requiredApprovals(mode: RecoveryApprovalMode, impact: Impact, answerableTo: string | null): number {
+  if (mode === 'auto' && impact === 'ordinary') return 0;
+  return mode === 'dual_control' || answerableTo === null ? 2 : 1;
+}
+
+/** Compares approvals given with approvals needed. */
+export function approvalState(given: number, required: number): ApprovalState {
+  if (given === 0) return 'none';
+  return required > 0 && given >= required ? 'sufficient' : 'partial';
+}
+
+function matches(row: DecisionRow, facts: RecoveryFacts): boolean {
+  const columns = Object.keys(row.when) as readonly (keyof RecoveryFacts)[]; // keys of a literal typed by RecoveryFacts
+  return columns.every((column) => {
+    const listed: readonly string[] | undefined = row.when[column];
+    return listed === undefined || listed.includes(facts[column]);
+  });
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals';
+import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES, RECOVERY_APPROVAL_MODE_VALUES } from '@recourse/messages';
+import fc from 'fast-check';
+import { ref, terms } from '../../recoveries.testing.js';
+import { PHASE_OPENED_BY } from '../step/step.transitions.js';
+import {
+  approvalState, APPROVALS, DECISION_REASONS, DECISION_TABLE, decideRecovery, handleOf, HANDLES, impactOf, IMPACTS, requiredApprovals, WINDOWS,
+} from './recovery.decisions.js';
+import type { RecoveryFacts } from './recovery.decisions.js';
+
+const SUCCEEDED: RecoveryFacts = {
+  execution: 'succeeded', recoverability: 'reversal_available', window: 'open', handle: 'bound', mode: 'auto', impact: 'ordinary', approval: 'none',
+};
+
+/** Every combination of every column. */
+function everything(): RecoveryFacts[] {
+  const all: RecoveryFacts[] = [];
+  for (const execution of EXECUTION_STATE_VALUES) for (const recoverability of RECOVERABILITY_STATE_VALUES) for (const window of WINDOWS)
+    for (const handle of HANDLES) for (const mode of RECOVERY_APPROVAL_MODE_VALUES) for (const impact of IMPACTS) for (const approval of APPROVALS)
+      all.push({ execution, recoverability, window, handle, mode, impact, approval });
+  return all;
+}
+
+const anyFacts = fc.record({
+  execution: fc.constantFrom(...EXECUTION_STATE_VALUES), recoverability: fc.constantFrom(...RECOVERABILITY_STATE_VALUES), window: fc.constantFrom(...WINDOWS),
+  handle: fc.constantFrom(...HANDLES), mode: fc.constantFrom(...RECOVERY_APPROVAL_MODE_VALUES), impact: fc.constantFrom(...IMPACTS), approval: fc.constantFrom(...APPROVALS),
+});
+
+describe('the decision table, row by row', () => {
+  it.each([
+    ['C36 a forward action that failed leaves nothing to undo', { execution: 'failed' }, 'retry_forward', 'NOTHING_TO_UNDO'],
+    ['what is undone already is left alone', { recoverability: 'compensated' }, 'retry_forward', 'ALREADY_UNDONE'],
+    ['a cancelled effect is left alone', { recoverability: 'cancelled' }, 'retry_forward', 'ALREADY_UNDONE'],
+    ['C31 what has not started goes forward', { execution: 'planned', recoverability: 'planned' }, 'retry_forward', 'FORWARD_NOT_STARTED'],
+    ['what is under way is reconciled first', { execution: 'executing' }, 'reconcile_first', 'FORWARD_IN_FLIGHT'],
+    ['C33 an uncertain outcome is reconciled first', { execution: 'uncertain' }, 'reconcile_first', 'FORWARD_UNCERTAIN'],
+    ['an effect without contract goes to a person', { handle: 'uncontracted' }, 'manual_review', 'UNCONTRACTED'],
+    ['C34 an irreversible effect goes to a person', { handle: 'irreversible' }, 'manual_review', 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION'],
+    ['C40 a tool without reversal goes to a person', { handle: 'no_reversal' }, 'manual_review', 'MISSING_COMPENSATION_IMPLEMENTATION'],
+    ['C30 an incomplete handle is never guessed', { handle: 'incomplete' }, 'manual_review', 'HANDLE_INCOMPLETE'],
+    ['what cannot be verified goes to a person', { handle: 'unverifiable' }, 'manual_review', 'VERIFICATION_MISSING'],
+    ['D29 an expired state is refused', { recoverability: 'reversal_expired' }, 'manual_review', 'REVERSAL_EXPIRED'],
+    ['D29 a closed window is refused', { window: 'closed' }, 'manual_review', 'REVERSAL_EXPIRED'],
+    ['D29 no window is refused', { window: 'none' }, 'manual_review', 'REVERSAL_WINDOW_MISSING'],
+    ['C40 a state the table does not know is refused', { recoverability: 'committed' }, 'manual_review', 'UNSUPPORTED_RECOVERY_STATE'],
+    ['C32 enough approvals compensate', { mode: 'human', approval: 'sufficient' }, 'compensate_now', 'APPROVED'],
+    ['C35 high impact asks a person even when the mode is automatic', { impact: 'grave' }, 'request_approval', 'HIGH_IMPACT'],
+    ['a human mode asks a person', { mode: 'human' }, 'request_approval', 'COMPENSATION_REQUIRES_HUMAN_APPROVAL'],
+    ['one of two approvals still asks', { mode: 'dual_control', approval: 'partial' }, 'request_approval', 'COMPENSATION_REQUIRES_HUMAN_APPROVAL'],
+    ['D27 only an automatic mode fires alone', {}, 'compensate_now', 'POLICY_AUTO'],
+  ] as const)('%s', (_name, facts, decision, reason) => {
+    expect(decideRecovery({ ...SUCCEEDED, ...facts })).toEqual({ decision, reason });
+  });
+
+  it('reaches every row but the last over all combinations, and uses every reason', () => {
+    const hit = new Set(everything().map((facts) => DECISION_TABLE.findIndex((row) => row.then === decideRecovery(facts))));
+    expect(hit.size).toBeGreaterThanOrEqual(DECISION_TABLE.length - 1);
+    expect(new Set(DECISION_TABLE.map((row) => row.then.reason))).toEqual(new Set(DECISION_REASONS));
+    expect(Object.keys(PHASE_OPENED_BY).sort()).toEqual([...DECISION_REASONS].sort());
+  });
+});
+
+describe('the decision table as a whole', () => {
+  const compensating = everything().filter((facts) => decideRecovery(facts).decision === 'compensate_now');
+
+  it('compensates only a bound handle in its window (D29)', () => {
+    expect(compensating.length).toBeGreaterThan(0);
+    for (const facts of compensating) expect(facts).toMatchObject({ execution: 'succeeded', recoverability: 'reversal_available', window: 'open', handle: 'bound' });
+  });
+
+  it('never compensates alone what is grave or what people must agree to (C35, D27)', () => {
+    const alone = compensating.filter((facts) => facts.approval !== 'sufficient');
+    for (const facts of alone) expect(facts).toMatchObject({ mode: 'auto', impact: 'ordinary' });
+    expect(alone).toHaveLength(1);
+  });
+
+  it('is deterministic over random states (C38)', () => {
+    fc.assert(fc.property(anyFacts, (facts) => { expect(decideRecovery({ ...facts })).toEqual(decideRecovery(facts)); }), { numRuns: 5_000 });
+  });
+
+  it('ends in manual review whatever goes wrong with the handle of a succeeded action', () => {
+    fc.assert(fc.property(anyFacts, fc.constantFrom(...HANDLES.filter((handle) => handle !== 'bound')), (facts, handle) => {
+      fc.pre(facts.execution === 'succeeded' && facts.recoverability === 'reversal_available');
+      expect(decideRecovery({ ...facts, handle }).decision).toBe('manual_review');
+    }), { numRuns: 1_000 });
+  });
+});
+
+describe('the facts of the table', () => {
+  it.each([['financial', 'grave'], ['destructive', 'grave'], ['security_sensitive', 'grave'], ['never heard of', 'grave'], ['write', 'ordinary'], ['customer_visible', 'ordinary']])(
+    'read impact %s as %s', (impact, expected) => { expect(impactOf(terms({ impact }))).toBe(expected); });
+
+  it('read a missing contract as grave', () => { expect(impactOf(null)).toBe('grave'); });
+
+  it.each([
+    ['bound', terms(), ref()],
+    ['uncontracted', null, ref()],
+    ['irreversible', terms(), ref({ reversal_class: 'irreversible' })],
+    ['no_reversal', terms(), ref({ reversal_capability: null })],
+    ['incomplete', terms(), ref({ reversal_args: null })],
+    ['unverifiable', terms({ success_condition: null }), ref()],
+    ['unverifiable', terms({ verify_capability: 'payments.cancel_refund' }), ref()],
+  ] as const)('read a handle as %s', (expected, contract, pointer) => { expect(handleOf(contract, pointer)).toBe(expected); });
+
+  it.each([
+    ['auto', 'ordinary', null, 0], ['auto', 'ordinary', 'ines', 0], ['auto', 'grave', 'ines', 1], ['auto', 'grave', null, 2], ['human', 'ordinary', 'ines', 1],
+    ['human', 'ordinary', null, 2], ['dual_control', 'ordinary', 'ines', 2], ['dual_control', 'grave', null, 2],
+  ] as const)('need of mode %s, impact %s, answerable to %s: %i people', (mode, impact, answerable, people) => {
+    expect(requiredApprovals(mode, impact, answerable)).toBe(people);
+  });
+
+  it.each([[0, 0, 'none'], [0, 1, 'none'], [1, 2, 'partial'], [2, 2, 'sufficient'], [1, 1, 'sufficient']] as const)('%i of %i approvals is %s', (given, required, state) => {
+    expect(approvalState(given, required)).toBe(state);
+  });
+});

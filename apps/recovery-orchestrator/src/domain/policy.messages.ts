@@ -1,0 +1,33 @@
+// What the orchestrator is told by its operator: clocks, key and people. Constant while the process runs.
+
+/** Waiting before an attempt is followed by the next: doubles from `baseMs` up to `maxMs`. */
+export interface RetryBackoff {
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
+
+export interface RecoveryPolicy {
+  /** Secret of the lease HMAC, 32 bytes or more: nobody can answer a request they were not sent (L11). */
+  readonly leaseKey: Buffer;
+  /** Longest a worker may hold a leg, milliseconds. */
+  readonly leaseMs: number;
+  /** Distance kept from every instant another clock judges, milliseconds (P6). */
+  readonly marginMs: number;
+  /** How long an open item may wait for a person, milliseconds. */
+  readonly reviewDeadlineMs: number;
+  readonly backoff: RetryBackoff;
+  /** Directory subject of an agent's registered owner; null when none is registered. */
+  readonly ownerOf: (tenant: string, agentId: string) => string | null;
+}
+
+/** Two seconds: above the clock skew workers are held to (P6). */
+export const MARGIN_MS = 2_000;
+
+/** Who is to act on what waits for an approval. */
+export const OWNER_OF_APPROVALS = 'role:approver';
+
+/** Who is to act on what automation may not touch. */
+export const OWNER_OF_MANUAL = 'role:administrator';
+
+/** Who is to act on a leg that is out: the workers of its adapter. */
+export function ownerOfLeg(adapter: string): string { return `adapter:${adapter}`; }

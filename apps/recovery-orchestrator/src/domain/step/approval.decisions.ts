@@ -1,0 +1,97 @@
+// Who may agree to what (P3, P4, P5): every refusal of an approval or denial, in the order a caller learns of them.
+import type { ApproveStep, CommandEnvelope, DenyStep } from '@recourse/messages';
+import { dispatchableUntil } from '../lease/lease.decisions.js';
+import type { Refusal, StepDoc, StepPhase } from './step.messages.js';
+
+/** What a command may be refused with depends on the phase. `null` = open to it. */
+const REFUSED_IN = {
+  held:              'STEP_WRONG_PHASE',
+  awaiting_approval: null,
+  approved:          'APPROVAL_USED',
+  dispatched:        'APPROVAL_USED',
+  uncertain:         'APPROVAL_USED',
+  retrying:          'APPROVAL_USED',
+  compensated:       'APPROVAL_USED',
+  not_needed:        'STEP_WRONG_PHASE',
+  manual:            'STEP_WRONG_PHASE',
+  denied:            'STEP_WRONG_PHASE',
+} as const satisfies Record<StepPhase, 'STEP_WRONG_PHASE' | 'APPROVAL_USED' | null>;
+
+export const ROLES_OF = {
+  TriggerRollback: ['reporter', 'approver', 'administrator'],
+  ApproveStep: ['approver'],
+  DenyStep: ['approver'],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Refuses who lacks every role the command asks for. */
+export function roleRefusal(command: keyof typeof ROLES_OF, envelope: CommandEnvelope): Refusal | null {
+  const roles: readonly string[] = ROLES_OF[command];
+  if (envelope.roles.some((role) => roles.includes(role))) return null;
+  return { httpStatus: 403, code: 'ROLE_REQUIRED', message: `${command} needs one of the roles ${roles.join(', ')}.` };
+}
+
+/**
+ * Says why an approval is refused; null when it counts.
+ *
+ * Errors: none. The first code that applies, from identity to time.
+ * Source: P3, P4, P5, P6; DESIGN 3.5.
+ */
+export function approvalRefusal(step: StepDoc, command: ApproveStep, now: number, marginMs: number): Refusal | null {
+  return personRefusal(step, command.envelope.principal)
+    ?? digestRefusal(step, command)
+    ?? phaseRefusal(step)
+    ?? windowRefusal(step, now, marginMs)
+    ?? repeatRefusal(step, command.envelope.principal);
+}
+
+/** Says why a denial is refused; null when it counts. Anybody with the role may stop an action, its initiator too. */
+export function denialRefusal(step: StepDoc, command: DenyStep): Refusal | null {
+  return digestRefusal(step, command) ?? phaseRefusal(step);
+}
+
+/** Two spellings of one directory subject are one person: case, width and outer blanks do not make two (P5). */
+export function isSamePerson(one: string, other: string): boolean { return canonicalSubject(one) === canonicalSubject(other); }
+
+function canonicalSubject(subject: string): string {
+  return subject.normalize('NFKC').trim().toLowerCase().replace(/^(?:user|agent):/u, '');
+}
+
+function personRefusal(step: StepDoc, principal: string): Refusal | null {
+  const { agent_id: agentId, initiator } = step.execution;
+  const concerned = [agentId, initiator, step.answerable_to].filter((subject) => subject !== null);
+  if (concerned.some((subject) => isSamePerson(subject, principal))) {
+    return { httpStatus: 403, code: 'SELF_APPROVAL', message: 'Nobody approves their own action nor one done on their behalf.' };
+  }
+  if (principal.trim() !== '' && !/^\s*agent:/iu.test(principal.normalize('NFKC'))) return null;
+  return { httpStatus: 403, code: 'APPROVER_NOT_A_PERSON', message: 'Only a person approves a compensation.' };
+}
+
+function digestRefusal(step: StepDoc, command: ApproveStep | DenyStep): Refusal | null {
+  if (step.action_digest === null) return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message: 'This step proposes no action that could be approved or denied.' };
+  if (step.action_digest.equals(command.action_digest)) return null;
+  return { httpStatus: 409, code: 'DIGEST_MISMATCH', message: 'The action has another digest than the one named: read the step again.' };
+}
+
+function phaseRefusal(step: StepDoc): Refusal | null {
+  const wasSent = step.legs.length > 0;
+  const hasExpired = step.phase === 'manual' && !wasSent && step.reason === 'REVERSAL_EXPIRED';
+  if (hasExpired) return windowClosed();
+  const code = step.phase === 'manual' && wasSent ? 'APPROVAL_USED' : REFUSED_IN[step.phase];
+  if (code === null) return null;
+  return { httpStatus: 409, code, message: code === 'APPROVAL_USED' ? 'The approval of this action was used.' : `The step is ${step.phase}.` };
+}
+
+function windowRefusal(step: StepDoc, now: number, marginMs: number): Refusal | null {
+  const endsAt = step.ref.reversal_expires_at;
+  const isOpen = endsAt !== null && step.terms !== null && now < dispatchableUntil(endsAt, step.terms.call_timeout_ms, marginMs);
+  return isOpen ? null : windowClosed();
+}
+
+function windowClosed(): Refusal {
+  return { httpStatus: 409, code: 'WINDOW_CLOSED', message: 'The reversal window has closed; a person must resolve this by hand.' };
+}
+
+function repeatRefusal(step: StepDoc, principal: string): Refusal | null {
+  if (!step.approvals.some((approval) => isSamePerson(approval.by, principal))) return null;
+  return { httpStatus: 409, code: 'SAME_APPROVER', message: 'This person has approved already; another one is needed.' };
+}

@@ -1,0 +1,96 @@
+// Sends a step to a worker, or to a person when that can no longer be done in time.
+//
+// Invariants
+//   S1. Policy is decided anew at every dispatch: window, mode, impact and approvals (C45, P3, P6).
+//   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
+import { deriveId } from '@recourse/kernel';
+import type { ContractTerms, RecoveryCall } from '@recourse/messages';
+import { approvalState, decideRecovery, handleOf, impactOf } from '../decision/recovery.decisions.js';
+import type { RecoveryDecision } from '../decision/recovery.decisions.js';
+import { backoffMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decisions.js';
+import type { Lease } from '../lease/lease.decisions.js';
+import { OWNER_OF_MANUAL } from '../policy.messages.js';
+import type { RecoveryPolicy } from '../policy.messages.js';
+import { fact, identityOf } from './step.messages.js';
+import type { EscalationReason, Fact, StepDoc } from './step.messages.js';
+import { ESCALATION_OF_VERDICT } from './step.transitions.js';
+
+/** What the next attempt would be, and whether there is one. */
+type NextAttempt =
+  | { readonly kind: 'leg'; readonly attempt: number; readonly call: RecoveryCall; readonly terms: ContractTerms; readonly lease: Lease & { kind: 'granted' }; readonly firstAt: number }
+  | { readonly kind: 'person'; readonly reason: EscalationReason };
+
+/** Gives the next attempt to a worker, or the step to a person; exactly one record. */
+export function dispatchOrEscalate(step: StepDoc, now: number, policy: RecoveryPolicy): Fact {
+  const next = nextAttempt(step, now, policy);
+  return next.kind === 'leg' ? dispatched(step, next, policy) : escalated(step, next.reason, now, policy);
+}
+
+/** Gives a step to a person. */
+export function escalated(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): Fact {
+  return fact('StepEscalated', { ...identityOf(step), reason, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs });
+}
+
+/** Re-evaluates the decision table with the facts of now. */
+export function reevaluated(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryDecision {
+  return decideRecovery({
+    execution: 'succeeded',
+    recoverability: 'reversal_available',
+    window: windowOf(step.ref, step.terms, now, policy.marginMs),
+    handle: handleOf(step.terms, step.ref),
+    mode: step.terms?.recovery_approval_mode ?? 'human',
+    impact: impactOf(step.terms),
+    approval: approvalState(step.approvals.length, step.required_approvals),
+  });
+}
+
+/** When a step whose attempt did not settle goes on. A copy that may still act is waited for; milliseconds. */
+export function retryAt(step: StepDoc, now: number, policy: RecoveryPolicy, isCopyFeared: boolean): number {
+  const backedOff = now + backoffMs(Math.max(step.attempt, 1), policy.backoff);
+  return isCopyFeared ? Math.max(backedOff, step.legs.at(-1)?.answer_by ?? backedOff) : backedOff;
+}
+
+/** Attempts are used up. */
+export function isExhausted(step: StepDoc): boolean { return step.attempt >= (step.terms?.max_attempts ?? 0); }
+
+/** Why a person is asked after the last attempt. */
+export function reasonAfterLast(step: StepDoc): EscalationReason {
+  const last = step.last;
+  if (last === null) return 'OUTCOME_UNKNOWN';
+  if (last.reported === 'verified' || last.reported === 'unverified') return 'VERIFICATION_FAILED';
+  return ESCALATION_OF_VERDICT[last.outcome] ?? 'OUTCOME_UNKNOWN';
+}
+
+function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
+  const { call, terms } = step;
+  const windowEndsAt = step.ref.reversal_expires_at;
+  if (call === null || terms === null || windowEndsAt === null) return { kind: 'person', reason: 'POLICY_CHANGED' };
+  if (step.attempt > 0 && isExhausted(step)) return { kind: 'person', reason: reasonAfterLast(step) };
+  const attempt = step.attempt + 1;
+  if (attempt > 1 && terms.key_lifetime_ms === null) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
+  const again = reevaluated(step, now, policy);
+  if (again.decision !== 'compensate_now') return { kind: 'person', reason: again.reason === 'REVERSAL_EXPIRED' ? 'REVERSAL_EXPIRED' : 'POLICY_CHANGED' };
+  const firstAt = step.first_dispatched_at ?? now;
+  const bounds = { windowEndsAt, firstDispatchedAt: firstAt, keyLifetimeMs: terms.key_lifetime_ms, callTimeoutMs: terms.call_timeout_ms, now };
+  const lease = grantLease(bounds, policy);
+  return lease.kind === 'granted' ? { kind: 'leg', attempt, call, terms, lease, firstAt } : { kind: 'person', reason: lease.reason };
+}
+
+function dispatched(step: StepDoc, next: NextAttempt & { kind: 'leg' }, policy: RecoveryPolicy): Fact {
+  const legId = deriveId('leg', step.step_id, next.attempt);
+  return fact('LegDispatched', {
+    ...identityOf(step),
+    leg_id: legId,
+    adapter: next.call.adapter_id,
+    attempt: next.attempt,
+    lease_id: leaseIdOf(policy.leaseKey, legId, next.attempt, next.lease.notAfter),
+    not_after: next.lease.notAfter,
+    answer_by: next.lease.answerBy,
+    reconcile_first: next.attempt > 1,
+    approval_id: step.approvals.at(-1)?.approval_id ?? null,
+    call: next.call,
+    terms: next.terms,
+    ref: step.ref,
+    first_dispatched_at: next.firstAt,
+  });
+}

@@ -1,0 +1,108 @@
+// The orchestrator's own verdict on what a worker reported (P1, P7): conditions are judged here, from the observations.
+//
+// Invariants
+//   J1. `compensated` needs an observation by the verifying capability on which the success condition holds.
+//   J2. Where worker and orchestrator disagree the outcome is uncertain, never the better of the two.
+import { boundFacts, evaluateCondition, readPayload } from '@recourse/contract';
+import { InvariantViolation } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
+import type { Observation, ObservationPhase, Payload, StepOutcome, StepReport, StepVerdict } from '@recourse/messages';
+import type { StepDoc } from './step.messages.js';
+
+export const JUDGEMENT_REASONS = [
+  'SUCCESS_CONDITION_HELD', 'SUCCESS_CONDITION_FALSE', 'SUCCESS_NOT_OBSERVED', 'STALE_CONDITION_FALSE', 'VERDICTS_DISAGREE', 'TOOL_FAILED', 'NOT_EXECUTED',
+  'OUTCOME_NOT_KNOWN', 'STEP_NOT_REPORTED',
+] as const;
+export type JudgementReason = (typeof JUDGEMENT_REASONS)[number];
+
+export interface Judgement {
+  readonly reported: StepOutcome;
+  readonly outcome: StepVerdict;
+  readonly reason: JudgementReason;
+  readonly observations: readonly Observation[];
+}
+
+/** Outcomes that say something about the tool; a refusal of one copy proves nothing about another (L11). */
+export type JudgedOutcome = Exclude<StepOutcome, 'refused_late'>;
+
+/** What a condition says on the last observation of its phase. */
+type Seen = 'holds' | 'false' | 'unseen';
+
+interface Verdict { readonly outcome: StepVerdict; readonly reason: JudgementReason }
+
+const DISAGREE: Verdict = { outcome: 'uncertain', reason: 'VERDICTS_DISAGREE' };
+
+/** Verdict by what the worker says and what the success condition says. The stale condition is looked at before. */
+export const VERDICT_TABLE = {
+  verified: {
+    holds:  { outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' },
+    false:  { outcome: 'unverified', reason: 'SUCCESS_CONDITION_FALSE' },
+    unseen: { outcome: 'uncertain', reason: 'SUCCESS_NOT_OBSERVED' },
+  },
+  unverified: {
+    holds:  DISAGREE,
+    false:  { outcome: 'unverified', reason: 'SUCCESS_CONDITION_FALSE' },
+    unseen: { outcome: 'unverified', reason: 'SUCCESS_NOT_OBSERVED' },
+  },
+  stale: {
+    holds:  DISAGREE,
+    false:  { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' },
+    unseen: { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' },
+  },
+  failed: {
+    holds:  DISAGREE,
+    false:  { outcome: 'failed', reason: 'TOOL_FAILED' },
+    unseen: { outcome: 'failed', reason: 'TOOL_FAILED' },
+  },
+  not_executed: {
+    holds:  DISAGREE,
+    false:  { outcome: 'failed', reason: 'NOT_EXECUTED' },
+    unseen: { outcome: 'failed', reason: 'NOT_EXECUTED' },
+  },
+  unknown: {
+    holds:  DISAGREE,
+    false:  { outcome: 'uncertain', reason: 'OUTCOME_NOT_KNOWN' },
+    unseen: { outcome: 'uncertain', reason: 'OUTCOME_NOT_KNOWN' },
+  },
+} as const satisfies Record<JudgedOutcome, Record<Seen, Verdict>>;
+
+/**
+ * Judges one step of a report. `report` is undefined when the leg stopped before the step.
+ *
+ * Shape:  `refused_late` is not an outcome and must not come here.
+ * Errors: none; what cannot be read or evaluated was not seen.
+ */
+export function judge(step: StepDoc, report: StepReport | undefined): Judgement {
+  if (report === undefined) return { reported: 'unknown', outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', observations: [] };
+  if (report.outcome === 'refused_late') throw new InvariantViolation('judgement', 'a late refusal is not an outcome');
+  return { reported: report.outcome, ...verdictOn(step, report, report.outcome), observations: report.observations };
+}
+
+function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): Verdict {
+  const terms = step.terms;
+  const fresh = seen(step, report.observations, 'stale_check', terms?.stale_capability ?? null, terms?.stale_condition ?? null);
+  if (reported === 'stale' && fresh === 'holds') return DISAGREE;
+  if (reported !== 'stale' && fresh === 'false') return DISAGREE;
+  const success = seen(step, report.observations, 'verify', terms?.verify_capability ?? null, terms?.success_condition ?? null);
+  return VERDICT_TABLE[reported][success];
+}
+
+function seen(step: StepDoc, observations: readonly Observation[], phase: ObservationPhase, capability: string | null, condition: string | null): Seen {
+  if (capability === null || condition === null || step.call === null || capability === step.call.capability) return 'unseen';
+  const last = observations.findLast((observation) => observation.phase === phase && observation.capability === capability);
+  const observed = last === undefined ? undefined : readable(last.observed);
+  const reversalArgs = readable(step.call.args);
+  if (observed === undefined || reversalArgs === undefined) return 'unseen';
+  const bound = boundFacts({ reversalArgs, originalArgs: readable(step.execution.args) ?? null, externalRef: step.ref.external_transaction_ref });
+  const verdict = evaluateCondition(condition, { observed, bound });
+  return !verdict.ok ? 'unseen' : verdict.holds ? 'holds' : 'false';
+}
+
+/** JSON of a payload; undefined when it is sealed, damaged or no JSON: a worker's bytes never stop a decision. */
+function readable(payload: Payload): Json | undefined {
+  try {
+    return readPayload(payload);
+  } catch {
+    return undefined;
+  }
+}

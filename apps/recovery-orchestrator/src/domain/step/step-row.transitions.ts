@@ -1,0 +1,103 @@
+// Folds records into the row of a step. Holds no rules: what a record says is so (L2).
+import { InvariantViolation } from '@recourse/kernel';
+import type { DecisionReason } from '../decision/recovery.decisions.js';
+import { ownerOfLeg } from '../policy.messages.js';
+import type { Fact, FactBodies, FactType, LastOutcome, LegDoc, StepDoc, StepEvent } from './step.messages.js';
+import { EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
+
+/** Records that open or move a step. */
+export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated'] as const;
+export type StepRecordType = (typeof STEP_RECORDS)[number];
+
+export function isStepRecord(type: string): type is StepRecordType {
+  const types: readonly string[] = STEP_RECORDS;
+  return types.includes(type);
+}
+
+/** Body of a record of a type. */
+export function bodyOf<Type extends FactType>(_type: Type, body: Fact['body']): FactBodies[Type] {
+  // The codec of the record's type made the body, so it has the fields its schema names.
+  return body as unknown as FactBodies[Type];
+}
+
+/**
+ * The row after a record.
+ *
+ * Units:  `at` is the record's decided_at, epoch milliseconds.
+ * Errors: InvariantViolation for a record its phase has no cell for, or about a step nobody opened.
+ */
+export function stepAfter(step: StepDoc | undefined, type: StepRecordType, body: Fact['body'], at: number): StepDoc {
+  if (type === 'StepDecided') return openedBy(bodyOf(type, body), at);
+  if (step === undefined) throw new InvariantViolation('step-unknown', `${type} about a step that was not decided`);
+  switch (type) {
+    case 'StepApproved':        return approvedBy(step, bodyOf(type, body), at);
+    case 'StepDenied':          return deniedBy(step, bodyOf(type, body), at);
+    case 'LegDispatched':       return dispatchedBy(step, bodyOf(type, body), at);
+    case 'StepOutcomeRecorded': return settledBy(step, bodyOf(type, body), at);
+    case 'StepUncertain':       return silentAfter(step, bodyOf(type, body), at);
+    case 'StepEscalated':       return escalatedBy(step, bodyOf(type, body), at);
+  }
+}
+
+function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
+  // A reason this version does not know cannot be in its own log: the decision table is the only writer.
+  const phase = PHASE_OPENED_BY[body.reason as DecisionReason];
+  const isOver = isAtRest(phase);
+  return {
+    ...body,
+    phase,
+    deadline_at: isOver ? null : body.deadline_at,
+    due_at: isOver ? null : body.deadline_at,
+    approvals: [],
+    attempt: 0,
+    first_dispatched_at: null,
+    legs: [],
+    last: null,
+    denied_by: null,
+    decided_at: at,
+    updated_at: at,
+  };
+}
+
+function approvedBy(step: StepDoc, body: FactBodies['StepApproved'], at: number): StepDoc {
+  const approvals = [...step.approvals, { approval_id: body.approval_id, by: body.by, reason: body.reason, at }];
+  return moved({ ...step, approvals }, approvals.length >= step.required_approvals ? 'ApprovalCompleted' : 'ApprovalAdded', at);
+}
+
+function deniedBy(step: StepDoc, body: FactBodies['StepDenied'], at: number): StepDoc {
+  return moved({ ...step, denied_by: body.by, reason: 'DENIED' }, 'Denied', at);
+}
+
+function dispatchedBy(step: StepDoc, body: FactBodies['LegDispatched'], at: number): StepDoc {
+  const leg: LegDoc = {
+    leg_id: body.leg_id, attempt: body.attempt, lease_id: body.lease_id, not_after: body.not_after, answer_by: body.answer_by, answered: null,
+  };
+  const sent = { ...step, attempt: body.attempt, first_dispatched_at: body.first_dispatched_at, legs: [...step.legs, leg] };
+  return moved({ ...sent, owner: ownerOfLeg(body.adapter), deadline_at: body.answer_by, due_at: body.answer_by }, 'Dispatched', at);
+}
+
+function settledBy(step: StepDoc, body: FactBodies['StepOutcomeRecorded'], at: number): StepDoc {
+  const legs = step.legs.map((leg) => (leg.leg_id === body.leg_id ? { ...leg, answered: body.reported } : leg));
+  const { attempt, reported, outcome, reason, observations } = body;
+  const last: LastOutcome = { attempt, reported, outcome, reason, observations, at };
+  const next = { ...step, legs, last, deadline_at: body.retry_at ?? step.deadline_at, due_at: body.retry_at };
+  return moved(outcome === 'compensated' ? { ...next, reason } : next, EVENT_OF_VERDICT[outcome], at);
+}
+
+function silentAfter(step: StepDoc, body: FactBodies['StepUncertain'], at: number): StepDoc {
+  const last: LastOutcome = { attempt: body.attempt, reported: null, outcome: 'uncertain', reason: body.reason, observations: [], at };
+  return moved({ ...step, last, deadline_at: body.retry_at, due_at: body.retry_at }, 'Uncertain', at);
+}
+
+/** A manual item keeps deadline and owner: it waits for a person, in the open (P12). */
+function escalatedBy(step: StepDoc, body: FactBodies['StepEscalated'], at: number): StepDoc {
+  const given = moved({ ...step, reason: body.reason, owner: body.owner }, 'Escalated', at);
+  return { ...given, deadline_at: body.deadline_at };
+}
+
+function moved(step: StepDoc, event: StepEvent, at: number): StepDoc {
+  const phase = phaseAfter(step.phase, event);
+  const isClosed = phase === 'compensated' || phase === 'not_needed';
+  const deadlineAt = isClosed ? null : step.deadline_at;
+  return { ...step, phase, deadline_at: deadlineAt, due_at: isAtRest(phase) ? null : step.due_at, updated_at: at };
+}

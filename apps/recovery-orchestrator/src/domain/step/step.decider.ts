@@ -1,0 +1,179 @@
+// Decides what happens to a step: opened, approved, denied, reported on, due. Pure: (step, input, now) -> records.
+//
+// Invariants
+//   T1. A decision is whole: what follows at once (dispatch, escalation, close of the recovery) is in it.
+//   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
+//   T3. Whatever is not at rest has a timer.
+import { assertNever, deriveId } from '@recourse/kernel';
+import type { ApproveStep, DenyStep, LegReported, StepReport } from '@recourse/messages';
+import { dispatchableUntil } from '../lease/lease.decisions.js';
+import type { RecoveryPolicy } from '../policy.messages.js';
+import { approvalRefusal, denialRefusal } from './approval.decisions.js';
+import { dispatchOrEscalate, escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
+import { judge } from './judgement.decisions.js';
+import type { Judgement } from './judgement.decisions.js';
+import { openStep } from './opening.decisions.js';
+import type { Marked } from './opening.decisions.js';
+import { isStepRecord, stepAfter } from './step-row.transitions.js';
+import { fact, identityOf } from './step.messages.js';
+import type { Fact, LegDoc, Refusal, ReportRefusal, StepDoc } from './step.messages.js';
+import { isAtRest, isSettled } from './step.transitions.js';
+
+/** What every decision about a step needs beside the step. */
+export interface StepContext {
+  readonly now: number;
+  readonly policy: RecoveryPolicy;
+  /** All steps of the run. */
+  readonly steps: readonly StepDoc[];
+}
+
+/** A step with the records decided so far, folded into it. */
+interface Draft {
+  readonly step: StepDoc;
+  readonly facts: readonly Fact[];
+}
+
+/** Opens the step of a marked commit. A commit that was marked before is left alone. */
+export function open(marked: Marked, context: StepContext): readonly Fact[] {
+  const { now, policy } = context;
+  const body = openStep(marked, now, policy);
+  if (context.steps.some((step) => step.step_id === body.step_id)) return [];
+  const decided = fact('StepDecided', body);
+  const draft: Draft = { step: stepAfter(undefined, 'StepDecided', decided.body, now), facts: [decided] };
+  switch (body.decision) {
+    case 'compensate_now':   return concluded(followed(draft, dispatchOrEscalate(draft.step, now, policy), now), context);
+    case 'manual_review':    return concluded(followed(draft, escalated(draft.step, body.reason, now, policy), now), context);
+    case 'request_approval':
+    case 'reconcile_first':
+    case 'retry_forward':    return concluded(draft, context);
+    default:                 return assertNever(body.decision);
+  }
+}
+
+export interface Approved { readonly facts: readonly Fact[]; readonly step: StepDoc; readonly approvalId: string }
+
+/** Takes an approval; the last one needed dispatches in the same decision. */
+export function approve(step: StepDoc, command: ApproveStep, context: StepContext): Approved | Refusal {
+  const { now, policy } = context;
+  const refusal = approvalRefusal(step, command, now, policy.marginMs);
+  if (refusal !== null) return refusal;
+  const { command_id: commandId, principal } = command.envelope;
+  const approvalId = deriveId('apr', commandId);
+  const given = fact('StepApproved', {
+    ...identityOf(step), approval_id: approvalId, action_digest: command.action_digest, by: principal, reason: command.reason, command_id: commandId,
+  });
+  const draft = followed({ step, facts: [] }, given, now);
+  const done = draft.step.phase === 'approved' ? followed(draft, dispatchOrEscalate(draft.step, now, policy), now) : draft;
+  return { facts: concluded(done, context), step: done.step, approvalId };
+}
+
+/** Takes a denial: the commit stays rolled back, nothing is called. */
+export function deny(step: StepDoc, command: DenyStep, context: StepContext): readonly Fact[] | Refusal {
+  const refusal = denialRefusal(step, command);
+  if (refusal !== null) return refusal;
+  const { command_id: commandId, principal } = command.envelope;
+  const denied = fact('StepDenied', { ...identityOf(step), action_digest: command.action_digest, by: principal, reason: command.reason, command_id: commandId });
+  return concluded(followed({ step, facts: [] }, denied, context.now), context);
+}
+
+/** Takes a worker's report. */
+export function report(message: LegReported, context: StepContext): readonly Fact[] {
+  const step = context.steps.find((one) => one.tenant === message.tenant && one.legs.some((leg) => leg.leg_id === message.leg_id));
+  const leg = step?.legs.find((one) => one.leg_id === message.leg_id);
+  if (step === undefined || leg === undefined || leg.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
+  if (leg.attempt !== message.attempt) return [refusedReport(message, 'ATTEMPT_STALE')];
+  const about = message.steps.find((one) => one.step_id === step.step_id);
+  return onLease(step, leg, message, about, context);
+}
+
+/** What a due step does. A timer that was overtaken does nothing. */
+export function due(step: StepDoc, dueAt: number, context: StepContext): readonly Fact[] {
+  const { now, policy } = context;
+  if (step.due_at !== dueAt || now < dueAt) return [];
+  const next = atDeadline(step, now, policy);
+  return next === null ? [] : concluded(followed({ step, facts: [] }, next, now), context);
+}
+
+/** The window of a mutation closed: who still waits for a person or for the forward action is told now. */
+export function closeWindow(step: StepDoc, context: StepContext): readonly Fact[] {
+  if (step.phase !== 'awaiting_approval' && step.phase !== 'held') return [];
+  return concluded(followed({ step, facts: [] }, escalated(step, 'REVERSAL_EXPIRED', context.now, context.policy), context.now), context);
+}
+
+function atDeadline(step: StepDoc, now: number, policy: RecoveryPolicy): Fact | null {
+  switch (step.phase) {
+    case 'held':              return escalated(step, 'FORWARD_UNRESOLVED', now, policy);
+    case 'awaiting_approval': return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
+    case 'dispatched':        return silent(step, now, policy);
+    case 'approved':
+    case 'uncertain':
+    case 'retrying':          return dispatchOrEscalate(step, now, policy);
+    case 'compensated':
+    case 'not_needed':
+    case 'manual':
+    case 'denied':            return null;
+    default:                  return assertNever(step.phase);
+  }
+}
+
+function isWindowOver(step: StepDoc, now: number, policy: RecoveryPolicy): boolean {
+  const endsAt = step.ref.reversal_expires_at;
+  return endsAt === null || step.terms === null || now >= dispatchableUntil(endsAt, step.terms.call_timeout_ms, policy.marginMs);
+}
+
+function silent(step: StepDoc, now: number, policy: RecoveryPolicy): Fact {
+  const legId = step.legs.at(-1)?.leg_id ?? '';
+  return fact('StepUncertain', { ...identityOf(step), leg_id: legId, attempt: step.attempt, reason: 'NO_ANSWER', retry_at: retryAt(step, now, policy, false) });
+}
+
+function onLease(step: StepDoc, leg: LegDoc, message: LegReported, about: StepReport | undefined, context: StepContext): readonly Fact[] {
+  const isRepeated = leg.answered !== null && leg.answered === (about?.outcome ?? 'unknown');
+  if (isAtRest(step.phase)) return isRepeated ? [] : [refusedReport(message, 'ALREADY_ANSWERED')];
+  if (about?.outcome === 'refused_late') return [refusedReport(message, 'REFUSED_LATE')];
+  const judgement = judge(step, about);
+  if (step.phase === 'dispatched' && leg.attempt === step.attempt) return settle(step, leg, judgement, context);
+  const isLateProof = judgement.outcome === 'compensated' && (step.phase === 'uncertain' || step.phase === 'retrying');
+  if (isLateProof) return settle(step, leg, judgement, context);
+  return isRepeated ? [] : [refusedReport(message, 'ATTEMPT_STALE')];
+}
+
+function settle(step: StepDoc, leg: LegDoc, judgement: Judgement, context: StepContext): readonly Fact[] {
+  const { now, policy } = context;
+  const isOver = judgement.outcome === 'compensated';
+  const isCopyFeared = judgement.outcome === 'uncertain';
+  const outcome = fact('StepOutcomeRecorded', {
+    ...identityOf(step),
+    leg_id: leg.leg_id,
+    attempt: leg.attempt,
+    ...judgement,
+    assumption_refs: step.ref.assumption_refs,
+    reverses_call_id: step.ref.original_call_id,
+    reverses_mutation_ref: step.mutation_id,
+    reverses_record_hash: step.reverses_record_hash,
+    retry_at: isOver ? null : retryAt(step, now, policy, isCopyFeared),
+  });
+  const draft = followed({ step, facts: [] }, outcome, now);
+  const isForPerson = judgement.outcome === 'stale' || (!isOver && !isCopyFeared && isExhausted(step));
+  if (!isForPerson) return concluded(draft, context);
+  return concluded(followed(draft, escalated(draft.step, reasonAfterLast(draft.step), now, policy), now), context);
+}
+
+function refusedReport(message: LegReported, code: ReportRefusal): Fact {
+  return fact('ReportRefused', { tenant: message.tenant, run_id: message.run_id, leg_id: message.leg_id, attempt: message.attempt, code });
+}
+
+function followed(draft: Draft, next: Fact, now: number): Draft {
+  const step = isStepRecord(next.type) ? stepAfter(draft.step, next.type, next.body, now) : draft.step;
+  return { step, facts: [...draft.facts, next] };
+}
+
+/** Adds the close of the recovery when this step was the last one open. */
+function concluded(draft: Draft, context: StepContext): readonly Fact[] {
+  const { step, facts } = draft;
+  const others = context.steps.filter((one) => one.recovery_id === step.recovery_id && one.step_id !== step.step_id);
+  const all = [...others, step];
+  if (!all.every((one) => isAtRest(one.phase))) return facts;
+  const outcome = all.every((one) => isSettled(one.phase)) ? 'compensated' : 'manual';
+  const { recovery_id, rollback_id, tenant, run_id } = step;
+  return [...facts, fact('RecoveryClosed', { recovery_id, rollback_id, tenant, run_id, outcome })];
+}

@@ -1,0 +1,175 @@
+// A step: one compensation inside a recovery, its phases, its row and the records that move it.
+import type {
+  ContractTerms, Evidence, Execution, LegDispatched, MutationRef, Observation, RecoveryCall, RecoveryClosed, ReportRefused, RollbackOpened, StepApproved,
+  StepDecided, StepDecision, StepDenied, StepEscalated, StepOutcome, StepOutcomeRecorded, StepUncertain, StepVerdict, TriggerRedundant,
+} from '@recourse/messages';
+
+export const STEP_PHASES = [
+  'held', 'awaiting_approval', 'approved', 'dispatched', 'uncertain', 'retrying', 'compensated', 'not_needed', 'manual', 'denied',
+] as const;
+export type StepPhase = (typeof STEP_PHASES)[number];
+
+/** What can happen to a step once it is decided; several come from one record type, told apart by its fields. */
+export const STEP_EVENTS = ['ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated'] as const;
+export type StepEvent = (typeof STEP_EVENTS)[number];
+
+export const ESCALATION_REASONS = [
+  'REVERSAL_EXPIRED', 'KEY_LIFETIME_OVER', 'APPROVAL_TIMEOUT', 'FORWARD_UNRESOLVED', 'VERIFICATION_FAILED', 'RESOURCE_CHANGED', 'COMPENSATION_FAILED',
+  'OUTCOME_UNKNOWN', 'POLICY_CHANGED',
+] as const;
+export type EscalationReason = (typeof ESCALATION_REASONS)[number];
+
+/** Why a worker's report changes nothing. */
+export const REPORT_REFUSALS = ['KEY_MISMATCH', 'LEASE_UNKNOWN', 'ATTEMPT_STALE', 'ALREADY_ANSWERED', 'REFUSED_LATE'] as const;
+export type ReportRefusal = (typeof REPORT_REFUSALS)[number];
+
+/** A dispatch that was made. */
+export type LegDoc = {
+  readonly leg_id: string;
+  readonly attempt: number;
+  readonly lease_id: string;
+  readonly not_after: number;
+  readonly answer_by: number;
+  /** What its worker reported; null while no answer was taken. */
+  readonly answered: StepOutcome | null;
+};
+
+export type GivenApproval = { readonly approval_id: string; readonly by: string; readonly reason: string; readonly at: number };
+
+/** What the last answered or silent attempt showed: the reconciliation result of the review item (C59). */
+export type LastOutcome = {
+  readonly attempt: number;
+  /** Null when nobody answered. */
+  readonly reported: StepOutcome | null;
+  readonly outcome: StepVerdict;
+  readonly reason: string;
+  readonly observations: readonly Observation[];
+  readonly at: number;
+};
+
+/** The row of a step: review item and state of its machine in one. */
+export type StepDoc = {
+  readonly step_id: string;
+  readonly recovery_id: string;
+  readonly rollback_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly mutation_id: string;
+  readonly phase: StepPhase;
+  readonly decision: StepDecision;
+  /** Code of the decision, later of what ended it. */
+  readonly reason: string;
+  readonly owner: string;
+  readonly deadline_at: number | null;
+  /** When its timer goes off; null at rest. */
+  readonly due_at: number | null;
+  readonly required_approvals: number;
+  readonly answerable_to: string | null;
+  readonly approvals: readonly GivenApproval[];
+  /** Last attempt dispatched; 0 before the first. */
+  readonly attempt: number;
+  readonly first_dispatched_at: number | null;
+  readonly legs: readonly LegDoc[];
+  readonly last: LastOutcome | null;
+  readonly denied_by: string | null;
+  readonly action_digest: Buffer | null;
+  readonly call: RecoveryCall | null;
+  readonly execution: Execution;
+  readonly terms: ContractTerms | null;
+  readonly ref: MutationRef;
+  readonly evidence: Evidence;
+  readonly reverses_record_hash: Buffer;
+  readonly decided_at: number;
+  readonly updated_at: number;
+};
+
+export type RecoveryDoc = {
+  readonly recovery_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly phase: 'open' | 'closed';
+  readonly outcome: 'compensated' | 'manual' | null;
+  readonly owner: string;
+  readonly deadline_at: number | null;
+  readonly opened_at: number;
+  readonly updated_at: number;
+};
+
+export type RollbackDoc = {
+  readonly rollback_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly mutation_id: string;
+  /** opened: asked of the ledger; marked: the ledger marked the commit and its step was decided. */
+  readonly phase: 'opened' | 'marked';
+  readonly evidence: Evidence;
+  readonly command_id: string | null;
+  readonly owner: string;
+  readonly deadline_at: number | null;
+  readonly opened_at: number;
+  readonly updated_at: number;
+};
+
+export type ApprovalDoc = {
+  readonly approval_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly step_id: string;
+  readonly action_digest: Buffer;
+  readonly by: string;
+  readonly reason: string;
+  readonly command_id: string;
+  /** First leg that was dispatched under it; null while unused. */
+  readonly used_by: string | null;
+  readonly approved_at: number;
+  readonly updated_at: number;
+};
+
+/** Fields the log adds to every record. */
+type ChainField = 'seq' | 'prev_hash' | 'decided_at';
+
+/** Bodies of the records this service decides. */
+export interface FactBodies {
+  readonly RollbackOpened: Omit<RollbackOpened, ChainField>;
+  readonly TriggerRedundant: Omit<TriggerRedundant, ChainField>;
+  readonly StepDecided: Omit<StepDecided, ChainField>;
+  readonly StepApproved: Omit<StepApproved, ChainField>;
+  readonly StepDenied: Omit<StepDenied, ChainField>;
+  readonly LegDispatched: Omit<LegDispatched, ChainField>;
+  readonly StepOutcomeRecorded: Omit<StepOutcomeRecorded, ChainField>;
+  readonly StepUncertain: Omit<StepUncertain, ChainField>;
+  readonly StepEscalated: Omit<StepEscalated, ChainField>;
+  readonly ReportRefused: Omit<ReportRefused, ChainField>;
+  readonly RecoveryClosed: Omit<RecoveryClosed, ChainField>;
+}
+
+export type FactType = keyof FactBodies;
+
+/** A record to be appended. */
+export interface Fact {
+  readonly type: FactType;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Makes a record of a type with the body that type has. */
+export function fact<Type extends FactType>(type: Type, body: FactBodies[Type]): Fact {
+  return { type, body: { ...body } };
+}
+
+/** A command that is refused: the fact, and the HTTP status it is told with. */
+export interface Refusal {
+  readonly httpStatus: number;
+  readonly code: RefusalCode;
+  readonly message: string;
+}
+
+export const REFUSAL_CODES = [
+  'KEY_MISMATCH', 'COMMAND_INVALID', 'ROLE_REQUIRED', 'STEP_UNKNOWN', 'SELF_APPROVAL', 'APPROVER_NOT_A_PERSON', 'DIGEST_MISMATCH', 'APPROVAL_USED',
+  'STEP_WRONG_PHASE', 'WINDOW_CLOSED', 'SAME_APPROVER',
+] as const;
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+/** Identity fields every record about a step carries. */
+export function identityOf(step: StepDoc): Pick<StepDoc, 'step_id' | 'recovery_id' | 'tenant' | 'run_id' | 'mutation_id'> {
+  return { step_id: step.step_id, recovery_id: step.recovery_id, tenant: step.tenant, run_id: step.run_id, mutation_id: step.mutation_id };
+}

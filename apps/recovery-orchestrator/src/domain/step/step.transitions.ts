@@ -1,0 +1,94 @@
+// The machine of a step, as a table. Docs are drawn from it.
+//
+// Boundary: says which phase follows which event; what makes an event happen is the decider's.
+import { InvariantViolation } from '@recourse/kernel';
+import type { StepVerdict } from '@recourse/messages';
+import type { DecisionReason } from '../decision/recovery.decisions.js';
+import type { EscalationReason, StepEvent, StepPhase } from './step.messages.js';
+
+/** Phase a step begins in, by the reason of its decision. `held` with a manual decision is left by `Escalated` in the same decision. */
+export const PHASE_OPENED_BY = {
+  NOTHING_TO_UNDO: 'not_needed',
+  ALREADY_UNDONE: 'not_needed',
+  FORWARD_NOT_STARTED: 'held',
+  FORWARD_IN_FLIGHT: 'held',
+  FORWARD_UNCERTAIN: 'held',
+  UNCONTRACTED: 'held',
+  TOOL_HAS_NO_AUTOMATIC_COMPENSATION: 'held',
+  MISSING_COMPENSATION_IMPLEMENTATION: 'held',
+  HANDLE_INCOMPLETE: 'held',
+  VERIFICATION_MISSING: 'held',
+  REVERSAL_EXPIRED: 'held',
+  REVERSAL_WINDOW_MISSING: 'held',
+  UNSUPPORTED_RECOVERY_STATE: 'held',
+  APPROVED: 'approved',
+  POLICY_AUTO: 'approved',
+  HIGH_IMPACT: 'awaiting_approval',
+  COMPENSATION_REQUIRES_HUMAN_APPROVAL: 'awaiting_approval',
+} as const satisfies Record<DecisionReason, StepPhase>;
+
+/** Nothing happens any more. */
+const NEVER = {
+  ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null,
+} as const;
+
+/**
+ * Phase after each event. `null` = history that cannot exist.
+ *
+ * A dispatched step has no `Escalated`: until its lease, a call time-out and the margin have passed, a worker may still act on
+ * it, so it cannot be abandoned (L11).
+ */
+export const PHASE_AFTER = {
+  held:              { ...NEVER, Escalated: 'manual' },
+  awaiting_approval: { ...NEVER, ApprovalAdded: 'awaiting_approval', ApprovalCompleted: 'approved', Denied: 'denied', Escalated: 'manual' },
+  approved:          { ...NEVER, Dispatched: 'dispatched', Escalated: 'manual' },
+  dispatched:        { ...NEVER, Compensated: 'compensated', Unsettled: 'retrying', Uncertain: 'uncertain' },
+  uncertain:         { ...NEVER, Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  retrying:          { ...NEVER, Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  compensated:       NEVER,
+  not_needed:        NEVER,
+  manual:            NEVER,
+  denied:            NEVER,
+} as const satisfies Record<StepPhase, Record<StepEvent, StepPhase | null>>;
+
+/** Phases in which automation has nothing left to do. */
+export const PHASES_AT_REST = ['compensated', 'not_needed', 'manual', 'denied'] as const satisfies readonly StepPhase[];
+
+/** Phases that count as success of a recovery. */
+const PHASES_SETTLED: readonly StepPhase[] = ['compensated', 'not_needed'];
+
+/** Event an outcome record is, by its verdict. */
+export const EVENT_OF_VERDICT = {
+  compensated: 'Compensated',
+  stale: 'Unsettled',
+  failed: 'Unsettled',
+  unverified: 'Unsettled',
+  uncertain: 'Uncertain',
+} as const satisfies Record<StepVerdict, StepEvent>;
+
+/** Why a person is asked when attempts end with a verdict. */
+export const ESCALATION_OF_VERDICT = {
+  compensated: null,
+  stale: 'RESOURCE_CHANGED',
+  failed: 'COMPENSATION_FAILED',
+  unverified: 'VERIFICATION_FAILED',
+  uncertain: 'OUTCOME_UNKNOWN',
+} as const satisfies Record<StepVerdict, EscalationReason | null>;
+
+export function isAtRest(phase: StepPhase): boolean {
+  const ends: readonly StepPhase[] = PHASES_AT_REST;
+  return ends.includes(phase);
+}
+
+export function isSettled(phase: StepPhase): boolean { return PHASES_SETTLED.includes(phase); }
+
+/**
+ * Moves a step.
+ *
+ * Errors: InvariantViolation for an event its phase has no cell for.
+ */
+export function phaseAfter(phase: StepPhase, event: StepEvent): StepPhase {
+  const next: StepPhase | null = PHASE_AFTER[phase][event];
+  if (next === null) throw new InvariantViolation('step-phase', `${event} in ${phase}`);
+  return next;
+}

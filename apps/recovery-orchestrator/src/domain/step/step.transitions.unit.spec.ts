@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { STEP_EVENTS, STEP_PHASES } from './step.messages.js';
+import type { StepPhase } from './step.messages.js';
+import { PHASE_AFTER, PHASE_OPENED_BY, phaseAfter, PHASES_AT_REST } from './step.transitions.js';
+
+function nextOf(phase: StepPhase): readonly StepPhase[] {
+  return STEP_EVENTS.map((event): StepPhase | null => PHASE_AFTER[phase][event]).filter((next) => next !== null);
+}
+
+function reachableFrom(starts: readonly StepPhase[]): ReadonlySet<StepPhase> {
+  const seen = new Set<StepPhase>(starts);
+  for (const phase of seen) for (const next of nextOf(phase)) seen.add(next);
+  return seen;
+}
+
+describe('the phases of a step', () => {
+  it('are all reachable from a decision', () => {
+    expect([...reachableFrom(Object.values(PHASE_OPENED_BY))].sort()).toEqual([...STEP_PHASES].sort());
+  });
+
+  it('can all come to rest', () => {
+    const ends: readonly StepPhase[] = PHASES_AT_REST;
+    for (const phase of STEP_PHASES) expect([...reachableFrom([phase])].some((next) => ends.includes(next))).toBe(true);
+  });
+
+  it('end in exactly the ones named', () => {
+    expect(STEP_PHASES.filter((phase) => nextOf(phase).length === 0)).toEqual([...PHASES_AT_REST]);
+  });
+
+  it('never let a dispatched step be abandoned (L11)', () => {
+    expect(PHASE_AFTER.dispatched.Escalated).toBeNull();
+    expect(() => phaseAfter('dispatched', 'Escalated')).toThrow('step-phase');
+  });
+
+  it('reach compensated only through a dispatch', () => {
+    const sources = STEP_PHASES.filter((phase) => nextOf(phase).includes('compensated'));
+    expect(sources).toEqual(['dispatched', 'uncertain', 'retrying']);
+  });
+});

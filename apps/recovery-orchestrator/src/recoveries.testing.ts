@@ -1,0 +1,150 @@
+// The drifted refund as records, for the specs of this service: what the ledger marks, people command and workers report.
+import { plainPayload } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import type { Decided, Outgoing, RecordInput, ServiceCore } from '@recourse/event-log';
+import type {
+  CommandEnvelope, CommitRolledBack, ContractTerms, Evidence, Execution, LegReported, LegRequested, MutationRef, Observation, ObservationPhase, StepOutcome,
+} from '@recourse/messages';
+import { fact, logged, wire } from '@recourse/testing';
+import { recoveriesCore } from './application/recoveries.core.js';
+import type { RecoveriesConfig } from './application/recoveries.core.js';
+import { rollbackIdOf } from './domain/rollback/rollback.decider.js';
+import { actionDigest, recoveryIdOf, stepIdOf } from './domain/step/opening.decisions.js';
+
+export const TENANT = 'acme';
+export const RUN = 'run-1';
+export const MUTATION = 'mut_1';
+export const ROLLBACK = rollbackIdOf(MUTATION);
+export const STEP = stepIdOf(ROLLBACK, MUTATION);
+export const RECOVERY = recoveryIdOf(TENANT, RUN);
+export const WINDOW_END = 1_000_000;
+export const CALL_TIMEOUT = 5_000;
+export const LEASE = 30_000;
+export const MARGIN = 2_000;
+export const REVIEW = 400_000;
+
+/** Last instant before which a dispatch can begin. */
+export const LAST_DISPATCH = WINDOW_END - MARGIN - CALL_TIMEOUT;
+
+export const CONFIG: RecoveriesConfig = {
+  leaseKey: Buffer.alloc(32, 7), leaseMs: LEASE, marginMs: MARGIN, reviewDeadlineMs: REVIEW, backoff: { baseMs: 1_000, maxMs: 8_000 }, ownerOf: () => null,
+};
+
+export function core(config: Partial<RecoveriesConfig> = {}): ServiceCore { return recoveriesCore({ ...CONFIG, ...config }); }
+
+export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
+  return {
+    contract_digest: Buffer.alloc(32, 1), contract_name: 'payments.issue_refund', contract_version: 1, adapter: 'payments',
+    reversal_capability: 'payments.cancel_refund', recovery_approval_mode: 'human', recovery_policy_ref: 'policy/refunds', impact: 'financial',
+    effect: 'money goes back to a customer', residue: 'two lines on the statement', reversal_window_ms: 900_000, call_timeout_ms: CALL_TIMEOUT,
+    key_lifetime_ms: 600_000, reconcile_capability: 'payments.find_cancellation', stale_capability: 'payments.read_refund',
+    stale_condition: 'observed.status == "pending"', verify_capability: 'payments.read_balance', success_condition: 'observed.refunded == 0 && bound.args.refund_id == "re_1"',
+    verify_max_attempts: 3, verify_delay_ms: 100, max_attempts: 2, ...more,
+  };
+}
+
+export function ref(more: Partial<MutationRef> = {}): MutationRef {
+  return {
+    mutation_id: MUTATION, original_call_id: 'call-1', capability: 'payments.issue_refund', subject_ref: 'order/4711', reversal_class: 'compensable',
+    reversal_capability: 'payments.cancel_refund', reversal_args: plainPayload({ refund_id: 're_1' }), assumption_refs: ['order/4711#not_shipped'],
+    idempotency_key: 'key-1', committed_at: 1_000, reversal_expires_at: WINDOW_END, prior_value_hash: null, external_transaction_ref: 're_1',
+    verification_ref: 'payments.read_balance', ...more,
+  };
+}
+
+export function execution(more: Partial<Execution> = {}): Execution {
+  return {
+    tenant: TENANT, run_id: RUN, agent_id: 'refund-agent', initiator: 'ines', objective: 'settle ticket 99', step_id: 's1', call_id: 'call-1',
+    capability: 'payments.issue_refund', effect_key: 'effect-1', idempotency_key: 'key-1', subject_ref: 'order/4711',
+    args: plainPayload({ order: '4711', amount_minor: 4_900 }), result: null, external_transaction_ref: 're_1', value: { amount_minor: 4_900, currency: 'EUR' }, ...more,
+  };
+}
+
+export const EVIDENCE: Evidence = {
+  kind: 'observation', event_id: 'ev-1', ref: 'order/4711#not_shipped', source: 'warehouse', statement: null, stated_at: 5_000, partition: 0, position: 3,
+};
+
+type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
+
+export function marked(more: Partial<Marked> = {}): Marked {
+  return {
+    mutation_id: MUTATION, tenant: TENANT, run_id: RUN, rollback_id: ROLLBACK, evidence: EVIDENCE, execution: execution(), execution_state: 'succeeded',
+    recoverability: 'reversal_available', reason: null, terms: terms(), ref: ref(), recorded_hash: Buffer.alloc(32, 9), ...more,
+  };
+}
+
+export function markedInput(more: Partial<Marked> = {}): RecordInput { return logged('recourse.mutations', 'CommitRolledBack', marked(more), 1, { key: more.run_id ?? RUN }); }
+
+export function contradicted(more: Readonly<Record<string, unknown>> = {}): RecordInput {
+  return logged('recourse.mutations', 'CommitContradicted', { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, evidence: EVIDENCE, ...more }, 1, { key: RUN });
+}
+
+/** Digest of the action of the story, under these terms and pointer. */
+export function digest(more: { readonly tenant?: string; readonly terms?: ContractTerms; readonly ref?: MutationRef } = {}): Buffer {
+  const pointer = more.ref ?? ref();
+  const contract = more.terms ?? terms();
+  return actionDigest({
+    tenant: more.tenant ?? TENANT, terms: contract, ref: pointer,
+    call: {
+      call_id: `rev_${MUTATION}`, run_id: RUN, adapter_id: contract.adapter, capability: pointer.reversal_capability ?? '', args: pointer.reversal_args ?? plainPayload({}),
+      approval_mode: 'delegated', policy_ref: contract.recovery_policy_ref, idempotency_key: `rev_${pointer.idempotency_key}`, reverses_mutation_ref: MUTATION,
+    },
+  });
+}
+
+export function envelope(principal: string, roles: readonly string[], more: Partial<CommandEnvelope> = {}): CommandEnvelope {
+  return {
+    command_id: `cmd-${principal}`, tenant: TENANT, principal, roles, route: 'POST /x', idempotency_key: 'k', body_sha256: Buffer.alloc(32), issued_at: 10,
+    signature: Buffer.alloc(0), ...more,
+  };
+}
+
+interface Asked { readonly by?: string; readonly roles?: readonly string[]; readonly digest?: Buffer; readonly tenant?: string; readonly stepId?: string; readonly key?: string }
+
+function asked(type: 'ApproveStep' | 'DenyStep', more: Asked): RecordInput {
+  const from = envelope(more.by ?? 'olga', more.roles ?? ['approver'], { tenant: more.tenant ?? TENANT });
+  const body = { envelope: from, run_id: RUN, step_id: more.stepId ?? STEP, action_digest: more.digest ?? digest(), reason: 'shipped after all' };
+  return wire('recourse.recovery-commands', type, body, { key: more.key ?? RUN });
+}
+
+export function approval(more: Asked = {}): RecordInput { return asked('ApproveStep', more); }
+export function denial(more: Asked = {}): RecordInput { return asked('DenyStep', more); }
+
+export function trigger(by = 'rita', roles: readonly string[] = ['reporter'], more: Readonly<Record<string, unknown>> = {}): RecordInput {
+  return wire('recourse.recovery-commands', 'TriggerRollback', { envelope: envelope(by, roles), run_id: RUN, mutation_id: MUTATION, reason: 'wrong order', ...more }, { key: RUN });
+}
+
+export function observed(phase: ObservationPhase, capability: string, json: Json): Observation {
+  return { phase, capability, observed: plainPayload(json), observed_at: 20 };
+}
+
+export const BALANCE_ZERO = observed('verify', 'payments.read_balance', { refunded: 0 });
+export const BALANCE_KEPT = observed('verify', 'payments.read_balance', { refunded: 4_900 });
+export const STILL_PENDING = observed('stale_check', 'payments.read_refund', { status: 'pending' });
+export const PAID_OUT = observed('stale_check', 'payments.read_refund', { status: 'paid_out' });
+
+/** A worker's answer to a request that was sent. */
+export function answered(request: LegRequested, outcome: StepOutcome, observations: readonly Observation[], more: Partial<LegReported> & { readonly key?: string } = {}): RecordInput {
+  const { key, ...changed } = more;
+  const steps = request.steps.map((step) => ({ step_id: step.step_id, outcome, observations, error_kind: null, detail: null }));
+  const body = {
+    leg_id: request.leg_id, tenant: request.tenant, run_id: request.run_id, attempt: request.attempt, lease_id: request.lease_id, worker_id: 'w1', reported_at: 30, steps, ...changed,
+  };
+  return wire('recourse.tool-results', 'LegReported', body, { key: key ?? request.run_id });
+}
+
+/** The request of the only message that was sent. */
+export function requestIn(messages: readonly Outgoing[]): LegRequested {
+  const [only] = messages;
+  if (only === undefined || messages.length !== 1) throw new Error(`${String(messages.length)} messages were sent`);
+  // The core under test makes requests and nothing else.
+  return only.body as unknown as LegRequested;
+}
+
+export function windowClosed(more: Readonly<Record<string, unknown>> = {}): RecordInput {
+  const body = { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, event: 'window_closed', from_state: 'reversal_available', to_state: 'reversal_expired', ...more };
+  return logged('recourse.mutations', 'RecoverabilityChanged', body, 2, { key: RUN });
+}
+
+export const CLOSED_MANUAL: Decided = fact('RecoveryClosed', { recovery_id: RECOVERY, rollback_id: ROLLBACK, outcome: 'manual' });
+export const CLOSED_COMPENSATED: Decided = fact('RecoveryClosed', { recovery_id: RECOVERY, rollback_id: ROLLBACK, outcome: 'compensated' });

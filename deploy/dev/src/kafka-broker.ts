@@ -1,0 +1,138 @@
+// Kafka 4.3: one KRaft node that is broker and controller.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Java } from '../../../scripts/lib/prerequisites.mjs';
+import { archiveFile, archiveFlags, type TrainingRun } from './java-archive.js';
+import type { ChildPlan } from './child.js';
+import { fetchClusterMetadata } from './kafka-metadata.js';
+import { choosePorts } from './ports.js';
+
+export interface BrokerPlace {
+  readonly jars: string;
+  readonly java: Java;
+  /** Holds `data/`, `kafka.properties` and `log4j2.properties`. */
+  readonly folder: string;
+  readonly logFile: string;
+  readonly ports: { readonly kafka: number; readonly controller: number };
+}
+
+// Long enough for a busy two-core machine; a broker that never opens its port is killed and tried again.
+const READY_WITHIN_MS = 45_000;
+const STOP_WITHIN_MS = 10_000;
+
+/** A cluster id as Kafka makes them: 16 random bytes, base64url without padding, never starting with a dash. */
+export function newClusterId(): string {
+  const id = randomBytes(16).toString('base64url');
+  return id.startsWith('-') ? newClusterId() : id;
+}
+
+/** Formats the data folder for a new cluster. Errors: the tool's own output. */
+export async function formatBroker(place: BrokerPlace, clusterId: string): Promise<void> {
+  rmSync(join(place.folder, 'data'), { recursive: true, force: true });
+  const config = writeConfig(place);
+  const args = [...jvmFlags(place), '-XX:TieredStopAtLevel=1', '-cp', `${place.jars}/*`, 'kafka.tools.StorageTool', 'format', '--standalone', '-t', clusterId, '-c', config];
+  try {
+    await promisify(execFile)(place.java.bin, args, { timeout: READY_WITHIN_MS });
+  } catch (cause) {
+    // execFile rejects with an Error that carries both streams.
+    const { stdout, stderr, message } = cause as Error & { stdout?: string; stderr?: string };
+    throw new Error(`Kafka's storage could not be formatted: ${message}\n${stdout ?? ''}${stderr ?? ''}`, { cause });
+  }
+}
+
+/** How the broker is run. It is ready when it answers with the cluster id that was formatted, and knows itself alive. */
+export function brokerPlan(place: BrokerPlace, clusterId: string): ChildPlan {
+  const flags = archiveFlags(archiveFile(place.jars, place.java));
+  return planWith(place, flags, async () => {
+    const seen = await fetchClusterMetadata(place.ports.kafka);
+    return seen.clusterId === clusterId && seen.brokers.includes(`127.0.0.1:${String(place.ports.kafka)}`);
+  });
+}
+
+/** A broker on throw-away data, for making the class archive. */
+export function brokerTraining(jars: string, java: Java): TrainingRun {
+  return async (folder, flags) => {
+    const ports = await choosePorts(['kafka', 'controller']);
+    const place: BrokerPlace = { jars, java, folder, logFile: join(folder, 'kafka.log'), ports };
+    await formatBroker(place, newClusterId());
+    return { ...planWith(place, flags, async () => (await fetchClusterMetadata(ports.kafka)).brokers.length > 0), triesMax: 1, stopWithinMs: 60_000 };
+  };
+}
+
+function planWith(place: BrokerPlace, flags: readonly string[], probe: () => Promise<boolean>): ChildPlan {
+  return {
+    name: 'kafka',
+    logFile: place.logFile,
+    command: () => ({
+      file: place.java.bin,
+      args: [...jvmFlags(place), ...flags, '-cp', `${place.jars}/*`, 'kafka.Kafka', writeConfig(place)],
+      cwd: place.folder,
+    }),
+    probe,
+    readyWithinMs: READY_WITHIN_MS,
+    stopSignal: 'SIGTERM',
+    stopWithinMs: STOP_WITHIN_MS,
+  };
+}
+
+function jvmFlags(place: BrokerPlace): readonly string[] {
+  return ['-Xmx256m', '-XX:+UseSerialGC', '-Djava.net.preferIPv4Stack=true', `-Dlog4j2.configurationFile=${join(place.folder, 'log4j2.properties')}`];
+}
+
+function writeConfig(place: BrokerPlace): string {
+  mkdirSync(place.folder, { recursive: true });
+  const file = join(place.folder, 'kafka.properties');
+  writeFileSync(file, `${Object.entries(brokerConfig(place)).map(([name, value]) => `${name}=${value}`).join('\n')}\n`);
+  writeFileSync(join(place.folder, 'log4j2.properties'), LOG4J);
+  return file;
+}
+
+/**
+ * The broker's configuration.
+ *
+ * Source: DESIGN 8.1. Short broker sessions bring a killed broker back in 2–3 s rather than 12; there is one replica of
+ * everything because there is one broker; topics are made from schemas/topics.json only.
+ */
+export function brokerConfig(place: Pick<BrokerPlace, 'folder' | 'ports'>): Readonly<Record<string, string>> {
+  const broker = `PLAINTEXT://127.0.0.1:${String(place.ports.kafka)}`;
+  const controller = `CONTROLLER://127.0.0.1:${String(place.ports.controller)}`;
+  return {
+    'process.roles': 'broker,controller',
+    'node.id': '1',
+    'controller.quorum.bootstrap.servers': `127.0.0.1:${String(place.ports.controller)}`,
+    'listeners': `${broker},${controller}`,
+    'advertised.listeners': `${broker},${controller}`,
+    'controller.listener.names': 'CONTROLLER',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'log.dirs': join(place.folder, 'data'),
+    'auto.create.topics.enable': 'false',
+    'broker.session.timeout.ms': '1000',
+    'broker.heartbeat.interval.ms': '200',
+    'group.initial.rebalance.delay.ms': '0',
+    'group.min.session.timeout.ms': '500',
+    'offsets.topic.num.partitions': '4',
+    'offsets.topic.replication.factor': '1',
+    'transaction.state.log.num.partitions': '4',
+    'transaction.state.log.replication.factor': '1',
+    'transaction.state.log.min.isr': '1',
+    'share.coordinator.state.topic.num.partitions': '1',
+    'share.coordinator.state.topic.replication.factor': '1',
+    'share.coordinator.state.topic.min.isr': '1',
+    'min.insync.replicas': '1',
+    'log.cleaner.dedupe.buffer.size': '4194304',
+    'num.network.threads': '2',
+    'num.io.threads': '4',
+  };
+}
+
+const LOG4J = `status=warn
+appender.out.type=Console
+appender.out.name=out
+appender.out.layout.type=PatternLayout
+appender.out.layout.pattern=%d{ISO8601} %p %m (%c{1})%n
+rootLogger.level=warn
+rootLogger.appenderRef.out.ref=out
+`;

@@ -1,0 +1,113 @@
+// What `npm start` runs once everything is installed: the stack, the processes on top, the story, and then it stays up.
+//
+// Invariants
+//   I1. Whatever fails, and whichever signal comes, everything that was started is stopped, processes before servers.
+//   I2. The exit code is 0 only if nothing failed.
+import { HELP, parseStartOptions, type StartOptions } from '../../../scripts/lib/start-options.mjs';
+import { step } from '../../../scripts/lib/progress.mjs';
+import { startProcesses, type ProcessSpec, type Processes } from './processes.js';
+import { startStack, type DevStack } from './stack.js';
+
+/** Programs to run on top of the stack. */
+export type PlanProcesses = (stack: DevStack, options: StartOptions) => Promise<readonly ProcessSpec[]>;
+/** Plays the story; resolves to false when one of its checks did not hold. */
+export type PlayStory = (stack: DevStack, processes: Processes, options: StartOptions) => Promise<boolean>;
+
+export interface Programme {
+  readonly processes: PlanProcesses;
+  readonly story: PlayStory;
+}
+
+/** Nothing on top: the bare stack. */
+export const BARE: Programme = { processes: () => Promise.resolve([]), story: () => Promise.resolve(true) };
+
+interface Session {
+  stack: DevStack | null;
+  processes: Processes | null;
+}
+
+/** Runs the launcher and resolves to its exit code. */
+export async function launch(args: readonly string[], programme: Programme): Promise<number> {
+  const options = parseStartOptions(args);
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const session: Session = { stack: null, processes: null };
+  const interrupted = firstSignal();
+  const died = Promise.withResolvers<string>();
+  const run = runProgramme(session, options, programme, died.resolve);
+  const ended = await Promise.race([
+    run.then((ok) => ({ ok }), (cause: unknown) => ({ failure: cause instanceof Error ? cause.message : String(cause) })),
+    interrupted.then((signal) => ({ signal })),
+    died.promise.then((failure) => ({ failure })),
+  ]);
+  if ('failure' in ended) process.stderr.write(`\n${ended.failure}\n`);
+  if ('ok' in ended && !options.once) {
+    printWhereabouts(session);
+    const later = await Promise.race([interrupted.then(() => null), died.promise]);
+    if (later !== null) process.stderr.write(`\n${later}\n`);
+    await stopAll(session);
+    return later === null && ended.ok ? 0 : 1;
+  }
+  await stopAll(session);
+  return 'signal' in ended ? 130 : 'ok' in ended && ended.ok ? 0 : 1;
+}
+
+async function runProgramme(session: Session, options: StartOptions, programme: Programme, onDeath: (how: string) => void): Promise<boolean> {
+  const stack = await step('starting Kafka, registry and PostgreSQL', (say) => startStack({
+    dataDir: options.dataDir,
+    reset: options.reset,
+    onProgress: say,
+    handleSignals: false,
+    onPartExit: (part, how) => { onDeath(`${part} is gone: ${how}. Its log is in ${options.dataDir}/logs.`); },
+  }));
+  session.stack = stack;
+  const specs = await programme.processes(stack, options);
+  const processes = await step(`starting ${String(specs.length)} processes`, (say) => startProcesses(specs, {
+    logDir: stack.logDir,
+    book: stack.book,
+    onProgress: say,
+    onExit: (name, how) => { onDeath(`${name} is gone: ${how}. Its log is ${stack.logDir}/${name}.log.`); },
+  }));
+  session.processes = processes;
+  return programme.story(stack, processes, options);
+}
+
+async function stopAll(session: Session): Promise<void> {
+  await session.processes?.stop();
+  await session.stack?.stop();
+}
+
+function printWhereabouts(session: Session): void {
+  const { stack } = session;
+  if (stack === null) return;
+  const { user, host, port } = stack.postgres;
+  process.stdout.write([
+    '',
+    `ready in ${(stack.readyMs / 1000).toFixed(1)} s`,
+    `  Kafka       ${stack.kafka.brokers.join(',')}`,
+    `  registry    ${stack.registryUrl}`,
+    `  PostgreSQL  postgres://${user}@${host}:${String(port)}/postgres (password in ${stack.dataDir}/stack.json)`,
+    `  logs        ${stack.logDir}`,
+    '',
+    'Ctrl-C stops everything.',
+    '',
+  ].join('\n'));
+}
+
+/** Resolves at the first signal; later ones are ignored, because the stop has deadlines of its own. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => { resolve(signal); });
+  });
+}
+
+if (import.meta.main) {
+  process.exitCode = await launch(process.argv.slice(2), BARE).catch((cause: unknown) => {
+    process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
+    return 1;
+  });
+  // Whatever still holds the loop open, its work is done.
+  process.exit();
+}

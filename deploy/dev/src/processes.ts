@@ -1,0 +1,122 @@
+// Node programs on top of the stack: services and the example's processes.
+//
+// Boundary: starts them in order of the list (those of one stage together), waits for their health, keeps their logs apart
+// and stops them in reverse order. What they are and what they need comes in as specs.
+import { join } from 'node:path';
+import { pinnedNode } from '../../../scripts/lib/paths.mjs';
+import { superviseChild, type ChildPlan, type SupervisedChild } from './child.js';
+import type { StateBook } from './state-file.js';
+
+export interface ProcessSpec {
+  /** Unique; also the name of its log file. */
+  readonly name: string;
+  /** Absolute path of the built program. */
+  readonly entry: string;
+  readonly args?: readonly string[];
+  /** Added to this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Flags for Node itself. */
+  readonly nodeFlags?: readonly string[];
+  /** Address that answers 2xx once it is ready, for instance `http://127.0.0.1:4000/health/ready`; null: ready when it runs. */
+  readonly readyUrl: string | null;
+  /** Default 30,000. */
+  readonly readyWithinMs?: number;
+  /** Lower stages are ready before higher ones start. Default 0. */
+  readonly stage?: number;
+}
+
+export interface ProcessOptions {
+  readonly logDir: string;
+  /** The stack's state file, so that a killed launcher's processes are found. */
+  readonly book?: StateBook;
+  readonly onProgress?: (line: string) => void;
+  /** A process ended that nobody asked to end. */
+  readonly onExit?: (name: string, how: string) => void;
+}
+
+export interface Processes {
+  readonly names: readonly string[];
+  pid(name: string): number | null;
+  logFile(name: string): string;
+  kill(name: string, signal: NodeJS.Signals): Promise<void>;
+  /** Starts a process that was killed; resolves when it is ready. */
+  start(name: string): Promise<void>;
+  /** Stops it if it runs, then starts it; resolves when it is ready. */
+  restart(name: string): Promise<void>;
+  /** Stops all, the last stage first. */
+  stop(): Promise<void>;
+}
+
+const NODE_FLAGS = ['--enable-source-maps', '--disable-warning=TimeoutNegativeWarning', '--disable-warning=ExperimentalWarning'];
+const STOP_WITHIN_MS = 10_000;
+
+/**
+ * Starts all processes, stage by stage.
+ *
+ * Errors: the first that does not become ready, with the last lines of its log; the others are stopped by then.
+ */
+export async function startProcesses(specs: readonly ProcessSpec[], options: ProcessOptions): Promise<Processes> {
+  const children = new Map(specs.map((spec) => [spec.name, superviseChild(planOf(spec, options), options.book ?? null, options.onExit)]));
+  if (children.size !== specs.length) throw new Error('two processes have the same name');
+  const group = groupOf(specs, children, options);
+  try {
+    for (const stage of stagesOf(specs)) await Promise.all(stage.map((spec) => startOne(spec, group, options)));
+    return group;
+  } catch (cause) {
+    await group.stop();
+    throw cause;
+  }
+}
+
+/** Specs by stage, lowest first. Pure. */
+export function stagesOf(specs: readonly ProcessSpec[]): readonly (readonly ProcessSpec[])[] {
+  const stages = [...new Set(specs.map((spec) => spec.stage ?? 0))].sort((a, b) => a - b);
+  return stages.map((stage) => specs.filter((spec) => (spec.stage ?? 0) === stage));
+}
+
+async function startOne(spec: ProcessSpec, group: Processes, options: ProcessOptions): Promise<void> {
+  const startedAt = performance.now();
+  await group.start(spec.name);
+  options.onProgress?.(`${spec.name} is ready (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
+}
+
+function planOf(spec: ProcessSpec, options: ProcessOptions): ChildPlan {
+  return {
+    name: spec.name,
+    logFile: logFileOf(spec.name, options),
+    command: () => ({
+      file: pinnedNode,
+      args: [...NODE_FLAGS, ...(spec.nodeFlags ?? []), spec.entry, ...(spec.args ?? [])],
+      env: { ...process.env, ...spec.env },
+    }),
+    probe: async () => spec.readyUrl === null || (await fetch(spec.readyUrl, { signal: AbortSignal.timeout(2_000) })).ok,
+    readyWithinMs: spec.readyWithinMs ?? 30_000,
+    triesMax: 2,
+    stopSignal: 'SIGTERM',
+    stopWithinMs: STOP_WITHIN_MS,
+  };
+}
+
+const logFileOf = (name: string, options: ProcessOptions): string => join(options.logDir, `${name}.log`);
+
+function groupOf(specs: readonly ProcessSpec[], children: ReadonlyMap<string, SupervisedChild>, options: ProcessOptions): Processes {
+  const child = (name: string): SupervisedChild => {
+    const found = children.get(name);
+    if (found === undefined) throw new Error(`there is no process called ${name}; there are ${[...children.keys()].join(', ')}`);
+    return found;
+  };
+  return {
+    names: specs.map((spec) => spec.name),
+    pid: (name) => child(name).pid,
+    logFile: (name) => logFileOf(name, options),
+    kill: (name, signal) => child(name).kill(signal),
+    start: (name) => child(name).start(),
+    restart: async (name) => {
+      await child(name).stop();
+      await child(name).start();
+    },
+    stop: async () => {
+      for (const stage of [...stagesOf(specs)].reverse()) await Promise.all(stage.map((spec) => child(spec.name).stop()));
+    },
+  };
+}

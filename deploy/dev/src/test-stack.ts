@@ -1,0 +1,65 @@
+// The stack of the test suites: one for a whole `npm test`, or one of its own for a suite that is run alone.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { holderOf } from '../../../scripts/lib/lock.mjs';
+import { startStack, wipe, type DevStack, type StackFacts } from './stack.js';
+
+/** Environment variable that hands a running stack's facts to child processes, as JSON. */
+export const TEST_STACK_VARIABLE = 'RECOURSE_TEST_STACK';
+
+export interface TestStack extends StackFacts {
+  /** Stops the stack if this call started it; nothing when it belongs to somebody else. */
+  stop(): Promise<void>;
+}
+
+const FOLDER_PREFIX = 'recourse-test-stack-';
+
+/**
+ * The stack that the environment names, else a new one on free ports in a temporary directory.
+ *
+ * Shape:   several suites share it, so each uses topics, groups and databases with names of its own.
+ * Errors:  those of startStack.
+ */
+export async function sharedTestStack(): Promise<TestStack> {
+  const given = factsIn(process.env);
+  if (given !== null) return { ...given, stop: () => Promise.resolve() };
+  return startTestStack();
+}
+
+/** Facts that a parent process left in the environment. */
+export function factsIn(env: NodeJS.ProcessEnv): StackFacts | null {
+  const json = env[TEST_STACK_VARIABLE];
+  // Written by factsOf in a parent process of this repository.
+  return json === undefined || json === '' ? null : (JSON.parse(json) as StackFacts);
+}
+
+/** What another process needs to reach the stack. */
+export function factsOf(stack: StackFacts): StackFacts {
+  return { kafka: stack.kafka, registryUrl: stack.registryUrl, postgres: stack.postgres };
+}
+
+/** Starts a stack of its own, whose servers a test may kill; its data goes away with it. */
+export async function startTestStack(onProgress: (line: string) => void = () => undefined): Promise<DevStack> {
+  await removeAbandoned();
+  const dataDir = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
+  const stack = await startStack({ dataDir, onProgress });
+  const stop = async (): Promise<void> => {
+    await stack.stop();
+    await removeData(dataDir);
+  };
+  return Object.create(stack, { stop: { value: stop } }) as DevStack;
+}
+
+/** Earlier test runs that were killed left servers and data behind. */
+async function removeAbandoned(): Promise<void> {
+  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(FOLDER_PREFIX)).map((name) => join(tmpdir(), name));
+  for (const folder of folders.filter((one) => readdirSync(one).length > 0 && holderOf(one) === null)) {
+    await removeData(folder).catch(() => undefined);
+  }
+}
+
+async function removeData(dataDir: string): Promise<void> {
+  await wipe(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
+}

@@ -1,0 +1,91 @@
+// The acceptance rule: which records of a log partition count.
+//
+// Grammar:
+//   log       = genesis *record              ; in offset order
+//   record    = accepted / void
+//   accepted  = seq = head.seq + 1 and prev-hash = head.hash     ; becomes the head
+//   void      = every other record           ; skipped by every reader in every language
+//
+// Invariants
+//   I1. The rule reads the first two fields only, so it needs no schema; the hash of an accepted record needs the
+//       writer schema's fingerprint, and without it the reader stops before the record and can be asked again.
+//   I2. A record without a readable head, or without a key, is void.
+import { FRAME_SIZE, readHead, schemaIdOf } from './framing.js';
+import type { RecordHead } from './framing.js';
+import { genesisHash, leafHash } from './leaf.js';
+import type { GenesisOf } from './leaf.js';
+
+/** The last accepted record of a partition: its `seq` and its leaf hash. Before the first, 0 and the genesis hash. */
+export interface Head {
+  readonly seq: number;
+  readonly hash: Buffer;
+}
+
+/** A record as it lies in the log. */
+export interface RawRecord {
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+}
+
+export type Acceptance = 'accepted' | 'void';
+
+/** What a reader made of one record. */
+export type Verdict =
+  | { readonly kind: 'accepted'; readonly head: Head }
+  | { readonly kind: 'void' }
+  | { readonly kind: 'unknown_schema'; readonly id: number };
+
+/** Fingerprint of a writer schema, or null while it is not known. */
+export type FingerprintOf = (schemaId: number) => Buffer | null;
+
+const VOID: Verdict = { kind: 'void' };
+
+/** Head of a partition nothing was accepted in. */
+export function genesisHead(of: GenesisOf): Head {
+  return { seq: 0, hash: genesisHash(of) };
+}
+
+/**
+ * Applies the acceptance rule.
+ *
+ * Source: DESIGN 3.2.
+ */
+export function judge(head: Head, record: RecordHead): Acceptance {
+  return record.seq === head.seq + 1 && record.prevHash.equals(head.hash) ? 'accepted' : 'void';
+}
+
+/**
+ * Judges one raw record at a head and hashes it when it is accepted. Pure.
+ *
+ * Shape: void needs no schema, so a void record of an unknown schema stops nobody.
+ */
+export function readRecord(head: Head, record: RawRecord, fingerprintOf: FingerprintOf): Verdict {
+  const { key, value } = record;
+  const recordHead = readHead(value);
+  if (key === null || value === null || recordHead === null || judge(head, recordHead) === 'void') return VOID;
+  const id = schemaIdOf(value);
+  if (id === null) return VOID;
+  const fingerprint = fingerprintOf(id);
+  if (fingerprint === null) return { kind: 'unknown_schema', id };
+  return { kind: 'accepted', head: { seq: recordHead.seq, hash: leafHash(fingerprint, key, value.subarray(FRAME_SIZE)) } };
+}
+
+/** Folds the acceptance rule over the records of one partition, in offset order. */
+export class ChainReader {
+  #head: Head;
+  readonly #fingerprintOf: FingerprintOf;
+
+  constructor(start: Head, fingerprintOf: FingerprintOf) {
+    this.#head = start;
+    this.#fingerprintOf = fingerprintOf;
+  }
+
+  get head(): Head { return this.#head; }
+
+  /** Judges the next record; the head moves when it is accepted and stays otherwise. */
+  read(record: RawRecord): Verdict {
+    const verdict = readRecord(this.#head, record, this.#fingerprintOf);
+    if (verdict.kind === 'accepted') this.#head = verdict.head;
+    return verdict;
+  }
+}

@@ -1,0 +1,158 @@
+// Merkle tree of RFC 6962 over the leaf hashes of accepted records; leaf number n is the record with seq n + 1.
+//
+// Grammar (MTH of RFC 6962 section 2.1, with leaves that are hashed already):
+//   root(0 leaves) = SHA-256( "" )
+//   root(1 leaf)   = leaf
+//   root(n leaves) = SHA-256( %x01 root(first k) root(rest) )    ; k is the largest power of two below n
+import { HASH_SIZE, sha256 } from './leaf.js';
+
+const NODE_PREFIX = 0x01;
+const pair = Buffer.alloc(1 + 2 * HASH_SIZE);
+pair[0] = NODE_PREFIX;
+
+/** Hash of an inner node. */
+export function nodeHash(left: Buffer, right: Buffer): Buffer {
+  pair.set(left, 1);
+  pair.set(right, 1 + HASH_SIZE);
+  return sha256(pair);
+}
+
+/** Root of the tree over these leaf hashes. */
+export function merkleRoot(leaves: readonly Buffer[]): Buffer {
+  const tree = new MerkleTree();
+  for (const leaf of leaves) tree.append(leaf);
+  return tree.root();
+}
+
+/** Tree that grows by one leaf at a time and keeps only the roots of its complete subtrees (at most 53). */
+export class MerkleTree {
+  #size = 0;
+  /** Roots of complete subtrees, largest first: one per set bit of the size. */
+  readonly #peaks: Buffer[] = [];
+
+  get size(): number { return this.#size; }
+
+  append(leaf: Buffer): void {
+    let node = leaf;
+    for (let rest = this.#size; rest % 2 === 1; rest = Math.floor(rest / 2)) {
+      const left = this.#peaks.pop();
+      if (left === undefined) break;
+      node = nodeHash(left, node);
+    }
+    this.#peaks.push(node);
+    this.#size += 1;
+  }
+
+  root(): Buffer {
+    const last = this.#peaks.at(-1);
+    if (last === undefined) return sha256(Buffer.alloc(0));
+    return this.#peaks.slice(0, -1).reduceRight((right, left) => nodeHash(left, right), last);
+  }
+}
+
+/**
+ * Audit path of one leaf, from the leaf up.
+ *
+ * Errors: RangeError when there is no such leaf.
+ * Source: RFC 6962 section 2.1.1.
+ */
+export function inclusionProof(leaves: readonly Buffer[], index: number): readonly Buffer[] {
+  if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no leaf ${index} in a tree of ${leaves.length}`);
+  if (leaves.length === 1) return [];
+  const split = splitOf(leaves.length);
+  const [left, right] = [leaves.slice(0, split), leaves.slice(split)];
+  return index < split ? [...inclusionProof(left, index), merkleRoot(right)] : [...inclusionProof(right, index - split), merkleRoot(left)];
+}
+
+/**
+ * Proof that the tree of the first `first` leaves is a prefix of the whole.
+ *
+ * Errors: RangeError unless 1 <= first <= number of leaves.
+ * Source: RFC 6962 section 2.1.2.
+ */
+export function consistencyProof(leaves: readonly Buffer[], first: number): readonly Buffer[] {
+  if (!Number.isInteger(first) || first < 1 || first > leaves.length) throw new RangeError(`no tree of ${first} in one of ${leaves.length}`);
+  return subProof(leaves, first, true);
+}
+
+function subProof(leaves: readonly Buffer[], first: number, isWhole: boolean): readonly Buffer[] {
+  if (first === leaves.length) return isWhole ? [] : [merkleRoot(leaves)];
+  const split = splitOf(leaves.length);
+  const [left, right] = [leaves.slice(0, split), leaves.slice(split)];
+  return first <= split ? [...subProof(left, first, isWhole), merkleRoot(right)] : [...subProof(right, first - split, false), merkleRoot(left)];
+}
+
+/** What an inclusion proof is about. */
+export interface InclusionClaim {
+  readonly leaf: Buffer;
+  readonly index: number;
+  readonly size: number;
+  readonly root: Buffer;
+}
+
+/**
+ * Whether a leaf is the `index`-th of the tree with this size and root.
+ *
+ * Source: RFC 9162 section 2.1.3.2.
+ */
+export function isIncluded(claim: InclusionClaim, proof: readonly Buffer[]): boolean {
+  if (!Number.isInteger(claim.index) || claim.index < 0 || claim.index >= claim.size) return false;
+  let [node, last, hash] = [claim.index, claim.size - 1, claim.leaf];
+  for (const step of proof) {
+    if (last === 0) return false;
+    if (node % 2 === 1 || node === last) {
+      hash = nodeHash(step, hash);
+      while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)];
+    } else {
+      hash = nodeHash(hash, step);
+    }
+    [node, last] = [half(node), half(last)];
+  }
+  return last === 0 && hash.equals(claim.root);
+}
+
+/** An older and a newer tree head of one log. */
+export interface ConsistencyClaim {
+  readonly firstSize: number;
+  readonly firstRoot: Buffer;
+  readonly secondSize: number;
+  readonly secondRoot: Buffer;
+}
+
+/**
+ * Whether the newer tree only appended to the older one.
+ *
+ * Source: RFC 9162 section 2.1.4.2.
+ */
+export function isConsistent(claim: ConsistencyClaim, proof: readonly Buffer[]): boolean {
+  const { firstSize, firstRoot, secondSize, secondRoot } = claim;
+  if (firstSize < 1 || firstSize > secondSize) return false;
+  if (firstSize === secondSize) return proof.length === 0 && firstRoot.equals(secondRoot);
+  const path = isPowerOfTwo(firstSize) ? [firstRoot, ...proof] : proof;
+  const [start, ...steps] = path;
+  if (start === undefined) return false;
+  let [node, last] = [firstSize - 1, secondSize - 1];
+  while (node % 2 === 1) [node, last] = [half(node), half(last)];
+  let [older, newer] = [start, start];
+  for (const step of steps) {
+    if (last === 0) return false;
+    if (node % 2 === 1 || node === last) {
+      [older, newer] = [nodeHash(step, older), nodeHash(step, newer)];
+      while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)];
+    } else {
+      newer = nodeHash(newer, step);
+    }
+    [node, last] = [half(node), half(last)];
+  }
+  return last === 0 && older.equals(firstRoot) && newer.equals(secondRoot);
+}
+
+/** Largest power of two below n (n > 1). */
+function splitOf(n: number): number {
+  let split = 1;
+  while (split * 2 < n) split *= 2;
+  return split;
+}
+
+const half = (n: number): number => Math.floor(n / 2);
+const isPowerOfTwo = (n: number): boolean => splitOf(n + 1) === n;

@@ -1,0 +1,90 @@
+// Configuration is resolved once, at start: every problem at once, or plain readonly data.
+import { Failure } from '@recourse/kernel';
+import type { Variable } from './variable.js';
+
+export type ConfigSpec = Readonly<Record<string, Variable<unknown>>>;
+export type ConfigOf<S extends ConfigSpec> = { readonly [K in keyof S]: S[K] extends Variable<infer T> ? T : never };
+
+/** One thing that is wrong with the environment. */
+export interface ConfigProblem {
+  readonly code: 'MISSING' | 'INVALID' | 'UNKNOWN';
+  readonly variable: string;
+  /** As it stands in the environment; null where it is missing. */
+  readonly value: string | null;
+  /** What it must be. */
+  readonly range: string | null;
+  readonly unit: string | null;
+  /** One line for people. */
+  readonly message: string;
+}
+
+export type ConfigRead<S extends ConfigSpec> =
+  | { readonly ok: true; readonly config: ConfigOf<S> }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const PREFIX = 'RECOURSE_';
+
+/** The environment does not fit; `problems` has all that is wrong with it. */
+export class ConfigInvalid extends Failure {
+  constructor(readonly problems: readonly ConfigProblem[]) {
+    super('CONFIG_INVALID', `${String(problems.length)} problem(s) in the environment\n${problems.map(({ message }) => `  - ${message}`).join('\n')}`);
+  }
+}
+
+/**
+ * Reads an environment.
+ *
+ * Shape:  an empty value counts as not set. Unknown variables under our prefix are problems: they are misspelt.
+ * Errors: none; problems are values.
+ */
+export function readConfig<const S extends ConfigSpec>(spec: S, environment: Environment): ConfigRead<S> {
+  const problems: ConfigProblem[] = [];
+  const entries = Object.entries(spec).map(([field, variable]) => [field, valueOf(variable, environment[variable.name], problems)]);
+  problems.push(...unknownVariables(spec, environment));
+  if (problems.length > 0) return { ok: false, problems };
+  // One entry per field of the spec, each parsed by that field's schema.
+  return { ok: true, config: Object.fromEntries(entries) as ConfigOf<S> };
+}
+
+/** Reads an environment at start. Errors: ConfigInvalid. */
+export function loadConfig<const S extends ConfigSpec>(spec: S, environment: Environment): ConfigOf<S> {
+  const read = readConfig(spec, environment);
+  if (!read.ok) throw new ConfigInvalid(read.problems);
+  return read.config;
+}
+
+/** The table of a spec for docs/reference/config.md, in Markdown. */
+export function describeConfig(spec: ConfigSpec): string {
+  const rows = Object.values(spec).map(({ name, doc, range, unit, fallback, isOptional, isSecretFile }) => {
+    const standing = fallback === null ? (isOptional ? 'not set' : '**required**') : `\`${fallback}\``;
+    return `| \`${name}\` | ${cell(doc)} | ${cell(range)} | ${cell(unit ?? '')} | ${standing}${isSecretFile ? ' (secret)' : ''} |`;
+  });
+  return ['| Variable | Decides | Must be | Unit | Default |', '|---|---|---|---|---|', ...rows, ''].join('\n');
+}
+
+function valueOf(variable: Variable<unknown>, given: string | undefined, problems: ConfigProblem[]): unknown {
+  const { name, range, unit, fallback, isOptional } = variable;
+  const value = given === undefined || given === '' ? fallback : given;
+  if (value === null) {
+    if (!isOptional) problems.push({ code: 'MISSING', variable: name, value: null, range, unit, message: `${name} is not set; it must be ${inWords(variable)}` });
+    return undefined;
+  }
+  const parsed = variable.schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const own = parsed.error.issues.filter(({ code }) => code === 'custom').map(({ message }) => message).filter((message) => message !== 'Invalid input');
+  problems.push({ code: 'INVALID', variable: name, value, range, unit, message: `${name} is ${JSON.stringify(value)}; it must be ${inWords(variable)}${own.length > 0 ? ` (${own.join('; ')})` : ''}` });
+  return undefined;
+}
+
+function unknownVariables(spec: ConfigSpec, environment: Environment): readonly ConfigProblem[] {
+  const known = new Set(Object.values(spec).map(({ name }) => name));
+  return Object.entries(environment)
+    .filter(([name, value]) => value !== undefined && name.startsWith(PREFIX) && !known.has(name))
+    .map(([name]) => ({ code: 'UNKNOWN' as const, variable: name, value: null, range: null, unit: null, message: `${name} is no variable of this program; known are ${[...known].join(', ')}` }));
+}
+
+function inWords({ range, unit }: Variable<unknown>): string { return unit === null ? range : `${range} (${unit})`; }
+
+function cell(words: string): string { return words.replaceAll('|', '\\|'); }

@@ -1,0 +1,110 @@
+// One environment variable: what it must be, said once for reading, for problems and for docs/reference/config.md.
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** How a variable is read. */
+export interface Variable<T> {
+  /** Name in the environment; ours begin with RECOURSE_. */
+  readonly name: string;
+  /** One sentence: what it decides. */
+  readonly doc: string;
+  /** What a value must be, in words: range and form. */
+  readonly range: string;
+  /** Unit of the value, or null. */
+  readonly unit: string | null;
+  /** Text that stands in where the variable is not set; null where it is required, or optional. */
+  readonly fallback: string | null;
+  readonly isOptional: boolean;
+  /** True when the value is a path whose content is secret. */
+  readonly isSecretFile: boolean;
+  /** Text in, value or problems out. */
+  readonly schema: z.ZodType<T, string>;
+}
+
+export interface VariableOptions {
+  readonly doc: string;
+  readonly fallback?: string;
+}
+
+const HOST_PORT = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}$/;
+const KEY_BYTES_MIN = 32;
+const TEXT_MAX = 1_024;
+
+/** Some text. */
+export function text(name: string, options: VariableOptions): Variable<string> {
+  return make(name, options, { range: `1 to ${String(TEXT_MAX)} characters`, schema: z.string().min(1).max(TEXT_MAX) });
+}
+
+/** A whole number within bounds; the unit is part of its name too. */
+export function integer(name: string, options: VariableOptions & { readonly min: number; readonly max: number; readonly unit: string | null }): Variable<number> {
+  const { min, max, unit } = options;
+  const schema = z.string().regex(/^-?\d+$/).transform(Number).pipe(z.number().int().min(min).max(max));
+  return { ...make(name, options, { range: `a whole number, ${String(min)} to ${String(max)}`, schema }), unit };
+}
+
+/** A TCP port; 0 takes a free one. */
+export function port(name: string, options: VariableOptions): Variable<number> {
+  return integer(name, { ...options, min: 0, max: 65_535, unit: 'TCP port, 0 for any free one' });
+}
+
+/** `host:port`, several with commas. */
+export function hostPorts(name: string, options: VariableOptions): Variable<readonly string[]> {
+  const schema = z.string().transform((value) => value.split(',').map((part) => part.trim())).pipe(z.array(z.string().regex(HOST_PORT)).min(1));
+  return make(name, options, { range: 'host:port, several separated by commas', schema });
+}
+
+/** An absolute address of one of the protocols. */
+export function url(name: string, options: VariableOptions & { readonly protocols: readonly string[] }): Variable<string> {
+  const fits = (value: string): boolean => URL.canParse(value) && options.protocols.includes(new URL(value).protocol);
+  return make(name, options, { range: `an absolute address, ${options.protocols.map((protocol) => `${protocol}//`).join(' or ')}`, schema: z.string().refine(fits) });
+}
+
+/** One of a list of words. */
+export function oneOf<const T extends readonly [string, ...string[]]>(name: string, values: T, options: VariableOptions): Variable<T[number]> {
+  return make(name, options, { range: `one of ${values.join(', ')}`, schema: z.string().pipe(z.enum(values)) });
+}
+
+/** A path to a file that can be read; the value is its content. */
+export function file(name: string, options: VariableOptions): Variable<string> {
+  return make(name, options, { range: 'path of a readable file', schema: z.string().min(1).transform((path, context) => content(path, context)?.toString('utf8') ?? z.NEVER) });
+}
+
+/**
+ * A path to a file that holds a key.
+ *
+ * Shape:  64 or more hex digits give their bytes, anything else counts as it is; at least 32 bytes.
+ */
+export function secretFile(name: string, options: VariableOptions): Variable<Buffer> {
+  const schema = z.string().min(1).transform((path, context) => {
+    const bytes = content(path, context);
+    if (!bytes) return z.NEVER;
+    const key = keyOf(bytes);
+    if (key.length >= KEY_BYTES_MIN) return key;
+    context.addIssue({ code: 'custom', message: `the file holds ${String(key.length)} bytes of key, at least ${String(KEY_BYTES_MIN)} are needed` });
+    return z.NEVER;
+  });
+  return { ...make(name, options, { range: `path of a readable file with at least ${String(KEY_BYTES_MIN)} bytes (or their hex digits)`, schema }), isSecretFile: true };
+}
+
+/** The variable may be absent; the value is then undefined. */
+export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
+  return { ...variable, isOptional: true };
+}
+
+function make<T>(name: string, { doc, fallback }: VariableOptions, { range, schema }: { readonly range: string; readonly schema: z.ZodType<T, string> }): Variable<T> {
+  return { name, doc, range, unit: null, fallback: fallback ?? null, isOptional: false, isSecretFile: false, schema };
+}
+
+function content(path: string, context: z.RefinementCtx): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `the file cannot be read: ${error instanceof Error ? error.message : String(error)}` });
+    return null;
+  }
+}
+
+function keyOf(bytes: Buffer): Buffer {
+  const digits = bytes.toString('latin1').trim();
+  return /^([0-9a-fA-F]{2}){32,}$/.test(digits) ? Buffer.from(digits, 'hex') : bytes;
+}

@@ -1,0 +1,95 @@
+// A contract as text: reading it, writing it canonically, its digest.
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
+import type { z } from 'zod';
+import { pointerOf } from './json-pointer.js';
+import { problem } from './problems.js';
+import type { ContractProblem, ContractProblemCode } from './problems.js';
+import { BODY_BYTES_MAX, contractSchema } from './shape.js';
+import type { Contract, ContractDraft } from './shape.js';
+
+export type ParsedContract =
+  | { readonly ok: true; readonly contract: Contract }
+  | { readonly ok: false; readonly problems: readonly ContractProblem[] };
+
+/** A contract read as far as it can be: every problem of its shape, and the fields that have none. */
+export interface ReadContract {
+  readonly draft: ContractDraft;
+  readonly problems: readonly ContractProblem[];
+}
+
+/** Reads a contract; shape only, all problems at once. */
+export function parseContract(body: string): ParsedContract {
+  const read = readContract(body);
+  // With no problem the draft went through the whole schema.
+  return read.problems.length === 0 ? { ok: true, contract: read.draft as Contract } : { ok: false, problems: read.problems };
+}
+
+/** Reads a contract and keeps what is well, so that the rules can speak about the rest in the same answer. */
+export function readContract(body: string): ReadContract {
+  const json = jsonOf(body);
+  if (json === undefined) return { draft: {}, problems: [problem('CONTRACT_NOT_JSON', '', 'the contract is not a JSON object')] };
+  const textual = textProblems(body, json);
+  const parsed = contractSchema.safeParse(json);
+  if (parsed.success) return { draft: parsed.data as Contract, problems: textual };
+  return { draft: wellFields(json, parsed.error.issues), problems: [...textual, ...parsed.error.issues.flatMap(shapeProblems)] };
+}
+
+/** Writes a contract as canonical JSON. */
+export function contractBody(contract: Contract): string {
+  return canonicalJson(contract);
+}
+
+/** SHA-256 of a contract body. */
+export function contractDigest(body: string): Buffer {
+  return createHash('sha256').update(body, 'utf8').digest();
+}
+
+function jsonOf(body: string): Readonly<Record<string, Json>> | undefined {
+  try {
+    const json = JSON.parse(body) as Json;
+    return json !== null && typeof json === 'object' && !Array.isArray(json) ? json as Readonly<Record<string, Json>> : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True when some text, name or value, holds NUL or half a surrogate pair. */
+function holdsUnstorable(json: Json): boolean {
+  if (typeof json === 'string') return json.includes('\0') || !json.isWellFormed();
+  if (json === null || typeof json !== 'object') return false;
+  return Object.entries(json).some(([name, member]) => holdsUnstorable(name) || holdsUnstorable(member as Json));
+}
+
+function textProblems(body: string, json: Json): readonly ContractProblem[] {
+  const canonical = canonicalJson(json);
+  const large = Buffer.byteLength(canonical) > BODY_BYTES_MAX || Buffer.byteLength(body) > 4 * BODY_BYTES_MAX;
+  return [
+    ...(large ? [problem('CONTRACT_TOO_LARGE', '', `the contract has ${Buffer.byteLength(canonical)} bytes`)] : []),
+    ...(holdsUnstorable(json) ? [problem('CONTRACT_TEXT_NOT_STORABLE', '', 'a text holds what cannot be stored')] : []),
+  ];
+}
+
+function shapeProblems(issue: z.core.$ZodIssue): readonly ContractProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => problem('CONTRACT_FIELD_UNKNOWN', pointerOf([...issue.path, key]), `there is no field ${key}`));
+  }
+  const path = pointerOf(issue.path);
+  return [problem(shapeCode(issue, path), path, `${path.slice(1).replaceAll('/', '.')}: ${issue.message}`)];
+}
+
+function shapeCode(issue: z.core.$ZodIssue, path: string): ContractProblemCode {
+  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+  if (path.startsWith('/verification')) return 'VERIFICATION_INVALID';
+  if (isMissing && (path === '/args_schema' || path === '/result_schema')) return 'SCHEMA_MISSING';
+  if (isMissing) return 'CONTRACT_FIELD_MISSING';
+  return path === '/name' || path.endsWith('_capability') ? 'CAPABILITY_NAME_INVALID' : 'CONTRACT_FIELD_INVALID';
+}
+
+function wellFields(json: Readonly<Record<string, Json>>, issues: readonly z.core.$ZodIssue[]): ContractDraft {
+  const bad = new Set(issues.map((issue) => String(issue.path[0] ?? '')));
+  const known = Object.keys(contractSchema.shape);
+  // Each field left stands in no issue, so it went through its own schema.
+  return Object.fromEntries(Object.entries(json).filter(([field]) => known.includes(field) && !bad.has(field))) as ContractDraft;
+}

@@ -1,0 +1,42 @@
+// What a contract's class means: side effects, the capability that undoes, the weight of its debt.
+import type { Contract, ContractDraft } from './shape.js';
+
+/** True unless the capability only reads. */
+export function hasSideEffects(contract: ContractDraft): boolean {
+  return contract.impact !== 'read' || contract.approval_mode !== 'read_only';
+}
+
+/** True when a person works from a runbook, or nothing undoes it: nothing is bound for automation. */
+export function isManual(contract: ContractDraft): boolean {
+  const mode = contract.compensation_mode?.mode;
+  return mode === 'manual_runbook' || mode === 'not_supported';
+}
+
+/** Capability that undoes or compensates; null when there is none or a person does it by hand. */
+export function reversalCapabilityOf(contract: ContractDraft): string | null {
+  if (isManual(contract)) return null;
+  if (contract.reversal_class === 'reversible') return contract.inverse_capability ?? null;
+  return contract.reversal_class === 'compensable' ? contract.compensation_capability ?? null : null;
+}
+
+/** Prefix of a capability: the adapter that performs it. */
+export function adapterOf(capability: string): string {
+  return capability.slice(0, capability.indexOf('.'));
+}
+
+/** Window of the reversal in milliseconds: the shorter bound binds (A25); null when there is none. */
+export function windowOf(contract: ContractDraft): number | null {
+  const bounds = [contract.reversal_window_ms, contract.expires_after_commit_ms].filter((bound) => bound !== undefined);
+  return bounds.length === 0 ? null : Math.min(...bounds);
+}
+
+/** Debt weights by class (A74). */
+export const CLASS_WEIGHTS = { reversible: 0, compensable: 0.1, irreversible: 1 } as const;
+
+/** Weight of the capability's value in the irreversibility debt; not declared counts as irreversible. */
+export function weightOf(contract: Contract): number {
+  if (!hasSideEffects(contract)) return 0;
+  const { reversal_class: declared, debt_weight: raised } = contract;
+  if (declared === undefined) return CLASS_WEIGHTS.irreversible;
+  return declared === 'compensable' ? Math.max(CLASS_WEIGHTS.compensable, raised ?? 0) : CLASS_WEIGHTS[declared];
+}

@@ -1,0 +1,105 @@
+// Conditions: CEL over what was observed and what was bound. Fails closed: whatever is not `true` does not hold.
+import { celEnv, isCelError, parse, plan } from '@bufbuild/cel';
+import type { CelInput } from '@bufbuild/cel';
+import type { Json } from '@recourse/kernel';
+
+/** Facts a condition may read. */
+export interface ConditionFacts {
+  /** What the observing capability returned. */
+  readonly observed: Json;
+  /**
+   * What was bound at acceptance: `bound.args` are the arguments of the reversal, `bound.original` the arguments of the
+   * action, `bound.external_ref` the handle at the provider. Built by `boundFacts`.
+   */
+  readonly bound: Json;
+}
+
+export type ConditionVerdict =
+  | { readonly ok: true; readonly holds: boolean }
+  | { readonly ok: false; readonly detail: string };
+
+/** Names a condition may read. */
+export const CONDITION_VARIABLES: readonly string[] = ['observed', 'bound'];
+
+/** Compiled conditions kept at the most; contracts are few, and a rebuilt entry costs microseconds. */
+const COMPILED_MAX = 4_096;
+
+type Evaluate = ReturnType<typeof plan>;
+const compiled = new Map<string, Evaluate>();
+const environment = celEnv();
+
+/** Builds the `bound` facts of a condition. */
+export function boundFacts(parts: { readonly reversalArgs: Json; readonly originalArgs: Json; readonly externalRef: string | null }): Json {
+  return { args: parts.reversalArgs, original: parts.originalArgs, external_ref: parts.externalRef };
+}
+
+/**
+ * Judges a condition.
+ *
+ * Shape:  integers of the facts are CEL ints, other numbers doubles; the two compare with each other.
+ * Errors: none; an expression that does not compile, reads what is not there or does not say true or false is `ok: false`.
+ */
+export function evaluateCondition(expression: string, facts: ConditionFacts): ConditionVerdict {
+  try {
+    const verdict = compile(expression)({ observed: celOf(facts.observed), bound: celOf(facts.bound) });
+    if (isCelError(verdict)) return { ok: false, detail: verdict.message };
+    return typeof verdict === 'boolean' ? { ok: true, holds: verdict } : { ok: false, detail: 'the condition says neither true nor false' };
+  } catch (error) {
+    return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Says what is wrong with an expression before it is ever judged; null when it compiles. */
+export function conditionProblem(expression: string, variables: readonly string[] = CONDITION_VARIABLES): string | null {
+  try {
+    const tree = parse(expression);
+    plan(environment, tree);
+    const unknown = freeNames(tree.expr).filter((name) => !variables.includes(name));
+    if (unknown.length > 0) return `it reads ${unknown.join(', ')}, and there is only ${variables.join(' and ')}`;
+    const unbound = calledNames(tree.expr).filter((name) => environment.funcs.find(name) === undefined);
+    return unbound.length === 0 ? null : `there is no function ${unbound.join(', ')}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function compile(expression: string): Evaluate {
+  const known = compiled.get(expression);
+  if (known !== undefined) return known;
+  if (compiled.size >= COMPILED_MAX) compiled.clear();
+  const made = plan(environment, parse(expression));
+  compiled.set(expression, made);
+  return made;
+}
+
+function celOf(value: Json): CelInput {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map(celOf);
+  return new Map(Object.entries(value).map(([name, member]) => [name, celOf(member as Json)]));
+}
+
+/** Names an expression takes from outside; the names a comprehension makes itself are not among them. */
+function freeNames(node: unknown, own: readonly string[] = []): string[] {
+  if (node === null || typeof node !== 'object') return [];
+  if (Array.isArray(node)) return unique(node.flatMap((item) => freeNames(item, own)));
+  const { case: kind, value } = node as { case?: unknown; value?: Readonly<Record<string, unknown>> };
+  if (kind === 'identExpr') { const name = String(value?.['name']); return own.includes(name) || TYPE_NAMES.includes(name) ? [] : [name]; }
+  const inner = kind === 'comprehensionExpr' ? [...own, String(value?.['accuVar']), String(value?.['iterVar']), String(value?.['iterVar2'])] : own;
+  return unique(Object.values(node).flatMap((item) => freeNames(item, inner)));
+}
+
+/** Functions an expression calls by name; operators have names no author can write. */
+function calledNames(node: unknown): string[] {
+  if (node === null || typeof node !== 'object') return [];
+  const { case: kind, value } = node as { case?: unknown; value?: Readonly<Record<string, unknown>> };
+  const called = kind === 'callExpr' ? [String(value?.['function'])].filter((name) => /^[A-Za-z]\w*$/.test(name)) : [];
+  return unique([...called, ...Object.values(node).flatMap((item) => calledNames(item))]);
+}
+
+/** Type names are identifiers too: `type(observed) == map`. */
+const TYPE_NAMES: readonly string[] = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type'];
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}

@@ -1,0 +1,83 @@
+// JSON pointers (RFC 6901) into values and into JSON Schemas.
+import type { Json } from '@recourse/kernel';
+
+/** Reads a value; undefined when there is none. Shape: '' is the whole, '/a/0' a member of a list. */
+export function readPointer(value: Json, pointer: string): Json | undefined {
+  let at: Json | undefined = value;
+  for (const token of tokensOf(pointer)) {
+    if (at === undefined || at === null || typeof at !== 'object') return undefined;
+    at = child(at, token);
+  }
+  return at;
+}
+
+/** Writes the pointer of a path. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/**
+ * Says which schema describes the place a pointer names; undefined when the schema declares no such place.
+ *
+ * Shape:  follows properties, items, prefixItems, additionalProperties given as a schema, local $ref and allOf.
+ *         A place only an anyOf or oneOf declares counts as undeclared: it need not be there.
+ */
+export function schemaAt(schema: Json, pointer: string): Json | undefined {
+  let at: Json | undefined = deref(schema, schema);
+  for (const token of tokensOf(pointer)) {
+    if (at === undefined) return undefined;
+    at = subschema(at, token, schema);
+  }
+  return at;
+}
+
+/** True when the schema allows only integers. */
+export function isInteger(schema: Json): boolean {
+  return isObject(schema) && schema['type'] === 'integer';
+}
+
+function subschema(schema: Json, token: string, root: Json): Json | undefined {
+  if (!isObject(schema)) return undefined;
+  const found = member(schema['properties'], token) ?? itemSchema(schema, token) ?? schemaOnly(schema['additionalProperties']);
+  if (found !== undefined) return deref(found, root);
+  const parts = schema['allOf'];
+  if (!Array.isArray(parts)) return undefined;
+  return (parts as readonly Json[]).map((part) => subschema(deref(part, root) ?? null, token, root)).find((part) => part !== undefined);
+}
+
+function itemSchema(schema: Readonly<Record<string, Json>>, token: string): Json | undefined {
+  if (!/^(?:0|[1-9][0-9]*)$/.test(token)) return undefined;
+  return member(schema['prefixItems'], token) ?? schemaOnly(schema['items']);
+}
+
+function deref(schema: Json, root: Json): Json | undefined {
+  let at: Json | undefined = schema;
+  for (let hops = 0; hops < 16; hops += 1) {
+    const target: Json | undefined = isObject(at ?? null) ? (at as Readonly<Record<string, Json>>)['$ref'] : undefined;
+    if (typeof target !== 'string') return at;
+    if (!target.startsWith('#')) return undefined;
+    at = readPointer(root, target.slice(1));
+  }
+  return undefined;
+}
+
+function schemaOnly(value: Json | undefined): Json | undefined {
+  return value !== undefined && isObject(value) ? value : undefined;
+}
+
+function member(value: Json | undefined, token: string): Json | undefined {
+  return value === undefined || value === null || typeof value !== 'object' ? undefined : child(value, token);
+}
+
+function child(value: readonly Json[] | { readonly [key: string]: Json }, token: string): Json | undefined {
+  if (Array.isArray(value)) return /^(?:0|[1-9][0-9]*)$/.test(token) ? (value as readonly Json[])[Number(token)] : undefined;
+  return Object.hasOwn(value, token) ? (value as Readonly<Record<string, Json>>)[token] : undefined;
+}
+
+function tokensOf(pointer: string): readonly string[] {
+  return pointer === '' ? [] : pointer.slice(1).split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function isObject(value: Json): value is Readonly<Record<string, Json>> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}

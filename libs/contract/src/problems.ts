@@ -1,0 +1,66 @@
+// What can be wrong with a contract: one code each, with where it is and what to do about it.
+import type { Rejection } from '@recourse/kernel';
+
+/**
+ * Every refusal of a contract.
+ *
+ * Shape: code to remedy; the remedy ends the sentence people read. Requirement ids stand beside their codes.
+ */
+export const CONTRACT_REMEDIES = {
+  CONTRACT_NOT_JSON: 'Send the contract as one JSON object.',
+  CONTRACT_TOO_LARGE: 'Keep the contract within 65,536 bytes; move long texts to the runbook it names.',
+  CONTRACT_TEXT_NOT_STORABLE: 'Remove NUL characters and lone surrogates from its texts.',
+  CONTRACT_FIELD_UNKNOWN: 'Remove the field, or spell it as the reference of contract fields does.',
+  CONTRACT_FIELD_MISSING: 'Add the field.',
+  CONTRACT_FIELD_INVALID: 'Give the field a value of the kind and range named.',
+  CAPABILITY_NAME_INVALID: 'Name capabilities adapter.verb_noun in lower case, such as payments.issue_refund.',
+  // A21
+  SCHEMA_MISSING: 'Declare the JSON Schema of arguments and result beside the capability.',
+  // A22
+  REVERSAL_CLASS_MISSING: 'Declare reversal_class: reversible, compensable or irreversible.',
+  REVERSAL_CAPABILITY_MISSING: 'Name inverse_capability for reversible, compensation_capability for compensable.',
+  REVERSAL_CAPABILITY_CONTRADICTORY: 'Keep only the capability that belongs to the class: an irreversible effect has none.',
+  REVERSAL_ARGS_MISSING: 'Map every argument of the reversal in reversal_args.',
+  REVERSAL_ARG_UNREADABLE: 'Read a field its schema declares; prior_value and external_ref need their capture required.',
+  REVERSAL_WINDOW_MISSING: 'Declare reversal_window_ms or expires_after_commit_ms: a reversal without an end is not bounded.',
+  // A9
+  OVERWRITE_WITHOUT_PRIOR_VALUE: 'Set requires_prior_value_capture to true, or declare the overwrite compensable or irreversible.',
+  // A11
+  FINANCIAL_WITHOUT_EXTERNAL_HANDLE: 'Set requires_external_handle to true: a payment is reversed by its handle at the provider.',
+  // A5
+  RECOVERY_COST_MISSING: 'Bound recovery_cost in time and value.',
+  // A12
+  RESIDUE_MISSING: 'State in residue what stays different after the compensation.',
+  // A27
+  VERIFICATION_MISSING: 'Declare verification: verify_capability, success_condition and max_attempts.',
+  VERIFICATION_INVALID: 'Give verification a verify_capability, a success_condition and max_attempts of at least 1.',
+  VERIFICATION_BY_ACTOR: 'Let another capability observe the result: neither the acting one nor its reversal.',
+  // A100, A10
+  IRREVERSIBLE_UNGATED: 'Declare commit_hold_ms with cancel_capability, or forward_approval human or dual_control.',
+  HOLD_WITHOUT_CANCEL: 'Name the cancel_capability that stops the effect during the hold.',
+  AUTO_RECOVERY_FORBIDDEN: 'Set recovery_approval_mode to human or dual_control for this impact.',
+  COMPENSATION_MODE_CONTRADICTORY: 'Make both agree: automatic goes with auto; approval_required with human or dual_control.',
+  NOT_SUPPORTED_UNACCEPTED: 'Name in accepted_by who accepted that nothing undoes this.',
+  // C3, B4
+  IDEMPOTENCY_MISSING: 'State in idempotency how the provider deduplicates, and for how long.',
+  CEL_INVALID: 'Write a CEL expression over observed and bound that compiles.',
+  VALUE_UNREADABLE: 'Point at fields that args_schema declares; amounts are integers in minor units.',
+  CAPABILITY_UNKNOWN: 'Register the contract of that capability first.',
+  DEBT_WEIGHT_CONTRADICTORY: 'Use debt_weight only for compensable, and only to raise 0.1.',
+  TOMBSTONE_SHORTER_THAN_WINDOW: 'Keep the tombstone at least as long as the reversal window.',
+} as const;
+
+export type ContractProblemCode = keyof typeof CONTRACT_REMEDIES;
+
+/** A refusal of a contract; `facts.remedy` repeats the remedy for programs. */
+export type ContractProblem = Rejection<ContractProblemCode>;
+
+/**
+ * Builds a problem.
+ *
+ * Shape: `path` is a JSON pointer into the contract; `what` says what is wrong, without a full stop.
+ */
+export function problem(code: ContractProblemCode, path: string, what: string): ContractProblem {
+  const remedy = CONTRACT_REMEDIES[code];
+  return { code, path, message: `${what}. ${remedy}`, facts: { remedy } };
+}

@@ -1,0 +1,43 @@
+// Terms: what of a contract a mutation carries along, with the defaults resolved (L2).
+import type { ContractTerms } from '@recourse/messages';
+import { adapterOf, reversalCapabilityOf, windowOf } from './class.js';
+import type { Contract } from './shape.js';
+
+/** Longest a tool call may take when the contract does not say; milliseconds. */
+export const CALL_TIMEOUT_MS = 10_000;
+/** Dispatches of a step when the contract does not say: one, and two after an uncertain outcome. */
+export const MAX_ATTEMPTS = 3;
+/** Pause between two observations of the result when the contract does not say; milliseconds. */
+export const VERIFY_DELAY_MS = 500;
+
+/**
+ * Says what a mutation under this contract is recovered by.
+ *
+ * Shape:  `contract` is a registered one: its version is stamped. A contract of a draft without version counts as version 1.
+ */
+export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
+  const reversal = reversalCapabilityOf(contract);
+  return {
+    contract_digest: digest,
+    contract_name: contract.name,
+    contract_version: contract.version ?? 1,
+    adapter: adapterOf(reversal ?? contract.name),
+    reversal_capability: reversal,
+    recovery_approval_mode: contract.recovery_approval_mode ?? 'human',
+    recovery_policy_ref: contract.recovery_policy_ref ?? null,
+    impact: contract.impact,
+    effect: contract.effect,
+    residue: contract.residue ?? null,
+    reversal_window_ms: reversal === null ? null : windowOf(contract),
+    call_timeout_ms: contract.call_timeout_ms ?? CALL_TIMEOUT_MS,
+    key_lifetime_ms: contract.idempotency?.key_lifetime_ms ?? null,
+    reconcile_capability: contract.reconcile_capability ?? null,
+    stale_capability: contract.stale_check?.observe_capability ?? null,
+    stale_condition: contract.stale_check?.condition ?? null,
+    verify_capability: contract.verification?.verify_capability ?? null,
+    success_condition: contract.verification?.success_condition ?? null,
+    verify_max_attempts: contract.verification?.max_attempts ?? 1,
+    verify_delay_ms: contract.verification?.delay_ms ?? VERIFY_DELAY_MS,
+    max_attempts: contract.max_attempts ?? MAX_ATTEMPTS,
+  };
+}

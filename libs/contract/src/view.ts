@@ -1,0 +1,78 @@
+// The contracts log folded into a map, and how contracts are read out of it.
+//
+// Entries: `digest/<hex>` is every version ever registered; `name/<capability>` is the latest, as long as it is not retired.
+import { InvariantViolation } from '@recourse/kernel';
+import { parseContract } from './body.js';
+import type { Contract } from './shape.js';
+
+type Doc = Readonly<Record<string, unknown>>;
+
+/** What is read of a view; a BroadcastView of the loop is one. */
+export interface ContractEntries { readonly get: (key: string) => Doc | undefined }
+
+/** A registered contract. A retired one takes no new executions; mutations under it are still recovered. */
+export interface KnownContract {
+  readonly contract: Contract;
+  readonly digest: Buffer;
+  readonly retired: boolean;
+}
+
+/** View of the contracts log, as a service core declares it. */
+export const contractView = {
+  name: 'contracts',
+  topic: 'recourse.contracts',
+  fold: (record: { readonly type: string; readonly body: Doc }, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] => {
+    if (record.type === 'ContractRegistered') return registered(record.body);
+    return record.type === 'ContractRetired' ? retired(record.body, get) : [];
+  },
+} as const;
+
+/** Finds the contract with this digest; retired ones too. */
+export function contractByDigest(view: ContractEntries, digest: Buffer): KnownContract | undefined {
+  const entry = view.get(`digest/${digest.toString('hex')}`);
+  return entry === undefined ? undefined : known(digest, String(entry['body']), entry['retired'] === true);
+}
+
+/** Finds the latest contract of a capability; a retired one is not found. */
+export function contractByName(view: ContractEntries, name: string): KnownContract | undefined {
+  const entry = view.get(`name/${name}`);
+  return entry === undefined ? undefined : known(Buffer.from(String(entry['digest']), 'hex'), String(entry['body']), false);
+}
+
+function registered(body: Doc): readonly (readonly [string, Doc])[] {
+  const digest = hexOf(body['digest']);
+  return [
+    [`digest/${digest}`, { body: body['body'], retired: false }],
+    [`name/${String(body['name'])}`, { digest, version: body['version'], body: body['body'] }],
+  ];
+}
+
+function retired(body: Doc, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] {
+  const digest = hexOf(body['digest']);
+  const name = `name/${String(body['name'])}`;
+  const entry = get(`digest/${digest}`);
+  return [
+    ...(entry === undefined ? [] : [[`digest/${digest}`, { ...entry, retired: true }] as const]),
+    ...(get(name)?.['digest'] === digest ? [[name, null] as const] : []),
+  ];
+}
+
+/** Parsed contracts kept at the most; a digest names one body for ever, so an entry is never stale. */
+const PARSED_MAX = 4_096;
+const parsed = new Map<string, Contract>();
+
+function known(digest: Buffer, body: string, isRetired: boolean): KnownContract {
+  const key = digest.toString('hex');
+  const found = parsed.get(key);
+  if (found !== undefined) return { contract: found, digest, retired: isRetired };
+  const read = parseContract(body);
+  if (!read.ok) throw new InvariantViolation('registered contracts parse', `${key}: ${read.problems.map((each) => each.code).join(', ')}`);
+  if (parsed.size >= PARSED_MAX) parsed.clear();
+  parsed.set(key, read.contract);
+  return { contract: read.contract, digest, retired: isRetired };
+}
+
+function hexOf(value: unknown): string {
+  // Avro fixed fields arrive as Buffers.
+  return (value as Buffer).toString('hex');
+}

@@ -1,0 +1,347 @@
+// Decides one batch: from waiting items and due timers to sealed records and changes. Synchronous and without I/O.
+//
+// Boundary: asks the core; adds what every service shares (Progress, parking, commands answered once). What it cannot do
+// without I/O (cold rows, stale views) it hands back as a wish, and is called again.
+//
+// Invariants
+//   I1. Progress comes first and names exactly the items that were taken (L3).
+//   I2. A decision is in the batch whole or not at all (L4).
+//   I3. A command is answered exactly once; the same id with other content is a recorded conflict (L9, L12).
+import { Failure, InvariantViolation, partitionForKey } from '@recourse/kernel';
+import { verifyCommand } from './command-signature.js';
+import { COMMAND_KIND, PARKED_KIND } from './common-kinds.js';
+import type { QueueItem } from './input-queue.js';
+import type { BatchSealer } from './own-log.js';
+import { blocksKey, findStorageProblem, parkedBody, parkingKey, PARKED_BYTES_MAX, WIRE_RECORD_BYTES_MAX } from './parking.decisions.js';
+import type { ParkedOrigin } from './parking.decisions.js';
+import type { Overlay } from './row-cache.js';
+import { NotLoaded } from './service-core.js';
+import type { AcceptedRecord, Change, CommandAnswer, DecideContext, Decided, Decision, Doc, Input, Outgoing, RecordInput, ServiceCore, TimerInput, Views } from './service-core.js';
+import type { StoredCursor } from './store.port.js';
+
+export interface BatchMaterial {
+  readonly items: readonly QueueItem[];
+  /** Cursors that moved earlier without a record (L3). */
+  readonly passed: readonly StoredCursor[];
+  readonly timers: readonly TimerInput[];
+  /** Messages that may not have been sent and are owed again (L10). */
+  readonly resends: readonly { readonly message: Outgoing; readonly resend: number }[];
+  readonly reactedSeq: number;
+}
+
+export interface BatchContext {
+  readonly core: ServiceCore;
+  readonly partition: number;
+  readonly partitionCountOf: (topic: string) => number;
+  readonly views: Views;
+  readonly viewsFresh: boolean;
+  readonly now: number;
+  /** null: the stack runs without edge signatures. */
+  readonly edgeKey: Buffer | null;
+  readonly fullNameOf: (topic: string, type: string) => string;
+  /** Reads a parked record again for a redrive. */
+  readonly reread: (origin: ParkedOrigin) => RecordInput | null;
+}
+
+export type BatchResult =
+  | { readonly kind: 'batch'; readonly decided: number; readonly timersWithoutEffect: readonly TimerInput[] }
+  | { readonly kind: 'load'; readonly groups: readonly { readonly kind: string; readonly group: string }[] }
+  | { readonly kind: 'refresh'; readonly views: readonly string[] }
+  | { readonly kind: 'overfull'; readonly take: number };
+
+const PROGRESS_KEY = 'progress';
+
+/** Thrown inside this file only: a view has to be read to its end first. */
+class WantsRefresh extends Error {
+  constructor(readonly views: readonly string[]) { super('refresh'); }
+}
+
+/**
+ * Decides a batch into `sealer` and `overlay`; both are the caller's to drop when the answer is not `batch`.
+ *
+ * Errors: InvariantViolation of scope `partition`; everything else a decider throws parks its key.
+ */
+export function decideBatch(context: BatchContext, material: BatchMaterial, overlay: Overlay, sealer: BatchSealer): BatchResult {
+  try {
+    return new BatchRun(context, material, overlay, sealer).run();
+  } catch (cause) {
+    if (cause instanceof NotLoaded) return { kind: 'load', groups: [{ kind: cause.kind, group: cause.group }] };
+    if (cause instanceof WantsRefresh) return { kind: 'refresh', views: cause.views };
+    throw cause;
+  }
+}
+
+interface Mark { readonly sealed: ReturnType<BatchSealer['mark']>; readonly changes: number; readonly decided: number }
+
+class BatchRun {
+  #decided = 0;
+
+  constructor(
+    private readonly context: BatchContext,
+    private readonly material: BatchMaterial,
+    private readonly overlay: Overlay,
+    private readonly sealer: BatchSealer,
+  ) {}
+
+  run(): BatchResult {
+    const { items, passed, timers, resends, reactedSeq } = this.material;
+    this.#append({ type: 'Progress', body: { cursors: cursorsOf(passed, items), reacted_seq: reactedSeq } }, PROGRESS_KEY);
+    for (const { message, resend } of resends) {
+      this.#record({ type: 'ObligationResent', body: { obligation_id: message.obligationId, resend } }, message.obligationId);
+    }
+    const timersWithoutEffect: TimerInput[] = [];
+    for (const timer of timers) {
+      const before = this.#decided;
+      this.#guarded(timer, () => { this.#timer(timer); });
+      if (this.sealer.isOverfull) return { kind: 'overfull', take: 0 };
+      if (this.#decided === before) timersWithoutEffect.push(timer);
+    }
+    for (const [index, item] of items.entries()) {
+      this.#item(item);
+      if (this.sealer.isOverfull) return { kind: 'overfull', take: index };
+    }
+    return { kind: 'batch', decided: this.#decided, timersWithoutEffect };
+  }
+
+  #item({ what }: QueueItem): void {
+    if (what.kind === 'skip') return;
+    const origin = what.kind === 'bad' ? { topic: what.topic, partition: what.partition, ...what.raw } : { topic: what.input.topic, partition: what.input.partition, ...what.raw };
+    if (this.#isHeldUp(parkingKey(origin))) { this.#park(origin, 'BEHIND', 'an earlier record of this key is parked'); return; }
+    if (what.kind === 'bad') { this.#park(origin, what.reason, what.detail); return; }
+    const refusal = this.#refuseUnread(what.input, origin);
+    if (refusal !== null) { this.#park(origin, refusal.reason, refusal.detail); return; }
+    this.#guarded(what.input, () => { this.#input(what.input, origin); }, origin);
+  }
+
+  /** What can be told before anything is decided. */
+  #refuseUnread(input: RecordInput, origin: ParkedOrigin): { readonly reason: string; readonly detail: string } | null {
+    if (input.source !== 'wire') return null;
+    if ((origin.value?.length ?? 0) > WIRE_RECORD_BYTES_MAX) return { reason: 'RECORD_TOO_LARGE', detail: `a wire record may have ${WIRE_RECORD_BYTES_MAX} bytes` };
+    const problem = findStorageProblem(input.key, input.body);
+    if (problem !== null) return problem;
+    const partition = partitionForKey(input.key, this.context.partitionCountOf(input.topic));
+    if (partition !== input.partition) return { reason: 'FOREIGN_PARTITION', detail: `the key belongs on partition ${partition} (murmur2); librdkafka needs partitioner=murmur2_random` };
+    return null;
+  }
+
+  #input(input: RecordInput, origin: ParkedOrigin): void {
+    if (isCommand(input)) { this.#command(input, origin); return; }
+    const decision = this.#ask(input);
+    if (decision.park !== undefined) { this.#park(origin, decision.park.reason, decision.park.detail); return; }
+    this.#recordAll(decision.records);
+  }
+
+  #timer(timer: TimerInput): void {
+    if (this.overlay.row(timer.address)?.dueAt !== timer.dueAt) return;
+    this.#recordAll(this.#ask(timer).records);
+  }
+
+  #ask(input: Input): Decision {
+    const { core, views, viewsFresh, now, partition } = this.context;
+    const context: DecideContext = { state: this.overlay, views, viewsFresh, now, partition };
+    const decision = core.decide(context, input);
+    if (decision.refresh !== undefined && decision.refresh.length > 0) {
+      if (viewsFresh) throw new InvariantViolation('decide', 'asked for a fresh view twice');
+      throw new WantsRefresh(decision.refresh);
+    }
+    return decision;
+  }
+
+  // Commands -----------------------------------------------------------------------------------------------------------
+
+  #command(input: RecordInput, origin: ParkedOrigin): void {
+    const envelope = input.body.envelope as Doc;
+    const unsigned = this.#signatureProblem(input, envelope);
+    if (unsigned !== null) { this.#park(origin, unsigned, 'the envelope does not carry the signature of an edge of ours'); return; }
+    const id = String(envelope.command_id);
+    const bodyHash = envelope.body_sha256 as Buffer;
+    const standing = this.overlay.get(COMMAND_KIND, id, id);
+    if (standing !== undefined) { this.#repeated(id, bodyHash, standing); return; }
+    const decision = input.type === 'RedriveParked' || input.type === 'DiscardParked' ? this.#aboutParked(input, envelope) : this.#ask(input);
+    if (decision.park !== undefined) { this.#park(origin, decision.park.reason, decision.park.detail); return; }
+    if (decision.answer === undefined) throw new InvariantViolation('command', `${input.type} was not answered`);
+    this.#recordAll(decision.records);
+    this.#answer(id, bodyHash, decision.answer);
+  }
+
+  #signatureProblem(input: RecordInput, envelope: Doc): string | null {
+    const { edgeKey, fullNameOf } = this.context;
+    if (edgeKey === null) return null;
+    const signature = envelope.signature as Buffer;
+    if (signature.length === 0) return 'COMMAND_UNSIGNED';
+    const command = { topic: input.topic, type: fullNameOf(input.topic, input.type), body: input.body };
+    return verifyCommand(edgeKey, command, signature) ? null : 'COMMAND_SIGNATURE_INVALID';
+  }
+
+  /** Same id, same body: nothing. Other body: a conflict on record, under an id of its own. */
+  #repeated(id: string, bodyHash: Buffer, standing: Doc): void {
+    const hex = bodyHash.toString('hex');
+    if (standing.body_sha256 === hex) return;
+    const conflictId = `${id}#${hex.slice(0, 16)}`;
+    if (this.overlay.get(COMMAND_KIND, conflictId, conflictId) !== undefined) return;
+    this.#answer(conflictId, bodyHash, {
+      status: 'rejected', httpStatus: 422, code: 'IDEMPOTENCY_KEY_REUSED',
+      body: { code: 'IDEMPOTENCY_KEY_REUSED', message: 'this idempotency key was used with another body; send a new key' },
+    });
+  }
+
+  #answer(id: string, bodyHash: Buffer, answer: CommandAnswer): void {
+    this.#record({
+      type: 'CommandAnswered',
+      body: { command_id: id, body_sha256: bodyHash, status: answer.status, http_status: answer.httpStatus, code: answer.code, answer: JSON.stringify(answer.body) },
+    }, id);
+  }
+
+  // Parking ------------------------------------------------------------------------------------------------------------
+
+  #isHeldUp(key: string): boolean {
+    return this.overlay.list(PARKED_KIND, key).some((doc) => doc.open === true && blocksKey(String(doc.reason)));
+  }
+
+  #park(origin: ParkedOrigin, reason: string, detail: string): void {
+    this.#record({ type: 'RecordParked', body: parkedBody(origin, reason, detail) }, parkingKey(origin));
+  }
+
+  #aboutParked(input: RecordInput, envelope: Doc): Decision {
+    const parkedId = String(input.body.parked_id);
+    const roles = envelope.roles as readonly string[];
+    const refuse = (httpStatus: number, code: string, message: string): Decision => ({ records: [], answer: { status: 'rejected', httpStatus, code, body: { code, message, parked_id: parkedId } } });
+    if (!roles.includes('administrator')) return refuse(403, 'ROLE_MISSING', 'parked records are an administrator\'s to redrive or discard');
+    const index = this.overlay.get(PARKED_KIND, `#${parkedId}`, parkedId);
+    const parked = index === undefined ? undefined : this.overlay.get(PARKED_KIND, String(index.record_key), parkedId);
+    if (parked?.open !== true) return refuse(404, 'PARKED_UNKNOWN', 'no open parked record of that id stands on this partition');
+    const queue = this.overlay.list(PARKED_KIND, String(parked.record_key)).filter((doc) => doc.open === true).sort((a, b) => Number(a.parked_seq) - Number(b.parked_seq));
+    if (queue[0]?.parked_id !== parkedId) return refuse(409, 'PARKED_BEHIND', `redrive or discard ${String(queue[0]?.parked_id)} first`);
+    const resolve = (doc: Doc, resolution: 'redriven' | 'discarded'): Decided => ({
+      type: 'ParkedResolved',
+      body: { parked_id: doc.parked_id, resolution, by: envelope.principal, reason: input.body.reason, command_id: envelope.command_id },
+    });
+    const done: Decided[] = [];
+    const following = input.type === 'DiscardParked' ? queue.slice(1).filter((doc) => doc.reason === 'BEHIND') : [];
+    if (input.type === 'DiscardParked') this.#recordAll([resolve(parked, 'discarded')]);
+    const again = input.type === 'RedriveParked' ? [parked, ...queue.slice(1)] : following;
+    for (const doc of again) {
+      const problem = this.#redrive(doc);
+      if (problem !== null) {
+        if (doc === parked) return refuse(409, problem.code, problem.message);
+        break;
+      }
+      done.push(resolve(doc, 'redriven'));
+      this.#recordAll([resolve(doc, 'redriven')]);
+    }
+    return { records: [], answer: { status: 'accepted', httpStatus: 200, code: null, body: { parked_id: parkedId, redriven: done.length } } };
+  }
+
+  /** Decides a parked record again, in place of its first time. A record of another partition goes back to its wire by reaction. */
+  #redrive(doc: Doc): { readonly code: string; readonly message: string } | null {
+    if (Number(doc.value_bytes) > PARKED_BYTES_MAX) return { code: 'PARKED_TRUNCATED', message: 'only the first bytes of this record were kept; send it again from its source' };
+    if (doc.reason === 'FOREIGN_PARTITION') return null;
+    const input = this.context.reread({ topic: String(doc.topic), partition: Number(doc.partition), offset: Number(doc.offset), key: Buffer.from(String(doc.record_key)), value: doc.value as Buffer });
+    if (input === null) return { code: 'STILL_UNREADABLE', message: 'the record can still not be decoded; discard it or register its schema' };
+    const problem = input.source === 'wire' ? findStorageProblem(input.key, input.body) : null;
+    if (problem !== null) return { code: problem.reason, message: problem.detail };
+    const mark = this.#mark();
+    try {
+      const decision = this.#ask(input);
+      if (decision.park !== undefined) { this.#rollback(mark); return { code: decision.park.reason, message: decision.park.detail }; }
+      this.#recordAll(decision.records);
+      if (decision.answer !== undefined) {
+        const envelope = input.body.envelope as Doc;
+        this.#answer(String(envelope.command_id), envelope.body_sha256 as Buffer, decision.answer);
+      }
+      return null;
+    } catch (cause) {
+      if (isSignal(cause)) throw cause;
+      this.#rollback(mark);
+      return { code: 'STILL_FAILING', message: messageOf(cause) };
+    }
+  }
+
+  // Records ------------------------------------------------------------------------------------------------------------
+
+  /** Runs a decision; what it throws takes its records back and parks its key. */
+  #guarded(input: Input, decide: () => void, origin?: ParkedOrigin): void {
+    const mark = this.#mark();
+    try {
+      decide();
+    } catch (cause) {
+      if (isSignal(cause)) throw cause;
+      this.#rollback(mark);
+      if (origin !== undefined) this.#park(origin, 'DECIDER_FAILED', messageOf(cause));
+      else if (input.source === 'timer') throw new Failure('NOT_READY', `timer of ${input.address.kind}/${input.address.key} failed: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  #mark(): Mark {
+    return { sealed: this.sealer.mark(), changes: this.overlay.mark(), decided: this.#decided };
+  }
+
+  #rollback(mark: Mark): void {
+    this.sealer.rollback(mark.sealed);
+    this.overlay.rollback(mark.changes);
+    this.#decided = mark.decided;
+  }
+
+  #recordAll(records: readonly Decided[]): void {
+    for (const record of records) this.#record(record, this.context.core.keyOf(record));
+  }
+
+  #record(decided: Decided, key: string): void {
+    this.#append(decided, key);
+    this.#decided += 1;
+  }
+
+  #append(decided: Decided, key: string): void {
+    const accepted = this.sealer.add(decided, key);
+    this.overlay.apply(evolveAny(this.context.core, this.overlay, accepted));
+  }
+}
+
+/** Changes of any record of a log: those every service has, and the core's own. */
+export function evolveAny(core: ServiceCore, state: Overlay, record: AcceptedRecord): readonly Change[] {
+  switch (record.type) {
+    case 'Progress': case 'ObligationResent': case 'CutAccepted': return [];
+    case 'RecordParked': return parkedChanges(record);
+    case 'ParkedResolved': return resolvedChanges(state, record);
+    case 'CommandAnswered': {
+      const id = String(record.body.command_id);
+      const doc = { ...record.body, body_sha256: (record.body.body_sha256 as Buffer).toString('hex') };
+      return [{ op: 'put', row: { kind: COMMAND_KIND, group: id, key: id, dueAt: null, doc } }];
+    }
+    default: return core.evolve(state, record);
+  }
+}
+
+/** Two rows: the record under its key, in order; and where to find it by id. */
+function parkedChanges(record: AcceptedRecord): readonly Change[] {
+  const id = String(record.body.parked_id);
+  const key = String(record.body.record_key);
+  const doc = { ...record.body, value_sha256: (record.body.value_sha256 as Buffer).toString('hex'), parked_seq: record.seq, parked_at: record.decidedAt, open: true };
+  const index = { parked_id: id, record_key: key, index_of: id };
+  return [
+    { op: 'put', row: { kind: PARKED_KIND, group: key, key: id, dueAt: null, doc } },
+    { op: 'put', row: { kind: PARKED_KIND, group: `#${id}`, key: id, dueAt: null, doc: index } },
+  ];
+}
+
+function resolvedChanges(state: Overlay, record: AcceptedRecord): readonly Change[] {
+  const id = String(record.body.parked_id);
+  const key = state.get(PARKED_KIND, `#${id}`, id)?.record_key;
+  const doc = key === undefined ? undefined : state.get(PARKED_KIND, String(key), id);
+  if (doc === undefined) throw new InvariantViolation('parking', `${id} was resolved and never parked`, 'partition');
+  const { resolution, by, reason } = record.body;
+  return [{ op: 'put', row: { kind: PARKED_KIND, group: String(key), key: id, dueAt: null, doc: { ...doc, open: false, resolution, resolved_by: by, resolved_reason: reason } } }];
+}
+
+/** Newest cursor of each input partition that moved. */
+function cursorsOf(passed: readonly StoredCursor[], items: readonly QueueItem[]): readonly StoredCursor[] {
+  const moved = new Map<string, StoredCursor>();
+  for (const cursor of [...passed, ...items.map((item) => item.cursor)]) moved.set(`${cursor.topic}/${cursor.partition}`, cursor);
+  return [...moved.values()];
+}
+
+function isCommand(input: RecordInput): boolean { return input.source === 'wire' && typeof input.body.envelope === 'object' && input.body.envelope !== null; }
+function isSignal(cause: unknown): boolean {
+  return cause instanceof NotLoaded || cause instanceof WantsRefresh || (cause instanceof InvariantViolation && cause.scope === 'partition');
+}
+function messageOf(cause: unknown): string { return cause instanceof Error ? cause.message : String(cause); }

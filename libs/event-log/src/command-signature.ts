@@ -1,0 +1,44 @@
+// Signatures of edge commands: a wire has many writers, so who asked is only as good as the edge that says so (DESIGN 3.4).
+//
+//   signature = HMAC-SHA-256(edge key, canonical JSON of {topic, type, body}), body with its envelope minus `signature`,
+//               bytes as {"hex": <lower-case hex>}
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { canonicalJson } from '@recourse/kernel';
+import type { Doc } from './service-core.js';
+
+/** What is signed: where it goes, what it is (full record name) and what it says. */
+export interface SignedCommand {
+  readonly topic: string;
+  /** Full record name, e.g. `recourse.recoveries.ApproveStep`. */
+  readonly type: string;
+  /** The record's fields, with `envelope`; a signature that is already there is not part of what is signed. */
+  readonly body: Doc;
+}
+
+/** Signs a command. Pure. */
+export function signCommand(key: Buffer, command: SignedCommand): Buffer {
+  return createHmac('sha256', key).update(signedText(command)).digest();
+}
+
+/** Says whether `signature` is the edge's over this command; in constant time, false for any other length. */
+export function verifyCommand(key: Buffer, command: SignedCommand, signature: Uint8Array): boolean {
+  const expected = signCommand(key, command);
+  return signature.byteLength === expected.byteLength && timingSafeEqual(expected, signature);
+}
+
+function signedText({ topic, type, body }: SignedCommand): string {
+  const { signature: _signature, ...envelope } = asDoc(body['envelope']);
+  return canonicalJson(readable({ topic, type, body: { ...body, envelope } }));
+}
+
+function asDoc(value: unknown): Doc {
+  // An envelope is a record; anything else signs as an empty one and so never verifies.
+  return typeof value === 'object' && value !== null ? value as Doc : {};
+}
+
+function readable(value: unknown): unknown {
+  if (value instanceof Uint8Array) return { hex: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex') };
+  if (Array.isArray(value)) return value.map(readable);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, readable(member)]));
+}

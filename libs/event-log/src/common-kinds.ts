@@ -1,0 +1,62 @@
+// Kinds that every core has: the answer to each command, and what is parked (L9, L15). The loop writes their rows.
+import type { Doc, KindSpec, Row } from './service-core.js';
+
+/** Doc of a `command` row; group and key are the command id. The caller's tenant is part of what the id is derived from. */
+export interface CommandDoc {
+  readonly command_id: string;
+  /** 64 hex digits: the same id with another body is a conflict. */
+  readonly body_sha256: string;
+  readonly status: 'accepted' | 'rejected';
+  readonly http_status: number;
+  readonly code: string | null;
+  /** JSON text the caller gets. */
+  readonly answer: string;
+}
+
+/** Doc of a `parked` row; the key is the parked id. */
+export interface ParkedDoc {
+  readonly parked_id: string;
+  readonly reason: string;
+  readonly topic: string;
+  readonly record_key: string;
+  /** True until a person redrives or discards it. */
+  readonly open: boolean;
+}
+
+export const COMMAND_KIND = 'command';
+export const PARKED_KIND = 'parked';
+
+export const command: KindSpec = {
+  kind: COMMAND_KIND,
+  table: 'command',
+  columns: [
+    { name: 'command_id', type: 'text', of: (row) => textOf(row, 'command_id') },
+    { name: 'status', type: 'text', of: (row) => textOf(row, 'status') },
+  ],
+  indexes: [['command_id']],
+};
+
+export const parked: KindSpec = {
+  kind: PARKED_KIND,
+  table: 'parked',
+  columns: [
+    { name: 'reason', type: 'text', of: (row) => textOf(row, 'reason') },
+    { name: 'topic', type: 'text', of: (row) => textOf(row, 'topic') },
+    { name: 'record_key', type: 'text', of: (row) => textOf(row, 'record_key') },
+    { name: 'open', type: 'boolean', of: (row) => row.doc['open'] === true },
+  ],
+  indexes: [['open']],
+};
+
+export const COMMON_KINDS: readonly KindSpec[] = [command, parked];
+
+/** The kinds of a core with the common ones; a core that declares one of them itself keeps its own. */
+export function withCommonKinds(kinds: readonly KindSpec[]): readonly KindSpec[] {
+  const declared = new Set(kinds.map(({ kind }) => kind));
+  return [...kinds, ...COMMON_KINDS.filter(({ kind }) => !declared.has(kind))];
+}
+
+function textOf(row: Row, name: keyof Doc): string | null {
+  const value = row.doc[name];
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,138 @@
+// Writes the log derived from ours: a pure function of the source log, resumed after what its tail says (L17).
+//
+// Boundary: reads the source log under the acceptance rule, appends to the derived log under the same rule. Two writers do
+// no harm: they derive the same records, and the chain takes them once.
+import { Failure } from '@recourse/kernel';
+import type { Head } from '@recourse/chain';
+import type { LogPosition, OwnLogOptions } from './own-log.js';
+import { OwnLog } from './own-log.js';
+import { backoffMs } from './loop.decisions.js';
+import { Wake } from './scheduler.port.js';
+import type { Scheduler } from './scheduler.port.js';
+import type { AcceptedRecord, Derived } from './service-core.js';
+import type { PartitionStore, ProjectedHead } from './store.port.js';
+
+export interface DerivedWriterOptions {
+  readonly log: Omit<OwnLogOptions, 'topic'>;
+  readonly sourceTopic: string;
+  readonly derivedTopic: string;
+  readonly derive: (record: AcceptedRecord) => readonly Derived[];
+  /** Caches the position only; the derived log itself says what was written. */
+  readonly store: PartitionStore;
+  readonly scheduler: Scheduler;
+  readonly onError: (cause: unknown) => void;
+}
+
+interface Written { readonly seq: number; readonly index: number }
+
+/** Source records passed before the cached position is refreshed. */
+const CACHE_EVERY = 5_000;
+
+export class DerivedWriter {
+  #source: OwnLog;
+  #derived: OwnLog;
+  #wake: Wake;
+  #stopped = false;
+  #running: Promise<void> | null = null;
+  #ready = false;
+  #written: Written = { seq: 0, index: -1 };
+  #cached: { readonly seq: number; readonly hash: Buffer } | null = null;
+  #sinceCache = 0;
+  #sourceFrom: LogPosition;
+
+  constructor(private readonly options: DerivedWriterOptions) {
+    this.#source = new OwnLog({ ...options.log, topic: options.sourceTopic });
+    this.#derived = new OwnLog({ ...options.log, topic: options.derivedTopic });
+    this.#sourceFrom = this.#source.origin();
+    this.#wake = new Wake(options.scheduler);
+  }
+
+  start(): void { this.#running ??= this.#run(); }
+
+  /** The source log grew. */
+  wake(): void { this.#wake.wake(); }
+
+  get writtenSeq(): number { return this.#written.seq; }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake.wake();
+    await this.#running;
+    await this.#source.close();
+    await this.#derived.close();
+  }
+
+  async #run(): Promise<void> {
+    let failures = 0;
+    while (!this.#stopped) {
+      try {
+        if (!this.#ready) await this.#resume();
+        await this.#follow();
+        failures = 0;
+        await this.#wake.wait(1_000);
+      } catch (cause) {
+        this.options.onError(cause);
+        this.#ready = false;
+        failures += 1;
+        await this.options.scheduler.sleep(backoffMs(failures));
+      }
+    }
+  }
+
+  /** Reads the derived tail for what was written last, and the source from where the cache says. */
+  async #resume(): Promise<void> {
+    await this.#source.prepare();
+    await this.#derived.prepare();
+    const cached = await this.options.store.head();
+    this.#cached = cached === null ? null : { seq: cached.seq, hash: cached.hash };
+    const derivedFrom = cached === null ? this.#derived.origin() : { head: headOf(cached), offset: cached.offset };
+    this.#written = { seq: cached?.reactedSeq ?? 0, index: cached?.reactedOffset ?? -1 };
+    for await (const records of this.#derived.read(derivedFrom)) for (const record of records) this.#written = placeOf(record.body, this.#written);
+    const cursor = cached?.cursors[0];
+    this.#sourceFrom = cursor === undefined ? this.#source.origin() : { head: { seq: cursor.seq, hash: cursor.hash }, offset: cursor.offset };
+    this.#ready = true;
+  }
+
+  async #follow(): Promise<void> {
+    for await (const records of this.#source.read(this.#sourceFrom)) {
+      const owed = records.flatMap((record) => this.options.derive(record).map((derived, index) => ({ derived, seq: record.seq, index, decidedAt: record.decidedAt })))
+        .filter(({ seq, index }) => seq > this.#written.seq || (seq === this.#written.seq && index > this.#written.index));
+      await this.#append(owed);
+      this.#sourceFrom = this.#source.position;
+      this.#sinceCache += records.length;
+      if (this.#sinceCache >= CACHE_EVERY) await this.#cache();
+    }
+    this.#sourceFrom = this.#source.position;
+  }
+
+  async #append(owed: readonly { readonly derived: Derived; readonly seq: number; readonly index: number; readonly decidedAt: number }[]): Promise<void> {
+    for (let at = 0; at < owed.length; at += 400) {
+      const chunk = owed.slice(at, at + 400);
+      const batch = this.#derived.seal(0);
+      for (const { derived, seq, index } of chunk) batch.add(derived, derived.key, { source_seq: seq, source_index: index });
+      const judgement = await this.#derived.append(batch);
+      if (judgement === 'log_cut') throw new Failure('LOG_CUT', `${this.options.derivedTopic} is shorter than what was appended`);
+      if (judgement === 'reread') throw new Failure('OUTCOME_UNKNOWN', `append to ${this.options.derivedTopic}`);
+      const last = chunk[chunk.length - 1];
+      if (last !== undefined) this.#written = { seq: last.seq, index: last.index };
+    }
+  }
+
+  async #cache(): Promise<void> {
+    const { head, offset } = this.#derived.position;
+    const source = this.#sourceFrom;
+    const to: ProjectedHead = {
+      seq: head.seq, hash: head.hash, offset, decidedAt: 0, reactedSeq: this.#written.seq, reactedOffset: this.#written.index,
+      cursors: [{ topic: this.options.sourceTopic, partition: this.options.log.partition, offset: source.offset, seq: source.head.seq, hash: source.head.hash }],
+    };
+    if (await this.options.store.project(this.#cached, to, []) === 'projected') this.#cached = { seq: to.seq, hash: to.hash };
+    this.#sinceCache = 0;
+  }
+}
+
+function headOf(cached: ProjectedHead): Head { return { seq: cached.seq, hash: cached.hash }; }
+
+function placeOf(body: Readonly<Record<string, unknown>>, before: Written): Written {
+  const seq = Number(body['source_seq'] ?? before.seq);
+  return { seq, index: Number(body['source_index'] ?? before.index) };
+}

@@ -1,0 +1,181 @@
+// What a partition loop has been handed and has not decided yet.
+//
+// Boundary: takes raw batches at once and judges them later, when the loop asks; the acceptance rule for foreign logs is
+// applied here. A reset forgets everything and goes back to the cursors it is given.
+//
+// Invariants
+//   I1. Per input partition the queue is gap-free: a batch is taken only at the expected position.
+//   I2. A position moves only when the item that carries it is taken into an accepted batch; the queue's own positions are hopes.
+import { Failure } from '@recourse/kernel';
+import { genesisHead, schemaIdOf } from '@recourse/chain';
+import type { Head } from '@recourse/chain';
+import type { Codecs } from '@recourse/messages';
+import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
+import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
+import { ALL_RULES, readRule } from './loop.rules.js';
+import type { LoopRules, ReadRule } from './loop.rules.js';
+import type { Doc, InputSpec, RecordInput } from './service-core.js';
+import type { StoredCursor } from './store.port.js';
+
+/** One record as the loop decides it; every item moves a cursor. */
+export interface QueueItem {
+  readonly cursor: StoredCursor;
+  /** False for Progress, void records and the like: passing them alone is worth no record (L3). */
+  readonly isMeaningful: boolean;
+  readonly what:
+    | { readonly kind: 'skip' }
+    | { readonly kind: 'record'; readonly input: RecordInput; readonly raw: FetchedRecord }
+    | { readonly kind: 'bad'; readonly reason: string; readonly detail: string; readonly raw: FetchedRecord; readonly topic: string; readonly partition: number };
+}
+
+interface Position { offset: number; head: Head }
+interface Waiting { readonly spec: InputSpec; readonly partition: number; readonly record: FetchedRecord }
+
+const ZEROS = Buffer.alloc(32);
+export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
+
+export class InputQueue {
+  #specs = new Map<string, InputSpec>();
+  #expected = new Map<string, number>();
+  #judged = new Map<string, Position>();
+  #waiting: Waiting[] = [];
+  #items: QueueItem[] = [];
+  #typeOfSchema = new Map<number, string>();
+  readonly #judge: ReadRule;
+
+  constructor(
+    inputs: readonly InputSpec[],
+    private readonly codecs: Codecs,
+    private readonly logId: string,
+    private readonly partitionCountOf: (topic: string) => number,
+    rules: LoopRules = ALL_RULES,
+  ) {
+    this.#judge = readRule(rules);
+    for (const spec of inputs) this.#specs.set(spec.topic, spec);
+  }
+
+  /** Records that wait, judged or not. */
+  get size(): number { return this.#waiting.length + this.#items.length; }
+
+  reads(topic: string): boolean { return this.#specs.has(topic); }
+
+  /** Goes back to the cursors of the own log; partitions without one begin at 0 and genesis. */
+  reset(partitions: readonly { readonly topic: string; readonly partition: number }[], cursors: readonly StoredCursor[]): void {
+    this.#waiting = [];
+    this.#items = [];
+    const known = new Map(cursors.map((cursor) => [inputId(cursor.topic, cursor.partition), cursor]));
+    for (const { topic, partition } of partitions) {
+      const id = inputId(topic, partition);
+      const cursor = known.get(id);
+      this.#expected.set(id, cursor?.offset ?? 0);
+      this.#judged.set(id, { offset: cursor?.offset ?? 0, head: this.#headAt(topic, partition, cursor) });
+    }
+  }
+
+  /** Offset of the next record wanted; undefined for a partition that is not read. */
+  expected(topic: string, partition: number): number | undefined { return this.#expected.get(inputId(topic, partition)); }
+
+  /** Takes what continues at the expected position; `seek` asks for the right one. */
+  offer(batch: FetchedBatch): 'taken' | 'dropped' | 'seek' {
+    const id = inputId(batch.topic, batch.partition);
+    const expected = this.#expected.get(id);
+    const spec = this.#specs.get(batch.topic);
+    if (expected === undefined || spec === undefined) return 'dropped';
+    const delivery = judgeDelivery(expected, batch.fetchedOffset, batch.records);
+    if (delivery.kind === 'seek') return 'seek';
+    if (delivery.kind === 'drop') return 'dropped';
+    const taken = delivery.skip === 0 ? batch.records : batch.records.slice(delivery.skip);
+    for (const record of taken) this.#waiting.push({ spec, partition: batch.partition, record });
+    this.#expected.set(id, expected + taken.length);
+    return 'taken';
+  }
+
+  /** Judges up to `max` waiting records. Errors: those of the registry; nothing is lost, ask again. */
+  async prepare(max: number): Promise<void> {
+    let taken = 0;
+    try {
+      for (const waiting of this.#waiting) {
+        if (this.#items.length >= max) break;
+        this.#items.push(waiting.spec.source === 'wire' ? await this.#judgeWire(waiting) : await this.#judgeLog(waiting));
+        taken += 1;
+      }
+    } finally {
+      if (taken > 0) this.#waiting = this.#waiting.slice(taken);
+    }
+  }
+
+  /** The first items, left in the queue until `drop`. */
+  peek(max: number): readonly QueueItem[] { return this.#items.slice(0, max); }
+
+  drop(count: number): void { this.#items = this.#items.slice(count); }
+
+  async #judgeWire({ spec, partition, record }: Waiting): Promise<QueueItem> {
+    const cursor: StoredCursor = { topic: spec.topic, partition, offset: record.offset + 1, seq: 0, hash: ZEROS };
+    const at = { raw: record, topic: spec.topic, partition };
+    const bad = (reason: string, detail: string): QueueItem => ({ cursor, isMeaningful: true, what: { kind: 'bad', reason, detail, ...at } });
+    const unknown = await this.#loadSchemaOf(record.value);
+    if (unknown !== null) return bad('UNKNOWN_SCHEMA', `schema id ${unknown} is not in the registry`);
+    const decoded = this.codecs.decodeSync(record.value);
+    if (decoded.kind === 'bad') return bad(decoded.reason, decoded.detail);
+    if (decoded.kind !== 'decoded' || !spec.types.includes(decoded.type)) return bad('UNEXPECTED_TYPE', `this topic takes ${spec.types.join(', ')}`);
+    const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
+    return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
+  }
+
+  async #judgeLog({ spec, partition, record }: Waiting): Promise<QueueItem> {
+    const id = inputId(spec.topic, partition);
+    const position = this.#judged.get(id);
+    if (position === undefined) throw new Failure('NOT_READY', `no position for ${id}`);
+    let verdict = this.#judge(position.head, record, this.codecs.fingerprintOf);
+    if (verdict.kind === 'unknown_schema') {
+      await this.codecs.load(verdict.id);
+      verdict = this.#judge(position.head, record, this.codecs.fingerprintOf);
+    }
+    if (verdict.kind === 'unknown_schema') throw new Failure('UNKNOWN_SCHEMA', `schema ${verdict.id} in ${id}`);
+    const head = verdict.kind === 'accepted' ? verdict.head : position.head;
+    position.offset = record.offset + 1;
+    position.head = head;
+    const cursor: StoredCursor = { topic: spec.topic, partition, offset: record.offset + 1, seq: head.seq, hash: head.hash };
+    if (verdict.kind === 'void') return { cursor, isMeaningful: false, what: { kind: 'skip' } };
+    return this.#acceptedItem(spec, partition, record, cursor, head);
+  }
+
+  async #acceptedItem(spec: InputSpec, partition: number, record: FetchedRecord, cursor: StoredCursor, head: Head): Promise<QueueItem> {
+    const schemaId = schemaIdOf(record.value) ?? -1;
+    const known = this.#typeOfSchema.get(schemaId);
+    if (known !== undefined && !spec.types.includes(known)) return { cursor, isMeaningful: !SILENT_TYPES.has(known), what: { kind: 'skip' } };
+    await this.codecs.load(schemaId);
+    const decoded = this.codecs.decodeSync(record.value);
+    if (decoded.kind !== 'decoded' && decoded.kind !== 'foreign') throw new Failure('CHAIN_BROKEN', `${spec.topic}/${partition}@${record.offset} is accepted and ${decoded.kind}`);
+    this.#typeOfSchema.set(schemaId, decoded.type);
+    if (decoded.kind === 'foreign' || !spec.types.includes(decoded.type)) return { cursor, isMeaningful: !SILENT_TYPES.has(decoded.type), what: { kind: 'skip' } };
+    const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, head);
+    return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
+  }
+
+  /** Loads the schema of a wire record; an id the registry does not know is returned, an outage is thrown. */
+  async #loadSchemaOf(value: Buffer | null): Promise<number | null> {
+    const id = schemaIdOf(value);
+    if (id === null) return null;
+    try {
+      await this.codecs.load(id);
+      return null;
+    } catch (cause) {
+      if (cause instanceof Failure && cause.code === 'UNKNOWN_SCHEMA') return id;
+      throw cause;
+    }
+  }
+
+  #headAt(topic: string, partition: number, cursor: StoredCursor | undefined): Head {
+    if (this.#specs.get(topic)?.source !== 'log') return { seq: 0, hash: ZEROS };
+    if (cursor !== undefined) return { seq: cursor.seq, hash: cursor.hash };
+    return genesisHead({ logId: this.logId, topic, partition, partitionCount: this.partitionCountOf(topic) });
+  }
+}
+
+function inputOf(spec: InputSpec, partition: number, record: FetchedRecord, type: string, body: Doc, head: Head): RecordInput {
+  return {
+    source: spec.source, topic: spec.topic, partition, offset: record.offset,
+    key: record.key?.toString('utf8') ?? '', type, body, seq: head.seq, hash: head.hash,
+  };
+}

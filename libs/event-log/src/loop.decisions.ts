@@ -1,0 +1,78 @@
+// What the loop does after something happened: pure functions that the loop asks and obeys.
+import type { SendOutcome } from '@recourse/kafka';
+
+/** What an append turned out to be (L5). */
+export type AppendJudgement = 'accepted' | 'reread' | 'log_cut';
+
+/**
+ * Judges the outcome of one produce request to a log.
+ *
+ * Shape:  `expectedOffset` is the end of the log as the writer knows it.
+ * Source: DESIGN 3.3 L5. Landed above the expected offset, somebody else wrote in between: whether ours was accepted only
+ *         the tail can tell. Below it, the log lost acknowledged records.
+ */
+export function judgeAppend(expectedOffset: number, outcome: SendOutcome): AppendJudgement {
+  if (outcome.kind === 'unknown') return 'reread';
+  if (outcome.baseOffset === expectedOffset) return 'accepted';
+  return outcome.baseOffset < expectedOffset ? 'log_cut' : 'reread';
+}
+
+/** What to do with a fetched batch (L5, L13). */
+export type Delivery = { readonly kind: 'take'; readonly skip: number } | { readonly kind: 'drop' } | { readonly kind: 'seek' };
+
+/**
+ * Says whether a batch continues at the position a reader expects.
+ *
+ * Shape:  `skip` leading records are below the position (another reader of the same partition asked for them).
+ * Source: DESIGN 3.3 L13: a record below the cursor is dropped; a batch that starts above it is dropped and sought again.
+ */
+export function judgeDelivery(expectedOffset: number, fetchedOffset: number, records: readonly { readonly offset: number }[]): Delivery {
+  const first = records[0];
+  if (first === undefined) return { kind: 'drop' };
+  if (Math.min(fetchedOffset, first.offset) > expectedOffset) return { kind: 'seek' };
+  const last = records[records.length - 1];
+  if (last === undefined || last.offset < expectedOffset) return { kind: 'drop' };
+  return { kind: 'take', skip: Math.max(0, expectedOffset - first.offset) };
+}
+
+/** Limits of one batch (L4). */
+export const BATCH_BYTES_MAX = 900_000;
+export const BATCH_RECORDS_MAX = 1_000;
+
+/** May a batch that holds nothing but Progress be written now (L3)? */
+export function progressAloneIsDue(passed: { readonly meaningful: number; readonly sinceMs: number }, lazyMs: number): boolean {
+  return passed.meaningful > 0 && (passed.sinceMs >= lazyMs || passed.meaningful >= 10_000);
+}
+
+/** Record names that never cause a Progress (L3). */
+export const SILENT_TYPES: ReadonlySet<string> = new Set(['Progress', 'SpreadThrough']);
+
+/** How database time relates to the chain (L1). */
+export type ClockJudgement = { readonly kind: 'decide_at'; readonly now: number } | { readonly kind: 'behind'; readonly byMs: number };
+
+/**
+ * Time of the next decision: never below the head's, and none at all while the clock is behind it by more than the margin.
+ *
+ * Units: epoch milliseconds, margin in milliseconds.
+ */
+export function judgeClock(databaseNow: number, headDecidedAt: number, marginMs: number): ClockJudgement {
+  if (databaseNow < headDecidedAt - marginMs) return { kind: 'behind', byMs: headDecidedAt - databaseNow };
+  return { kind: 'decide_at', now: Math.max(databaseNow, headDecidedAt) };
+}
+
+/** How a projected head relates to the log it was projected from (L8). */
+export type StoreJudgement = 'follows' | 'log_cut';
+
+/**
+ * Compares the end of the log with what was projected.
+ *
+ * Shape: `logEnd` is the offset the next record will get; `projectedOffset` the one after the last projected record.
+ */
+export function judgeStore(logEnd: number, projectedOffset: number): StoreJudgement {
+  return logEnd < projectedOffset ? 'log_cut' : 'follows';
+}
+
+/** Back-off before trying again after the n-th failure in a row, milliseconds. */
+export function backoffMs(failures: number): number {
+  return Math.min(2_000, 20 * 2 ** Math.min(failures, 7));
+}

@@ -1,0 +1,258 @@
+// One partition of a log we own: reads the tail under the acceptance rule, seals batches into the chain, appends them.
+//
+// Boundary: knows records and hashes, not what they mean.
+//
+// Invariants
+//   I1. `head` and `nextOffset` describe what was read or what a landed append at the expected offset made true, nothing hoped for.
+//   I2. After an append that was not accepted the writer is useless until `reread`.
+import { Failure, InvariantViolation } from '@recourse/kernel';
+import { FRAME_SIZE, genesisHead, leafHash, readHead, schemaIdOf } from '@recourse/chain';
+import type { Head } from '@recourse/chain';
+import type { Codecs } from '@recourse/messages';
+import type { FetchedRecord, Kafka, LogProducer, OutgoingRecord, RawReader, SchemaRegistry } from '@recourse/kafka';
+import { recordsOf, SCHEMAS } from '@recourse/messages';
+import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend } from './loop.decisions.js';
+import type { AppendJudgement } from './loop.decisions.js';
+import { ALL_RULES, readRule } from './loop.rules.js';
+import type { LoopRules, ReadRule } from './loop.rules.js';
+import type { AcceptedRecord, Decided, Doc } from './service-core.js';
+
+/** An accepted record with the place it has in the topic. */
+export interface PlacedRecord extends AcceptedRecord {
+  readonly offset: number;
+  readonly key: string;
+}
+
+/** Where reading goes on: the head before it and its offset. */
+export interface LogPosition {
+  readonly head: Head;
+  readonly offset: number;
+}
+
+export interface OwnLogOptions {
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  readonly registry: SchemaRegistry;
+  readonly topic: string;
+  readonly partition: number;
+  readonly partitionCount: number;
+  readonly logId: string;
+  readonly rules?: LoopRules;
+}
+
+/** Fields that the loop adds to what was decided; they are no part of a record's body. */
+const HEAD_FIELDS: ReadonlySet<string> = new Set(['seq', 'prev_hash', 'decided_at']);
+
+export class OwnLog {
+  #producer: LogProducer | null = null;
+  #reader: RawReader | null = null;
+  #prepared = false;
+  #position: LogPosition;
+  readonly voids = { count: 0 };
+  readonly #judge: ReadRule;
+
+  constructor(readonly options: OwnLogOptions) {
+    this.#position = this.origin();
+    this.#judge = readRule(options.rules ?? ALL_RULES);
+  }
+
+  get position(): LogPosition { return this.#position; }
+
+  /** Where the log begins. */
+  origin(): LogPosition {
+    const { logId, topic, partition, partitionCount } = this.options;
+    return { head: genesisHead({ logId, topic, partition, partitionCount }), offset: 0 };
+  }
+
+  /** Looks up the schema ids of everything this log may hold. Errors: those of the registry. */
+  async prepare(): Promise<void> {
+    if (this.#prepared) return;
+    const { codecs, registry, topic } = this.options;
+    await codecs.prepareWriter(topic);
+    await Promise.all(recordsOf(topic).map(async (name) => {
+      const schema: string | undefined = (SCHEMAS as Readonly<Record<string, string>>)[name];
+      if (schema === undefined) throw new InvariantViolation('own-log', `no schema ${name}`, 'partition');
+      await codecs.load(await registry.idOf(`${topic}-${name}`, schema));
+    }));
+    this.#prepared = true;
+  }
+
+  /** End of the topic partition as the broker knows it now. */
+  async end(): Promise<number> { return (await (await this.reader()).range(this.options.topic, this.options.partition)).high; }
+
+  /**
+   * Reads accepted records from a position to the end seen at the call, a fetch at a time.
+   *
+   * Shape:  void records are skipped and counted; after it `position` is the end.
+   * Errors: Failure(LOG_CUT) when the log ends before `from`; Failure(UNKNOWN_SCHEMA).
+   */
+  async *read(from: LogPosition): AsyncGenerator<readonly PlacedRecord[]> {
+    const { topic, partition } = this.options;
+    const end = await this.end();
+    if (end < from.offset) throw new Failure('LOG_CUT', `${topic}/${partition} ends at ${end}, but ${from.offset} was known`);
+    this.#position = from;
+    while (this.#position.offset < end) {
+      const batch = await (await this.reader()).read(topic, partition, this.#position.offset);
+      if (batch.records.length === 0) break;
+      const accepted: PlacedRecord[] = [];
+      const stopped = await this.#takeAll(batch.records, accepted);
+      if (accepted.length > 0) yield accepted;
+      if (stopped !== null) throw stopped.cause;
+    }
+  }
+
+  async #recordAt(offset: number): Promise<FetchedRecord> {
+    const { topic, partition } = this.options;
+    const record = (await (await this.reader()).read(topic, partition, offset, 1)).records.find((found) => found.offset === offset);
+    if (record === undefined) throw new Failure('LOG_CUT', `${topic}/${partition} has no record at ${offset}`);
+    return record;
+  }
+
+  /** Takes records until one cannot be read; what was accepted before it is kept, since the position has moved past it. */
+  async #takeAll(records: readonly FetchedRecord[], accepted: PlacedRecord[]): Promise<{ readonly cause: unknown } | null> {
+    try {
+      for (const record of records) {
+        if (record.offset < this.#position.offset) continue;
+        const placed = await this.#take(record);
+        if (placed !== null) accepted.push(placed);
+      }
+      return null;
+    } catch (cause) {
+      return { cause };
+    }
+  }
+
+  /** Position before the accepted record at an offset, as that record itself states it. Errors: Failure(LOG_CUT) when there is none. */
+  async positionBefore(offset: number): Promise<LogPosition> {
+    const head = readHead((await this.#recordAt(offset)).value);
+    if (head === null) throw new Failure('CHAIN_BROKEN', `${this.options.topic}/${this.options.partition}@${offset} has no readable head`);
+    return { head: { seq: head.seq - 1, hash: head.prevHash }, offset };
+  }
+
+  /** Hash of the record at an offset, whatever the chain says of it. Errors: Failure(LOG_CUT) when there is none. */
+  async hashAt(offset: number): Promise<Buffer> {
+    const { codecs } = this.options;
+    const record = await this.#recordAt(offset);
+    const id = schemaIdOf(record.value);
+    if (id === null || record.value === null) throw new Failure('CHAIN_BROKEN', `${this.options.topic}/${this.options.partition}@${offset} is not framed`);
+    await codecs.load(id);
+    const fingerprint = codecs.fingerprintOf(id);
+    if (fingerprint === null) throw new Failure('UNKNOWN_SCHEMA', `schema ${id} in ${this.options.topic}`);
+    return leafHash(fingerprint, record.key ?? Buffer.alloc(0), record.value.subarray(FRAME_SIZE));
+  }
+
+  /** Begins a batch at the head. */
+  seal(decidedAt: number): BatchSealer { return new BatchSealer(this.options, this.#position.head, decidedAt); }
+
+  /** One produce request. After anything but `accepted` the caller re-reads. */
+  async append(batch: BatchSealer): Promise<AppendJudgement> {
+    const { topic, partition, kafka } = this.options;
+    this.#producer ??= await kafka.logProducer();
+    const outcome = await this.#producer.send(topic, partition, batch.outgoing);
+    const judgement = judgeAppend(this.#position.offset, outcome);
+    if (judgement === 'accepted') this.#position = { head: batch.head, offset: this.#position.offset + batch.outgoing.length };
+    else await this.dropProducer();
+    return judgement;
+  }
+
+  async dropProducer(): Promise<void> {
+    const producer = this.#producer;
+    this.#producer = null;
+    await producer?.close();
+  }
+
+  async close(): Promise<void> {
+    await this.dropProducer();
+    const reader = this.#reader;
+    this.#reader = null;
+    await reader?.close();
+  }
+
+  async reader(): Promise<RawReader> {
+    this.#reader ??= await this.options.kafka.rawReader();
+    return this.#reader;
+  }
+
+  async #take(record: FetchedRecord): Promise<PlacedRecord | null> {
+    const { codecs } = this.options;
+    let verdict = this.#judge(this.#position.head, record, codecs.fingerprintOf);
+    if (verdict.kind === 'unknown_schema') {
+      await codecs.load(verdict.id);
+      verdict = this.#judge(this.#position.head, record, codecs.fingerprintOf);
+    }
+    const offset = record.offset + 1;
+    if (verdict.kind === 'unknown_schema') throw new Failure('UNKNOWN_SCHEMA', `schema ${verdict.id} in ${this.options.topic}`);
+    if (verdict.kind === 'void') {
+      this.voids.count += 1;
+      this.#position = { head: this.#position.head, offset };
+      return null;
+    }
+    const placed = await this.#decode(record, verdict.head);
+    this.#position = { head: verdict.head, offset };
+    return placed;
+  }
+
+  async #decode(record: FetchedRecord, head: Head): Promise<PlacedRecord> {
+    const { codecs, topic } = this.options;
+    const id = schemaIdOf(record.value);
+    if (id !== null) await codecs.load(id);
+    const decoded = codecs.decodeSync(record.value);
+    if (decoded.kind !== 'decoded') throw new Failure('UNKNOWN_SCHEMA', `${topic}: accepted record ${head.seq} is ${decoded.kind}`);
+    return { ...acceptedOf(decoded.type, decoded.body as Doc, head), offset: record.offset, key: record.key?.toString('utf8') ?? '' };
+  }
+}
+
+/** Splits a decoded log record into its place in the chain and its body. */
+export function acceptedOf(type: string, decoded: Doc, head: Head): AcceptedRecord {
+  const body: Record<string, unknown> = {};
+  for (const name of Object.keys(decoded)) if (!HEAD_FIELDS.has(name)) body[name] = decoded[name];
+  return { type, body, seq: head.seq, hash: head.hash, decidedAt: Number(decoded.decided_at ?? 0) };
+}
+
+/** Chains records one after the other; a batch is what it holds at the end. */
+export class BatchSealer {
+  readonly outgoing: OutgoingRecord[] = [];
+  readonly accepted: AcceptedRecord[] = [];
+  #bytes = 0;
+  #head: Head;
+
+  constructor(private readonly options: OwnLogOptions, private readonly start: Head, readonly decidedAt: number) { this.#head = start; }
+
+  get head(): Head { return this.#head; }
+  get from(): Head { return this.start; }
+
+  /** True when the batch is over a limit of L4. */
+  get isOverfull(): boolean { return this.outgoing.length > BATCH_RECORDS_MAX || this.#bytes > BATCH_BYTES_MAX; }
+
+  mark(): { readonly count: number; readonly bytes: number; readonly head: Head } {
+    return { count: this.outgoing.length, bytes: this.#bytes, head: this.#head };
+  }
+
+  rollback(mark: { readonly count: number; readonly bytes: number; readonly head: Head }): void {
+    this.outgoing.length = mark.count;
+    this.accepted.length = mark.count;
+    this.#bytes = mark.bytes;
+    this.#head = mark.head;
+  }
+
+  /**
+   * Adds a record at the end of the batch and says what readers will read.
+   *
+   * Shape:  the body is decoded from the very bytes, so that evolve sees what a replay will see.
+   * Errors: InvariantViolation when the body does not fit its schema.
+   */
+  add(decided: Decided, key: string, extra: Doc = {}): AcceptedRecord {
+    const { codecs, topic } = this.options;
+    const seq = this.#head.seq + 1;
+    const value = codecs.encode(topic, decided.type, { ...decided.body, ...extra, seq, prev_hash: this.#head.hash, decided_at: this.decidedAt });
+    const decoded = codecs.decodeSync(value);
+    if (decoded.kind !== 'decoded') throw new InvariantViolation('own-log', `${decided.type} cannot be read back: ${decoded.kind}`);
+    const keyBytes = Buffer.from(key, 'utf8');
+    this.#head = { seq, hash: leafHash(decoded.fingerprint, keyBytes, value.subarray(FRAME_SIZE)) };
+    const accepted = acceptedOf(decoded.type, decoded.body as Doc, this.#head);
+    this.outgoing.push({ key: keyBytes, value });
+    this.accepted.push(accepted);
+    this.#bytes += value.length + keyBytes.length + 40;
+    return accepted;
+  }
+}

@@ -1,0 +1,84 @@
+// Which inputs are set aside, and what a person may do about them (L14, L15). Pure.
+import { deriveId, sha256Hex } from '@recourse/kernel';
+import type { Doc } from './service-core.js';
+
+/** Bytes of a parked record that the parking record keeps; larger ones keep their hash and size. */
+export const PARKED_BYTES_MAX = 256 * 1024;
+/** Longest key and identifier that the database indexes, bytes (L7). */
+export const KEY_BYTES_MAX = 512;
+/** Longest running text in a field, bytes; payloads are bytes and bounded by the record size. */
+export const TEXT_BYTES_MAX = 64 * 1024;
+/** Largest wire record that is decided, bytes (DESIGN 3.5); larger ones are parked with their hash. */
+export const WIRE_RECORD_BYTES_MAX = 256 * 1024;
+
+/** Fields that hold running text; all other text is an identifier. */
+const RUNNING_TEXT: ReadonlySet<string> = new Set(['body', 'answer', 'reason', 'detail', 'objective', 'effect', 'residue', 'stale_condition', 'success_condition']);
+
+/** Reasons that say nothing about later records of the key: they do not hold it up. */
+const NOT_BLOCKING: ReadonlySet<string> = new Set(['COMMAND_SIGNATURE_INVALID', 'COMMAND_UNSIGNED']);
+
+export function blocksKey(reason: string): boolean { return !NOT_BLOCKING.has(reason); }
+
+/** Something the database could refuse, found before anything is decided. */
+export interface StorageProblem { readonly reason: string; readonly detail: string }
+
+/**
+ * Finds text the projection could not store (L7): NUL, oversized keys and identifiers, lone surrogates.
+ *
+ * Errors: none; null when everything can be stored.
+ */
+export function findStorageProblem(key: string, body: Doc): StorageProblem | null {
+  return keyProblem(key) ?? memberProblem(body, '');
+}
+
+function keyProblem(key: string): StorageProblem | null {
+  if (key.length === 0) return { reason: 'KEY_MISSING', detail: 'the record has no key; send the key the topic catalogue names' };
+  if (key.includes('\u0000')) return { reason: 'NUL_IN_TEXT', detail: 'the key contains NUL' };
+  if (Buffer.byteLength(key) > KEY_BYTES_MAX) return { reason: 'KEY_TOO_LONG', detail: `the key has more than ${KEY_BYTES_MAX} bytes` };
+  return null;
+}
+
+function memberProblem(value: unknown, path: string): StorageProblem | null {
+  if (typeof value === 'string') return textProblem(value, path);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return null;
+  for (const [name, member] of Object.entries(value)) {
+    const found = memberProblem(member, `${path}/${name}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function textProblem(text: string, path: string): StorageProblem | null {
+  if (text.length < 100 && !text.includes('\u0000') && text.isWellFormed()) return null;
+  if (text.includes('\u0000')) return { reason: 'NUL_IN_TEXT', detail: `${path} contains NUL` };
+  if (!text.isWellFormed()) return { reason: 'TEXT_MALFORMED', detail: `${path} is not well-formed Unicode` };
+  const limit = RUNNING_TEXT.has(path.slice(path.lastIndexOf('/') + 1)) ? TEXT_BYTES_MAX : KEY_BYTES_MAX;
+  return Buffer.byteLength(text) > limit ? { reason: 'TEXT_TOO_LONG', detail: `${path} has more than ${limit} bytes` } : null;
+}
+
+export interface ParkedOrigin {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+}
+
+/** Key under which a record parks: its own, cut to what an index takes; records without one park alone. */
+export function parkingKey(origin: Pick<ParkedOrigin, 'topic' | 'partition' | 'offset' | 'key'>): string {
+  const text = origin.key?.toString('utf8') ?? '';
+  if (text.length === 0) return `${origin.topic}/${origin.partition}/${origin.offset}`;
+  if (text.includes('\u0000') || Buffer.byteLength(text) > KEY_BYTES_MAX) return `sha256:${sha256Hex(text)}`;
+  return text;
+}
+
+/** Body of the RecordParked that sets a record aside. */
+export function parkedBody(origin: ParkedOrigin, reason: string, detail: string): Doc {
+  const value = origin.value ?? Buffer.alloc(0);
+  return {
+    parked_id: deriveId('parked', origin.topic, origin.partition, origin.offset),
+    topic: origin.topic, partition: origin.partition, offset: origin.offset,
+    record_key: parkingKey(origin), reason, detail: detail.slice(0, 1_000).toWellFormed().replaceAll('\u0000', '\\0'),
+    value: value.subarray(0, PARKED_BYTES_MAX), value_sha256: Buffer.from(sha256Hex(value), 'hex'), value_bytes: value.length,
+  };
+}

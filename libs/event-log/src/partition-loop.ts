@@ -1,0 +1,666 @@
+// Log loop: turns inputs into accepted records of one partition, in order (DESIGN 3.3).
+//
+// Boundary: asks decideBatch what to write; owns the append, the in-memory state, the cursors and when things are sent.
+// The runtime hands it batches and obeys its wishes to seek; projector, reactor and derived writer run beside it.
+//
+// Invariants
+//   I1. Nothing is projected or sent that the log has not accepted.
+//   I2. A cursor is in the log before anything that followed from it leaves.
+//   I3. Between reading the queue and sealing the batch there is no await.
+//   I4. After anything unknown, memory is dropped and read anew: store, then tail, then inputs from the cursors found there.
+import { Failure, InvariantViolation } from '@recourse/kernel';
+import type { Codecs } from '@recourse/messages';
+import { recordsOf } from '@recourse/messages';
+import type { FetchedBatch, Kafka, SchemaRegistry } from '@recourse/kafka';
+import { decideBatch, evolveAny } from './batch.decisions.js';
+import type { BatchMaterial, BatchResult } from './batch.decisions.js';
+import type { ViewSet } from './broadcast-view.js';
+import { COMMAND_KIND, PARKED_KIND } from './common-kinds.js';
+import { DerivedWriter } from './derived-writer.js';
+import { inputId, InputQueue } from './input-queue.js';
+import type { QueueItem } from './input-queue.js';
+import { backoffMs, judgeClock, judgeStore, progressAloneIsDue } from './loop.decisions.js';
+import { ALL_RULES } from './loop.rules.js';
+import type { LoopRules } from './loop.rules.js';
+import { OwnLog } from './own-log.js';
+import type { BatchSealer, PlacedRecord } from './own-log.js';
+import type { ParkedOrigin } from './parking.decisions.js';
+import { Projector } from './projector.js';
+import { Reactor } from './reactor.js';
+import type { RawMessage, Reaction } from './reactor.js';
+import { Overlay, RowCache } from './row-cache.js';
+import { Wake } from './scheduler.port.js';
+import type { Scheduler } from './scheduler.port.js';
+import type { AcceptedRecord, Doc, InputSpec, Outgoing, RecordInput, ServiceCore, TimerInput } from './service-core.js';
+import type { PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
+import { Timers } from './timers.js';
+
+export interface LoopSettings {
+  /** Records of one batch's inputs at the most. */
+  readonly itemsMax: number;
+  /** Groups kept in memory beyond what is not projected yet. */
+  readonly groupsMax: number;
+  /** Margin of the database clock behind the chain, milliseconds (P6). */
+  readonly clockMarginMs: number;
+  /** A batch of Progress alone waits this long, milliseconds (L3). */
+  readonly lazyProgressMs: number;
+  /** Views are read again when older than this before wire inputs are decided, milliseconds. */
+  readonly viewAgeMs: number;
+  /** Batches that may wait for projection before the loop waits with them. */
+  readonly projectionBacklogMax: number;
+  /** Queue size that pauses an input, records. */
+  readonly queueMax: number;
+}
+
+export const LOOP_SETTINGS: LoopSettings = {
+  itemsMax: 500, groupsMax: 50_000, clockMarginMs: 2_000, lazyProgressMs: 1_000, viewAgeMs: 250, projectionBacklogMax: 8, queueMax: 20_000,
+};
+
+export interface PartitionLoopOptions {
+  readonly core: ServiceCore;
+  readonly partition: number;
+  readonly partitionCountOf: (topic: string) => number;
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  readonly registry: SchemaRegistry;
+  readonly logId: string;
+  readonly store: PartitionStore;
+  /** Caches the position of the derived log; needed when the core has one. */
+  readonly derivedStore?: PartitionStore;
+  readonly views: ViewSet;
+  readonly scheduler: Scheduler;
+  readonly edgeKey: Buffer | null;
+  readonly settings?: Partial<LoopSettings>;
+  readonly rules?: LoopRules;
+  /** The loop knows where its inputs go on: seek there and resume. */
+  readonly onPositioned: () => void;
+  /** The queue is long, or short again. */
+  readonly onPressure: (isHigh: boolean) => void;
+  readonly onEvent?: (event: LoopEvent) => void;
+}
+
+/** What an observer may count and log; nothing depends on it. */
+export type LoopEvent =
+  | { readonly kind: 'appended'; readonly records: number; readonly bytes: number }
+  | { readonly kind: 'append_unknown' }
+  | { readonly kind: 'recovered'; readonly seq: number; readonly replayed: number; readonly voids: number }
+  | { readonly kind: 'parked'; readonly reason: string }
+  | { readonly kind: 'accepted'; readonly record: AcceptedRecord }
+  | { readonly kind: 'halted'; readonly cause: unknown }
+  | { readonly kind: 'error'; readonly where: string; readonly cause: unknown };
+
+export interface LoopHealth {
+  readonly log: string;
+  readonly partition: number;
+  readonly state: 'starting' | 'catching_up' | 'ready' | 'waiting' | 'halted';
+  readonly seq: number;
+  readonly projectedSeq: number;
+  readonly reactedSeq: number;
+  readonly waiting: number;
+  readonly problem: string | null;
+}
+
+interface OwedAgain { readonly message: Outgoing; readonly resend: number }
+
+export class PartitionLoop {
+  readonly #core: ServiceCore;
+  readonly #settings: LoopSettings;
+  readonly #rules: LoopRules;
+  readonly #log: OwnLog;
+  readonly #queue: InputQueue;
+  readonly #cache: RowCache;
+  readonly #timers = new Timers();
+  readonly #projector: Projector;
+  readonly #reactor: Reactor;
+  readonly #derived: DerivedWriter | null;
+  readonly #wake: Wake;
+  #running: Promise<void> | null = null;
+  #stopped = false;
+  #recovered = false;
+  #open = false;
+  #halted: unknown = null;
+  #problem: string | null = null;
+  #decidedAt = 0;
+  #clockOffset = 0;
+  #cursors = new Map<string, StoredCursor>();
+  #ends: ReadonlyMap<string, number> | null = null;
+  #owedAgain: OwedAgain[] = [];
+  #reactedOffset = 0;
+  #unreactedOffsets: { readonly seq: number; readonly offset: number }[] = [];
+  #passed = { meaningful: 0, sinceMs: 0 };
+  #passedCursors = new Map<string, StoredCursor>();
+  /** Reactions of batches that were accepted before the gate opened, or before all that is owed again has left. */
+  #held: Reaction[] = [];
+  #wasRecovered = false;
+  #recoveredSeq = 0;
+  #highPressure = false;
+
+  constructor(private readonly options: PartitionLoopOptions) {
+    const { core, kafka, codecs, registry, logId, partition, partitionCountOf, scheduler } = options;
+    this.#core = core;
+    this.#settings = { ...LOOP_SETTINGS, ...options.settings };
+    this.#rules = options.rules ?? ALL_RULES;
+    const logOptions = { kafka, codecs, registry, partition, partitionCount: partitionCountOf(core.log), logId, rules: this.#rules };
+    this.#log = new OwnLog({ ...logOptions, topic: core.log });
+    this.#queue = new InputQueue(core.inputs, codecs, logId, partitionCountOf, this.#rules);
+    this.#cache = new RowCache(new Set([PARKED_KIND]), this.#settings.groupsMax);
+    this.#wake = new Wake(scheduler);
+    this.#projector = new Projector(options.store, scheduler, {
+      projected: (seq) => { this.#cache.evict(seq); this.#wake.wake(); },
+      fenced: () => { this.reset(); },
+      error: (cause) => { this.#report('project', cause); },
+    });
+    this.#reactor = new Reactor(kafka, codecs, scheduler, (cause) => { this.#report('react', cause); });
+    this.#derived = this.#makeDerived(logOptions);
+  }
+
+  start(): void { this.#running ??= this.#run(); }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake.wake();
+    await this.#running;
+    await this.#reactor.stop();
+    await this.#projector.stop();
+    await this.#derived?.stop();
+    await this.#log.close();
+  }
+
+  /** Forgets everything and reads it anew: after a join, an unknown outcome or a lost head. */
+  reset(): void {
+    this.#recovered = false;
+    this.#open = false;
+    this.#wake.wake();
+  }
+
+  get isPositioned(): boolean { return this.#recovered; }
+  get isUnderPressure(): boolean { return this.#highPressure; }
+
+  expected(topic: string, partition: number): number | undefined { return this.#queue.expected(topic, partition); }
+
+  /** Input partitions this loop reads. */
+  inputPartitions(): readonly { readonly topic: string; readonly partition: number }[] {
+    return this.#core.inputs.flatMap((input) => this.#partitionsOf(input).map((partition) => ({ topic: input.topic, partition })));
+  }
+
+  offer(batch: FetchedBatch): 'taken' | 'dropped' | 'seek' {
+    if (!this.#recovered) return 'dropped';
+    const answer = this.#queue.offer(batch);
+    if (answer === 'taken') { this.#judgePressure(); this.#wake.wake(); }
+    return answer;
+  }
+
+  health(): LoopHealth {
+    const state = this.#halted !== null ? 'halted' : !this.#recovered ? 'starting' : !this.#open ? 'catching_up' : this.#problem === null ? 'ready' : 'waiting';
+    return {
+      log: this.#core.log, partition: this.options.partition, state, seq: this.#log.position.head.seq, projectedSeq: this.#projector.projectedSeq,
+      reactedSeq: this.#reactor.reactedSeq, waiting: this.#queue.size, problem: this.#problem,
+    };
+  }
+
+  /** Resolves when everything accepted so far is projected. */
+  async projected(): Promise<void> { await this.#projector.drained(); }
+
+  // The loop ------------------------------------------------------------------------------------------------------------
+
+  async #run(): Promise<void> {
+    this.#reactor.start();
+    let failures = 0;
+    while (!this.#stopped && this.#halted === null) {
+      try {
+        if (!this.#recovered) await this.#recover();
+        await this.#turn();
+        failures = 0;
+        this.#problem = null;
+      } catch (cause) {
+        failures += 1;
+        this.#problem = cause instanceof Error ? cause.message : String(cause);
+        if (isFinal(cause)) { this.#halted = cause; this.options.onEvent?.({ kind: 'halted', cause }); return; }
+        this.#report('turn', cause);
+        if (cause instanceof Failure && (cause.code === 'HEAD_MOVED' || cause.code === 'OUTCOME_UNKNOWN')) this.reset();
+        await this.options.scheduler.sleep(backoffMs(failures));
+      }
+    }
+  }
+
+  async #turn(): Promise<void> {
+    await this.#prepareInputs();
+    const material = await this.#material();
+    if (!this.#recovered) return;
+    if (material === null) { await this.#rest(); return; }
+    await this.#decideAndAppend(material);
+  }
+
+  async #prepareInputs(): Promise<void> {
+    await this.#queue.prepare(this.#settings.itemsMax);
+    this.#judgePressure();
+    if (!this.#open && this.#recovered) await this.#tryOpen();
+    if (this.#projector.backlog > this.#settings.projectionBacklogMax) await this.#projector.drained();
+  }
+
+  /** What the next batch is made of, with its rows loaded and the time asked; null when there is nothing to do. */
+  async #material(): Promise<(BatchMaterial & { readonly now: number }) | null> {
+    const items = this.#queue.peek(this.#settings.itemsMax);
+    const mayTimersRun = this.#open;
+    if (items.length === 0 && !(mayTimersRun && this.#mayTimersBeDue()) && !(mayTimersRun && this.#owedAgain.length > 0) && !this.#progressIsDue()) return null;
+    const { store } = this.options;
+    if (mayTimersRun && this.#timers.needsLoad(this.#estimatedNow())) {
+      await this.#projector.drained();
+      if (!this.#recovered) return null;
+      await this.#timers.load(store, this.#estimatedNow());
+    }
+    const guess = mayTimersRun ? this.#timers.ready(this.#estimatedNow()) : [];
+    const now = await this.#load(this.#needsOf(items, guess));
+    if (!this.#recovered) return null;
+    const timers = mayTimersRun ? this.#timers.ready(now) : [];
+    const resends = mayTimersRun ? await this.#resendsOf(now) : [];
+    if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
+    return { items, passed: [...this.#passedCursors.values()], timers, resends, reactedSeq: this.#reactor.reactedSeq, now };
+  }
+
+  async #decideAndAppend(material: BatchMaterial & { readonly now: number }): Promise<void> {
+    let { items } = material;
+    let viewsFresh = false;
+    await this.#bringViews(items);
+    let now = material.now;
+    for (;;) {
+      if (!this.#recovered) return;
+      const overlay = new Overlay(this.#cache);
+      const sealer = this.#log.seal(now);
+      const result = decideBatch(this.#context(now, viewsFresh), { ...material, items }, overlay, sealer);
+      if (result.kind === 'batch') { await this.#settle(result, { ...material, items }, overlay, sealer); return; }
+      if (result.kind === 'load') now = await this.#load(result.groups);
+      if (result.kind === 'refresh') { for (const name of result.views) await this.options.views.view(name).refresh(); viewsFresh = true; }
+      if (result.kind === 'overfull') items = this.#shorter(items, result.take);
+    }
+  }
+
+  #shorter(items: readonly QueueItem[], take: number): readonly QueueItem[] {
+    if (take > 0) return items.slice(0, take);
+    if (items.length > 1) return items.slice(0, 1);
+    throw new InvariantViolation('L4', 'one decision does not fit a batch', 'partition');
+  }
+
+  /** Appends a decided batch, or only moves on when there is nothing worth a record. */
+  async #settle(result: Extract<BatchResult, { kind: 'batch' }>, material: BatchMaterial, overlay: Overlay, sealer: BatchSealer): Promise<void> {
+    const isWorthARecord = result.decided > 0 || this.#progressIsDue();
+    if (!isWorthARecord) { this.#passOver(material); this.#timers.spend(result.timersWithoutEffect); return; }
+    const offset = this.#log.position.offset;
+    if (!this.#rules.reactAfterAcceptance) this.#owe(sealer.accepted, overlay);
+    const judgement = await this.#log.append(sealer);
+    if (judgement === 'log_cut') throw new Failure('LOG_CUT', `${this.#core.log}/${this.options.partition}: a base offset below the expected one`);
+    if (judgement === 'reread') {
+      this.options.onEvent?.({ kind: 'append_unknown' });
+      if (!this.#rules.seekAfterUnknown) this.#queue.drop(material.items.length);
+      this.reset();
+      return;
+    }
+    this.#accept(result, material, overlay, sealer, offset);
+  }
+
+  #accept(result: Extract<BatchResult, { kind: 'batch' }>, material: BatchMaterial, overlay: Overlay, sealer: BatchSealer, offset: number): void {
+    this.#decidedAt = sealer.decidedAt;
+    this.#moveCursors(material.items);
+    this.#queue.drop(material.items.length);
+    this.#cache.commit(overlay.changedGroups, sealer.head.seq);
+    this.#timers.apply(overlay.changes);
+    this.#timers.spend(result.timersWithoutEffect);
+    this.#passed = { meaningful: 0, sinceMs: this.options.scheduler.now() };
+    this.#trackReactions(sealer.accepted, offset);
+    this.#projector.enqueue(this.#projectedHead(), overlay.changes);
+    this.#passedCursors.clear();
+    this.#sendAgain(material.resends);
+    if (this.#rules.reactAfterAcceptance) this.#owe(sealer.accepted, overlay);
+    this.#derived?.wake();
+    this.#announce(sealer);
+  }
+
+  #announce(sealer: BatchSealer): void {
+    const { onEvent } = this.options;
+    if (onEvent === undefined) return;
+    onEvent({ kind: 'appended', records: sealer.outgoing.length, bytes: 0 });
+    for (const record of sealer.accepted) {
+      onEvent({ kind: 'accepted', record });
+      if (record.type === 'RecordParked') onEvent({ kind: 'parked', reason: String(record.body.reason) });
+    }
+  }
+
+  /** Inputs that led to nothing: positions move in memory, and in the log when that is worth a record (L3). */
+  #passOver(material: BatchMaterial): void {
+    this.#moveCursors(material.items);
+    const meaningful = material.items.filter((item) => item.isMeaningful).length;
+    if (this.#passed.meaningful === 0) this.#passed.sinceMs = this.options.scheduler.now();
+    this.#passed.meaningful += meaningful;
+    this.#queue.drop(material.items.length);
+    for (const { cursor } of material.items) this.#passedCursors.set(inputId(cursor.topic, cursor.partition), cursor);
+  }
+
+  #progressIsDue(): boolean {
+    return progressAloneIsDue({ meaningful: this.#passed.meaningful, sinceMs: this.options.scheduler.now() - this.#passed.sinceMs }, this.#settings.lazyProgressMs);
+  }
+
+  /** Waits for something to do. */
+  async #rest(): Promise<void> {
+    const waits = [60_000];
+    const next = this.#open ? this.#timers.next() : null;
+    if (next !== null) waits.push(Math.min(1_000, Math.max(1, next - this.#estimatedNow())));
+    if (this.#passed.meaningful > 0) waits.push(Math.max(1, this.#settings.lazyProgressMs - (this.options.scheduler.now() - this.#passed.sinceMs)));
+    if (!this.#open) waits.push(200);
+    await this.#wake.wait(Math.min(...waits));
+  }
+
+  // Start, take-over, rebuild -------------------------------------------------------------------------------------------
+
+  async #recover(): Promise<void> {
+    const { store, scheduler } = this.options;
+    await this.#log.prepare();
+    await this.#log.dropProducer();
+    await this.#projector.quiet();
+    const stored = await store.head();
+    const backTo = this.#cursors;
+    this.#forget(stored);
+    await this.#checkProjection(stored);
+    this.#cache.fillWhole(await store.all(PARKED_KIND));
+    await this.#load([]);
+    const from = stored === null ? this.#log.origin() : { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
+    const replayed = await this.#replay(from);
+    await this.#projector.drained();
+    await this.#collectOwed(stored);
+    if (this.#rules.seekAfterUnknown || !this.#wasRecovered) this.#queue.reset(this.inputPartitions(), [...this.#cursors.values()]);
+    else for (const [id, cursor] of backTo) this.#cursors.set(id, cursor);
+    this.#ends = null;
+    this.#passed = { meaningful: 0, sinceMs: scheduler.now() };
+    this.#wasRecovered = true;
+    this.#recovered = true;
+    this.#derived?.start();
+    this.options.onEvent?.({ kind: 'recovered', seq: this.#log.position.head.seq, replayed, voids: this.#log.voids.count });
+    this.options.onPositioned();
+  }
+
+  /** What was projected must still stand in the log, at its place (L8). */
+  async #checkProjection(stored: ProjectedHead | null): Promise<void> {
+    if (stored === null || stored.seq === 0) return;
+    const where = `${this.#core.log}/${this.options.partition}`;
+    if (judgeStore(await this.#log.end(), stored.offset) === 'log_cut') throw new Failure('LOG_CUT', `${where} ends before offset ${stored.offset}, which was projected`);
+    if (!(await this.#log.hashAt(stored.offset - 1)).equals(stored.hash)) throw new Failure('LOG_CUT', `${where}@${stored.offset - 1} is not the record that was projected as seq ${stored.seq}`);
+  }
+
+  #forget(stored: ProjectedHead | null): void {
+    this.#cache.clear();
+    this.#timers.clear();
+    this.#owedAgain = [];
+    this.#held = [];
+    this.#passedCursors.clear();
+    this.#cursors = new Map((stored?.cursors ?? []).map((cursor) => [inputId(cursor.topic, cursor.partition), cursor]));
+    this.#decidedAt = stored?.decidedAt ?? 0;
+    this.#reactor.reset(stored?.reactedSeq ?? 0);
+    this.#reactedOffset = stored?.reactedOffset ?? 0;
+    this.#unreactedOffsets = [];
+    this.#projector.reset(stored);
+  }
+
+  /** Applies the tail to rows and head: the same fold as a live batch, and nothing is sent. */
+  async #replay(from: { readonly head: { readonly seq: number; readonly hash: Buffer }; readonly offset: number }): Promise<number> {
+    let replayed = 0;
+    for await (const records of this.#log.read(from)) {
+      for (let at = 0; at < records.length; at += 500) await this.#replayChunk(records.slice(at, at + 500));
+      replayed += records.length;
+      if (this.#projector.backlog > this.#settings.projectionBacklogMax) await this.#projector.drained();
+    }
+    return replayed;
+  }
+
+  async #replayChunk(records: readonly PlacedRecord[]): Promise<void> {
+    const overlay = new Overlay(this.#cache);
+    for (const record of records) {
+      for (;;) {
+        try {
+          const mark = overlay.mark();
+          try { overlay.apply(evolveAny(this.#core, overlay, record)); } catch (cause) { overlay.rollback(mark); throw cause; }
+          break;
+        } catch (cause) {
+          if (!isCold(cause)) throw cause;
+          await this.#load([{ kind: cause.kind, group: cause.group }]);
+        }
+      }
+      this.#follow(record);
+    }
+    const last = records[records.length - 1];
+    if (last === undefined) return;
+    this.#cache.commit(overlay.changedGroups, last.seq);
+    this.#projector.enqueue({ ...this.#projectedHead(), seq: last.seq, hash: last.hash, offset: last.offset + 1 }, overlay.changes);
+  }
+
+  #follow(record: PlacedRecord): void {
+    this.#decidedAt = record.decidedAt;
+    this.#trackReactions([record], record.offset);
+    if (record.type !== 'Progress') return;
+    for (const cursor of record.body.cursors as readonly StoredCursor[]) this.#cursors.set(inputId(cursor.topic, cursor.partition), plainCursor(cursor));
+    this.#reactor.reset(Number(record.body.reacted_seq));
+  }
+
+  /** Messages of records whose sending nothing in the log confirms: owed again once the inputs are read (L9, L10). */
+  async #collectOwed(stored: ProjectedHead | null): Promise<void> {
+    const from = this.#reactor.reactedSeq;
+    const head = this.#log.position.head.seq;
+    this.#recoveredSeq = head;
+    if (head > from && this.#rules.resendOwed) {
+      const resent = new Map<string, number>();
+      const owed: OwedAgain[] = [];
+      for (const record of await this.#recordsSince(from, stored)) {
+        if (record.type === 'ObligationResent') resent.set(String(record.body.obligation_id), Number(record.body.resend));
+        for (const message of this.#core.react(record)) owed.push({ message, resend: 0 });
+      }
+      this.#owedAgain = owed.map(({ message }) => ({ message, resend: (resent.get(message.obligationId) ?? 0) + 1 }));
+    }
+    if (this.#owedAgain.length === 0) this.#release();
+  }
+
+  /** Own records after a seq. */
+  async #recordsSince(seq: number, stored: ProjectedHead | null): Promise<readonly PlacedRecord[]> {
+    const { core, kafka, codecs, registry, logId, partition, partitionCountOf } = this.options;
+    const log = new OwnLog({ kafka, codecs, registry, logId, partition, partitionCount: partitionCountOf(core.log), topic: core.log, rules: this.#rules });
+    const found: PlacedRecord[] = [];
+    try {
+      const first = this.#unreactedOffsets[0];
+      const offset = first?.seq === seq + 1 ? first.offset : stored?.reactedOffset ?? 0;
+      const start = offset === 0 ? log.origin() : await log.positionBefore(offset);
+      for await (const records of log.read(start)) for (const record of records) if (record.seq > seq) found.push(record);
+    } finally {
+      await log.close();
+    }
+    return found;
+  }
+
+  /** Everything that was owed again has left or is owed no more: what was held may follow. */
+  #release(): void {
+    if (this.#owedAgain.length > 0) return;
+    this.#reactor.owe([{ seq: this.#recoveredSeq, messages: [] }]);
+    if (!this.#open) return;
+    this.#reactor.owe(this.#held);
+    this.#held = [];
+  }
+
+  #sendAgain(resends: BatchMaterial['resends']): void {
+    if (resends.length === 0) return;
+    const resent = new Set(resends.map(({ message }) => message));
+    this.#reactor.owe([{ seq: 0, messages: [...resent] }]);
+    this.#owedAgain = this.#owedAgain.filter(({ message }) => !resent.has(message));
+    this.#release();
+  }
+
+  async #resendsOf(now: number): Promise<readonly { readonly message: Outgoing; readonly resend: number }[]> {
+    if (this.#owedAgain.length === 0) return [];
+    const batch = this.#owedAgain.slice(0, 100);
+    await this.#load(batch.flatMap(({ message }) => this.#core.owedNeeds(message)));
+    const overlay = new Overlay(this.#cache);
+    const owed = batch.filter(({ message }) => this.#core.owed(overlay, message, now));
+    const dropped = batch.filter((item) => !owed.includes(item));
+    this.#owedAgain = this.#owedAgain.filter((item) => !dropped.includes(item));
+    this.#release();
+    return owed;
+  }
+
+  /** Opens the gate once every input was read to the end seen after the start (L10). */
+  async #tryOpen(): Promise<void> {
+    if (!this.#rules.quietUntilCaughtUp) { this.#openGate(); return; }
+    if (this.#ends === null) {
+      const reader = await this.#log.reader();
+      const ends = new Map<string, number>();
+      for (const { topic, partition } of this.inputPartitions()) ends.set(inputId(topic, partition), (await reader.range(topic, partition)).high);
+      this.#ends = ends;
+    }
+    for (const [id, end] of this.#ends) if ((this.#cursors.get(id)?.offset ?? 0) < end) return;
+    this.#openGate();
+  }
+
+  #openGate(): void {
+    this.#open = true;
+    this.#release();
+  }
+
+  // Helpers -------------------------------------------------------------------------------------------------------------
+
+  #context(now: number, viewsFresh: boolean): Parameters<typeof decideBatch>[0] {
+    const { core, partition, partitionCountOf, views, edgeKey } = this.options;
+    return {
+      core, partition, partitionCountOf, views, viewsFresh, now, edgeKey,
+      fullNameOf: (topic, type) => recordsOf(topic).find((name) => name.endsWith(`.${type}`)) ?? type,
+      reread: (origin) => this.#reread(origin),
+    };
+  }
+
+  #reread(origin: ParkedOrigin): RecordInput | null {
+    const spec = this.#core.inputs.find(({ topic }) => topic === origin.topic);
+    const decoded = this.options.codecs.decodeSync(origin.value);
+    if (spec === undefined || decoded.kind !== 'decoded' || !spec.types.includes(decoded.type)) return null;
+    return {
+      source: 'wire', topic: origin.topic, partition: origin.partition, offset: origin.offset, key: origin.key?.toString('utf8') ?? '',
+      type: decoded.type, body: decoded.body as Doc, seq: 0, hash: Buffer.alloc(32),
+    };
+  }
+
+  /** Loads cold groups and asks the time; fails closed when the clock is behind the chain (L1). */
+  async #load(groups: readonly { readonly kind: string; readonly group: string }[]): Promise<number> {
+    const cold = uniqueGroups(groups).filter(({ kind, group }) => !this.#cache.has(kind, group));
+    const loaded = await this.options.store.load(cold);
+    if (cold.length > 0) this.#cache.fill(cold, loaded.rows);
+    this.#clockOffset = loaded.now - this.options.scheduler.now();
+    const clock = judgeClock(loaded.now, this.#decidedAt, this.#settings.clockMarginMs);
+    if (clock.kind === 'behind') throw new Failure('CLOCK_BEHIND', `database time is ${clock.byMs} ms behind the chain`);
+    return clock.now;
+  }
+
+  #needsOf(items: readonly QueueItem[], timers: readonly TimerInput[]): readonly { readonly kind: string; readonly group: string }[] {
+    const needs: { readonly kind: string; readonly group: string }[] = [];
+    for (const { what } of items) {
+      if (what.kind !== 'record') continue;
+      needs.push(...this.#core.needs(what.input));
+      const envelope = what.input.body.envelope as Doc | undefined;
+      if (envelope !== undefined) needs.push({ kind: COMMAND_KIND, group: String(envelope.command_id) });
+    }
+    for (const timer of timers) needs.push({ kind: timer.address.kind, group: timer.address.group }, ...this.#core.needs(timer));
+    return needs;
+  }
+
+  /** Views must not be behind the cursors this batch moves to; before wire inputs they must not be old either. */
+  async #bringViews(items: readonly QueueItem[]): Promise<void> {
+    const { views } = this.options;
+    for (const view of views.all()) {
+      for (const { cursor } of items) if (cursor.topic === view.spec.topic && cursor.seq > 0) await view.atLeast(cursor.partition, cursor.seq);
+      for (const cursor of this.#cursors.values()) if (cursor.topic === view.spec.topic) await view.atLeast(cursor.partition, cursor.seq);
+    }
+    if (items.some(({ what }) => what.kind === 'record' && what.input.source === 'wire')) {
+      for (const view of views.all()) await view.refreshIfOlder(this.#settings.viewAgeMs);
+    }
+  }
+
+  #moveCursors(items: readonly QueueItem[]): void {
+    for (const { cursor } of items) this.#cursors.set(inputId(cursor.topic, cursor.partition), cursor);
+  }
+
+  #projectedHead(): ProjectedHead {
+    const { head, offset } = this.#log.position;
+    this.#advanceReactedOffset();
+    return {
+      seq: head.seq, hash: head.hash, offset, decidedAt: this.#decidedAt, cursors: [...this.#cursors.values()],
+      reactedSeq: this.#reactor.reactedSeq, reactedOffset: this.#unreactedOffsets[0]?.offset ?? this.#reactedOffset,
+    };
+  }
+
+  #trackReactions(records: readonly AcceptedRecord[], offset: number): void {
+    for (const [index, record] of records.entries()) this.#unreactedOffsets.push({ seq: record.seq, offset: offset + index });
+    this.#advanceReactedOffset();
+  }
+
+  #advanceReactedOffset(): void {
+    let count = 0;
+    while ((this.#unreactedOffsets[count]?.seq ?? Infinity) <= this.#reactor.reactedSeq) count += 1;
+    if (count === 0) return;
+    this.#reactedOffset = this.#unreactedOffsets[count - 1]?.offset ?? this.#reactedOffset;
+    this.#unreactedOffsets = this.#unreactedOffsets.slice(count);
+  }
+
+  #owe(records: readonly AcceptedRecord[], overlay: Overlay): void {
+    const reactions = records.map((record): Reaction => ({ seq: record.seq, messages: this.#messagesOf(record, overlay) }));
+    if (this.#open && this.#owedAgain.length === 0) this.#reactor.owe(reactions); else this.#held.push(...reactions);
+  }
+
+  #messagesOf(record: AcceptedRecord, overlay: Overlay): readonly (Outgoing | RawMessage)[] {
+    if (record.type !== 'ParkedResolved') return this.#core.react(record);
+    const id = String(record.body.parked_id);
+    const key = String(overlay.get(PARKED_KIND, `#${id}`, id)?.record_key);
+    const parked = overlay.get(PARKED_KIND, key, id);
+    if (record.body.resolution !== 'redriven' || parked?.reason !== 'FOREIGN_PARTITION') return [];
+    return [{ topic: String(parked.topic), key, value: parked.value as Buffer }];
+  }
+
+  #mayTimersBeDue(): boolean {
+    const now = this.#estimatedNow();
+    return this.#timers.needsLoad(now) || (this.#timers.next() ?? Infinity) <= now;
+  }
+
+  #estimatedNow(): number { return this.options.scheduler.now() + this.#clockOffset; }
+
+  #judgePressure(): void {
+    const size = this.#queue.size;
+    const isHigh = this.#highPressure ? size > this.#settings.queueMax / 4 : size > this.#settings.queueMax;
+    if (isHigh === this.#highPressure) return;
+    this.#highPressure = isHigh;
+    this.options.onPressure(isHigh);
+  }
+
+  #partitionsOf(input: InputSpec): readonly number[] {
+    if (input.mode === 'aligned') return [this.options.partition];
+    return Array.from({ length: this.options.partitionCountOf(input.topic) }, (_, partition) => partition);
+  }
+
+  #makeDerived(log: { readonly kafka: Kafka; readonly codecs: Codecs; readonly registry: SchemaRegistry; readonly partition: number; readonly partitionCount: number; readonly logId: string }): DerivedWriter | null {
+    const { core, derivedStore, scheduler } = this.options;
+    if (core.derived === undefined) return null;
+    if (derivedStore === undefined) throw new InvariantViolation('derived', 'a derived log needs a store for its position', 'partition');
+    return new DerivedWriter({
+      log, sourceTopic: core.log, derivedTopic: core.derived.topic, derive: core.derived.derive, store: derivedStore, scheduler,
+      onError: (cause) => { this.#report('derive', cause); },
+    });
+  }
+
+  #report(where: string, cause: unknown): void { this.options.onEvent?.({ kind: 'error', where, cause }); }
+}
+
+function uniqueGroups(groups: readonly { readonly kind: string; readonly group: string }[]): readonly { readonly kind: string; readonly group: string }[] {
+  const unique = new Map(groups.map((address) => [`${address.kind}\u0000${address.group}`, address]));
+  return [...unique.values()];
+}
+
+function plainCursor(cursor: StoredCursor): StoredCursor {
+  return { topic: cursor.topic, partition: cursor.partition, offset: cursor.offset, seq: cursor.seq, hash: cursor.hash };
+}
+
+function isCold(cause: unknown): cause is { readonly kind: string; readonly group: string } { return cause instanceof Error && cause.name === 'NotLoaded'; }
+
+/** What stops the partition until a person acts: a bug of chain, cursor or fence, or a failure that says never. */
+function isFinal(cause: unknown): boolean {
+  if (cause instanceof InvariantViolation) return cause.scope === 'partition';
+  return cause instanceof Failure && cause.retry === 'never';
+}

@@ -1,0 +1,108 @@
+// Sends what accepted records owe the outside, in order, at least once (L3, L9, L10).
+//
+// Invariants
+//   I1. A message is handed to the producer only after its record was accepted and the loop opened the gate.
+//   I2. `reactedSeq` never passes a record with an unsent message.
+import { Failure } from '@recourse/kernel';
+import type { Codecs } from '@recourse/messages';
+import type { Kafka, WireProducer } from '@recourse/kafka';
+import { backoffMs } from './loop.decisions.js';
+import type { Scheduler } from './scheduler.port.js';
+import { Wake } from './scheduler.port.js';
+import type { Outgoing } from './service-core.js';
+
+/** A message as bytes, for records that go back to the wire they came from. */
+export interface RawMessage { readonly topic: string; readonly key: string; readonly value: Buffer }
+
+export interface Reaction {
+  readonly seq: number;
+  readonly messages: readonly (Outgoing | RawMessage)[];
+}
+
+export class Reactor {
+  #queue: Reaction[] = [];
+  #producer: WireProducer | null = null;
+  #prepared = new Set<string>();
+  #stopped = false;
+  #epoch = 0;
+  #wake: Wake;
+  #running: Promise<void> | null = null;
+  reactedSeq = 0;
+  sent = 0;
+
+  constructor(private readonly kafka: Kafka, private readonly codecs: Codecs, private readonly scheduler: Scheduler, private readonly onError: (cause: unknown) => void) {
+    this.#wake = new Wake(scheduler);
+  }
+
+  start(): void { this.#running ??= this.#run(); }
+
+  /** Forgets what was not sent: it will be owed again, by decision. */
+  reset(reactedSeq: number): void {
+    this.#epoch += 1;
+    this.#queue = [];
+    this.reactedSeq = Math.max(reactedSeq, this.reactedSeq);
+  }
+
+  /** Owes messages; records without any only move the mark. */
+  owe(reactions: readonly Reaction[]): void {
+    for (const reaction of reactions) {
+      if (reaction.messages.length === 0 && this.#queue.length === 0) this.reactedSeq = Math.max(this.reactedSeq, reaction.seq);
+      else this.#queue.push(reaction);
+    }
+    if (this.#queue.length > 0) this.#wake.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake.wake();
+    await this.#running;
+    await this.#producer?.close();
+  }
+
+  async #run(): Promise<void> {
+    let failures = 0;
+    while (!this.#stopped) {
+      const next = this.#queue[0];
+      if (next === undefined) { await this.#wake.wait(60_000); continue; }
+      const epoch = this.#epoch;
+      try {
+        for (const message of next.messages) await this.#send(message);
+        failures = 0;
+        if (epoch !== this.#epoch) continue;
+        this.#queue.shift();
+        this.reactedSeq = Math.max(this.reactedSeq, next.seq);
+        this.#skipEmpty();
+      } catch (cause) {
+        this.onError(cause);
+        failures += 1;
+        await this.#dropProducer();
+        await this.scheduler.sleep(backoffMs(failures));
+      }
+    }
+  }
+
+  #skipEmpty(): void {
+    while (this.#queue[0]?.messages.length === 0) this.reactedSeq = Math.max(this.reactedSeq, this.#queue.shift()?.seq ?? 0);
+  }
+
+  async #send(message: Outgoing | RawMessage): Promise<void> {
+    this.#producer ??= await this.kafka.wireProducer();
+    const value = 'value' in message ? message.value : await this.#encode(message);
+    await this.#producer.send(message.topic, [{ key: Buffer.from(message.key, 'utf8'), value }]);
+    this.sent += 1;
+  }
+
+  async #encode(message: Outgoing): Promise<Buffer> {
+    if (!this.#prepared.has(message.topic)) {
+      await this.codecs.prepareWriter(message.topic);
+      this.#prepared.add(message.topic);
+    }
+    return this.codecs.encode(message.topic, message.type.slice(message.type.lastIndexOf('.') + 1), message.body);
+  }
+
+  async #dropProducer(): Promise<void> {
+    const producer = this.#producer;
+    this.#producer = null;
+    try { await producer?.close(); } catch (cause) { if (!(cause instanceof Failure)) this.onError(cause); }
+  }
+}

@@ -1,0 +1,224 @@
+// What a service is to the loop: pure functions over plain data (DESIGN 3.3, L1, L2, L9).
+//
+// Boundary: a ServiceCore knows no Kafka, no database, no clock and no randomness. The loop gives it state, input and
+// database time; it answers with records. Its evolve turns accepted records into rows, and reads nothing else.
+//
+// Invariants
+//   C1. decide and evolve may throw NotLoaded through the view; the loop loads and calls again. So: read first, no side effects.
+//   C2. evolve depends on the record and on rows that earlier records made; never on views, input or time.
+//   C3. Rows are plain readonly data (text, numbers, booleans, null, Buffer, lists, objects); numbers are safe integers.
+
+/** Plain readonly data; bytes are Buffers. */
+export type Doc = Readonly<Record<string, unknown>>;
+
+/** Address of a row: rows of one kind are loaded a group at a time. */
+export interface RowAddress {
+  /** Name of the kind, as declared in `ServiceCore.kinds`. */
+  readonly kind: string;
+  /** What is loaded together: a run, a ref, a command id. At most 512 bytes. */
+  readonly group: string;
+  /** Unique within kind and group. At most 512 bytes. */
+  readonly key: string;
+}
+
+/** A row of state. `dueAt` makes it a durable timer: the loop feeds a TimerInput when database time reaches it. */
+export interface Row extends RowAddress {
+  /** Epoch milliseconds; null for no timer. */
+  readonly dueAt: number | null;
+  readonly doc: Doc;
+}
+
+/** A change of state; projection applies it, the fold of a replay applies it, nothing else does. */
+export type Change =
+  | { readonly op: 'put'; readonly row: Row }
+  | { readonly op: 'delete'; readonly address: RowAddress };
+
+/** Rows as the loop holds them. A group that is cold makes these throw NotLoaded, which only the loop catches. */
+export interface StateView {
+  get(kind: string, group: string, key: string): Doc | undefined;
+  /** All rows of a group, ordered by key. */
+  list(kind: string, group: string): readonly Doc[];
+}
+
+/** A broadcast log folded into a map, always at or after the cursor of the chain that reads it. */
+export interface BroadcastView {
+  get(key: string): Doc | undefined;
+  /** Accepted seq of a partition of the log up to which the view is folded. */
+  position(partition: number): number;
+  /** Partition a key of that log lives on. */
+  partitionOf(key: string): number;
+}
+
+export interface Views {
+  /** Errors: InvariantViolation for a view the core did not declare. */
+  view(name: string): BroadcastView;
+}
+
+/** An accepted record of the own log. */
+export interface AcceptedRecord {
+  readonly type: string;
+  /** Fields of the record without seq, prev_hash and decided_at. */
+  readonly body: Doc;
+  readonly seq: number;
+  readonly hash: Buffer;
+  /** Epoch milliseconds of database time. */
+  readonly decidedAt: number;
+}
+
+/** A record of a wire, or an accepted record of somebody's log. */
+export interface RecordInput {
+  readonly source: 'wire' | 'log';
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly key: string;
+  /** Short record name, e.g. `ToolExecuted`. */
+  readonly type: string;
+  readonly body: Doc;
+  /** Chain position in its log; 0 for a wire. */
+  readonly seq: number;
+  /** Hash of the record in its log; zeros for a wire. */
+  readonly hash: Buffer;
+}
+
+/** Database time reached the `dueAt` of a row. */
+export interface TimerInput {
+  readonly source: 'timer';
+  readonly address: RowAddress;
+  readonly dueAt: number;
+}
+
+export type Input = RecordInput | TimerInput;
+
+/** A fact to be appended: the loop adds seq, prev_hash and decided_at. */
+export interface Decided {
+  readonly type: string;
+  readonly body: Doc;
+}
+
+/** The one answer to a command (L9). Rejections are values with a code. */
+export interface CommandAnswer {
+  readonly status: 'accepted' | 'rejected';
+  readonly httpStatus: number;
+  readonly code: string | null;
+  /** JSON the caller gets: the outcome, or `{code, message, ...}`. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface Decision {
+  readonly records: readonly Decided[];
+  /** Present exactly when the input is a command (its body has an `envelope`). */
+  readonly answer?: CommandAnswer;
+  /** A view lacks what this input names: read it to the end seen now, decide again; `viewsFresh` is then true. */
+  readonly refresh?: readonly string[];
+  /** The input cannot be taken: park it with this code. */
+  readonly park?: { readonly reason: string; readonly detail: string };
+}
+
+export interface DecideContext {
+  readonly state: StateView;
+  readonly views: Views;
+  /** Database time, epoch milliseconds; never below the decided_at of the chain's head. */
+  readonly now: number;
+  /** True when every view was read to the end seen after this input arrived. */
+  readonly viewsFresh: boolean;
+  readonly partition: number;
+}
+
+/** A message that leaves because of an accepted record. */
+export interface Outgoing {
+  /** Row that is open as long as the message is owed; `owed` looks at it. */
+  readonly obligationId: string;
+  readonly topic: string;
+  readonly key: string;
+  /** Full record name, e.g. `recourse.tools.LegRequested`. */
+  readonly type: string;
+  readonly body: Doc;
+}
+
+/** A record derived from an accepted one (L17); the loop adds seq, prev_hash, source_seq and source_index. */
+export interface Derived {
+  readonly key: string;
+  readonly type: string;
+  readonly body: Doc;
+}
+
+export type ColumnType = 'text' | 'bigint' | 'boolean' | 'bytea';
+
+/** A queryable column of a kind, read from the row's doc. */
+export interface ColumnSpec {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly of: (row: Row) => string | number | boolean | Buffer | null;
+}
+
+export interface KindSpec {
+  readonly kind: string;
+  /** Table in the service's database; snake_case. */
+  readonly table: string;
+  /** Columns beside partition, group_key, row_key, due_at and doc. */
+  readonly columns: readonly ColumnSpec[];
+  /** Secondary indexes, each a list of columns. */
+  readonly indexes?: readonly (readonly string[])[];
+}
+
+export interface InputSpec {
+  readonly topic: string;
+  readonly source: 'wire' | 'log';
+  /** aligned: same partition number as the own log; broadcast: every partition of it. */
+  readonly mode: 'aligned' | 'broadcast';
+  /** Short names that are handed to decide; others only move the cursor. */
+  readonly types: readonly string[];
+}
+
+export interface ViewSpec {
+  readonly name: string;
+  readonly topic: string;
+  /** Entries a record changes; `null` removes. Pure; reads only the record and the entry that stands. */
+  readonly fold: (record: AcceptedRecord, get: (key: string) => Doc | undefined) => readonly (readonly [string, Doc | null])[];
+}
+
+/** One log of one service, as pure functions. */
+export interface ServiceCore {
+  /** Topic of the own log. */
+  readonly log: string;
+  readonly inputs: readonly InputSpec[];
+  readonly views: readonly ViewSpec[];
+  readonly kinds: readonly KindSpec[];
+  /** Record key of a decided record: the aggregate it is about. */
+  readonly keyOf: (record: Decided) => string;
+  /** Groups decide will read for this input; a hint that saves a second try. */
+  readonly needs: (input: Input) => readonly { readonly kind: string; readonly group: string }[];
+  readonly decide: (context: DecideContext, input: Input) => Decision;
+  readonly evolve: (state: StateView, record: AcceptedRecord) => readonly Change[];
+  /** Messages an accepted record sends. Pure function of the record. */
+  readonly react: (record: AcceptedRecord) => readonly Outgoing[];
+  /** Is the message still owed? Asked before it is sent again after a take-over. */
+  readonly owed: (state: StateView, message: Outgoing, now: number) => boolean;
+  /** Groups `owed` reads. */
+  readonly owedNeeds: (message: Outgoing) => readonly { readonly kind: string; readonly group: string }[];
+  /** Derived log of this log (L17), when it has one. Pure function of the record. */
+  readonly derived?: { readonly topic: string; readonly derive: (record: AcceptedRecord) => readonly Derived[] };
+}
+
+/** Thrown by a StateView for a group that is cold. Only the loop catches it. */
+export class NotLoaded extends Error {
+  override readonly name = 'NotLoaded';
+  constructor(readonly kind: string, readonly group: string) { super(`${kind}/${group} is not loaded`); }
+}
+
+/** A decision that records facts and answers nobody. */
+export function facts(...records: readonly Decided[]): Decision { return { records }; }
+
+/** A decision that changes nothing. */
+export const NOTHING: Decision = { records: [] };
+
+/** A decision that accepts a command. */
+export function accepted(httpStatus: number, body: Readonly<Record<string, unknown>>, ...records: readonly Decided[]): Decision {
+  return { records, answer: { status: 'accepted', httpStatus, code: null, body } };
+}
+
+/** A decision that refuses a command; still recorded, as its answer. */
+export function refused(httpStatus: number, code: string, message: string, more: Readonly<Record<string, unknown>> = {}): Decision {
+  return { records: [], answer: { status: 'rejected', httpStatus, code, body: { code, message, ...more } } };
+}

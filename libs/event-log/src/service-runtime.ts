@@ -1,0 +1,265 @@
+// One instance of a service: joins the group, runs a loop per owned partition and log, and routes batches to them (L13).
+//
+// Boundary: owns the consumer and the life of the loops. It does not know what a record means.
+//
+// Invariants
+//   R1. After every join everything is paused until each loop has read its own log's tail and says where its inputs go on.
+//   R2. Loops that share a broadcast partition keep their own positions: the consumer is at the lowest, each drops below its own.
+//   R3. The group may be wrong about owners; the chain makes that harmless, so nothing here waits for others to stop.
+import { Failure, partitionForKey } from '@recourse/kernel';
+import { createCodecs } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
+import type { Assignment, FetchedBatch, InputConsumer, Kafka, SchemaRegistry } from '@recourse/kafka';
+import { LogView, ViewSet } from './broadcast-view.js';
+import { backoffMs } from './loop.decisions.js';
+import type { LoopRules } from './loop.rules.js';
+import { PartitionLoop } from './partition-loop.js';
+import type { LoopEvent, LoopHealth, LoopSettings } from './partition-loop.js';
+import { systemScheduler } from './scheduler.port.js';
+import type { Scheduler } from './scheduler.port.js';
+import type { ServiceCore, ViewSpec } from './service-core.js';
+import type { StoreFactory } from './store.port.js';
+
+export interface ServiceRuntimeOptions {
+  /** Logs of this service; those that are partitioned have equal partition counts. */
+  readonly cores: readonly ServiceCore[];
+  readonly kafka: Kafka;
+  readonly registry: SchemaRegistry;
+  readonly stores: StoreFactory;
+  readonly logId: string;
+  readonly groupId: string;
+  readonly scheduler?: Scheduler;
+  /** Key of the edges that sign commands; null where the stack runs without, and says so. */
+  readonly edgeKey: Buffer | null;
+  readonly settings?: Partial<LoopSettings>;
+  readonly rules?: LoopRules;
+  readonly sessionTimeoutMs?: number;
+  readonly maxWaitMs?: number;
+  readonly onEvent?: (event: LoopEvent & { readonly log: string; readonly partition: number }) => void;
+}
+
+export interface RuntimeHealth {
+  readonly live: boolean;
+  readonly ready: boolean;
+  readonly started: boolean;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export interface ServiceRuntime {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  health(): RuntimeHealth;
+  /** Loops this instance runs now. */
+  loops(): readonly PartitionLoop[];
+}
+
+export function createServiceRuntime(options: ServiceRuntimeOptions): ServiceRuntime {
+  return new Runtime(options);
+}
+
+class Runtime implements ServiceRuntime {
+  readonly #codecs: Codecs;
+  readonly #scheduler: Scheduler;
+  #counts = new Map<string, number>();
+  #views: ViewSet = new ViewSet([]);
+  #consumer: InputConsumer | null = null;
+  #loops = new Map<string, PartitionLoop>();
+  #assigned = false;
+  #generation = -1;
+  #stopped = false;
+  #started = false;
+  #crashes = 0;
+  #problem: string | null = null;
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: ServiceRuntimeOptions) {
+    this.#codecs = createCodecs(options.registry);
+    this.#scheduler = options.scheduler ?? systemScheduler;
+  }
+
+  async start(): Promise<void> {
+    await this.#learnPartitionCounts();
+    this.#views = new ViewSet(this.#viewSpecs().map((spec) => this.#makeView(spec)));
+    this.#started = true;
+    await this.#join();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#consumer?.stop();
+    await this.#changing;
+    await Promise.all([...this.#loops.values()].map((loop) => loop.stop()));
+    await Promise.all(this.#views.all().map((view) => view.close()));
+  }
+
+  loops(): readonly PartitionLoop[] { return [...this.#loops.values()]; }
+
+  health(): RuntimeHealth {
+    const loops: readonly LoopHealth[] = this.loops().map((loop) => loop.health());
+    const isHalted = loops.some(({ state }) => state === 'halted');
+    return {
+      live: !isHalted && !this.#stopped,
+      ready: this.#assigned && this.#problem === null && loops.every(({ state }) => state === 'ready'),
+      started: this.#started && this.#assigned,
+      detail: { problem: this.#problem, loops },
+    };
+  }
+
+  // Start ---------------------------------------------------------------------------------------------------------------
+
+  async #learnPartitionCounts(): Promise<void> {
+    const admin = await this.options.kafka.admin();
+    try {
+      const missing: string[] = [];
+      for (const topic of this.#topics()) {
+        const count = await admin.partitionCount(topic);
+        if (count === null) missing.push(topic); else this.#counts.set(topic, count);
+      }
+      if (missing.length > 0) throw new Failure('TOPIC_MISSING', missing.join(', '));
+    } finally {
+      await admin.close();
+    }
+    for (const core of this.options.cores) this.#checkAligned(core);
+  }
+
+  #checkAligned(core: ServiceCore): void {
+    for (const { topic, mode } of core.inputs) {
+      if (mode === 'aligned' && this.#count(topic) !== this.#count(core.log)) {
+        throw new Failure('PARTITION_COUNT_CHANGED', `${topic} has ${this.#count(topic)} partitions, ${core.log} has ${this.#count(core.log)}`);
+      }
+    }
+  }
+
+  #topics(): ReadonlySet<string> {
+    return new Set(this.options.cores.flatMap((core) => [
+      core.log, ...core.inputs.map(({ topic }) => topic), ...core.views.map(({ topic }) => topic), ...(core.derived === undefined ? [] : [core.derived.topic]),
+    ]));
+  }
+
+  #viewSpecs(): readonly ViewSpec[] {
+    const specs = new Map(this.options.cores.flatMap((core) => core.views.map((view) => [view.name, view] as const)));
+    return [...specs.values()];
+  }
+
+  #makeView(spec: ViewSpec): LogView {
+    const { kafka, registry, logId, rules } = this.options;
+    const partitionCount = this.#count(spec.topic);
+    const common = { kafka, registry, codecs: this.#codecs, logId, partitionCount };
+    return new LogView(spec, rules === undefined ? common : { ...common, rules }, (key) => partitionForKey(key, partitionCount), () => this.#scheduler.now());
+  }
+
+  // Group ---------------------------------------------------------------------------------------------------------------
+
+  async #join(): Promise<void> {
+    const { kafka, groupId, sessionTimeoutMs, maxWaitMs } = this.options;
+    const inputs = this.options.cores.flatMap((core) => core.inputs);
+    const consumer = kafka.inputConsumer({
+      groupId,
+      aligned: [...new Set(inputs.filter(({ mode }) => mode === 'aligned').map(({ topic }) => topic))],
+      broadcast: [...new Set(inputs.filter(({ mode }) => mode === 'broadcast').map(({ topic }) => topic))],
+      ...(sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs }),
+      ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
+    });
+    this.#consumer = consumer;
+    await consumer.start({
+      onAssigned: (assignment) => { if (this.#consumer === consumer) this.#onAssigned(assignment); },
+      onBatch: (batch) => { if (this.#consumer === consumer) this.#onBatch(batch); },
+      onCrash: (cause) => { if (this.#consumer === consumer) void this.#onCrash(cause); },
+    });
+  }
+
+  #onAssigned(assignment: Assignment): void {
+    this.#generation = assignment.generation;
+    this.#assigned = true;
+    this.#crashes = 0;
+    this.#problem = null;
+    this.#changing = this.#changing.then(() => this.#own(assignment)).catch((cause: unknown) => { this.#problem = String(cause); });
+  }
+
+  /** Ends loops that are no longer owned, begins the new ones, and lets the others read their tails anew. */
+  async #own({ partitions, generation }: Assignment): Promise<void> {
+    if (this.#stopped || generation !== this.#generation) return;
+    const wanted = new Map<string, { readonly core: ServiceCore; readonly partition: number }>();
+    for (const core of this.options.cores) {
+      for (const partition of partitions) if (partition < this.#count(core.log)) wanted.set(`${core.log}/${partition}`, { core, partition });
+    }
+    const ended = [...this.#loops].filter(([id]) => !wanted.has(id));
+    for (const [id] of ended) this.#loops.delete(id);
+    for (const loop of this.#loops.values()) loop.reset();
+    await Promise.all(ended.map(([, loop]) => loop.stop()));
+    for (const [id, { core, partition }] of wanted) if (!this.#loops.has(id)) this.#loops.set(id, this.#makeLoop(core, partition));
+    for (const loop of this.#loops.values()) loop.start();
+  }
+
+  async #onCrash(cause: unknown): Promise<void> {
+    this.#assigned = false;
+    this.#problem = `consumer crashed: ${String(cause)}`;
+    const crashed = this.#consumer;
+    this.#consumer = null;
+    while (!this.#stopped && this.#consumer === null) {
+      this.#crashes += 1;
+      await this.#scheduler.sleep(backoffMs(this.#crashes));
+      try {
+        await crashed?.stop().catch(() => undefined);
+        if (!this.#stopped) await this.#join();
+      } catch (failed) {
+        this.#consumer = null;
+        this.#problem = `cannot join the group: ${String(failed)}`;
+      }
+    }
+  }
+
+  #makeLoop(core: ServiceCore, partition: number): PartitionLoop {
+    const { kafka, registry, logId, stores, edgeKey, settings, rules, onEvent } = this.options;
+    const loop: PartitionLoop = new PartitionLoop({
+      core, partition, kafka, registry, logId, edgeKey, codecs: this.#codecs, views: this.#views, scheduler: this.#scheduler,
+      partitionCountOf: (topic) => this.#count(topic),
+      store: stores.partition(core.log, partition),
+      ...(core.derived === undefined ? {} : { derivedStore: stores.partition(core.derived.topic, partition) }),
+      ...(settings === undefined ? {} : { settings }),
+      ...(rules === undefined ? {} : { rules }),
+      onPositioned: () => { this.#position(loop.inputPartitions()); },
+      onPressure: () => { this.#relieve(loop.inputPartitions()); },
+      ...(onEvent === undefined ? {} : { onEvent: (event: LoopEvent) => { onEvent({ ...event, log: core.log, partition }); } }),
+    });
+    return loop;
+  }
+
+  // Routing -------------------------------------------------------------------------------------------------------------
+
+  #onBatch(batch: FetchedBatch): void {
+    let mustSeek = false;
+    for (const loop of this.#loops.values()) {
+      if (loop.expected(batch.topic, batch.partition) !== undefined && loop.offer(batch) === 'seek') mustSeek = true;
+    }
+    if (mustSeek) this.#position([{ topic: batch.topic, partition: batch.partition }]);
+  }
+
+  /** Seeks each partition to the lowest position a positioned loop wants, and lets it flow. */
+  #position(partitions: readonly { readonly topic: string; readonly partition: number }[]): void {
+    for (const { topic, partition } of partitions) {
+      const wanted = this.loops().filter((loop) => loop.isPositioned).map((loop) => loop.expected(topic, partition)).filter((offset) => offset !== undefined);
+      if (wanted.length === 0) continue;
+      this.#consumer?.seek(topic, partition, Math.min(...wanted));
+    }
+    this.#relieve(partitions);
+  }
+
+  /** Pauses what a reader has too much of, resumes what all can take. */
+  #relieve(partitions: readonly { readonly topic: string; readonly partition: number }[]): void {
+    const flows: { readonly topic: string; readonly partition: number }[] = [];
+    const stands: { readonly topic: string; readonly partition: number }[] = [];
+    for (const at of partitions) {
+      const readers = this.loops().filter((loop) => loop.isPositioned && loop.expected(at.topic, at.partition) !== undefined);
+      (readers.some((loop) => loop.isUnderPressure) || readers.length === 0 ? stands : flows).push(at);
+    }
+    if (stands.length > 0) this.#consumer?.pause(stands);
+    if (flows.length > 0) this.#consumer?.resume(flows);
+  }
+
+  #count(topic: string): number {
+    const count = this.#counts.get(topic);
+    if (count === undefined) throw new Failure('TOPIC_MISSING', topic);
+    return count;
+  }
+}

@@ -1,0 +1,83 @@
+// Administration over kafkajs: counts, topics, the cluster's id.
+import type { Admin } from 'kafkajs';
+import { Failure } from '@recourse/kernel';
+import type { KafkaAdmin, TopicSpec } from '../kafka.port.js';
+import { clientFor } from './client.kafka.js';
+import type { KafkaOptions } from './client.kafka.js';
+import { asFailure } from './failures.kafka.js';
+
+const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 } as const;
+const CREATE_TIMEOUT_MS = 10_000;
+
+/**
+ * Connects an administrator.
+ *
+ * Errors: Failure(BROKER_UNAVAILABLE) when no broker answers.
+ */
+export async function connectAdmin(options: KafkaOptions): Promise<KafkaAdmin> {
+  const admin = clientFor(options, { retry: RETRY }).admin({ retry: RETRY });
+  await coded('admin', () => admin.connect());
+  return new KafkaJsAdmin(admin);
+}
+
+class KafkaJsAdmin implements KafkaAdmin {
+  constructor(private readonly admin: Admin) {}
+
+  async partitionCount(topic: string): Promise<number | null> {
+    const counts = await this.partitionCounts([topic]);
+    return counts.get(topic) ?? null;
+  }
+
+  async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
+    const names = topics.map(({ name }) => name);
+    const before = await this.partitionCounts(names);
+    const missing = topics.filter(({ name }) => !before.has(name));
+    // `false` says that somebody else created one meanwhile; the counts are compared below all the same.
+    if (missing.length > 0) await coded('create topics', () => this.admin.createTopics({ topics: missing.map(asTopicConfig), timeout: CREATE_TIMEOUT_MS, waitForLeaders: true }));
+    const after = missing.length > 0 ? await this.partitionCounts(names) : before;
+    for (const { name, partitions } of topics) {
+      const found = after.get(name);
+      if (found !== partitions) throw new Failure('PARTITION_COUNT_CHANGED', `${name} has ${String(found)} partitions, wanted ${String(partitions)}`);
+    }
+  }
+
+  listTopics(): Promise<readonly string[]> {
+    return coded('list topics', async () => (await this.admin.listTopics()).sort());
+  }
+
+  clusterId(): Promise<string> {
+    return coded('describe cluster', async () => (await this.admin.describeCluster()).clusterId);
+  }
+
+  async close(): Promise<void> {
+    await this.admin.disconnect().catch(() => undefined);
+  }
+
+  /** Counts of those that exist. Asking for one that does not makes kafkajs throw, so the list is asked first. */
+  private partitionCounts(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return coded('topic metadata', async () => {
+      const existing = new Set(await this.admin.listTopics());
+      const wanted = names.filter((name) => existing.has(name));
+      if (wanted.length === 0) return new Map<string, number>();
+      const { topics } = await this.admin.fetchTopicMetadata({ topics: wanted });
+      return new Map(topics.map(({ name, partitions }) => [name, partitions.length]));
+    });
+  }
+}
+
+function asTopicConfig({ name, partitions, replicationFactor, config }: TopicSpec): Parameters<Admin['createTopics']>[0]['topics'][number] {
+  return {
+    topic: name,
+    numPartitions: partitions,
+    replicationFactor: replicationFactor ?? 1,
+    configEntries: Object.entries(config ?? {}).map(([entry, value]) => ({ name: entry, value })),
+  };
+}
+
+async function coded<T>(what: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw asFailure(error, what);
+  }
+}

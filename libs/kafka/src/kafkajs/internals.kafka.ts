@@ -1,0 +1,72 @@
+// The parts of kafkajs 2.2.4 that are not public, with the shapes we rely on. kafkajs is pinned; kafkajs.contract.spec.ts
+// fails when a shape changes. kafkajs has no public fetch without a group, so the raw reader needs its cluster.
+import { createRequire } from 'node:module';
+import type { Kafka as KafkaJs } from 'kafkajs';
+
+export interface InternalMessage {
+  readonly offset: string;
+  readonly timestamp: string;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers?: Readonly<Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>>;
+}
+
+export interface InternalPartitionData {
+  readonly partition: number;
+  readonly highWatermark: string;
+  readonly messages: readonly InternalMessage[];
+}
+
+/** Filters records below the position, control records and aborted transactions out of a fetch response. */
+export interface InternalBatch {
+  readonly messages: readonly InternalMessage[];
+  readonly rawMessages: readonly InternalMessage[];
+  lastOffset(): string;
+}
+
+export interface InternalBroker {
+  fetch(request: {
+    readonly isolationLevel: number;
+    readonly maxWaitTime: number;
+    readonly minBytes: number;
+    readonly maxBytes: number;
+    readonly topics: readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly fetchOffset: string; readonly maxBytes: number }[] }[];
+  }): Promise<{ readonly responses: readonly { readonly topicName: string; readonly partitions: readonly InternalPartitionData[] }[] }>;
+}
+
+export interface InternalCluster {
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+  addTargetTopic(topic: string): Promise<void>;
+  refreshMetadata(): Promise<void>;
+  refreshMetadataIfNecessary(): Promise<void>;
+  findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
+  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number }[];
+  findBroker(node: { readonly nodeId: string }): Promise<InternalBroker>;
+  fetchTopicsOffset(topics: readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number }[]; readonly fromBeginning: boolean }[]):
+    Promise<readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly offset: string }[] }[]>;
+}
+
+export const READ_COMMITTED = 1;
+
+/**
+ * A cluster with connections of its own.
+ *
+ * Errors: Error when kafkajs no longer has the private factory.
+ */
+export function internalCluster(client: KafkaJs): InternalCluster {
+  const symbol = Object.getOwnPropertySymbols(client).find(({ description }) => description === 'private:Kafka:createCluster');
+  if (symbol === undefined) throw new Error('kafkajs has no private cluster factory: is it another version than 2.2.4?');
+  // The property is kafkajs' private factory; its parameters are those of src/index.js in the pinned version.
+  const factories = client as unknown as Readonly<Record<symbol, (options: object) => InternalCluster>>;
+  const create = factories[symbol];
+  if (create === undefined) throw new Error('kafkajs has no private cluster factory');
+  return create({ metadataMaxAge: 300_000, allowAutoTopicCreation: false, isolationLevel: READ_COMMITTED });
+}
+
+// A private module without types; the cast states the constructor of src/consumer/batch.js.
+const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch.js') as new (topic: string, fetchedOffset: string, data: InternalPartitionData) => InternalBatch;
+
+export function internalBatch(topic: string, fetchedOffset: number, data: InternalPartitionData): InternalBatch {
+  return new Batch(topic, String(fetchedOffset), data);
+}

@@ -1,0 +1,91 @@
+// Log producer over kafkajs: no idempotence, no retries, one send in flight, silence until the outcome is known (L6).
+//
+// Invariants
+//   I1. A send that was not confirmed with its base offset is `unknown`.
+//   I2. After `unknown` nothing more leaves: what waits behind it is answered `unknown` unsent.
+import type { Producer, RecordMetadata } from 'kafkajs';
+import type { LogProducer, OutgoingRecord, SendOutcome } from '../kafka.port.js';
+import { asFailure } from './failures.kafka.js';
+import { clientFor } from './client.kafka.js';
+import type { KafkaOptions } from './client.kafka.js';
+
+const LOG_REQUEST_TIMEOUT_MS = 5_000;
+/** kafkajs reconnects before it reports a lost connection; past this the outcome is called unknown without it. */
+const RECONNECT_ALLOWANCE_MS = 5_000;
+
+/**
+ * Connects a log producer.
+ *
+ * Errors: Failure(BROKER_UNAVAILABLE) when no broker answers.
+ */
+export async function connectLogProducer(options: KafkaOptions): Promise<LogProducer> {
+  const requestTimeoutMs = options.logRequestTimeoutMs ?? LOG_REQUEST_TIMEOUT_MS;
+  const producer = clientFor(options, { requestTimeout: requestTimeoutMs, retry: { retries: 0 } }).producer({
+    idempotent: false,
+    allowAutoTopicCreation: false,
+    maxInFlightRequests: 1,
+    retry: { retries: 0 },
+    createPartitioner: () => ({ message }) => message.partition ?? -1,
+  });
+  try {
+    await producer.connect();
+  } catch (error) {
+    throw asFailure(error, 'log producer');
+  }
+  return new KafkaJsLogProducer(producer, requestTimeoutMs);
+}
+
+class KafkaJsLogProducer implements LogProducer {
+  private inFlight: Promise<unknown> = Promise.resolve();
+  private dead: { readonly cause: unknown } | null = null;
+
+  constructor(private readonly producer: Producer, private readonly requestTimeoutMs: number) {}
+
+  send(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
+    const outcome = this.inFlight.then(() => this.sendNow(topic, partition, records));
+    this.inFlight = outcome;
+    return outcome;
+  }
+
+  async close(): Promise<void> {
+    this.dead ??= { cause: new Error('the producer is closed') };
+    await this.producer.disconnect().catch(() => undefined);
+  }
+
+  private async sendNow(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
+    if (this.dead) return { kind: 'unknown', cause: this.dead.cause };
+    const outcome = await this.outcomeOf(topic, partition, records);
+    if (outcome.kind === 'unknown') this.dead ??= { cause: outcome.cause };
+    return outcome;
+  }
+
+  private async outcomeOf(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
+    const deadline = timeLimit(this.requestTimeoutMs + RECONNECT_ALLOWANCE_MS);
+    try {
+      const messages = records.map(({ key, value, headers }) => ({ key, value, partition, ...(headers ? { headers: { ...headers } } : {}) }));
+      const sent = this.producer.send({ topic, acks: -1, timeout: this.requestTimeoutMs, messages });
+      return confirmed(await Promise.race([sent, deadline.expired]), partition);
+    } catch (cause) {
+      return { kind: 'unknown', cause };
+    } finally {
+      deadline.cancel();
+    }
+  }
+}
+
+/** A send to a partition that does not exist resolves with an empty list: without a base offset nothing is known. */
+function confirmed(answers: readonly RecordMetadata[], partition: number): SendOutcome {
+  const [answer] = answers;
+  const baseOffset = Number(answer?.baseOffset ?? NaN);
+  if (answers.length === 1 && answer?.partition === partition && Number.isSafeInteger(baseOffset) && baseOffset >= 0) return { kind: 'landed', baseOffset };
+  return { kind: 'unknown', cause: new Error(`no base offset for partition ${String(partition)}`) };
+}
+
+function timeLimit(ms: number): { readonly expired: Promise<never>; cancel(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => { reject(new Error(`no answer within ${String(ms)} ms`)); }, ms);
+  });
+  expired.catch(() => undefined);
+  return { expired, cancel: () => { clearTimeout(timer); } };
+}

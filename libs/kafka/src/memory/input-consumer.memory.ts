@@ -1,0 +1,152 @@
+// Input consumer over the memory broker. Like the real one it pauses everything at a join, and may deliver a batch that
+// was fetched before a pause or a seek.
+//
+// Invariants
+//   I1. At most one fetch per partition is under way.
+//   I2. Nothing arrives of an older generation, nor before the owner has resumed the partition in this one.
+//   I3. A stale batch does not move the position.
+import { Failure, InvariantViolation } from '@recourse/kernel';
+import type { FetchedBatch, InputConsumer, InputConsumerOptions, InputHandlers, TopicPartition } from '../kafka.port.js';
+import type { MemberShare } from '../partition-assignment.decisions.js';
+import type { Actor } from './actor.memory.js';
+import type { PartitionLog } from './partition-log.memory.js';
+
+const MAX_BYTES = 1 << 20;
+
+/** What the consumer needs of the broker. */
+export interface ConsumerBroker {
+  find(topic: string, partition: number): PartitionLog | null;
+  partitionCountOf(topic: string): number | null;
+  join(consumer: MemoryInputConsumer): void;
+  leave(consumer: MemoryInputConsumer): void;
+  /** Longest batch handed over, in records. */
+  readonly batchRecordsMax: number;
+}
+
+interface Owned {
+  readonly log: PartitionLog;
+  position: number;
+  paused: boolean;
+  fetching: boolean;
+  /** Grows with every seek, so that a fetch knows it is stale. */
+  seeks: number;
+}
+
+export class MemoryInputConsumer implements InputConsumer {
+  /** What it believes to own; kept through an eviction it has not heard of. */
+  held: readonly number[] = [];
+  private owned = new Map<string, Owned>();
+  private handlers: InputHandlers | null = null;
+  private announced = 0;
+  private generation = 0;
+  private over = false;
+
+  constructor(readonly memberId: string, readonly actor: Actor, readonly options: InputConsumerOptions, private readonly broker: ConsumerBroker) {}
+
+  async start(handlers: InputHandlers): Promise<void> {
+    if (this.handlers) throw new InvariantViolation('L13', 'an input consumer starts once', 'partition');
+    this.handlers = handlers;
+    await this.actor.ask({ kind: 'connect' }, () => {
+      const missing = [...this.options.aligned, ...this.options.broadcast].find((topic) => this.broker.partitionCountOf(topic) === null);
+      if (missing !== undefined) throw new Failure('TOPIC_MISSING', missing);
+      this.broker.join(this);
+    });
+  }
+
+  seek(topic: string, partition: number, offset: number): void {
+    const owned = this.find(topic, partition);
+    if (!owned) return;
+    owned.position = offset;
+    owned.seeks += 1;
+    this.pump();
+  }
+
+  pause(partitions: readonly TopicPartition[]): void {
+    for (const { topic, partition } of partitions) this.setPaused(topic, partition, true);
+  }
+
+  resume(partitions: readonly TopicPartition[]): void {
+    for (const { topic, partition } of partitions) this.setPaused(topic, partition, false);
+    this.pump();
+  }
+
+  stop(): Promise<void> {
+    this.over = true;
+    if (this.actor.alive) this.broker.leave(this);
+    return Promise.resolve();
+  }
+
+  /** The group's word, which reaches the member when the gate lets it. A later one overtakes it. */
+  async assign(share: MemberShare, generation: number): Promise<void> {
+    this.announced = generation;
+    await this.actor.enter({ kind: 'assign' });
+    if (this.over || this.announced !== generation) return;
+    this.generation += 1;
+    this.held = share.partitions;
+    this.owned = new Map(Object.entries(share.topics).flatMap(([topic, partitions]) => partitions.flatMap((partition) => {
+      const log = this.broker.find(topic, partition);
+      return log ? [[keyOf(topic, partition), { log, position: log.range().low, paused: true, fetching: false, seeks: 0 }] as const] : [];
+    })));
+    this.guarded((handlers) => { handlers.onAssigned({ partitions: this.held, generation: this.generation }); });
+  }
+
+  /** Starts a fetch of every partition that has something to give. */
+  pump(): void {
+    if (this.over || !this.actor.alive) return;
+    for (const owned of this.owned.values()) {
+      if (!owned.paused && !owned.fetching && this.hasMore(owned)) void this.fetch(owned);
+      if (this.over) return;
+    }
+  }
+
+  private hasMore({ log, position }: Owned): boolean {
+    const { low, high } = log.range();
+    if (position >= low && position <= high) return position < high;
+    this.crash(new Failure('CURSOR_OUT_OF_RANGE', `${log.topic}/${String(log.partition)} holds ${String(low)} to ${String(high)}, stood at ${String(position)}`));
+    return false;
+  }
+
+  private async fetch(owned: Owned): Promise<void> {
+    const { log, position, seeks } = owned;
+    const { topic, partition } = log;
+    owned.fetching = true;
+    const records = log.read(position, MAX_BYTES, this.broker.batchRecordsMax);
+    const verdict = await this.actor.enter({ kind: 'deliver', topic, partition, count: records.length });
+    owned.fetching = false;
+    if (this.over || this.owned.get(keyOf(topic, partition)) !== owned) return;
+    if (verdict === 'proceed') this.handOver(owned, { topic, partition, fetchedOffset: position, records }, seeks);
+    this.pump();
+  }
+
+  private handOver(owned: Owned, batch: FetchedBatch, seeksThen: number): void {
+    if (owned.seeks === seeksThen) owned.position = (batch.records.at(-1)?.offset ?? owned.position - 1) + 1;
+    this.guarded((handlers) => { handlers.onBatch(batch); });
+  }
+
+  private guarded(call: (handlers: InputHandlers) => void): void {
+    try {
+      if (this.handlers) call(this.handlers);
+    } catch (error) {
+      this.crash(error);
+    }
+  }
+
+  private crash(cause: unknown): void {
+    this.over = true;
+    this.broker.leave(this);
+    this.handlers?.onCrash(cause);
+  }
+
+  private setPaused(topic: string, partition: number, paused: boolean): void {
+    const owned = this.find(topic, partition);
+    if (owned) owned.paused = paused;
+  }
+
+  private find(topic: string, partition: number): Owned | undefined {
+    return this.owned.get(keyOf(topic, partition));
+  }
+}
+
+function keyOf(topic: string, partition: number): string {
+  return `${topic}/${String(partition)}`;
+}

@@ -1,0 +1,93 @@
+// Avro types of our schemas, hardened against hostile bytes.
+//
+// avsc reads past the end of a buffer as zeros and checks only at the end, so a truncated or forged array count makes it
+// loop (or allocate) up to 2^53 times. Counts are therefore bounded by the octets left: every item of ours takes at least
+// one. Map keys named `__proto__` become ordinary keys.
+import avsc from 'avsc';
+
+export type AvroType = avsc.Type;
+
+/** The cursor avsc hands to a type's reader; these members are stable since avsc 5.0 and not in its typings. */
+interface Tap {
+  pos: number;
+  readonly buf: Buffer;
+  readLong(): number;
+  readString(): string;
+  skipString(): void;
+}
+
+/** A block claims more items than octets are left. */
+export class CountExceedsBytes extends RangeError {
+  override readonly name = 'CountExceedsBytes';
+}
+
+interface Items { _read(tap: Tap): unknown; _skip(tap: Tap): void }
+
+/**
+ * Builds the type of a self-contained schema.
+ *
+ * Shape:  longs are numbers (beyond 2^53 - 1 reading throws), bytes and fixed are Buffers, unions are unwrapped, logical
+ *         types stay their underlying number.
+ * Errors: throws when the text is no valid Avro schema.
+ */
+export function avroType(schema: string): AvroType {
+  return avsc.Type.forSchema(JSON.parse(schema) as avsc.Schema, { omitRecordMethods: true, wrapUnions: 'never', typeHook: boundedType });
+}
+
+type Schema = Parameters<typeof avsc.Type.forSchema>[0];
+
+function boundedType(schema: Schema, options: avsc.ForSchemaOptions): avsc.Type | undefined {
+  if (typeof schema !== 'object' || !('type' in schema)) return undefined;
+  if (schema.type === 'array') return new BoundedArray(schema, options);
+  if (schema.type === 'map') return new BoundedMap(schema, options);
+  return undefined;
+}
+
+/** Count of the next block; a negative one is followed by the block's size in octets. */
+function blockCount(tap: Tap): number {
+  const count = tap.readLong();
+  if (count < 0) tap.readLong();
+  const items = Math.abs(count);
+  if (items > tap.buf.length - tap.pos) throw new CountExceedsBytes(`${items} items in ${tap.buf.length - tap.pos} octets`);
+  return items;
+}
+
+class BoundedArray extends avsc.types.ArrayType {
+  _read(this: { readonly itemsType: Items }, tap: Tap): unknown[] {
+    const values: unknown[] = [];
+    for (let left = blockCount(tap); left > 0; left = blockCount(tap)) {
+      for (; left > 0; left -= 1) values.push(this.itemsType._read(tap));
+    }
+    return values;
+  }
+
+  _skip(this: { readonly itemsType: Items }, tap: Tap): void {
+    for (let left = blockCount(tap); left > 0; left = blockCount(tap)) {
+      for (; left > 0; left -= 1) this.itemsType._skip(tap);
+    }
+  }
+}
+
+class BoundedMap extends avsc.types.MapType {
+  _read(this: { readonly valuesType: Items }, tap: Tap): Record<string, unknown> {
+    const values: Record<string, unknown> = {};
+    for (let left = blockCount(tap); left > 0; left = blockCount(tap)) {
+      for (; left > 0; left -= 1) setOwn(values, tap.readString(), this.valuesType._read(tap));
+    }
+    return values;
+  }
+
+  _skip(this: { readonly valuesType: Items }, tap: Tap): void {
+    for (let left = blockCount(tap); left > 0; left = blockCount(tap)) {
+      for (; left > 0; left -= 1) {
+        tap.skipString();
+        this.valuesType._skip(tap);
+      }
+    }
+  }
+}
+
+function setOwn(values: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(values, key, { value, enumerable: true, configurable: true, writable: true });
+  else values[key] = value;
+}

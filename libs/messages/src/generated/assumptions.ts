@@ -1,0 +1,124 @@
+// Generated from schemas/ by scripts/generate.mjs. Do not edit.
+import type { Hash, Payload } from './common.js';
+
+/** A source says that an assumption holds. */
+export interface AssumptionDeclared {
+  /** Id of this event, unique per source. */
+  readonly event_id: string;
+  /** Tenant the assumption belongs to. */
+  readonly tenant: string;
+  /** Name of the assumption; also the record key. */
+  readonly ref: string;
+  /** Run it is limited to; null for every run of the tenant. */
+  readonly run_id: string | null;
+  /** Who states it. */
+  readonly source: string;
+  /** What is stated; JSON. */
+  readonly statement: Payload;
+  /** When it became so by the source, epoch milliseconds. */
+  readonly stated_at: number;
+}
+
+export const SOURCE_KIND_VALUES = ['observation', 'critic', 'human'] as const;
+export type SourceKind = (typeof SOURCE_KIND_VALUES)[number];
+
+/** Evidence contradicts an assumption. */
+export interface AssumptionInvalidated {
+  /** Id of this event, unique per source. */
+  readonly event_id: string;
+  /** Tenant the assumption belongs to. */
+  readonly tenant: string;
+  /** Name of the assumption; also the record key. */
+  readonly ref: string;
+  /** Run it is limited to; null for every run of the tenant. */
+  readonly run_id: string | null;
+  /** Who states it. */
+  readonly source: string;
+  /** What is stated; JSON. */
+  readonly statement: Payload;
+  /** Kind of source. */
+  readonly source_kind: SourceKind;
+  /** When it became so by the source, epoch milliseconds. */
+  readonly stated_at: number;
+}
+
+/** A source says that an assumption holds again. */
+export interface AssumptionReaffirmed {
+  /** Id of this event, unique per source. */
+  readonly event_id: string;
+  /** Tenant the assumption belongs to. */
+  readonly tenant: string;
+  /** Name of the assumption; also the record key. */
+  readonly ref: string;
+  /** Run it is limited to; null for every run of the tenant. */
+  readonly run_id: string | null;
+  /** Who states it. */
+  readonly source: string;
+  /** What is stated; JSON. */
+  readonly statement: Payload;
+  /** When it became so by the source, epoch milliseconds. */
+  readonly stated_at: number;
+}
+
+export const STATEMENT_KIND_VALUES = ['declared', 'invalidated', 'reaffirmed'] as const;
+export type StatementKind = (typeof STATEMENT_KIND_VALUES)[number];
+
+export const STATED_SOURCE_KIND_VALUES = ['observation', 'critic', 'human'] as const;
+export type StatedSourceKind = (typeof STATED_SOURCE_KIND_VALUES)[number];
+
+export const STATED_VERDICT_VALUES = ['holds', 'invalidated'] as const;
+export type StatedVerdict = (typeof STATED_VERDICT_VALUES)[number];
+
+/** An accepted statement about an assumption. */
+export interface AssumptionStated {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id of this event, unique per source. */
+  readonly event_id: string;
+  /** Tenant the assumption belongs to. */
+  readonly tenant: string;
+  /** Name of the assumption; also the record key. */
+  readonly ref: string;
+  /** Run it is limited to; null for every run of the tenant. */
+  readonly run_id: string | null;
+  /** Who states it. */
+  readonly source: string;
+  /** What is stated; JSON. */
+  readonly statement: Payload;
+  /** What the source stated. */
+  readonly kind: StatementKind;
+  /** Kind of source. */
+  readonly source_kind: StatedSourceKind;
+  /** When it became so by the source, epoch milliseconds. */
+  readonly stated_at: number;
+  /** Verdict on the ref after this statement. */
+  readonly verdict: StatedVerdict;
+  /** True when a newer statement by source time stood already: kept, without effect. */
+  readonly superseded: boolean;
+  /** Hash of the event's content, for deduplication. */
+  readonly content_sha256: Hash;
+}
+
+/** The same event id arrived with other content; the first stands. */
+export interface StatementConflicted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The event id. */
+  readonly event_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** The ref. */
+  readonly ref: string;
+  /** Content that stands. */
+  readonly recorded_sha256: Hash;
+  /** Content that was refused. */
+  readonly conflicting_sha256: Hash;
+}

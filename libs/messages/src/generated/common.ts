@@ -1,0 +1,232 @@
+// Generated from schemas/ by scripts/generate.mjs. Do not edit.
+
+/** Who asked for what, as the edge that authenticated the person states it. */
+export interface CommandEnvelope {
+  /** H(tenant, principal, route, idempotency key). */
+  readonly command_id: string;
+  /** Tenant the command is about. */
+  readonly tenant: string;
+  /** Directory subject of the person or program that asks. */
+  readonly principal: string;
+  /** Roles the token carried. */
+  readonly roles: readonly string[];
+  /** Route of the edge that took the request. */
+  readonly route: string;
+  /** Key the caller sent, or one the edge made. */
+  readonly idempotency_key: string;
+  /** SHA-256 of the canonical request body. */
+  readonly body_sha256: Hash;
+  /** Edge time, epoch milliseconds. */
+  readonly issued_at: number;
+  /** HMAC-SHA-256 of topic, type and command under the edge's key; empty where the stack runs without. */
+  readonly signature: Buffer;
+}
+
+/** What later decisions need of the contract a mutation executed under, embedded so that a log replays alone (L2). */
+export interface ContractTerms {
+  /** SHA-256 of the contract's canonical JSON. */
+  readonly contract_digest: Hash;
+  /** Capability the contract is about. */
+  readonly contract_name: string;
+  /** Version of the contract, from 1. */
+  readonly contract_version: number;
+  /** Adapter that performs the reversal: prefix of its capability. */
+  readonly adapter: string;
+  /** Capability of the reversal; null when there is none. */
+  readonly reversal_capability: string | null;
+  /** Approval the contract demands before compensating. */
+  readonly recovery_approval_mode: RecoveryApprovalMode;
+  /** Recovery policy that governs the compensation. */
+  readonly recovery_policy_ref: string | null;
+  /** Declared impact: read, write, customer_visible, financial, destructive or security_sensitive. */
+  readonly impact: string;
+  /** Business effect in words. */
+  readonly effect: string;
+  /** What stays different after a compensation. */
+  readonly residue: string | null;
+  /** Length of the reversal window in milliseconds; null when there is none. */
+  readonly reversal_window_ms: number | null;
+  /** Longest a single tool call may take, milliseconds. */
+  readonly call_timeout_ms: number;
+  /** How long the provider deduplicates by idempotency key, milliseconds; null when it takes none. */
+  readonly key_lifetime_ms: number | null;
+  /** Capability that tells whether an effect happened. */
+  readonly reconcile_capability: string | null;
+  /** Capability that observes the resource before acting. */
+  readonly stale_capability: string | null;
+  /** CEL over observed and bound that must hold before acting. */
+  readonly stale_condition: string | null;
+  /** Capability that observes the result; never the acting one. */
+  readonly verify_capability: string | null;
+  /** CEL over observed and bound that must hold after acting. */
+  readonly success_condition: string | null;
+  /** Verification attempts at the most. */
+  readonly verify_max_attempts: number;
+  /** Pause between verification attempts, milliseconds. */
+  readonly verify_delay_ms: number;
+  /** Dispatches of a step at the most before a person decides. */
+  readonly max_attempts: number;
+}
+
+export const EVIDENCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return'] as const;
+export type EvidenceKind = (typeof EVIDENCE_KIND_VALUES)[number];
+
+/** Why something committed should not stand. */
+export interface Evidence {
+  /** Kind of source. */
+  readonly kind: EvidenceKind;
+  /** Event that stated it. */
+  readonly event_id: string;
+  /** Ref it contradicts; null for a trigger that names a mutation. */
+  readonly ref: string | null;
+  /** Who stated it. */
+  readonly source: string;
+  /** What was stated, the fact now. */
+  readonly statement: Payload | null;
+  /** When the source says it became so; epoch milliseconds. */
+  readonly stated_at: number;
+  /** Partition of the assumptions log; -1 for a command. */
+  readonly partition: number;
+  /** Seq in the assumptions log; -1 for a command. */
+  readonly position: number;
+}
+
+/** The facts of a forward execution that recovery, budget and notices need. */
+export interface Execution {
+  /** Tenant the execution belongs to. */
+  readonly tenant: string;
+  /** Run of the agent. */
+  readonly run_id: string;
+  /** Agent that acted. */
+  readonly agent_id: string;
+  /** Person on whose behalf the agent acted; null when unknown. */
+  readonly initiator: string | null;
+  /** What the run was meant to achieve, as its producer states it. */
+  readonly objective: string | null;
+  /** Step of the run. */
+  readonly step_id: string;
+  /** Call id of the forward action. */
+  readonly call_id: string;
+  /** Capability that was called. */
+  readonly capability: string;
+  /** Logical identity of the effect within its run. */
+  readonly effect_key: string;
+  /** Key the forward call carried. */
+  readonly idempotency_key: string;
+  /** The business subject the effect is about. */
+  readonly subject_ref: string | null;
+  /** Validated arguments. */
+  readonly args: Payload;
+  /** Result the tool returned. */
+  readonly result: Payload | null;
+  /** Handle of the effect at the provider. */
+  readonly external_transaction_ref: string | null;
+  /** Money moved, read through the contract's value expression. */
+  readonly value: Money | null;
+}
+
+/** What is known of the forward action. */
+export const EXECUTION_STATE_VALUES = ['planned', 'executing', 'succeeded', 'failed', 'uncertain'] as const;
+export type ExecutionState = (typeof EXECUTION_STATE_VALUES)[number];
+
+/** A SHA-256 hash, 32 bytes. 32 bytes. */
+export type Hash = Buffer;
+
+export const REF_VERDICT_VALUES = ['unknown', 'holds', 'invalidated'] as const;
+export type RefVerdict = (typeof REF_VERDICT_VALUES)[number];
+
+/** Verdict on a ref at a position of the assumptions log, taken from one view. */
+export interface JudgedRef {
+  /** Name of the assumption. */
+  readonly ref: string;
+  /** Partition of the assumptions log that holds the ref. */
+  readonly partition: number;
+  /** Highest accepted seq of that partition the verdict takes into account. */
+  readonly position: number;
+  /** What the view said at that position. */
+  readonly verdict: RefVerdict;
+}
+
+/** An amount of money. */
+export interface Money {
+  /** Amount in minor units of the currency (cents, paise). */
+  readonly amount_minor: number;
+  /** ISO 4217 code. */
+  readonly currency: string;
+}
+
+/** Executable recovery pointer of a mutation, bound when its execution was accepted (A31 to A35). */
+export interface MutationRef {
+  /** Id of the mutation. */
+  readonly mutation_id: string;
+  /** Call id of the forward action. */
+  readonly original_call_id: string;
+  /** Capability that made the effect. */
+  readonly capability: string;
+  /** The business subject the effect is about. */
+  readonly subject_ref: string | null;
+  /** Class its contract declares. */
+  readonly reversal_class: ReversalClass;
+  /** Capability that undoes or compensates it; null when there is none. */
+  readonly reversal_capability: string | null;
+  /** Arguments of the reversal, bound at acceptance; canonical JSON before sealing. */
+  readonly reversal_args: Payload | null;
+  /** Refs the action relied on when it was decided. */
+  readonly assumption_refs: readonly string[];
+  /** Key the forward call carried; the reversal carries rev_ and this key. */
+  readonly idempotency_key: string;
+  /** When the effect took hold, as the window counts it; epoch milliseconds. */
+  readonly committed_at: number;
+  /** Instant after which automation is unsafe; epoch milliseconds; null when there is no reversal. */
+  readonly reversal_expires_at: number | null;
+  /** SHA-256 of the overwritten value when the contract requires its capture. */
+  readonly prior_value_hash: Hash | null;
+  /** Handle of the effect at the provider. */
+  readonly external_transaction_ref: string | null;
+  /** Capability whose observation proves the reversal. */
+  readonly verification_ref: string | null;
+}
+
+export const OBSERVATION_PHASE_VALUES = ['reconcile', 'stale_check', 'execute', 'verify'] as const;
+export type ObservationPhase = (typeof OBSERVATION_PHASE_VALUES)[number];
+
+/** What a capability observed. */
+export interface Observation {
+  /** When in the leg it was observed. */
+  readonly phase: ObservationPhase;
+  /** Capability that observed. */
+  readonly capability: string;
+  /** What it returned; JSON. */
+  readonly observed: Payload;
+  /** Worker time of the observation; epoch milliseconds. */
+  readonly observed_at: number;
+}
+
+export const PAYLOAD_ENCODING_VALUES = ['plain', 'sealed'] as const;
+export type PayloadEncoding = (typeof PAYLOAD_ENCODING_VALUES)[number];
+
+/** Bytes that may hold personal data, with what is needed to read or erase them. */
+export interface Payload {
+  /** Media type of the body before sealing. */
+  readonly content_type: string;
+  /** plain, or sealed with AES-256-GCM under key_id. */
+  readonly encoding: PayloadEncoding;
+  /** Key that seals the body; null when plain. */
+  readonly key_id: string | null;
+  /** The bytes as stored; sealed bytes when encoding is sealed. */
+  readonly body: Buffer;
+  /** SHA-256 of body as stored. */
+  readonly sha256: Hash;
+}
+
+/** What can be done about a mutation now. */
+export const RECOVERABILITY_STATE_VALUES = ['planned', 'pending_commit', 'committed', 'reversal_available', 'reversal_expired', 'compensating', 'compensated', 'compensation_failed', 'manual_resolution_required', 'cancelled'] as const;
+export type RecoverabilityState = (typeof RECOVERABILITY_STATE_VALUES)[number];
+
+/** Who must agree before a compensation runs; absent counts as human. */
+export const RECOVERY_APPROVAL_MODE_VALUES = ['auto', 'human', 'dual_control'] as const;
+export type RecoveryApprovalMode = (typeof RECOVERY_APPROVAL_MODE_VALUES)[number];
+
+/** What reversing an effect can achieve; what is not declared counts as irreversible. */
+export const REVERSAL_CLASS_VALUES = ['reversible', 'compensable', 'irreversible'] as const;
+export type ReversalClass = (typeof REVERSAL_CLASS_VALUES)[number];

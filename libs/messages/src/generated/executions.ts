@@ -1,0 +1,87 @@
+// Generated from schemas/ by scripts/generate.mjs. Do not edit.
+import type { Hash, Payload } from './common.js';
+
+export const TOOL_OUTCOME_VALUES = ['succeeded', 'failed', 'uncertain'] as const;
+export type ToolOutcome = (typeof TOOL_OUTCOME_VALUES)[number];
+
+/** An action was executed, failed, or its outcome is not known. */
+export interface ToolExecuted {
+  /** Id of this event, unique per producer. */
+  readonly event_id: string;
+  /** Tenant the execution belongs to. */
+  readonly tenant: string;
+  /** Run of the agent; also the record key. */
+  readonly run_id: string;
+  /** Agent that acts. */
+  readonly agent_id: string;
+  /** Person on whose behalf the agent acts; null when unknown. */
+  readonly initiator: string | null;
+  /** What the run is meant to achieve. */
+  readonly objective: string | null;
+  /** Step of the run. */
+  readonly step_id: string;
+  /** Call id of the forward action. */
+  readonly call_id: string;
+  /** Capability, adapter.verb_noun. */
+  readonly capability: string;
+  /** Digest of the contract the call runs under; null when the producer knows none. */
+  readonly contract_digest: Hash | null;
+  /** Logical identity of the effect: step, capability, target, hash of validated args. */
+  readonly effect_key: string;
+  /** Key the forward call carries. */
+  readonly idempotency_key: string;
+  /** The business subject the effect is about. */
+  readonly subject_ref: string | null;
+  /** Validated arguments; JSON. */
+  readonly args: Payload;
+  /** Refs the action relies on. */
+  readonly assumption_refs: readonly string[];
+  /** What the producer knows of it. */
+  readonly outcome: ToolOutcome;
+  /** Result the tool returned; JSON. */
+  readonly result: Payload | null;
+  /** Value that was overwritten, captured before. */
+  readonly prior_value: Payload | null;
+  /** Handle of the effect at the provider. */
+  readonly external_transaction_ref: string | null;
+  /** Closed kind of the error when it did not succeed. */
+  readonly error_kind: string | null;
+  /** When the effect took hold by the producer's clock, epoch milliseconds. */
+  readonly committed_at: number;
+}
+
+/** Write-ahead intent: the action is about to be executed. */
+export interface ToolPlanned {
+  /** Id of this event, unique per producer. */
+  readonly event_id: string;
+  /** Tenant the execution belongs to. */
+  readonly tenant: string;
+  /** Run of the agent; also the record key. */
+  readonly run_id: string;
+  /** Agent that acts. */
+  readonly agent_id: string;
+  /** Person on whose behalf the agent acts; null when unknown. */
+  readonly initiator: string | null;
+  /** What the run is meant to achieve. */
+  readonly objective: string | null;
+  /** Step of the run. */
+  readonly step_id: string;
+  /** Call id of the forward action. */
+  readonly call_id: string;
+  /** Capability, adapter.verb_noun. */
+  readonly capability: string;
+  /** Digest of the contract the call runs under; null when the producer knows none. */
+  readonly contract_digest: Hash | null;
+  /** Logical identity of the effect: step, capability, target, hash of validated args. */
+  readonly effect_key: string;
+  /** Key the forward call carries. */
+  readonly idempotency_key: string;
+  /** The business subject the effect is about. */
+  readonly subject_ref: string | null;
+  /** Validated arguments; JSON. */
+  readonly args: Payload;
+  /** Refs the action relies on. */
+  readonly assumption_refs: readonly string[];
+  /** Producer time, epoch milliseconds. */
+  readonly planned_at: number;
+}

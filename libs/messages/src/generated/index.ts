@@ -1,0 +1,23 @@
+// Generated from schemas/ by scripts/generate.mjs. Do not edit.
+export { SOURCE_KIND_VALUES, STATED_SOURCE_KIND_VALUES, STATED_VERDICT_VALUES, STATEMENT_KIND_VALUES } from './assumptions.js';
+export type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, SourceKind, StatedSourceKind, StatedVerdict, StatementConflicted, StatementKind } from './assumptions.js';
+export { BUDGET_SCOPE_VALUES, OPEN_BUDGET_SCOPE_VALUES } from './budgets.js';
+export type { BudgetEscalated, BudgetOpened, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetScope, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, OpenBudgetScope, ReleaseReservation, ReserveBudget } from './budgets.js';
+export { EVIDENCE_KIND_VALUES, EXECUTION_STATE_VALUES, OBSERVATION_PHASE_VALUES, PAYLOAD_ENCODING_VALUES, RECOVERABILITY_STATE_VALUES, RECOVERY_APPROVAL_MODE_VALUES, REF_VERDICT_VALUES, REVERSAL_CLASS_VALUES } from './common.js';
+export type { CommandEnvelope, ContractTerms, Evidence, EvidenceKind, Execution, ExecutionState, Hash, JudgedRef, Money, MutationRef, Observation, ObservationPhase, Payload, PayloadEncoding, RecoverabilityState, RecoveryApprovalMode, RefVerdict, ReversalClass } from './common.js';
+export type { ContractRegistered, ContractRetired, RegisterContract, RetireContract } from './contracts.js';
+export { TOOL_OUTCOME_VALUES } from './executions.js';
+export type { ToolExecuted, ToolOutcome, ToolPlanned } from './executions.js';
+export { COMMAND_STATUS_VALUES, PARKED_RESOLUTION_VALUES } from './log.js';
+export type { CommandAnswered, CommandStatus, Cursor, CutAccepted, DiscardParked, ObligationResent, ParkedResolution, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
+export { RECOVERABILITY_EVENT_VALUES } from './mutations.js';
+export type { CommitContradicted, CommitRolledBack, ExecutionConflicted, MutationPlanned, MutationRecorded, RecoverabilityChanged, RecoverabilityEvent, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched } from './mutations.js';
+export type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
+export { CALL_APPROVAL_MODE_VALUES, RECOVERY_OUTCOME_VALUES, STEP_DECISION_VALUES, STEP_VERDICT_VALUES } from './recoveries.js';
+export type { ApproveStep, CallApprovalMode, DenyStep, LegDispatched, RecoveryCall, RecoveryClosed, RecoveryOutcome, ReportRefused, RollbackOpened, StepApproved, StepDecided, StepDecision, StepDenied, StepEscalated, StepOutcomeRecorded, StepUncertain, StepVerdict, TriggerRedundant, TriggerRollback } from './recoveries.js';
+export { LEG_KIND_VALUES, STEP_OUTCOME_VALUES } from './tools.js';
+export type { LegKind, LegReported, LegRequested, LegStep, StepOutcome, StepReport } from './tools.js';
+export { SCHEMAS } from './schemas.js';
+export type { MessageName } from './schemas.js';
+export { TOPICS } from './topics.js';
+export type { AssumptionEventsRecord, AssumptionsRecord, BudgetCommandsRecord, BudgetsRecord, ContractsRecord, LedgerCommandsRecord, MutationsRecord, RecoveriesRecord, RecoveryCommandsRecord, RegistryCommandsRecord, RollbackNotificationsRecord, ToolExecutionsRecord, ToolRequestsPaymentsRecord, ToolResultsRecord, TopicName, TopicRecords } from './topics.js';

@@ -1,0 +1,162 @@
+// Generated from schemas/ by scripts/generate.mjs. Do not edit.
+import type { CommandEnvelope, Hash } from './common.js';
+
+export const COMMAND_STATUS_VALUES = ['accepted', 'rejected'] as const;
+export type CommandStatus = (typeof COMMAND_STATUS_VALUES)[number];
+
+/** The one answer to a command. */
+export interface CommandAnswered {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The command. */
+  readonly command_id: string;
+  /** Hash of the command's body: the same id with another body is a conflict. */
+  readonly body_sha256: Hash;
+  /** What became of it. */
+  readonly status: CommandStatus;
+  /** Status the edge answers with. */
+  readonly http_status: number;
+  /** Rejection code; null when accepted. */
+  readonly code: string | null;
+  /** JSON body of the answer. */
+  readonly answer: string;
+}
+
+/** Position in one partition of an input. */
+export interface Cursor {
+  /** Topic of the input. */
+  readonly topic: string;
+  /** Partition of the input. */
+  readonly partition: number;
+  /** Offset of the next record to read. */
+  readonly offset: number;
+  /** Accepted seq at that position when the input is a log; 0 for a wire. */
+  readonly seq: number;
+  /** Accepted hash at that position when the input is a log; zeros for a wire. */
+  readonly hash: Hash;
+}
+
+/** An operator accepted that the log lost acknowledged records. */
+export interface CutAccepted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** First seq that is gone. */
+  readonly lost_from_seq: number;
+  /** Last seq that is known to have existed. */
+  readonly lost_to_seq: number;
+  /** Hash of the head that is gone. */
+  readonly lost_head_hash: Hash;
+  /** Who accepted the loss. */
+  readonly by: string;
+  /** Why. */
+  readonly reason: string;
+}
+
+/** Close a parked record without effect. */
+export interface DiscardParked {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** The parked record. */
+  readonly parked_id: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** What the service owes the outside is sent again. */
+export interface ObligationResent {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The obligation. */
+  readonly obligation_id: string;
+  /** Count of resends, from 1. */
+  readonly resend: number;
+}
+
+export const PARKED_RESOLUTION_VALUES = ['redriven', 'discarded'] as const;
+export type ParkedResolution = (typeof PARKED_RESOLUTION_VALUES)[number];
+
+/** A person redrove or discarded a parked record. */
+export interface ParkedResolved {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The parked record. */
+  readonly parked_id: string;
+  /** What was done. */
+  readonly resolution: ParkedResolution;
+  /** Who decided. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** Command that asked for it. */
+  readonly command_id: string;
+}
+
+/** First record of every batch: which inputs moved and what has been reacted to. */
+export interface Progress {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Inputs that moved since the last Progress, with their new positions. */
+  readonly cursors: readonly Cursor[];
+  /** Reactions of every record up to this seq have been sent. */
+  readonly reacted_seq: number;
+}
+
+/** A record that could not be taken is set aside with its key. */
+export interface RecordParked {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from topic, partition and offset. */
+  readonly parked_id: string;
+  /** Topic it came from. */
+  readonly topic: string;
+  /** Partition it came from. */
+  readonly partition: number;
+  /** Offset it came from. */
+  readonly offset: number;
+  /** Key, as UTF-8, shortened to 512 bytes; park order is per key. */
+  readonly record_key: string;
+  /** Code: why it was parked. */
+  readonly reason: string;
+  /** One sentence for people. */
+  readonly detail: string;
+  /** The record's bytes; at most 64 KiB, the rest is described by value_sha256. */
+  readonly value: Buffer;
+  /** SHA-256 of the whole value. */
+  readonly value_sha256: Hash;
+  /** Size of the whole value in bytes. */
+  readonly value_bytes: number;
+}
+
+/** Take a parked record again. */
+export interface RedriveParked {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** The parked record. */
+  readonly parked_id: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}

@@ -1,0 +1,82 @@
+// Generated from schemas/ by scripts/generate.mjs. Do not edit.
+import type { Evidence, Hash, RecoverabilityState } from './common.js';
+
+/** A commit that is about to be announced as rolled back; directly precedes its first RollbackAnnounced. */
+export interface CommitAnnounced {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Position in the source chain of the record this one is derived from. */
+  readonly source_seq: number;
+  /** Index of this record among those derived from the same source record, from 0. */
+  readonly source_index: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Commit. */
+  readonly mutation_id: string;
+  /** Capability. */
+  readonly capability: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** Refs it relied on. */
+  readonly assumption_refs: readonly string[];
+  /** When it took hold; epoch milliseconds. */
+  readonly committed_at: number;
+}
+
+/** A commit was rolled back. */
+export interface RollbackAnnounced {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Position in the source chain of the record this one is derived from. */
+  readonly source_seq: number;
+  /** Index of this record among those derived from the same source record, from 0. */
+  readonly source_index: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Commit. */
+  readonly mutation_id: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Why. */
+  readonly caused_by: Evidence;
+}
+
+/** What became of the effect of a rolled-back commit. */
+export interface RollbackSettled {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Position in the source chain of the record this one is derived from. */
+  readonly source_seq: number;
+  /** Index of this record among those derived from the same source record, from 0. */
+  readonly source_index: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Commit. */
+  readonly mutation_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** State it came to rest in. */
+  readonly recoverability: RecoverabilityState;
+  /** Code: why; null when compensated. */
+  readonly reason: string | null;
+}

@@ -1,0 +1,405 @@
+// Generated from schemas/ by scripts/generate.mjs. Do not edit.
+import type { CommandEnvelope, ContractTerms, Evidence, Execution, Hash, MutationRef, Observation, Payload } from './common.js';
+import type { StepOutcome } from './tools.js';
+
+/** Approve exactly one action. */
+export interface ApproveStep {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** Digest of the action the person saw. */
+  readonly action_digest: Hash;
+  /** Why. */
+  readonly reason: string;
+}
+
+/** Deny an action. */
+export interface DenyStep {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** Digest of the action the person saw. */
+  readonly action_digest: Hash;
+  /** Why. */
+  readonly reason: string;
+}
+
+/** A request to a worker was decided; it leaves because of this record. */
+export interface LegDispatched {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Id derived from step and attempt. */
+  readonly leg_id: string;
+  /** Adapter whose workers are asked. */
+  readonly adapter: string;
+  /** Attempt, from 1. */
+  readonly attempt: number;
+  /** HMAC under the orchestrator's key; an answer must carry it. */
+  readonly lease_id: string;
+  /** Workers refuse the request later than this; epoch milliseconds. */
+  readonly not_after: number;
+  /** True when the worker must find out whether an earlier attempt took effect. */
+  readonly reconcile_first: boolean;
+  /** Approval used by this dispatch; null for auto. */
+  readonly approval_id: string | null;
+  /** The compensating call. */
+  readonly call: RecoveryCall;
+  /** Contract terms. */
+  readonly terms: ContractTerms;
+  /** Executable recovery pointer. */
+  readonly ref: MutationRef;
+  /** First dispatch of the step; epoch milliseconds. */
+  readonly first_dispatched_at: number;
+  /** Without an answer until then the step is uncertain: not_after, one call time-out and the margin; epoch milliseconds. */
+  readonly answer_by: number;
+}
+
+export const CALL_APPROVAL_MODE_VALUES = ['network', 'delegated'] as const;
+export type CallApprovalMode = (typeof CALL_APPROVAL_MODE_VALUES)[number];
+
+/** The compensating call, bound before anybody approves it (A66). */
+export interface RecoveryCall {
+  /** rev_ and the mutation id. */
+  readonly call_id: string;
+  /** Run of the mutation. */
+  readonly run_id: string;
+  /** Adapter that performs it. */
+  readonly adapter_id: string;
+  /** Reversal capability. */
+  readonly capability: string;
+  /** Bound arguments; canonical JSON before sealing. */
+  readonly args: Payload;
+  /** network for auto, else delegated. */
+  readonly approval_mode: CallApprovalMode;
+  /** Recovery policy. */
+  readonly policy_ref: string | null;
+  /** rev_ and the original key, unique per tenant and adapter. */
+  readonly idempotency_key: string;
+  /** Mutation it reverses. */
+  readonly reverses_mutation_ref: string;
+}
+
+export const RECOVERY_OUTCOME_VALUES = ['compensated', 'manual'] as const;
+export type RecoveryOutcome = (typeof RECOVERY_OUTCOME_VALUES)[number];
+
+/** Nothing is left to do in a recovery. */
+export interface RecoveryClosed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Outcome of its steps. */
+  readonly outcome: RecoveryOutcome;
+}
+
+/** A worker report that answers no open leg changes nothing. */
+export interface ReportRefused {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Leg it names. */
+  readonly leg_id: string;
+  /** Attempt it names. */
+  readonly attempt: number;
+  /** Why it was refused. */
+  readonly code: string;
+}
+
+/** A trigger was admitted. */
+export interface RollbackOpened {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the mutation. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Evidence that was admitted. */
+  readonly evidence: Evidence;
+  /** Command that asked for it; null for a contradiction. */
+  readonly command_id: string | null;
+}
+
+/** A person approved exactly one action. */
+export interface StepApproved {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Id derived from the command. */
+  readonly approval_id: string;
+  /** What is approved. */
+  readonly action_digest: Hash;
+  /** Directory subject of the approver. */
+  readonly by: string;
+  /** Reason given. */
+  readonly reason: string;
+  /** Command that approved. */
+  readonly command_id: string;
+}
+
+export const STEP_DECISION_VALUES = ['retry_forward', 'reconcile_first', 'compensate_now', 'request_approval', 'manual_review'] as const;
+export type StepDecision = (typeof STEP_DECISION_VALUES)[number];
+
+/** What is to be done about one mutation. */
+export interface StepDecided {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from rollback and mutation. */
+  readonly step_id: string;
+  /** Recovery of the run. */
+  readonly recovery_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Row of the decision table. */
+  readonly decision: StepDecision;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** The compensating call; null when nothing is to be called. */
+  readonly call: RecoveryCall | null;
+  /** Hash of tenant, call, contract and expected version: what an approval covers. */
+  readonly action_digest: Hash | null;
+  /** Facts of the execution. */
+  readonly execution: Execution;
+  /** Contract terms. */
+  readonly terms: ContractTerms | null;
+  /** Executable recovery pointer. */
+  readonly ref: MutationRef;
+  /** Evidence: the fact now. */
+  readonly evidence: Evidence;
+  /** Hash of the ledger record that bound the mutation. */
+  readonly reverses_record_hash: Hash;
+  /** Who is to act when a person must. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+  /** Distinct people who must approve before a dispatch; 0 for none. */
+  readonly required_approvals: number;
+  /** On whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
+  readonly answerable_to: string | null;
+}
+
+/** A person denied the action; the commit stays rolled back, the mutation is manual. */
+export interface StepDenied {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** What was denied. */
+  readonly action_digest: Hash;
+  /** Directory subject. */
+  readonly by: string;
+  /** Reason given. */
+  readonly reason: string;
+  /** Command that denied. */
+  readonly command_id: string;
+}
+
+/** A person must act. */
+export interface StepEscalated {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+export const STEP_VERDICT_VALUES = ['compensated', 'stale', 'failed', 'unverified', 'uncertain'] as const;
+export type StepVerdict = (typeof STEP_VERDICT_VALUES)[number];
+
+/** The orchestrator's verdict on what a worker reported. */
+export interface StepOutcomeRecorded {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Leg it answers. */
+  readonly leg_id: string;
+  /** Attempt it answers. */
+  readonly attempt: number;
+  /** What the worker reported. */
+  readonly reported: StepOutcome;
+  /** The recorded verdict. */
+  readonly outcome: StepVerdict;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** What was observed. */
+  readonly observations: readonly Observation[];
+  /** Refs the mutation relied on. */
+  readonly assumption_refs: readonly string[];
+  /** Call that is reversed. */
+  readonly reverses_call_id: string;
+  /** Mutation that is reversed. */
+  readonly reverses_mutation_ref: string;
+  /** Hash of the ledger record that bound it. */
+  readonly reverses_record_hash: Hash;
+  /** When the step goes on if it is not settled: next attempt or a person; epoch milliseconds; null when settled. */
+  readonly retry_at: number | null;
+}
+
+/** No answer came while one could still arrive; the step reconciles next. */
+export interface StepUncertain {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Leg that was not answered. */
+  readonly leg_id: string;
+  /** Attempt. */
+  readonly attempt: number;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** When the step goes on: next attempt or a person; epoch milliseconds. */
+  readonly retry_at: number;
+}
+
+/** A trigger for what is rolled back already changes nothing. */
+export interface TriggerRedundant {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The rollback that stands. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Evidence that arrived again. */
+  readonly evidence: Evidence;
+}
+
+/** A person or program says that a commit should not stand. */
+export interface TriggerRollback {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Why. */
+  readonly reason: string;
+}

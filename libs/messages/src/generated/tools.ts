@@ -1,0 +1,98 @@
+// Generated from schemas/ by scripts/generate.mjs. Do not edit.
+import type { Observation } from './common.js';
+import type { RecoveryCall } from './recoveries.js';
+
+/** A worker answers a leg. */
+export interface LegReported {
+  /** The leg. */
+  readonly leg_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Attempt that is answered. */
+  readonly attempt: number;
+  /** As it was sent. */
+  readonly lease_id: string;
+  /** Worker that acted. */
+  readonly worker_id: string;
+  /** Worker time, epoch milliseconds. */
+  readonly reported_at: number;
+  /** One per step that was begun. */
+  readonly steps: readonly StepReport[];
+}
+
+export const LEG_KIND_VALUES = ['compensate', 'reconcile', 'observe', 'release', 'cancel'] as const;
+export type LegKind = (typeof LEG_KIND_VALUES)[number];
+
+/** A request to the workers of an adapter. */
+export interface LegRequested {
+  /** Id of the leg. */
+  readonly leg_id: string;
+  /** What is asked. */
+  readonly kind: LegKind;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Attempt, from 1; the fencing token for the tool. */
+  readonly attempt: number;
+  /** To be returned with the answer. */
+  readonly lease_id: string;
+  /** Refuse later than this, and check before each step; epoch milliseconds. */
+  readonly not_after: number;
+  /** Longest a single tool call may take, milliseconds. */
+  readonly call_timeout_ms: number;
+  /** Find out first whether an earlier attempt took effect. */
+  readonly reconcile_first: boolean;
+  /** Why the tool is called: agent_effect_compensation. */
+  readonly reason: string;
+  /** In this order; stop at the first that does not succeed. */
+  readonly steps: readonly LegStep[];
+}
+
+/** One compensation of a leg. */
+export interface LegStep {
+  /** Step. */
+  readonly step_id: string;
+  /** The compensating call. */
+  readonly call: RecoveryCall;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** Handle at the provider. */
+  readonly external_transaction_ref: string | null;
+  /** How long the provider deduplicates, milliseconds; null when it takes no key. */
+  readonly key_lifetime_ms: number | null;
+  /** Tells whether the effect happened. */
+  readonly reconcile_capability: string | null;
+  /** Observes the resource before acting. */
+  readonly stale_capability: string | null;
+  /** CEL that must hold before acting. */
+  readonly stale_condition: string | null;
+  /** Observes the result. */
+  readonly verify_capability: string | null;
+  /** CEL that must hold after acting. */
+  readonly success_condition: string | null;
+  /** Verification attempts at the most. */
+  readonly verify_max_attempts: number;
+  /** Pause between attempts, milliseconds. */
+  readonly verify_delay_ms: number;
+}
+
+/** What became of a step at the worker. */
+export const STEP_OUTCOME_VALUES = ['verified', 'unverified', 'stale', 'failed', 'refused_late', 'unknown', 'not_executed'] as const;
+export type StepOutcome = (typeof STEP_OUTCOME_VALUES)[number];
+
+/** What a worker did and saw for one step. */
+export interface StepReport {
+  /** Step. */
+  readonly step_id: string;
+  /** The worker's own verdict. */
+  readonly outcome: StepOutcome;
+  /** What it observed, in order. */
+  readonly observations: readonly Observation[];
+  /** Closed kind of the error. */
+  readonly error_kind: string | null;
+  /** One sentence for people. */
+  readonly detail: string | null;
+}

@@ -1,0 +1,487 @@
+// Generated from schemas/ by scripts/generate.mjs. Do not edit.
+import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
+import type { BudgetEscalated, BudgetOpened, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
+import type { ContractRegistered, ContractRetired, RegisterContract, RetireContract } from './contracts.js';
+import type { ToolExecuted, ToolPlanned } from './executions.js';
+import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
+import type { CommitContradicted, CommitRolledBack, ExecutionConflicted, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched } from './mutations.js';
+import type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
+import type { ApproveStep, DenyStep, LegDispatched, RecoveryClosed, ReportRefused, RollbackOpened, StepApproved, StepDecided, StepDenied, StepEscalated, StepOutcomeRecorded, StepUncertain, TriggerRedundant, TriggerRollback } from './recoveries.js';
+import type { LegReported, LegRequested } from './tools.js';
+
+/** The topics of schemas/topics.json, with the full names of their records. */
+export const TOPICS = [
+  {
+    "name": "recourse.tool-executions",
+    "kind": "wire",
+    "key": "run id",
+    "partitioned": true,
+    "records": [
+      "recourse.executions.ToolPlanned",
+      "recourse.executions.ToolExecuted"
+    ],
+    "written_by": "any producer",
+    "read_by": "mutation-ledger",
+    "doc": "What agents did.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.assumption-events",
+    "kind": "wire",
+    "key": "assumption ref",
+    "partitioned": true,
+    "records": [
+      "recourse.assumptions.AssumptionDeclared",
+      "recourse.assumptions.AssumptionInvalidated",
+      "recourse.assumptions.AssumptionReaffirmed"
+    ],
+    "written_by": "any producer",
+    "read_by": "mutation-ledger",
+    "doc": "What the outside world says about assumptions.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.registry-commands",
+    "kind": "wire",
+    "key": "name",
+    "partitioned": false,
+    "records": [
+      "recourse.contracts.RegisterContract",
+      "recourse.contracts.RetireContract",
+      "recourse.log.RedriveParked",
+      "recourse.log.DiscardParked"
+    ],
+    "written_by": "HTTP edge, CLI",
+    "read_by": "contract-registry",
+    "doc": "Commands to the contract registry.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.ledger-commands",
+    "kind": "wire",
+    "key": "partition key",
+    "partitioned": true,
+    "records": [
+      "recourse.log.RedriveParked",
+      "recourse.log.DiscardParked"
+    ],
+    "written_by": "HTTP edge",
+    "read_by": "mutation-ledger",
+    "doc": "Administrative commands to the mutation ledger.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.recovery-commands",
+    "kind": "wire",
+    "key": "run id",
+    "partitioned": true,
+    "records": [
+      "recourse.recoveries.TriggerRollback",
+      "recourse.recoveries.ApproveStep",
+      "recourse.recoveries.DenyStep",
+      "recourse.log.RedriveParked",
+      "recourse.log.DiscardParked"
+    ],
+    "written_by": "HTTP edge, critics",
+    "read_by": "recovery-orchestrator",
+    "doc": "Commands to the recovery orchestrator.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.budget-commands",
+    "kind": "wire",
+    "key": "tenant",
+    "partitioned": true,
+    "records": [
+      "recourse.budgets.OpenBudget",
+      "recourse.budgets.ReserveBudget",
+      "recourse.budgets.ReleaseReservation",
+      "recourse.budgets.DecideEscalation",
+      "recourse.log.RedriveParked",
+      "recourse.log.DiscardParked"
+    ],
+    "written_by": "HTTP edge, SDK",
+    "read_by": "budget-accountant",
+    "doc": "Commands to the budget accountant.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.tool-requests.payments",
+    "kind": "wire",
+    "key": "run id",
+    "partitioned": true,
+    "records": [
+      "recourse.tools.LegRequested"
+    ],
+    "written_by": "recovery-orchestrator, mutation-ledger",
+    "read_by": "workers",
+    "doc": "Legs for the workers of the adapter payments.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.tool-results",
+    "kind": "wire",
+    "key": "run id",
+    "partitioned": true,
+    "records": [
+      "recourse.tools.LegReported"
+    ],
+    "written_by": "workers",
+    "read_by": "recovery-orchestrator, mutation-ledger",
+    "doc": "What workers did and observed.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.contracts",
+    "kind": "log",
+    "key": "name",
+    "partitioned": false,
+    "records": [
+      "recourse.log.Progress",
+      "recourse.log.RecordParked",
+      "recourse.log.ParkedResolved",
+      "recourse.log.CommandAnswered",
+      "recourse.log.ObligationResent",
+      "recourse.log.CutAccepted",
+      "recourse.contracts.ContractRegistered",
+      "recourse.contracts.ContractRetired"
+    ],
+    "written_by": "contract-registry",
+    "read_by": "all, broadcast",
+    "doc": "Contracts and what else is registered.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "-1",
+      "retention.bytes": "-1",
+      "max.message.bytes": "1048576"
+    }
+  },
+  {
+    "name": "recourse.assumptions",
+    "kind": "log",
+    "key": "assumption ref",
+    "partitioned": true,
+    "records": [
+      "recourse.log.Progress",
+      "recourse.log.RecordParked",
+      "recourse.log.ParkedResolved",
+      "recourse.log.CommandAnswered",
+      "recourse.log.ObligationResent",
+      "recourse.log.CutAccepted",
+      "recourse.assumptions.AssumptionStated",
+      "recourse.assumptions.StatementConflicted"
+    ],
+    "written_by": "mutation-ledger",
+    "read_by": "mutation-ledger, broadcast",
+    "doc": "Accepted statements about assumptions.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "-1",
+      "retention.bytes": "-1",
+      "max.message.bytes": "1048576"
+    }
+  },
+  {
+    "name": "recourse.mutations",
+    "kind": "log",
+    "key": "run id",
+    "partitioned": true,
+    "records": [
+      "recourse.log.Progress",
+      "recourse.log.RecordParked",
+      "recourse.log.ParkedResolved",
+      "recourse.log.CommandAnswered",
+      "recourse.log.ObligationResent",
+      "recourse.log.CutAccepted",
+      "recourse.mutations.MutationPlanned",
+      "recourse.mutations.MutationRecorded",
+      "recourse.mutations.ExecutionConflicted",
+      "recourse.mutations.CommitContradicted",
+      "recourse.mutations.CommitRolledBack",
+      "recourse.mutations.RecoverabilityChanged",
+      "recourse.mutations.TriggerUnmatched",
+      "recourse.mutations.SpreadOpened",
+      "recourse.mutations.SpreadContinued",
+      "recourse.mutations.SpreadClosed"
+    ],
+    "written_by": "mutation-ledger",
+    "read_by": "recovery-orchestrator (aligned), budget-accountant (broadcast)",
+    "doc": "Mutations, their lifecycle and rollback marks.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "-1",
+      "retention.bytes": "-1",
+      "max.message.bytes": "1048576"
+    }
+  },
+  {
+    "name": "recourse.recoveries",
+    "kind": "log",
+    "key": "run id",
+    "partitioned": true,
+    "records": [
+      "recourse.log.Progress",
+      "recourse.log.RecordParked",
+      "recourse.log.ParkedResolved",
+      "recourse.log.CommandAnswered",
+      "recourse.log.ObligationResent",
+      "recourse.log.CutAccepted",
+      "recourse.recoveries.RollbackOpened",
+      "recourse.recoveries.TriggerRedundant",
+      "recourse.recoveries.StepDecided",
+      "recourse.recoveries.StepApproved",
+      "recourse.recoveries.StepDenied",
+      "recourse.recoveries.LegDispatched",
+      "recourse.recoveries.StepOutcomeRecorded",
+      "recourse.recoveries.StepUncertain",
+      "recourse.recoveries.StepEscalated",
+      "recourse.recoveries.ReportRefused",
+      "recourse.recoveries.RecoveryClosed"
+    ],
+    "written_by": "recovery-orchestrator",
+    "read_by": "mutation-ledger (aligned)",
+    "doc": "The decision records of recovery.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "-1",
+      "retention.bytes": "-1",
+      "max.message.bytes": "1048576"
+    }
+  },
+  {
+    "name": "recourse.budgets",
+    "kind": "log",
+    "key": "tenant",
+    "partitioned": true,
+    "records": [
+      "recourse.log.Progress",
+      "recourse.log.RecordParked",
+      "recourse.log.ParkedResolved",
+      "recourse.log.CommandAnswered",
+      "recourse.log.ObligationResent",
+      "recourse.log.CutAccepted",
+      "recourse.budgets.BudgetOpened",
+      "recourse.budgets.BudgetReserved",
+      "recourse.budgets.BudgetEscalated",
+      "recourse.budgets.EscalationDecided",
+      "recourse.budgets.BudgetSettled",
+      "recourse.budgets.BudgetOverrun",
+      "recourse.budgets.BudgetReleased",
+      "recourse.budgets.BudgetRefunded"
+    ],
+    "written_by": "budget-accountant",
+    "read_by": "recovery-orchestrator, broadcast",
+    "doc": "Irreversibility debt.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "-1",
+      "retention.bytes": "-1",
+      "max.message.bytes": "1048576"
+    }
+  },
+  {
+    "name": "recourse.rollback-notifications",
+    "kind": "derived",
+    "key": "run id",
+    "partitioned": true,
+    "records": [
+      "recourse.notifications.CommitAnnounced",
+      "recourse.notifications.RollbackAnnounced",
+      "recourse.notifications.RollbackSettled"
+    ],
+    "written_by": "mutation-ledger",
+    "read_by": "consumers",
+    "doc": "Derived from recourse.mutations: what downstream must hear, in order.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "-1",
+      "retention.bytes": "-1",
+      "max.message.bytes": "1048576"
+    }
+  }
+] as const;
+
+/** What `recourse.tool-executions` holds. */
+export type ToolExecutionsRecord =
+  | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
+  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted };
+
+/** What `recourse.assumption-events` holds. */
+export type AssumptionEventsRecord =
+  | { readonly type: 'AssumptionDeclared'; readonly body: AssumptionDeclared }
+  | { readonly type: 'AssumptionInvalidated'; readonly body: AssumptionInvalidated }
+  | { readonly type: 'AssumptionReaffirmed'; readonly body: AssumptionReaffirmed };
+
+/** What `recourse.registry-commands` holds. */
+export type RegistryCommandsRecord =
+  | { readonly type: 'RegisterContract'; readonly body: RegisterContract }
+  | { readonly type: 'RetireContract'; readonly body: RetireContract }
+  | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+
+/** What `recourse.ledger-commands` holds. */
+export type LedgerCommandsRecord =
+  | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+
+/** What `recourse.recovery-commands` holds. */
+export type RecoveryCommandsRecord =
+  | { readonly type: 'TriggerRollback'; readonly body: TriggerRollback }
+  | { readonly type: 'ApproveStep'; readonly body: ApproveStep }
+  | { readonly type: 'DenyStep'; readonly body: DenyStep }
+  | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+
+/** What `recourse.budget-commands` holds. */
+export type BudgetCommandsRecord =
+  | { readonly type: 'OpenBudget'; readonly body: OpenBudget }
+  | { readonly type: 'ReserveBudget'; readonly body: ReserveBudget }
+  | { readonly type: 'ReleaseReservation'; readonly body: ReleaseReservation }
+  | { readonly type: 'DecideEscalation'; readonly body: DecideEscalation }
+  | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+
+/** What `recourse.tool-requests.payments` holds. */
+export type ToolRequestsPaymentsRecord =
+  | { readonly type: 'LegRequested'; readonly body: LegRequested };
+
+/** What `recourse.tool-results` holds. */
+export type ToolResultsRecord =
+  | { readonly type: 'LegReported'; readonly body: LegReported };
+
+/** What `recourse.contracts` holds. */
+export type ContractsRecord =
+  | { readonly type: 'Progress'; readonly body: Progress }
+  | { readonly type: 'RecordParked'; readonly body: RecordParked }
+  | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
+  | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
+  | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'ContractRegistered'; readonly body: ContractRegistered }
+  | { readonly type: 'ContractRetired'; readonly body: ContractRetired };
+
+/** What `recourse.assumptions` holds. */
+export type AssumptionsRecord =
+  | { readonly type: 'Progress'; readonly body: Progress }
+  | { readonly type: 'RecordParked'; readonly body: RecordParked }
+  | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
+  | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
+  | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'AssumptionStated'; readonly body: AssumptionStated }
+  | { readonly type: 'StatementConflicted'; readonly body: StatementConflicted };
+
+/** What `recourse.mutations` holds. */
+export type MutationsRecord =
+  | { readonly type: 'Progress'; readonly body: Progress }
+  | { readonly type: 'RecordParked'; readonly body: RecordParked }
+  | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
+  | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
+  | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'MutationPlanned'; readonly body: MutationPlanned }
+  | { readonly type: 'MutationRecorded'; readonly body: MutationRecorded }
+  | { readonly type: 'ExecutionConflicted'; readonly body: ExecutionConflicted }
+  | { readonly type: 'CommitContradicted'; readonly body: CommitContradicted }
+  | { readonly type: 'CommitRolledBack'; readonly body: CommitRolledBack }
+  | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
+  | { readonly type: 'TriggerUnmatched'; readonly body: TriggerUnmatched }
+  | { readonly type: 'SpreadOpened'; readonly body: SpreadOpened }
+  | { readonly type: 'SpreadContinued'; readonly body: SpreadContinued }
+  | { readonly type: 'SpreadClosed'; readonly body: SpreadClosed };
+
+/** What `recourse.recoveries` holds. */
+export type RecoveriesRecord =
+  | { readonly type: 'Progress'; readonly body: Progress }
+  | { readonly type: 'RecordParked'; readonly body: RecordParked }
+  | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
+  | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
+  | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'RollbackOpened'; readonly body: RollbackOpened }
+  | { readonly type: 'TriggerRedundant'; readonly body: TriggerRedundant }
+  | { readonly type: 'StepDecided'; readonly body: StepDecided }
+  | { readonly type: 'StepApproved'; readonly body: StepApproved }
+  | { readonly type: 'StepDenied'; readonly body: StepDenied }
+  | { readonly type: 'LegDispatched'; readonly body: LegDispatched }
+  | { readonly type: 'StepOutcomeRecorded'; readonly body: StepOutcomeRecorded }
+  | { readonly type: 'StepUncertain'; readonly body: StepUncertain }
+  | { readonly type: 'StepEscalated'; readonly body: StepEscalated }
+  | { readonly type: 'ReportRefused'; readonly body: ReportRefused }
+  | { readonly type: 'RecoveryClosed'; readonly body: RecoveryClosed };
+
+/** What `recourse.budgets` holds. */
+export type BudgetsRecord =
+  | { readonly type: 'Progress'; readonly body: Progress }
+  | { readonly type: 'RecordParked'; readonly body: RecordParked }
+  | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
+  | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
+  | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'BudgetOpened'; readonly body: BudgetOpened }
+  | { readonly type: 'BudgetReserved'; readonly body: BudgetReserved }
+  | { readonly type: 'BudgetEscalated'; readonly body: BudgetEscalated }
+  | { readonly type: 'EscalationDecided'; readonly body: EscalationDecided }
+  | { readonly type: 'BudgetSettled'; readonly body: BudgetSettled }
+  | { readonly type: 'BudgetOverrun'; readonly body: BudgetOverrun }
+  | { readonly type: 'BudgetReleased'; readonly body: BudgetReleased }
+  | { readonly type: 'BudgetRefunded'; readonly body: BudgetRefunded };
+
+/** What `recourse.rollback-notifications` holds. */
+export type RollbackNotificationsRecord =
+  | { readonly type: 'CommitAnnounced'; readonly body: CommitAnnounced }
+  | { readonly type: 'RollbackAnnounced'; readonly body: RollbackAnnounced }
+  | { readonly type: 'RollbackSettled'; readonly body: RollbackSettled };
+
+/** Record union by topic name. */
+export interface TopicRecords {
+  readonly 'recourse.tool-executions': ToolExecutionsRecord;
+  readonly 'recourse.assumption-events': AssumptionEventsRecord;
+  readonly 'recourse.registry-commands': RegistryCommandsRecord;
+  readonly 'recourse.ledger-commands': LedgerCommandsRecord;
+  readonly 'recourse.recovery-commands': RecoveryCommandsRecord;
+  readonly 'recourse.budget-commands': BudgetCommandsRecord;
+  readonly 'recourse.tool-requests.payments': ToolRequestsPaymentsRecord;
+  readonly 'recourse.tool-results': ToolResultsRecord;
+  readonly 'recourse.contracts': ContractsRecord;
+  readonly 'recourse.assumptions': AssumptionsRecord;
+  readonly 'recourse.mutations': MutationsRecord;
+  readonly 'recourse.recoveries': RecoveriesRecord;
+  readonly 'recourse.budgets': BudgetsRecord;
+  readonly 'recourse.rollback-notifications': RollbackNotificationsRecord;
+}
+
+/** Name of a topic, as it stands in schemas/topics.json. */
+export type TopicName = keyof TopicRecords;

@@ -1,0 +1,167 @@
+// Notification consumer: hears, in order and at least once, which commits were rolled back.
+//
+// Boundary: reads `recourse.rollback-notifications` without a group; one consumer reads all partitions. Applies the
+// acceptance rule itself, as every reader does.
+//
+// Invariants
+//   I1. A handler sees accepted records of a partition in order, each after the one before was handled.
+//   I2. The position is stored after the handler resolved, never before: at least once.
+//   I3. A void record is skipped; a record of an unknown schema stops its partition until the schema is known.
+import { genesisHead, readRecord } from '@recourse/chain';
+import type { Head, Verdict } from '@recourse/chain';
+import { Failure, InvariantViolation } from '@recourse/kernel';
+import type { FetchedRecord, Kafka, RawReader } from '@recourse/kafka';
+import { recordOf } from '@recourse/messages';
+import type { Codecs, TopicRecords } from '@recourse/messages';
+import type { Clock } from '../clock.port.js';
+import type { PositionStore } from '../stores/position-store.port.js';
+
+export const NOTIFICATIONS_TOPIC = 'recourse.rollback-notifications';
+
+/** One notification; (partition, seq) identifies it. */
+export type Notification = TopicRecords[typeof NOTIFICATIONS_TOPIC] & {
+  readonly partition: number;
+  readonly seq: number;
+  /** Hash of the record in its chain. */
+  readonly hash: Buffer;
+};
+
+export interface NotificationConsumerOptions {
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  /** Name the logs were begun with; it is part of the genesis hash. */
+  readonly logId: string;
+  readonly partitionCount: number;
+  readonly positions: PositionStore;
+  readonly clock: Clock;
+  /** Handles one notification. May see one again after a crash. An error is retried, and holds its partition. */
+  readonly onNotification: (notification: Notification) => Promise<void>;
+  readonly onTrouble?: (partition: number, cause: unknown) => void;
+  /** Pause when nothing is new, in milliseconds. Default 200. */
+  readonly pollMs?: number;
+}
+
+export interface NotificationConsumer {
+  /** Errors: Failure(TOPIC_MISSING, BROKER_UNAVAILABLE); Failure(PARTITION_COUNT_CHANGED). */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const POLL_MS = 200;
+const RETRY_PAUSE_MS = 500;
+
+export function createNotificationConsumer(options: NotificationConsumerOptions): NotificationConsumer {
+  return new ChainConsumer(options);
+}
+
+/** Where one partition stands. */
+interface Place { readonly partition: number; head: Head; offset: number }
+
+class ChainConsumer implements NotificationConsumer {
+  private readonly stopped = new AbortController();
+  private readers: readonly RawReader[] = [];
+  private loops: readonly Promise<void>[] = [];
+
+  constructor(private readonly options: NotificationConsumerOptions) {}
+
+  async start(): Promise<void> {
+    const { kafka, partitionCount } = this.options;
+    await this.checkCount();
+    const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
+    const places = await Promise.all(partitions.map((partition) => this.placeOf(partition)));
+    this.readers = await Promise.all(partitions.map(() => kafka.rawReader()));
+    this.loops = this.readers.map((reader, index) => this.follow(reader, existing(places[index])));
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await Promise.all(this.loops);
+    await Promise.all(this.readers.map((reader) => reader.close()));
+  }
+
+  private async checkCount(): Promise<void> {
+    const { kafka, partitionCount } = this.options;
+    const admin = await kafka.admin();
+    try {
+      const found = await admin.partitionCount(NOTIFICATIONS_TOPIC);
+      if (found === null) throw new Failure('TOPIC_MISSING', NOTIFICATIONS_TOPIC);
+      if (found !== partitionCount) throw new Failure('PARTITION_COUNT_CHANGED', `${NOTIFICATIONS_TOPIC} has ${String(found)} partitions, wanted ${String(partitionCount)}`);
+    } finally {
+      await admin.close();
+    }
+  }
+
+  private async placeOf(partition: number): Promise<Place> {
+    const { logId, partitionCount, positions } = this.options;
+    const stored = await positions.load(NOTIFICATIONS_TOPIC, partition);
+    const head = stored === null
+      ? genesisHead({ logId, topic: NOTIFICATIONS_TOPIC, partition, partitionCount })
+      : { seq: stored.seq, hash: Buffer.from(stored.hash, 'hex') };
+    return { partition, offset: stored?.offset ?? 0, head };
+  }
+
+  private async follow(reader: RawReader, place: Place): Promise<void> {
+    const { clock, onTrouble, pollMs = POLL_MS } = this.options;
+    while (!this.stopped.signal.aborted) {
+      try {
+        if (await this.readOn(reader, place) === 0) await clock.sleep(pollMs, this.stopped.signal);
+      } catch (cause) {
+        onTrouble?.(place.partition, cause);
+        await clock.sleep(RETRY_PAUSE_MS, this.stopped.signal);
+      }
+    }
+  }
+
+  /** Reads one fetch and handles it; answers how many records it held. */
+  private async readOn(reader: RawReader, place: Place): Promise<number> {
+    const { records } = await reader.read(NOTIFICATIONS_TOPIC, place.partition, place.offset);
+    for (const record of records) {
+      if (this.stopped.signal.aborted) break;
+      await this.take(record, place);
+    }
+    return records.length;
+  }
+
+  private async take(record: FetchedRecord, place: Place): Promise<void> {
+    const { positions } = this.options;
+    const handled = await this.handleOnce(record, place);
+    const head = handled.kind === 'accepted' ? handled.head : place.head;
+    const offset = record.offset + 1;
+    await positions.save(NOTIFICATIONS_TOPIC, place.partition, { offset, seq: head.seq, hash: head.hash.toString('hex') });
+    // Only now: until the position is kept, an error anywhere above leads back to this record and this head.
+    place.head = head;
+    place.offset = offset;
+  }
+
+  private async handleOnce(record: FetchedRecord, place: Place): Promise<Exclude<Verdict, { kind: 'unknown_schema' }>> {
+    const { codecs, onNotification } = this.options;
+    const verdict = await this.judge(record, place);
+    if (verdict.kind === 'void') return verdict;
+    const decoded = codecs.decodeSync(record.value);
+    if (decoded.kind === 'bad') throw new InvariantViolation('notifications', `an accepted record is ${decoded.reason}`, 'partition');
+    const notification = recordOf(NOTIFICATIONS_TOPIC, decoded);
+    // A record of a kind that is newer than this build is part of the chain, and nothing this consumer knows to handle.
+    if (notification !== null) await onNotification({ ...notification, partition: place.partition, seq: verdict.head.seq, hash: verdict.head.hash });
+    return verdict;
+  }
+
+  /** Errors: those of the registry; the record is judged again then. */
+  private async judge(record: FetchedRecord, place: Place): Promise<Exclude<Verdict, { kind: 'unknown_schema' }>> {
+    const { codecs } = this.options;
+    const peek = (): Verdict => readRecord(place.head, record, (id) => codecs.fingerprintOf(id));
+    const first = peek();
+    if (first.kind === 'void') return first;
+    const decoded = codecs.decodeSync(record.value);
+    if (first.kind === 'unknown_schema') await codecs.load(first.id);
+    else if (decoded.kind === 'unknown_schema') await codecs.load(decoded.id);
+    else return first;
+    const second = peek();
+    if (second.kind === 'unknown_schema') throw new Failure('UNKNOWN_SCHEMA', `schema ${String(second.id)}`);
+    return second;
+  }
+}
+
+function existing<T>(value: T | undefined): T {
+  if (value === undefined) throw new InvariantViolation('notifications', 'as many places as readers');
+  return value;
+}

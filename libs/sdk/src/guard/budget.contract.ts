@@ -1,0 +1,32 @@
+// What every budget does.
+import { describe, expect, it } from '@jest/globals';
+import type { Budget, ReservationRequest } from './budget.port.js';
+
+/** A budget with a ceiling of 1,000 minor units per run. */
+export function budgetContract(name: string, make: () => Promise<Budget>): void {
+  const of = (effectKey: string, amount_minor: number): ReservationRequest =>
+    ({ tenant: 'acme', runId: 'run-1', effectKey, capability: 'payments.issue_refund', value: { amount_minor, currency: 'INR' } });
+
+  describe(`the budget "${name}"`, () => {
+    it('reserves up to its ceiling, equality included, and escalates beyond', async () => {
+      const budget = await make();
+      expect((await budget.reserve(of('a', 600))).kind).toBe('reserved');
+      expect((await budget.reserve(of('b', 400))).kind).toBe('reserved');
+      expect((await budget.reserve(of('c', 1))).kind).toBe('escalated');
+    });
+
+    it('answers a repeated reservation alike, and counts it once', async () => {
+      const budget = await make();
+      const first = await budget.reserve(of('a', 600));
+      expect(await budget.reserve(of('a', 600))).toEqual(first);
+      expect((await budget.reserve(of('b', 400))).kind).toBe('reserved');
+    });
+
+    it('takes back what is released', async () => {
+      const budget = await make();
+      await budget.reserve(of('a', 1_000));
+      expect(await budget.release(of('a', 1_000))).toBe('released');
+      expect((await budget.reserve(of('b', 1_000))).kind).toBe('reserved');
+    });
+  });
+}

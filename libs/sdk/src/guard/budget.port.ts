@@ -1,0 +1,29 @@
+// Asking the budget before acting.
+import type { Money } from '@recourse/messages';
+
+export interface ReservationRequest {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly effectKey: string;
+  readonly capability: string;
+  readonly value: Money;
+}
+
+export type ReservationAnswer =
+  | { readonly kind: 'reserved'; readonly reservationId: string }
+  /** It would exceed a ceiling; a person decides. */
+  | { readonly kind: 'escalated'; readonly code: string }
+  | { readonly kind: 'refused'; readonly code: string }
+  /** No answer: what happened to the request is not known. */
+  | { readonly kind: 'unavailable'; readonly cause: unknown };
+
+/**
+ * Reserves before an action, and gives back what was reserved for one that did not happen.
+ *
+ * Implementations MUST give the same answer to a repeated reservation of the same (tenant, run, effect key).
+ * Implementations MUST NOT throw: what cannot be asked is `unavailable`, and counts as not reserved (P14).
+ */
+export interface Budget {
+  reserve(request: ReservationRequest): Promise<ReservationAnswer>;
+  release(request: ReservationRequest): Promise<'released' | 'unavailable'>;
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Contract } from '@recourse/contract';
+import { ManualClock } from '../clock.memory.js';
+import { mutationId } from '../effect-key.js';
+import type { Action, ActionOutcome, Producer } from '../producer/producer.js';
+import { ToolRejected } from '../worker/tool.js';
+import { MemoryBudget } from './budget.memory.js';
+import type { Budget } from './budget.port.js';
+import { actionOf, guard } from './guard.js';
+import type { ForwardTool, GuardMode, GuardOptions, GuardTroubleCode } from './guard.js';
+
+const contract: Contract = {
+  name: 'payments.issue_refund', owner: 'payments', effect: 'A customer gets money back.', impact: 'financial', approval_mode: 'delegated',
+  args_schema: { type: 'object', properties: { order: { type: 'string' }, amount_minor: { type: 'integer', minimum: 1 } }, required: ['order', 'amount_minor'], additionalProperties: false },
+  result_schema: { type: 'object' }, subject: '/order', value: { amount: '/amount_minor', currency: 'INR' },
+};
+
+interface Scene { readonly mode?: GuardMode; readonly tool?: Partial<ForwardTool>; readonly contract?: Contract; readonly budget?: Budget; readonly producer?: Partial<Producer> }
+
+function scene({ mode = 'enforce', tool = {}, producer = {}, ...more }: Scene = {}) {
+  const told: string[] = [];
+  const outcomes: ActionOutcome[] = [];
+  const actions: Action[] = [];
+  const troubles: GuardTroubleCode[] = [];
+  const wire: Producer = {
+    toolPlanned: (action) => { told.push('planned'); actions.push(action); return Promise.resolve('evt'); },
+    toolExecuted: (action, outcome) => { told.push(outcome.outcome); actions.push(action); outcomes.push(outcome); return Promise.resolve('evt'); },
+    assumptionDeclared: () => Promise.resolve('evt'), assumptionInvalidated: () => Promise.resolve('evt'), assumptionReaffirmed: () => Promise.resolve('evt'),
+    close: () => Promise.resolve(),
+    ...producer,
+  };
+  const forward: ForwardTool = {
+    execute: () => { told.push('called'); return Promise.resolve({ refund_id: 'rf_secret', status: 'settled' }); },
+    externalTransactionRef: () => 'rf_secret',
+    ...tool,
+  };
+  const options: GuardOptions = { contract, contractDigest: Buffer.alloc(32, 1), mode, producer: wire, clock: new ManualClock(5_000), onTrouble: ({ code }) => troubles.push(code), ...more };
+  const call = {
+    run: { tenant: 'acme', runId: 'run-1', agentId: 'agent', initiator: 'asha', objective: 'refund order 4711' },
+    stepId: 'refund', args: { order: '4711', amount_minor: 500_000 }, target: 'order/4711', assumptionRefs: ['order/4711#not_shipped'],
+  };
+  return { told, outcomes, actions, troubles, options, call, run: (args?: Record<string, string | number>) => guard(forward, options)(args === undefined ? call : { ...call, args }) };
+}
+
+describe('a guarded tool', () => {
+  it('tells its intent, acts, tells the outcome, and gives back ids only', async () => {
+    const { run, told, actions, outcomes, call, options } = scene();
+    const result = await run();
+    expect(told).toEqual(['planned', 'called', 'succeeded']);
+    expect(result).toEqual({ kind: 'succeeded', error_kind: null, mutation_refs: [mutationId('acme', 'run-1', actionOf(call, options).effectKey)] });
+    expect(JSON.stringify(result)).not.toContain('rf_secret');
+    expect(actions[0]).toEqual(actions[1]);
+    expect(outcomes[0]).toMatchObject({ externalTransactionRef: 'rf_secret', committedAt: 5_000 });
+  });
+
+  it('has the same keys on a retry, and others for another step or run', () => {
+    const { call, options } = scene();
+    const key = actionOf(call, options);
+    expect(actionOf({ ...call, assumptionRefs: [] }, options)).toMatchObject({ effectKey: key.effectKey, idempotencyKey: key.idempotencyKey, callId: key.callId });
+    expect(actionOf({ ...call, stepId: 'again' }, options).idempotencyKey).not.toBe(key.idempotencyKey);
+    expect(actionOf({ ...call, run: { ...call.run, runId: 'run-2' } }, options).idempotencyKey).not.toBe(key.idempotencyKey);
+  });
+
+  it('calls an error after sending uncertain, and a refusal failed', async () => {
+    const hung = scene({ tool: { execute: () => Promise.reject(new Error('socket hang up')) } });
+    expect(await hung.run()).toMatchObject({ kind: 'uncertain', error_kind: 'TOOL_ERROR' });
+    const refused = scene({ tool: { execute: () => Promise.reject(new ToolRejected('order_closed', 'the order is closed')) } });
+    expect(await refused.run()).toMatchObject({ kind: 'failed', error_kind: 'order_closed' });
+    expect([...hung.told, ...refused.told]).toEqual(['planned', 'uncertain', 'planned', 'failed']);
+  });
+
+  it('refuses arguments that do not fit the contract, and calls nothing', async () => {
+    const { run, told } = scene();
+    expect(await run({ order: '4711', amount_minor: 0.5, note: 'x' })).toMatchObject({ kind: 'refused', code: 'ARGS_INVALID', mutation_refs: [] });
+    expect(told).toEqual([]);
+  });
+
+  it('asks a schema of the tool as well', async () => {
+    const { run, told } = scene({ tool: { schema: { '~standard': { validate: () => ({ issues: [{ message: 'order is blocked' }] }) } } } });
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'ARGS_INVALID' });
+    expect(told).toEqual([]);
+  });
+
+  it('captures the prior value where the contract wants it, or refuses', async () => {
+    const overwriting = { ...contract, requires_prior_value_capture: true };
+    expect(await scene({ contract: overwriting }).run()).toMatchObject({ kind: 'refused', code: 'PRIOR_VALUE_MISSING' });
+    const captured = scene({ contract: overwriting, tool: { capturePriorValue: () => Promise.resolve({ limit: 3 }) } });
+    await captured.run();
+    expect(captured.outcomes[0]?.priorValue).toEqual({ limit: 3 });
+  });
+
+  it('reserves before it acts, keeps within the ceiling and gives back what failed', async () => {
+    const budget = new MemoryBudget(500_000);
+    const failed = scene({ budget, tool: { execute: () => Promise.reject(new ToolRejected('closed', 'closed')) } });
+    await failed.run();
+    expect(await scene({ budget }).run()).toMatchObject({ kind: 'succeeded' });
+    const beyond = scene({ budget });
+    expect(await beyond.run({ order: '4712', amount_minor: 1 })).toMatchObject({ kind: 'refused', code: 'BUDGET_ESCALATED' });
+    expect(beyond.told).toEqual([]);
+  });
+
+  it('does not act when its intent cannot be published', async () => {
+    const { run, told } = scene({ producer: { toolPlanned: () => Promise.reject(new Error('no broker')) } });
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'INTENT_NOT_PUBLISHED' });
+    expect(told).toEqual([]);
+  });
+
+  it('does not hide that an outcome could not be published', async () => {
+    const { run } = scene({ producer: { toolExecuted: () => Promise.reject(new Error('no broker')) } });
+    await expect(run()).rejects.toThrow('no broker');
+  });
+});
+
+describe('a guard that only observes', () => {
+  it('hears every objection and refuses nothing', async () => {
+    const { run, told, troubles } = scene({ mode: 'observe', budget: new MemoryBudget(0), producer: { toolPlanned: () => Promise.reject(new Error('no broker')) } });
+    expect(await run({ order: '4711', amount_minor: 5, note: 'x' })).toMatchObject({ kind: 'succeeded' });
+    expect(troubles).toEqual(['ARGS_INVALID', 'BUDGET_ESCALATED', 'INTENT_NOT_PUBLISHED']);
+    expect(told).toEqual(['called', 'succeeded']);
+  });
+});
+
+describe('a guard that is off', () => {
+  it('calls the tool and tells nobody', async () => {
+    const { run, told } = scene({ mode: 'off' });
+    expect(await run({ anything: 1 })).toEqual({ kind: 'succeeded', mutation_refs: [], error_kind: null });
+    expect(told).toEqual(['called']);
+  });
+});

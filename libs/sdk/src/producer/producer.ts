@@ -1,0 +1,146 @@
+// Producer: tells Recourse what agents did and what the world says about their assumptions.
+//
+// Boundary: wires only, at least once. Event ids are derived from what is told, so a repeated publication is
+// deduplicated by whoever reads it (L12).
+import { plainPayload } from '@recourse/contract';
+import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
+import type { Kafka } from '@recourse/kafka';
+import type { AssumptionInvalidated, Codecs, SourceKind, ToolExecuted, ToolOutcome, ToolPlanned } from '@recourse/messages';
+
+export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
+export const ASSUMPTIONS_TOPIC = 'recourse.assumption-events';
+
+/** An action of an agent, as it is told before and after. */
+export interface Action {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly agentId: string;
+  /** Person on whose behalf the agent acts; null when unknown. */
+  readonly initiator: string | null;
+  readonly objective: string | null;
+  readonly stepId: string;
+  readonly callId: string;
+  readonly capability: string;
+  /** Digest of the contract it runs under; null when the producer knows none. */
+  readonly contractDigest: Buffer | null;
+  readonly effectKey: string;
+  readonly idempotencyKey: string;
+  readonly subjectRef: string | null;
+  /** Validated arguments. */
+  readonly args: Json;
+  readonly assumptionRefs: readonly string[];
+}
+
+/** What came of an action. Instants in epoch milliseconds of the producer. */
+export interface ActionOutcome {
+  readonly outcome: ToolOutcome;
+  readonly result: Json | null;
+  readonly priorValue: Json | null;
+  readonly externalTransactionRef: string | null;
+  readonly errorKind: string | null;
+  readonly committedAt: number;
+}
+
+export interface Statement {
+  /** Unique per source; derived from the content when absent. */
+  readonly eventId?: string;
+  readonly tenant: string;
+  /** Name of the assumption, e.g. `order/4711#not_shipped`. */
+  readonly ref: string;
+  /** Run it is limited to; absent for every run of the tenant. */
+  readonly runId?: string;
+  readonly statement: Json;
+  /** When it became so, epoch milliseconds of the source. */
+  readonly statedAt: number;
+}
+
+/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE). */
+export interface Producer {
+  toolPlanned(action: Action, plannedAt: number): Promise<string>;
+  toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
+  assumptionDeclared(statement: Statement): Promise<string>;
+  assumptionInvalidated(statement: Statement & { readonly sourceKind: SourceKind }): Promise<string>;
+  assumptionReaffirmed(statement: Statement): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface ProducerOptions {
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  /** Who speaks: agent platform, warehouse, monitor. */
+  readonly source: string;
+  /** Registers schemas that are not there; off where schemas are provisioned. */
+  readonly registerSchemas?: boolean;
+}
+
+/** Opens a producer. Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
+export async function createProducer({ kafka, codecs, source, registerSchemas = false }: ProducerOptions): Promise<Producer> {
+  for (const topic of [EXECUTIONS_TOPIC, ASSUMPTIONS_TOPIC]) await codecs.prepareWriter(topic, { register: registerSchemas });
+  const wire = await kafka.wireProducer();
+
+  async function send(topic: string, type: string, key: string, body: { readonly event_id: string }): Promise<string> {
+    await wire.send(topic, [{ key: Buffer.from(key, 'utf8'), value: codecs.encode(topic, type, body) }]);
+    return body.event_id;
+  }
+
+  const state = (type: string, statement: Statement, more: object = {}): Promise<string> =>
+    send(ASSUMPTIONS_TOPIC, type, statement.ref, { ...statementBody(source, type, statement), ...more });
+
+  return {
+    toolPlanned: (action, plannedAt) => send(EXECUTIONS_TOPIC, 'ToolPlanned', action.runId, plannedBody(source, action, plannedAt)),
+    toolExecuted: (action, outcome) => send(EXECUTIONS_TOPIC, 'ToolExecuted', action.runId, executedBody(source, action, outcome)),
+    assumptionDeclared: (statement) => state('AssumptionDeclared', statement),
+    assumptionInvalidated: ({ sourceKind, ...statement }) => state('AssumptionInvalidated', statement, { source_kind: sourceKind }),
+    assumptionReaffirmed: (statement) => state('AssumptionReaffirmed', statement),
+    close: () => wire.close(),
+  };
+}
+
+/** Body of a ToolPlanned. */
+export function plannedBody(source: string, action: Action, plannedAt: number): ToolPlanned {
+  return { ...actionBody(source, 'planned', action), planned_at: plannedAt };
+}
+
+/** Body of a ToolExecuted. */
+export function executedBody(source: string, action: Action, { outcome, result, priorValue, externalTransactionRef, errorKind, committedAt }: ActionOutcome): ToolExecuted {
+  return {
+    ...actionBody(source, outcome, action),
+    outcome,
+    result: payloadOrNull(result),
+    prior_value: payloadOrNull(priorValue),
+    external_transaction_ref: externalTransactionRef,
+    error_kind: errorKind,
+    committed_at: committedAt,
+  };
+}
+
+function actionBody(source: string, told: string, action: Action): Omit<ToolPlanned, 'planned_at'> {
+  return {
+    event_id: deriveId('evt', source, action.tenant, action.runId, action.effectKey, told),
+    tenant: action.tenant,
+    run_id: action.runId,
+    agent_id: action.agentId,
+    initiator: action.initiator,
+    objective: action.objective,
+    step_id: action.stepId,
+    call_id: action.callId,
+    capability: action.capability,
+    contract_digest: action.contractDigest,
+    effect_key: action.effectKey,
+    idempotency_key: action.idempotencyKey,
+    subject_ref: action.subjectRef,
+    args: plainPayload(action.args),
+    assumption_refs: action.assumptionRefs,
+  };
+}
+
+function statementBody(source: string, type: string, { eventId, tenant, ref, runId, statement, statedAt }: Statement): Omit<AssumptionInvalidated, 'source_kind'> {
+  const content = sha256Hex(canonicalJson([tenant, runId ?? null, statement]));
+  return {
+    event_id: eventId ?? deriveId('evt', source, type, ref, statedAt, content),
+    tenant, ref, run_id: runId ?? null, source, statement: plainPayload(statement), stated_at: statedAt,
+  };
+}
+
+const payloadOrNull = (value: Json | null): ReturnType<typeof plainPayload> | null => (value === null ? null : plainPayload(value));

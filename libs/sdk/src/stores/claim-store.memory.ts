@@ -1,0 +1,13 @@
+// Claims in memory: as durable as the object that holds them.
+import type { Claim, ClaimStore } from './claim-store.port.js';
+
+export class MemoryClaimStore implements ClaimStore {
+  private readonly taken = new Set<string>();
+
+  claim({ stepId, attempt }: Claim): Promise<'granted' | 'taken'> {
+    const key = JSON.stringify([stepId, attempt]);
+    if (this.taken.has(key)) return Promise.resolve('taken');
+    this.taken.add(key);
+    return Promise.resolve('granted');
+  }
+}

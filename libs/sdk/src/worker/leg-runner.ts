@@ -1,0 +1,154 @@
+// Runs one leg: asks decideStep, obeys, and writes down what it saw.
+//
+// Boundary: calls tools, claim store and clock; sends nothing. A tool's error never leaves it.
+import { boundFacts, evaluateCondition, plainPayload, readPayload } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import type { LegReported, LegRequested, LegStep, Observation, ObservationPhase, StepReport } from '@recourse/messages';
+import type { Clock } from '../clock.port.js';
+import type { ClaimStore } from '../stores/claim-store.port.js';
+import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
+import type { CallFailure, StepAction, StepEvent, WorkerRules } from './leg.decisions.js';
+import { ToolRejected } from './tool.js';
+import type { Tool } from './tool.js';
+
+export interface LegParts {
+  readonly workerId: string;
+  readonly tools: Readonly<Record<string, Tool>>;
+  readonly clock: Clock;
+  readonly claimStore: ClaimStore;
+  /** Longest a call may take here, in milliseconds; the request may ask for less. */
+  readonly callTimeoutMs: number;
+  readonly rules: WorkerRules;
+}
+
+/** One step under way. */
+interface Running {
+  readonly leg: LegRequested;
+  readonly step: LegStep;
+  readonly args: Json;
+  readonly observations: Observation[];
+  detail: string | null;
+}
+
+/**
+ * Runs the steps of a leg in order, up to the first that is not verified.
+ *
+ * Shape:  the report has one entry per step that was begun.
+ * Errors: none of the tools'; those of the clock pass.
+ */
+export async function runLeg(leg: LegRequested, parts: LegParts): Promise<LegReported> {
+  const steps: StepReport[] = [];
+  for (const step of leg.steps) {
+    const report = await runStep(leg, step, parts);
+    steps.push(report);
+    if (report.outcome !== 'verified') break;
+  }
+  const { leg_id, tenant, run_id, attempt, lease_id } = leg;
+  return { leg_id, tenant, run_id, attempt, lease_id, worker_id: parts.workerId, reported_at: parts.clock.now(), steps };
+}
+
+async function runStep(leg: LegRequested, step: LegStep, parts: LegParts): Promise<StepReport> {
+  const args = argsOf(step);
+  if (args === null) return { step_id: step.step_id, outcome: 'not_executed', observations: [], error_kind: 'ARGS_UNREADABLE', detail: null };
+  const running: Running = { leg, step, args: args.value, observations: [], detail: null };
+  let progress = NOT_BEGUN;
+  for (;;) {
+    const action = decideStep({ leg, step, progress, now: parts.clock.now(), rules: parts.rules });
+    if (action.do === 'end') {
+      const { outcome, errorKind } = action.end;
+      return { step_id: step.step_id, outcome, observations: running.observations, error_kind: errorKind, detail: running.detail };
+    }
+    progress = advance(leg, progress, await obey(action, running, parts));
+  }
+}
+
+/** Bound arguments; null when they are sealed or broken, and then nothing is called. */
+function argsOf(step: LegStep): { readonly value: Json } | null {
+  try { return { value: readPayload(step.call.args) }; } catch { return null; }
+}
+
+async function obey(action: Exclude<StepAction, { do: 'end' }>, running: Running, parts: LegParts): Promise<StepEvent> {
+  switch (action.do) {
+    case 'observe': return observe(action, running, parts);
+    case 'claim': return { type: 'ClaimAnswered', answer: await claim(running, parts) };
+    case 'execute': return execute(running, parts);
+    case 'pause':
+      await parts.clock.sleep(action.ms);
+      return { type: 'Paused' };
+  }
+}
+
+async function observe({ phase, capability, condition }: Extract<StepAction, { do: 'observe' }>, running: Running, parts: LegParts): Promise<StepEvent> {
+  const called = await call(capability, phase, running, parts);
+  if (called.kind === 'failed') return { type: 'ObservationFailed', phase, failure: called.failure };
+  return { type: 'Observed', phase, holds: judge(condition, called.observed, running) };
+}
+
+/** Whether an observation meets a condition; null when that cannot be told, which no rule takes for a yes. */
+function judge(condition: string | null, observed: Json, running: Running): boolean | null {
+  if (condition === null) return null;
+  // A leg does not carry the arguments of the forward action: a condition on them is for the orchestrator to judge.
+  const bound = boundFacts({ reversalArgs: running.args, originalArgs: null, externalRef: running.step.external_transaction_ref });
+  const judged = evaluateCondition(condition, { observed, bound });
+  if (judged.ok) return judged.holds;
+  running.detail = judged.detail;
+  return null;
+}
+
+async function claim({ leg, step }: Running, { claimStore, workerId }: LegParts): Promise<'granted' | 'taken' | 'failed'> {
+  try {
+    return await claimStore.claim({ stepId: step.step_id, attempt: leg.attempt, workerId });
+  } catch {
+    return 'failed';
+  }
+}
+
+async function execute(running: Running, parts: LegParts): Promise<StepEvent> {
+  const called = await call(running.step.call.capability, 'execute', running, parts);
+  return called.kind === 'failed' ? { type: 'ExecutionFailed', failure: called.failure } : { type: 'Executed' };
+}
+
+type Called = { readonly kind: 'answered'; readonly observed: Json } | { readonly kind: 'failed'; readonly failure: CallFailure };
+
+async function call(capability: string, phase: ObservationPhase, running: Running, parts: LegParts): Promise<Called> {
+  const tool = Object.hasOwn(parts.tools, capability) ? parts.tools[capability] : undefined;
+  if (tool === undefined) {
+    running.detail = `no tool ${capability}`;
+    return { kind: 'failed', failure: 'TOOL_MISSING' };
+  }
+  const called = await within(Math.min(parts.callTimeoutMs, running.leg.call_timeout_ms), parts.clock, attempt(tool, phase, running));
+  if (called.kind === 'answered') {
+    running.detail = null;
+    running.observations.push({ phase, capability, observed: plainPayload(called.observed), observed_at: parts.clock.now() });
+    return called;
+  }
+  running.detail = called.detail;
+  return { kind: 'failed', failure: called.failure };
+}
+
+type Attempted = Extract<Called, { kind: 'answered' }> | { readonly kind: 'failed'; readonly failure: CallFailure; readonly detail: string };
+
+async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }: Running): Promise<Attempted> {
+  const { call: { call_id: callId, idempotency_key: idempotencyKey }, subject_ref: subjectRef, external_transaction_ref: externalTransactionRef } = step;
+  try {
+    const context = { runId: leg.run_id, tenant: leg.tenant, callId, idempotencyKey, reason: leg.reason, attempt: leg.attempt, phase, subjectRef, externalTransactionRef };
+    const observed = await tool(args, context);
+    // Whatever a tool answers must fit a record: what is no JSON counts as an error of the tool.
+    plainPayload(observed);
+    return { kind: 'answered', observed };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return { kind: 'failed', failure: error instanceof ToolRejected ? 'TOOL_REJECTED' : 'TOOL_ERROR', detail };
+  }
+}
+
+/** Waits for a call, at most so long. The call itself goes on: whoever comes after must not rely on its end. */
+async function within(timeoutMs: number, clock: Clock, attempted: Promise<Attempted>): Promise<Attempted> {
+  const answered = new AbortController();
+  const late = clock.sleep(timeoutMs, answered.signal).then((): Attempted => ({ kind: 'failed', failure: 'TOOL_TIMEOUT', detail: `no answer within ${String(timeoutMs)} ms` }));
+  try {
+    return await Promise.race([attempted, late]);
+  } finally {
+    answered.abort();
+  }
+}

@@ -1,0 +1,220 @@
+// What a worker does next for one step of a leg. Pure: the runner obeys and feeds back what happened.
+//
+// Invariants (DESIGN 3.3, L11)
+//   I1. After `not_after` nothing is called: asked again before every call.
+//   I2. Nothing is executed twice by one leg, nor without reconciliation where the request asks for it.
+//   I3. Where the tool takes no key, a durable claim comes before the call, and a later attempt never executes.
+//   I4. `verified` needs an observation that meets the success condition; an answer of the acting tool is none.
+import type { LegRequested, LegStep, ObservationPhase, StepOutcome } from '@recourse/messages';
+
+/** Why a step did not end verified; the closed set of `error_kind`. */
+export type StepErrorKind =
+  | 'LEASE_OVER'            // not_after has passed
+  | 'KIND_UNSUPPORTED'      // this worker does not know that kind of leg
+  | 'ARGS_UNREADABLE'       // sealed or broken arguments
+  | 'TOOL_MISSING'          // no tool of that capability here
+  | 'TOOL_REJECTED'         // the tool knows it had no effect
+  | 'TOOL_ERROR'            // the tool failed and nobody knows what happened
+  | 'TOOL_TIMEOUT'          // no answer in time
+  | 'CLAIM_TAKEN'           // somebody may have called already
+  | 'CLAIM_FAILED'          // the claim store did not answer; nothing was called
+  | 'RECONCILE_IMPOSSIBLE'  // asked to find out first, and no capability or condition tells
+  | 'RETRY_WITHOUT_KEY'     // not happened, and a repeat could happen twice
+  | 'STALE'                 // somebody else changed the resource
+  | 'CONDITION_FAILED'      // an observation could not be judged
+  | 'NO_VERIFICATION'       // nothing observes the result
+  | 'NOT_OBSERVED';         // the success condition does not hold
+
+export type CallFailure = 'TOOL_MISSING' | 'TOOL_REJECTED' | 'TOOL_ERROR' | 'TOOL_TIMEOUT';
+
+export interface StepEnd {
+  readonly outcome: StepOutcome;
+  readonly errorKind: StepErrorKind | null;
+}
+
+/** How far a step has come. */
+export interface StepProgress {
+  readonly reconciled: boolean;
+  /** The effect is there, by this leg or by an earlier one. */
+  readonly isMade: boolean;
+  readonly isFresh: boolean;
+  readonly isClaimed: boolean;
+  readonly verifications: number;
+  /** Of these, how many could be observed. */
+  readonly observed: number;
+  readonly isPaused: boolean;
+  readonly end: StepEnd | null;
+}
+
+export const NOT_BEGUN: StepProgress = {
+  reconciled: false, isMade: false, isFresh: false, isClaimed: false, verifications: 0, observed: 0, isPaused: false, end: null,
+};
+
+export type StepAction =
+  | { readonly do: 'observe'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly capability: string; readonly condition: string | null }
+  | { readonly do: 'claim' }
+  | { readonly do: 'execute' }
+  | { readonly do: 'pause'; readonly ms: number }
+  | { readonly do: 'end'; readonly end: StepEnd };
+
+export type StepEvent =
+  /** `holds` is null when the condition could not be judged. */
+  | { readonly type: 'Observed'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly holds: boolean | null }
+  | { readonly type: 'ObservationFailed'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly failure: CallFailure }
+  | { readonly type: 'ClaimAnswered'; readonly answer: 'granted' | 'taken' | 'failed' }
+  | { readonly type: 'Executed' }
+  | { readonly type: 'ExecutionFailed'; readonly failure: CallFailure }
+  | { readonly type: 'Paused' };
+
+/** Rules of the worker. All are on; the simulation switches one off to see that its checker notices. */
+export interface WorkerRules {
+  readonly notAfter: boolean;
+  readonly reconcileFirst: boolean;
+  readonly claim: boolean;
+}
+
+export const ALL_RULES: WorkerRules = { notAfter: true, reconcileFirst: true, claim: true };
+
+export interface StepSituation {
+  readonly leg: LegRequested;
+  readonly step: LegStep;
+  readonly progress: StepProgress;
+  /** Worker time, epoch milliseconds. */
+  readonly now: number;
+  readonly rules: WorkerRules;
+}
+
+/** May a leg be begun, or gone on with, at this instant? */
+export function isLeaseOver(leg: LegRequested, now: number, rules: WorkerRules = ALL_RULES): boolean {
+  return rules.notAfter && now > leg.not_after;
+}
+
+/**
+ * Says what to do next for a step.
+ *
+ * Units:  instants in epoch milliseconds.
+ * Source: DESIGN 3.3 L11, 6.3 "Leg".
+ */
+export function decideStep(situation: StepSituation): StepAction {
+  const { leg, progress, now, rules } = situation;
+  if (progress.end !== null) return { do: 'end', end: progress.end };
+  if (isLeaseOver(leg, now, rules)) return ended(progress.isMade ? 'unknown' : 'refused_late', 'LEASE_OVER');
+  switch (leg.kind) {
+    case 'compensate': return decideCompensation(situation);
+    case 'reconcile':
+    case 'observe':
+      return decideLook(situation);
+    case 'release':
+    case 'cancel':
+      return ended('not_executed', 'KIND_UNSUPPORTED');
+  }
+}
+
+function decideCompensation({ leg, step, progress, rules }: StepSituation): StepAction {
+  if (progress.isMade) return decideVerification(step, progress);
+  if (rules.reconcileFirst && leg.reconcile_first && !progress.reconciled) return reconciliation(step);
+  if (rules.claim && leg.attempt > 1 && step.key_lifetime_ms === null) return ended('not_executed', 'RETRY_WITHOUT_KEY');
+  if (step.stale_capability !== null && !progress.isFresh) {
+    return { do: 'observe', phase: 'stale_check', capability: step.stale_capability, condition: step.stale_condition };
+  }
+  if (rules.claim && step.key_lifetime_ms === null && !progress.isClaimed) return { do: 'claim' };
+  return { do: 'execute' };
+}
+
+/** A leg that only looks: reconciliation of an earlier attempt, or an observation of the resource. */
+function decideLook({ leg, step }: StepSituation): StepAction {
+  return leg.kind === 'reconcile' ? reconciliation(step) : observation(step);
+}
+
+function reconciliation(step: LegStep): StepAction {
+  const capability = step.reconcile_capability ?? step.verify_capability;
+  if (capability === null || step.success_condition === null) return ended('unknown', 'RECONCILE_IMPOSSIBLE');
+  return { do: 'observe', phase: 'reconcile', capability, condition: step.success_condition };
+}
+
+function observation(step: LegStep): StepAction {
+  const capability = step.verify_capability ?? step.reconcile_capability;
+  if (capability === null) return ended('unverified', 'NO_VERIFICATION');
+  return { do: 'observe', phase: 'verify', capability, condition: step.success_condition };
+}
+
+function decideVerification(step: LegStep, progress: StepProgress): StepAction {
+  const { verify_capability: capability, success_condition: condition } = step;
+  if (capability === null || condition === null) return ended('unverified', 'NO_VERIFICATION');
+  if (progress.verifications >= Math.max(1, step.verify_max_attempts)) {
+    return progress.observed > 0 ? ended('unverified', 'NOT_OBSERVED') : ended('unknown', 'TOOL_ERROR');
+  }
+  if (progress.verifications > 0 && !progress.isPaused) return { do: 'pause', ms: step.verify_delay_ms };
+  return { do: 'observe', phase: 'verify', capability, condition };
+}
+
+/**
+ * Progress after something happened. Holds no rules about time.
+ *
+ * Shape: pure; an event that ends the step sets `end`.
+ */
+export function advance(leg: LegRequested, progress: StepProgress, event: StepEvent): StepProgress {
+  switch (event.type) {
+    case 'Observed':
+      return leg.kind === 'compensate' ? afterObservation(progress, event) : { ...progress, end: lookEnd(event.holds) };
+    case 'ObservationFailed':
+      return leg.kind === 'compensate' ? afterBlindness(progress, event) : { ...progress, end: end('unknown', event.failure) };
+    case 'ClaimAnswered':
+      return afterClaim(progress, event.answer);
+    case 'Executed':
+      return { ...progress, isMade: true };
+    case 'ExecutionFailed':
+      return { ...progress, end: executionEnd(event.failure) };
+    case 'Paused':
+      return { ...progress, isPaused: true };
+  }
+}
+
+function afterObservation(progress: StepProgress, { phase, holds }: Extract<StepEvent, { type: 'Observed' }>): StepProgress {
+  switch (phase) {
+    case 'reconcile':
+      if (holds === null) return { ...progress, end: end('unknown', 'CONDITION_FAILED') };
+      return { ...progress, reconciled: true, isMade: holds };
+    case 'stale_check':
+      if (holds === true) return { ...progress, isFresh: true };
+      return { ...progress, end: end('stale', holds === null ? 'CONDITION_FAILED' : 'STALE') };
+    case 'verify':
+      if (holds === true) return { ...progress, end: end('verified', null) };
+      return { ...progress, verifications: progress.verifications + 1, observed: progress.observed + 1, isPaused: false };
+  }
+}
+
+function afterBlindness(progress: StepProgress, { phase, failure }: Extract<StepEvent, { type: 'ObservationFailed' }>): StepProgress {
+  switch (phase) {
+    case 'reconcile': return { ...progress, end: end('unknown', failure) };
+    case 'stale_check': return { ...progress, end: end('not_executed', failure) };
+    case 'verify': return { ...progress, verifications: progress.verifications + 1, isPaused: false };
+  }
+}
+
+function afterClaim(progress: StepProgress, answer: 'granted' | 'taken' | 'failed'): StepProgress {
+  switch (answer) {
+    case 'granted': return { ...progress, isClaimed: true };
+    case 'taken': return { ...progress, end: end('unknown', 'CLAIM_TAKEN') };
+    // Whether the claim is on disk is not known, so nobody can call under it any more; nothing was called.
+    case 'failed': return { ...progress, end: end('not_executed', 'CLAIM_FAILED') };
+  }
+}
+
+function executionEnd(failure: CallFailure): StepEnd {
+  switch (failure) {
+    case 'TOOL_MISSING': return end('not_executed', failure);
+    case 'TOOL_REJECTED': return end('failed', failure);
+    case 'TOOL_ERROR':
+    case 'TOOL_TIMEOUT':
+      return end('unknown', failure);
+  }
+}
+
+function lookEnd(holds: boolean | null): StepEnd {
+  if (holds === null) return end('unknown', 'CONDITION_FAILED');
+  return holds ? end('verified', null) : end('unverified', 'NOT_OBSERVED');
+}
+
+const end = (outcome: StepOutcome, errorKind: StepErrorKind | null): StepEnd => ({ outcome, errorKind });
+const ended = (outcome: StepOutcome, errorKind: StepErrorKind): StepAction => ({ do: 'end', end: end(outcome, errorKind) });

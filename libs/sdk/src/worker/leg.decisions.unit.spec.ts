@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LegRequested, LegStep } from '@recourse/messages';
+import { advance, ALL_RULES, decideStep, NOT_BEGUN } from './leg.decisions.js';
+import type { StepEvent, StepProgress, WorkerRules } from './leg.decisions.js';
+import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
+
+interface Scene { readonly leg?: Partial<LegRequested>; readonly step?: Partial<LegStep>; readonly now?: number; readonly rules?: WorkerRules }
+
+function next({ leg = {}, step = {}, now = 0, rules = ALL_RULES }: Scene, ...events: readonly StepEvent[]) {
+  const request = legOf(leg);
+  const progress = events.reduce<StepProgress>((before, event) => Object.freeze(advance(request, Object.freeze(before), event)), NOT_BEGUN);
+  return decideStep({ leg: request, step: legStep(step), progress, now, rules });
+}
+const end = (outcome: string, errorKind: string | null) => ({ do: 'end', end: { outcome, errorKind } });
+
+const fresh: StepEvent = { type: 'Observed', phase: 'stale_check', holds: true };
+const executed: StepEvent = { type: 'Executed' };
+const unseen: StepEvent = { type: 'Observed', phase: 'verify', holds: false };
+const blind: StepEvent = { type: 'ObservationFailed', phase: 'verify', failure: 'TOOL_TIMEOUT' };
+const paused: StepEvent = { type: 'Paused' };
+const keyless = { key_lifetime_ms: null };
+
+describe('a step of a compensation', () => {
+  it('goes from stale-state check to execution to verification', () => {
+    expect(next({})).toMatchObject({ do: 'observe', phase: 'stale_check' });
+    expect(next({}, fresh)).toEqual({ do: 'execute' });
+    expect(next({}, fresh, executed)).toMatchObject({ do: 'observe', phase: 'verify' });
+    expect(next({}, fresh, executed, { type: 'Observed', phase: 'verify', holds: true })).toEqual(end('verified', null));
+  });
+
+  it('verifies so often and no oftener, with pauses between', () => {
+    expect(next({}, fresh, executed, unseen)).toEqual({ do: 'pause', ms: 100 });
+    expect(next({}, fresh, executed, unseen, paused)).toMatchObject({ do: 'observe', phase: 'verify' });
+    expect(next({}, fresh, executed, unseen, paused, unseen)).toEqual(end('unverified', 'NOT_OBSERVED'));
+  });
+
+  it('is unknown, not unverified, when nothing could be observed', () => {
+    expect(next({}, fresh, executed, blind, paused, blind)).toEqual(end('unknown', 'TOOL_ERROR'));
+    expect(next({}, fresh, executed, unseen, paused, blind)).toEqual(end('unverified', 'NOT_OBSERVED'));
+  });
+
+  it('stops at a resource that somebody else changed', () => {
+    expect(next({}, { type: 'Observed', phase: 'stale_check', holds: false })).toEqual(end('stale', 'STALE'));
+    expect(next({}, { type: 'Observed', phase: 'stale_check', holds: null })).toEqual(end('stale', 'CONDITION_FAILED'));
+    expect(next({}, { type: 'ObservationFailed', phase: 'stale_check', failure: 'TOOL_ERROR' })).toEqual(end('not_executed', 'TOOL_ERROR'));
+  });
+
+  it.each([['TOOL_TIMEOUT', 'unknown'], ['TOOL_ERROR', 'unknown'], ['TOOL_REJECTED', 'failed'], ['TOOL_MISSING', 'not_executed']] as const)(
+    'after %s of the acting call is %s', (failure, outcome) => {
+      expect(next({}, fresh, { type: 'ExecutionFailed', failure })).toEqual(end(outcome, failure));
+    });
+
+  it('never counts as verified without an observer', () => {
+    expect(next({ step: { verify_capability: null } }, fresh, executed)).toEqual(end('unverified', 'NO_VERIFICATION'));
+    expect(next({ step: { success_condition: null } }, fresh, executed)).toEqual(end('unverified', 'NO_VERIFICATION'));
+  });
+});
+
+describe('the lease', () => {
+  it('holds up to not_after, and no longer', () => {
+    expect(next({ now: NOT_AFTER })).toMatchObject({ do: 'observe' });
+    expect(next({ now: NOT_AFTER + 1 })).toEqual(end('refused_late', 'LEASE_OVER'));
+  });
+
+  it('is asked again before the acting call and before each verification', () => {
+    expect(next({ now: NOT_AFTER + 1 }, fresh)).toEqual(end('refused_late', 'LEASE_OVER'));
+    expect(next({ now: NOT_AFTER + 1 }, fresh, executed)).toEqual(end('unknown', 'LEASE_OVER'));
+    expect(next({ now: NOT_AFTER + 1 }, fresh, executed, unseen, paused)).toEqual(end('unknown', 'LEASE_OVER'));
+  });
+
+  it('does not undo a verdict that was reached in time', () => {
+    expect(next({ now: NOT_AFTER + 1 }, fresh, executed, { type: 'Observed', phase: 'verify', holds: true })).toEqual(end('verified', null));
+  });
+});
+
+describe('reconciliation', () => {
+  const leg = { reconcile_first: true, attempt: 2 };
+  const seen = (holds: boolean | null): StepEvent => ({ type: 'Observed', phase: 'reconcile', holds });
+
+  it('comes before everything else', () => { expect(next({ leg })).toMatchObject({ do: 'observe', phase: 'reconcile' }); });
+  it('skips execution when the effect is there, and still verifies', () => { expect(next({ leg }, seen(true))).toMatchObject({ do: 'observe', phase: 'verify' }); });
+  it('goes on to execute when it is not', () => { expect(next({ leg }, seen(false), fresh)).toEqual({ do: 'execute' }); });
+  it('that cannot tell leaves the outcome unknown', () => {
+    expect(next({ leg }, seen(null))).toEqual(end('unknown', 'CONDITION_FAILED'));
+    expect(next({ leg }, { type: 'ObservationFailed', phase: 'reconcile', failure: 'TOOL_TIMEOUT' })).toEqual(end('unknown', 'TOOL_TIMEOUT'));
+    expect(next({ leg, step: { reconcile_capability: null, verify_capability: null } })).toEqual(end('unknown', 'RECONCILE_IMPOSSIBLE'));
+  });
+});
+
+describe('a tool that takes no key', () => {
+  it('is claimed before it is called', () => {
+    expect(next({ step: keyless }, fresh)).toEqual({ do: 'claim' });
+    expect(next({ step: keyless }, fresh, { type: 'ClaimAnswered', answer: 'granted' })).toEqual({ do: 'execute' });
+  });
+  it('is never called under a claim that was taken, or may have been', () => {
+    expect(next({ step: keyless }, fresh, { type: 'ClaimAnswered', answer: 'taken' })).toEqual(end('unknown', 'CLAIM_TAKEN'));
+    expect(next({ step: keyless }, fresh, { type: 'ClaimAnswered', answer: 'failed' })).toEqual(end('not_executed', 'CLAIM_FAILED'));
+  });
+  it('is never called by a later attempt', () => {
+    const later = { leg: { attempt: 2, reconcile_first: true }, step: keyless };
+    expect(next(later, { type: 'Observed', phase: 'reconcile', holds: false })).toEqual(end('not_executed', 'RETRY_WITHOUT_KEY'));
+    expect(next(later, { type: 'Observed', phase: 'reconcile', holds: true })).toMatchObject({ do: 'observe', phase: 'verify' });
+  });
+});
+
+describe('other kinds of leg', () => {
+  it.each(['release', 'cancel'] as const)('%s is answered, not performed', (kind) => {
+    expect(next({ leg: { kind } })).toEqual(end('not_executed', 'KIND_UNSUPPORTED'));
+  });
+  it.each([['reconcile', 'reconcile'], ['observe', 'verify']] as const)('%s looks once and says what it saw', (kind, phase) => {
+    expect(next({ leg: { kind } })).toMatchObject({ do: 'observe', phase });
+    expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: true })).toEqual(end('verified', null));
+    expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: false })).toEqual(end('unverified', 'NOT_OBSERVED'));
+    expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: null })).toEqual(end('unknown', 'CONDITION_FAILED'));
+  });
+});
+
+describe('a rule that is switched off', () => {
+  it('shows: that is what the simulation looks for', () => {
+    expect(next({ now: NOT_AFTER + 1, rules: { ...ALL_RULES, notAfter: false } })).toMatchObject({ do: 'observe' });
+    expect(next({ leg: { reconcile_first: true }, rules: { ...ALL_RULES, reconcileFirst: false } })).toMatchObject({ phase: 'stale_check' });
+    expect(next({ step: keyless, rules: { ...ALL_RULES, claim: false } }, fresh)).toEqual({ do: 'execute' });
+  });
+});

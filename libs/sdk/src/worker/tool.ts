@@ -1,0 +1,34 @@
+// A tool as the worker calls it.
+import type { Json } from '@recourse/kernel';
+import type { ObservationPhase } from '@recourse/messages';
+
+/** What a tool is told besides its arguments. */
+export interface ToolContext {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly callId: string;
+  /** Same on every attempt; the provider deduplicates by it where it can. */
+  readonly idempotencyKey: string;
+  readonly reason: string;
+  /** From 1; the fencing token where the provider takes one. */
+  readonly attempt: number;
+  readonly phase: ObservationPhase;
+  readonly subjectRef: string | null;
+  readonly externalTransactionRef: string | null;
+}
+
+/**
+ * Calls the outside world once and answers what came back.
+ *
+ * Implementations MUST throw ToolRejected only when they know that the call had no effect; any other error counts as
+ * "nobody knows". Implementations MUST NOT retry an effect under another key.
+ */
+export type Tool = (args: Json, context: ToolContext) => Promise<Json>;
+
+/** Thrown by a tool that knows its call had no effect: refused, not sent. */
+export class ToolRejected extends Error {
+  override readonly name = 'ToolRejected';
+  constructor(readonly kind: string, detail: string, options?: { readonly cause?: unknown }) {
+    super(detail, options);
+  }
+}

@@ -1,0 +1,220 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import type { Json } from '@recourse/kernel';
+import { createCodecs, recordOf } from '@recourse/messages';
+import type { LegReported, LegRequested } from '@recourse/messages';
+import { ManualClock } from '../clock.memory.js';
+import type { ClaimStore } from '../stores/claim-store.port.js';
+import { MemoryClaimStore } from '../stores/claim-store.memory.js';
+import { MemoryPositionStore } from '../stores/position-store.memory.js';
+import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
+import { ToolRejected } from './tool.js';
+import type { Tool, ToolContext } from './tool.js';
+import { createWorker, RESULTS_TOPIC } from './worker.js';
+import type { Worker, WorkerNote } from './worker.js';
+
+const REQUESTS = 'recourse.tool-requests.payments';
+
+/** A provider that deduplicates by key and can be told to misbehave. */
+class Provider {
+  status = 'settled';
+  calls: { readonly capability: string; readonly context: ToolContext }[] = [];
+  reverse: (context: ToolContext) => Promise<Json> = () => { this.status = 'reversed'; return Promise.resolve({ status: 'reversed' }); };
+
+  readonly tools: Readonly<Record<string, Tool>> = {
+    'payments.reverse_refund': (_, context) => { this.calls.push({ capability: 'reverse', context }); return this.reverse(context); },
+    'payments.get_refund': (_, context) => { this.calls.push({ capability: 'get', context }); return Promise.resolve({ status: this.status }); },
+  };
+
+  get reversals(): number { return this.calls.filter(({ capability }) => capability === 'reverse').length; }
+}
+
+class Stage {
+  readonly clock = new ManualClock(1_000);
+  readonly broker = new MemoryBroker({ now: () => this.clock.now() });
+  readonly registry = new MemoryRegistry();
+  readonly provider = new Provider();
+  readonly positions = new MemoryPositionStore();
+  claimStore: ClaimStore = new MemoryClaimStore();
+  readonly notes: WorkerNote[] = [];
+  private workers: Worker[] = [];
+
+  constructor() { this.broker.ensureTopics([{ name: REQUESTS, partitions: 2 }, { name: RESULTS_TOPIC, partitions: 2 }]); }
+
+  async start(name = 'worker'): Promise<Worker> {
+    const worker = createWorker({
+      kafka: this.broker.forActor(name), codecs: createCodecs(this.registry.forActor(name)), adapter: 'payments', tools: this.provider.tools, clock: this.clock,
+      claimStore: this.claimStore, positions: this.positions, workerId: name, groupId: 'workers', callTimeoutMs: 500, concurrencyMax: 4, registerSchemas: true,
+      onNote: (note) => this.notes.push(note),
+    });
+    this.workers.push(worker);
+    await worker.start();
+    return worker;
+  }
+
+  async ask(...legs: readonly LegRequested[]): Promise<void> {
+    const codecs = createCodecs(this.registry.forActor('orchestrator'));
+    await codecs.prepareWriter(REQUESTS, { register: true });
+    const wire = await this.broker.forActor('orchestrator').wireProducer();
+    for (const leg of legs) await wire.send(REQUESTS, [{ key: Buffer.from(leg.run_id), value: codecs.encode(REQUESTS, 'LegRequested', leg) }]);
+  }
+
+  async garbage(): Promise<void> {
+    const wire = await this.broker.forActor('stranger').wireProducer();
+    await wire.send(REQUESTS, [{ key: Buffer.from('run-1'), value: Buffer.from('no frame') }]);
+  }
+
+  /** Reports so far, once there are so many. */
+  async reports(count: number): Promise<readonly LegReported[]> {
+    const codecs = createCodecs(this.registry.forActor('reader'));
+    for (let turns = 0; turns < 2_000; turns += 1) {
+      const values = (this.broker.dump()[RESULTS_TOPIC] ?? []).flat().map(({ value }) => value);
+      if (values.length >= count) {
+        await codecs.prepareWriter(RESULTS_TOPIC, { register: true });
+        for (const value of values) await codecs.load(value?.readInt32BE(1) ?? 0);
+        return values.map((value) => recordOf(RESULTS_TOPIC, codecs.decodeSync(value))?.body ?? fail());
+      }
+      await settle();
+    }
+    throw new Error(`waited for ${String(count)} reports`);
+  }
+
+  async stop(): Promise<void> { await Promise.all(this.workers.map((worker) => worker.stop())); }
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
+const turns = async (count = 50): Promise<void> => { for (let turn = 0; turn < count; turn += 1) await settle(); };
+const fail = (): never => { throw new Error('no report'); };
+const outcomes = (reports: readonly LegReported[]) => reports.map(({ steps }) => steps.map(({ outcome }) => outcome));
+
+let stage = new Stage();
+afterEach(async () => { await stage.stop(); stage = new Stage(); });
+
+describe('a worker', () => {
+  it('checks, executes and verifies a leg, and reports what it saw', async () => {
+    await stage.start();
+    await stage.ask(legOf());
+    const [report] = await stage.reports(1);
+    expect(report).toMatchObject({ leg_id: 'leg_1', tenant: 'acme', run_id: 'run-1', attempt: 1, lease_id: 'lease_1', worker_id: 'worker' });
+    expect(report?.steps[0]).toMatchObject({ outcome: 'verified', error_kind: null });
+    expect(report?.steps[0]?.observations.map(({ phase, observed }) => [phase, observed.body.toString()])).toEqual([
+      ['stale_check', '{"status":"settled"}'], ['execute', '{"status":"reversed"}'], ['verify', '{"status":"reversed"}'],
+    ]);
+    expect(stage.provider.calls[1]?.context).toMatchObject({ runId: 'run-1', idempotencyKey: 'rev_key', reason: 'agent_effect_compensation', attempt: 1, callId: 'rev_mut_1' });
+  });
+
+  it('stops a leg at the first step that does not succeed', async () => {
+    await stage.start();
+    await stage.ask(legOf({ steps: [legStep({ stale_condition: 'observed.status == "other"' }), legStep({ step_id: 'step_2' })] }));
+    expect(outcomes(await stage.reports(1))).toEqual([['stale']]);
+    expect(stage.provider.reversals).toBe(0);
+  });
+
+  it('reports a provider that says yes and does nothing as unverified', async () => {
+    stage.provider.reverse = () => Promise.resolve({ status: 'reversed' });
+    await stage.start();
+    await stage.ask(legOf());
+    await turns();
+    await stage.clock.advance(100);
+    expect(outcomes(await stage.reports(1))).toEqual([['unverified']]);
+  });
+
+  it('refuses what comes too late', async () => {
+    await stage.start();
+    await stage.clock.advance(NOT_AFTER);
+    await stage.ask(legOf());
+    expect(outcomes(await stage.reports(1))).toEqual([['refused_late']]);
+    expect(stage.provider.calls).toHaveLength(0);
+  });
+
+  it('takes a tool that does not answer for unknown', async () => {
+    stage.provider.reverse = () => new Promise(() => undefined);
+    await stage.start();
+    await stage.ask(legOf());
+    await turns();
+    await stage.clock.advance(500);
+    const [report] = await stage.reports(1);
+    expect(report?.steps[0]).toMatchObject({ outcome: 'unknown', error_kind: 'TOOL_TIMEOUT' });
+  });
+
+  it('knows a refusal of the tool from an error of it', async () => {
+    stage.provider.reverse = ({ runId }) => Promise.reject(runId === 'run-1' ? new ToolRejected('not_found', 'no such refund') : new Error('socket hang up'));
+    await stage.start();
+    await stage.ask(legOf(), legOf({ leg_id: 'leg_2', run_id: 'run-2' }));
+    const reports = await stage.reports(2);
+    expect(Object.fromEntries(reports.map(({ run_id, steps }) => [run_id, steps[0]?.outcome]))).toEqual({ 'run-1': 'failed', 'run-2': 'unknown' });
+  });
+
+  it('goes on with other runs while one tool hangs, and keeps a run in order', async () => {
+    stage.provider.reverse = ({ runId }) => (runId === 'run-1' ? new Promise(() => undefined) : Promise.resolve({ status: 'reversed' }));
+    await stage.start();
+    await stage.ask(legOf(), legOf({ leg_id: 'leg_1b' }), ...['run-2', 'run-3', 'run-4'].map((run_id) => legOf({ leg_id: `leg-${run_id}`, run_id, steps: [legStep({ success_condition: 'true' })] })));
+    const reports = await stage.reports(3);
+    expect(reports.map(({ run_id }) => run_id).sort()).toEqual(['run-2', 'run-3', 'run-4']);
+    expect(stage.provider.calls.filter(({ context }) => context.runId === 'run-1' && context.phase === 'execute')).toHaveLength(1);
+  });
+
+  it('answers a repeated request with the same report and no second call', async () => {
+    await stage.start();
+    await stage.ask(legOf(), legOf());
+    const [first, second] = await stage.reports(2);
+    expect(second).toEqual(first);
+    expect(stage.provider.reversals).toBe(1);
+  });
+
+  it('passes over what is no request, and says so', async () => {
+    await stage.start();
+    await stage.garbage();
+    await stage.ask(legOf());
+    expect(outcomes(await stage.reports(1))).toEqual([['verified']]);
+    expect(stage.notes).toContainEqual(expect.objectContaining({ type: 'unreadable', reason: 'UNFRAMED' }));
+  });
+
+  it('waits for the registry rather than lose a request', async () => {
+    await stage.start();
+    await stage.ask(legOf());
+    stage.registry.available = false;
+    await turns();
+    expect(stage.provider.calls).toHaveLength(0);
+    stage.registry.available = true;
+    await stage.clock.advance(500);
+    expect(outcomes(await stage.reports(1))).toEqual([['verified']]);
+  });
+});
+
+describe('a worker that comes back', () => {
+  it('goes on after what it answered', async () => {
+    const first = await stage.start('one');
+    await stage.ask(legOf());
+    await stage.reports(1);
+    await turns();
+    await first.stop();
+    await stage.start('two');
+    await stage.ask(legOf({ leg_id: 'leg_2', run_id: 'run-1' }));
+    expect((await stage.reports(2)).map(({ leg_id }) => leg_id)).toEqual(['leg_1', 'leg_2']);
+  });
+
+  it('asks the claim store before it calls a tool without keys a second time', async () => {
+    const keyless = legOf({ steps: [legStep({ key_lifetime_ms: null, stale_capability: null })] });
+    stage.provider.reverse = () => new Promise(() => undefined);
+    await stage.start('one');
+    await stage.ask(keyless);
+    await turns();
+    expect(stage.provider.reversals).toBe(1);
+    stage.broker.crash('one');
+    stage.broker.expireMember('one');
+    await stage.start('two');
+    const [report] = await stage.reports(1);
+    expect(report).toMatchObject({ worker_id: 'two', steps: [{ outcome: 'unknown', error_kind: 'CLAIM_TAKEN' }] });
+    expect(stage.provider.reversals).toBe(1);
+  });
+
+  it('executes nothing when claims cannot be kept', async () => {
+    stage.claimStore = { claim: () => Promise.reject(new Error('disk full')) };
+    await stage.start();
+    await stage.ask(legOf({ steps: [legStep({ key_lifetime_ms: null, stale_capability: null })] }));
+    const [report] = await stage.reports(1);
+    expect(report?.steps[0]).toMatchObject({ outcome: 'not_executed', error_kind: 'CLAIM_FAILED' });
+    expect(stage.provider.reversals).toBe(0);
+  });
+});

@@ -1,0 +1,70 @@
+// Tokens: JWTs of one pinned issuer for one pinned audience, signed with one of three algorithms by a key of its JWKS.
+import { readFileSync, statSync } from 'node:fs';
+import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify } from 'jose';
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
+import { z } from 'zod';
+import type { Principal } from './principal.js';
+import { EdgeRefusal } from './problem.js';
+
+export interface AuthenticationOptions {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Where the issuer's public keys are. */
+  readonly jwks: { readonly url: string } | { readonly file: string };
+}
+
+/** Says who sent a request. Errors: EdgeRefusal(TOKEN_MISSING, TOKEN_REFUSED, ISSUER_UNAVAILABLE). */
+export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
+
+/** Asymmetric only: with a shared secret every verifier could sign. `none` is in no list. */
+export const ALGORITHMS = ['EdDSA', 'ES256', 'RS256'] as const;
+const CLOCK_TOLERANCE_S = 5;
+const JWKS_TIMEOUT_MS = 3_000;
+const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i;
+
+const CLAIMS = z.object({
+  sub: z.string().min(1).max(256),
+  tenant: z.string().min(1).max(128),
+  roles: z.array(z.string().min(1).max(64)).max(32),
+});
+
+/** Makes the check of one edge. Reads nothing before the first token. */
+export function createAuthenticate({ issuer, audience, jwks }: AuthenticationOptions): Authenticate {
+  const keys = 'url' in jwks ? createRemoteJWKSet(new URL(jwks.url), { timeoutDuration: JWKS_TIMEOUT_MS }) : keysOfFile(jwks.file);
+  return async (authorization) => {
+    const token = BEARER.exec(authorization ?? '')?.[1];
+    if (token === undefined) throw new EdgeRefusal('TOKEN_MISSING', 'send a bearer token');
+    const payload = await verified(token, keys, { issuer, audience });
+    const claims = CLAIMS.safeParse(payload);
+    if (!claims.success) throw new EdgeRefusal('TOKEN_REFUSED', 'the token lacks sub, tenant or roles');
+    return { subject: claims.data.sub, tenant: claims.data.tenant, roles: claims.data.roles };
+  };
+}
+
+async function verified(token: string, keys: JWTVerifyGetKey, { issuer, audience }: { readonly issuer: string; readonly audience: string }): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, keys, { issuer, audience, algorithms: [...ALGORITHMS], requiredClaims: ['exp', 'sub'], clockTolerance: CLOCK_TOLERANCE_S });
+    return payload;
+  } catch (cause) {
+    if (cause instanceof errors.JOSEError && !(cause instanceof errors.JWKSTimeout) && !isNoAnswer(cause)) {
+      throw new EdgeRefusal('TOKEN_REFUSED', `the token was refused (${cause.code})`, [], { cause });
+    }
+    throw new EdgeRefusal('ISSUER_UNAVAILABLE', 'the keys of the token issuer cannot be read', [], { cause });
+  }
+}
+
+/** jose says with its base class that the address of the keys answered, but not with keys. */
+function isNoAnswer(error: errors.JOSEError): boolean { return error.code === 'ERR_JOSE_GENERIC' || error.code === 'ERR_JWKS_INVALID'; }
+
+/** Keys of a file, read again when it changes. */
+function keysOfFile(path: string): JWTVerifyGetKey {
+  let read: { readonly at: number; readonly keys: JWTVerifyGetKey } | undefined;
+  return (header, token) => {
+    const at = statSync(path).mtimeMs;
+    if (read?.at !== at) {
+      // jose checks the shape and throws JWKSInvalid.
+      read = { at, keys: createLocalJWKSet(JSON.parse(readFileSync(path, 'utf8')) as JSONWebKeySet) };
+    }
+    return read.keys(header, token);
+  };
+}

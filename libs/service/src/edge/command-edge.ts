@@ -1,0 +1,172 @@
+// Edge of commands: signs a request, puts it on the command wire, and answers when its outcome is projected (DESIGN 3.4).
+//
+// Invariants
+//   E1. The id is derived from who asks, where and under which key: a repeated request is the same command.
+//   E2. An answer is what the log recorded; the edge never answers from what it knows itself.
+//   E3. Same id with another body: refused, whether the first one was answered before or after this one was published.
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { signCommand } from '@recourse/event-log';
+import type { CommandDoc, Doc, Row } from '@recourse/event-log';
+import type { WireProducer } from '@recourse/kafka';
+import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
+import type { Codecs, CommandEnvelope } from '@recourse/messages';
+import type { Principal } from './principal.js';
+import { EdgeRefusal } from './problem.js';
+
+/** A request that is to become a command. */
+export interface Submission {
+  /** Command wire. */
+  readonly topic: string;
+  /** Log in which the command is answered. */
+  readonly log: string;
+  /** Full record name, e.g. `recourse.recoveries.ApproveStep`. */
+  readonly type: string;
+  /** Record key. */
+  readonly key: string;
+  readonly principal: Principal;
+  readonly tenant: string;
+  /** Method and path with its values, e.g. `POST /v1/steps/step_1/approve`. */
+  readonly route: string;
+  /** As the caller sent it; without one the edge makes one, and the request cannot be repeated. */
+  readonly idempotencyKey: string | undefined;
+  /** What the caller asked for, as JSON: what must be equal under the same key. */
+  readonly body: unknown;
+  /** The record's fields. */
+  readonly build: (envelope: CommandEnvelope) => Doc;
+}
+
+export interface EdgeAnswer {
+  readonly httpStatus: number;
+  /** JSON text. */
+  readonly body: string;
+  /** Where to ask later, when the answer was not there in time. */
+  readonly location?: string;
+}
+
+export interface CommandEdgeOptions {
+  readonly codecs: Pick<Codecs, 'prepareWriter' | 'encode'>;
+  /** Opens the producer at the first command. Errors: Failure(BROKER_UNAVAILABLE). */
+  readonly producer: () => Promise<WireProducer>;
+  /** Row of the command, null while it is not projected. Errors: Failure(DATABASE_UNAVAILABLE). */
+  readonly commandRow: (log: string, commandId: string) => Promise<Row | null>;
+  readonly edgeKey: Buffer;
+  /** Longest wait for an answer, milliseconds. Default 10,000. */
+  readonly patienceMs?: number;
+  /** Epoch milliseconds; for `issued_at`, which no decision reads. */
+  readonly now?: () => number;
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+const PATIENCE_MS = 10_000;
+/** A projected answer is there after 5 to 20 ms when all is well; then the polls get rarer. */
+const POLL_FIRST_MS = 5;
+const POLL_MAX_MS = 25;
+const POLL_GROWTH = 1.4;
+const TICKET_DIGITS = 32;
+
+export class CommandEdge {
+  private producing: Promise<WireProducer> | undefined;
+  private readonly prepared = new Map<string, Promise<void>>();
+
+  constructor(private readonly options: CommandEdgeOptions) {}
+
+  /** Errors: EdgeRefusal(IDEMPOTENCY_KEY_REUSED); Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, DATABASE_UNAVAILABLE). */
+  async submit(submission: Submission): Promise<EdgeAnswer> {
+    const envelope = this.envelopeOf(submission);
+    const standing = await this.answerOf(submission, envelope);
+    if (standing) return standing;
+    await this.publish(submission, envelope);
+    return await this.awaitAnswer(submission, envelope) ?? this.later(submission, envelope);
+  }
+
+  /** What became of a command, by the ticket its caller got. Null for a ticket that is not this caller's. */
+  async lookUp(log: string, ticket: string, principal: Principal): Promise<EdgeAnswer | null> {
+    const [commandId = '', mark = ''] = ticket.split('.');
+    const expected = Buffer.from(this.markOf(commandId, principal));
+    const given = Buffer.from(mark);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+    const row = await this.options.commandRow(log, commandId);
+    if (!row) return { httpStatus: 202, body: JSON.stringify({ command_id: commandId, status: 'pending' }) };
+    const { http_status, answer } = commandOf(row);
+    return { httpStatus: http_status, body: answer };
+  }
+
+  async close(): Promise<void> {
+    const producer = await this.producing?.catch(() => undefined);
+    await producer?.close();
+  }
+
+  private envelopeOf({ tenant, principal, route, idempotencyKey, body }: Submission): CommandEnvelope {
+    const key = idempotencyKey ?? randomUUID();
+    return {
+      command_id: deriveId('cmd', tenant, principal.subject, route, key),
+      tenant, principal: principal.subject, roles: [...principal.roles], route, idempotency_key: key,
+      body_sha256: Buffer.from(sha256Hex(canonicalJson(body ?? null)), 'hex'),
+      issued_at: (this.options.now ?? Date.now)(),
+      signature: Buffer.alloc(0),
+    };
+  }
+
+  private async publish({ topic, type, key, build }: Submission, envelope: CommandEnvelope): Promise<void> {
+    const signature = signCommand(this.options.edgeKey, { topic, type, body: build(envelope) });
+    await this.prepare(topic);
+    const value = this.options.codecs.encode(topic, type.slice(type.lastIndexOf('.') + 1), build({ ...envelope, signature }));
+    const producer = await this.producer();
+    await producer.send(topic, [{ key: Buffer.from(key, 'utf8'), value }]);
+  }
+
+  private async awaitAnswer(submission: Submission, envelope: CommandEnvelope): Promise<EdgeAnswer | null> {
+    const { patienceMs = PATIENCE_MS, sleep = pause } = this.options;
+    let waitedMs = 0;
+    for (let pollMs = POLL_FIRST_MS; waitedMs < patienceMs; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MAX_MS)) {
+      await sleep(pollMs);
+      waitedMs += pollMs;
+      const answer = await this.answerOf(submission, envelope);
+      if (answer) return answer;
+    }
+    return null;
+  }
+
+  private async answerOf({ log }: Submission, { command_id, body_sha256 }: CommandEnvelope): Promise<EdgeAnswer | null> {
+    const row = await this.options.commandRow(log, command_id);
+    if (!row) return null;
+    const stored = commandOf(row);
+    if (stored.body_sha256 !== body_sha256.toString('hex')) throw new EdgeRefusal('IDEMPOTENCY_KEY_REUSED', 'this key was used for another body; choose a new one');
+    return { httpStatus: stored.http_status, body: stored.answer };
+  }
+
+  private later({ principal }: Submission, { command_id }: CommandEnvelope): EdgeAnswer {
+    const location = `/v1/commands/${command_id}.${this.markOf(command_id, principal)}`;
+    return { httpStatus: 202, body: JSON.stringify({ command_id, status: 'pending', location }), location };
+  }
+
+  /** Only who sent a command may ask for its answer; command ids can be guessed by who knows the parts. */
+  private markOf(commandId: string, { subject, tenant }: Principal): string {
+    return createHmac('sha256', this.options.edgeKey).update(canonicalJson({ ticket: commandId, subject, tenant })).digest('hex').slice(0, TICKET_DIGITS);
+  }
+
+  /** A failed preparation or connection is tried again by the next command. */
+  private prepare(topic: string): Promise<void> {
+    const known = this.prepared.get(topic);
+    if (known) return known;
+    const preparing = this.options.codecs.prepareWriter(topic);
+    this.prepared.set(topic, preparing);
+    preparing.catch(() => { this.prepared.delete(topic); });
+    return preparing;
+  }
+
+  private producer(): Promise<WireProducer> {
+    if (this.producing) return this.producing;
+    const opening = this.options.producer();
+    this.producing = opening;
+    opening.catch(() => { this.producing = undefined; });
+    return opening;
+  }
+}
+
+function commandOf(row: Row): CommandDoc {
+  // Rows of kind `command` are written by the loop from CommandAnswered alone.
+  return row.doc as unknown as CommandDoc;
+}
+
+function pause(ms: number): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, ms); }); }

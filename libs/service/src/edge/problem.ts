@@ -1,0 +1,68 @@
+// What the HTTP edge refuses, as values, and how every kind of wrong becomes application/problem+json (RFC 9457).
+import { Failure, FAILURES } from '@recourse/kernel';
+import type { Rejection } from '@recourse/kernel';
+
+/** Every refusal of the edge itself; the domain's have codes and statuses of their own. */
+export const EDGE_REFUSALS = {
+  INPUT_INVALID: { httpStatus: 400, summary: 'The request does not have the shape its route asks for; every problem is listed.' },
+  TOKEN_MISSING: { httpStatus: 401, summary: 'The request carries no bearer token.' },
+  TOKEN_REFUSED: { httpStatus: 401, summary: 'The token is expired, of another issuer or audience, of an algorithm that is not allowed, or not signed by a known key.' },
+  ROLE_REQUIRED: { httpStatus: 403, summary: 'The route asks for a role that the token does not carry.' },
+  TENANT_FOREIGN: { httpStatus: 403, summary: 'The token speaks for another tenant.' },
+  NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant, or it is not projected yet.' },
+  IDEMPOTENCY_KEY_REUSED: { httpStatus: 422, summary: 'The idempotency key was used for another body.' },
+  REQUEST_REFUSED: { httpStatus: 400, summary: 'The HTTP layer refused the request (method, media type, size).' },
+  INTERNAL: { httpStatus: 500, summary: 'A bug; the log has the details.' },
+  ISSUER_UNAVAILABLE: { httpStatus: 503, summary: 'The keys of the token issuer cannot be read; nobody is let in meanwhile.' },
+} as const satisfies Record<string, { readonly httpStatus: number; readonly summary: string }>;
+
+export type EdgeCode = keyof typeof EDGE_REFUSALS;
+
+/** Carries a coded refusal of the edge to the one place that answers it. */
+export class EdgeRefusal extends Error {
+  override readonly name = 'EdgeRefusal';
+  constructor(readonly code: EdgeCode, message: string, readonly problems: readonly Rejection[] = [], options?: { readonly cause?: unknown }) {
+    super(message, options);
+  }
+}
+
+/** Body of an error answer. */
+export interface Problem {
+  readonly type: 'about:blank';
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly problems?: readonly Rejection[];
+}
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/**
+ * Says what the caller gets for anything that was thrown. Pure.
+ *
+ * Shape:  details of bugs and of the HTTP layer's own errors stay inside; codes go out.
+ */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof EdgeRefusal) {
+    const { httpStatus, summary } = EDGE_REFUSALS[error.code];
+    return { type: 'about:blank', title: summary, status: httpStatus, code: error.code, detail: error.message, ...(error.problems.length > 0 ? { problems: error.problems } : {}) };
+  }
+  if (error instanceof Failure) {
+    const { httpStatus, summary } = FAILURES[error.code];
+    return { type: 'about:blank', title: summary, status: httpStatus, code: error.code, detail: summary };
+  }
+  const status = statusOf(error);
+  if (status !== null && status >= 400 && status < 500) {
+    const code: EdgeCode = status === 404 ? 'NOT_FOUND' : 'REQUEST_REFUSED';
+    return { type: 'about:blank', title: EDGE_REFUSALS[code].summary, status, code, detail: error instanceof Error ? error.message : EDGE_REFUSALS[code].summary };
+  }
+  return { type: 'about:blank', title: EDGE_REFUSALS.INTERNAL.summary, status: 500, code: 'INTERNAL', detail: EDGE_REFUSALS.INTERNAL.summary };
+}
+
+/** Status an error of Nest or Fastify names. */
+function statusOf(error: unknown): number | null {
+  if (typeof error !== 'object' || error === null) return null;
+  if ('getStatus' in error && typeof error.getStatus === 'function') return Number(error.getStatus());
+  return 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : null;
+}

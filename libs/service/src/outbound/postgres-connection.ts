@@ -1,0 +1,81 @@
+// Connections to one service's own database, with every time-out set, and what a database error means.
+//
+// `synchronous_commit=off`: the database is a cache of the log (L8). What a crash of the server takes from it is replayed.
+// `enable_seqscan=off`: every statement of the loop goes by the primary key or a partial index; fresh tables have no
+// statistics, and a planner that guesses would read whole tables.
+import { Failure, InvariantViolation } from '@recourse/kernel';
+import { Pool } from 'pg';
+import type { PoolClient } from 'pg';
+
+export interface PostgresOptions {
+  /** `postgres://role:password@host:port/database`; database and role are this service's own. */
+  readonly url: string;
+  /** Connections; the loop uses at most one per partition at a time. Default 8. */
+  readonly connectionsMax?: number;
+  /** Longest statement, milliseconds. Default 15,000. */
+  readonly statementTimeoutMs?: number;
+}
+
+const CONNECTIONS_MAX = 8;
+const STATEMENT_TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+/** Two owners contend for a head for as long as one projection takes; longer means that somebody hangs. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** A process that was stopped inside its transaction holds the head; it loses it after this. */
+const IDLE_IN_TRANSACTION_MS = 5_000;
+/** The client gives up after the server should have: a half-open connection answers nothing at all. */
+const CLIENT_GRACE_MS = 2_000;
+
+/** A pool for the loop. Nothing is connected before the first call. */
+export function createPool({ url, connectionsMax = CONNECTIONS_MAX, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: PostgresOptions): Pool {
+  const pool = new Pool({
+    connectionString: url,
+    max: connectionsMax,
+    application_name: 'recourse',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    keepAlive: true,
+    options: '-c synchronous_commit=off -c jit=off -c enable_seqscan=off',
+  });
+  // An idle connection that breaks is replaced by the pool; the next call says so if the database is gone.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/**
+ * Runs database work; whatever the database or the way to it refuses becomes one failure.
+ *
+ * Errors: Failure(DATABASE_UNAVAILABLE); invariants pass through.
+ */
+export async function coded<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Failure || error instanceof InvariantViolation) throw error;
+    throw new Failure('DATABASE_UNAVAILABLE', `${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/** Work inside one transaction on one connection; a connection that failed is not used again. */
+export async function inTransaction<T>(pool: Pool, begin: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  // A connection that breaks between two statements reports here; the statement in flight fails by itself.
+  const ignore = (): void => undefined;
+  client.on('error', ignore);
+  let failed: Error | undefined;
+  try {
+    await client.query(begin);
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    failed = error instanceof Error ? error : new Error(String(error));
+    throw error;
+  } finally {
+    client.removeListener('error', ignore);
+    client.release(failed);
+  }
+}

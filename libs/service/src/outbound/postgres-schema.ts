@@ -1,0 +1,115 @@
+// The tables of a service's projection: one schema per log, one table per kind, one table of heads.
+//
+// Everything here is a cache of the log (L8). So there is one migration, named after the digest of its own statements:
+// when a kind changes shape the old tables go, the new ones come empty, and the loop fills them from offset 0.
+import { sha256Hex } from '@recourse/kernel';
+import type { ColumnType, KindSpec } from '@recourse/event-log';
+import { EntitySchema } from 'typeorm';
+import type { EntitySchemaColumnOptions, MigrationInterface, QueryRunner } from 'typeorm';
+
+/** A log whose rows live in this database. */
+export interface ProjectedLog {
+  /** Topic of the log. */
+  readonly log: string;
+  readonly kinds: readonly KindSpec[];
+}
+
+export const HEADS_TABLE = 'heads';
+
+/** TypeORM wants 13 digits at the end of a migration's name and orders by them; ours has no order to keep. */
+const MIGRATION_EPOCH = '1700000000000';
+const IDENTIFIER = /^[a-z][a-z0-9_]{0,50}$/;
+
+/** Schema a log's tables live in: `recourse.mutations` has `mutations`. */
+export function schemaOf(log: string): string {
+  return identifier(log.replace(/^[^.]*\./, '').replaceAll(/[^a-z0-9]/g, '_'));
+}
+
+/** Qualified name of a table; names are checked, so they need no quoting beyond the quotes. */
+export function tableOf(log: string, table: string): string {
+  return `"${schemaOf(log)}"."${identifier(table)}"`;
+}
+
+/** Statements that make all tables from nothing. */
+export function schemaStatements(logs: readonly ProjectedLog[]): readonly string[] {
+  return logs.flatMap(({ log, kinds }) => [
+    `DROP SCHEMA IF EXISTS "${schemaOf(log)}" CASCADE`,
+    `CREATE SCHEMA "${schemaOf(log)}"`,
+    headsStatement(log),
+    ...kinds.flatMap((spec) => kindStatements(log, spec)),
+  ]);
+}
+
+/** The one migration of a service, as TypeORM runs it. */
+export function migrationOf(logs: readonly ProjectedLog[]): new () => MigrationInterface {
+  const statements = schemaStatements(logs);
+  const name = `Projection${sha256Hex(statements.join(';\n')).slice(0, 16)}${MIGRATION_EPOCH}`;
+  return class Projection implements MigrationInterface {
+    readonly name = name;
+
+    async up(runner: QueryRunner): Promise<void> {
+      // An earlier shape that is put back later has to be made again.
+      await runner.query('DELETE FROM migrations');
+      for (const statement of statements) await runner.query(statement);
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      for (const { log } of logs) await runner.query(`DROP SCHEMA IF EXISTS "${schemaOf(log)}" CASCADE`);
+    }
+  };
+}
+
+/** A row as the admin reads get it. */
+export interface ProjectedEntity {
+  readonly log_partition: number;
+  readonly group_key: string;
+  readonly row_key: string;
+  /** Decimal text: bigint. */
+  readonly due_at: string | null;
+  readonly doc: Buffer;
+}
+
+/** Entity of a kind, for reads. */
+export function entityOf(log: string, spec: KindSpec): EntitySchema<ProjectedEntity> {
+  const own = spec.columns.map(({ name, type }) => [identifier(name), { type, nullable: true } satisfies EntitySchemaColumnOptions] as const);
+  return new EntitySchema<ProjectedEntity>({
+    name: entityName(log, spec.kind),
+    schema: schemaOf(log),
+    tableName: identifier(spec.table),
+    columns: {
+      log_partition: { type: 'int', primary: true },
+      group_key: { type: 'text', primary: true },
+      row_key: { type: 'text', primary: true },
+      due_at: { type: 'bigint', nullable: true },
+      doc: { type: 'bytea' },
+      ...Object.fromEntries(own),
+    },
+  });
+}
+
+export function entityName(log: string, kind: string): string { return `${schemaOf(log)}.${kind}`; }
+
+function headsStatement(log: string): string {
+  return `CREATE TABLE ${tableOf(log, HEADS_TABLE)} (log_partition int PRIMARY KEY, seq bigint NOT NULL, hash bytea NOT NULL, log_offset bigint NOT NULL,
+    decided_at bigint NOT NULL, reacted_seq bigint NOT NULL, reacted_offset bigint NOT NULL, cursors bytea NOT NULL)`;
+}
+
+function kindStatements(log: string, { table, columns, indexes = [] }: KindSpec): readonly string[] {
+  const name = tableOf(log, table);
+  const own = columns.map((column) => `"${identifier(column.name)}" ${sqlType(column.type)}`);
+  return [
+    `CREATE TABLE ${name} (${[
+      'log_partition int NOT NULL', 'group_key text COLLATE "C" NOT NULL', 'row_key text COLLATE "C" NOT NULL', 'due_at bigint', ...own, 'doc bytea NOT NULL',
+      'PRIMARY KEY (log_partition, group_key, row_key)',
+    ].join(', ')})`,
+    `CREATE INDEX "${identifier(table)}_due" ON ${name} (log_partition, due_at) WHERE due_at IS NOT NULL`,
+    ...indexes.map((on, n) => `CREATE INDEX "${identifier(table)}_${String(n)}" ON ${name} (${on.map((column) => `"${identifier(column)}"`).join(', ')})`),
+  ];
+}
+
+function sqlType(type: ColumnType): string { return type === 'text' ? 'text COLLATE "C"' : type; }
+
+function identifier(name: string): string {
+  if (!IDENTIFIER.test(name)) throw new TypeError(`not a name for a table or column: ${name}`);
+  return name;
+}

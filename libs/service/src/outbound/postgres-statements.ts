@@ -1,0 +1,105 @@
+// SQL of the projection store, as pure functions of the kinds.
+import { sha256Hex } from '@recourse/kernel';
+import type { ColumnType, KindSpec } from '@recourse/event-log';
+import { HEADS_TABLE, tableOf } from './postgres-schema.js';
+
+/** A statement that is prepared once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** One kind's part of a small projection. */
+export interface KindPart {
+  readonly spec: KindSpec;
+  readonly puts: boolean;
+  readonly deletes: boolean;
+}
+
+const ROW_COLUMNS = ['group_key', 'row_key', 'due_at'] as const;
+/** partition, seq, hash, offset, decided_at, reacted_seq, reacted_offset, cursors, from seq, from hash */
+const HEAD_SET = 'seq = $2, hash = $3, log_offset = $4, decided_at = $5, reacted_seq = $6, reacted_offset = $7, cursors = $8';
+
+/** Columns of a kind's table in the order in which values are given, without the partition. */
+export function valueColumns({ columns }: KindSpec): readonly { readonly name: string; readonly type: ColumnType }[] {
+  return [
+    { name: 'group_key', type: 'text' }, { name: 'row_key', type: 'text' }, { name: 'due_at', type: 'bigint' },
+    ...columns.map(({ name, type }) => ({ name, type })), { name: 'doc', type: 'bytea' },
+  ];
+}
+
+/** Moves the head, and answers a row iff it stood where the caller thinks (L7). */
+export function moveHead(log: string, isFirst: boolean): string {
+  const heads = tableOf(log, HEADS_TABLE);
+  return isFirst
+    ? `INSERT INTO ${heads} (log_partition, seq, hash, log_offset, decided_at, reacted_seq, reacted_offset, cursors) VALUES ($1::int, $2::bigint, $3::bytea, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bytea) ON CONFLICT DO NOTHING RETURNING 1`
+    : `UPDATE ${heads} SET ${HEAD_SET} WHERE log_partition = $1 AND seq = $9 AND hash = $10 RETURNING 1`;
+}
+
+/**
+ * A whole small projection as one statement: one round trip, one transaction, and every part looks at whether the head moved.
+ *
+ * Shape:  parameters are those of `moveHead`, then per part its puts (one array per value column), then its deletes (groups, keys).
+ */
+export function projectSmall(log: string, isFirst: boolean, parts: readonly KindPart[]): Statement {
+  let next = isFirst ? 9 : 11;
+  const take = (type: string): string => { const text = `$${String(next)}::${type}[]`; next += 1; return text; };
+  const clauses = parts.flatMap((part, n) => [
+    ...(part.puts ? [`p${String(n)} AS (${putClause(log, part.spec, take)})`] : []),
+    ...(part.deletes ? [`d${String(n)} AS (${deleteClause(log, part.spec, take)})`] : []),
+  ]);
+  return named(`WITH moved AS (${moveHead(log, isFirst)})${clauses.map((clause) => `, ${clause}`).join('')} SELECT count(*)::int AS moved FROM moved`);
+}
+
+/** All rows of the groups and the time, in one answer. Parameters: partition, then one array of groups per kind. */
+export function loadGroups(log: string, specs: readonly KindSpec[]): Statement {
+  const kinds = specs.map((spec, n) =>
+    `(SELECT ${String(n)} AS n, group_key, row_key, due_at, doc FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND group_key = ANY($${String(n + 2)}::text[]))`);
+  const time = '(SELECT -1 AS n, NULL::text COLLATE "C" AS group_key, NULL::text COLLATE "C" AS row_key, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS due_at, NULL::bytea AS doc WHERE $1::int IS NOT NULL)';
+  return named(`${[time, ...kinds].join(' UNION ALL ')} ORDER BY n, group_key, row_key`);
+}
+
+/** Timers of all kinds. Parameters: partition, until, limit. */
+export function dueTimers(log: string, specs: readonly KindSpec[]): Statement {
+  const kinds = specs.map((spec, n) =>
+    `(SELECT ${String(n)} AS n, group_key, row_key, due_at FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND due_at <= $2 ORDER BY due_at, group_key, row_key LIMIT $3)`);
+  return named(`${kinds.join(' UNION ALL ')} ORDER BY due_at, n, group_key, row_key LIMIT $3`);
+}
+
+/** All rows of a kind in order of group and key. Parameter: partition. */
+export function wholeKind(log: string, spec: KindSpec): string {
+  return `SELECT group_key, row_key, due_at, doc FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 ORDER BY group_key, row_key`;
+}
+
+/** Puts what a stage holds. */
+export function mergeStage(log: string, spec: KindSpec, stage: string): string {
+  const names = ['log_partition', ...valueColumns(spec).map(({ name }) => name)].map(quoted).join(', ');
+  return `INSERT INTO ${tableOf(log, spec.table)} (${names}) SELECT ${names} FROM ${stage} ${onConflict(spec)}`;
+}
+
+export function deleteRows(log: string, spec: KindSpec): string {
+  return `DELETE FROM ${tableOf(log, spec.table)} t USING unnest($2::text[], $3::text[]) AS u (g, k) WHERE t.log_partition = $1 AND t.group_key = u.g AND t.row_key = u.k`;
+}
+
+export function copyInto(table: string, spec: KindSpec): string {
+  return `COPY ${table} (${['log_partition', ...valueColumns(spec).map(({ name }) => name)].map(quoted).join(', ')}) FROM STDIN (FORMAT binary)`;
+}
+
+function putClause(log: string, spec: KindSpec, take: (type: string) => string): string {
+  const columns = valueColumns(spec);
+  const arrays = columns.map(({ type }) => take(type)).join(', ');
+  return `INSERT INTO ${tableOf(log, spec.table)} (log_partition, ${columns.map(({ name }) => quoted(name)).join(', ')}) SELECT $1::int, u.* FROM unnest(${arrays}) AS u WHERE EXISTS (SELECT 1 FROM moved) ${onConflict(spec)}`;
+}
+
+function deleteClause(log: string, spec: KindSpec, take: (type: string) => string): string {
+  return `DELETE FROM ${tableOf(log, spec.table)} t USING unnest(${take('text')}, ${take('text')}) AS u (g, k) WHERE t.log_partition = $1 AND t.group_key = u.g AND t.row_key = u.k AND EXISTS (SELECT 1 FROM moved)`;
+}
+
+function onConflict(spec: KindSpec): string {
+  const set = valueColumns(spec).map(({ name }) => name).filter((name) => name !== ROW_COLUMNS[0] && name !== ROW_COLUMNS[1]);
+  return `ON CONFLICT (log_partition, group_key, row_key) DO UPDATE SET ${set.map((name) => `${quoted(name)} = EXCLUDED.${quoted(name)}`).join(', ')}`;
+}
+
+function quoted(name: string): string { return `"${name}"`; }
+
+function named(text: string): Statement { return { name: `recourse_${sha256Hex(text).slice(0, 24)}`, text }; }

@@ -1,0 +1,272 @@
+// The store port on PostgreSQL: one transaction per projection, which first moves the head (L7).
+//
+// Boundary: knows rows and heads, not what they mean. Each service has its own database and role; nobody else reads it.
+//
+// Invariants
+//   S1. Rows change only in a transaction in which the head moved from where the caller thinks it stands.
+//   S2. Few rows are one statement, so one round trip; many rows are a COPY, straight into the table when they turn out new.
+//   S3. Time is the database's.
+import { createHash } from 'node:crypto';
+import { canonicalRow, columnValue, compareText, decodeDoc, encodeDoc } from '@recourse/event-log';
+import type {
+  Change, ColumnValue, GroupAddress, KindSpec, Loaded, PartitionStore, ProjectedHead, ProjectResult, Row, RowAddress, StoredCursor, StoreFactory,
+} from '@recourse/event-log';
+import { InvariantViolation } from '@recourse/kernel';
+import type { Pool, PoolClient } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { coded, inTransaction } from './postgres-connection.js';
+import { encodeCopy } from './postgres-copy.js';
+import { HEADS_TABLE, tableOf } from './postgres-schema.js';
+import type { ProjectedLog } from './postgres-schema.js';
+import { copyInto, deleteRows, dueTimers, loadGroups, mergeStage, moveHead, projectSmall, valueColumns, wholeKind } from './postgres-statements.js';
+
+/** Above this a COPY is cheaper than arrays as parameters, in spite of its round trips. */
+const SMALL_CHANGES_MAX = 500;
+const HASH_PAGE = 2_000;
+const UNIQUE_VIOLATION = '23505';
+/** A table in which new rows turned out old is merged into this many times before a plain COPY is tried again, at most. */
+const MERGES_MAX = 64;
+
+type From = { readonly seq: number; readonly hash: Buffer } | null;
+
+/** Rows of one kind to put and addresses to delete, each address once. */
+interface KindChanges {
+  readonly spec: KindSpec;
+  readonly puts: readonly Row[];
+  readonly deletes: readonly RowAddress[];
+}
+
+/** Stores of all partitions of the logs, over one pool. Errors: InvariantViolation for a log that was not declared. */
+export function createPostgresStores(pool: Pool, logs: readonly ProjectedLog[]): StoreFactory {
+  const known = new Map(logs.map((log) => [log.log, log]));
+  const copies = new CopyHabits();
+  return {
+    partition(log, partition) {
+      const declared = known.get(log);
+      if (!declared) throw new InvariantViolation('S1', `no log ${log} is projected here`, 'partition');
+      return new PostgresPartitionStore({ pool, log, partition, copies, kinds: [...declared.kinds].sort((a, b) => compareText(a.kind, b.kind)) });
+    },
+  };
+}
+
+interface Place {
+  readonly pool: Pool;
+  readonly log: string;
+  readonly partition: number;
+  /** Ordered by name. */
+  readonly kinds: readonly KindSpec[];
+  readonly copies: CopyHabits;
+}
+
+class PostgresPartitionStore implements PartitionStore {
+  constructor(private readonly place: Place) {}
+
+  head(): Promise<ProjectedHead | null> {
+    const { pool, log, partition } = this.place;
+    return coded('read head', async () => {
+      const { rows } = await pool.query<HeadRow>(`SELECT * FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`, [partition]);
+      return rows[0] ? headOf(rows[0]) : null;
+    });
+  }
+
+  load(groups: readonly GroupAddress[]): Promise<Loaded> {
+    const wanted = new Map<KindSpec, Set<string>>();
+    for (const { kind, group } of groups) {
+      const spec = this.spec(kind);
+      wanted.set(spec, (wanted.get(spec) ?? new Set()).add(group));
+    }
+    const specs = [...wanted.keys()];
+    return coded('load', async () => {
+      const values: unknown[] = [this.place.partition, ...specs.map((spec) => [...(wanted.get(spec) ?? [])])];
+      const { rows } = await this.place.pool.query<LoadedRow>({ ...loadGroups(this.place.log, specs), values });
+      const [time, ...found] = rows;
+      return { now: Number(time?.due_at), rows: found.map((row) => rowOf(specs[row.n]?.kind ?? '', row)) };
+    });
+  }
+
+  all(kind: string): Promise<readonly Row[]> {
+    const spec = this.spec(kind);
+    return coded('load all', async () => {
+      const { rows } = await this.place.pool.query<StoredRow>(wholeKind(this.place.log, spec), [this.place.partition]);
+      return rows.map((row) => rowOf(kind, row));
+    });
+  }
+
+  due(until: number, limit: number): Promise<readonly { readonly address: RowAddress; readonly dueAt: number }[]> {
+    const { pool, log, partition, kinds } = this.place;
+    if (kinds.length === 0) return Promise.resolve([]);
+    return coded('read timers', async () => {
+      const { rows } = await pool.query<LoadedRow>({ ...dueTimers(log, kinds), values: [partition, until, limit] });
+      return rows.map((row) => ({ address: { kind: kinds[row.n]?.kind ?? '', group: row.group_key, key: row.row_key }, dueAt: Number(row.due_at) }));
+    });
+  }
+
+  project(from: From, to: ProjectedHead, changes: readonly Change[]): Promise<ProjectResult> {
+    const perKind = this.lastChanges(changes);
+    return coded('project', () => (changes.length <= SMALL_CHANGES_MAX ? this.projectFew(from, to, perKind) : this.projectMany(from, to, perKind)));
+  }
+
+  stateHash(): Promise<string> {
+    const { pool, kinds } = this.place;
+    return coded('state hash', () => inTransaction(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async (client) => {
+      const hash = createHash('sha256');
+      for (const spec of kinds) await this.eachRow(client, spec, (row) => { hash.update(canonicalRow(row)); });
+      return hash.digest('hex');
+    }));
+  }
+
+  drop(): Promise<void> {
+    const { pool, log, partition, kinds } = this.place;
+    return coded('drop', () => inTransaction(pool, 'BEGIN', async (client) => {
+      await client.query(`DELETE FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`, [partition]);
+      for (const { table } of kinds) await client.query(`DELETE FROM ${tableOf(log, table)} WHERE log_partition = $1`, [partition]);
+    }));
+  }
+
+  private async projectFew(from: From, to: ProjectedHead, changes: readonly KindChanges[]): Promise<ProjectResult> {
+    const { pool, log, partition } = this.place;
+    const parts = changes.map(({ spec, puts, deletes }) => ({ spec, puts: puts.length > 0, deletes: deletes.length > 0 }));
+    const values = changes.flatMap(({ spec, puts, deletes }) => [
+      ...(puts.length > 0 ? columnsOf(spec, puts) : []),
+      ...(deletes.length > 0 ? [deletes.map(({ group }) => group), deletes.map(({ key }) => key)] : []),
+    ]);
+    const { rows } = await pool.query<{ moved: number }>({ ...projectSmall(log, from === null, parts), values: [...headValues(partition, from, to), ...values] });
+    return rows[0]?.moved === 1 ? 'projected' : 'fenced';
+  }
+
+  private projectMany(from: From, to: ProjectedHead, changes: readonly KindChanges[]): Promise<ProjectResult> {
+    const { pool, log, partition } = this.place;
+    return inTransaction(pool, 'BEGIN', async (client) => {
+      const { rowCount } = await client.query(moveHead(log, from === null), headValues(partition, from, to));
+      if (rowCount !== 1) return 'fenced';
+      for (const { spec, puts, deletes } of changes) {
+        if (puts.length > 0) await this.putMany(client, spec, puts);
+        if (deletes.length > 0) await client.query(deleteRows(log, spec), [partition, deletes.map(({ group }) => group), deletes.map(({ key }) => key)]);
+      }
+      return 'projected';
+    });
+  }
+
+  /** Rows of a first projection are new; so a plain COPY is tried first, and a merge takes over where it was wrong. */
+  private async putMany(client: PoolClient, spec: KindSpec, puts: readonly Row[]): Promise<void> {
+    const { log, partition, copies } = this.place;
+    const table = tableOf(log, spec.table);
+    const bytes = encodeCopy(partition, valueColumns(spec).map(({ type }) => type), puts.map((row) => valuesOf(spec, row)));
+    if (copies.mayBeNew(table)) {
+      await client.query('SAVEPOINT plain');
+      const isNew = await copied(client, copyInto(table, spec), bytes);
+      copies.learn(table, isNew);
+      if (isNew) return;
+      await client.query('ROLLBACK TO SAVEPOINT plain');
+    }
+    const stage = `pg_temp."stage_${spec.table}"`;
+    await client.query(`CREATE TEMP TABLE IF NOT EXISTS "stage_${spec.table}" (LIKE ${table}) ON COMMIT DELETE ROWS`);
+    await copy(client, copyInto(stage, spec), bytes);
+    await client.query(mergeStage(log, spec, stage));
+  }
+
+  private async eachRow(client: PoolClient, spec: KindSpec, visit: (row: Row) => void): Promise<void> {
+    await client.query(`DECLARE state NO SCROLL CURSOR FOR ${wholeKind(this.place.log, spec).replace('$1', String(this.place.partition))}`);
+    for (;;) {
+      const { rows } = await client.query<StoredRow>(`FETCH ${String(HASH_PAGE)} FROM state`);
+      for (const row of rows) visit(rowOf(spec.kind, row));
+      if (rows.length < HASH_PAGE) break;
+    }
+    await client.query('CLOSE state');
+  }
+
+  /** The last change of every address, by kind. */
+  private lastChanges(changes: readonly Change[]): readonly KindChanges[] {
+    const kinds = new Map<KindSpec, Map<string, Change>>();
+    for (const change of changes) {
+      const { kind, group, key } = change.op === 'put' ? change.row : change.address;
+      const spec = this.spec(kind);
+      const byAddress = kinds.get(spec) ?? new Map<string, Change>();
+      byAddress.set(`${String(group.length)}:${group}${key}`, change);
+      kinds.set(spec, byAddress);
+    }
+    return [...kinds].map(([spec, byAddress]) => {
+      const last = [...byAddress.values()];
+      return {
+        spec,
+        puts: last.flatMap((change) => (change.op === 'put' ? [change.row] : [])),
+        deletes: last.flatMap((change) => (change.op === 'delete' ? [change.address] : [])),
+      };
+    });
+  }
+
+  private spec(kind: string): KindSpec {
+    const spec = this.place.kinds.find((one) => one.kind === kind);
+    if (!spec) throw new InvariantViolation('C1', `no kind ${kind} is declared for ${this.place.log}`, 'partition');
+    return spec;
+  }
+}
+
+/** Remembers per table whether what looked new was. */
+class CopyHabits {
+  private readonly merges = new Map<string, { readonly left: number; readonly next: number }>();
+
+  mayBeNew(table: string): boolean {
+    const habit = this.merges.get(table);
+    if (!habit || habit.left <= 0) return true;
+    this.merges.set(table, { ...habit, left: habit.left - 1 });
+    return false;
+  }
+
+  learn(table: string, wasNew: boolean): void {
+    if (wasNew) { this.merges.delete(table); return; }
+    const next = Math.min((this.merges.get(table)?.next ?? 1) * 2, MERGES_MAX);
+    this.merges.set(table, { left: next, next });
+  }
+}
+
+interface StoredRow { readonly group_key: string; readonly row_key: string; readonly due_at: string | null; readonly doc: Buffer }
+interface LoadedRow extends StoredRow { readonly n: number }
+interface HeadRow {
+  readonly seq: string; readonly hash: Buffer; readonly log_offset: string; readonly decided_at: string;
+  readonly reacted_seq: string; readonly reacted_offset: string; readonly cursors: Buffer;
+}
+
+function rowOf(kind: string, { group_key, row_key, due_at, doc }: StoredRow): Row {
+  return { kind, group: group_key, key: row_key, dueAt: due_at === null ? null : Number(due_at), doc: decodeDoc(doc) };
+}
+
+function headOf(row: HeadRow): ProjectedHead {
+  // headValues wrote the list, so it is one of cursors.
+  const cursors = decodeDoc(row.cursors)['cursors'] as readonly StoredCursor[];
+  return {
+    seq: Number(row.seq), hash: row.hash, offset: Number(row.log_offset), decidedAt: Number(row.decided_at),
+    reactedSeq: Number(row.reacted_seq), reactedOffset: Number(row.reacted_offset), cursors,
+  };
+}
+
+function headValues(partition: number, from: From, to: ProjectedHead): unknown[] {
+  const head = [partition, to.seq, to.hash, to.offset, to.decidedAt, to.reactedSeq, to.reactedOffset, encodeDoc({ cursors: to.cursors })];
+  return from === null ? head : [...head, from.seq, from.hash];
+}
+
+function valuesOf(spec: KindSpec, row: Row): readonly ColumnValue[] {
+  return [row.group, row.key, row.dueAt, ...spec.columns.map((column) => columnValue(column, row)), encodeDoc(row.doc)];
+}
+
+function columnsOf(spec: KindSpec, rows: readonly Row[]): readonly (readonly ColumnValue[])[] {
+  const values = rows.map((row) => valuesOf(spec, row));
+  return valueColumns(spec).map((_column, at) => values.map((row) => row[at] ?? null));
+}
+
+/** False when a row was there already. */
+async function copied(client: PoolClient, statement: string, bytes: Buffer): Promise<boolean> {
+  try {
+    await copy(client, statement, bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return false;
+    throw error;
+  }
+}
+
+async function copy(client: PoolClient, statement: string, bytes: Buffer): Promise<void> {
+  await pipeline(Readable.from([bytes]), client.query(copyFrom(statement)));
+}

@@ -1,0 +1,35 @@
+// Reads for people: what a service's projection holds, a page at a time.
+import type { ColumnValue, Row } from '@recourse/event-log';
+
+export interface PagePosition {
+  readonly partition: number;
+  readonly group: string;
+  readonly key: string;
+}
+
+export interface PageQuery {
+  /** Topic of the log the kind belongs to. */
+  readonly log: string;
+  readonly kind: string;
+  /** Equal to, per declared column (or `group_key`, `row_key`). */
+  readonly where: Readonly<Record<string, ColumnValue>>;
+  readonly after?: PagePosition | undefined;
+  /** Rows at most. */
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly rows: readonly Row[];
+  /** Where the next page starts; null on the last. */
+  readonly next: PagePosition | null;
+}
+
+/**
+ * Implementations MUST order pages by partition, group and key, so that a page never repeats a row.
+ * Errors: Failure(DATABASE_UNAVAILABLE).
+ */
+export interface ProjectionReads {
+  page(query: PageQuery): Promise<Page>;
+  /** Row of kind `command`, or null as long as it is not projected. */
+  commandRow(log: string, commandId: string): Promise<Row | null>;
+}

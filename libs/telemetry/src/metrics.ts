@@ -1,0 +1,69 @@
+// The metrics of the project, by name. Labels are of closed sets (topic, partition, reason, outcome): never an id.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Every metric there is; `docs/reference` and the dashboards are written against these names. */
+export const METRICS = {
+  recordsAccepted: { name: 'recourse_records_accepted_total', kind: 'counter', help: 'Records accepted in an own log.', labels: ['log', 'partition'] },
+  recordsVoid: { name: 'recourse_records_void_total', kind: 'counter', help: 'Records of an own log that the acceptance rule voided.', labels: ['log', 'partition'] },
+  recordsParked: { name: 'recourse_records_parked_total', kind: 'counter', help: 'Inputs parked, by reason.', labels: ['log', 'reason'] },
+  appendsUnknown: { name: 'recourse_appends_unknown_total', kind: 'counter', help: 'Appends whose outcome was unknown, so that the tail was read anew.', labels: ['log', 'partition'] },
+  projectionsFenced: { name: 'recourse_projections_fenced_total', kind: 'counter', help: 'Projections refused because another owner had moved the head.', labels: ['log', 'partition'] },
+  takeOvers: { name: 'recourse_take_overs_total', kind: 'counter', help: 'Partitions this process became owner of.', labels: ['log'] },
+  cursorLag: { name: 'recourse_cursor_lag_records', kind: 'gauge', help: 'Records between a cursor and the end of its input.', labels: ['log', 'partition', 'topic'] },
+  parkedOpen: { name: 'recourse_parked_open', kind: 'gauge', help: 'Parked records nobody has decided on.', labels: ['log'] },
+  obligationAgeSeconds: { name: 'recourse_obligation_age_seconds', kind: 'gauge', help: 'Age of the oldest open obligation.', labels: ['log', 'partition'] },
+  partitionsOwned: { name: 'recourse_partitions_owned', kind: 'gauge', help: 'Partitions this process owns.', labels: ['log'] },
+  isReady: { name: 'recourse_ready', kind: 'gauge', help: '1 when the service answers, else 0.', labels: [] },
+  batchRecords: { name: 'recourse_batch_records', kind: 'histogram', help: 'Records per append.', labels: ['log'], buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000] },
+  appendSeconds: { name: 'recourse_append_seconds', kind: 'histogram', help: 'Time from produce to acceptance.', labels: ['log'], buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] },
+  projectSeconds: { name: 'recourse_project_seconds', kind: 'histogram', help: 'Time of one projection transaction.', labels: ['log'], buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] },
+  commandSeconds: { name: 'recourse_command_seconds', kind: 'histogram', help: 'Time from request to projected answer of an edge command.', labels: ['route', 'outcome'], buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] },
+  requestsRefused: { name: 'recourse_requests_refused_total', kind: 'counter', help: 'HTTP requests refused, by code.', labels: ['code'] },
+} as const satisfies Record<string, MetricSpec>;
+
+export interface MetricSpec {
+  readonly name: string;
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly buckets?: readonly number[];
+}
+
+type NameOf<K extends MetricSpec['kind']> = { [N in keyof typeof METRICS]: (typeof METRICS)[N]['kind'] extends K ? N : never }[keyof typeof METRICS];
+type LabelsOf<N extends keyof typeof METRICS> = Readonly<Record<(typeof METRICS)[N]['labels'][number], string | number>>;
+
+/** The metrics of one process. */
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly counters = new Map<string, Counter>();
+  private readonly gauges = new Map<string, Gauge>();
+  private readonly histograms = new Map<string, Histogram>();
+
+  constructor(labels: Readonly<Record<string, string>> = {}) {
+    this.registry.setDefaultLabels({ ...labels });
+    for (const spec of Object.values(METRICS) as readonly MetricSpec[]) this.register(spec);
+  }
+
+  /** Event loop, memory and garbage collection of the process beside ours. */
+  collectProcess(): void { collectDefaultMetrics({ register: this.registry }); }
+
+  count<N extends NameOf<'counter'>>(metric: N, labels: LabelsOf<N>, by = 1): void { this.counters.get(METRICS[metric].name)?.inc({ ...labels }, by); }
+
+  set<N extends NameOf<'gauge'>>(metric: N, labels: LabelsOf<N>, value: number): void { this.gauges.get(METRICS[metric].name)?.set({ ...labels }, value); }
+
+  observe<N extends NameOf<'histogram'>>(metric: N, labels: LabelsOf<N>, value: number): void { this.histograms.get(METRICS[metric].name)?.observe({ ...labels }, value); }
+
+  /** Text in the Prometheus exposition format. */
+  text(): Promise<string> { return this.registry.metrics(); }
+
+  get contentType(): string { return this.registry.contentType; }
+
+  private register({ name, kind, help, labels, buckets }: MetricSpec): void {
+    const common = { name, help, labelNames: [...labels], registers: [this.registry] };
+    switch (kind) {
+      case 'counter': this.counters.set(name, new Counter(common)); return;
+      case 'gauge': this.gauges.set(name, new Gauge(common)); return;
+      case 'histogram': this.histograms.set(name, new Histogram({ ...common, ...(buckets ? { buckets: [...buckets] } : {}) })); return;
+    }
+  }
+}

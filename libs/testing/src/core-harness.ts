@@ -1,0 +1,274 @@
+// Given-when-then over a ServiceCore: what the loop does to one partition, without Kafka, database or clock.
+//
+//   harness(core, { views, isRebuilt }).given(fact('RunOpened', {...})).when(wire(...), 2_000).then(fact('StepFailed', {...}))
+//
+// Boundary: owns the rows, the seq and the fake hashes; decisions and evolutions are the core's.
+//
+// Invariants
+//   H1. State, input and records are frozen: a core that mutates what it is given fails every spec.
+//   H2. Every group is cold when decide or evolve begins, apart from those of `needs`: NotLoaded is answered by loading and calling again.
+//   H3. With isRebuilt, the rows are thrown away and folded anew from the recorded records before every step.
+import { canonicalJson, sha256Hex } from '@recourse/kernel';
+import { NotLoaded } from '@recourse/event-log';
+import type {
+  AcceptedRecord, BroadcastView, Change, CommandAnswer, DecideContext, Decided, Decision, Derived, Doc, Input, Outgoing, RecordInput, Row, RowAddress, ServiceCore,
+  StateView, TimerInput, Views,
+} from '@recourse/event-log';
+import { deepFreeze, mismatch, plainProblem } from './plain-data.js';
+
+/** The two ways every scenario is run: straight through, and with state rebuilt from the records before every step. */
+export const WAYS = [{ way: 'straight', isRebuilt: false }, { way: 'rebuilt before every step', isRebuilt: true }] as const;
+
+export interface HarnessOptions {
+  /** Broadcast views by name. */
+  readonly views?: Readonly<Record<string, BroadcastView>>;
+  /** Rebuild the rows from the records before every step. */
+  readonly isRebuilt?: boolean;
+  /** Partition the loop owns; 0 unless told. */
+  readonly partition?: number;
+}
+
+/** A record to be expected or given: its type and (part of) its body. */
+export function fact(type: string, body: Doc = {}): Decided { return { type, body }; }
+
+/** Input from a wire. The key is '' unless told; specs of aligned cores rarely need it. */
+export function wire(topic: string, type: string, body: object, more: Partial<RecordInput> = {}): RecordInput {
+  return { source: 'wire', topic, partition: 0, offset: 0, key: '', type, body: body as Doc, seq: 0, hash: Buffer.alloc(32), ...more };
+}
+
+/** Input from an accepted record of a log, at chain position `seq`. */
+export function logged(topic: string, type: string, body: object, seq: number, more: Partial<RecordInput> = {}): RecordInput {
+  return { ...wire(topic, type, body), source: 'log', seq, hash: fakeHash(topic, seq, body), ...more };
+}
+
+/** Same record hash for equal records, without any chain. */
+export function fakeHash(...parts: readonly unknown[]): Buffer {
+  return Buffer.from(sha256Hex(canonicalJson(parts.map(hexed))), 'hex');
+}
+
+/**
+ * Starts a scenario on one core.
+ *
+ * Errors: every `then…` throws with what was expected and what came; given and when throw what the core throws.
+ */
+export function harness(core: ServiceCore, options: HarnessOptions = {}): CoreHarness {
+  return new CoreHarness(core, options);
+}
+
+/** One partition of one log, driven by hand. */
+export class CoreHarness {
+  private readonly accepted: AcceptedRecord[] = [];
+  private state: RowStore;
+  private last: Decision = { records: [] };
+  private lastAccepted: readonly AcceptedRecord[] = [];
+  private now = 0;
+
+  constructor(private readonly core: ServiceCore, private readonly options: HarnessOptions) {
+    this.state = new RowStore(kindNames(core));
+  }
+
+  /** Takes records as already accepted, in order. */
+  given(...records: readonly Decided[]): this {
+    for (const record of records) this.accept(record);
+    return this;
+  }
+
+  /** Feeds one input at database time `now`; its records are accepted at once. A refresh is obeyed as far as the views go. */
+  when(input: Input, now: number, more: { readonly viewsFresh?: boolean } = {}): this {
+    if (now < this.now) throw new Error(`database time ${now} is behind the chain's ${this.now}`);
+    if (this.options.isRebuilt === true) this.rebuild();
+    this.now = now;
+    this.last = this.decide(deepFreeze(input), now, more.viewsFresh ?? false);
+    this.lastAccepted = this.last.records.map((record) => this.accept(record));
+    return this;
+  }
+
+  /** Feeds the timers of every row that is due at `now`, in order of dueAt, until none is left. */
+  whenDue(now: number): this {
+    const all: AcceptedRecord[] = [];
+    for (let guard = 0; ; guard += 1) {
+      const [row] = this.state.due(now);
+      if (row === undefined) break;
+      if (guard > 10_000) throw new Error(`timer ${row.kind}/${row.group}/${row.key} stays due`);
+      this.when(timerOf(row), now);
+      all.push(...this.lastAccepted);
+    }
+    this.last = { records: all.map(({ type, body }) => ({ type, body })) };
+    this.lastAccepted = all;
+    return this;
+  }
+
+  /** Exactly these records came, in order; bodies are compared on the named fields. */
+  then(...expected: readonly Decided[]): this {
+    const actual = this.last.records;
+    if (this.last.park !== undefined) throw new Error(`parked: ${this.last.park.reason} (${this.last.park.detail})`);
+    if (this.last.refresh !== undefined) throw new Error(`asks for a refresh of ${this.last.refresh.join(', ')}`);
+    const problem = mismatch(actual, expected, 'records');
+    if (problem !== null) throw new Error(`${problem}\nexpected ${shown(expected)}\ncame     ${shown(actual)}`);
+    return this;
+  }
+
+  /** The input changed nothing. */
+  thenNothing(): this { return this.then(); }
+
+  /** The command was answered so; compared on the named fields. */
+  thenAnswer(expected: Partial<CommandAnswer>): this { return this.check(this.last.answer, expected, 'answer'); }
+
+  /** The input was parked with this code. */
+  thenParked(reason: string): this { return this.check(this.last.park, { reason }, 'park'); }
+
+  /** The core asks to read these views to their end first. */
+  thenRefresh(...views: readonly string[]): this { return this.check(this.last.refresh, views, 'refresh'); }
+
+  /** Messages the records of the last step send. */
+  outgoing(): readonly Outgoing[] { return this.lastAccepted.flatMap((record) => this.core.react(record)); }
+
+  /** Records of the derived log that follow from the records of the last step. */
+  derived(): readonly Derived[] { return this.lastAccepted.flatMap((record) => this.core.derived?.derive(record) ?? []); }
+
+  /** Is the message still owed now? */
+  owed(message: Outgoing, now = this.now): boolean {
+    return this.coldly(this.core.owedNeeds(message), (view) => this.core.owed(view, message, now));
+  }
+
+  /** Decision of the last step. */
+  decision(): Decision { return this.last; }
+
+  /** Records accepted so far. */
+  records(): readonly AcceptedRecord[] { return this.accepted; }
+
+  /** Records accepted in the last step. */
+  recorded(): readonly AcceptedRecord[] { return this.lastAccepted; }
+
+  /** Rows, of one kind or of all, ordered by kind, group and key. */
+  rows(kind?: string): readonly Row[] { return this.state.all().filter((row) => kind === undefined || row.kind === kind); }
+
+  /** The timer that is set on a row. Errors: throws when there is none. */
+  timer(kind: string, key: string): TimerInput {
+    const row = this.rows(kind).find((one) => one.key === key && one.dueAt !== null);
+    if (row === undefined) throw new Error(`no timer on ${kind}/${key}`);
+    return timerOf(row);
+  }
+
+  private decide(input: Input, now: number, viewsFresh: boolean): Decision {
+    const run = (fresh: boolean): Decision => this.coldly(this.core.needs(input), (state) => this.core.decide(this.context(state, now, fresh), input));
+    const decision = deepFreeze(run(viewsFresh));
+    if (decision.refresh !== undefined && decision.records.length > 0) throw new Error('a refresh carries no records');
+    return decision;
+  }
+
+  private context(state: StateView, now: number, viewsFresh: boolean): DecideContext {
+    const views: Views = { view: (name) => this.viewNamed(name) };
+    return { state, views, now, viewsFresh, partition: this.options.partition ?? 0 };
+  }
+
+  private viewNamed(name: string): BroadcastView {
+    const view = this.options.views?.[name];
+    if (view === undefined || !this.core.views.some((spec) => spec.name === name)) throw new Error(`no view ${name} is declared and given`);
+    return view;
+  }
+
+  private accept(record: Decided): AcceptedRecord {
+    const seq = this.accepted.length + 1;
+    const accepted = deepFreeze<AcceptedRecord>({ ...record, seq, hash: fakeHash(this.core.log, seq, record.body), decidedAt: this.now });
+    this.keyOf(record);
+    this.accepted.push(accepted);
+    this.evolve(accepted);
+    return accepted;
+  }
+
+  private keyOf(record: Decided): void {
+    const key = this.core.keyOf(record);
+    if (key === '' || Buffer.byteLength(key) > 512) throw new Error(`key of ${record.type} is empty or above 512 bytes`);
+  }
+
+  private evolve(record: AcceptedRecord): void {
+    const changes = this.coldly([], (state) => this.core.evolve(state, record));
+    this.state.apply(deepFreeze(changes));
+  }
+
+  private rebuild(): void {
+    const before = shown(this.state.all());
+    this.state = new RowStore(kindNames(this.core));
+    for (const record of this.accepted) this.evolve(record);
+    if (shown(this.state.all()) !== before) throw new Error(`rebuilt rows differ\nbefore  ${before}\nrebuilt ${shown(this.state.all())}`);
+  }
+
+  /** Calls with cold groups until all that is read has been loaded. */
+  private coldly<T>(needs: readonly { readonly kind: string; readonly group: string }[], call: (state: StateView) => T): T {
+    const loaded = new Set(needs.map(({ kind, group }) => `${kind}/${group}`));
+    for (;;) {
+      try {
+        return call(this.state.view(loaded));
+      } catch (error) {
+        if (!(error instanceof NotLoaded)) throw error;
+        loaded.add(`${error.kind}/${error.group}`);
+      }
+    }
+  }
+
+  private check(actual: unknown, expected: unknown, path: string): this {
+    const problem = mismatch(actual, expected, path);
+    if (problem !== null) throw new Error(`${problem}\ndecision ${shown(this.last)}`);
+    return this;
+  }
+}
+
+/** Rows by kind, group and key. */
+class RowStore {
+  private readonly rows = new Map<string, Row>();
+  constructor(private readonly kinds: ReadonlySet<string>) {}
+
+  apply(changes: readonly Change[]): void {
+    for (const change of changes) {
+      if (change.op === 'delete') { this.rows.delete(idOf(change.address)); continue; }
+      this.assertStorable(change.row);
+      this.rows.set(idOf(change.row), change.row);
+    }
+  }
+
+  view(loaded: ReadonlySet<string>): StateView {
+    const touch = (kind: string, group: string): void => {
+      if (!this.kinds.has(kind)) throw new Error(`kind ${kind} is not declared`);
+      if (!loaded.has(`${kind}/${group}`)) throw new NotLoaded(kind, group);
+    };
+    return {
+      get: (kind, group, key) => { touch(kind, group); return this.rows.get(idOf({ kind, group, key }))?.doc; },
+      list: (kind, group) => { touch(kind, group); return this.all().filter((row) => row.kind === kind && row.group === group).map((row) => row.doc); },
+    };
+  }
+
+  due(now: number): readonly Row[] {
+    return this.all().filter((row) => row.dueAt !== null && row.dueAt <= now).sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
+  }
+
+  all(): readonly Row[] { return [...this.rows.values()].sort((a, b) => compare(a.kind, b.kind) || compare(a.group, b.group) || compare(a.key, b.key)); }
+
+  private assertStorable(row: Row): void {
+    if (!this.kinds.has(row.kind)) throw new Error(`kind ${row.kind} is not declared`);
+    if (Buffer.byteLength(row.group) > 512 || Buffer.byteLength(row.key) > 512) throw new Error(`address of a ${row.kind} is above 512 bytes`);
+    const problem = plainProblem(row.doc, row.kind);
+    if (problem !== null) throw new Error(`row is not plain data: ${problem}`);
+  }
+}
+
+function kindNames(core: ServiceCore): ReadonlySet<string> { return new Set(core.kinds.map((spec) => spec.kind)); }
+
+function timerOf(row: Row): TimerInput {
+  return { source: 'timer', address: { kind: row.kind, group: row.group, key: row.key }, dueAt: row.dueAt ?? 0 };
+}
+
+function idOf({ kind, group, key }: RowAddress): string { return JSON.stringify([kind, group, key]); }
+
+/** Code unit order, as a C collation gives it for ASCII keys. */
+function compare(a: string, b: string): number { return a < b ? -1 : a > b ? 1 : 0; }
+
+function shown(value: unknown): string { return canonicalJson(hexed(value)); }
+
+/** The value with bytes as hex text, for printing and hashing. */
+function hexed(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return `0x${value.toString('hex')}`;
+  if (Array.isArray(value)) return value.map(hexed);
+  if (value !== null && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hexed(member)]));
+  return value;
+}

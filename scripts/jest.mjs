@@ -1,0 +1,41 @@
+// node scripts/jest.mjs <kind> [part of a path ...] [--jest-option=value ...]: one suite on Jest.
+// The specs are chosen by suffix (STYLE section 8), and by the parts of paths when there are any.
+//
+// Results also go to .cache/results/<kind>.json, where `npm test` sums them up.
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bootstrap, main } from './lib/bootstrap.mjs';
+import { cacheDir, root } from './lib/paths.mjs';
+import { runNode } from './lib/run.mjs';
+import { JEST_SUITES, specsOf } from './lib/suites.mjs';
+import { withTestStack } from './lib/test-stack.mjs';
+
+await main(async () => {
+  const [kind, ...args] = process.argv.slice(2);
+  const suite = JEST_SUITES[kind];
+  if (suite === undefined) throw new Error(`usage: node scripts/jest.mjs <${Object.keys(JEST_SUITES).join(' | ')}> [part of a path ...] [--jest-option=value ...]`);
+  await bootstrap({ stack: suite.stack });
+  const parts = args.filter((arg) => !arg.startsWith('-'));
+  const specs = specsOf(kind).filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
+  const results = join(cacheDir, 'results', `${kind}.json`);
+  mkdirSync(join(results, '..'), { recursive: true });
+  rmSync(results, { force: true });
+  if (specs.length === 0) {
+    console.log(`${kind}: no specs`);
+    writeFileSync(results, JSON.stringify({ numPassedTests: 0, numFailedTests: 0, numFailedTestSuites: 0 }));
+    return 0;
+  }
+  const run = () => runNode([
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=TimeoutNegativeWarning',
+    join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
+    '--config', join(root, 'jest.config.mjs'),
+    '--json', '--outputFile', results,
+    `--maxWorkers=${suite.workers}`,
+    ...args.filter((arg) => arg.startsWith('--') && arg !== '--'),
+    '--runTestsByPath', ...specs,
+  ]);
+  const code = suite.stack ? await withTestStack(run) : await run();
+  return existsSync(results) ? code : code || 1;
+});

@@ -1,0 +1,3 @@
+import type { Artifacts } from './artifacts.mjs';
+
+export function fetchArtifacts(say?: (line: string) => void): Promise<Artifacts>;

@@ -1,0 +1,19 @@
+// The runners of simulation, bench and crash runs: build, then hand over to the built program on Node 24.
+import { join } from 'node:path';
+import { bootstrap, main } from './bootstrap.mjs';
+import { root } from './paths.mjs';
+import { runNode } from './run.mjs';
+
+/**
+ * Runs `test/<folder>/dist/main.js` with the arguments of this process.
+ *
+ * @param {string} folder
+ * @param {{stack: boolean}} needs whether Kafka, registry and PostgreSQL have to be there
+ */
+export function runBuilt(folder, needs) {
+  return main(async () => {
+    await bootstrap({ stack: needs.stack });
+    const args = process.argv.slice(2).filter((arg) => arg !== '--');
+    return runNode(['--enable-source-maps', '--disable-warning=TimeoutNegativeWarning', join(root, 'test', folder, 'dist', 'main.js'), ...args]);
+  });
+}

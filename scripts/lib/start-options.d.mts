@@ -1,0 +1,13 @@
+export interface StartOptions {
+  readonly once: boolean;
+  readonly scenario: string;
+  readonly breakWhat: string | null;
+  readonly reset: boolean;
+  readonly help: boolean;
+  /** Absolute. */
+  readonly dataDir: string;
+}
+export const HELP: string;
+export const SCENARIOS: readonly string[];
+export const BREAKS: readonly string[];
+export function parseStartOptions(args: readonly string[]): StartOptions;

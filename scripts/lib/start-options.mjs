@@ -1,0 +1,65 @@
+// The flags of `npm start`: one table for the bootstrap script, the launcher and the help text.
+import { parseArgs } from 'node:util';
+import { isAbsolute, join, resolve } from 'node:path';
+import { defaultDataDir } from './paths.mjs';
+
+export const SCENARIOS = ['drifted-refund', 'window-closed'];
+export const BREAKS = ['phantom-undo'];
+
+export const HELP = `npm start -- [options]
+
+Starts Kafka, the schema registry, PostgreSQL and all services on this machine, plays the drifted
+refund and tells what happens, then stays up and prints where everything is. Ctrl-C stops it all.
+
+  --once                     exit after the story; exit code 0 only if every check of it held.
+                             The example's operator answers the approval (also without a terminal)
+  --scenario <name>          ${SCENARIOS.join(' | ')}
+                             window-closed: the reversal window had closed, a person has to act
+  --break <what>             ${BREAKS.join(' | ')}: the provider answers 200 and undoes nothing;
+                             the story has to notice it and exits non-zero
+  --reset                    wipe the data of an earlier run first (Kafka, registry and PostgreSQL)
+  --data-dir <directory>     where the data lives (default .recourse/data); another directory
+                             gives a second stack beside the first
+  --help                     this text
+
+Needs Java 21+, Maven 3.6+ (first start only) and Node 20+. Everything listens on 127.0.0.1 on
+ports that were free; logs are in <data-dir>/logs.
+`;
+
+/**
+ * @param {readonly string[]} args
+ * @returns {{once: boolean, scenario: string, breakWhat: string | null, reset: boolean, help: boolean, dataDir: string}}
+ * Errors: a message that names the flag and what it takes.
+ */
+export function parseStartOptions(args) {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      once: { type: 'boolean', default: false },
+      scenario: { type: 'string', default: SCENARIOS[0] },
+      break: { type: 'string' },
+      reset: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+      'data-dir': { type: 'string' },
+    },
+  });
+  oneOf('--scenario', values.scenario, SCENARIOS);
+  if (values.break !== undefined) oneOf('--break', values.break, BREAKS);
+  return {
+    once: values.once,
+    scenario: values.scenario,
+    breakWhat: values.break ?? null,
+    reset: values.reset,
+    help: values.help,
+    dataDir: values['data-dir'] === undefined ? defaultDataDir : absolute(values['data-dir']),
+  };
+}
+
+/** A relative directory is meant from where the person stands; npm changes into the root and keeps that place in INIT_CWD. */
+function absolute(folder) {
+  return isAbsolute(folder) ? folder : resolve(join(process.env.INIT_CWD ?? process.cwd(), folder));
+}
+
+function oneOf(flag, value, choices) {
+  if (!choices.includes(value)) throw new Error(`${flag} ${value}: choose one of ${choices.join(', ')}`);
+}

@@ -1,0 +1,4 @@
+export type SuiteKind = 'unit' | 'contract' | 'simulation' | 'integration' | 'e2e';
+export const JEST_SUITES: Readonly<Record<SuiteKind, { readonly stack: boolean; readonly workers: number }>>;
+export function suiteOf(path: string): SuiteKind | null;
+export function specsOf(kind: SuiteKind): readonly string[];

@@ -1,0 +1,41 @@
+// Which spec belongs to which suite, by its suffix.
+import { readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { root } from './paths.mjs';
+
+/** Suites that run on Jest. `stack`: they need Kafka, registry and PostgreSQL. `workers`: in how many processes. */
+export const JEST_SUITES = {
+  unit: { stack: false, workers: 2 },
+  contract: { stack: true, workers: 1 },
+  simulation: { stack: false, workers: 2 },
+  integration: { stack: true, workers: 1 },
+  e2e: { stack: true, workers: 1 },
+};
+
+/** Specs about the tree itself: they are quick, need nothing, and run with the unit specs. */
+const TREE_SPECS = ['test/architecture', 'test/issues'];
+const SKIPPED = new Set(['node_modules', 'dist', '.git', '.cache', '.recourse', 'red']);
+
+/**
+ * Says which suite a spec belongs to. Pure.
+ *
+ * @param {string} path relative to the root, with forward slashes
+ * @returns {keyof typeof JEST_SUITES | null}
+ */
+export function suiteOf(path) {
+  if (!path.endsWith('.spec.ts')) return null;
+  const suffix = Object.keys(JEST_SUITES).find((kind) => path.endsWith(`.${kind}.spec.ts`));
+  return suffix ?? (TREE_SPECS.some((folder) => path.startsWith(`${folder}/`)) ? 'unit' : null);
+}
+
+/** @param {keyof typeof JEST_SUITES} kind @returns {readonly string[]} absolute paths */
+export function specsOf(kind) {
+  return specsBelow(root).filter((file) => suiteOf(relative(root, file).split(sep).join('/')) === kind);
+}
+
+function specsBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : specsBelow(join(folder, entry.name));
+    return entry.name.endsWith('.spec.ts') ? [join(folder, entry.name)] : [];
+  });
+}

@@ -1,0 +1,19 @@
+// npm start: from a fresh clone to a running stack. Plain Node 20, no packages; the launcher does the rest on Node 24.
+import { join } from 'node:path';
+import { bootstrap, main } from './lib/bootstrap.mjs';
+import { root } from './lib/paths.mjs';
+import { runNode } from './lib/run.mjs';
+import { HELP, parseStartOptions } from './lib/start-options.mjs';
+
+const LAUNCHER = join(root, 'deploy', 'dev', 'dist', 'launcher.js');
+
+await main(async () => {
+  const args = process.argv.slice(2);
+  const options = parseStartOptions(args);
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  await bootstrap({ dataDir: options.dataDir });
+  return runNode(['--disable-warning=TimeoutNegativeWarning', '--enable-source-maps', LAUNCHER, ...args.filter((arg) => arg !== '--')]);
+});

@@ -1,0 +1,216 @@
+"""Reference reader: the acceptance rule of Recourse logs, in Python, with the standard library and fastavro.
+
+Grammar (all integers big-endian):
+
+    value     = %x00 schema-id avro          ; schema-id is a uint32
+    avro      = seq prev-hash rest           ; of log records; an Avro long, then 32 octets
+    leaf      = SHA-256( %x00 part(fingerprint) part(key) part(avro) )
+    genesis   = SHA-256( %x02 part("recourse.genesis.v1") part(log-id) part(topic) partition partition-count )
+    part(x)   = length x                     ; length is a uint32
+    fingerprint = SHA-256 of the writer schema's Parsing Canonical Form
+
+Reading a partition from its start, a record is accepted iff seq = head.seq + 1 and prev_hash = head.hash. Every other
+record is void and skipped. An unknown schema stops the reader; it never voids a record.
+
+Run on a dump, it verifies the chain and prints the accepted records:
+
+    python reference_reader.py DUMP.jsonl
+
+A dump holds one JSON object a line:
+    {"log": {"log_id": …, "topic": …, "partition": …, "partition_count": …}}      first
+    {"schema": {"id": …, "text": "<Avro JSON>"}}                                   one per schema, before its records
+    {"record": {"offset": …, "key": "<base64>", "value": "<base64>"}}              in offset order
+"""
+
+import base64
+import hashlib
+import io
+import json
+import struct
+import sys
+from typing import Callable, Iterable, Iterator, NamedTuple, Optional
+
+import fastavro
+from fastavro.schema import fingerprint as fastavro_fingerprint
+from fastavro.schema import to_parsing_canonical_form
+
+FRAME_SIZE = 5
+HASH_SIZE = 32
+SAFE_LONG_MAX = 2**53 - 1
+LONG_SIZE_MAX = 10
+
+
+class Head(NamedTuple):
+    """The last accepted record: its seq and its leaf hash; before the first, 0 and the genesis hash."""
+
+    seq: int
+    hash: bytes
+
+
+class Verdict(NamedTuple):
+    """'accepted' with the new head, 'void' with the old one, or 'unknown_schema' with the old one."""
+
+    kind: str
+    head: Head
+    schema_id: Optional[int] = None
+
+
+FingerprintOf = Callable[[int], Optional[bytes]]
+
+
+def part(data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + data
+
+
+def leaf_hash(fingerprint: bytes, key: bytes, avro: bytes) -> bytes:
+    return hashlib.sha256(b"\x00" + part(fingerprint) + part(key) + part(avro)).digest()
+
+
+def genesis_hash(log_id: str, topic: str, partition: int, partition_count: int) -> bytes:
+    names = part(b"recourse.genesis.v1") + part(log_id.encode()) + part(topic.encode())
+    return hashlib.sha256(b"\x02" + names + struct.pack(">II", partition, partition_count)).digest()
+
+
+def canonical_form(schema: object) -> str:
+    return to_parsing_canonical_form(schema)
+
+
+def schema_fingerprint(schema: object) -> bytes:
+    return bytes.fromhex(fastavro_fingerprint(canonical_form(schema), "SHA-256"))
+
+
+def merkle_root(leaves: list[bytes]) -> bytes:
+    if not leaves:
+        return hashlib.sha256(b"").digest()
+    if len(leaves) == 1:
+        return leaves[0]
+    split = 1 << ((len(leaves) - 1).bit_length() - 1)
+    return hashlib.sha256(b"\x01" + merkle_root(leaves[:split]) + merkle_root(leaves[split:])).digest()
+
+
+def murmur2(data: bytes) -> int:
+    """Murmur2 with Kafka's seed, as a signed 32-bit integer."""
+    mask, m = 0xFFFFFFFF, 0x5BD1E995
+    h = 0x9747B28C ^ len(data)
+    whole = len(data) & ~3
+    for (k,) in struct.iter_unpack("<I", data[:whole]):
+        k = (k * m) & mask
+        k = ((k ^ (k >> 24)) * m) & mask
+        h = ((h * m) & mask) ^ k
+    rest = data[whole:]
+    if rest:
+        h = ((h ^ int.from_bytes(rest, "little")) * m) & mask
+    h = ((h ^ (h >> 13)) * m) & mask
+    h ^= h >> 15
+    return h - 0x100000000 if h & 0x80000000 else h
+
+
+def partition_for_key(key: bytes, partition_count: int) -> int:
+    return (murmur2(key) & 0x7FFFFFFF) % partition_count
+
+
+def schema_id_of(value: Optional[bytes]) -> Optional[int]:
+    """Writer-schema id of a framed value, or None when the value carries no frame."""
+    if value is None or len(value) < FRAME_SIZE or value[0] != 0:
+        return None
+    (schema_id,) = struct.unpack_from(">i", value, 1)
+    return schema_id if schema_id > 0 else None
+
+
+def read_head(value: Optional[bytes]) -> Optional[tuple[int, bytes]]:
+    """seq and prev_hash of a framed log record, without its schema; None when the bytes cannot begin one."""
+    if value is None or schema_id_of(value) is None:
+        return None
+    zigzag, at = 0, FRAME_SIZE
+    while True:
+        if at >= len(value) or at - FRAME_SIZE >= LONG_SIZE_MAX:
+            return None
+        octet = value[at]
+        zigzag |= (octet & 0x7F) << (7 * (at - FRAME_SIZE))
+        at += 1
+        if octet < 0x80:
+            break
+    seq = (zigzag >> 1) ^ -(zigzag & 1)
+    if at + HASH_SIZE > len(value) or abs(seq) > SAFE_LONG_MAX:
+        return None
+    return seq, value[at : at + HASH_SIZE]
+
+
+def read_record(head: Head, key: Optional[bytes], value: Optional[bytes], fingerprint_of: FingerprintOf) -> Verdict:
+    """The acceptance rule. A void record needs no schema, so an unknown one in it stops nobody."""
+    record_head = read_head(value)
+    if key is None or value is None or record_head != (head.seq + 1, head.hash):
+        return Verdict("void", head)
+    schema_id = schema_id_of(value)
+    fingerprint = fingerprint_of(schema_id) if schema_id is not None else None
+    if fingerprint is None:
+        return Verdict("unknown_schema", head, schema_id)
+    return Verdict("accepted", Head(head.seq + 1, leaf_hash(fingerprint, key, value[FRAME_SIZE:])))
+
+
+def read_partition(start: Head, records: Iterable[tuple[Optional[bytes], Optional[bytes]]], fingerprint_of: FingerprintOf) -> Iterator[Verdict]:
+    """Judges (key, value) pairs in offset order; ends after an unknown schema."""
+    head = start
+    for key, value in records:
+        verdict = read_record(head, key, value, fingerprint_of)
+        yield verdict
+        if verdict.kind == "unknown_schema":
+            return
+        head = verdict.head
+
+
+def decode(schema: object, value: bytes) -> object:
+    """Body of a framed value under its writer schema. Raises ValueError when bytes are left over."""
+    stream = io.BytesIO(value[FRAME_SIZE:])
+    body = fastavro.schemaless_reader(stream, fastavro.parse_schema(schema), None)
+    left = len(stream.read())
+    if left:
+        raise ValueError(f"{left} octets after the record")
+    return body
+
+
+def encode(schema: object, schema_id: int, body: object) -> bytes:
+    stream = io.BytesIO()
+    fastavro.schemaless_writer(stream, fastavro.parse_schema(schema), body)
+    return struct.pack(">bI", 0, schema_id) + stream.getvalue()
+
+
+def read_dump(lines: Iterable[str]) -> Iterator[tuple[int, Verdict, Optional[object]]]:
+    """Offset, verdict and, where accepted, the decoded body of every record of a dump."""
+    head, schemas = None, {}
+    for entry in map(json.loads, filter(str.strip, lines)):
+        if "log" in entry:
+            head = Head(0, genesis_hash(**entry["log"]))
+        elif "schema" in entry:
+            schema = json.loads(entry["schema"]["text"])
+            schemas[entry["schema"]["id"]] = (schema, schema_fingerprint(schema))
+        else:
+            record = entry["record"]
+            key, value = (None if record[name] is None else base64.b64decode(record[name]) for name in ("key", "value"))
+            verdict = read_record(head, key, value, lambda schema_id: schemas.get(schema_id, (None, None))[1])
+            accepted = verdict.kind == "accepted"
+            yield record["offset"], verdict, decode(schemas[schema_id_of(value)][0], value) if accepted else None
+            if verdict.kind == "unknown_schema":
+                return
+            head = verdict.head
+
+
+def main(path: str) -> int:
+    counts = {"accepted": 0, "void": 0, "unknown_schema": 0}
+    last = None
+    with open(path, encoding="utf-8") as lines:
+        for offset, verdict, body in read_dump(lines):
+            counts[verdict.kind] += 1
+            last = verdict.head
+            if body is not None:
+                print(json.dumps({"offset": offset, "seq": verdict.head.seq, "hash": verdict.head.hash.hex(), "body": body}, default=as_text))
+    print(json.dumps({"head": None if last is None else {"seq": last.seq, "hash": last.hash.hex()}, **counts}), file=sys.stderr)
+    return 0 if counts["unknown_schema"] == 0 else 1
+
+
+def as_text(value: object) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

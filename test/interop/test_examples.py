@@ -1,0 +1,89 @@
+"""The Python examples, without a broker: what the producer frames can be read, and the consumer accepts what the vectors say."""
+
+import importlib.util
+import json
+import pathlib
+
+import pytest
+
+import reference_reader as reader
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def example(folder, name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / folder / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+producer = example("python-producer", "producer")
+consumer = example("python-consumer", "consumer")
+
+
+def released(message):
+    return json.loads((ROOT / "schemas" / "history" / message / "1.avsc").read_text(encoding="utf-8"))
+
+
+INVALIDATED = {
+    "event_id": "e-1", "tenant": "acme", "ref": "order/4711#not_shipped", "source": "warehouse", "source_kind": "observation",
+    "stated_at": 1_700_000_000_000, "statement": {"json": {"order": "4711", "shipped": True}},
+}
+
+
+def test_the_producer_frames_a_record_that_every_reader_can_read():
+    schema = released("recourse.assumptions.AssumptionInvalidated")
+    value = producer.framed(9, schema, producer.from_json(INVALIDATED, schema, producer.names_in(schema)))
+    body = reader.decode(schema, value)
+    assert reader.schema_id_of(value) == 9
+    assert (body["ref"], body["run_id"], body["statement"]["encoding"]) == ("order/4711#not_shipped", None, "plain")
+    assert json.loads(body["statement"]["body"]) == {"order": "4711", "shipped": True}
+
+
+def test_the_producer_knows_only_topics_and_keys_of_the_catalogue():
+    topics = {topic["name"]: topic for topic in json.loads((ROOT / "schemas" / "topics.json").read_text(encoding="utf-8"))["topics"]}
+    for topic, full_name, key in producer.RECORDS.values():
+        assert full_name in topics[topic]["records"]
+        assert key in [field["name"] for field in released(full_name)["fields"]]
+
+
+def test_the_producer_refuses_a_field_the_record_has_not():
+    schema = released("recourse.assumptions.AssumptionInvalidated")
+    with pytest.raises(ValueError, match="has no field subject"):
+        producer.from_json({**INVALIDATED, "subject": "x"}, schema, producer.names_in(schema))
+
+
+class NoteSchemas:
+    """Stands for the registry: the schema of the acceptance vectors."""
+
+    def __init__(self, schema, fingerprints):
+        self.schema, self.fingerprints = schema, fingerprints
+
+    def get(self, schema_id):
+        return self.schema, bytes.fromhex(self.fingerprints[str(schema_id)])
+
+
+def cases():
+    undecodable = {"bytes after the head are not looked at"}
+    vectors = json.loads((ROOT / "schemas" / "vectors" / "acceptance.json").read_text(encoding="utf-8"))["vectors"]
+    return [vector for vector in vectors if vector["name"] not in undecodable]
+
+
+@pytest.mark.parametrize("vector", cases(), ids=lambda vector: vector["name"])
+def test_the_consumer_accepts_what_the_vectors_say(vector):
+    forms = json.loads((ROOT / "schemas" / "vectors" / "canonical-forms.json").read_text(encoding="utf-8"))["vectors"]
+    genesis = vector["genesis"]
+    chain = consumer.Partition(genesis["log_id"], genesis["topic"], genesis["partition"], genesis["partition_count"])
+    schemas = NoteSchemas(forms[0]["schema"], vector["fingerprints"])
+    verdicts = []
+    for record in vector["records"]:
+        key, value = record["key"], record["value"]
+        try:
+            accepted = chain.accept(None if key is None else key.encode(), None if value is None else bytes.fromhex(value), schemas)
+        except KeyError:
+            verdicts.append("unknown_schema")
+            break
+        verdicts.append("void" if accepted is None else "accepted")
+    assert verdicts == vector["verdicts"]
+    assert {"seq": chain.seq, "hash": chain.hash.hex()} == vector["head"]

@@ -1,0 +1,124 @@
+"""The Python examples as processes, on a real broker and registry. `npm run test:interop` starts them and says where."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+import uuid
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+import reference_reader as reader
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STACK = json.loads(os.environ.get("RECOURSE_TEST_STACK") or "null")
+BROKERS = ",".join(STACK["kafka"]["brokers"]) if STACK else ""
+PARTITIONS = 3
+TIMEOUT_S = 60
+
+pytestmark = pytest.mark.skipif(STACK is None, reason="no stack is named in RECOURSE_TEST_STACK")
+
+
+def released(message):
+    return json.loads((ROOT / "schemas" / "history" / message / "1.avsc").read_text(encoding="utf-8"))
+
+
+def register(subject, schema):
+    url = f"{STACK['registryUrl']}/subjects/{urllib.parse.quote(subject, safe='')}/versions"
+    request = urllib.request.Request(url, data=json.dumps({"schemaType": "AVRO", "schema": json.dumps(schema)}).encode(), headers={"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+        return json.load(answer)["id"]
+
+
+def ensure_topic(name):
+    admin = AdminClient({"bootstrap.servers": BROKERS})
+    problem = admin.create_topics([NewTopic(name, PARTITIONS, 1)])[name].exception(TIMEOUT_S)
+    assert problem is None or "already exists" in str(problem)
+
+
+def run(folder, name, *arguments):
+    script = ROOT / "examples" / folder / f"{name}.py"
+    return subprocess.run([sys.executable, str(script), "--brokers", BROKERS, "--registry", STACK["registryUrl"], *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+
+
+def record_at(topic, partition, offset):
+    consumer = Consumer({"bootstrap.servers": BROKERS, "group.id": "interop", "enable.auto.commit": False})
+    try:
+        consumer.assign([TopicPartition(topic, partition, offset)])
+        message = consumer.poll(TIMEOUT_S)
+        assert message is not None and message.error() is None
+        return message.key(), message.value()
+    finally:
+        consumer.close()
+
+
+def partition_count(topic):
+    return len(AdminClient({"bootstrap.servers": BROKERS}).list_topics(topic, timeout=TIMEOUT_S).topics[topic].partitions)
+
+
+@pytest.mark.parametrize("key", ["order/4711#not_shipped", "käse/1#frisch", "注文/4711#出荷前"])
+def test_a_published_record_lies_on_its_partition_and_can_be_read(key):
+    topic, message = "recourse.assumption-events", "recourse.assumptions.AssumptionInvalidated"
+    ensure_topic(topic)
+    schema = released(message)
+    schema_id = register(f"{topic}-{message}", schema)
+    body = {"event_id": str(uuid.uuid4()), "tenant": "interop", "ref": key, "source": "interop", "source_kind": "observation", "stated_at": 1, "statement": {"json": {}}}
+    done = run("python-producer", "producer", "AssumptionInvalidated", json.dumps(body))
+    assert done.returncode == 0, done.stderr
+    sent = json.loads(done.stdout)
+    assert sent["schema_id"] == schema_id
+    assert sent["partition"] == reader.partition_for_key(key.encode(), partition_count(topic))
+    stored_key, value = record_at(topic, sent["partition"], sent["offset"])
+    assert stored_key == key.encode()
+    assert reader.decode(schema, value)["event_id"] == body["event_id"]
+
+
+def test_a_record_without_a_schema_in_the_registry_is_refused():
+    done = run("python-producer", "producer", "AssumptionInvalidated", json.dumps({"ref": "a", "nonsense": 1}))
+    assert done.returncode == 1
+    assert done.stdout == ""
+
+
+def chain_of(topic, schema, schema_id, partition, count):
+    """Three notices of one run that follow from the genesis of a partition."""
+    head, values = reader.Head(0, reader.genesis_hash("interop", topic, partition, PARTITIONS)), []
+    for n in range(count):
+        body = {"seq": head.seq + 1, "prev_hash": head.hash, "source_seq": n, "source_index": 0, "tenant": "acme", "run_id": "run-1", "mutation_id": f"m-{n}", "rollback_id": "r", "recoverability": "compensated"}
+        values.append(reader.encode(schema, schema_id, body))
+        head = reader.Head(head.seq + 1, reader.leaf_hash(reader.schema_fingerprint(schema), b"run-1", values[-1][5:]))
+    return values
+
+
+def test_the_consumer_prints_accepted_records_and_skips_void_ones():
+    topic, message = f"interop.notifications-{uuid.uuid4().hex[:8]}", "recourse.notifications.RollbackSettled"
+    ensure_topic(topic)
+    schema = released(message)
+    schema_id = register(f"{topic}-{message}", schema)
+    first, second, third = chain_of(topic, schema, schema_id, 1, 3)
+    producer = Producer({"bootstrap.servers": BROKERS, "acks": "all"})
+    for value in (first, first, third, second, b"noise", first, third):
+        producer.produce(topic, key=b"run-1", value=value, partition=1)
+    assert producer.flush(TIMEOUT_S) == 0
+    done = run("python-consumer", "consumer", "--log-id", "interop", "--topic", topic)
+    assert done.returncode == 0, done.stderr
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line["type"], line["offset"], line["seq"], line["body"]["mutation_id"]) for line in printed] == [
+        ("RollbackSettled", 0, 1, "m-0"), ("RollbackSettled", 3, 2, "m-1"), ("RollbackSettled", 6, 3, "m-2"),
+    ]
+
+
+def test_the_consumer_stops_at_an_unknown_schema():
+    topic, message = f"interop.notifications-{uuid.uuid4().hex[:8]}", "recourse.notifications.RollbackSettled"
+    ensure_topic(topic)
+    (value,) = chain_of(topic, released(message), 2_000_000_000, 0, 1)
+    producer = Producer({"bootstrap.servers": BROKERS, "acks": "all"})
+    producer.produce(topic, key=b"run-1", value=value, partition=0)
+    assert producer.flush(TIMEOUT_S) == 0
+    done = run("python-consumer", "consumer", "--log-id", "interop", "--topic", topic)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "unknown schema" in done.stderr

@@ -1,0 +1,122 @@
+"""The vectors every language must agree on, against the Python reference reader. vectors.unit.spec.ts is the same for TypeScript."""
+
+import base64
+import datetime
+import json
+import pathlib
+
+import pytest
+
+import reference_reader as reader
+
+SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "schemas"
+
+
+def vectors(name):
+    return json.loads((SCHEMAS / "vectors" / f"{name}.json").read_text(encoding="utf-8"))["vectors"]
+
+
+def released(message, version):
+    return json.loads((SCHEMAS / "history" / message / f"{version}.avsc").read_text(encoding="utf-8"))
+
+
+def in_json(value):
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, dict):
+        return {name: in_json(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [in_json(item) for item in value]
+    return value
+
+
+def without_logical_types(schema):
+    """Instants stay numbers: fastavro would make datetimes, and cannot beyond the year 9999."""
+    if isinstance(schema, dict):
+        return {name: without_logical_types(member) for name, member in schema.items() if name != "logicalType"}
+    return [without_logical_types(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def frames():
+    return vectors("frames")
+
+
+def test_there_are_vectors_for_every_message():
+    topics = json.loads((SCHEMAS / "topics.json").read_text(encoding="utf-8"))["topics"]
+    assert {frame["message"] for frame in frames()} == {record for topic in topics for record in topic["records"]}
+
+
+@pytest.mark.parametrize("frame", frames(), ids=lambda frame: f"{frame['message']}-{frame['variant']}")
+def test_frames_decode_and_encode(frame):
+    schema = without_logical_types(released(frame["message"], frame["version"]))
+    value = bytes.fromhex(frame["hex"])
+    body = reader.decode(schema, value)
+    assert reader.schema_id_of(value) == frame["schema_id"]
+    assert in_json(body) == frame["body"]
+    assert reader.encode(schema, frame["schema_id"], body) == value
+
+
+@pytest.mark.parametrize("vector", vectors("fingerprints"), ids=lambda vector: vector["message"])
+def test_fingerprints_of_released_schemas(vector):
+    assert reader.schema_fingerprint(released(vector["message"], vector["version"])).hex() == vector["fingerprint"]
+
+
+@pytest.mark.parametrize("vector", vectors("canonical-forms"), ids=lambda vector: vector["schema"]["name"])
+def test_canonical_forms(vector):
+    assert reader.canonical_form(vector["schema"]) == vector["canonical"]
+    assert reader.schema_fingerprint(vector["schema"]).hex() == vector["fingerprint"]
+
+
+@pytest.mark.parametrize("vector", vectors("leaf-hashes"), ids=lambda vector: vector["leaf"][:12])
+def test_leaf_hashes(vector):
+    leaf = reader.leaf_hash(bytes.fromhex(vector["fingerprint"]), vector["key"].encode(), bytes.fromhex(vector["avro"]))
+    assert leaf.hex() == vector["leaf"]
+
+
+@pytest.mark.parametrize("vector", vectors("genesis-hashes"), ids=lambda vector: vector["genesis"][:12])
+def test_genesis_hashes(vector):
+    of = {name: value for name, value in vector.items() if name != "genesis"}
+    assert reader.genesis_hash(**of).hex() == vector["genesis"]
+
+
+@pytest.mark.parametrize("vector", vectors("partitions"), ids=lambda vector: f"{vector['key'][:20]!a}-{vector['count']}")
+def test_partitions(vector):
+    key = vector["key"].encode()
+    assert reader.murmur2(key) == vector["murmur2"]
+    assert reader.partition_for_key(key, vector["count"]) == vector["partition"]
+
+
+@pytest.mark.parametrize("vector", vectors("merkle-roots"), ids=lambda vector: str(len(vector["leaves"])))
+def test_merkle_roots(vector):
+    assert reader.merkle_root([bytes.fromhex(leaf) for leaf in vector["leaves"]]).hex() == vector["root"]
+
+
+def judged(vector):
+    start = reader.Head(0, reader.genesis_hash(**vector["genesis"]))
+    known = {int(schema_id): bytes.fromhex(fingerprint) for schema_id, fingerprint in vector["fingerprints"].items()}
+    records = [(None if key is None else key.encode(), None if value is None else bytes.fromhex(value)) for key, value in ((r["key"], r["value"]) for r in vector["records"])]
+    return start, list(reader.read_partition(start, records, known.get))
+
+
+@pytest.mark.parametrize("vector", vectors("acceptance"), ids=lambda vector: vector["name"])
+def test_acceptance(vector):
+    start, verdicts = judged(vector)
+    head = verdicts[-1].head if verdicts else start
+    assert [verdict.kind for verdict in verdicts] == vector["verdicts"]
+    assert {"seq": head.seq, "hash": head.hash.hex()} == vector["head"]
+
+
+def test_a_dump_is_read_to_its_head():
+    message = "recourse.log.Progress"
+    schema = released(message, 1)
+    log = {"log_id": "log-1", "topic": "recourse.mutations", "partition": 0, "partition_count": 1}
+    genesis = reader.genesis_hash(**log)
+    at = datetime.datetime.fromtimestamp(1_700_000_000, datetime.timezone.utc)
+    body = {"seq": 1, "prev_hash": genesis, "decided_at": at, "cursors": [], "reacted_seq": 0}
+    value = reader.encode(schema, 5, body)
+    record = {"offset": 0, "key": base64.b64encode(b"progress").decode(), "value": base64.b64encode(value).decode()}
+    lines = [{"log": log}, {"schema": {"id": 5, "text": json.dumps(schema)}}, {"record": record}, {"record": {**record, "offset": 1}}]
+    read = list(reader.read_dump(json.dumps(line) for line in lines))
+    assert [(offset, verdict.kind) for offset, verdict, _ in read] == [(0, "accepted"), (1, "void")]
+    assert read[0][2]["decided_at"] == at
+    assert read[1][1].head == reader.Head(1, reader.leaf_hash(reader.schema_fingerprint(schema), b"progress", value[5:]))
