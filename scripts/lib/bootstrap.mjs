@@ -15,7 +15,7 @@ import { CommandFailed, runQuiet } from './run.mjs';
  */
 export async function bootstrap(options = {}) {
   if (options.stack !== false) refuseMissing(checkPrerequisites({ dataDir: options.dataDir }));
-  if (needsInstall()) await step('installing npm packages', install);
+  if (needsInstall()) await step('installing npm packages', () => install());
   if (options.stack !== false && !artifactsPresent()) await step('fetching Kafka and the registry', fetchArtifacts);
   await step('building', build);
 }

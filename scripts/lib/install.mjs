@@ -38,10 +38,10 @@ export function needsInstall() {
 }
 
 /** Runs `npm ci`. Errors: with npm's own output. */
-export async function install(say = () => {}) {
+export async function install() {
   const [command, first] = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, [process.env.npm_execpath]] : ['npm', []];
   try {
-    await runQuiet(command, [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=warn'], { env: { ...process.env, NODE_ENV: '' }, onLine: say });
+    await runQuiet(command, [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { env: { ...process.env, NODE_ENV: '' } });
   } catch (cause) {
     if (!(cause instanceof CommandFailed)) throw cause;
     throw new Error(`npm ci failed. Check the network and npm's settings, then start again.\n${cause.output.trim()}`);

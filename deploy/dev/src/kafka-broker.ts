@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Java } from '../../../scripts/lib/prerequisites.mjs';
 import { archiveFile, archiveFlags, type TrainingRun } from './java-archive.js';
 import type { ChildPlan } from './child.js';
-import { fetchClusterMetadata } from './kafka-metadata.js';
+import { fetchClusterMetadata, hasCoordinator } from './kafka-metadata.js';
 import { choosePorts } from './ports.js';
 
 export interface BrokerPlace {
@@ -43,12 +43,12 @@ export async function formatBroker(place: BrokerPlace, clusterId: string): Promi
   }
 }
 
-/** How the broker is run. It is ready when it answers with the cluster id that was formatted, and knows itself alive. */
+/** How the broker is run. It is ready when it answers with the cluster id that was formatted, knows itself alive, and groups can be joined. */
 export function brokerPlan(place: BrokerPlace, clusterId: string): ChildPlan {
   const flags = archiveFlags(archiveFile(place.jars, place.java));
   return planWith(place, flags, async () => {
     const seen = await fetchClusterMetadata(place.ports.kafka);
-    return seen.clusterId === clusterId && seen.brokers.includes(`127.0.0.1:${String(place.ports.kafka)}`);
+    return seen.clusterId === clusterId && seen.brokers.includes(`127.0.0.1:${String(place.ports.kafka)}`) && hasCoordinator(place.ports.kafka);
   });
 }
 
@@ -58,7 +58,7 @@ export function brokerTraining(jars: string, java: Java): TrainingRun {
     const ports = await choosePorts(['kafka', 'controller']);
     const place: BrokerPlace = { jars, java, folder, logFile: join(folder, 'kafka.log'), ports };
     await formatBroker(place, newClusterId());
-    return { ...planWith(place, flags, async () => (await fetchClusterMetadata(ports.kafka)).brokers.length > 0), triesMax: 1, stopWithinMs: 60_000 };
+    return { ...planWith(place, flags, async () => (await fetchClusterMetadata(ports.kafka)).brokers.length > 0 && hasCoordinator(ports.kafka)), triesMax: 1, stopWithinMs: 60_000 };
   };
 }
 

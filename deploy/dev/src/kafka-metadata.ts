@@ -1,15 +1,17 @@
-// Asks a broker who it is, with one Metadata request on a raw socket.
+// Asks a broker who it is and whether groups can be joined, with single requests on a raw socket.
 //
-// The client library lives in libs/kafka; a readiness probe needs one request and must not inherit its retries.
+// The client library lives in libs/kafka; a readiness probe needs two requests and must not inherit its retries.
 //
-//   request   int32 length · int16 api key 3 · int16 version 4 · int32 correlation · string client id
-//             · int32 topic count 0 · bool allow auto topic creation
-//   response  int32 length · int32 correlation · int32 throttle ms · array of brokers (int32 id, string host, int32 port,
-//             nullable string rack) · nullable string cluster id · …
+//   request         int32 length · int16 api key · int16 version · int32 correlation · string client id · body
+//   metadata 4      body: int32 topic count 0 · bool allow auto topic creation
+//                   answer: int32 correlation · int32 throttle ms · array of brokers (int32 id, string host, int32 port,
+//                   nullable string rack) · nullable string cluster id · …
+//   coordinator 0   body: string group
+//                   answer: int32 correlation · int16 error code · …
 import { connect } from 'node:net';
 
-const METADATA_KEY = 3;
-const METADATA_VERSION = 4;
+const METADATA = { key: 3, version: 4 };
+const FIND_COORDINATOR = { key: 10, version: 0 };
 const CLIENT_ID = 'recourse-probe';
 const CORRELATION = 1;
 const ANSWER_WITHIN_MS = 1_000;
@@ -25,7 +27,22 @@ export interface ClusterMetadata {
  *
  * Errors: the socket's, or a time-out after one second.
  */
-export function fetchClusterMetadata(port: number, host = '127.0.0.1'): Promise<ClusterMetadata> {
+export async function fetchClusterMetadata(port: number, host = '127.0.0.1'): Promise<ClusterMetadata> {
+  return parseMetadata(await ask(host, port, METADATA, Buffer.alloc(4 + 1)));
+}
+
+/**
+ * Says whether consumer groups find their coordinator. The first question makes a new broker create its offsets topic.
+ *
+ * Errors: the socket's, or a time-out after one second.
+ */
+export async function hasCoordinator(port: number, host = '127.0.0.1'): Promise<boolean> {
+  const frame = await ask(host, port, FIND_COORDINATOR, string(CLIENT_ID));
+  return frame.readInt16BE(4) === 0;
+}
+
+/** Sends one request and resolves to its answer, without the length. */
+function ask(host: string, port: number, api: { readonly key: number; readonly version: number }, body: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host });
     const chunks: Buffer[] = [];
@@ -33,33 +50,34 @@ export function fetchClusterMetadata(port: number, host = '127.0.0.1'): Promise<
       socket.destroy();
       reject(cause);
     };
-    socket.setTimeout(ANSWER_WITHIN_MS, () => { fail(new Error('no answer to a metadata request')); });
+    socket.setTimeout(ANSWER_WITHIN_MS, () => { fail(new Error('the broker does not answer')); });
     socket.once('error', fail);
     socket.once('close', () => { fail(new Error('the broker closed the connection')); });
-    socket.once('connect', () => { socket.write(metadataRequest()); });
+    socket.once('connect', () => { socket.write(requestOf(api, body)); });
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       const frame = wholeFrame(Buffer.concat(chunks));
       if (frame === null) return;
-      resolve(parseMetadata(frame));
+      resolve(frame);
       socket.destroy();
     });
   });
 }
 
-function metadataRequest(): Buffer {
-  const clientId = Buffer.from(CLIENT_ID);
-  const body = Buffer.alloc(2 + 2 + 4 + 2 + clientId.length + 4 + 1);
-  let at = body.writeInt16BE(METADATA_KEY, 0);
-  at = body.writeInt16BE(METADATA_VERSION, at);
-  at = body.writeInt32BE(CORRELATION, at);
-  at = body.writeInt16BE(clientId.length, at);
-  at += clientId.copy(body, at);
-  at = body.writeInt32BE(0, at);
-  body.writeInt8(0, at);
+function requestOf(api: { readonly key: number; readonly version: number }, body: Buffer): Buffer {
+  const head = Buffer.alloc(2 + 2 + 4);
+  head.writeInt32BE(CORRELATION, head.writeInt16BE(api.version, head.writeInt16BE(api.key, 0)));
+  const request = Buffer.concat([head, string(CLIENT_ID), body]);
   const length = Buffer.alloc(4);
-  length.writeInt32BE(body.length);
-  return Buffer.concat([length, body]);
+  length.writeInt32BE(request.length);
+  return Buffer.concat([length, request]);
+}
+
+function string(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const length = Buffer.alloc(2);
+  length.writeInt16BE(bytes.length);
+  return Buffer.concat([length, bytes]);
 }
 
 /** The first frame without its length, or null while it is incomplete. */
@@ -71,7 +89,7 @@ function wholeFrame(bytes: Buffer): Buffer | null {
 
 export function parseMetadata(frame: Buffer): ClusterMetadata {
   let at = 4 + 4;
-  const string = (): string | null => {
+  const text = (): string | null => {
     const length = frame.readInt16BE(at);
     at += 2;
     if (length < 0) return null;
@@ -83,10 +101,10 @@ export function parseMetadata(frame: Buffer): ClusterMetadata {
   const brokers: string[] = [];
   for (let index = 0; index < count; index += 1) {
     at += 4;
-    const host = string();
+    const host = text();
     brokers.push(`${host ?? ''}:${String(frame.readInt32BE(at))}`);
     at += 4;
-    string();
+    text();
   }
-  return { clusterId: string(), brokers };
+  return { clusterId: text(), brokers };
 }

@@ -17,7 +17,7 @@ export interface ProcessSpec {
   readonly env?: Readonly<Record<string, string>>;
   /** Flags for Node itself. */
   readonly nodeFlags?: readonly string[];
-  /** Address that answers 2xx once it is ready, for instance `http://127.0.0.1:4000/health/ready`; null: ready when it runs. */
+  /** Address that answers 2xx once it is ready, for instance `http://127.0.0.1:4000/health/ready`; null: ready when it keeps running. */
   readonly readyUrl: string | null;
   /** Default 30,000. */
   readonly readyWithinMs?: number;
@@ -49,6 +49,8 @@ export interface Processes {
 
 const NODE_FLAGS = ['--enable-source-maps', '--disable-warning=TimeoutNegativeWarning', '--disable-warning=ExperimentalWarning'];
 const STOP_WITHIN_MS = 10_000;
+/** A program without an address counts as ready once it has not ended for this long: loading what is broken takes less. */
+const RUNS_FOR_MS = 600;
 
 /**
  * Starts all processes, stage by stage.
@@ -81,15 +83,20 @@ async function startOne(spec: ProcessSpec, group: Processes, options: ProcessOpt
 }
 
 function planOf(spec: ProcessSpec, options: ProcessOptions): ChildPlan {
+  const { readyUrl } = spec;
+  let startedAt = 0;
   return {
     name: spec.name,
     logFile: logFileOf(spec.name, options),
-    command: () => ({
-      file: pinnedNode,
-      args: [...NODE_FLAGS, ...(spec.nodeFlags ?? []), spec.entry, ...(spec.args ?? [])],
-      env: { ...process.env, ...spec.env },
-    }),
-    probe: async () => spec.readyUrl === null || (await fetch(spec.readyUrl, { signal: AbortSignal.timeout(2_000) })).ok,
+    command: () => {
+      startedAt = Date.now();
+      return {
+        file: pinnedNode,
+        args: [...NODE_FLAGS, ...(spec.nodeFlags ?? []), spec.entry, ...(spec.args ?? [])],
+        env: { ...process.env, ...spec.env },
+      };
+    },
+    probe: async () => (readyUrl === null ? Date.now() - startedAt >= RUNS_FOR_MS : (await fetch(readyUrl, { signal: AbortSignal.timeout(2_000) })).ok),
     readyWithinMs: spec.readyWithinMs ?? 30_000,
     triesMax: 2,
     stopSignal: 'SIGTERM',

@@ -25,6 +25,8 @@ export type ConfigRead<S extends ConfigSpec> =
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'RECOURSE_';
+/** User and password of an address; problems are printed and logged. */
+const CREDENTIALS = /\/\/[^@/]*@/;
 
 /** The environment does not fit; `problems` has all that is wrong with it. */
 export class ConfigInvalid extends Failure {
@@ -74,7 +76,8 @@ function valueOf(variable: Variable<unknown>, given: string | undefined, problem
   const parsed = variable.schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const own = parsed.error.issues.filter(({ code }) => code === 'custom').map(({ message }) => message).filter((message) => message !== 'Invalid input');
-  problems.push({ code: 'INVALID', variable: name, value, range, unit, message: `${name} is ${JSON.stringify(value)}; it must be ${inWords(variable)}${own.length > 0 ? ` (${own.join('; ')})` : ''}` });
+  const shown = value.replace(CREDENTIALS, '//…@');
+  problems.push({ code: 'INVALID', variable: name, value: shown, range, unit, message: `${name} is ${JSON.stringify(shown)}; it must be ${inWords(variable)}${own.length > 0 ? ` (${own.join('; ')})` : ''}` });
   return undefined;
 }
 

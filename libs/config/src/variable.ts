@@ -86,6 +86,12 @@ export function secretFile(name: string, options: VariableOptions): Variable<Buf
   return { ...make(name, options, { range: `path of a readable file with at least ${String(KEY_BYTES_MIN)} bytes (or their hex digits)`, schema }), isSecretFile: true };
 }
 
+/** A path to a file that holds a password; the value is its text without the line's end. */
+export function passwordFile(name: string, options: VariableOptions): Variable<string> {
+  const { schema, ...rest } = file(name, options);
+  return { ...rest, isSecretFile: true, schema: schema.transform((password) => password.trimEnd()) };
+}
+
 /** The variable may be absent; the value is then undefined. */
 export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, isOptional: true };

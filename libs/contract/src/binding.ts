@@ -40,8 +40,7 @@ function readSource(source: ReversalArg, facts: BindingFacts): { readonly value:
     case 'result': return { value: readPointer(facts.result, source.path), place: `result${source.path}` };
     case 'prior_value': return { value: priorValue(facts, source.path), place: source.path === undefined ? 'prior_value' : `prior_value${source.path}` };
     case 'external_ref': return { value: hasHandle(facts) ? facts.externalRef : undefined, place: 'external_transaction_ref' };
-    // The schema let only JSON in.
-    case 'constant': return { value: source.value as Json, place: 'constant' };
+    case 'constant': return { value: source.value, place: 'constant' };
   }
 }
 

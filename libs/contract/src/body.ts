@@ -32,7 +32,7 @@ export function readContract(body: string): ReadContract {
   if (json === undefined) return { draft: {}, problems: [problem('CONTRACT_NOT_JSON', '', 'the contract is not a JSON object')] };
   const textual = textProblems(body, json);
   const parsed = contractSchema.safeParse(json);
-  if (parsed.success) return { draft: parsed.data as Contract, problems: textual };
+  if (parsed.success) return { draft: parsed.data, problems: textual };
   return { draft: wellFields(json, parsed.error.issues), problems: [...textual, ...parsed.error.issues.flatMap(shapeProblems)] };
 }
 
@@ -59,7 +59,7 @@ function jsonOf(body: string): Readonly<Record<string, Json>> | undefined {
 function holdsUnstorable(json: Json): boolean {
   if (typeof json === 'string') return json.includes('\0') || !json.isWellFormed();
   if (json === null || typeof json !== 'object') return false;
-  return Object.entries(json).some(([name, member]) => holdsUnstorable(name) || holdsUnstorable(member as Json));
+  return Object.entries(json).some(([name, member]) => holdsUnstorable(name) || holdsUnstorable(member));
 }
 
 function textProblems(body: string, json: Json): readonly ContractProblem[] {
@@ -91,5 +91,5 @@ function wellFields(json: Readonly<Record<string, Json>>, issues: readonly z.cor
   const bad = new Set(issues.map((issue) => String(issue.path[0] ?? '')));
   const known = Object.keys(contractSchema.shape);
   // Each field left stands in no issue, so it went through its own schema.
-  return Object.fromEntries(Object.entries(json).filter(([field]) => known.includes(field) && !bad.has(field))) as ContractDraft;
+  return Object.fromEntries(Object.entries(json).filter(([field]) => known.includes(field) && !bad.has(field)));
 }

@@ -76,7 +76,7 @@ function celOf(value: Json): CelInput {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(celOf);
-  return new Map(Object.entries(value).map(([name, member]) => [name, celOf(member as Json)]));
+  return new Map(Object.entries(value).map(([name, member]) => [name, celOf(member)]));
 }
 
 /** Names an expression takes from outside; the names a comprehension makes itself are not among them. */

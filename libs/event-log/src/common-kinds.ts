@@ -43,7 +43,8 @@ export const parked: KindSpec = {
     { name: 'reason', type: 'text', of: (row) => textOf(row, 'reason') },
     { name: 'topic', type: 'text', of: (row) => textOf(row, 'topic') },
     { name: 'record_key', type: 'text', of: (row) => textOf(row, 'record_key') },
-    { name: 'open', type: 'boolean', of: (row) => row.doc['open'] === true },
+    // Null for the rows that only say where a parked id is found.
+    { name: 'open', type: 'boolean', of: (row) => (typeof row.doc['open'] === 'boolean' ? row.doc['open'] : null) },
   ],
   indexes: [['open']],
 };

@@ -10,7 +10,7 @@ import type { ColumnSpec, Doc, Row } from './service-core.js';
 export type ColumnValue = string | number | boolean | Buffer | null;
 
 /** Longest text of a column, in UTF-16 units: below what PostgreSQL can index, so that projection stays total (L7). */
-const COLUMN_TEXT_MAX = 300;
+const COLUMN_TEXT_MAX = 200;
 const BYTES = '$b';
 const LIKE_BYTES = /^\$+b$/;
 
@@ -35,7 +35,7 @@ export function canonicalRow(row: Row): string {
 /**
  * The value of a column as PostgreSQL takes it, whatever the doc holds.
  *
- * Shape:  text loses NUL and everything past 300 units: columns are for finding rows, the doc is the truth.
+ * Shape:  text loses NUL and everything past 200 units: columns are for finding rows, the doc is the truth.
  * Errors: InvariantViolation when the spec answers with another type than it declares.
  * Source: DESIGN 3.3 L7, projection is total.
  */

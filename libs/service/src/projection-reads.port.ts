@@ -11,15 +11,19 @@ export interface PageQuery {
   /** Topic of the log the kind belongs to. */
   readonly log: string;
   readonly kind: string;
-  /** Equal to, per declared column (or `group_key`, `row_key`). */
-  readonly where: Readonly<Record<string, ColumnValue>>;
+  /** Equal to, or one of, per declared column (or `group_key`, `row_key`). */
+  readonly where: Readonly<Record<string, ColumnValue | readonly string[]>>;
   readonly after?: PagePosition | undefined;
   /** Rows at most. */
   readonly limit: number;
 }
 
+export interface PlacedRow extends Row {
+  readonly partition: number;
+}
+
 export interface Page {
-  readonly rows: readonly Row[];
+  readonly rows: readonly PlacedRow[];
   /** Where the next page starts; null on the last. */
   readonly next: PagePosition | null;
 }
@@ -31,5 +35,5 @@ export interface Page {
 export interface ProjectionReads {
   page(query: PageQuery): Promise<Page>;
   /** Row of kind `command`, or null as long as it is not projected. */
-  commandRow(log: string, commandId: string): Promise<Row | null>;
+  commandRow(log: string, commandId: string): Promise<PlacedRow | null>;
 }

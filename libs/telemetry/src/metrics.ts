@@ -10,6 +10,9 @@ export const METRICS = {
   projectionsFenced: { name: 'recourse_projections_fenced_total', kind: 'counter', help: 'Projections refused because another owner had moved the head.', labels: ['log', 'partition'] },
   takeOvers: { name: 'recourse_take_overs_total', kind: 'counter', help: 'Partitions this process became owner of.', labels: ['log'] },
   cursorLag: { name: 'recourse_cursor_lag_records', kind: 'gauge', help: 'Records between a cursor and the end of its input.', labels: ['log', 'partition', 'topic'] },
+  inputsWaiting: { name: 'recourse_inputs_waiting', kind: 'gauge', help: 'Input records fetched and not yet decided.', labels: ['log', 'partition'] },
+  projectionLag: { name: 'recourse_projection_lag_records', kind: 'gauge', help: 'Accepted records that are not projected yet.', labels: ['log', 'partition'] },
+  reactionLag: { name: 'recourse_reaction_lag_records', kind: 'gauge', help: 'Accepted records whose messages are not known to be sent.', labels: ['log', 'partition'] },
   parkedOpen: { name: 'recourse_parked_open', kind: 'gauge', help: 'Parked records nobody has decided on.', labels: ['log'] },
   obligationAgeSeconds: { name: 'recourse_obligation_age_seconds', kind: 'gauge', help: 'Age of the oldest open obligation.', labels: ['log', 'partition'] },
   partitionsOwned: { name: 'recourse_partitions_owned', kind: 'gauge', help: 'Partitions this process owns.', labels: ['log'] },
@@ -38,6 +41,7 @@ export class Metrics {
   private readonly counters = new Map<string, Counter>();
   private readonly gauges = new Map<string, Gauge>();
   private readonly histograms = new Map<string, Histogram>();
+  private refresh: (() => void) | undefined;
 
   constructor(labels: Readonly<Record<string, string>> = {}) {
     this.registry.setDefaultLabels({ ...labels });
@@ -53,8 +57,14 @@ export class Metrics {
 
   observe<N extends NameOf<'histogram'>>(metric: N, labels: LabelsOf<N>, value: number): void { this.histograms.get(METRICS[metric].name)?.observe({ ...labels }, value); }
 
+  /** Called before every read: sets gauges that are cheap to read off and costly to keep. */
+  beforeRead(refresh: () => void): void { this.refresh = refresh; }
+
   /** Text in the Prometheus exposition format. */
-  text(): Promise<string> { return this.registry.metrics(); }
+  text(): Promise<string> {
+    this.refresh?.();
+    return this.registry.metrics();
+  }
 
   get contentType(): string { return this.registry.contentType; }
 

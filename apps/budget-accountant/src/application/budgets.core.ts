@@ -90,9 +90,9 @@ function onReserve({ state, views, viewsFresh, now }: DecideContext, command: Re
 }
 
 function onMutation(context: DecideContext, input: RecordInput, policy: EscalationPolicy): Decision {
-  if (input.type === 'RecoverabilityChanged') return onRecoverability(context.state, bodyOf<RecoverabilityChanged>(input));
+  if (input.type === 'RecoverabilityChanged') return onRecoverability(context.state, changeOf(input));
   if (input.type !== 'MutationRecorded') throw new InvariantViolation('budget inputs', `no input ${input.type}`);
-  const record = bodyOf<MutationRecorded>(input);
+  const record = mutationOf(input);
   const end = endOf(record);
   if (end === null) return NOTHING;
   const { tenant, run_id: runId, effect_key: effectKey, value } = record.execution;
@@ -130,7 +130,7 @@ function isOwn({ partition }: DecideContext, input: RecordInput, partitionCount:
 }
 
 function tenantOf(input: RecordInput): string {
-  return input.type === 'MutationRecorded' ? bodyOf<MutationRecorded>(input).execution.tenant : bodyOf<RecoverabilityChanged>(input).tenant;
+  return input.type === 'MutationRecorded' ? mutationOf(input).execution.tenant : changeOf(input).tenant;
 }
 
 function scopesOf(state: StateView, tenant: string, runId: string, currency: string): Scopes {
@@ -156,10 +156,10 @@ function needsOf(input: Input): readonly { readonly kind: string; readonly group
   if (input.source === 'timer') return [];
   if (input.source === 'wire') return needsOfCommand(commandOf(input));
   if (input.type === 'RecoverabilityChanged') {
-    const { event, mutation_id: mutationId } = bodyOf<RecoverabilityChanged>(input);
+    const { event, mutation_id: mutationId } = changeOf(input);
     return event === 'compensation_verified' || event === 'cancelled' ? [{ kind: 'debited_mutation', group: mutationId }] : [];
   }
-  const record = bodyOf<MutationRecorded>(input);
+  const record = mutationOf(input);
   if (endOf(record) === null) return [];
   const { tenant, run_id: runId, effect_key: effectKey, value } = record.execution;
   return [...needsOfReservation(tenant, runId, effectKey), ...(value === null ? [] : needsOfScopes(tenant, runId))];
@@ -191,7 +191,6 @@ function isCountable({ amount_minor, currency }: Money): boolean {
   return Number.isSafeInteger(amount_minor) && amount_minor >= 0 && /^[A-Z]{3}$/.test(currency);
 }
 
-function bodyOf<T>(input: RecordInput): T {
-  // The log's codec made the body from the schema of this type.
-  return input.body as unknown as T;
-}
+// The log's codec made both bodies from the schemas of these types.
+function mutationOf(input: RecordInput): MutationRecorded { return input.body as unknown as MutationRecorded; }
+function changeOf(input: RecordInput): RecoverabilityChanged { return input.body as unknown as RecoverabilityChanged; }

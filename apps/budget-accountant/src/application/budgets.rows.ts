@@ -32,12 +32,13 @@ export function budgetGroup(tenant: string, scope: BudgetScope, scopeId: string)
   return deriveId('bud', tenant, scope, scopeId);
 }
 
+// Rows of these kinds are written by evolve alone: they are what it put there.
 export function readBudget(state: StateView, tenant: string, scope: BudgetScope, scopeId: string, currency: string): Budget | null {
-  return read<Budget>(state, 'budget', budgetGroup(tenant, scope, scopeId), currency);
+  return (state.get('budget', budgetGroup(tenant, scope, scopeId), currency) as Budget | undefined) ?? null;
 }
 
-export function readReservation(state: StateView, id: string): Reservation | null { return read<Reservation>(state, 'reservation', id); }
-export function readEscalation(state: StateView, id: string): Escalation | null { return read<Escalation>(state, 'escalation', id); }
+export function readReservation(state: StateView, id: string): Reservation | null { return (state.get('reservation', id, id) as Reservation | undefined) ?? null; }
+export function readEscalation(state: StateView, id: string): Escalation | null { return (state.get('escalation', id, id) as Escalation | undefined) ?? null; }
 
 /** Reservation a mutation was debited under; null when it was not. */
 export function reservationOfMutation(state: StateView, mutationId: string): Reservation | null {
@@ -150,11 +151,6 @@ function escalationPut(escalation: Escalation): Change { return put('escalation'
 
 function put(kind: string, group: string, doc: object, key = group): Change {
   return { op: 'put', row: { kind, group, key, dueAt: null, doc: doc as Doc } };
-}
-
-function read<T>(state: StateView, kind: string, group: string, key = group): T | null {
-  // Rows of these kinds are written by evolve alone.
-  return (state.get(kind, group, key) as T | undefined) ?? null;
 }
 
 function text(name: string): KindSpec['columns'][number] { return { name, type: 'text', of: (row) => (row.doc[name] as string | null | undefined) ?? null }; }

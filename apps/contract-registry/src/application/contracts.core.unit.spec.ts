@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { contractByDigest, contractByName, contractView } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
+import { MemoryRegistry } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
 import { fact, harness, memoryView, WAYS, wire } from '@recourse/testing';
-import { registryCore, REGISTRY_COMMANDS } from './contracts.core.js';
+import { CONTRACTS_LOG, registryCore, REGISTRY_COMMANDS } from './contracts.core.js';
 
 type Json = Record<string, unknown>;
 const envelope = {
@@ -94,4 +96,16 @@ describe.each(WAYS)('the contract registry, $way', ({ isRebuilt }) => {
     expect(known?.contract.name).toBe('payments.get_refund');
     expect(contractByDigest(view, known?.digest ?? Buffer.alloc(32))?.retired).toBe(false);
   });
+});
+
+it('records of the contracts log fit their schemas', async () => {
+  const codecs = createCodecs(new MemoryRegistry().forActor('spec'));
+  await codecs.prepareWriter(CONTRACTS_LOG, { register: true });
+  const registry = harness(registryCore()).when(register(read), 1).when(retire('payments.get_refund', 1), 2);
+  const types = registry.records().map(({ type, body, seq, decidedAt }) => {
+    const frame = codecs.encode(CONTRACTS_LOG, type, { ...body, seq, prev_hash: Buffer.alloc(32), decided_at: decidedAt });
+    expect(frame.length).toBeGreaterThan(5);
+    return type;
+  });
+  expect(types).toEqual(['ContractRegistered', 'ContractRetired']);
 });

@@ -13,7 +13,7 @@ const RESERVED_PREFIX = 'commit/';
 const LOG = 'recourse.assumptions';
 
 /** The log needs no settings yet; its core is a function all the same, like every other. */
-export type AssumptionsConfig = Readonly<Record<never, never>>;
+export type AssumptionsConfig = Readonly<Record<string, unknown>>;
 
 /** The assumptions log as pure functions. */
 export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {

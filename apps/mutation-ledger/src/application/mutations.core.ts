@@ -4,7 +4,7 @@
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import { contractByDigest, contractView, PayloadUnreadable } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
-import type { AcceptedRecord, DecideContext, Decision, Doc, InputSpec, RecordInput, ServiceCore, TimerInput, ViewSpec } from '@recourse/event-log';
+import type { AcceptedRecord, DecideContext, Decision, InputSpec, RecordInput, ServiceCore, TimerInput, ViewSpec } from '@recourse/event-log';
 import type { AssumptionStated, Execution, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../domain/mutation/binding.decider.js';
 import {
@@ -180,4 +180,4 @@ function needsOfTimer({ address: { kind, group } }: TimerInput): readonly Group[
 function needsOfRef(scope: string): readonly Group[] { return [{ kind: 'binding', group: scope }, { kind: 'spread', group: scope }]; }
 
 // The catalogue admits only these types, and the codec has checked their shape.
-function eventOf(input: RecordInput): MutationEvent { return { type: input.type, body: input.body as Doc } as unknown as MutationEvent; }
+function eventOf(input: RecordInput): MutationEvent { return { type: input.type, body: input.body } as unknown as MutationEvent; }

@@ -1,6 +1,6 @@
 // A service's database: brings the tables to shape at start, and answers the reads of people.
 import { columnText, decodeDoc } from '@recourse/event-log';
-import type { ColumnValue, Row, StoreFactory } from '@recourse/event-log';
+import type { ColumnValue, PartitionStore, StoreFactory } from '@recourse/event-log';
 import { Client } from 'pg';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
@@ -9,14 +9,14 @@ import type { PostgresOptions } from './postgres-connection.js';
 import { entityName, entityOf, migrationOf } from './postgres-schema.js';
 import type { ProjectedEntity, ProjectedLog } from './postgres-schema.js';
 import { createPostgresStores } from './postgres-store.js';
-import type { PageQuery, Page, ProjectionReads } from '../projection-reads.port.js';
+import type { Page, PageQuery, PlacedRow, ProjectionReads } from '../projection-reads.port.js';
 
 /** Instances of a service that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_265_636;
 const MIGRATION_TIMEOUT_MS = 60_000;
 
 /** A service's own database, migrated. */
-export class PostgresDatabase implements ProjectionReads {
+export class PostgresDatabase implements ProjectionReads, StoreFactory {
   private constructor(readonly stores: StoreFactory, private readonly pool: Pool, private readonly source: DataSource, private readonly logs: readonly ProjectedLog[]) {}
 
   /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
@@ -31,6 +31,8 @@ export class PostgresDatabase implements ProjectionReads {
     return new PostgresDatabase(createPostgresStores(pool, logs), pool, source, logs);
   }
 
+  partition(log: string, partition: number): PartitionStore { return this.stores.partition(log, partition); }
+
   page(query: PageQuery): Promise<Page> {
     return coded('read', async () => {
       const { spec } = this.known(query);
@@ -38,6 +40,7 @@ export class PostgresDatabase implements ProjectionReads {
       for (const [n, [name, value]] of Object.entries(query.where).entries()) {
         if (!spec.columns.some((column) => column.name === name) && name !== 'group_key' && name !== 'row_key') throw new TypeError(`no column ${name} in ${query.kind}`);
         if (value === null) select.andWhere(`r.${name} IS NULL`);
+        else if (isList(value)) select.andWhere(`r.${name} = ANY(:p${String(n)})`, { [`p${String(n)}`]: value.map((one) => comparable(name, one)) });
         else select.andWhere(`r.${name} = :p${String(n)}`, { [`p${String(n)}`]: comparable(name, value) });
       }
       if (query.after) select.andWhere('(r.log_partition, r.group_key, r.row_key) > (:ap, :ag, :ak)', { ap: query.after.partition, ag: query.after.group, ak: query.after.key });
@@ -49,7 +52,7 @@ export class PostgresDatabase implements ProjectionReads {
   }
 
   /** The row of a command, by the pool of the loop: it is asked for many times a second. */
-  commandRow(log: string, commandId: string): Promise<Row | null> {
+  commandRow(log: string, commandId: string): Promise<PlacedRow | null> {
     return coded('read command', async () => {
       const { rows } = await this.pool.query<ProjectedEntity>({
         name: 'recourse_command', text: `SELECT log_partition, group_key, row_key, due_at, doc FROM "${entityName(log, 'command').replace('.', '"."')}" WHERE command_id = $1 LIMIT 1`, values: [commandId],
@@ -88,8 +91,10 @@ async function migrate(url: string, source: DataSource): Promise<void> {
   }
 }
 
-function rowOf(kind: string, { group_key, row_key, due_at, doc }: ProjectedEntity): Row {
-  return { kind, group: group_key, key: row_key, dueAt: due_at === null ? null : Number(due_at), doc: decodeDoc(doc) };
+function isList(value: ColumnValue | readonly string[]): value is readonly string[] { return Array.isArray(value); }
+
+function rowOf(kind: string, { log_partition, group_key, row_key, due_at, doc }: ProjectedEntity): PlacedRow {
+  return { partition: log_partition, kind, group: group_key, key: row_key, dueAt: due_at === null ? null : Number(due_at), doc: decodeDoc(doc) };
 }
 
 /** Columns hold shortened text; keys do not. */

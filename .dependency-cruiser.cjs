@@ -1,0 +1,226 @@
+// Imports between folders (DESIGN section 7, STYLE section 9). Arrows point one way: apps → libs → kernel.
+// What a single line may say is ESLint's (eslint.config.mjs); unused code is knip's (knip.json).
+
+/** Code that proves other code: it may reach for testing tools, nothing else is looser for it. */
+const PROOF = String.raw`\.(spec|contract|testing)\.ts$|^libs/testing/|^libs/kafka/src/testing/|^test/|^deploy/dev/`;
+
+/** What each library may import of ours. A library that is missing here may import none. */
+const LIBRARIES = {
+  'kernel': [],
+  'chain': ['kernel'],
+  'messages': ['kernel', 'chain'],
+  'contract': ['kernel', 'chain', 'messages'],
+  'config': ['kernel'],
+  'telemetry': ['kernel'],
+  'kafka': ['kernel', 'chain'],
+  'event-log': ['kernel', 'chain', 'messages', 'kafka'],
+  'service': ['kernel', 'chain', 'messages', 'kafka', 'event-log', 'config', 'telemetry'],
+  'sdk': ['kernel', 'chain', 'messages', 'contract', 'kafka'],
+  'testing': ['kernel', 'chain', 'messages', 'contract', 'kafka', 'event-log'],
+};
+
+const PURE = ['kernel', 'chain', 'messages', 'contract'];
+const FRAMEWORKS = '^node_modules/(@nestjs|@fastify|fastify|typeorm|pg|pg-copy-streams)/';
+const INPUT_OUTPUT = '^(node:)?(fs|fs/promises|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|cluster|process|timers|timers/promises|readline)$';
+
+/** One rule per library: the row of the table above. Proof may also use libs/testing. */
+function libraryRules() {
+  return Object.entries(LIBRARIES).map(([name, allowed]) => ({
+    name: `libs-${name}`,
+    comment: `libs/${name} may import of ours only: ${allowed.join(', ') || 'nothing'}.`,
+    severity: 'error',
+    from: { path: `^libs/${name}/`, pathNot: String.raw`\.(spec|contract|testing)\.ts$` },
+    to: { path: '^libs/', pathNot: `^libs/(${[name, ...allowed].join('|')})/` },
+  }));
+}
+
+const rules = [
+  {
+    name: 'no-cycles',
+    comment: 'A cycle has no order in which to be understood. (Generated types of two namespaces may name each other.)',
+    severity: 'error',
+    from: { pathNot: '^libs/messages/src/generated/' },
+    to: { circular: true },
+  },
+  {
+    name: 'resolvable',
+    comment: 'An import that resolves to nothing escapes every other rule.',
+    severity: 'error',
+    from: {},
+    to: { couldNotResolve: true },
+  },
+  {
+    name: 'libs-listed',
+    comment: 'A new library states in LIBRARIES what it may import.',
+    severity: 'error',
+    from: { path: '^libs/', pathNot: `^libs/(${Object.keys(LIBRARIES).join('|')})/` },
+    to: { path: '^libs/' },
+  },
+  {
+    name: 'libs-below',
+    comment: 'Libraries know nothing of what is built on them.',
+    severity: 'error',
+    from: { path: '^libs/', pathNot: PROOF },
+    to: { path: '^(apps|deploy|examples|test)/' },
+  },
+  {
+    name: 'library-specs-below',
+    comment: 'Specs of a library may start the development stack and know nothing else above them.',
+    severity: 'error',
+    from: { path: '^libs/' },
+    to: { path: '^(apps|examples|test)/' },
+  },
+  {
+    name: 'apps-are-islands',
+    comment: 'Services read logs of each other, never code (DESIGN 3.1).',
+    severity: 'error',
+    from: { path: '^apps/([^/]+)/' },
+    to: { path: '^apps/', pathNot: '^apps/$1/' },
+  },
+  {
+    name: 'apps-know-no-stack',
+    comment: 'An app runs anywhere; the development stack, the examples and the suites are above it.',
+    severity: 'error',
+    from: { path: '^apps/', pathNot: String.raw`\.(integration|e2e|contract)\.spec\.ts$` },
+    to: { path: '^(deploy|examples|test)/' },
+  },
+  {
+    name: 'apps-get-kafka-from-outside',
+    comment: 'The core of an app is functions over data: Kafka, store and edge come in through main and module.',
+    severity: 'error',
+    from: { path: '^apps/[^/]+/src/(domain|application)/', pathNot: PROOF },
+    to: { path: '^libs/(kafka|service|config|telemetry|sdk|testing)/' },
+  },
+  {
+    name: 'domain-is-pure',
+    comment: 'domain/ sees only itself and the pure libraries (and the types of event-log, below).',
+    severity: 'error',
+    from: { path: '^apps/[^/]+/src/domain/', pathNot: PROOF },
+    to: { path: ['^libs/', '^apps/'], pathNot: [`^libs/(${PURE.join('|')})/`, '^libs/event-log/', '^apps/[^/]+/src/domain/'] },
+  },
+  {
+    name: 'domain-uses-types-of-the-loop',
+    comment: 'domain/ may name the shapes of libs/event-log; what runs there belongs to application/.',
+    severity: 'error',
+    from: { path: '^apps/[^/]+/src/domain/', pathNot: PROOF },
+    to: { path: '^libs/event-log/', dependencyTypesNot: ['type-only'] },
+  },
+  {
+    name: 'domain-needs-no-package',
+    comment: 'Rules are plain TypeScript.',
+    severity: 'error',
+    from: { path: '^apps/[^/]+/src/domain/', pathNot: PROOF },
+    to: { path: '^node_modules/' },
+  },
+  {
+    name: 'cores-do-no-io',
+    comment: 'decide and evolve are pure (L1, L2): no I/O in the pure libraries, domain/ and application/.',
+    severity: 'error',
+    from: { path: [`^libs/(${PURE.join('|')})/src/`, '^apps/[^/]+/src/(domain|application)/'], pathNot: String.raw`\.(spec|testing)\.ts$` },
+    to: { path: INPUT_OUTPUT },
+  },
+  {
+    name: 'nest-is-wiring',
+    comment: 'Nest, HTTP and SQL stay in inbound/, outbound/, modules and mains (ADR-0006).',
+    severity: 'error',
+    from: { path: ['^libs/(?!service/)', '^apps/[^/]+/src/(domain|application)/', '^deploy/', '^test/simulation/'] },
+    to: { path: '^node_modules/(@nestjs|@fastify|fastify)/' },
+  },
+  {
+    name: 'application-knows-no-edge',
+    comment: 'inbound and outbound call application, never the other way round.',
+    severity: 'error',
+    from: { path: '^apps/([^/]+)/src/(domain|application)/', pathNot: String.raw`\.spec\.ts$` },
+    to: { path: '^apps/$1/src/(inbound|outbound|main\\.ts|app\\.module\\.ts)' },
+  },
+  {
+    name: 'kafkajs-behind-the-port',
+    comment: 'kafkajs and the registry client are imported by libs/kafka alone (ADR-0003).',
+    severity: 'error',
+    from: { pathNot: '^libs/kafka/src/' },
+    to: { path: '^node_modules/(kafkajs|@kafkajs/|@platformatic/kafka)' },
+  },
+  {
+    name: 'kafkajs-in-its-adapter',
+    comment: 'Within libs/kafka only the adapters (and the specs that compare with kafkajs) name it.',
+    severity: 'error',
+    from: { path: '^libs/kafka/src/', pathNot: String.raw`^libs/kafka/src/(kafkajs|registry|testing)/|\.spec\.ts$` },
+    to: { path: '^node_modules/(kafkajs|@kafkajs/)' },
+  },
+  {
+    name: 'sql-in-outbound',
+    comment: 'pg and TypeORM live in outbound/ folders; the development stack creates databases, proofs look at tables.',
+    severity: 'error',
+    from: { pathNot: String.raw`^(apps/[^/]+|libs/service)/src/outbound/|^deploy/dev/src/|^test/(integration|e2e|crash|bench)/|\.(integration|e2e)\.spec\.ts$` },
+    to: { path: '^node_modules/(pg|pg-copy-streams|typeorm|postgres)/' },
+  },
+  {
+    name: 'sdk-stays-light',
+    comment: 'Users import the SDK into their processes: no framework, no database, no service.',
+    severity: 'error',
+    from: { path: '^libs/sdk/' },
+    to: { path: FRAMEWORKS },
+  },
+  {
+    name: 'sdk-reaches-no-framework',
+    comment: 'The same through everything it imports.',
+    severity: 'error',
+    from: { path: '^libs/sdk/src/index\\.ts$' },
+    to: { path: FRAMEWORKS, reachable: true },
+  },
+  {
+    name: 'verifier-imports-no-service',
+    comment: 'Who checks the logs shares no code with who writes them: chain, messages and the Kafka port suffice.',
+    severity: 'error',
+    from: { path: '^apps/(auditor|cli)/' },
+    to: { path: '^libs/(event-log|service)/|^apps/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant)/' },
+  },
+  {
+    name: 'specs-are-leaves',
+    comment: 'Nothing imports a spec.',
+    severity: 'error',
+    from: {},
+    to: { path: String.raw`\.spec\.ts$` },
+  },
+  {
+    name: 'product-needs-no-testing-tools',
+    comment: 'Contract suites, fixtures and libs/testing are for proofs.',
+    severity: 'error',
+    from: { path: '^(libs|apps|examples)/', pathNot: PROOF },
+    to: { path: [String.raw`\.(contract|testing)\.ts$`, '^libs/testing/', '^node_modules/(@jest|jest|fast-check)/'] },
+  },
+  {
+    name: 'e2e-imports-no-product',
+    comment: 'End-to-end specs see what a user sees: processes, HTTP, topics. They may start the stack.',
+    severity: 'error',
+    from: { path: String.raw`^test/e2e/|\.e2e\.spec\.ts$` },
+    to: { path: '^(libs|apps)/' },
+  },
+  {
+    name: 'examples-are-users',
+    comment: 'An example imports what a user can import.',
+    severity: 'error',
+    from: { path: '^examples/' },
+    to: { path: ['^apps/', '^libs/(event-log|service|testing)/', '^deploy/', '^test/', '^node_modules/@nestjs/'] },
+  },
+  ...libraryRules(),
+];
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: rules,
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: String.raw`(^|/)dist/|^test/red/|/\.venv/|/__pycache__/` },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    // Our packages name their sources under `types`, so `@recourse/kernel` is libs/kernel/src/index.ts here as for tsc.
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['types', 'import', 'node', 'default', 'require'],
+      extensions: ['.ts', '.mjs', '.js', '.cjs', '.json', '.d.ts', '.d.mts'],
+      mainFields: ['types', 'module', 'main'],
+    },
+    cache: { folder: '.cache/dependency-cruiser', strategy: 'content' },
+  },
+};

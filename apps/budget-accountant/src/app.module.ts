@@ -1,0 +1,13 @@
+// What the budget accountant is made of.
+import type { ServiceSpec } from '@recourse/service';
+import { BUDGETS_LOG, BUDGET_COMMANDS, budgetsCore } from './application/budgets.core.js';
+import type { AccountantConfig } from './config.js';
+import { BudgetsController } from './inbound/http/budgets.controller.js';
+
+export function serviceSpec({ escalationOwner, escalationDeadlineMs }: AccountantConfig): ServiceSpec {
+  return {
+    name: 'budget-accountant', commandTopic: BUDGET_COMMANDS, commandLog: BUDGETS_LOG,
+    cores: (partitionCountOf) => [budgetsCore({ partitionCount: partitionCountOf(BUDGETS_LOG), escalationOwner, escalationDeadlineMs })],
+    controllers: [BudgetsController],
+  };
+}

@@ -1,0 +1,12 @@
+// Environment of the budget accountant.
+import { integer, text } from '@recourse/config';
+import type { ConfigOf } from '@recourse/config';
+import { SERVICE_CONFIG } from '@recourse/service';
+
+export const CONFIG = {
+  ...SERVICE_CONFIG,
+  escalationOwner: text('RECOURSE_ESCALATION_OWNER', { doc: 'Who is asked about escalations and overruns.', fallback: 'role:approver' }),
+  escalationDeadlineMs: integer('RECOURSE_ESCALATION_DEADLINE_MS', { doc: 'How long a person has to decide.', min: 1_000, max: 30 * 86_400_000, unit: 'milliseconds', fallback: '86400000' }),
+} as const;
+
+export type AccountantConfig = ConfigOf<typeof CONFIG>;

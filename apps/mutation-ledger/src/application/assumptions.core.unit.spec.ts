@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { plainPayload } from '@recourse/contract';
+import type { RecordInput } from '@recourse/event-log';
+import type { AssumptionInvalidated, AssumptionReaffirmed } from '@recourse/messages';
+import { fact, harness, WAYS, wire } from '@recourse/testing';
+import { assumptionsCore } from './assumptions.core.js';
+
+const REF = 'order/4711#not_shipped';
+
+function event(type: string, eventId: string, statedAt: number, changes: Partial<AssumptionInvalidated> = {}): RecordInput {
+  const body: AssumptionReaffirmed = { event_id: eventId, tenant: 'acme', ref: REF, run_id: null, source: 'warehouse', statement: plainPayload({ at: eventId }), stated_at: statedAt };
+  const kind = type === 'AssumptionInvalidated' ? { source_kind: 'observation' } : {};
+  return wire('recourse.assumption-events', type, { ...body, ...kind, ...changes }, { key: changes.ref ?? REF });
+}
+
+describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
+  const start = () => harness(assumptionsCore(), { isRebuilt });
+
+  it('records what a source declares, and what contradicts it later', () => {
+    start()
+      .when(event('AssumptionDeclared', 'e1', 1_000), 1_100)
+      .then(fact('AssumptionStated', { event_id: 'e1', kind: 'declared', verdict: 'holds', superseded: false }))
+      .when(event('AssumptionInvalidated', 'e2', 2_000), 2_100)
+      .then(fact('AssumptionStated', { event_id: 'e2', kind: 'invalidated', verdict: 'invalidated', superseded: false, source_kind: 'observation' }));
+  });
+
+  it('keeps an older statement without effect', () => {
+    const run = start().when(event('AssumptionReaffirmed', 'e1', 5_000), 6_000).when(event('AssumptionInvalidated', 'e2', 4_999), 6_001);
+    run.then(fact('AssumptionStated', { event_id: 'e2', kind: 'invalidated', verdict: 'holds', superseded: true }));
+    expect(run.rows('assumption').map((row) => row.doc.event_id)).toEqual(['e1']);
+    expect(run.rows('statement')).toHaveLength(2);
+  });
+
+  it('lets the later record stand when both name one instant', () => {
+    start().when(event('AssumptionReaffirmed', 'e1', 5_000), 6_000).when(event('AssumptionInvalidated', 'e2', 5_000), 6_001)
+      .then(fact('AssumptionStated', { verdict: 'invalidated', superseded: false }));
+  });
+
+  it('is not pinned by a source whose clock is in the year 2100', () => {
+    start().when(event('AssumptionReaffirmed', 'e1', 4_102_444_800_000), 6_000).when(event('AssumptionInvalidated', 'e2', 6_001), 6_002)
+      .then(fact('AssumptionStated', { verdict: 'invalidated', superseded: false }));
+  });
+
+  it('keeps the scopes of a run and of the tenant apart', () => {
+    const run = start().when(event('AssumptionInvalidated', 'e1', 1_000), 1_000).when(event('AssumptionReaffirmed', 'e2', 500, { run_id: 'run-1' }), 1_001);
+    run.then(fact('AssumptionStated', { run_id: 'run-1', verdict: 'holds', superseded: false }));
+    expect(run.rows('assumption').map((row) => [row.doc.run_id, row.doc.verdict])).toEqual(expect.arrayContaining([[null, 'invalidated'], ['run-1', 'holds']]));
+  });
+
+  it('takes the same event again as nothing', () => {
+    start().when(event('AssumptionInvalidated', 'e1', 1_000), 1_000).when(event('AssumptionInvalidated', 'e1', 1_000), 1_001).thenNothing();
+  });
+
+  it('records the same id with other content as a conflict, once', () => {
+    start().when(event('AssumptionInvalidated', 'e1', 1_000), 1_000)
+      .when(event('AssumptionReaffirmed', 'e1', 1_000), 1_001).then(fact('StatementConflicted', { event_id: 'e1', ref: REF }))
+      .when(event('AssumptionReaffirmed', 'e1', 1_000), 1_002).thenNothing();
+  });
+
+  it('takes the same id about another ref or of another tenant as another event', () => {
+    start().when(event('AssumptionInvalidated', 'e1', 1_000), 1_000)
+      .when(event('AssumptionInvalidated', 'e1', 1_000, { ref: 'order/4712#not_shipped' }), 1_001).then(fact('AssumptionStated', { ref: 'order/4712#not_shipped' }))
+      .when(event('AssumptionInvalidated', 'e1', 1_000, { tenant: 'other' }), 1_002).then(fact('AssumptionStated', { tenant: 'other' }));
+  });
+
+  it('parks what is keyed by something else, and what names a commit', () => {
+    start().when({ ...event('AssumptionInvalidated', 'e1', 1_000), key: 'elsewhere' }, 1_000).thenParked('KEY_MISMATCH')
+      .when(event('AssumptionInvalidated', 'e2', 1_000, { ref: 'commit/mut_1#stands' }), 1_001).thenParked('REF_RESERVED');
+  });
+});

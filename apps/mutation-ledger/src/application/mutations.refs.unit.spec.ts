@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Evidence } from '@recourse/messages';
+import { fact, WAYS } from '@recourse/testing';
+import { executed, ledger, MUTATION, NOW, refund, REF, RUN, state, statement } from './ledger.testing.js';
+
+describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
+  const start = () => ledger({ isRebuilt });
+  const contradicted = (eventId: string, position: number) => fact('CommitContradicted', { mutation_id: MUTATION, evidence: { event_id: eventId, ref: REF, partition: 0, position } });
+
+  it('invalidated after the binding contradicts the commit', () => {
+    const { run, assumptions } = start();
+    run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ ref: REF, partition: 0, position: 0, verdict: 'unknown' }] }));
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(contradicted('inv-1', 1));
+  });
+
+  it('invalidated before the binding contradicts the commit as it is recorded, and not again', () => {
+    const { run, assumptions } = start();
+    const input = state(assumptions, statement('invalidated', 'inv-1'));
+    run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ ref: REF, position: 1, verdict: 'invalidated' }] }), contradicted('inv-1', 1));
+    run.when(input, NOW + 1).thenNothing();
+  });
+
+  it('reaffirmed before the binding contradicts nothing, whichever statement the chain has read', () => {
+    const { run, assumptions } = start();
+    const invalidation = state(assumptions, statement('invalidated', 'inv-1'));
+    const reaffirmation = state(assumptions, statement('holds', 'reaf-1'));
+    run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ position: 2, verdict: 'holds' }] }));
+    run.when(invalidation, NOW + 1).thenNothing().when(reaffirmation, NOW + 2).thenNothing();
+  });
+
+  it('reaffirmed only after the binding does not take back what came between', () => {
+    const { run, assumptions } = start();
+    run.when(executed(refund()), NOW);
+    const invalidation = state(assumptions, statement('invalidated', 'inv-1'));
+    state(assumptions, statement('holds', 'reaf-1'));
+    run.when(invalidation, NOW + 1).then(contradicted('inv-1', 1));
+  });
+
+  it('is judged exactly at its position: the statement there is counted, the next one applies', () => {
+    const { run, assumptions } = start();
+    const counted = state(assumptions, statement('holds', 'decl-1'));
+    run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ position: 1, verdict: 'holds' }] }));
+    const next = state(assumptions, statement('invalidated', 'inv-1'));
+    run.when(counted, NOW + 1).thenNothing().when(next, NOW + 2).then(contradicted('inv-1', 2)).when(next, NOW + 3).thenNothing();
+  });
+
+  it('fires for every later invalidation once', () => {
+    const { run, assumptions } = start();
+    run.when(executed(refund()), NOW);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(contradicted('inv-1', 1));
+    run.when(state(assumptions, statement('holds', 'reaf-1')), NOW + 2).thenNothing();
+    run.when(state(assumptions, statement('invalidated', 'inv-2')), NOW + 3).then(contradicted('inv-2', 3));
+  });
+
+  it('is not touched by a superseded statement, of another tenant or about another ref', () => {
+    const { run, assumptions } = start();
+    run.when(executed(refund()), NOW);
+    run.when(state(assumptions, statement('invalidated', 'old', { superseded: true })), NOW + 1).thenNothing();
+    run.when(state(assumptions, statement('invalidated', 'inv-1', { tenant: 'other' })), NOW + 2).thenNothing();
+    run.when(state(assumptions, statement('invalidated', 'inv-1', { ref: 'order/4712#not_shipped' })), NOW + 3).thenNothing();
+  });
+
+  it('invalidated for one run reaches that run only, in both orders', () => {
+    const { run, assumptions } = start();
+    run.when(executed(refund()), NOW).when(executed(refund({ run_id: 'run-2' })), NOW);
+    run.when(state(assumptions, statement('invalidated', 'inv-1', { run_id: 'run-2' })), NOW + 1).then(fact('CommitContradicted', { run_id: 'run-2' }));
+    run.when(executed(refund({ run_id: 'run-3' })), NOW + 2).then(fact('MutationRecorded', { judged: [{ verdict: 'unknown' }] }));
+    run.when(executed(refund({ run_id: 'run-2', effect_key: 'second' })), NOW + 3).then(fact('MutationRecorded'), fact('CommitContradicted', { run_id: 'run-2' }));
+  });
+
+  it('invalidated for all stays so for a run that says otherwise', () => {
+    const { run, assumptions } = start();
+    state(assumptions, statement('invalidated', 'inv-1'));
+    state(assumptions, statement('holds', 'mine', { run_id: RUN }));
+    run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ verdict: 'invalidated' }] }), contradicted('inv-1', 1));
+  });
+
+  it('of an uncertain execution that turns out to have happened fires no second time', () => {
+    const { run, assumptions } = start();
+    run.when(executed(refund({ outcome: 'uncertain', result: null })), NOW);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(contradicted('inv-1', 1));
+    run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded', { judged: [{ position: 1, verdict: 'invalidated' }] }));
+  });
+
+  it('waits until the view has the statement, so that no later binding is judged before it', () => {
+    const { run, assumptions } = start();
+    run.when(executed(refund()), NOW);
+    const input = assumptions.appendUnread(REF, statement('invalidated', 'inv-1'));
+    run.when(input, NOW + 1).thenRefresh('assumptions');
+    assumptions.catchUp();
+    run.when(input, NOW + 1, { viewsFresh: true }).then(contradicted('inv-1', 1));
+  });
+});
+
+describe.each(WAYS)('an invalidation of more commits than one decision holds, $way', ({ isRebuilt }) => {
+  const runs = ['a', 'b', 'c', 'd', 'e'];
+
+  function bound(effectsMax: number) {
+    const made = ledger({ isRebuilt, effectsMax });
+    for (const run_id of runs) made.run.when(executed(refund({ run_id })), NOW);
+    return made;
+  }
+
+  it('is one decision when it just fits', () => {
+    const { run, assumptions } = bound(5);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
+    expect(run.recorded().map((record) => record.type)).toEqual(Array(5).fill('CommitContradicted'));
+  });
+
+  it('is a job: opened by a record, continued in bounded decisions, closed by a record', () => {
+    const { run, assumptions } = bound(2);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(fact('SpreadOpened', { ref: REF, position: 1, scope_run_id: null }));
+    const key = '0000000000000001';
+    run.when(run.timer('spread', key), NOW + 2).then(fact('CommitContradicted'), fact('CommitContradicted'), fact('SpreadContinued', { contradicted: 2 }));
+    run.when(run.timer('spread', key), NOW + 2).then(fact('CommitContradicted'), fact('CommitContradicted'), fact('SpreadContinued', { contradicted: 4 }));
+    run.when(run.timer('spread', key), NOW + 2).then(fact('CommitContradicted'), fact('SpreadClosed', { contradicted: 5 }));
+    expect(run.rows('spread')).toEqual([]);
+    expect(new Set(run.records().filter((one) => one.type === 'CommitContradicted').map((one) => one.body.run_id))).toEqual(new Set(runs));
+  });
+
+  it('is spread before later statements about the same ref, and each reaches every commit once', () => {
+    const { run, assumptions } = bound(2);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).when(state(assumptions, statement('invalidated', 'inv-2')), NOW + 1).then(fact('SpreadOpened', { position: 2 }));
+    run.whenDue(NOW + 2);
+    const hits = run.recorded().filter((one) => one.type === 'CommitContradicted').map((one) => `${(one.body.evidence as Evidence).event_id}/${String(one.body.run_id)}`);
+    expect([...hits].sort()).toEqual(['inv-1', 'inv-2'].flatMap((eventId) => runs.map((run_id) => `${eventId}/${run_id}`)));
+    expect(hits.slice(0, 5).every((hit) => hit.startsWith('inv-1'))).toBe(true);
+  });
+
+  it('goes before a later statement that would fit one decision', () => {
+    const { run, assumptions } = bound(2);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
+    run.when(state(assumptions, statement('invalidated', 'inv-2', { run_id: 'e' })), NOW + 1).then(fact('SpreadOpened', { position: 2, scope_run_id: 'e' }));
+    run.whenDue(NOW + 2);
+    const hits = run.recorded().filter((one) => one.type === 'CommitContradicted' && one.body.run_id === 'e').map((one) => (one.body.evidence as Evidence).event_id);
+    expect(hits).toEqual(['inv-1', 'inv-2']);
+  });
+
+  it('leaves alone what binds while it is going on', () => {
+    const { run, assumptions } = bound(2);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
+    run.when(executed(refund({ run_id: 'late' })), NOW + 1).then(fact('MutationRecorded'), fact('CommitContradicted', { run_id: 'late' }));
+    run.whenDue(NOW + 2);
+    expect(run.recorded().filter((one) => one.body.run_id === 'late')).toEqual([]);
+  });
+});

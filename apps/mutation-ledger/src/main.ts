@@ -1,0 +1,7 @@
+// Process of the mutation ledger.
+import { loadConfig } from '@recourse/config';
+import { runService } from '@recourse/service';
+import { serviceSpec } from './app.module.js';
+import { CONFIG } from './config.js';
+
+await runService(() => loadConfig(CONFIG, process.env), serviceSpec);

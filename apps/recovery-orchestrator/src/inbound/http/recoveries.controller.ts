@@ -1,0 +1,87 @@
+// HTTP edge of the recovery orchestrator: triggers, reviews, approvals.
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Commands, FromCaller, hashHex, idText, openApiSchema, pageQuery, parse, Reads, reasonText, render } from '@recourse/service';
+import type { Caller, ListAnswer } from '@recourse/service';
+import { z } from 'zod';
+import { RECOVERIES_LOG } from '../../application/recoveries.core.js';
+import { STEP_PHASES } from '../../domain/step/step.messages.js';
+import type { StepPhase } from '../../domain/step/step.messages.js';
+
+/** Steps that wait for a person. */
+const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'manual', 'uncertain'];
+const reviewQuery = z.strictObject({ ...pageQuery, state: z.enum(['open', ...STEP_PHASES]).default('open'), run_id: idText.optional() });
+const runQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: idText.optional() });
+const trigger = z.strictObject({ run_id: idText, mutation_id: idText, reason: reasonText, tenant: idText.optional() });
+const verdict = z.strictObject({ action_digest: hashHex, reason: reasonText });
+
+@ApiTags('recoveries') @ApiBearerAuth()
+@Controller('v1')
+export class RecoveriesController {
+  constructor(@Inject(Commands) private readonly commands: Commands, @Inject(Reads) private readonly reads: Reads) {}
+
+  @Get('reviews') @ApiOperation({ summary: 'Steps that wait for a person, or those in one phase.' })
+  @ApiQuery({ name: 'state', required: false }) @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  reviews(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    const { state, run_id, ...page } = parse(reviewQuery, query);
+    return this.reads.list(caller, { log: RECOVERIES_LOG, kind: 'step', where: { phase: state === 'open' ? PHASES_IN_REVIEW : state, run_id }, ...page });
+  }
+
+  @Get('recoveries') @ApiOperation({ summary: 'Recoveries, one per run.' })
+  @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'phase', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  recoveries(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    const { run_id, phase, ...page } = parse(runQuery, query);
+    return this.reads.list(caller, { log: RECOVERIES_LOG, kind: 'recovery', where: { run_id, phase }, ...page });
+  }
+
+  @Get('rollbacks') @ApiOperation({ summary: 'Admitted rollbacks and whether the ledger has marked the commit.' })
+  @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'phase', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  rollbacks(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    const { run_id, phase, ...page } = parse(runQuery, query);
+    return this.reads.list(caller, { log: RECOVERIES_LOG, kind: 'rollback', where: { run_id, phase }, ...page });
+  }
+
+  @Get('steps') @ApiOperation({ summary: 'Steps of a run.' })
+  @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'phase', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  steps(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    const { run_id, phase, ...page } = parse(runQuery, query);
+    return this.reads.list(caller, { log: RECOVERIES_LOG, kind: 'step', where: { run_id, phase }, ...page });
+  }
+
+  @Get('steps/:id') @ApiOperation({ summary: 'One step as a review item: what happened, what is proposed, which facts are known, who has agreed.' })
+  async step(@FromCaller() caller: Caller, @Param('id') id: string): Promise<unknown> {
+    return render((await this.stepRow(caller, id)).doc);
+  }
+
+  @Post('triggers') @HttpCode(200) @ApiOperation({ summary: 'States that a commit should not stand.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(trigger) })
+  trigger(@FromCaller() caller: Caller, @Body() input: unknown): Promise<void> {
+    const body = parse(trigger, input);
+    const { run_id, mutation_id, reason, tenant } = body;
+    return this.commands.submit(caller, {
+      type: 'recourse.recoveries.TriggerRollback', key: run_id, tenant, body, build: (envelope) => ({ envelope, run_id, mutation_id, reason }),
+    });
+  }
+
+  @Post('steps/:id/approve') @HttpCode(200) @ApiOperation({ summary: 'Agrees to exactly the action whose digest is given.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(verdict) })
+  approve(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> { return this.decide(caller, 'ApproveStep', id, input); }
+
+  @Post('steps/:id/deny') @HttpCode(200) @ApiOperation({ summary: 'Refuses the action; the mutation goes to a person.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(verdict) })
+  deny(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> { return this.decide(caller, 'DenyStep', id, input); }
+
+  private async decide(caller: Caller, verb: 'ApproveStep' | 'DenyStep', id: string, input: unknown): Promise<void> {
+    const { action_digest, reason } = parse(verdict, input);
+    const { doc } = await this.stepRow(caller, id);
+    const runId = String(doc['run_id']);
+    await this.commands.submit(caller, {
+      type: `recourse.recoveries.${verb}`, key: runId, tenant: String(doc['tenant']), body: { step_id: id, action_digest, reason },
+      build: (envelope) => ({ envelope, run_id: runId, step_id: id, action_digest: Buffer.from(action_digest, 'hex'), reason }),
+    });
+  }
+
+  private stepRow(caller: Caller, id: string): ReturnType<Reads['find']> {
+    return this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id: parse(idText, id) } });
+  }
+}

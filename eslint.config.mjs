@@ -1,0 +1,96 @@
+// What a line may say. Imports between folders are dependency-cruiser's (.dependency-cruiser.cjs).
+import tseslint from 'typescript-eslint';
+
+/** ESLint's recommended mistakes, listed by name; for plain scripts, which no type checker reads, these are all. */
+const BASE_RULES = {
+  'constructor-super': 'error',
+  'for-direction': 'error',
+  'getter-return': 'error',
+  'no-async-promise-executor': 'error',
+  'no-cond-assign': 'error',
+  'no-const-assign': 'error',
+  'no-constant-binary-expression': 'error',
+  'no-control-regex': 'error',
+  'no-debugger': 'error',
+  'no-dupe-args': 'error',
+  'no-dupe-class-members': 'error',
+  'no-dupe-else-if': 'error',
+  'no-dupe-keys': 'error',
+  'no-duplicate-case': 'error',
+  'no-empty': 'error',
+  'no-empty-pattern': 'error',
+  'no-fallthrough': 'error',
+  'no-func-assign': 'error',
+  'no-import-assign': 'error',
+  'no-loss-of-precision': 'error',
+  'no-redeclare': 'error',
+  'no-self-assign': 'error',
+  'no-shadow-restricted-names': 'error',
+  'no-sparse-arrays': 'error',
+  'no-this-before-super': 'error',
+  'no-unreachable': 'error',
+  'no-unsafe-finally': 'error',
+  'no-unsafe-optional-chaining': 'error',
+  'no-unused-vars': ['error', { argsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
+  'no-useless-escape': 'error',
+  'no-var': 'error',
+  'prefer-const': 'error',
+  'use-isnan': 'error',
+  'valid-typeof': 'error',
+  eqeqeq: 'error',
+};
+
+const UNUSED = { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_', ignoreRestSiblings: true };
+
+export default tseslint.config(
+  {
+    ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**', '.cache/**', '.recourse/**', 'coverage/**', 'test/red/**', '**/.venv/**', '**/*.d.mts', '**/*.d.ts'],
+  },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  { rules: BASE_RULES },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { project: ['./tsconfig.json'], tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      'no-unused-vars': 'off',
+      'no-redeclare': 'off',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
+      '@typescript-eslint/consistent-type-exports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-unused-vars': ['error', UNUSED],
+      // House style: arrow shorthand for a call whose result nobody reads; numbers in templates.
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidOperator: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/restrict-plus-operands': ['error', { allowNumberAndString: true }],
+      // Both notations are used on purpose: brackets for names that are data.
+      '@typescript-eslint/dot-notation': 'off',
+      // A class may be empty when Nest's decorators carry its meaning; a dynamic module is a class with one static function.
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+      // Implementing an asynchronous port without awaiting is what memory adapters do.
+      '@typescript-eslint/require-await': 'off',
+      // `while (true)` is how a loop says that only its body ends it.
+      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: true }],
+    },
+  },
+  {
+    // Nest reads a constructor's parameter types at run time, so what looks like a type there is a value.
+    files: ['apps/*/src/inbound/**/*.ts', 'apps/*/src/**/*.module.ts', 'libs/service/src/**/*.ts'],
+    rules: { '@typescript-eslint/consistent-type-imports': 'off', '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true }] },
+  },
+  {
+    files: ['**/*.spec.ts', '**/*.contract.ts', '**/*.testing.ts', 'libs/testing/**/*.ts', 'test/**/*.ts'],
+    rules: {
+      // A spec that meets undefined fails, which is its job; matchers are typed `any` on purpose.
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+      '@typescript-eslint/only-throw-error': 'off',
+      '@typescript-eslint/no-empty-function': 'off',
+    },
+  },
+);

@@ -1,0 +1,36 @@
+// What a process of the example reads from its environment; every problem at once.
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535).default(0);
+const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/$/, ''));
+
+const VARIABLES = {
+  PORT: port,
+  DATA_DIR: z.string().min(1),
+  RECOURSE_KAFKA_BROKERS: z.string().min(1).transform((text) => text.split(',').map((broker) => broker.trim())),
+  /** Schema registry. */
+  RECOURSE_REGISTRY_URL: url,
+  RECOURSE_LOG_ID: z.string().min(1),
+  RECOURSE_CONTRACTS_URL: url,
+  RECOURSE_ISSUER_URL: url,
+  RECOURSE_BUDGET_URL: url.optional(),
+  PROVIDER_URL: url,
+  LOYALTY_URL: url.optional(),
+  TENANT: z.string().min(1).default('demo'),
+  WORKER_ID: z.string().min(1).default('payments-worker'),
+} as const;
+
+type Variables = typeof VARIABLES;
+
+/** Reads the variables named. Errors: one that lists every problem. */
+export function readEnvironment<Name extends keyof Variables>(...names: readonly Name[]): { readonly [Key in Name]: z.infer<Variables[Key]> } {
+  const problems: string[] = [];
+  const values = names.map((name) => {
+    const read = VARIABLES[name].safeParse(process.env[name]);
+    if (!read.success) problems.push(`${name}: ${read.error.issues.map(({ message }) => message).join('; ')}`);
+    return [name, read.data] as const;
+  });
+  if (problems.length > 0) throw new Error(`the environment does not fit:\n${problems.join('\n')}`);
+  // Each value came from the schema of its own name.
+  return Object.fromEntries(values) as { readonly [Key in Name]: z.infer<Variables[Key]> };
+}

@@ -1,0 +1,57 @@
+// Loyalty: a downstream service that relied on a refund, and must learn that it was rolled back.
+import { join } from 'node:path';
+import { Failure } from '@recourse/kernel';
+import { createNotificationConsumer, FilePositionStore, NOTIFICATIONS_TOPIC, systemClock } from '@recourse/sdk';
+import type { Notification, NotificationConsumer } from '@recourse/sdk';
+import { z } from 'zod';
+import { readEnvironment } from './common/environment.js';
+import { Journal } from './common/journal.js';
+import { reachRecourse, untilReached } from './common/recourse.js';
+import type { Recourse } from './common/recourse.js';
+import { answering, HttpAnswer, serve } from './common/serve.js';
+import { EMPTY_LOYALTY, evolveLoyalty, heardOf, wasHeard } from './loyalty/loyalty.state.js';
+import type { LoyaltyEvent, LoyaltyState } from './loyalty/loyalty.state.js';
+
+const grantBody = z.strictObject({ mutation_id: z.string().min(1), order: z.string().min(1), points: z.int().min(1) });
+
+const env = readEnvironment('PORT', 'DATA_DIR', 'RECOURSE_KAFKA_BROKERS', 'RECOURSE_REGISTRY_URL', 'RECOURSE_LOG_ID');
+const journal = await Journal.open<LoyaltyState, LoyaltyEvent>({ path: join(env.DATA_DIR, 'loyalty.jsonl'), initial: EMPTY_LOYALTY, evolve: evolveLoyalty });
+let consumer: NotificationConsumer | null = null;
+
+await serve({
+  port: env.PORT,
+  isReady: () => consumer !== null,
+  routes: (app) => {
+    app.post('/points', answering(async (request) => {
+      const body = grantBody.safeParse(request.body);
+      if (!body.success) return new HttpAnswer(422, { code: 'INPUT_INVALID', message: 'mutation_id, order and points are needed' });
+      const { mutation_id } = body.data;
+      await journal.transact((state) => ({ events: state.grants[mutation_id] === undefined ? [{ type: 'PointsGranted', ...body.data }] : [], answer: undefined }));
+      return new HttpAnswer(201, journal.state.grants[mutation_id] ?? {});
+    }));
+    app.get('/points', answering(() => Promise.resolve({ grants: Object.values(journal.state.grants) })));
+    app.get('/notifications', answering(() => Promise.resolve({ notifications: journal.state.heard })));
+  },
+  stop: async () => { await consumer?.stop(); await journal.close(); },
+});
+consumer = await untilReached('follow notifications', () => follow(reachRecourse(env.RECOURSE_KAFKA_BROKERS, env.RECOURSE_REGISTRY_URL, 'loyalty')));
+
+async function follow({ kafka, codecs }: Recourse): Promise<NotificationConsumer> {
+  const admin = await kafka.admin();
+  const partitionCount = await admin.partitionCount(NOTIFICATIONS_TOPIC).finally(() => admin.close());
+  if (partitionCount === null) throw new Failure('TOPIC_MISSING', NOTIFICATIONS_TOPIC);
+  const following = createNotificationConsumer({
+    kafka, codecs, logId: env.RECOURSE_LOG_ID, partitionCount, clock: systemClock,
+    positions: new FilePositionStore(join(env.DATA_DIR, 'positions')),
+    onNotification: hear,
+    onTrouble: (partition, cause) => process.stderr.write(`partition ${String(partition)}: ${cause instanceof Error ? cause.message : String(cause)}\n`),
+  });
+  await following.start();
+  return following;
+}
+
+/** Hears a notification once, however often it is told. */
+async function hear(notification: Notification): Promise<void> {
+  const heard = heardOf(notification);
+  await journal.transact((state) => ({ events: wasHeard(state, heard) ? [] : [{ type: 'NotificationHeard', heard }], answer: undefined }));
+}

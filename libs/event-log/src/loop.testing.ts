@@ -1,0 +1,189 @@
+// A one-service world for specs of the loop: a toy core on the real assumption topics, memory adapters, a clock that is set.
+import { createCodecs, TOPICS } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
+import { MemoryBroker, MemoryRegistry, openGate, partitionForKey } from '@recourse/kafka';
+import type { Gate, GateOperation, GateVerdict } from '@recourse/kafka';
+import { withCommonKinds } from './common-kinds.js';
+import { MemoryDatabase } from './memory-store.js';
+import { acceptedOf } from './own-log.js';
+import { ChainReader, genesisHead } from '@recourse/chain';
+import { createServiceRuntime } from './service-runtime.js';
+import type { ServiceRuntime } from './service-runtime.js';
+import type { LoopEvent, LoopSettings } from './partition-loop.js';
+import { accepted, facts, NOTHING } from './service-core.js';
+import type { AcceptedRecord, Doc, Outgoing, ServiceCore } from './service-core.js';
+
+export const LOG = 'recourse.assumptions';
+export const WIRE = 'recourse.assumption-events';
+export const LOG_ID = 'spec';
+export const PARTITIONS = 2;
+
+/** Counts statements per ref; `source: 'thrower'` makes the decider throw, `source: 'messenger'` owes a message. */
+export function countingCore(over: Partial<ServiceCore> = {}): ServiceCore {
+  return {
+    log: LOG,
+    inputs: [
+      { topic: WIRE, source: 'wire', mode: 'aligned', types: ['AssumptionDeclared', 'AssumptionInvalidated'] },
+      { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['RedriveParked', 'DiscardParked'] },
+    ],
+    views: [],
+    kinds: [{ kind: 'count', table: 'count', columns: [] }],
+    keyOf: ({ body }) => String(body['ref']),
+    needs: (input) => (input.source === 'timer' ? [] : [{ kind: 'count', group: input.key }]),
+    decide: ({ state, now }, input) => {
+      if (input.source === 'timer') return facts(statement({ ref: input.address.group, event_id: 'timer', source: 'timer', stated_at: now }));
+      if (input.body['source'] === 'thrower') throw new Error('the decider threw');
+      if (input.body['source'] === 'idle') return NOTHING;
+      if ('envelope' in input.body) return accepted(200, {});
+      state.get('count', input.key, 'count');
+      return facts(statement(input.body));
+    },
+    evolve: (state, record) => {
+      if (record.type !== 'AssumptionStated') return [];
+      const ref = String(record.body['ref']);
+      const count = Number(state.get('count', ref, 'count')?.['count'] ?? 0) + 1;
+      const dueAt = record.body['source'] === 'timed' ? Number(record.body['stated_at']) : null;
+      return [{ op: 'put', row: { kind: 'count', group: ref, key: 'count', dueAt, doc: { count, hash: record.hash } } }];
+    },
+    react: (record): readonly Outgoing[] => (record.body['source'] === 'messenger' ? [message(record)] : []),
+    owed: () => true,
+    owedNeeds: () => [],
+    ...over,
+  };
+}
+
+function statement(body: Doc): { readonly type: string; readonly body: Doc } {
+  return {
+    type: 'AssumptionStated',
+    body: {
+      event_id: body['event_id'], tenant: 'acme', ref: body['ref'], run_id: null, source: body['source'], statement: payload(), kind: 'declared',
+      source_kind: 'observation', stated_at: body['stated_at'] ?? 0, verdict: 'holds', superseded: false, content_sha256: Buffer.alloc(32),
+    },
+  };
+}
+
+function message(record: AcceptedRecord): Outgoing {
+  const body = {
+    leg_id: String(record.body['event_id']), kind: 'observe', tenant: 'acme', run_id: 'run-1', attempt: 1, lease_id: '', not_after: 0, call_timeout_ms: 0,
+    reconcile_first: false, reason: 'spec', steps: [],
+  };
+  return { obligationId: String(record.body['event_id']), topic: 'recourse.tool-requests.payments', key: 'run-1', type: 'recourse.tools.LegRequested', body };
+}
+
+const payload = (): Doc => ({ content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{}'), sha256: Buffer.alloc(32) });
+
+export interface Statement { readonly ref: string; readonly id: string; readonly source?: string; readonly statedAt?: number; readonly partition?: number }
+
+/** Broker, registry, database and clock; services come and go. */
+export class LoopWorld {
+  readonly registry = new MemoryRegistry();
+  readonly broker: MemoryBroker;
+  readonly events: (LoopEvent & { readonly by: string })[] = [];
+  readonly database: MemoryDatabase;
+  codecs: Codecs;
+  now = 1_000_000;
+  /** Verdict of the next operations, by kind; empty lets all pass. */
+  verdicts: ((operation: GateOperation) => GateVerdict | undefined)[] = [];
+  #runtimes = new Map<string, ServiceRuntime>();
+
+  constructor(private readonly core: ServiceCore = countingCore(), private readonly settings: Partial<LoopSettings> = {}) {
+    const gate: Gate = { enter: (operation) => this.#verdict(operation) };
+    this.broker = new MemoryBroker({ gate });
+    this.broker.ensureTopics(TOPICS.map(({ name, partitioned }) => ({ name, partitions: partitioned ? PARTITIONS : 1 })));
+    this.database = new MemoryDatabase({ kinds: withCommonKinds(core.kinds), now: () => this.now });
+    this.codecs = createCodecs(this.registry.forActor('world'));
+  }
+
+  async prepare(): Promise<this> {
+    for (const { name } of TOPICS) await this.codecs.prepareWriter(name, { register: true });
+    return this;
+  }
+
+  async start(name: string, core = this.core): Promise<ServiceRuntime> {
+    const runtime = createServiceRuntime({
+      cores: [core], kafka: this.broker.forActor(name), registry: this.registry.forActor(name), stores: this.database.forActor(name), logId: LOG_ID,
+      groupId: 'service', edgeKey: null, settings: { lazyProgressMs: 20, ...this.settings }, onEvent: (event) => this.events.push({ ...event, by: name }),
+    });
+    this.#runtimes.set(name, runtime);
+    await runtime.start();
+    return runtime;
+  }
+
+  /** Ends everything at once, as a kill does. */
+  kill(name: string): void {
+    this.broker.crash(name);
+    this.registry.crash(name);
+    this.#runtimes.delete(name);
+    this.broker.expireMember(name);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#runtimes.values()].map((runtime) => runtime.stop()));
+  }
+
+  async state(statements: readonly Statement[]): Promise<void> {
+    const producer = await this.broker.forActor('outside').wireProducer();
+    for (const { ref, id, source = 'outside', statedAt = 0 } of statements) {
+      const body = { event_id: id, tenant: 'acme', ref, run_id: null, source, statement: payload(), stated_at: statedAt };
+      await producer.send(WIRE, [{ key: Buffer.from(ref), value: this.codecs.encode(WIRE, 'AssumptionDeclared', body) }]);
+    }
+  }
+
+  /** Puts bytes on a partition of the wire, whatever key they carry. */
+  async raw(partition: number, key: string, value: Buffer): Promise<void> {
+    await (await this.broker.forActor('outside').logProducer()).send(WIRE, partition, [{ key: Buffer.from(key), value }]);
+  }
+
+  encoded(ref: string, id: string, source = 'outside'): Buffer {
+    return this.codecs.encode(WIRE, 'AssumptionDeclared', { event_id: id, tenant: 'acme', ref, run_id: null, source, statement: payload(), stated_at: 0 });
+  }
+
+  /** Accepted records of a partition, read by the rule alone. */
+  async accepted(partition: number, topic = LOG): Promise<readonly AcceptedRecord[]> {
+    const reader = await this.broker.forActor('auditor').rawReader();
+    const { low, high } = await reader.range(topic, partition);
+    const chain = new ChainReader(genesisHead({ logId: LOG_ID, topic, partition, partitionCount: PARTITIONS }), this.codecs.fingerprintOf);
+    const found: AcceptedRecord[] = [];
+    for (let offset = low; offset < high;) {
+      const batch = await reader.read(topic, partition, offset);
+      for (const record of batch.records) {
+        const verdict = chain.read(record);
+        if (verdict.kind === 'accepted') found.push(await this.#decoded(record.value, verdict.head));
+      }
+      offset += batch.records.length;
+    }
+    return found;
+  }
+
+  /** Accepted statements of all partitions, as `ref:event`, sorted. */
+  async statements(): Promise<readonly string[]> {
+    const all = (await Promise.all([0, 1].map((partition) => this.accepted(partition)))).flat();
+    return all.filter(({ type }) => type === 'AssumptionStated').map(({ body }) => `${String(body['ref'])}:${String(body['event_id'])}`).sort();
+  }
+
+  /** Waits until a condition holds; the world has no clock of its own to wait for. */
+  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+    for (let turn = 0; turn < 2_000; turn += 1) {
+      if (await holds()) return;
+      await new Promise((resolve) => { setTimeout(resolve, 2); });
+    }
+    throw new Error(`never: ${what}; ${JSON.stringify(this.events.slice(-5).map((event) => ('cause' in event ? String(event.cause) : event.kind)))}`);
+  }
+
+  partitionOf(ref: string): number { return partitionForKey(ref, PARTITIONS); }
+
+  async #decoded(value: Buffer | null, head: { readonly seq: number; readonly hash: Buffer }): Promise<AcceptedRecord> {
+    const decoded = this.codecs.decodeSync(value);
+    if (decoded.kind === 'unknown_schema') { await this.codecs.load(decoded.id); return this.#decoded(value, head); }
+    if (decoded.kind !== 'decoded') throw new Error(decoded.kind);
+    return acceptedOf(decoded.type, decoded.body as Doc, head);
+  }
+
+  async #verdict(operation: GateOperation): Promise<GateVerdict> {
+    for (const verdict of this.verdicts) {
+      const answer = verdict(operation);
+      if (answer !== undefined) return answer;
+    }
+    return openGate.enter(operation);
+  }
+}

@@ -1,0 +1,252 @@
+// The loop of one partition on memory adapters: each rule of DESIGN 3.3 as a scenario.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { GateVerdict } from '@recourse/kafka';
+import { countingCore, LOG, LoopWorld, WIRE } from './loop.testing.js';
+
+let world: LoopWorld;
+beforeEach(async () => { world = await new LoopWorld().prepare(); });
+afterEach(async () => { await world.stop(); });
+
+const recorded = (...expected: readonly string[]) => async (): Promise<boolean> => (await world.statements()).join() === [...expected].sort().join();
+/** A verdict for the next `times` appends of the own log by somebody. */
+function onAppend(verdict: GateVerdict, times = 1, actor = 'a'): void {
+  let left = times;
+  world.verdicts.push((operation) => {
+    if (operation.kind !== 'append' || operation.actor !== actor || left === 0) return undefined;
+    left -= 1;
+    return verdict;
+  });
+}
+const settledHash = async (partition: number): Promise<string> => world.database.partition(LOG, partition).stateHash();
+const projected = async (): Promise<void> => {
+  await world.until('projected', async () => {
+    for (const partition of [0, 1]) {
+      const [head, records] = [await world.database.partition(LOG, partition).head(), await world.accepted(partition)];
+      if ((head?.seq ?? 0) !== records.length) return false;
+    }
+    return true;
+  });
+};
+
+describe('a loop with inputs', () => {
+  it('records each of them once, Progress first', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r2', id: '2' }, { ref: 'r1', id: '3' }]);
+    await world.until('three', recorded('r1:1', 'r1:3', 'r2:2'));
+    const records = await world.accepted(world.partitionOf('r1'));
+    expect(records[0]?.type).toBe('Progress');
+    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
+  });
+
+  it('writes everything that waits into one batch', async () => {
+    await world.state(Array.from({ length: 50 }, (_, index) => ({ ref: 'r1', id: String(index) })));
+    await world.start('a');
+    await world.until('fifty', async () => (await world.statements()).length === 50);
+    const records = await world.accepted(world.partitionOf('r1'));
+    expect(records.filter(({ type }) => type === 'Progress').length).toBeLessThan(10);
+  });
+
+  it('writes a Progress alone only for inputs that mean something, and never for its own', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1', source: 'idle' }]);
+    await world.until('a lazy Progress', async () => (await world.accepted(world.partitionOf('r1'))).length === 1);
+    await new Promise((resolve) => { setTimeout(resolve, 80); });
+    expect((await world.accepted(world.partitionOf('r1'))).map(({ type }) => type)).toEqual(['Progress']);
+  });
+});
+
+describe('an append of unknown outcome', () => {
+  it.each(['fail', 'lose_ack', 'late', 'duplicate'] as const)('leads to each input recorded once (%s)', async (verdict) => {
+    onAppend(verdict, 2);
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }, { ref: 'r1', id: '3' }]);
+    await world.until('three', recorded('r1:1', 'r1:2', 'r1:3'));
+    for (const packet of [...world.broker.pendingLate]) packet.release();
+    await world.state([{ ref: 'r1', id: '4' }]);
+    await world.until('four', recorded('r1:1', 'r1:2', 'r1:3', 'r1:4'));
+  });
+});
+
+describe('two owners of one partition', () => {
+  it('fight without harm: the chain takes each decision once', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '0' }]);
+    await world.until('first', recorded('r1:0'));
+    world.broker.evict('a');
+    await world.start('b');
+    await world.state(Array.from({ length: 20 }, (_, index) => ({ ref: index % 2 === 0 ? 'r1' : 'r2', id: String(index + 1) })));
+    await world.until('all', async () => (await world.statements()).length === 21);
+    expect(new Set(await world.statements()).size).toBe(21);
+    await projected();
+  });
+});
+
+describe('a database that is only a cache', () => {
+  it('is rebuilt from offset 0 to the same state, and nothing is sent', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1', source: 'messenger' }, { ref: 'r2', id: '2' }]);
+    await world.until('both', recorded('r1:1', 'r2:2'));
+    await world.until('sent', async () => (await (await world.broker.forActor('x').rawReader()).range('recourse.tool-requests.payments', 0)).high
+      + (await (await world.broker.forActor('x').rawReader()).range('recourse.tool-requests.payments', 1)).high === 1);
+    await world.state([{ ref: 'r1', id: '3' }]);
+    await world.until('third', recorded('r1:1', 'r1:3', 'r2:2'));
+    await projected();
+    const before = [await settledHash(0), await settledHash(1)];
+    world.kill('a');
+    world.database.wipe();
+    await world.start('b');
+    await projected();
+    expect([await settledHash(0), await settledHash(1)]).toEqual(before);
+  });
+
+  it('catches up when it was set back to an older copy', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('one', recorded('r1:1'));
+    await projected();
+    const older = world.database.snapshot();
+    await world.state([{ ref: 'r1', id: '2' }]);
+    await world.until('two', recorded('r1:1', 'r1:2'));
+    await projected();
+    const before = await settledHash(world.partitionOf('r1'));
+    world.kill('a');
+    world.database.restore(older);
+    await world.start('b');
+    await projected();
+    expect(await settledHash(world.partitionOf('r1'))).toBe(before);
+  });
+
+  it('that is ahead of the log stops the partition: the log was cut', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }]);
+    await world.until('two', recorded('r1:1', 'r1:2'));
+    await projected();
+    const partition = world.partitionOf('r1');
+    world.kill('a');
+    world.broker.truncate(LOG, partition, 1);
+    const runtime = await world.start('b');
+    await world.until('halted', () => runtime.loops().some((loop) => loop.health().state === 'halted'));
+    const halted = world.events.find(({ kind }) => kind === 'halted');
+    expect(halted?.kind === 'halted' ? (halted.cause as { code?: string }).code : null).toBe('LOG_CUT');
+  });
+});
+
+describe('a clock behind the chain', () => {
+  it('decides nothing until it has caught up', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('one', recorded('r1:1'));
+    world.now -= 60_000;
+    await world.state([{ ref: 'r1', id: '2' }]);
+    await world.until('refused', () => world.events.some((event) => event.kind === 'error' && String(event.cause).includes('CLOCK_BEHIND')));
+    expect(await world.statements()).toEqual(['r1:1']);
+    world.now += 60_000;
+    await world.until('two', recorded('r1:1', 'r1:2'));
+  });
+});
+
+describe('a durable timer', () => {
+  it('fires when database time reaches it, once, also after a restart', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1', source: 'timed', statedAt: world.now + 5_000 }]);
+    await world.until('one', recorded('r1:1'));
+    await projected();
+    world.kill('a');
+    await world.start('b');
+    await new Promise((resolve) => { setTimeout(resolve, 50); });
+    expect(await world.statements()).toEqual(['r1:1']);
+    world.now += 6_000;
+    await world.until('fired', recorded('r1:1', 'r1:timer'));
+    await new Promise((resolve) => { setTimeout(resolve, 50); });
+    expect(await world.statements()).toEqual(['r1:1', 'r1:timer']);
+  });
+});
+
+describe('a record that cannot be taken', () => {
+  const parked = async (): Promise<readonly string[]> => (await Promise.all([world.accepted(0), world.accepted(1)])).flat()
+    .filter(({ type }) => type === 'RecordParked').map(({ body }) => `${String(body['record_key'])}:${String(body['reason'])}`);
+
+  it('parks with its reason, and later ones of its key behind it; other keys go on', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1', source: 'thrower' }, { ref: 'r1', id: '2' }, { ref: 'r3', id: '3' }]);
+    await world.until('both parked', async () => (await parked()).length === 2);
+    expect(await parked()).toEqual(['r1:DECIDER_FAILED', 'r1:BEHIND']);
+    await world.until('the other', recorded('r3:3'));
+  });
+
+  it.each([
+    ['unframed bytes', 'UNFRAMED', (): Buffer => Buffer.from('hello')],
+    ['an unknown schema id', 'UNKNOWN_SCHEMA', (): Buffer => Buffer.from('000001e240aabb', 'hex')],
+    ['truncated Avro', 'TRUNCATED', (): Buffer => world.encoded('r1', '1').subarray(0, 12)],
+    ['a record that is too large', 'RECORD_TOO_LARGE', (): Buffer => world.encoded('r1', '1', 'x'.repeat(300_000))],
+    ['text with NUL', 'NUL_IN_TEXT', (): Buffer => world.encoded('r1', 'a\u0000b')],
+    ['an identifier of 10 KB', 'TEXT_TOO_LONG', (): Buffer => world.encoded('r1', 'x'.repeat(10_000))],
+  ])('%s: %s', async (_, reason, value) => {
+    await world.start('a');
+    await world.raw(world.partitionOf('r1'), 'r1', value());
+    await world.until('parked', async () => (await parked()).length === 1);
+    expect(await parked()).toEqual([`r1:${reason}`]);
+  });
+
+  it('with a key of another partition parks there, and does no harm where it belongs', async () => {
+    await world.start('a');
+    await world.raw(1 - world.partitionOf('r1'), 'r1', world.encoded('r1', '1'));
+    await world.until('parked', async () => (await parked()).length === 1);
+    expect(await parked()).toEqual(['r1:FOREIGN_PARTITION']);
+    await world.state([{ ref: 'r1', id: '2' }]);
+    await world.until('its partition', recorded('r1:2'));
+  });
+});
+
+describe('what was owed and may not have been sent', () => {
+  const sent = async (): Promise<number> => {
+    const reader = await world.broker.forActor('x').rawReader();
+    return (await reader.range('recourse.tool-requests.payments', 0)).high + (await reader.range('recourse.tool-requests.payments', 1)).high;
+  };
+
+  it('is sent again after a take-over, by a recorded decision', async () => {
+    let mayGo = false;
+    world.verdicts.push(({ kind, actor }) => (kind === 'wire' && actor === 'a' && !mayGo ? 'fail' : undefined));
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1', source: 'messenger' }]);
+    await world.until('recorded', recorded('r1:1'));
+    world.kill('a');
+    mayGo = true;
+    await world.start('b');
+    await world.until('sent', async () => (await sent()) === 1);
+    const records = await world.accepted(world.partitionOf('r1'));
+    expect(records.filter(({ type }) => type === 'ObligationResent').map(({ body }) => body['obligation_id'])).toEqual(['1']);
+  });
+
+  it('is not sent before the inputs were read to their ends', async () => {
+    world.verdicts.push(({ kind, actor }) => (kind === 'wire' && actor === 'a' ? 'fail' : undefined));
+    let isOpen = false;
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1', source: 'messenger' }]);
+    await world.until('recorded', recorded('r1:1'));
+    world.kill('a');
+    await world.state([{ ref: 'r1', id: '2' }]);
+    const waiting: (() => void)[] = [];
+    const enter = world.verdicts;
+    enter.push(({ kind, actor, topic }) => (kind === 'deliver' && actor === 'b' && topic === WIRE && !isOpen ? 'fail' : undefined));
+    await world.start('b');
+    await new Promise((resolve) => { setTimeout(resolve, 60); });
+    expect(await sent()).toBe(0);
+    isOpen = true;
+    for (const go of waiting) go();
+    await world.until('sent', async () => (await sent()) === 1);
+    expect(await world.statements()).toEqual(['r1:1', 'r1:2']);
+  });
+});
+
+describe('a core whose state is cold', () => {
+  it('is asked again after loading, also without hints', async () => {
+    world = await new LoopWorld(countingCore({ needs: () => [] }), { groupsMax: 1 }).prepare();
+    await world.start('a');
+    await world.state(Array.from({ length: 12 }, (_, index) => ({ ref: `r${String(index % 4)}`, id: String(index) })));
+    await world.until('all', async () => (await world.statements()).length === 12);
+    await projected();
+    const rows = await Promise.all([0, 1].map((partition) => world.database.partition(LOG, partition).all('count')));
+    expect(rows.flat().map(({ doc }) => doc['count'])).toEqual([3, 3, 3, 3]);
+  });
+});

@@ -1,0 +1,105 @@
+// Routes every service has: answers of commands, parked records, status, state hash.
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { PARKED_KIND } from '@recourse/event-log';
+import { partitionForKey } from '@recourse/kafka';
+import { z } from 'zod';
+import { ALL_TENANTS, requireRole, seesAllTenants } from '../../edge/principal.js';
+import { EdgeRefusal } from '../../edge/problem.js';
+import { idText, openApiSchema, parse, reasonText } from '../../edge/validate.js';
+import { SERVICE_CONTEXT } from '../../service-context.js';
+import type { ServiceContext } from '../../service-context.js';
+import { FromCaller } from './caller.js';
+import type { Caller } from './caller.js';
+import { Commands, send } from './commands.js';
+import { pageQuery, Reads } from './reads.js';
+import type { ListAnswer } from './reads.js';
+
+const parkedQuery = z.strictObject({ ...pageQuery, log: idText.optional(), open: z.enum(['true', 'false']).optional() });
+const resolution = z.strictObject({ reason: reasonText, log: idText.optional() });
+const stateHashQuery = z.strictObject({ log: idText.optional(), partition: z.coerce.number().int().min(0) });
+/** A key for a given partition is found after about as many tries as there are partitions. */
+const KEY_TRIES_MAX = 100_000;
+
+@ApiTags('administration') @ApiBearerAuth()
+@Controller('v1')
+export class AdministrationController {
+  constructor(
+    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
+    @Inject(Reads) private readonly reads: Reads,
+    @Inject(Commands) private readonly commands: Commands,
+  ) {}
+
+  @Get('commands/:ticket') @ApiOperation({ summary: 'What became of a command: its answer, or 202 while there is none.' })
+  async command(@FromCaller() caller: Caller, @Param('ticket') ticket: string): Promise<void> {
+    const { edge, definition } = this.service;
+    const logs = [definition.commandLog, ...definition.cores.map(({ log }) => log).filter((log) => log !== definition.commandLog)];
+    const answers = await Promise.all(logs.map((log) => edge.lookUp(log, ticket, caller.principal)));
+    const answer = answers.find((one) => one !== null && one.httpStatus !== 202) ?? answers[0];
+    if (!answer) throw new EdgeRefusal('NOT_FOUND', 'no command of yours under this name');
+    send(caller, answer);
+  }
+
+  @Get('parked') @ApiOperation({ summary: 'Records that could not be taken, and why. For administrators and auditors of all tenants.' })
+  @ApiQuery({ name: 'open', required: false }) @ApiQuery({ name: 'log', required: false }) @ApiQuery({ name: 'cursor', required: false })
+  parked(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    requireAll(caller);
+    const { log, open, cursor, limit } = parse(parkedQuery, query);
+    return this.reads.list(caller, { log: this.logOf(log), kind: PARKED_KIND, where: { open: open !== 'false' }, cursor, limit });
+  }
+
+  @Post('parked/:id/redrive') @HttpCode(200) @ApiOperation({ summary: 'Takes a parked record again, and those of its key behind it.' }) @ApiBody({ schema: openApiSchema(resolution) })
+  redrive(@FromCaller() caller: Caller, @Param('id') id: string, @Body() body: unknown): Promise<void> { return this.resolve(caller, 'RedriveParked', id, body); }
+
+  @Post('parked/:id/discard') @HttpCode(200) @ApiOperation({ summary: 'Gives a parked record up; its bytes stay in the log.' }) @ApiBody({ schema: openApiSchema(resolution) })
+  discard(@FromCaller() caller: Caller, @Param('id') id: string, @Body() body: unknown): Promise<void> { return this.resolve(caller, 'DiscardParked', id, body); }
+
+  @Get('status') @ApiOperation({ summary: 'Partitions, heads, cursors and lag of this process.' })
+  status(): unknown {
+    const { definition, host } = this.service;
+    return { service: definition.name, logs: definition.cores.map(({ log }) => log), ...host.health() };
+  }
+
+  @Get('state-hash') @ApiOperation({ summary: 'Hash of all rows of one partition; equal after a rebuild from the log.' })
+  @ApiQuery({ name: 'partition' }) @ApiQuery({ name: 'log', required: false })
+  async stateHash(@FromCaller() caller: Caller, @Query() query: unknown): Promise<unknown> {
+    requireAll(caller);
+    const { log: named, partition } = parse(stateHashQuery, query);
+    const log = this.logOf(named);
+    const store = this.service.host.partition(log, partition);
+    const [head, hash] = [await store.head(), await store.stateHash()];
+    return { log, partition, seq: head?.seq ?? 0, state_hash: hash };
+  }
+
+  private async resolve(caller: Caller, verb: 'RedriveParked' | 'DiscardParked', id: string, input: unknown): Promise<void> {
+    requireRole(caller.principal, 'administrator');
+    requireAll(caller);
+    const body = parse(resolution, input);
+    const log = this.logOf(body.log);
+    const { partition } = await this.reads.find(caller, { log, kind: PARKED_KIND, where: { row_key: id } });
+    const key = keyOn(partition, await this.service.partitionCount(this.service.definition.commandTopic), id);
+    await this.commands.submit(caller, {
+      type: `recourse.log.${verb}`, key, tenant: ALL_TENANTS, mayBeForAll: true, log, body: { id, ...body }, build: (envelope) => ({ envelope, parked_id: id, reason: body.reason }),
+    });
+  }
+
+  private logOf(named: string | undefined): string {
+    const { cores, commandLog } = this.service.definition;
+    if (named === undefined || cores.some(({ log }) => log === named)) return named ?? commandLog;
+    throw new EdgeRefusal('INPUT_INVALID', `no log ${named} here`, [{ code: 'LOG_UNKNOWN', message: `One of ${cores.map(({ log }) => log).join(', ')}.`, path: '/log' }]);
+  }
+}
+
+/** Parked records and state are of all tenants at once. */
+function requireAll({ principal }: Caller): void {
+  if (!seesAllTenants(principal)) throw new EdgeRefusal('ROLE_REQUIRED', 'an administrator or auditor of all tenants is needed');
+}
+
+/** A record key that the producer will put on the partition: the loop that parked the record must get the command. */
+function keyOn(partition: number, partitions: number, id: string): string {
+  for (let n = 0; n < KEY_TRIES_MAX; n += 1) {
+    const key = `${id}#${String(n)}`;
+    if (partitionForKey(Buffer.from(key), partitions) === partition) return key;
+  }
+  throw new EdgeRefusal('NOT_FOUND', 'the partition does not exist any more');
+}

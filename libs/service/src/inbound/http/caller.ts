@@ -1,0 +1,56 @@
+// Who is calling, for controllers: the guard finds out, the decorator hands it over.
+import { createParamDecorator, Inject, Injectable, SetMetadata } from '@nestjs/common';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../../edge/principal.js';
+import { EdgeRefusal } from '../../edge/problem.js';
+import { parse, idText } from '../../edge/validate.js';
+import { SERVICE_CONTEXT } from '../../service-context.js';
+import type { ServiceContext } from '../../service-context.js';
+
+export interface Caller {
+  readonly principal: Principal;
+  /** Method and path with its values. */
+  readonly route: string;
+  /** Method and pattern of the path: a closed set, for metrics. */
+  readonly routePattern: string;
+  readonly idempotencyKey: string | undefined;
+  readonly reply: FastifyReply;
+}
+
+const PUBLIC = 'recourse:public';
+const principals = new WeakMap<FastifyRequest, Principal>();
+
+/** The route needs no token. */
+export const Public = (): ReturnType<typeof SetMetadata> => SetMetadata(PUBLIC, true);
+
+/** Lets in who has a good token; everything that is not marked public is behind it. */
+@Injectable()
+export class AuthenticationGuard implements CanActivate {
+  constructor(@Inject(SERVICE_CONTEXT) private readonly service: ServiceContext, @Inject(Reflector) private readonly reflector: Reflector) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [context.getHandler(), context.getClass()]);
+    if (isPublic === true) return true;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    principals.set(request, await this.service.authenticate(request.headers.authorization));
+    return true;
+  }
+}
+
+/** The caller of a route that is not public. Errors: EdgeRefusal(INPUT_INVALID) for an idempotency key that is none. */
+export const FromCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
+  const http = context.switchToHttp();
+  const request = http.getRequest<FastifyRequest>();
+  const principal = principals.get(request);
+  if (!principal) throw new EdgeRefusal('TOKEN_MISSING', 'send a bearer token');
+  const key = request.headers['idempotency-key'];
+  return {
+    principal,
+    route: `${request.method} ${request.url.split('?')[0] ?? ''}`,
+    routePattern: `${request.method} ${request.routeOptions.url ?? ''}`,
+    idempotencyKey: key === undefined ? undefined : parse(idText, key),
+    reply: http.getResponse<FastifyReply>(),
+  };
+});

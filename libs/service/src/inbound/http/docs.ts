@@ -1,0 +1,32 @@
+// OpenAPI: the document at /openapi.json and a page of it at /docs.
+import { createRequire } from 'node:module';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+
+const ASSETS: Readonly<Record<string, string>> = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' };
+
+/** Adds the routes; both are public: they say what there is, not what it holds. */
+export function serveDocs(app: NestFastifyApplication, title: string): void {
+  const config = new DocumentBuilder().setTitle(`Recourse: ${title}`).setVersion('1').addBearerAuth().build();
+  const document = SwaggerModule.createDocument(app, config);
+  const fastify = app.getHttpAdapter().getInstance();
+  const folder = assetsFolder();
+  fastify.get('/openapi.json', (_request, reply) => reply.type('application/json').send(JSON.stringify(document)));
+  fastify.get('/docs', (_request, reply) => reply.type('text/html').send(page(title)));
+  for (const [name, type] of Object.entries(ASSETS)) {
+    fastify.get(`/docs/${name}`, async (_request, reply) => reply.type(type).send(await readFile(join(folder, name))));
+  }
+}
+
+/** The page's files come with Nest's OpenAPI package, wherever npm put them. */
+function assetsFolder(): string {
+  const swagger = createRequire(createRequire(import.meta.url).resolve('@nestjs/swagger'));
+  return dirname(swagger.resolve('swagger-ui-dist/package.json'));
+}
+
+function page(title: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Recourse: ${title}</title><link rel="stylesheet" href="/docs/swagger-ui.css"></head>
+<body><div id="ui"></div><script src="/docs/swagger-ui-bundle.js"></script><script>SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui' });</script></body></html>`;
+}

@@ -1,0 +1,81 @@
+// Lists and single items of a projection, narrowed to the caller's tenant.
+import { Inject, Injectable } from '@nestjs/common';
+import type { ColumnValue } from '@recourse/event-log';
+import { z } from 'zod';
+import { tenantOfRead } from '../../edge/principal.js';
+import { EdgeRefusal } from '../../edge/problem.js';
+import { render } from '../../edge/render.js';
+import { idText, parse } from '../../edge/validate.js';
+import type { PagePosition, PlacedRow } from '../../projection-reads.port.js';
+import { SERVICE_CONTEXT } from '../../service-context.js';
+import type { ServiceContext } from '../../service-context.js';
+import type { Caller } from './caller.js';
+
+export interface ListQuery {
+  readonly log: string;
+  readonly kind: string;
+  readonly where: Readonly<Record<string, ColumnValue | readonly string[] | undefined>>;
+  /** As the caller named it. */
+  readonly tenant?: string | undefined;
+  /** Tenant whose rows everybody sees, e.g. `*` for contracts of all. */
+  readonly sharedTenant?: string;
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface ListAnswer {
+  readonly items: readonly unknown[];
+  /** Pass it as `cursor` for the next page; null on the last. */
+  readonly next_cursor: string | null;
+}
+
+const LIMIT_DEFAULT = 100;
+const LIMIT_MAX = 500;
+
+/** Query members that every list takes. */
+export const pageQuery = {
+  cursor: z.string().max(2_048).optional(),
+  limit: z.coerce.number().int().min(1).max(LIMIT_MAX).optional(),
+  tenant: idText.optional(),
+};
+
+const position = z.object({ partition: z.number().int().min(0), group: z.string(), key: z.string() });
+
+@Injectable()
+export class Reads {
+  constructor(@Inject(SERVICE_CONTEXT) private readonly service: ServiceContext) {}
+
+  /** Errors: EdgeRefusal(TENANT_FOREIGN, INPUT_INVALID); Failure(DATABASE_UNAVAILABLE). */
+  async list({ principal }: Pick<Caller, 'principal'>, query: ListQuery): Promise<ListAnswer> {
+    const { rows, next } = await this.service.host.page({
+      log: query.log, kind: query.kind, where: this.narrowed(principal, query), after: positionOf(query.cursor), limit: query.limit ?? LIMIT_DEFAULT,
+    });
+    return { items: rows.map(({ doc }) => render(doc)), next_cursor: next ? cursorOf(next) : null };
+  }
+
+  /** The one row, as it is stored. Errors: EdgeRefusal(NOT_FOUND) also for what belongs to another tenant. */
+  async find({ principal }: Pick<Caller, 'principal'>, query: Omit<ListQuery, 'cursor' | 'limit'>): Promise<PlacedRow> {
+    const { rows } = await this.service.host.page({ log: query.log, kind: query.kind, where: this.narrowed(principal, query), limit: 1 });
+    const [row] = rows;
+    if (!row) throw new EdgeRefusal('NOT_FOUND', `no ${query.kind} under this name`);
+    return row;
+  }
+
+  private narrowed(principal: Caller['principal'], { where, tenant: named, sharedTenant }: ListQuery): Readonly<Record<string, ColumnValue | readonly string[]>> {
+    const tenant = tenantOfRead(principal, named);
+    const given = Object.entries(where).filter((entry): entry is [string, ColumnValue | readonly string[]] => entry[1] !== undefined);
+    if (tenant === undefined) return Object.fromEntries(given);
+    return { ...Object.fromEntries(given), tenant: sharedTenant === undefined ? tenant : [tenant, sharedTenant] };
+  }
+}
+
+function cursorOf(at: PagePosition): string { return Buffer.from(JSON.stringify(at)).toString('base64url'); }
+
+function positionOf(cursor: string | undefined): PagePosition | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    return parse(position, JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+  } catch (cause) {
+    throw new EdgeRefusal('INPUT_INVALID', 'the cursor is none of ours', [{ code: 'CURSOR_INVALID', message: 'Pass next_cursor of the page before as it was.', path: '/cursor' }], { cause });
+  }
+}

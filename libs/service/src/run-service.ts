@@ -1,0 +1,157 @@
+// Puts one service together from its definition and its configuration, and runs it until it is told to stop.
+//
+// Boundary: the only place where real parts meet: Kafka, registry, PostgreSQL, HTTP. Everything else takes ports.
+import 'reflect-metadata';
+import type { Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ConfigInvalid } from '@recourse/config';
+import { createServiceRuntime, withCommonKinds } from '@recourse/event-log';
+import type { ServiceCore, ServiceRuntime } from '@recourse/event-log';
+import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import type { Kafka, SchemaRegistry } from '@recourse/kafka';
+import { Failure } from '@recourse/kernel';
+import { createCodecs } from '@recourse/messages';
+import { createLogger, Metrics } from '@recourse/telemetry';
+import type { Logger } from '@recourse/telemetry';
+import { createAuthenticate } from './edge/authenticate.js';
+import { CommandEdge } from './edge/command-edge.js';
+import { EventLogTransport } from './event-log.transport.js';
+import { serveDocs } from './inbound/http/docs.js';
+import { PostgresDatabase } from './outbound/postgres-database.js';
+import type { ProjectedLog } from './outbound/postgres-schema.js';
+import { gauge, tell } from './runtime-events.js';
+import { databaseUrlOf, jwksOf } from './service-config.js';
+import type { ServiceConfig } from './service-config.js';
+import type { ServiceContext, ServiceDefinition } from './service-context.js';
+import { ServiceHost } from './service-host.js';
+import type { ServiceDatabase } from './service-host.js';
+import { ServiceModule } from './service.module.js';
+
+/** Partition count of a topic that exists. */
+export type PartitionCountOf = (topic: string) => number;
+
+export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
+  /** Builds the cores; called once with counts of 1 to learn their kinds, and once with the real ones. */
+  readonly cores: (partitionCountOf: PartitionCountOf) => readonly ServiceCore[];
+  readonly controllers: readonly Type[];
+}
+
+/** Largest request body: a command becomes a wire record of at most 256 KB. */
+const BODY_BYTES_MAX = 200 * 1_024;
+
+/** Runs a service's process: configuration problems and what no retry helps against end it with exit code 1. */
+export async function runService<C extends ServiceConfig>(load: () => C, specOf: (config: C) => ServiceSpec): Promise<void> {
+  try {
+    const config = load();
+    await startService(config, specOf(config));
+  } catch (error) {
+    process.stderr.write(`${error instanceof ConfigInvalid || error instanceof TypeError ? error.message : describe(error)}\n`);
+    process.exit(1);
+  }
+}
+
+/** Starts a service; HTTP answers before the loop runs, so that health can be asked. */
+export async function startService(config: ServiceConfig, spec: ServiceSpec): Promise<NestFastifyApplication> {
+  const logger = createLogger({ service: spec.name, instance: config.instance, level: config.logLevel });
+  const parts = assemble(config, spec, logger);
+  const app = await NestFactory.create<NestFastifyApplication>(
+    ServiceModule.forService(parts.context, spec.controllers), new FastifyAdapter({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true }), { logger: false },
+  );
+  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
+  serveDocs(app, spec.name);
+  app.connectMicroservice({ strategy: new EventLogTransport({ start: () => parts.host.start(), stop: () => parts.stop() }) });
+  await app.listen(config.httpPort, config.httpHost);
+  logger.info({ url: await app.getUrl() }, 'listening');
+  try {
+    await app.startAllMicroservices();
+  } catch (error) {
+    logger.error({ err: error }, 'cannot start');
+    await app.close();
+    throw error;
+  }
+  return app;
+}
+
+interface Assembled {
+  readonly context: ServiceContext;
+  readonly host: ServiceHost;
+  readonly stop: () => Promise<void>;
+}
+
+function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Assembled {
+  const metrics = new Metrics({ service: spec.name });
+  metrics.collectProcess();
+  const kafka = createKafka({ brokers: config.brokers, clientId: `${spec.name}-${config.instance}`, logger: ({ level, message, fields }) => { logger[level]({ kafka: fields }, message); } });
+  const registry = createSchemaRegistry({ url: config.registryUrl });
+  const shapes = spec.cores(() => 1);
+  const host = new ServiceHost({
+    openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(shapes)),
+    createRuntime: async (database) => runtimeOf({ config, spec, kafka, registry, metrics, logger, counts: await countsOf(kafka, shapes) }, database),
+    logger,
+  });
+  const edge = new CommandEdge({
+    codecs: createCodecs(registry), producer: () => kafka.wireProducer(), commandRow: (log, id) => host.commandRow(log, id), edgeKey: config.edgeKey, patienceMs: config.patienceMs,
+  });
+  const context: ServiceContext = {
+    definition: { name: spec.name, cores: shapes, commandTopic: spec.commandTopic, commandLog: spec.commandLog },
+    host, edge, metrics,
+    authenticate: createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) }),
+    partitionCount: async (topic) => countOf(await counted(kafka, [topic]), topic),
+    onError: (error) => { logger.error({ err: error }, 'a request failed'); },
+  };
+  return { context, host, stop: async () => { await edge.close(); await host.stop(); } };
+}
+
+interface RuntimeParts {
+  readonly config: ServiceConfig;
+  readonly spec: ServiceSpec;
+  readonly kafka: Kafka;
+  readonly registry: SchemaRegistry;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+function runtimeOf({ config, spec, kafka, registry, metrics, logger, counts }: RuntimeParts, stores: ServiceDatabase): ServiceRuntime {
+  const runtime = createServiceRuntime({
+    cores: spec.cores((topic) => countOf(counts, topic)), kafka, registry, stores, logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey,
+    onEvent: (event) => { tell(event, metrics, logger); },
+  });
+  metrics.beforeRead(() => { gauge(runtime.loops().map((loop) => loop.health()), metrics); });
+  return runtime;
+}
+
+/** The logs whose rows and heads live in the service's database: its own, and those derived from them. */
+function logsOf(cores: readonly ServiceCore[]): readonly ProjectedLog[] {
+  return cores.flatMap(({ log, kinds, derived }) => [
+    { log, kinds: withCommonKinds(kinds) }, ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
+  ]);
+}
+
+function countsOf(kafka: Kafka, cores: readonly ServiceCore[]): Promise<ReadonlyMap<string, number>> {
+  return counted(kafka, [...new Set(cores.flatMap(({ log, inputs }) => [log, ...inputs.map(({ topic }) => topic)]))]);
+}
+
+async function counted(kafka: Kafka, topics: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const admin = await kafka.admin();
+  try {
+    const counts = new Map<string, number>();
+    for (const topic of topics) {
+      const count = await admin.partitionCount(topic);
+      if (count !== null) counts.set(topic, count);
+    }
+    return counts;
+  } finally {
+    await admin.close();
+  }
+}
+
+function countOf(counts: ReadonlyMap<string, number>, topic: string): number {
+  const count = counts.get(topic);
+  if (count === undefined) throw new Failure('TOPIC_MISSING', topic);
+  return count;
+}
+
+function describe(error: unknown): string { return error instanceof Error ? error.stack ?? error.message : String(error); }

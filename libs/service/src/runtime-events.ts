@@ -1,0 +1,49 @@
+// What the loop says of itself, as metrics and log lines. Nothing depends on it.
+import type { LoopEvent, LoopHealth } from '@recourse/event-log';
+import type { Logger, Metrics } from '@recourse/telemetry';
+
+export type PlacedEvent = LoopEvent & { readonly log: string; readonly partition: number };
+
+/** Counts and logs one event. */
+export function tell(event: PlacedEvent, metrics: Metrics, logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>): void {
+  const { log, partition } = event;
+  const at = { log, partition };
+  switch (event.kind) {
+    case 'appended':
+      metrics.count('recordsAccepted', at, event.records);
+      metrics.observe('batchRecords', { log }, event.records);
+      return;
+    case 'append_unknown':
+      metrics.count('appendsUnknown', at);
+      logger.warn(at, 'an append had an unknown outcome; the tail is read anew');
+      return;
+    case 'recovered':
+      metrics.count('takeOvers', { log });
+      if (event.voids > 0) metrics.count('recordsVoid', at, event.voids);
+      logger.info({ ...at, seq: event.seq, replayed: event.replayed, voids: event.voids }, 'owns the partition');
+      return;
+    case 'parked':
+      metrics.count('recordsParked', { log, reason: event.reason });
+      logger.warn({ ...at, reason: event.reason }, 'parked a record');
+      return;
+    case 'halted':
+      logger.error({ ...at, err: event.cause }, 'halted: a person has to act');
+      return;
+    case 'error':
+      logger.warn({ ...at, where: event.where, err: event.cause }, 'an operation failed and is tried again');
+      return;
+    case 'accepted': return;
+  }
+}
+
+/** Gauges that are read off the loops when somebody asks for metrics. */
+export function gauge(loops: readonly LoopHealth[], metrics: Metrics): void {
+  const owned = new Map<string, number>();
+  for (const { log, partition, seq, projectedSeq, reactedSeq, waiting } of loops) {
+    owned.set(log, (owned.get(log) ?? 0) + 1);
+    metrics.set('projectionLag', { log, partition }, Math.max(0, seq - projectedSeq));
+    metrics.set('reactionLag', { log, partition }, Math.max(0, seq - reactedSeq));
+    metrics.set('inputsWaiting', { log, partition }, waiting);
+  }
+  for (const [log, count] of owned) metrics.set('partitionsOwned', { log }, count);
+}

@@ -1,0 +1,31 @@
+// What controllers get: one token with the parts of the service.
+import type { ServiceCore } from '@recourse/event-log';
+import type { Metrics } from '@recourse/telemetry';
+import type { Authenticate } from './edge/authenticate.js';
+import type { CommandEdge } from './edge/command-edge.js';
+import type { ServiceHost } from './service-host.js';
+
+/** What one service is made of, beside its configuration. */
+export interface ServiceDefinition {
+  /** Name of the process and of its consumer group, e.g. `mutation-ledger`. */
+  readonly name: string;
+  readonly cores: readonly ServiceCore[];
+  /** Command wire of the service. */
+  readonly commandTopic: string;
+  /** Log of its commands' answers. */
+  readonly commandLog: string;
+}
+
+export interface ServiceContext {
+  readonly definition: ServiceDefinition;
+  readonly host: Pick<ServiceHost, 'health' | 'page' | 'commandRow' | 'partition'>;
+  readonly edge: Pick<CommandEdge, 'submit' | 'lookUp'>;
+  readonly authenticate: Authenticate;
+  readonly metrics: Metrics;
+  /** Partition count of a log; asked once. */
+  readonly partitionCount: (topic: string) => Promise<number>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Token of the ServiceContext. */
+export const SERVICE_CONTEXT = Symbol('ServiceContext');

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { Failure } from '@recourse/kernel';
+import { EventLogTransport } from './event-log.transport.js';
+import { ServiceHost } from './service-host.js';
+import type { ServiceDatabase } from './service-host.js';
+
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function parts({ databaseFailures = 0, loopFailure = null as Error | null } = {}) {
+  const told: string[] = [];
+  const database: ServiceDatabase = {
+    page: () => Promise.resolve({ rows: [], next: null }), commandRow: () => Promise.resolve(null),
+    partition: () => { throw new Error('not asked'); }, close: () => { told.push('database closed'); return Promise.resolve(); },
+  };
+  let failures = databaseFailures;
+  const host = new ServiceHost({
+    openDatabase: () => {
+      if (failures > 0) { failures -= 1; return Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'down')); }
+      told.push('database opened');
+      return Promise.resolve(database);
+    },
+    createRuntime: () => ({
+      start: () => { if (loopFailure) return Promise.reject(loopFailure); told.push('loop started'); return Promise.resolve(); },
+      stop: () => { told.push('loop stopped'); return Promise.resolve(); },
+      health: () => ({ live: true, ready: true, started: true, detail: {} }),
+    }),
+    logger: quiet, sleep: () => new Promise((resolve) => { setImmediate(resolve); }),
+  });
+  return { host, told };
+}
+
+describe('a service', () => {
+  it('starts its database, then its loop, and stops them the other way', async () => {
+    const { host, told } = parts();
+    await host.start();
+    expect(host.health()).toMatchObject({ live: true, ready: true, started: true });
+    await host.stop();
+    expect(host.health().ready).toBe(false);
+    expect(told).toEqual(['database opened', 'loop started', 'loop stopped', 'database closed']);
+  });
+
+  it('waits for its database, alive and not ready, and says what is in the way', async () => {
+    const { host, told } = parts({ databaseFailures: 3 });
+    const starting = host.start();
+    await expect(host.page({ log: 'l', kind: 'k', where: {}, limit: 1 })).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    await new Promise((resolve) => { setImmediate(resolve); });
+    expect(host.health()).toMatchObject({ live: true, ready: false, started: false });
+    expect(JSON.stringify(host.health().detail)).toContain('DATABASE_UNAVAILABLE');
+    await starting;
+    expect(told).toContain('loop started');
+  });
+
+  it('gives up where no retry helps, and Nest hears of it', async () => {
+    const { host, told } = parts({ loopFailure: new Failure('LOG_CUT', 'short') });
+    const heard = await new Promise((resolve) => { new EventLogTransport(host).listen(resolve); });
+    expect(heard).toMatchObject({ code: 'LOG_CUT' });
+    await host.stop();
+    expect(told).toEqual(['database opened', 'loop stopped', 'database closed']);
+  });
+
+  it('ends a start that has not succeeded when it is stopped', async () => {
+    const { host } = parts({ databaseFailures: Number.MAX_SAFE_INTEGER });
+    const starting = host.start();
+    await host.stop();
+    await starting;
+    expect(host.health().started).toBe(false);
+  });
+});

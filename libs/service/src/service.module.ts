@@ -1,0 +1,28 @@
+// The Nest module of a service: its context, the shared controllers, and its own.
+import type { DynamicModule, Type } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { TerminusModule } from '@nestjs/terminus';
+import { AdministrationController } from './inbound/http/administration.controller.js';
+import { AuthenticationGuard } from './inbound/http/caller.js';
+import { Commands } from './inbound/http/commands.js';
+import { HealthController } from './inbound/http/health.controller.js';
+import { ProblemFilter } from './inbound/http/problem.filter.js';
+import { Reads } from './inbound/http/reads.js';
+import { SERVICE_CONTEXT } from './service-context.js';
+import type { ServiceContext } from './service-context.js';
+
+export class ServiceModule {
+  /** Everything but `controllers` is the same in every service. */
+  static forService(context: ServiceContext, controllers: readonly Type[]): DynamicModule {
+    return {
+      module: ServiceModule,
+      imports: [TerminusModule.forRoot({ logger: false })],
+      controllers: [HealthController, AdministrationController, ...controllers],
+      providers: [
+        { provide: SERVICE_CONTEXT, useValue: context }, Commands, Reads,
+        { provide: APP_GUARD, useClass: AuthenticationGuard }, { provide: APP_FILTER, useClass: ProblemFilter },
+      ],
+      exports: [SERVICE_CONTEXT, Commands, Reads],
+    };
+  }
+}

@@ -1,0 +1,44 @@
+// Lines that no later convenience may cross (D55). D14: the reversibility layer never executes a compensation.
+import { describe, expect, it } from '@jest/globals';
+import { filesBelow, textOf } from './tree.testing.js';
+
+interface TopicRow { readonly name: string; readonly kind: string; readonly written_by: string }
+
+const product = (folder: string): readonly string[] =>
+  filesBelow(folder).filter((path) => path.endsWith('.ts') && path.includes('/src/') && !/\.(spec|contract|testing)\.ts$/.test(path));
+
+/** Code without its comments: what runs. */
+const codeOf = (path: string): string => textOf(path).replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+
+/** Words in which a worker is asked to compensate: the kind of a leg request. */
+const ASKS_FOR_COMPENSATION = /(['"`])compensate\1/;
+
+describe('the mutation ledger (D14)', () => {
+  const ledger = product('apps/mutation-ledger');
+
+  it('is looked at', () => {
+    expect(ledger.length).toBeGreaterThan(5);
+  });
+
+  it('has no producer for compensation requests', () => {
+    expect(ledger.filter((path) => ASKS_FOR_COMPENSATION.test(codeOf(path)))).toEqual([]);
+  });
+});
+
+describe('a compensation request', () => {
+  it('is written by the orchestrator and nobody else', () => {
+    const authors = ['apps', 'libs', 'examples'].flatMap(product).filter((path) => ASKS_FOR_COMPENSATION.test(codeOf(path)));
+    expect(authors.length).toBeGreaterThan(0);
+    expect(authors.filter((path) => !path.startsWith('apps/recovery-orchestrator/'))).toEqual([]);
+  });
+});
+
+describe('a log', () => {
+  const { topics } = JSON.parse(textOf('schemas/topics.json')) as { readonly topics: readonly TopicRow[] };
+  const logs = topics.filter(({ kind }) => kind !== 'wire');
+  const services = filesBelow('apps').filter((path) => path.endsWith('/package.json')).map((path) => path.split('/')[1]);
+
+  it.each(logs.map(({ name, written_by }) => [name, written_by]))('%s is written by one service, %s', (_, writer) => {
+    expect(services).toContain(writer);
+  });
+});
