@@ -25,6 +25,8 @@ export type ConfigRead<S extends ConfigSpec> =
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'RECOURSE_';
+/** What test suites tell each other through the environment; programs inherit it and do not read it. */
+const NOT_OURS = 'RECOURSE_TEST_';
 /** User and password of an address; problems are printed and logged. */
 const CREDENTIALS = /\/\/[^@/]*@/;
 
@@ -84,7 +86,7 @@ function valueOf(variable: Variable<unknown>, given: string | undefined, problem
 function unknownVariables(spec: ConfigSpec, environment: Environment): readonly ConfigProblem[] {
   const known = new Set(Object.values(spec).map(({ name }) => name));
   return Object.entries(environment)
-    .filter(([name, value]) => value !== undefined && name.startsWith(PREFIX) && !known.has(name))
+    .filter(([name, value]) => value !== undefined && name.startsWith(PREFIX) && !name.startsWith(NOT_OURS) && !known.has(name))
     .map(([name]) => ({ code: 'UNKNOWN' as const, variable: name, value: null, range: null, unit: null, message: `${name} is no variable of this program; known are ${[...known].join(', ')}` }));
 }
 

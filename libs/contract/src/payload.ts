@@ -1,5 +1,5 @@
 // Payloads in the clear: JSON into bytes and back. Sealed ones are opened elsewhere, by who may.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Payload } from '@recourse/messages';
@@ -34,5 +34,5 @@ export function readPayload(payload: Payload): Json {
 }
 
 function sha256(body: Uint8Array): Buffer {
-  return createHash('sha256').update(body).digest();
+  return hash('sha256', body, 'buffer');
 }

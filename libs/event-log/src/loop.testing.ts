@@ -83,7 +83,7 @@ export class LoopWorld {
   codecs: Codecs;
   now = 1_000_000;
   /** Verdict of the next operations, by kind; empty lets all pass. */
-  verdicts: ((operation: GateOperation) => GateVerdict | undefined)[] = [];
+  verdicts: ((operation: GateOperation) => GateVerdict | Promise<GateVerdict> | undefined)[] = [];
   #runtimes = new Map<string, ServiceRuntime>();
 
   constructor(private readonly core: ServiceCore = countingCore(), private readonly settings: Partial<LoopSettings> = {}) {

@@ -100,6 +100,9 @@ export interface LoopHealth {
   readonly problem: string | null;
 }
 
+/** While timers run the database is asked for its time at least this often: its clock may be stepped. */
+const CLOCK_AGE_MS = 1_000;
+
 interface OwedAgain { readonly message: Outgoing; readonly resend: number }
 
 export class PartitionLoop {
@@ -122,6 +125,7 @@ export class PartitionLoop {
   #problem: string | null = null;
   #decidedAt = 0;
   #clockOffset = 0;
+  #clockAskedAt = -Infinity;
   #cursors = new Map<string, StoredCursor>();
   #ends: ReadonlyMap<string, number> | null = null;
   #owedAgain: OwedAgain[] = [];
@@ -343,7 +347,7 @@ export class PartitionLoop {
   async #rest(): Promise<void> {
     const waits = [60_000];
     const next = this.#open ? this.#timers.next() : null;
-    if (next !== null) waits.push(Math.min(1_000, Math.max(1, next - this.#estimatedNow())));
+    if (next !== null) waits.push(Math.min(CLOCK_AGE_MS, Math.max(1, next - this.#estimatedNow())));
     if (this.#passed.meaningful > 0) waits.push(Math.max(1, this.#settings.lazyProgressMs - (this.options.scheduler.now() - this.#passed.sinceMs)));
     if (!this.#open) waits.push(200);
     await this.#wake.wait(Math.min(...waits));
@@ -545,7 +549,8 @@ export class PartitionLoop {
     const cold = uniqueGroups(groups).filter(({ kind, group }) => !this.#cache.has(kind, group));
     const loaded = await this.options.store.load(cold);
     if (cold.length > 0) this.#cache.fill(cold, loaded.rows);
-    this.#clockOffset = loaded.now - this.options.scheduler.now();
+    this.#clockAskedAt = this.options.scheduler.now();
+    this.#clockOffset = loaded.now - this.#clockAskedAt;
     const clock = judgeClock(loaded.now, this.#decidedAt, this.#settings.clockMarginMs);
     if (clock.kind === 'behind') throw new Failure('CLOCK_BEHIND', `database time is ${clock.byMs} ms behind the chain`);
     return clock.now;
@@ -617,7 +622,9 @@ export class PartitionLoop {
 
   #mayTimersBeDue(): boolean {
     const now = this.#estimatedNow();
-    return this.#timers.needsLoad(now) || (this.#timers.next() ?? Infinity) <= now;
+    const next = this.#timers.next() ?? Infinity;
+    const isClockOld = this.options.scheduler.now() - this.#clockAskedAt >= CLOCK_AGE_MS;
+    return this.#timers.needsLoad(now) || next <= now || (next < Infinity && isClockOld);
   }
 
   #estimatedNow(): number { return this.options.scheduler.now() + this.#clockOffset; }

@@ -220,20 +220,18 @@ describe('what was owed and may not have been sent', () => {
 
   it('is not sent before the inputs were read to their ends', async () => {
     world.verdicts.push(({ kind, actor }) => (kind === 'wire' && actor === 'a' ? 'fail' : undefined));
-    let isOpen = false;
     await world.start('a');
     await world.state([{ ref: 'r1', id: '1', source: 'messenger' }]);
     await world.until('recorded', recorded('r1:1'));
     world.kill('a');
     await world.state([{ ref: 'r1', id: '2' }]);
-    const waiting: (() => void)[] = [];
-    const enter = world.verdicts;
-    enter.push(({ kind, actor, topic }) => (kind === 'deliver' && actor === 'b' && topic === WIRE && !isOpen ? 'fail' : undefined));
+    let open: (verdict: GateVerdict) => void = () => undefined;
+    const opened = new Promise<GateVerdict>((resolve) => { open = resolve; });
+    world.verdicts.push(({ kind, actor, topic }) => (kind === 'deliver' && actor === 'b' && topic === WIRE ? opened : undefined));
     await world.start('b');
     await new Promise((resolve) => { setTimeout(resolve, 60); });
     expect(await sent()).toBe(0);
-    isOpen = true;
-    for (const go of waiting) go();
+    open('proceed');
     await world.until('sent', async () => (await sent()) === 1);
     expect(await world.statements()).toEqual(['r1:1', 'r1:2']);
   });

@@ -19,7 +19,8 @@ export const ISSUER_CONFIG = {
 } as const;
 
 const WARNING = 'DEVELOPMENT ONLY: this issuer gives a token for any subject, role and tenant to whoever asks. Never run it where anything is worth protecting.';
-const LIFETIME = '8h';
+/** A working day. */
+const LIFETIME_S = 8 * 3_600;
 const ASK = z.strictObject({ subject: z.string().min(1).max(256), tenant: z.string().min(1).max(128), roles: z.array(z.string().min(1).max(64)).max(32).default([]) });
 
 interface IssuerKey {
@@ -39,8 +40,8 @@ export async function createDevIssuer({ dataDir, issuer, audience }: { readonly 
     if (!asked.success) return reply.status(400).type('application/problem+json').send({ code: 'INPUT_INVALID', problems: asked.error.issues });
     const { subject, tenant, roles } = asked.data;
     const token = await new SignJWT({ tenant, roles }).setProtectedHeader({ alg: 'EdDSA', kid: key.published.kid ?? '' })
-      .setIssuer(issuer).setAudience(audience).setSubject(subject).setIssuedAt().setExpirationTime(LIFETIME).sign(key.sign);
-    return { token, warning: WARNING };
+      .setIssuer(issuer).setAudience(audience).setSubject(subject).setIssuedAt().setExpirationTime(`${String(LIFETIME_S)}s`).sign(key.sign);
+    return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_S, warning: WARNING };
   });
   return app;
 }

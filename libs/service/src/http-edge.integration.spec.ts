@@ -84,7 +84,7 @@ describe('the HTTP edge', () => {
       authenticate: createAuthenticate({ ...ISSUER, jwks: { file: join(folder, 'jwks.json') } }),
       metrics: new Metrics(), partitionCount: () => Promise.resolve(6), onError: () => undefined,
     };
-    app = await NestFactory.create<NestFastifyApplication>(ServiceModule.forService(context, [ThingsController]), new FastifyAdapter(), { logger: false });
+    app = await NestFactory.create<NestFastifyApplication>(ServiceModule.forService(context, [ThingsController]), new FastifyAdapter(), { logger: false, abortOnError: false });
     serveDocs(app, 'things');
     app.connectMicroservice({ strategy: new EventLogTransport({ start: () => Promise.resolve(), stop: () => { stops += 1; return Promise.resolve(); } }) });
     await app.startAllMicroservices();
@@ -101,14 +101,14 @@ describe('the HTTP edge', () => {
 
   async function tokenOf(tenant: string, ...roles: readonly string[]): Promise<Record<string, string>> {
     const answer = await issuer.inject({ method: 'POST', url: '/token', payload: { subject: 'dana', tenant, roles } });
-    return { authorization: `Bearer ${answer.json<{ token: string }>().token}` };
+    return { authorization: `Bearer ${answer.json<{ access_token: string }>().access_token}` };
   }
   const get = async (url: string, headers: Record<string, string> = {}) => app.inject({ method: 'GET', url, headers });
   const post = async (url: string, payload: object, headers: Record<string, string> = {}) => app.inject({ method: 'POST', url, headers, payload });
 
   it('lets nobody in without a token, and says so as a problem', async () => {
     const answer = await get('/v1/things');
-    expect([answer.statusCode, answer.headers['content-type'], answer.json<{ code: string }>().code]).toEqual([401, 'application/problem+json', 'TOKEN_MISSING']);
+    expect([answer.statusCode, answer.headers['content-type'], answer.json<{ code: string }>().code]).toEqual([401, 'application/problem+json; charset=utf-8', 'TOKEN_MISSING']);
     expect((await get('/v1/things', { authorization: 'Bearer a.b.c' })).json()).toMatchObject({ code: 'TOKEN_REFUSED' });
   });
 

@@ -1,21 +1,22 @@
 // Content of an event: what must be equal for a second arrival to be the same fact (L12).
-import { canonicalJson, sha256Hex } from '@recourse/kernel';
+import { sha256Hex } from '@recourse/kernel';
 
 /**
  * Hashes what an event states: everything but its id, since a producer that lost its answer may say the same under a new one.
  *
- * Shape:  SHA-256 of canonical JSON; bytes count as hex, a payload by its own hash, absent members not at all.
+ * Shape:  SHA-256 of a JSON list: the type, then each field's name and value in order of names. Bytes count as hex, a
+ *         payload by its own hash and what its bytes are, absent fields not at all.
  */
 export function contentHash(type: string, event: object): Buffer {
-  const { event_id: _, ...content } = event as { readonly event_id: string };
-  return Buffer.from(sha256Hex(`${type}\n${canonicalJson(comparable(content))}`), 'hex');
+  const fields = event as Readonly<Record<string, unknown>>; // any object can be read by name
+  const names = Object.keys(fields).filter((name) => name !== 'event_id' && fields[name] !== undefined).sort();
+  return Buffer.from(sha256Hex(JSON.stringify([type, ...names.flatMap((name) => [name, comparable(fields[name])])])), 'hex');
 }
 
+/** Fields of wire events are text, numbers, lists of text, bytes and payloads. */
 function comparable(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return value.toString('hex');
-  if (Array.isArray(value)) return value.map(comparable);
-  if (value === null || typeof value !== 'object') return value;
-  const { body, ...members } = value as Readonly<Record<string, unknown>>; // any object can be read by name
-  const kept = Buffer.isBuffer(body) && Buffer.isBuffer(members.sha256) ? members : value;
-  return Object.fromEntries(Object.entries(kept).map(([name, member]) => [name, comparable(member)]));
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  const { content_type, encoding, key_id, sha256 } = value as { readonly [Member in 'content_type' | 'encoding' | 'key_id' | 'sha256']?: unknown };
+  return [content_type, encoding, key_id, comparable(sha256)];
 }

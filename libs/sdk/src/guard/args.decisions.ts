@@ -35,7 +35,7 @@ function check(place: Place, depth: number): readonly ArgsProblem[] {
 type Keyword = (operand: Json, place: Place, depth: number) => readonly ArgsProblem[];
 
 const KEYWORDS: Readonly<Record<string, Keyword>> = {
-  type: (operand, { value, path }) => unless(list(operand).some((type) => isOfType(value, type)), 'ARGS_TYPE', path, `is not ${list(operand).join(' or ')}`),
+  type: (operand, { value, path }) => unless(list(operand).some((type) => isOfType(value, type)), 'ARGS_TYPE', path, `is not ${textsOf(operand).join(' or ')}`),
   enum: (operand, { value, path }) => unless(list(operand).some((each) => same(each, value)), 'ARGS_VALUE', path, 'is none of the values allowed'),
   const: (operand, { value, path }) => unless(same(operand, value), 'ARGS_VALUE', path, 'is not the value demanded'),
   minimum: (operand, place) => bound(place, operand, (number, limit) => number >= limit, 'is too small'),
@@ -48,7 +48,7 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
   maxItems: (operand, place) => length(place, operand, (size, limit) => size <= limit, 'has too many items', true),
   pattern: (operand, { value, path }) => unless(typeof value !== 'string' || typeof operand !== 'string' || new RegExp(operand, 'u').test(value), 'ARGS_VALUE', path, 'does not match the pattern'),
   required: (operand, { value, path }) => (isObject(value)
-    ? list(operand).flatMap((name) => unless(Object.hasOwn(value, String(name)), 'ARGS_MISSING', `${path}/${String(name)}`, 'is missing'))
+    ? textsOf(operand).flatMap((name) => unless(Object.hasOwn(value, name), 'ARGS_MISSING', `${path}/${name}`, 'is missing'))
     : []),
   properties: (operand, place, depth) => (isObject(place.value) && isObject(operand) ? members(operand, place.value, place, depth) : []),
   additionalProperties: (operand, place, depth) => (isObject(place.value) ? others(operand, place.value, place, depth) : []),
@@ -97,7 +97,7 @@ function bound({ value, path }: Place, operand: Json, fits: (value: number, limi
 }
 
 function length({ value, path }: Place, operand: Json, fits: (size: number, limit: number) => boolean, text: string, ofItems = false): readonly ArgsProblem[] {
-  const size = ofItems && Array.isArray(value) ? value.length : !ofItems && typeof value === 'string' ? [...value].length : null;
+  const size = ofItems && Array.isArray(value) ? value.length : !ofItems && typeof value === 'string' ? Array.from(value).length : null;
   return unless(size === null || (typeof operand === 'number' && fits(size, operand)), 'ARGS_VALUE', path, text);
 }
 
@@ -112,6 +112,7 @@ function unless(fits: boolean, code: ArgsProblemCode, path: string, text: string
 const problem = (code: ArgsProblemCode, path: string, text: string): ArgsProblem => ({ code, path, message: `${path === '' ? 'the whole' : path} ${text}` });
 // Array.isArray does not narrow readonly lists.
 const list = (value: Json): readonly Json[] => (Array.isArray(value) ? value as readonly Json[] : [value]);
+const textsOf = (value: Json): readonly string[] => list(value).filter((each) => typeof each === 'string');
 const isObject = (value: Json | undefined): value is Schema => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 function same(a: Json, b: Json): boolean {

@@ -77,6 +77,11 @@ export function createWorker(options: WorkerOptions): Worker {
 /** What is open while the worker runs. */
 interface Connections { readonly producer: WireProducer; readonly reader: RawReader }
 
+async function close({ producer, reader }: Connections): Promise<void> {
+  await producer.close();
+  await reader.close();
+}
+
 class LegWorker implements Worker {
   private readonly topic: string;
   private readonly queue: KeyedQueue;
@@ -100,15 +105,20 @@ class LegWorker implements Worker {
   async start(): Promise<void> {
     const { kafka, codecs, registerSchemas = false } = this.options;
     await codecs.prepareWriter(RESULTS_TOPIC, { register: registerSchemas });
-    this.connections = { producer: await kafka.wireProducer(), reader: await kafka.rawReader() };
-    await this.join();
+    const connections = { producer: await kafka.wireProducer(), reader: await kafka.rawReader() };
+    this.connections = connections;
+    try {
+      await this.join();
+    } catch (error) {
+      await close(connections);
+      throw error;
+    }
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
     await this.consumer?.stop();
-    await this.connections?.producer.close();
-    await this.connections?.reader.close();
+    if (this.connections !== null) await close(this.connections);
   }
 
   private async join(): Promise<void> {
@@ -126,6 +136,7 @@ class LegWorker implements Worker {
   private async rejoin(cause: unknown): Promise<void> {
     this.note({ type: 'trouble', doing: 'consume', cause });
     this.isAssigned = false;
+    await this.consumer?.stop();
     while (!this.isStopped) {
       await this.options.clock.sleep(RETRY_PAUSE_MS);
       try { await this.join(); return; } catch (error) { this.note({ type: 'trouble', doing: 'join', cause: error }); }

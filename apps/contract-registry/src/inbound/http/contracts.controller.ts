@@ -67,8 +67,8 @@ function tenantOf({ principal }: Caller, named: string | undefined): string | un
   return named ?? (seesAllTenants(principal) ? ALL_TENANTS : undefined);
 }
 
-/** The body is JSON text in the row; people read it as JSON. */
+/** `body` is the text the digest is of; `contract` is the same as JSON, for people. */
 function readable(item: unknown): Readonly<Record<string, unknown>> {
-  const { body, ...rest } = item as Readonly<Record<string, unknown>>; // an item of a list is a rendered doc
-  return { ...rest, contract: typeof body === 'string' ? JSON.parse(body) as unknown : body };
+  const row = item as Readonly<Record<string, unknown>>; // an item of a list is a rendered doc
+  return { ...row, contract: typeof row['body'] === 'string' ? JSON.parse(row['body']) as unknown : null };
 }

@@ -1,0 +1,120 @@
+// People at a screen: they read rows of the databases, as an interface would show them, and act, rightly or not.
+import { deriveId } from '@recourse/kernel';
+import { INITIATORS, person, TENANTS } from './stories.js';
+import { keyOn, Outside } from './outside.js';
+import type { Random } from './random.js';
+import type { World } from './world.js';
+import { PARTITIONS } from './world.js';
+
+/** What a screen shows of a step. */
+interface ShownStep {
+  readonly step_id: string; readonly tenant: string; readonly run_id: string; readonly phase: string; readonly reason: string; readonly action_digest: Buffer | null;
+  readonly answerable_to: string | null; readonly approvals: readonly { readonly by: string }[];
+  readonly execution: { readonly agent_id: string; readonly initiator: string | null; readonly external_transaction_ref: string | null };
+  readonly legs: readonly { readonly answer_by: number }[];
+}
+interface ShownEscalation { readonly escalation_id: string; readonly tenant: string; readonly phase: string; readonly requested_by: string | null }
+interface ShownParked { readonly parked_id: string; readonly topic: string; readonly partition: number; readonly open: boolean; readonly parked_seq?: number }
+
+const APPROVERS = ['olga', 'omar', 'petra'] as const;
+const COMMANDS = 'recourse.recovery-commands';
+
+export class People {
+  readonly outside: Outside;
+  #random: Random;
+  #approved: { readonly step: ShownStep; readonly by: string }[] = [];
+  #handled = new Set<string>();
+
+  constructor(private readonly world: World) {
+    this.#random = world.random.fork();
+    this.outside = new Outside(world, 'edge');
+  }
+
+  /** Somebody looks at a list and does something. */
+  act(): void {
+    const what = this.#random.weighted({ step: 80, escalation: 10, manual: 10, parked: 2 } as const);
+    void ({ step: () => this.#onStep(), escalation: () => this.#onEscalation(), manual: () => this.#onManual(), parked: () => this.#onParked() })[what]();
+  }
+
+  async #onStep(): Promise<void> {
+    const random = this.#random;
+    const waiting = (await this.#steps()).filter(({ phase }) => phase === 'awaiting_approval');
+    if (waiting.length === 0) { await this.#approveAgain(); return; }
+    const step = random.pick(waiting);
+    switch (random.weighted({ rightly: 78, self: 5, digest: 5, again: 4, tenant: 2, role: 2, deny: 4 } as const)) {
+      case 'rightly': await this.#approve(step, this.#rightPerson(step)); return;
+      case 'self': await this.#approve(step, step.execution.initiator ?? step.answerable_to ?? step.execution.agent_id); return;
+      case 'digest': await this.#approve(step, this.#rightPerson(step), { digest: Buffer.alloc(32, random.below(256)) }); return;
+      case 'again': await this.#approveAgain(); return;
+      case 'tenant': await this.#approve(step, this.#rightPerson(step), { tenant: TENANTS.find((tenant) => tenant !== step.tenant) ?? 'beta' }); return;
+      case 'role': await this.#approve(step, 'mallory', { roles: ['reader'] }); return;
+      case 'deny': await this.#decide('DenyStep', step, this.#rightPerson(step), {}); return;
+    }
+  }
+
+  async #approveAgain(): Promise<void> {
+    if (this.#approved.length === 0) return;
+    const { step, by } = this.#random.pick(this.#approved);
+    await this.#approve(step, by);
+  }
+
+  async #approve(step: ShownStep, by: string, more: Partial<Wrong> = {}): Promise<void> {
+    this.#approved.push({ step, by });
+    await this.#decide('ApproveStep', step, by, more);
+  }
+
+  async #decide(type: 'ApproveStep' | 'DenyStep', step: ShownStep, by: string, { digest, tenant, roles }: Partial<Wrong>): Promise<void> {
+    const caller = person(tenant ?? step.tenant, by, ...(roles ?? ['approver']));
+    const body = { run_id: step.run_id, step_id: step.step_id, action_digest: digest ?? step.action_digest ?? Buffer.alloc(32), reason: 'looked at it' };
+    const id = await this.outside.command(COMMANDS, type, step.run_id, caller, body);
+    // An edge that heard nothing asks again under the same id.
+    if (this.#random.chance(0.1)) await this.outside.command(COMMANDS, type, step.run_id, caller, body, id);
+  }
+
+  #rightPerson(step: ShownStep): string {
+    const taken = new Set([step.execution.agent_id, step.execution.initiator, step.answerable_to, ...step.approvals.map(({ by }) => by)]);
+    return this.#random.pick(APPROVERS.filter((one) => !taken.has(one)));
+  }
+
+  /** An item that was given to a person, and that no worker can hold any more, is undone by hand. */
+  async #onManual(): Promise<void> {
+    const now = this.world.databaseNow();
+    const mine = (await this.#steps()).filter(({ phase, step_id, legs }) => phase === 'manual' && !this.#handled.has(step_id) && legs.every(({ answer_by }) => answer_by <= now));
+    if (mine.length === 0) return;
+    const step = this.#random.pick(mine);
+    this.#handled.add(step.step_id);
+    const transaction = this.world.provider.transactions.get(step.execution.external_transaction_ref ?? '');
+    if (transaction?.status === 'issued' && step.reason !== 'RESOURCE_CHANGED') this.world.provider.undoByHand(transaction);
+  }
+
+  async #onEscalation(): Promise<void> {
+    const found: ShownEscalation[] = [];
+    for (let partition = 0; partition < PARTITIONS; partition += 1) found.push(...await this.#rows<ShownEscalation>('budget-accountant', 'recourse.budgets', partition, 'escalation'));
+    const open = found.filter(({ phase }) => phase === 'open');
+    if (open.length === 0) return;
+    const { escalation_id, tenant, requested_by } = this.#random.pick(open);
+    const by = this.#random.chance(0.9) ? 'petra' : requested_by ?? INITIATORS[0];
+    await this.outside.command('recourse.budget-commands', 'DecideEscalation', tenant, person(tenant, by, 'approver'), { escalation_id, approved: this.#random.chance(0.5), reason: 'so be it' });
+  }
+
+  async #onParked(): Promise<void> {
+    const partition = this.#random.below(PARTITIONS);
+    const parked = (await this.#rows<ShownParked>('mutation-ledger', 'recourse.mutations', partition, 'parked')).filter(({ open }) => open);
+    if (parked.length === 0) return;
+    const { parked_id } = this.#random.pick(parked);
+    const type = this.#random.chance(0.5) ? 'RedriveParked' : 'DiscardParked';
+    await this.outside.command('recourse.ledger-commands', type, keyOn(partition, deriveId('park', parked_id)), person('acme', 'ada', 'administrator'), { parked_id, reason: 'looked at it' });
+  }
+
+  async #steps(): Promise<readonly ShownStep[]> {
+    const partition = this.#random.below(PARTITIONS);
+    return this.#rows<ShownStep>('recovery-orchestrator', 'recourse.recoveries', partition, 'step');
+  }
+
+  async #rows<Doc>(service: 'recovery-orchestrator' | 'budget-accountant' | 'mutation-ledger', log: string, partition: number, kind: string): Promise<readonly Doc[]> {
+    // Rows of a kind have the shape its core gives them.
+    return (await this.world.databases[service].partition(log, partition).all(kind)).map(({ doc }) => doc) as unknown as readonly Doc[];
+  }
+}
+
+interface Wrong { readonly digest: Buffer; readonly tenant: string; readonly roles: readonly string[] }

@@ -1,0 +1,90 @@
+// The ports an actor of the simulation is given: production adapters in memory, with the scheduler in between.
+import type { Gate, GateOperation, GateVerdict } from '@recourse/kafka';
+import type { MemoryDatabase, PartitionStore, Scheduler as PacingScheduler, StoreFactory } from '@recourse/event-log';
+import type { ClaimStore, Clock, PositionStore } from '@recourse/sdk';
+import type { Faults } from './faults.js';
+import type { Scheduler, SimActor } from './scheduler.js';
+
+export interface GateParts {
+  readonly scheduler: Scheduler;
+  readonly faults: Faults;
+  readonly actorOf: (name: string) => SimActor;
+  readonly onEffect: (operation: GateOperation, verdict: GateVerdict) => void;
+}
+
+/** The gate of broker and registry. */
+export function gateOf({ scheduler, faults, actorOf, onEffect }: GateParts): Gate {
+  return {
+    enter: async (operation) => {
+      const actor = actorOf(operation.actor);
+      await scheduler.pass(actor, operation.kind, 'before');
+      return faults.verdict(operation);
+    },
+    leave: async (operation, verdict) => {
+      onEffect(operation, verdict);
+      if (faults.holdsAnswer(operation.kind)) await scheduler.pass(actorOf(operation.actor), operation.kind, 'after');
+    },
+  };
+}
+
+/** Process time and waits of an actor. */
+export function pacingOf(scheduler: Scheduler, actor: SimActor): PacingScheduler {
+  return { now: () => scheduler.now, sleep: (ms, signal) => scheduler.sleep(actor, ms, signal) };
+}
+
+/** The clock of a worker, which is a little off. */
+export function clockOf(scheduler: Scheduler, actor: SimActor): Clock {
+  return { now: () => scheduler.now + actor.skewMs, sleep: (ms, wake) => scheduler.sleep(actor, ms, wake) };
+}
+
+/** The database as one actor reaches it. */
+export function storesOf(scheduler: Scheduler, faults: Faults, actor: SimActor, database: MemoryDatabase): StoreFactory {
+  const around = async <T>(kind: string, act: () => Promise<T>): Promise<T> => {
+    await scheduler.pass(actor, `store.${kind}`, 'before');
+    faults.database();
+    const answer = await act();
+    if (faults.holdsAnswer(`store.${kind}`)) await scheduler.pass(actor, `store.${kind}`, 'after');
+    return answer;
+  };
+  return {
+    partition: (log, partition): PartitionStore => {
+      const store = database.forActor(actor.name).partition(log, partition);
+      return {
+        head: () => around('head', () => store.head()),
+        load: (groups) => around('load', () => store.load(groups)),
+        all: (kind) => around('all', () => store.all(kind)),
+        due: (until, limit) => around('due', () => store.due(until, limit)),
+        project: (from, to, changes) => around('project', () => store.project(from, to, changes)),
+        stateHash: () => store.stateHash(),
+        drop: () => store.drop(),
+      };
+    },
+  };
+}
+
+export function claimsOf(scheduler: Scheduler, faults: Faults, actor: SimActor, shared: ClaimStore): ClaimStore {
+  return {
+    claim: async (claim) => {
+      await scheduler.pass(actor, 'claim', 'before');
+      const answer = await shared.claim(claim);
+      if (faults.holdsAnswer('claim')) await scheduler.pass(actor, 'claim', 'after');
+      return answer;
+    },
+  };
+}
+
+export function positionsOf(scheduler: Scheduler, faults: Faults, actor: SimActor, shared: PositionStore): PositionStore {
+  return {
+    load: async (topic, partition) => {
+      await scheduler.pass(actor, 'position.load', 'before');
+      const position = await shared.load(topic, partition);
+      if (faults.holdsAnswer('position.load')) await scheduler.pass(actor, 'position.load', 'after');
+      return position;
+    },
+    save: async (topic, partition, position) => {
+      await scheduler.pass(actor, 'position.save', 'before');
+      await shared.save(topic, partition, position);
+      if (faults.holdsAnswer('position.save')) await scheduler.pass(actor, 'position.save', 'after');
+    },
+  };
+}

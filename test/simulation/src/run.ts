@@ -1,0 +1,145 @@
+// One run: a world, its stories, healing, quiet, and then the checker.
+import { startChaos } from './chaos.js';
+import type { Bias, Mutation } from './mutation.js';
+import { People } from './people.js';
+import { ORDINARY, TERMS } from './profile.js';
+import type { Profile } from './profile.js';
+import { Random } from './random.js';
+import { EPOCH } from './scheduler.js';
+import { Stories, STORIES } from './stories.js';
+import type { StoryWeights } from './stories.js';
+import { PARTITIONS, SERVICES, sharedRegistry, World } from './world.js';
+import { check } from './checker/check.js';
+import type { Violation } from './checker/check.js';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly events: number;
+  readonly bias?: Bias;
+  readonly mutation?: Mutation;
+  readonly trace?: (at: number, line: string) => void;
+  /** Skips the rebuild into empty databases; only for looking at a run. */
+  readonly isQuick?: boolean;
+}
+
+/** What a run did and what the checker says of it. */
+export interface RunResult {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly operations: number;
+  readonly accepted: number;
+  readonly verified: number;
+  readonly effects: number;
+  readonly fired: Readonly<Record<string, number>>;
+  readonly troubles: Readonly<Record<string, number>>;
+  readonly records: number;
+  readonly steps: number;
+  readonly virtualMs: number;
+}
+
+/** Longest a run may take to become quiet after it was healed, virtual milliseconds. */
+const QUIET_WITHIN_MS = 180_000;
+const STEPS_MAX = 400_000;
+
+/** Runs a seed. */
+export async function run(options: RunOptions): Promise<RunResult> {
+  const { seed, events, bias, mutation, trace } = options;
+  const random = new Random(seed);
+  const profile = profileOf(random, bias);
+  const { registry, codecs } = await sharedRegistry();
+  const world = new World({ seed, profile, random, ...(mutation === undefined ? {} : { mutation }), ...(trace === undefined ? {} : { trace }) }, registry, codecs);
+  const people = new People(world);
+  const stories = new Stories(world, () => { people.act(); });
+  for (const service of SERVICES) for (let instance = 1; instance <= random.between(1, service === 'contract-registry' ? 1 : 2); instance += 1) world.start(service, instance);
+  for (let worker = 1; worker <= random.between(1, 2); worker += 1) world.start('worker', worker);
+  stories.begin();
+  startChaos(world);
+  const story = tell(world, stories, { ...STORIES, ...bias?.stories }, events);
+  const failed = await live(world, story, people);
+  const checked = failed === null ? await check(world, { isQuick: options.isQuick ?? false }) : { violations: [failed], accepted: 0, verified: 0, operations: 1 };
+  for (const actor of world.living()) actor.alive = false;
+  return {
+    seed, violations: checked.violations, operations: checked.operations, accepted: checked.accepted, verified: checked.verified, effects: world.provider.effects.length,
+    fired: Object.fromEntries(world.faults.fired), troubles: Object.fromEntries(world.troubles), records: world.order, steps: world.scheduler.steps, virtualMs: world.scheduler.now - EPOCH,
+  };
+}
+
+function profileOf(random: Random, bias: Bias | undefined): Profile {
+  return { ...ORDINARY, terms: random.pick(TERMS), ...bias?.profile };
+}
+
+interface Story { isTold: boolean }
+
+/** Tells events one after the other, at random instants. */
+function tell(world: World, stories: Stories, weights: StoryWeights, events: number): Story {
+  const story: Story = { isTold: false };
+  const random = world.random.fork();
+  let left = events;
+  const next = (): void => {
+    world.scheduler.after(Math.floor(-Math.log(1 - random.next()) * world.options.profile.eventEveryMs), () => {
+      if (left === 0) { story.isTold = true; return; }
+      left -= 1;
+      stories.tell(random.weighted(weights));
+      next();
+    });
+  };
+  world.scheduler.after(1_500, next);
+  return story;
+}
+
+/** Lets the story be told under faults, then heals, then waits for quiet. What cannot become quiet is a violation itself. */
+async function live(world: World, story: Story, people: People): Promise<Violation | null> {
+  const { scheduler } = world;
+  try {
+    await scheduler.run(() => story.isTold, STEPS_MAX);
+    const faultsUntil = scheduler.now + 3_000;
+    scheduler.at(faultsUntil, () => undefined);
+    await scheduler.run(() => scheduler.now >= faultsUntil, STEPS_MAX);
+    world.heal();
+    keepActing(world, people);
+    const quietBy = scheduler.now + QUIET_WITHIN_MS;
+    let quiet = false;
+    watch(world, (isQuiet) => { quiet = isQuiet; });
+    await scheduler.run(() => quiet || scheduler.now > quietBy, STEPS_MAX);
+    if (!quiet) return { promise: 'P12', rule: 'quiet', detail: `still busy ${String(QUIET_WITHIN_MS)} ms after everything was well: ${JSON.stringify(stateOf(world))}` };
+    return null;
+  } catch (cause) {
+    return { promise: 'P12', rule: 'quiet', detail: `${cause instanceof Error ? cause.message : String(cause)}: ${JSON.stringify(stateOf(world))}` };
+  }
+}
+
+/** People go on for a while after the story: they approve what waits. */
+function keepActing(world: World, people: People): void {
+  let left = 40;
+  const act = (): void => { if ((left -= 1) > 0) { people.act(); world.scheduler.after(250, act); } };
+  act();
+}
+
+/** Quiet: every loop ready with nothing waiting, no timer pending, nothing written for a while. */
+function watch(world: World, tell: (isQuiet: boolean) => void): void {
+  const look = (): void => {
+    void (async () => {
+      const isReady = world.scheduler.now - world.lastAppendAt > 2_500 && world.halted.length === 0 ? SERVICES.every((service) => isServiceReady(world, service)) : world.halted.length > 0;
+      if (isReady && (world.halted.length > 0 || await hasNoTimers(world))) { tell(true); return; }
+      world.scheduler.after(500, look);
+    })();
+  };
+  world.scheduler.after(3_000, look);
+}
+
+function isServiceReady(world: World, service: (typeof SERVICES)[number]): boolean {
+  const loops = [...world.runtimes].filter(([actor]) => actor.role === service).flatMap(([, runtime]) => runtime.loops().map((loop) => loop.health()));
+  const wanted = world.cores[service].reduce((sum, { log }) => sum + (log === 'recourse.contracts' ? 1 : PARTITIONS), 0);
+  return loops.length === wanted && loops.every(({ state, waiting, seq, projectedSeq }) => state === 'ready' && waiting === 0 && seq === projectedSeq);
+}
+
+async function hasNoTimers(world: World): Promise<boolean> {
+  for (const service of SERVICES) for (const { log } of world.cores[service]) for (let partition = 0; partition < PARTITIONS; partition += 1) {
+    if ((await world.databases[service].partition(log, partition).due(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
+  }
+  return true;
+}
+
+function stateOf(world: World): unknown {
+  return [...world.runtimes].flatMap(([actor, runtime]) => runtime.loops().map((loop) => { const { log, partition, state, waiting, seq, projectedSeq, problem } = loop.health(); return [actor.name, log, partition, state, waiting, seq, projectedSeq, problem]; }));
+}

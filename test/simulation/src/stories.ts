@@ -1,0 +1,216 @@
+// What agents, monitors and critics do: random stories over a few runs and refs.
+import { plainPayload } from '@recourse/contract';
+import { mutationId } from '@recourse/sdk';
+import type { Json } from '@recourse/kernel';
+import type { ToolExecuted } from '@recourse/messages';
+import { CAPABILITY_OF, contractsOf, EFFECT_KINDS } from './contracts.js';
+import type { EffectKind, RegisteredContract } from './contracts.js';
+import { Outside } from './outside.js';
+import type { Caller } from './outside.js';
+import type { Random } from './random.js';
+import type { World } from './world.js';
+import { PARTITIONS } from './world.js';
+
+export const TENANTS = ['acme', 'beta'] as const;
+export const INITIATORS = ['ines', 'ivan'] as const;
+const AGENTS = ['agent:a1', 'agent:a2'] as const;
+const RUNS_PER_TENANT = 6;
+const REFS_PER_TENANT = 6;
+
+const EXECUTIONS = 'recourse.tool-executions';
+const ASSUMPTIONS = 'recourse.assumption-events';
+
+export type StoryKind =
+  | 'execute' | 'execute_again' | 'execute_otherwise' | 'execute_late' | 'declare' | 'invalidate' | 'reaffirm' | 'state_again' | 'state_otherwise' | 'state_old'
+  | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip';
+export type StoryWeights = Readonly<Record<StoryKind, number>>;
+
+export const STORIES: StoryWeights = {
+  execute: 30, execute_again: 3, execute_otherwise: 2, execute_late: 2, declare: 6, invalidate: 9, reaffirm: 5, state_again: 1, state_otherwise: 1, state_old: 1,
+  trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3,
+};
+
+interface Told { readonly body: ToolExecuted; readonly kind: EffectKind; readonly transaction: string }
+interface Statement { readonly type: string; readonly key: string; readonly body: Readonly<Record<string, unknown>> }
+
+export class Stories {
+  readonly outside: Outside;
+  readonly contracts: readonly RegisteredContract[];
+  #random: Random;
+  #executed: Told[] = [];
+  #stated: Statement[] = [];
+  #count = 0;
+
+  constructor(private readonly world: World, private readonly askPeople: () => void) {
+    this.#random = world.random.fork();
+    this.outside = new Outside(world, 'producer');
+    this.contracts = contractsOf(world.options.profile.terms);
+  }
+
+  /** Contracts and tenants' budgets, before anything else happens. */
+  begin(): void {
+    void (async () => {
+      for (const contract of this.contracts) {
+        await this.outside.command('recourse.registry-commands', 'RegisterContract', contract.name, person('acme', 'rosa', 'contract_owner', 'administrator'), { name: contract.name, body: contract.body });
+      }
+    })();
+    for (const tenant of TENANTS) void this.#openBudget(tenant, 'tenant', tenant, 400);
+  }
+
+  /** Tells one event of a kind. */
+  tell(kind: StoryKind): void { this.#do[kind](); }
+
+  readonly #do: Readonly<Record<StoryKind, () => void>> = {
+    execute: () => { void this.#execute(0); },
+    execute_late: () => { void this.#execute(this.#random.between(500, 12_000)); },
+    execute_again: () => { this.#again((told) => told.body); },
+    execute_otherwise: () => {
+      this.outside.told += 1;
+      this.#again((told) => ({ ...told.body, event_id: this.#id('other'), args: plainPayload({ order_id: 'x', amount_minor: 1, currency: 'EUR' }) }));
+    },
+    declare: () => { this.#state('AssumptionDeclared'); },
+    invalidate: () => { this.#state('AssumptionInvalidated'); },
+    reaffirm: () => { this.#state('AssumptionReaffirmed'); },
+    state_old: () => { this.#state(this.#random.chance(0.5) ? 'AssumptionInvalidated' : 'AssumptionReaffirmed', 4_000); },
+    flip: () => { this.#flip(); },
+    state_again: () => { this.#stateAgain((body) => body); },
+    state_otherwise: () => { this.outside.told += 1; this.#stateAgain((body) => ({ ...body, statement: plainPayload({ changed: this.#count += 1 }) })); },
+    trigger: () => { const told = this.#someExecuted(); if (told !== null) this.#trigger(told.body); },
+    trigger_early: () => { void this.#execute(0, true); },
+    reserve: () => { this.#reserve(this.#random.chance(0.5) ? this.#someExecuted()?.body ?? null : null); },
+    release: () => {
+      const told = this.#someExecuted();
+      if (told === null) return;
+      const { tenant, run_id, effect_key } = told.body;
+      void this.outside.command('recourse.budget-commands', 'ReleaseReservation', tenant, person(tenant, 'agent:a1', 'agent'), { run_id, effect_key });
+    },
+    open_budget: () => { const tenant = this.#tenant(); void this.#openBudget(tenant, 'run', this.#run(tenant), 60); },
+    register_again: () => {
+      const contract = this.#random.pick(this.contracts);
+      const caller = this.#random.chance(0.5) ? person('acme', 'rosa', 'contract_owner', 'administrator') : person('acme', 'mallory', 'reader');
+      void this.outside.command('recourse.registry-commands', 'RegisterContract', contract.name, caller, { name: contract.name, body: contract.body });
+    },
+    change_resource: () => {
+      const issued = [...this.world.provider.transactions.values()].filter(({ status }) => status === 'issued').slice(-12);
+      if (issued.length > 0) this.world.provider.change(this.#random.pick(issued));
+    },
+    garbage: () => {
+      const topic = this.#random.pick([EXECUTIONS, ASSUMPTIONS, 'recourse.recovery-commands', 'recourse.budget-commands']);
+      this.outside.told += 1;
+      void this.outside.sendBytes(topic, this.#id('garbage'), Buffer.from(this.#random.chance(0.5) ? 'no frame' : [0, 0, 0, 9, 9, 1]));
+    },
+    foreign_partition: () => {
+      const key = this.#id('foreign');
+      const body = this.#executionOf(this.#tenant(), key, 'refund', this.#id('tx'), []);
+      this.outside.told += 1;
+      for (let partition = 0; partition < PARTITIONS; partition += 1) void this.outside.sendTo(EXECUTIONS, partition, key, this.world.codecs.encode(EXECUTIONS, 'ToolExecuted', body));
+    },
+    person: () => { this.askPeople(); },
+  };
+
+  async #execute(delayMs: number, isTriggeredFirst = false): Promise<void> {
+    const { world } = this;
+    const random = this.#random;
+    const tenant = this.#tenant();
+    const kind = random.pick(EFFECT_KINDS);
+    const refs = random.chance(0.8) ? [this.#ref(tenant), ...(random.chance(0.3) ? [this.#ref(tenant)] : [])] : [];
+    const transaction = this.#id('tx');
+    const body = this.#executionOf(tenant, this.#run(tenant), kind, transaction, [...new Set(refs)]);
+    if (random.chance(0.3)) this.#reserve(body);
+    if (random.chance(0.25)) { this.outside.told += 1; await this.#plan(body); }
+    if (isTriggeredFirst) this.#trigger(body);
+    if (body.outcome !== 'failed') world.provider.issue(transaction, kind, JSON.parse(body.args.body.toString()).amount_minor as number);
+    if (delayMs > 0) await world.scheduler.sleep(world.actor('producer'), delayMs);
+    this.#executed.push({ body, kind, transaction });
+    this.outside.told += 1;
+    await this.outside.send(EXECUTIONS, 'ToolExecuted', body.run_id, body);
+    if (body.outcome !== 'uncertain' || !random.chance(0.6)) return;
+    await world.scheduler.sleep(world.actor('producer'), random.between(100, 3_000));
+    this.outside.told += 1;
+    await this.outside.send(EXECUTIONS, 'ToolExecuted', body.run_id, { ...body, event_id: this.#id('resolved'), outcome: 'succeeded' });
+  }
+
+  async #plan(executed: ToolExecuted): Promise<void> {
+    const { outcome: _outcome, result: _result, prior_value: _prior, external_transaction_ref: _ref, error_kind: _error, committed_at, ...planned } = executed;
+    await this.outside.send(EXECUTIONS, 'ToolPlanned', executed.run_id, { ...planned, event_id: `${executed.event_id}-plan`, planned_at: committed_at });
+  }
+
+  #executionOf(tenant: string, runId: string, kind: EffectKind, transaction: string, refs: readonly string[]): ToolExecuted {
+    const random = this.#random;
+    const args: Json = { order_id: `order-${transaction}`, amount_minor: random.between(100, 900), currency: 'EUR' };
+    const contract = this.contracts.find(({ name }) => name === CAPABILITY_OF[kind]);
+    const outcome = random.weighted({ succeeded: 90, uncertain: 6, failed: 4 } as const);
+    return {
+      event_id: this.#id('evt'), tenant, run_id: runId, agent_id: random.pick(AGENTS), initiator: random.chance(0.8) ? random.pick(INITIATORS) : null, objective: null, step_id: 's',
+      call_id: `call-${transaction}`, capability: CAPABILITY_OF[kind], contract_digest: random.chance(0.96) ? contract?.digest ?? null : null, effect_key: `eff-${transaction}`,
+      idempotency_key: `key-${transaction}`, subject_ref: null, args: plainPayload(args), assumption_refs: refs, outcome,
+      result: outcome === 'succeeded' ? plainPayload({ refund_id: transaction }) : null, prior_value: null,
+      external_transaction_ref: outcome === 'failed' ? null : transaction, error_kind: null, committed_at: this.world.databaseNow() - random.below(400),
+    };
+  }
+
+  #again(change: (told: Told) => ToolExecuted): void {
+    const told = this.#someExecuted();
+    if (told === null) return;
+    const body = change(told);
+    void this.outside.send(EXECUTIONS, 'ToolExecuted', body.run_id, body);
+  }
+
+  #trigger({ tenant, run_id, effect_key }: ToolExecuted): void {
+    const caller = this.#random.chance(0.9) ? person(tenant, 'rita', 'reporter') : person(tenant, 'mallory', 'reader');
+    void this.outside.command('recourse.recovery-commands', 'TriggerRollback', run_id, caller, { run_id, mutation_id: mutationId(tenant, run_id, effect_key), reason: 'the critic says so' });
+  }
+
+  #reserve(about: ToolExecuted | null): void {
+    const tenant = about?.tenant ?? this.#tenant();
+    const kind = this.#random.pick(EFFECT_KINDS);
+    const run_id = about?.run_id ?? this.#run(tenant);
+    const capability = about?.capability ?? CAPABILITY_OF[kind];
+    const amount_minor = about === null ? this.#random.between(50, 900) : this.#random.chance(0.8) ? JSON.parse(about.args.body.toString()).amount_minor as number : 50;
+    void this.outside.command('recourse.budget-commands', 'ReserveBudget', tenant, person(tenant, 'agent:a1', 'agent'), {
+      run_id, effect_key: about?.effect_key ?? this.#id('eff'), capability, value: { amount_minor, currency: 'EUR' },
+    });
+  }
+
+  async #openBudget(tenant: string, scope: 'run' | 'tenant', scope_id: string, ceiling_minor: number): Promise<void> {
+    await this.outside.command('recourse.budget-commands', 'OpenBudget', tenant, person(tenant, 'bruno', 'budget_owner'), { scope, scope_id, currency: 'EUR', ceiling_minor });
+  }
+
+  #state(type: string, olderByMs = 0, at?: { readonly tenant: string; readonly ref: string }): void {
+    const random = this.#random;
+    const tenant = at?.tenant ?? this.#tenant();
+    const ref = at?.ref ?? this.#ref(tenant);
+    const body = {
+      event_id: this.#id('evt'), tenant, ref, run_id: random.chance(0.15) ? this.#run(tenant) : null, source: random.pick(['warehouse', 'monitor']),
+      statement: plainPayload({ n: this.#count += 1 }), stated_at: this.world.databaseNow() - random.below(200) - olderByMs,
+      ...(type === 'AssumptionInvalidated' ? { source_kind: 'observation' } : {}),
+    };
+    this.#stated.push({ type, key: ref, body });
+    this.outside.told += 1;
+    void this.outside.send(ASSUMPTIONS, type, ref, body);
+  }
+
+  /** Invalidated, reaffirmed a little later, and relied upon meanwhile: positions decide who is reached. */
+  #flip(): void {
+    const { world } = this;
+    const tenant = this.#tenant();
+    const at = { tenant, ref: this.#ref(tenant) };
+    this.#state('AssumptionInvalidated', 0, at);
+    world.scheduler.after(this.#random.between(50, 600), () => { this.#state('AssumptionReaffirmed', 0, at); });
+    world.scheduler.after(this.#random.between(100, 900), () => { void this.#execute(0); });
+  }
+
+  #stateAgain(change: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>): void {
+    if (this.#stated.length === 0) return;
+    const { type, key, body } = this.#random.pick(this.#stated);
+    void this.outside.send(ASSUMPTIONS, type, key, change(body));
+  }
+
+  #someExecuted(): Told | null { return this.#executed.length === 0 ? null : this.#random.pick(this.#executed.slice(-25)); }
+  #tenant(): string { return this.#random.pick(TENANTS); }
+  #run(tenant: string): string { return `${tenant}-run-${String(this.#random.below(RUNS_PER_TENANT))}`; }
+  #ref(tenant: string): string { return `${tenant}/order-${String(this.#random.below(REFS_PER_TENANT))}#open`; }
+  #id(prefix: string): string { return `${prefix}-${String(this.#count += 1)}`; }
+}
+
+export function person(tenant: string, principal: string, ...roles: readonly string[]): Caller { return { tenant, principal, roles }; }

@@ -1,0 +1,301 @@
+// One world: broker, registry, databases, the four services, workers, and whoever lives outside.
+//
+// Boundary: starts, kills and disturbs actors; runs production code unchanged behind the simulation's ports.
+import { budgetsCore } from '@recourse/budget-accountant';
+import { registryCore } from '@recourse/contract-registry';
+import { ALL_RULES as ALL_LOOP_RULES, createServiceRuntime, MemoryDatabase, withCommonKinds } from '@recourse/event-log';
+import type { LoopEvent, ServiceCore, ServiceRuntime, StoreFactory } from '@recourse/event-log';
+import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
+import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
+import { createCodecs, TOPICS } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
+import { assumptionsCore, mutationsCore } from '@recourse/mutation-ledger';
+import { recoveriesCore } from '@recourse/recovery-orchestrator';
+import { ALL_RULES as ALL_WORKER_RULES, createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/sdk';
+import { Faults } from './faults.js';
+import type { MutantContext, Mutation } from './mutation.js';
+import { claimsOf, clockOf, gateOf, pacingOf, positionsOf, storesOf } from './ports.js';
+import type { Profile } from './profile.js';
+import { Provider } from './provider.js';
+import type { Random } from './random.js';
+import { EPOCH, Scheduler, SimActor } from './scheduler.js';
+
+export const LOG_ID = 'simulation';
+export const PARTITIONS = 2;
+export const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+/** Who appended which records: kept while the run goes on, read by the checker. */
+export interface Appended { readonly actor: string; readonly topic: string; readonly partition: number; readonly order: number }
+
+/** A loop read its log and its cursors, at this point of the one order. */
+export interface Recovered { readonly actor: string; readonly log: string; readonly partition: number; readonly order: number }
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly profile: Profile;
+  readonly random: Random;
+  readonly mutation?: Mutation;
+  readonly trace?: (at: number, line: string) => void;
+}
+
+/** Registered once per process: schemas do not change, and registering them costs more than a run. */
+let shared: Promise<{ readonly registry: MemoryRegistry; readonly codecs: Codecs }> | null = null;
+let gateOfRegistry: Gate = openGate;
+
+/** Registry with all schemas, and codecs that know them; one for all worlds of a process. */
+export function sharedRegistry(): Promise<{ readonly registry: MemoryRegistry; readonly codecs: Codecs }> {
+  shared ??= (async () => {
+    const registry = new MemoryRegistry({
+      enter: (operation) => gateOfRegistry.enter(operation),
+      leave: async (operation, verdict) => { await gateOfRegistry.leave?.(operation, verdict); },
+    });
+    const source = registry.forActor('simulation');
+    const codecs = createCodecs(source);
+    for (const { name } of TOPICS) await codecs.prepareWriter(name, { register: true });
+    for (let id = 1; ; id += 1) {
+      try { await codecs.load(id); } catch { break; }
+    }
+    return { registry, codecs };
+  })();
+  return shared;
+}
+
+export class World {
+  readonly scheduler: Scheduler;
+  readonly faults: Faults;
+  readonly broker: MemoryBroker;
+  readonly provider: Provider;
+  readonly databases: Readonly<Record<ServiceName, MemoryDatabase>>;
+  readonly cores: Readonly<Record<ServiceName, readonly ServiceCore[]>>;
+  readonly appended: Appended[] = [];
+  readonly recovered: Recovered[] = [];
+  readonly halted: string[] = [];
+  readonly troubles = new Map<string, number>();
+  readonly runtimes = new Map<SimActor, ServiceRuntime>();
+  readonly random: Random;
+  readonly mutantContext: MutantContext;
+  lastAppendAt = EPOCH;
+  #actors = new Map<string, SimActor>();
+  #order = 0;
+  #clockOffset = 0;
+  #incarnations = 0;
+  #claims = new MemoryClaimStore();
+  #positions = new MemoryPositionStore();
+
+  constructor(readonly options: WorldOptions, readonly registry: MemoryRegistry, readonly codecs: Codecs) {
+    const { random, profile, mutation } = options;
+    this.random = random;
+    this.scheduler = new Scheduler(random.fork());
+    this.faults = new Faults(random.fork(), profile, () => this.scheduler.now, (actor) => this.#mayDie(actor), (actor, why) => { this.kill(actor, why); });
+    this.scheduler.interrupt = (operation) => this.faults.interrupt(operation);
+    const gate = gateOf({
+      scheduler: this.scheduler, faults: this.faults, actorOf: (name) => this.actor(name),
+      onEffect: (operation, verdict) => { this.#onEffect(operation, verdict); },
+    });
+    gateOfRegistry = gate;
+    this.broker = new MemoryBroker({ gate, now: () => this.tick() });
+    this.broker.ensureTopics(TOPICS.map(({ name, partitioned }) => ({ name, partitions: partitioned ? PARTITIONS : 1 })));
+    this.mutantContext = { now: () => this.scheduler.now, endOf: (topic, partition) => this.broker.find(topic, partition)?.range().high ?? 0 };
+    this.cores = this.#makeCores(mutation);
+    this.databases = Object.fromEntries(SERVICES.map((service) => [service, this.#makeDatabase(this.cores[service])])) as Record<ServiceName, MemoryDatabase>; // one per name of the list
+    this.provider = new Provider({
+      scheduler: this.scheduler, random: random.fork(), terms: profile.terms, tick: () => this.tick(), databaseNow: () => this.databaseNow(),
+      noted: (fault) => { this.faults.note(fault); }, trace: (line) => { this.trace(line); }, trouble: () => (this.faults.healed ? 0 : profile.toolTrouble),
+    });
+  }
+
+  /** The one order over everything that takes effect. */
+  tick(): number { return this.#order += 1; }
+  get order(): number { return this.#order; }
+  databaseNow(): number { return Math.floor(this.scheduler.now + this.#clockOffset); }
+
+  trace(line: () => string): void { this.options.trace?.(this.scheduler.now - EPOCH, line()); }
+
+  actor(name: string): SimActor {
+    const known = this.#actors.get(name);
+    if (known !== undefined) return known;
+    const made = new SimActor(name, 'outside');
+    this.#actors.set(name, made);
+    return made;
+  }
+
+  living(): readonly SimActor[] { return [...this.#actors.values()].filter((actor) => actor.alive && actor.role !== 'outside'); }
+
+  kafkaOf(actor: SimActor): Kafka {
+    const kafka = this.broker.forActor(actor.name);
+    const wrap = this.options.mutation?.logProducer;
+    if (wrap === undefined || actor.role === 'outside' || actor.role === 'rebuild') return kafka;
+    return { ...kafka, logProducer: async () => wrap(await kafka.logProducer(), this.mutantContext) };
+  }
+
+  /** Starts an instance of a service or worker, and again after every crash. */
+  start(role: ServiceName | 'worker', instance: number): void {
+    const skew = role === 'worker' ? this.random.between(-this.options.profile.workerSkewMs, this.options.profile.workerSkewMs) : 0;
+    const actor = new SimActor(`${role}-${String(instance)}#${String(this.#incarnations += 1)}`, role, skew);
+    this.#actors.set(actor.name, actor);
+    this.trace(() => `${actor.name} starts`);
+    void this.#keepStarting(actor, role, instance);
+  }
+
+  async #keepStarting(actor: SimActor, role: ServiceName | 'worker', instance: number): Promise<void> {
+    for (let attempt = 1; actor.alive; attempt += 1) {
+      try {
+        if (role === 'worker') await this.#startWorker(actor, instance); else await this.#startService(actor, role, instance);
+        return;
+      } catch (cause) {
+        this.trouble(actor.name, 'start', cause);
+        // A process whose start fails is started anew by its supervisor.
+        this.kill(actor, `start failed (${messageOf(cause)})`);
+      }
+    }
+  }
+
+  kill(actor: SimActor, why: string): void {
+    if (!actor.alive) return;
+    actor.alive = false;
+    this.trace(() => `CRASH ${actor.name}: ${why}`);
+    this.runtimes.delete(actor);
+    this.broker.crash(actor.name);
+    this.registry.crash(actor.name);
+    const instance = Number(/-(\d+)#/.exec(actor.name)?.[1] ?? 1);
+    this.scheduler.after(this.random.between(50, 2_500), () => { this.broker.expireMember(actor.name); });
+    // Only services and workers die.
+    this.scheduler.after(this.random.between(100, 4_000), () => { this.start(actor.role as ServiceName | 'worker', instance); });
+  }
+
+  stepClock(): void {
+    const { clockBackMs, clockForwardMs } = this.options.profile;
+    this.#clockOffset = this.random.chance(0.5) ? -this.random.below(clockBackMs + 1) : this.random.below(clockForwardMs + 1);
+    this.faults.note('clock step');
+    this.trace(() => `database clock is now off by ${String(this.#clockOffset)} ms`);
+  }
+
+  /** Ends all disturbance: what is frozen thaws, what is late lands, what is evicted comes back. */
+  heal(): void {
+    this.faults.healed = true;
+    this.#clockOffset = 0;
+    for (const actor of this.living()) { this.scheduler.thaw(actor); this.broker.rejoin(actor.name); }
+    for (const packet of this.broker.pendingLate) packet.release();
+    this.trace(() => 'everything is well from here on');
+  }
+
+  trouble(who: string, where: string, cause: unknown): void {
+    const text = `${where}: ${messageOf(cause)}`;
+    this.troubles.set(text, (this.troubles.get(text) ?? 0) + 1);
+    this.trace(() => `${who} ${text}`);
+  }
+
+  // Parts ---------------------------------------------------------------------------------------------------------------
+
+  async #startService(actor: SimActor, service: ServiceName, instance: number): Promise<void> {
+    const { mutation } = this.options;
+    const wrapStore = mutation?.store;
+    const plain = storesOf(this.scheduler, this.faults, actor, this.databases[service]);
+    const stores: StoreFactory = wrapStore === undefined ? plain : { partition: (log, partition) => wrapStore(plain.partition(log, partition)) };
+    const runtime = this.runtimeOf(actor, service, stores, { ...ALL_LOOP_RULES, ...mutation?.loopRules });
+    this.runtimes.set(actor, runtime);
+    await runtime.start();
+    void instance;
+  }
+
+  /** A runtime of a service: the production code, on this world's ports. */
+  runtimeOf(actor: SimActor, service: ServiceName, stores: StoreFactory, rules: typeof ALL_LOOP_RULES): ServiceRuntime {
+    return createServiceRuntime({
+      cores: this.cores[service], kafka: this.kafkaOf(actor), registry: this.registry.forActor(actor.name), stores, logId: LOG_ID,
+      groupId: actor.role === 'rebuild' ? actor.name : service, scheduler: pacingOf(this.scheduler, actor), edgeKey: null, rules,
+      settings: { itemsMax: 40, groupsMax: 60, lazyProgressMs: 400, viewAgeMs: 250 },
+      onEvent: (event) => { this.#onLoop(actor, event); },
+    });
+  }
+
+  async #startWorker(actor: SimActor, instance: number): Promise<void> {
+    const { profile, mutation } = this.options;
+    const registry = this.registry.forActor(actor.name);
+    const worker = createWorker({
+      kafka: this.kafkaOf(actor), codecs: createCodecs(registry), adapter: 'payments', tools: this.provider.toolsOf(actor), clock: clockOf(this.scheduler, actor),
+      claimStore: claimsOf(this.scheduler, this.faults, actor, this.#claims), positions: positionsOf(this.scheduler, this.faults, actor, this.#positions),
+      workerId: actor.name, groupId: 'workers', callTimeoutMs: profile.terms.callTimeoutMs, rules: { ...ALL_WORKER_RULES, ...mutation?.workerRules },
+      onNote: (note) => {
+        if (note.type === 'trouble') this.trouble(actor.name, note.doing, note.cause);
+        else this.trace(() => `${actor.name} ${note.type} ${'outcomes' in note ? `${note.legId} ${note.outcomes.join()}` : ''}`);
+      },
+    });
+    await worker.start();
+    void instance;
+  }
+
+  #makeCores(mutation: Mutation | undefined): Readonly<Record<ServiceName, readonly ServiceCore[]>> {
+    const { profile } = this.options;
+    const wrap = (core: ServiceCore): ServiceCore => mutation?.core?.(core, this.mutantContext) ?? core;
+    return {
+      'contract-registry': [wrap(registryCore())],
+      'mutation-ledger': [wrap(assumptionsCore()), wrap(mutationsCore({ effectsMax: 4 }))],
+      'recovery-orchestrator': [wrap(recoveriesCore({
+        leaseKey: Buffer.alloc(32, 7), leaseMs: profile.leaseMs, reviewDeadlineMs: profile.reviewDeadlineMs, backoff: { baseMs: 300, maxMs: 3_000 }, ownerOf,
+        ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),
+      }))],
+      'budget-accountant': [wrap(budgetsCore({ partitionCount: PARTITIONS }))],
+    };
+  }
+
+  #makeDatabase(cores: readonly ServiceCore[]): MemoryDatabase {
+    return new MemoryDatabase({ kinds: withCommonKinds(cores.flatMap(({ kinds }) => kinds)), now: () => this.databaseNow() });
+  }
+
+  makeEmptyDatabase(service: ServiceName): MemoryDatabase { return this.#makeDatabase(this.cores[service]); }
+
+  #mayDie(actor: SimActor): boolean { return actor.role !== 'outside' && actor.role !== 'rebuild' && actor.role !== 'network'; }
+
+  #onEffect({ kind, actor, topic, partition }: GateOperation, verdict: GateVerdict): void {
+    if (kind !== 'append' && kind !== 'wire') return;
+    this.lastAppendAt = this.scheduler.now;
+    if (verdict === 'late') this.scheduler.after(this.random.between(5, 4_000), () => { this.#releaseOne(); });
+    this.appended.push({ actor, topic: topic ?? '', partition: partition ?? 0, order: this.#order });
+    this.trace(() => `${actor} ${kind} ${topic ?? ''}/${String(partition)} ${verdict}`);
+  }
+
+  #releaseOne(): void {
+    const { pendingLate } = this.broker;
+    if (pendingLate.length === 0) return;
+    const packet = this.random.pick(pendingLate);
+    packet.release();
+    this.lastAppendAt = this.scheduler.now;
+    this.trace(() => `a late packet of ${packet.actor} lands on ${packet.topic}/${String(packet.partition)}`);
+  }
+
+  #onLoop(actor: SimActor, event: LoopEvent & { readonly log: string; readonly partition: number }): void {
+    const where = `${event.log}/${String(event.partition)}`;
+    switch (event.kind) {
+      case 'recovered':
+        this.recovered.push({ actor: actor.name, log: event.log, partition: event.partition, order: this.#order });
+        this.trace(() => `${actor.name} ${where} reads on at seq ${String(event.seq)}`);
+        return;
+      case 'halted':
+        this.halted.push(`${actor.name} ${where}: ${messageOf(event.cause)}`);
+        this.trace(() => `HALTED ${actor.name} ${where}: ${messageOf(event.cause)}`);
+        return;
+      case 'error': this.trouble(actor.name, `${where} ${event.where}`, event.cause); return;
+      case 'accepted':
+        if (event.record.type !== 'Progress') this.trace(() => `${actor.name} ${where}@${String(event.record.seq)} ${event.record.type} ${summaryOf(event.record.body)}`);
+        return;
+      default:
+    }
+  }
+}
+
+/** Agent a1 has a registered owner, a2 has none. */
+export function ownerOf(_tenant: string, agentId: string): string | null { return agentId === 'agent:a1' ? 'olga' : null; }
+
+function messageOf(cause: unknown): string { return cause instanceof Error ? cause.message : String(cause); }
+
+const SHOWN = ['mutation_id', 'run_id', 'ref', 'step_id', 'leg_id', 'attempt', 'phase', 'verdict', 'outcome', 'event', 'to_state', 'reason', 'command_id', 'status', 'code', 'decision', 'event_id', 'approval_id'] as const;
+
+function summaryOf(body: Readonly<Record<string, unknown>>): string {
+  return SHOWN.filter((name) => name in body).map((name) => `${name}=${shortOf(body[name])}`).join(' ');
+}
+
+function shortOf(value: unknown): string {
+  const text = String(value);
+  return text.length > 24 ? `${text.slice(0, 14)}…` : text;
+}
