@@ -5,7 +5,7 @@ import { root } from './lib/paths.mjs';
 import { runNode } from './lib/run.mjs';
 import { HELP, parseStartOptions } from './lib/start-options.mjs';
 
-const LAUNCHER = join(root, 'deploy', 'dev', 'dist', 'launcher.js');
+const LAUNCHER = join(root, 'deploy', 'dev', 'dist', 'demo.main.js');
 
 await main(async () => {
   const args = process.argv.slice(2);

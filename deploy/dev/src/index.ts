@@ -6,3 +6,4 @@ export { startStack, wipe, type DevStack, type PartName, type StackFacts, type S
 export { factsIn, factsOf, sharedTestStack, startTestStack, TEST_STACK_VARIABLE, type TestStack } from './test-stack.js';
 export type { PostgresAddress } from './postgres-server.js';
 export { checkPrerequisites, describeProblem, type Problem } from '../../../scripts/lib/prerequisites.mjs';
+export { planSystem, processName, SERVICES, type ServiceName, type SystemOptions, type SystemPlan } from './system.js';

@@ -16,10 +16,9 @@ export type PlayStory = (stack: DevStack, processes: Processes, options: StartOp
 export interface Programme {
   readonly processes: PlanProcesses;
   readonly story: PlayStory;
+  /** Lines that say where the programme's own parts are. */
+  readonly whereabouts: () => readonly string[];
 }
-
-/** Nothing on top: the bare stack. */
-export const BARE: Programme = { processes: () => Promise.resolve([]), story: () => Promise.resolve(true) };
 
 interface Session {
   stack: DevStack | null;
@@ -44,7 +43,7 @@ export async function launch(args: readonly string[], programme: Programme): Pro
   ]);
   if ('failure' in ended) process.stderr.write(`\n${ended.failure}\n`);
   if ('ok' in ended && !options.once) {
-    printWhereabouts(session);
+    printWhereabouts(session, programme.whereabouts());
     const later = await Promise.race([interrupted.then(() => null), died.promise]);
     if (later !== null) process.stderr.write(`\n${later}\n`);
     await stopAll(session);
@@ -79,7 +78,7 @@ async function stopAll(session: Session): Promise<void> {
   await session.stack?.stop();
 }
 
-function printWhereabouts(session: Session): void {
+function printWhereabouts(session: Session, more: readonly string[]): void {
   const { stack } = session;
   if (stack === null) return;
   const { user, host, port } = stack.postgres;
@@ -90,6 +89,7 @@ function printWhereabouts(session: Session): void {
     `  registry    ${stack.registryUrl}`,
     `  PostgreSQL  postgres://${user}@${host}:${String(port)}/postgres (password in ${stack.dataDir}/stack.json)`,
     `  logs        ${stack.logDir}`,
+    ...more,
     '',
     'Ctrl-C stops everything.',
     '',
@@ -101,13 +101,4 @@ function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => { resolve(signal); });
   });
-}
-
-if (import.meta.main) {
-  process.exitCode = await launch(process.argv.slice(2), BARE).catch((cause: unknown) => {
-    process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
-    return 1;
-  });
-  // Whatever still holds the loop open, its work is done.
-  process.exit();
 }

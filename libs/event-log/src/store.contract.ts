@@ -185,7 +185,8 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
         expect(due.map(({ address }) => addressOf(address))).toEqual(['mutation/a/1', 'binding/z/1', 'mutation/a/9', 'mutation/b/1']);
         expect(due.map(({ dueAt }) => dueAt)).toEqual([10, 20, 20, 20]);
         expect(await store.due(20, 2)).toHaveLength(2);
-        expect(await store.due(9, 10)).toEqual([]);
+        expect(await store.due(9.999, 10)).toEqual([]);
+        expect(await store.due(10.001, 10)).toHaveLength(1);
       });
     });
 

@@ -23,6 +23,7 @@ export class EventLogTransport extends Server implements CustomTransportStrategy
   /** The loop tells its events to metrics and logs, not to listeners. */
   on(): void { /* no events */ }
 
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the signature is Nest's
   unwrap<T>(): T {
     // Nest's signature lets the caller name the type; there is one thing to unwrap.
     return this.service as T;

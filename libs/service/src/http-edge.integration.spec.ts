@@ -84,6 +84,7 @@ describe('the HTTP edge', () => {
       authenticate: createAuthenticate({ ...ISSUER, jwks: { file: join(folder, 'jwks.json') } }),
       metrics: new Metrics(), partitionCount: () => Promise.resolve(6), onError: () => undefined,
     };
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
     app = await NestFactory.create<NestFastifyApplication>(ServiceModule.forService(context, [ThingsController]), new FastifyAdapter(), { logger: false, abortOnError: false });
     serveDocs(app, 'things');
     app.connectMicroservice({ strategy: new EventLogTransport({ start: () => Promise.resolve(), stop: () => { stops += 1; return Promise.resolve(); } }) });

@@ -57,6 +57,7 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   const logger = createLogger({ service: spec.name, instance: config.instance, level: config.logLevel });
   const parts = assemble(config, spec, logger);
   const app = await NestFactory.create<NestFastifyApplication>(
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
     ServiceModule.forService(parts.context, spec.controllers), new FastifyAdapter({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true }), { logger: false, abortOnError: false },
   );
   app.enableShutdownHooks(['SIGTERM', 'SIGINT']);

@@ -1,4 +1,5 @@
 // What the HTTP edge refuses, as values, and how every kind of wrong becomes application/problem+json (RFC 9457).
+import { HttpException } from '@nestjs/common';
 import { Failure, FAILURES } from '@recourse/kernel';
 import type { Rejection } from '@recourse/kernel';
 
@@ -63,6 +64,6 @@ export function problemOf(error: unknown): Problem {
 /** Status an error of Nest or Fastify names. */
 function statusOf(error: unknown): number | null {
   if (typeof error !== 'object' || error === null) return null;
-  if ('getStatus' in error && typeof error.getStatus === 'function') return Number(error.getStatus());
+  if (error instanceof HttpException) return error.getStatus();
   return 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : null;
 }

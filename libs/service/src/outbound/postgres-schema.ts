@@ -72,6 +72,7 @@ export interface ProjectedEntity {
 /** Entity of a kind, for reads. */
 export function entityOf(log: string, spec: KindSpec): EntitySchema<ProjectedEntity> {
   const own = spec.columns.map(({ name, type }) => [identifier(name), { type, nullable: true } satisfies EntitySchemaColumnOptions] as const);
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
   return new EntitySchema<ProjectedEntity>({
     name: entityName(log, spec.kind),
     schema: schemaOf(log),

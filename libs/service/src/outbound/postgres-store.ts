@@ -98,7 +98,7 @@ class PostgresPartitionStore implements PartitionStore {
     const { pool, log, partition, kinds } = this.place;
     if (kinds.length === 0) return Promise.resolve([]);
     return coded('read timers', async () => {
-      const { rows } = await pool.query<LoadedRow>({ ...dueTimers(log, kinds), values: [partition, until, limit] });
+      const { rows } = await pool.query<LoadedRow>({ ...dueTimers(log, kinds), values: [partition, wholeMs(until), limit] });
       return rows.map((row) => ({ address: { kind: kinds[row.n]?.kind ?? '', group: row.group_key, key: row.row_key }, dueAt: Number(row.due_at) }));
     });
   }
@@ -232,6 +232,9 @@ interface HeadRow {
 function rowOf(kind: string, { group_key, row_key, due_at, doc }: StoredRow): Row {
   return { kind, group: group_key, key: row_key, dueAt: due_at === null ? null : Number(due_at), doc: decodeDoc(doc) };
 }
+
+/** Due times are whole milliseconds; paced clocks are not. */
+function wholeMs(until: number): number { return Math.floor(Math.min(until, Number.MAX_SAFE_INTEGER)); }
 
 function headOf(row: HeadRow): ProjectedHead {
   // headValues wrote the list, so it is one of cursors.
