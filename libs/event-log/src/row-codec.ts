@@ -100,15 +100,23 @@ function listToJson(list: readonly unknown[]): readonly unknown[] {
 }
 
 function objectToJson(value: object): object {
-  const entries = Object.entries(value);
-  let changed = false;
-  for (const entry of entries) {
-    const json = toJson(entry[1]);
-    if (json !== entry[1]) { entry[1] = json; changed = true; }
-    if (LIKE_BYTES.test(entry[0])) { entry[0] = `$${entry[0]}`; changed = true; }
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const json = toJson(member);
+    const written = isLikeBytes(name) ? `$${name}` : name;
+    if (json === member && written === name) continue;
+    copy ??= { ...value };
+    if (written !== name) Reflect.deleteProperty(copy, name);
+    // Defined, not assigned: a member may be called __proto__.
+    Object.defineProperty(copy, written, { value: json, enumerable: true, configurable: true, writable: true });
   }
-  return changed ? Object.fromEntries(entries) : value;
+  return copy ?? value;
 }
+
+const DOLLAR = 36;
+
+/** Most names do not begin with a dollar sign, and this is asked for every member of every row. */
+function isLikeBytes(name: string): boolean { return name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name); }
 
 function fromJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -116,5 +124,5 @@ function fromJson(value: unknown): unknown {
   const entries = Object.entries(value);
   const only = entries[0];
   if (entries.length === 1 && only?.[0] === BYTES && typeof only[1] === 'string') return Buffer.from(only[1], 'base64');
-  return Object.fromEntries(entries.map(([name, member]) => [LIKE_BYTES.test(name) ? name.slice(1) : name, fromJson(member)]));
+  return Object.fromEntries(entries.map(([name, member]) => [isLikeBytes(name) ? name.slice(1) : name, fromJson(member)]));
 }

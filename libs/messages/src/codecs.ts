@@ -161,7 +161,7 @@ export function createCodecs(registry: SchemaSource): Codecs {
 export function recordOf<T extends TopicName>(topic: T, decoded: Decoded): TopicRecords[T] | null {
   if (decoded.kind !== 'decoded' || !recordsOf(topic).includes(decoded.fullName)) return null;
   // The full name is one of the topic's, and the resolver gave `body` the shape of our schema of that name.
-  return { type: decoded.type, body: decoded.body } as TopicRecords[T];
+  return { type: decoded.type, body: decoded.body };
 }
 
 /**

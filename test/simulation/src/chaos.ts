@@ -47,12 +47,14 @@ export function startChaos(world: World): void {
       world.faults.note('database rolled back');
       world.trace(() => `the database of ${service} is an older copy now`);
       world.databases[service].restore(snapshot);
+      world.restored.add(service);
     },
     wipe: () => {
       const service = random.pick(SERVICES);
       world.faults.note('database dropped');
       world.trace(() => `the database of ${service} is gone`);
       world.databases[service].wipe();
+      world.restored.add(service);
     },
     clock: () => { world.stepClock(); },
   };

@@ -66,7 +66,7 @@ export class Stories {
     execute_again: () => { this.#again((told) => told.body); },
     execute_otherwise: () => {
       this.outside.told += 1;
-      this.#again((told) => ({ ...told.body, event_id: this.#id('other'), args: plainPayload({ order_id: 'x', amount_minor: 1, currency: 'EUR' }) }));
+      this.#again((told) => ({ ...told.body, event_id: this.#id('other'), args: plainPayload({ order_id: this.#id('order'), amount_minor: 1, currency: 'EUR' }) }));
     },
     declare: () => { this.#state('AssumptionDeclared'); },
     invalidate: () => { this.#state('AssumptionInvalidated'); },

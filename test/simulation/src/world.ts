@@ -75,6 +75,8 @@ export class World {
   readonly runtimes = new Map<SimActor, ServiceRuntime>();
   readonly random: Random;
   readonly mutantContext: MutantContext;
+  /** Services whose database was replaced under them: they are started anew, as an operator does after a restore. */
+  readonly restored = new Set<ServiceName>();
   lastAppendAt = EPOCH;
   #actors = new Map<string, SimActor>();
   #order = 0;
@@ -119,6 +121,8 @@ export class World {
     this.#actors.set(name, made);
     return made;
   }
+
+  adopt(actor: SimActor): void { this.#actors.set(actor.name, actor); }
 
   living(): readonly SimActor[] { return [...this.#actors.values()].filter((actor) => actor.alive && actor.role !== 'outside'); }
 
@@ -177,6 +181,7 @@ export class World {
     this.#clockOffset = 0;
     for (const actor of this.living()) { this.scheduler.thaw(actor); this.broker.rejoin(actor.name); }
     for (const packet of this.broker.pendingLate) packet.release();
+    for (const actor of this.living()) if (this.restored.has(actor.role as ServiceName)) this.kill(actor, 'restarted after a restore of its database'); // workers are in no such set
     this.trace(() => 'everything is well from here on');
   }
 

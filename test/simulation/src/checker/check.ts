@@ -1,8 +1,49 @@
-// The checker, first cut.
+// The checker: reads what a run left behind and says which promises it broke.
 import type { World } from '../world.js';
-export interface Violation { readonly promise: string; readonly rule: string; readonly detail: string }
-export interface Checked { readonly violations: readonly Violation[]; readonly operations: number; readonly accepted: number; readonly verified: number }
-export async function check(world: World, _o: { readonly isQuick: boolean }): Promise<Checked> {
-  await Promise.resolve();
-  return { violations: world.halted.map((detail) => ({ promise: 'P2', rule: 'halted', detail })), operations: 1, accepted: 1, verified: 1 };
+import { ofType, readHistory, text } from './history.js';
+import type { History, Violation } from './history.js';
+import { checkAtMostOnce } from './p01-at-most-once.js';
+import { checkNothingLost } from './p02-nothing-lost.js';
+import { checkPermission } from './p03-permission.js';
+import { checkChanged, checkWindows } from './p06-windows.js';
+import { checkBudgets } from './p08-budgets.js';
+import { checkClosure } from './p09-closure.js';
+import { checkQuietStart, checkRebuild } from './p10-rebuild.js';
+import { checkLists } from './p12-lists.js';
+
+export type { Violation } from './history.js';
+
+export interface Checked {
+  readonly violations: readonly Violation[];
+  /** Distinct facts and commands told by the outside. */
+  readonly operations: number;
+  /** Of them, what was recorded as told, or answered with yes. */
+  readonly accepted: number;
+  /** Compensations that were observed. */
+  readonly verified: number;
 }
+
+/** Checks a world that is quiet. */
+export async function check(world: World, { isQuick }: { readonly isQuick: boolean }): Promise<Checked> {
+  const history = readHistory(world);
+  checkAtMostOnce(history);
+  checkNothingLost(history);
+  checkPermission(history);
+  checkWindows(history);
+  checkChanged(history);
+  checkBudgets(history);
+  checkClosure(history);
+  checkQuietStart(history);
+  await checkLists(history);
+  if (!isQuick && world.halted.length === 0) await checkRebuild(history);
+  return { violations: history.violations, ...countsOf(history) };
+}
+
+function countsOf(history: History): Pick<Checked, 'operations' | 'accepted' | 'verified'> {
+  const answers = ['recourse.contracts', 'recourse.mutations', 'recourse.recoveries', 'recourse.budgets'].flatMap((log) => ofType(history, log, 'CommandAnswered'));
+  const facts = new Set([...history.wires['recourse.tool-executions'] ?? [], ...history.wires['recourse.assumption-events'] ?? []].map(({ type, key, body }) => `${String(type)} ${key} ${text(body, 'event_id')}`));
+  const recorded = [...ofType(history, 'recourse.mutations', 'MutationRecorded', 'MutationPlanned'), ...ofType(history, 'recourse.assumptions', 'AssumptionStated')].length;
+  const verified = ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated').length;
+  return { operations: facts.size + answers.length, accepted: recorded + answers.filter(({ body }) => body['status'] === 'accepted').length, verified };
+}
+

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { canonicalRow, columnValue, compareText, decodeDoc, encodeDoc } from './row-codec.js';
+import type { Doc, Row } from './service-core.js';
+
+const leaf = fc.oneof(fc.string({ unit: 'binary' }), fc.maxSafeInteger(), fc.boolean(), fc.constant(null), fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)));
+const name = fc.oneof(fc.string(), fc.constantFrom('$b', '$$b', '$', 'b', '__proto__', 'constructor'));
+const { value } = fc.letrec((tie) => ({ value: fc.oneof({ depthSize: 'small' }, leaf, fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true })) }));
+const doc = fc.dictionary(name, value, { maxKeys: 5, noNullPrototype: true });
+const rowOf = (own: Doc): Row => ({ kind: 'k', group: 'g', key: 'x', dueAt: null, doc: own });
+
+describe('a doc', () => {
+  it('comes back as it was, whatever its members are called', () => {
+    fc.assert(fc.property(doc, (own) => {
+      const again = decodeDoc(encodeDoc(own));
+      expect(again).toEqual(own);
+      expect(canonicalRow(rowOf(again))).toBe(canonicalRow(rowOf(own)));
+    }));
+  });
+
+  it('is not changed by being written', () => {
+    const own = Object.freeze({ $b: 'x', bytes: Buffer.from('x'), list: Object.freeze([Buffer.from('y'), 1]) });
+    encodeDoc(own);
+    expect(own).toEqual({ $b: 'x', bytes: Buffer.from('x'), list: [Buffer.from('y'), 1] });
+  });
+
+  it('takes no other kinds of values', () => {
+    for (const odd of [1n, () => 1, Symbol('x')]) expect(() => encodeDoc({ odd })).toThrow(TypeError);
+  });
+});
+
+describe('text', () => {
+  it('is ordered as its UTF-8 bytes are', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
+      expect(Math.sign(compareText(a, b))).toBe(Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    }));
+  });
+});
+
+describe('a column', () => {
+  const column = (type: 'text' | 'bigint', of: string | number) => ({ name: 'c', type, of: () => of });
+
+  it('holds text that a database can take and index', () => {
+    expect(columnValue(column('text', 'a\0b'), rowOf({}))).toBe('a\uFFFDb');
+    expect(columnValue(column('text', 'x'.repeat(10_000)), rowOf({}))).toHaveLength(200);
+  });
+
+  it('is a bug when it answers with another type than it declares', () => {
+    expect(() => columnValue(column('bigint', 'x'), rowOf({}))).toThrow(/declared bigint/);
+    expect(() => columnValue(column('bigint', 1.5), rowOf({}))).toThrow(/declared bigint/);
+  });
+});

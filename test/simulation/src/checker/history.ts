@@ -1,0 +1,112 @@
+// What a run left behind, read from offset 0 by the acceptance rule alone. Knows nothing of the loop.
+import { ChainReader, genesisHead } from '@recourse/chain';
+import { TOPICS } from '@recourse/messages';
+import { LOG_ID } from '../world.js';
+import type { World } from '../world.js';
+
+/** A body of some record; the checker reads fields by name. */
+// Records of all types pass here: their shapes are in schemas/, and each check names the fields it reads.
+export type Body = Readonly<Record<string, never>>;
+
+export interface LogRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly key: string;
+  readonly type: string;
+  // Fields are read by name, as a reader without our types would.
+  readonly body: Fields;
+  readonly seq: number;
+  readonly hash: Buffer;
+  readonly decidedAt: number;
+  /** Place in the one order of everything that took effect. */
+  readonly order: number;
+}
+
+export interface WireRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly key: string;
+  /** Null for bytes that are no record. */
+  readonly type: string | null;
+  readonly body: Fields;
+  readonly order: number;
+}
+
+/** Fields of a record, by name. */
+export interface Fields { readonly [name: string]: unknown }
+
+export interface Violation { readonly promise: string; readonly rule: string; readonly detail: string }
+
+export interface History {
+  readonly world: World;
+  /** Accepted records by topic, in order of partition and seq. */
+  readonly logs: Readonly<Record<string, readonly LogRecord[]>>;
+  readonly wires: Readonly<Record<string, readonly WireRecord[]>>;
+  readonly violations: Violation[];
+}
+
+export const text = (fields: Fields, name: string): string => String(fields[name]);
+export const number = (fields: Fields, name: string): number => Number(fields[name]);
+/** A nested record. */
+export const nested = (fields: Fields, name: string): Fields => (fields[name] ?? {}) as Fields;
+export const list = (fields: Fields, name: string): readonly Fields[] => (fields[name] ?? []) as readonly Fields[];
+export const bytes = (fields: Fields, name: string): string => (fields[name] as Buffer | null)?.toString('hex') ?? '';
+
+/** Reads everything. */
+export function readHistory(world: World): History {
+  const violations: Violation[] = [];
+  const dump = world.broker.dump();
+  const logs: Record<string, LogRecord[]> = {};
+  const wires: Record<string, WireRecord[]> = {};
+  for (const { name, kind } of TOPICS) {
+    const partitions = dump[name] ?? [];
+    if (kind === 'wire') wires[name] = partitions.flatMap((records, partition) => records.map((record) => wireRecord(world, name, partition, record)));
+    else logs[name] = partitions.flatMap((records, partition) => readLog(world, name, partition, partitions.length, records));
+  }
+  return { world, logs, wires, violations };
+}
+
+type Fetched = ReturnType<World['broker']['dump']>[string][number][number];
+
+function readLog(world: World, topic: string, partition: number, partitionCount: number, records: readonly Fetched[]): readonly LogRecord[] {
+  const chain = new ChainReader(genesisHead({ logId: LOG_ID, topic, partition, partitionCount }), world.codecs.fingerprintOf);
+  const found: LogRecord[] = [];
+  for (const record of records) {
+    const verdict = chain.read(record);
+    if (verdict.kind !== 'accepted') continue;
+    const decoded = world.codecs.decodeSync(record.value);
+    if (decoded.kind !== 'decoded') throw new Error(`${topic}/${String(partition)}@${String(record.offset)} is ${decoded.kind}`);
+    const body = decoded.body as Fields; // a decoded record is an object
+    found.push({
+      topic, partition, offset: record.offset, key: record.key?.toString('utf8') ?? '', type: decoded.type, body, seq: verdict.head.seq, hash: verdict.head.hash,
+      decidedAt: number(body, 'decided_at'), order: record.timestamp,
+    });
+  }
+  return found;
+}
+
+function wireRecord(world: World, topic: string, partition: number, record: Fetched): WireRecord {
+  const decoded = world.codecs.decodeSync(record.value);
+  const isRecord = decoded.kind === 'decoded';
+  return {
+    topic, partition, offset: record.offset, key: record.key?.toString('utf8') ?? '', type: isRecord ? decoded.type : null,
+    body: isRecord ? decoded.body as Fields : {}, order: record.timestamp, // a decoded record is an object
+  };
+}
+
+export function ofType(history: History, topic: string, ...types: readonly string[]): readonly LogRecord[] {
+  return (history.logs[topic] ?? []).filter(({ type }) => types.includes(type));
+}
+
+export function wireOf(history: History, topic: string, ...types: readonly string[]): readonly WireRecord[] {
+  return (history.wires[topic] ?? []).filter(({ type }) => type !== null && types.includes(type));
+}
+
+/** Says that a promise is broken. */
+export function broken(history: History, promise: string, rule: string, detail: string): void {
+  history.violations.push({ promise, rule, detail });
+}
+
+export function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> { return Map.groupBy(items, key); }

@@ -1,0 +1,38 @@
+// P1: a mutation is compensated at most once in effect, and called compensated only where it is undone.
+import { broken, groupBy, ofType, text } from './history.js';
+import type { History } from './history.js';
+
+export function checkAtMostOnce(history: History): void {
+  const { provider } = history.world;
+  for (const [transaction, effects] of groupBy(provider.effects, ({ transactionId }) => transactionId)) {
+    if (effects.length > 1) broken(history, 'P1', 'at most once', `${transaction} was undone ${String(effects.length)} times: ${effects.map(({ worker, callId, attempt }) => `${worker} ${callId}/${String(attempt)}`).join(', ')}`);
+  }
+  checkVerified(history);
+  checkReconciled(history);
+}
+
+/** An outcome `compensated` stands on an effect that is there. */
+function checkVerified(history: History): void {
+  const dispatched = new Map(ofType(history, 'recourse.recoveries', 'LegDispatched').map(({ body }) => [text(body, 'mutation_id'), transactionOf(body)]));
+  for (const { body, order } of ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded')) {
+    if (body['outcome'] !== 'compensated') continue;
+    const transaction = dispatched.get(text(body, 'mutation_id'));
+    const isUndone = history.world.provider.effects.some((effect) => effect.transactionId === transaction && effect.order < order);
+    if (!isUndone) broken(history, 'P1', 'verified', `${text(body, 'mutation_id')} is called compensated, and ${String(transaction)} was not undone`);
+  }
+}
+
+/** An attempt after the first looked before it acted. */
+function checkReconciled(history: History): void {
+  const { calls } = history.world.provider;
+  for (const call of calls) {
+    if (call.phase !== 'execute' || call.attempt < 2) continue;
+    const hasLooked = calls.some((other) => other.phase === 'reconcile' && other.callId === call.callId && other.attempt === call.attempt && other.order < call.order);
+    if (!hasLooked) broken(history, 'P1', 'reconcile first', `attempt ${String(call.attempt)} of ${call.callId} acted before it looked`);
+  }
+}
+
+function transactionOf(leg: Readonly<Record<string, unknown>>): string {
+  return text((leg['ref'] ?? {}) as Readonly<Record<string, unknown>>, 'external_transaction_ref'); // a MutationRef
+}
+

@@ -1,0 +1,105 @@
+// P2: what reached a wire is in its log exactly once: recorded, conflicting, answered or parked. What one log says reaches the next.
+import { broken, groupBy, nested, number, ofType, text, wireOf } from './history.js';
+import type { Fields, History, LogRecord, WireRecord } from './history.js';
+
+const COMMANDS: Readonly<Record<string, string>> = {
+  'recourse.registry-commands': 'recourse.contracts', 'recourse.ledger-commands': 'recourse.mutations',
+  'recourse.recovery-commands': 'recourse.recoveries', 'recourse.budget-commands': 'recourse.budgets',
+};
+const LOGS = ['recourse.contracts', 'recourse.assumptions', 'recourse.mutations', 'recourse.recoveries', 'recourse.budgets'] as const;
+
+export function checkNothingLost(history: History): void {
+  for (const halted of history.world.halted) broken(history, 'P2', 'goes on', halted);
+  const parked = new Set(LOGS.flatMap((log) => ofType(history, log, 'RecordParked').map(({ body }) => placeOf(body))));
+  const isParked = (wire: WireRecord): boolean => parked.has(`${wire.topic}/${String(wire.partition)}/${String(wire.offset)}`);
+  checkExecutions(history, isParked);
+  checkStatements(history, isParked);
+  checkCommands(history, isParked);
+  checkReports(history, isParked);
+  checkHops(history);
+  checkOwed(history);
+}
+
+function placeOf(body: Fields): string { return `${text(body, 'topic')}/${text(body, 'partition')}/${text(body, 'offset')}`; }
+
+function checkExecutions(history: History, isParked: (wire: WireRecord) => boolean): void {
+  const mutations = history.logs['recourse.mutations'] ?? [];
+  const recorded = new Set(mutations.flatMap(({ type, body }) => (['MutationRecorded', 'MutationPlanned', 'ExecutionConflicted'].includes(type) ? [text(body, 'event_id')] : [])));
+  const executed = new Set(ofType(history, 'recourse.mutations', 'MutationRecorded').map(({ body }) => effectOf(nested(body, 'execution'))));
+  for (const wire of history.wires['recourse.tool-executions'] ?? []) {
+    if (isParked(wire) || recorded.has(text(wire.body, 'event_id'))) continue;
+    // An intent that comes after its execution tells nothing new.
+    if (wire.type === 'ToolPlanned' && executed.has(effectOf(wire.body))) continue;
+    broken(history, 'P2', 'recorded', `${String(wire.type)} ${text(wire.body, 'event_id')} at ${wire.topic}/${String(wire.partition)}@${String(wire.offset)} is nowhere in the log`);
+  }
+  once(history, ofType(history, 'recourse.mutations', 'MutationRecorded'), ({ body }) => `${text(body, 'mutation_id')} ${text(body, 'event_id')}`, 'execution');
+  once(history, ofType(history, 'recourse.mutations', 'MutationRecorded').filter(({ body }) => body['execution_state'] === 'succeeded'), ({ body }) => text(body, 'mutation_id'), 'success');
+  once(history, ofType(history, 'recourse.mutations', 'MutationPlanned'), ({ body }) => text(body, 'mutation_id'), 'intent');
+}
+
+function effectOf(fields: Fields): string { return `${text(fields, 'tenant')} ${text(fields, 'run_id')} ${text(fields, 'effect_key')}`; }
+
+function checkStatements(history: History, isParked: (wire: WireRecord) => boolean): void {
+  const idOf = ({ body }: { readonly body: Fields }): string => `${text(body, 'tenant')} ${text(body, 'ref')} ${text(body, 'event_id')}`;
+  const stated = ofType(history, 'recourse.assumptions', 'AssumptionStated');
+  const known = new Set([...stated, ...ofType(history, 'recourse.assumptions', 'StatementConflicted')].map(idOf));
+  for (const wire of history.wires['recourse.assumption-events'] ?? []) {
+    if (!isParked(wire) && !known.has(idOf(wire))) broken(history, 'P2', 'recorded', `${String(wire.type)} ${idOf(wire)} is nowhere in the log`);
+  }
+  once(history, stated, idOf, 'statement');
+}
+
+function checkCommands(history: History, isParked: (wire: WireRecord) => boolean): void {
+  for (const [topic, log] of Object.entries(COMMANDS)) {
+    const answers = groupBy(ofType(history, log, 'CommandAnswered'), ({ body }) => text(body, 'command_id'));
+    for (const [id, found] of answers) if (found.length > 1) broken(history, 'P2', 'answered once', `command ${id} has ${String(found.length)} answers in ${log}`);
+    for (const wire of history.wires[topic] ?? []) {
+      const id = text(nested(wire.body, 'envelope'), 'command_id');
+      if (!isParked(wire) && !answers.has(id)) broken(history, 'P2', 'answered', `command ${id} (${String(wire.type)}) has no answer in ${log}`);
+    }
+  }
+}
+
+function checkReports(history: History, isParked: (wire: WireRecord) => boolean): void {
+  const known = new Set(ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'ReportRefused').map(({ body }) => text(body, 'leg_id')));
+  for (const wire of wireOf(history, 'recourse.tool-results', 'LegReported')) {
+    if (!isParked(wire) && !known.has(text(wire.body, 'leg_id'))) broken(history, 'P2', 'recorded', `the report on ${text(wire.body, 'leg_id')} is nowhere in the log`);
+  }
+}
+
+/** What one log says, the next has taken up. */
+function checkHops(history: History): void {
+  const mutations = 'recourse.mutations';
+  const recoveries = 'recourse.recoveries';
+  const mutationsOf = (records: readonly LogRecord[]): ReadonlySet<string> => new Set(records.map(({ body }) => text(body, 'mutation_id')));
+  follows(history, ofType(history, mutations, 'CommitContradicted'), mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant')), 'a contradicted commit has a rollback');
+  follows(history, ofType(history, recoveries, 'RollbackOpened'), mutationsOf(ofType(history, mutations, 'CommitRolledBack', 'TriggerUnmatched')), 'an opened rollback is marked');
+  follows(history, ofType(history, mutations, 'CommitRolledBack'), mutationsOf(ofType(history, recoveries, 'StepDecided')), 'a marked commit has a step');
+  const compensated = ofType(history, recoveries, 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated');
+  const verified = ofType(history, mutations, 'RecoverabilityChanged').filter(({ body }) => body['event'] === 'compensation_verified');
+  follows(history, compensated, mutationsOf(verified), 'a compensation is known to the ledger');
+  once(history, ofType(history, recoveries, 'RollbackOpened'), ({ body }) => text(body, 'rollback_id'), 'rollback');
+  once(history, ofType(history, mutations, 'CommitRolledBack'), ({ body }) => text(body, 'mutation_id'), 'mark');
+  once(history, ofType(history, recoveries, 'StepDecided'), ({ body }) => text(body, 'step_id'), 'step');
+}
+
+function follows(history: History, records: readonly LogRecord[], known: ReadonlySet<string>, rule: string): void {
+  for (const { body, type } of records) if (!known.has(text(body, 'mutation_id'))) broken(history, 'P2', rule, `${type} of ${text(body, 'mutation_id')} was never taken up`);
+}
+
+/** A lease this long leaves time for every disturbance there is: its request was sent. Milliseconds. */
+const SENT_WITHIN_MS = 9_000;
+
+/** What is owed to a worker was sent, unless there was hardly time (L9). */
+function checkOwed(history: History): void {
+  const sent = new Set(wireOf(history, 'recourse.tool-requests.payments', 'LegRequested').map(({ body }) => `${text(body, 'leg_id')} ${text(body, 'attempt')}`));
+  for (const { body, decidedAt } of ofType(history, 'recourse.recoveries', 'LegDispatched')) {
+    if (number(body, 'not_after') - decidedAt < SENT_WITHIN_MS || sent.has(`${text(body, 'leg_id')} ${text(body, 'attempt')}`)) continue;
+    broken(history, 'P2', 'sent', `${text(body, 'leg_id')} was dispatched and never asked of a worker`);
+  }
+}
+
+function once(history: History, records: readonly LogRecord[], key: (record: LogRecord) => string, what: string): void {
+  for (const [id, found] of groupBy(records, key)) if (found.length > 1) broken(history, 'P2', 'exactly once', `${what} ${id} was recorded ${String(found.length)} times`);
+}
+

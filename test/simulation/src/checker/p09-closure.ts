@@ -1,0 +1,113 @@
+// P9: exactly the commits an invalidation reaches are contradicted; each consumer sees a commit before its rollback, in order.
+import { broken, groupBy, list, nested, number, ofType, text } from './history.js';
+import type { Fields, History, LogRecord } from './history.js';
+
+export function checkClosure(history: History): void {
+  checkReached(history);
+  checkNotices(history);
+}
+
+/** A statement that stands in its scope from its seq on. */
+interface Standing { readonly seq: number; readonly order: number; readonly partition: number; readonly runId: string | null; readonly isInvalid: boolean }
+
+/**
+ * An oracle of its own over statements and reliance.
+ *
+ * Shape: a commit relies on a ref from a position of the ref's partition on. Whatever was invalid there, or became so later,
+ *        contradicts it; nothing else does. The position lies between what its chain had already read and the end of the log.
+ */
+function checkReached(history: History): void {
+  const statements = groupBy(ofType(history, 'recourse.assumptions', 'AssumptionStated').filter(({ body }) => body['superseded'] === false), ({ body }) => `${text(body, 'tenant')} ${text(body, 'ref')}`);
+  const hits = new Map<string, Set<number>>();
+  for (const { body } of ofType(history, 'recourse.mutations', 'CommitContradicted')) {
+    const evidence = nested(body, 'evidence');
+    if (evidence['ref'] === null) continue;
+    const id = `${text(body, 'mutation_id')} ${text(evidence, 'ref')}`;
+    const seqs = hits.get(id) ?? new Set<number>();
+    if (seqs.has(number(evidence, 'position'))) broken(history, 'P9', 'once', `${id} was contradicted twice by ${text(evidence, 'position')}`);
+    hits.set(id, seqs.add(number(evidence, 'position')));
+  }
+  for (const [mutation, records] of groupBy(ofType(history, 'recourse.mutations', 'MutationRecorded'), ({ body }) => text(body, 'mutation_id'))) checkMutation(history, mutation, records, statements, hits);
+}
+
+function checkMutation(history: History, mutation: string, records: readonly LogRecord[], statements: ReadonlyMap<string, readonly LogRecord[]>, hits: ReadonlyMap<string, ReadonlySet<number>>): void {
+  const binding = records.filter(({ body }) => body['execution_state'] !== 'failed');
+  const refs = new Set(binding.flatMap(({ body }) => list(body, 'judged').map((judged) => text(judged, 'ref'))));
+  for (const ref of refs) {
+    const bound = binding.flatMap((record) => list(record.body, 'judged').filter((judged) => text(judged, 'ref') === ref).map((judged) => ({ record, judged })));
+    const [first] = bound;
+    if (first === undefined) continue;
+    const { tenant, run_id: runId } = nested(first.record.body, 'execution');
+    const stated = standingOf(statements.get(`${String(tenant)} ${ref}`) ?? [], String(runId));
+    for (const { record, judged } of bound) checkPosition(history, mutation, record, judged);
+    const expected = new Set<number>();
+    for (const { judged } of bound) for (const seq of invalidAt(stated, number(judged, 'position'))) expected.add(seq);
+    for (const statement of stated) if (statement.isInvalid && statement.seq > number(first.judged, 'position')) expected.add(statement.seq);
+    const actual = hits.get(`${mutation} ${ref}`) ?? new Set<number>();
+    const missing = [...expected].filter((seq) => !actual.has(seq) && !isCoveredLater(seq, bound, actual));
+    const extra = [...actual].filter((seq) => !expected.has(seq));
+    if (missing.length > 0) broken(history, 'P9', 'reached', `${mutation} relies on ${ref} and was not contradicted by ${missing.join()} (was by ${[...actual].join()})`);
+    if (extra.length > 0) broken(history, 'P9', 'not reached', `${mutation} relies on ${ref} and was contradicted by ${extra.join()}, which had been reaffirmed`);
+  }
+}
+
+/** A mutation recorded twice (uncertain, then succeeded) is judged anew at the later position: what came between may be covered by either. */
+function isCoveredLater(seq: number, bound: readonly { readonly judged: Fields }[], actual: ReadonlySet<number>): boolean {
+  return bound.length > 1 && bound.slice(1).some(({ judged }) => seq <= number(judged, 'position')) && actual.size > 0;
+}
+
+function standingOf(statements: readonly LogRecord[], runId: string): readonly Standing[] {
+  return statements
+    .filter(({ body }) => body['run_id'] === null || body['run_id'] === runId)
+    .map(({ body, seq, order, partition }) => ({ seq, order, partition, runId: body['run_id'] as string | null, isInvalid: body['verdict'] === 'invalidated' })); // a run id or null
+}
+
+/** What is invalid at a position: the newest statement of each scope there. The latest of them is what binding is contradicted by. */
+function invalidAt(statements: readonly Standing[], position: number): readonly number[] {
+  const latest = [true, false].map((isGeneral) => statements.filter(({ seq, runId }) => seq <= position && (runId === null) === isGeneral).at(-1));
+  const invalid = latest.flatMap((one) => (one?.isInvalid === true ? [one.seq] : []));
+  return invalid.length === 0 ? [] : [Math.max(...invalid)];
+}
+
+/** The position a ref was judged at is real: not above the log's end then, not below what the same chain had passed. */
+function checkPosition(history: History, mutation: string, record: LogRecord, judged: Fields): void {
+  const partition = number(judged, 'partition');
+  const position = number(judged, 'position');
+  const log = (history.logs['recourse.assumptions'] ?? []).filter((one) => one.partition === partition);
+  const end = log.findLast(({ order }) => order < record.order)?.seq ?? 0;
+  if (position > end) broken(history, 'P9', 'position', `${mutation} was judged at ${String(position)}, above the end ${String(end)}`);
+  const passed = passedBy(history, record, partition);
+  if (position < passed) broken(history, 'P9', 'position', `${mutation} was judged at ${String(position)}, below ${String(passed)}, which its chain had read`);
+}
+
+/** Cursor of a chain in a partition of the assumptions log before a record. */
+function passedBy(history: History, record: LogRecord, partition: number): number {
+  let passed = 0;
+  for (const { type, seq, body, partition: own } of history.logs['recourse.mutations'] ?? []) {
+    if (own !== record.partition || type !== 'Progress' || seq >= record.seq) continue;
+    for (const cursor of list(body, 'cursors')) if (text(cursor, 'topic') === 'recourse.assumptions' && number(cursor, 'partition') === partition) passed = Math.max(passed, number(cursor, 'seq'));
+  }
+  return passed;
+}
+
+function checkNotices(history: History): void {
+  const notices = history.logs['recourse.rollback-notifications'] ?? [];
+  const marked = ofType(history, 'recourse.mutations', 'CommitRolledBack');
+  const announced = notices.filter(({ type }) => type === 'RollbackAnnounced');
+  const count = new Map<string, number>();
+  for (const { body } of announced) count.set(text(body, 'mutation_id'), (count.get(text(body, 'mutation_id')) ?? 0) + 1);
+  for (const { body } of marked) if (count.get(text(body, 'mutation_id')) !== 1) broken(history, 'P9', 'announced', `the rollback of ${text(body, 'mutation_id')} was announced ${String(count.get(text(body, 'mutation_id')) ?? 0)} times`);
+  if (announced.length > marked.length) broken(history, 'P9', 'announced', 'rollbacks were announced that are not marked');
+  for (const [index, { type, body, partition }] of notices.entries()) {
+    const before = notices[index - 1];
+    const isAfterCommit = before?.type === 'CommitAnnounced' && before.partition === partition && text(before.body, 'mutation_id') === text(body, 'mutation_id');
+    if (type === 'RollbackAnnounced' && !isAfterCommit) broken(history, 'P9', 'order', `the rollback of ${text(body, 'mutation_id')} does not follow its commit`);
+    if (before?.partition === partition && isNotAfter(before.body, body)) broken(history, 'P9', 'order', `notice ${text(body, 'source_seq')}/${text(body, 'source_index')} does not follow in order`);
+  }
+}
+
+function isNotAfter(before: Fields, body: Fields): boolean {
+  const from = number(before, 'source_seq');
+  const to = number(body, 'source_seq');
+  return to < from || (to === from && number(body, 'source_index') <= number(before, 'source_index'));
+}
