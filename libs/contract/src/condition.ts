@@ -8,8 +8,8 @@ export interface ConditionFacts {
   /** What the observing capability returned. */
   readonly observed: Json;
   /**
-   * What was bound at acceptance: `bound.args` are the arguments of the reversal, `bound.original` the arguments of the
-   * action, `bound.external_ref` the handle at the provider. Built by `boundFacts`.
+   * What was bound at acceptance: `bound.args` are the arguments of the reversal and `bound.external_ref` the handle at
+   * the provider: what worker and orchestrator both hold, so that both judge alike. Built by `boundFacts`.
    */
   readonly bound: Json;
 }
@@ -21,6 +21,9 @@ export type ConditionVerdict =
 /** Names a condition may read. */
 export const CONDITION_VARIABLES: readonly string[] = ['observed', 'bound'];
 
+/** What `bound` holds. */
+const BOUND_FIELDS: readonly string[] = ['args', 'external_ref'];
+
 /** Compiled conditions kept at the most; contracts are few, and a rebuilt entry costs microseconds. */
 const COMPILED_MAX = 4_096;
 
@@ -29,8 +32,8 @@ const compiled = new Map<string, Evaluate>();
 const environment = celEnv();
 
 /** Builds the `bound` facts of a condition. */
-export function boundFacts(parts: { readonly reversalArgs: Json; readonly originalArgs: Json; readonly externalRef: string | null }): Json {
-  return { args: parts.reversalArgs, original: parts.originalArgs, external_ref: parts.externalRef };
+export function boundFacts(parts: { readonly reversalArgs: Json; readonly externalRef: string | null }): Json {
+  return { args: parts.reversalArgs, external_ref: parts.externalRef };
 }
 
 /**
@@ -57,10 +60,18 @@ export function conditionProblem(expression: string, variables: readonly string[
     const unknown = freeNames(tree.expr).filter((name) => !variables.includes(name));
     if (unknown.length > 0) return `it reads ${unknown.join(', ')}, and there is only ${variables.join(' and ')}`;
     const unbound = calledNames(tree.expr).filter((name) => environment.funcs.find(name) === undefined);
-    return unbound.length === 0 ? null : `there is no function ${unbound.join(', ')}`;
+    if (unbound.length > 0) return `there is no function ${unbound.join(', ')}`;
+    return unboundProblem(expression);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** Fields of `bound` that do not exist: a condition that reads one would never hold. */
+function unboundProblem(expression: string): string | null {
+  const read = [...expression.matchAll(/\bbound\s*\.\s*(\w+)/g)].map(([, name]) => name ?? '');
+  const missing = read.filter((name) => !BOUND_FIELDS.includes(name));
+  return missing.length === 0 ? null : `it reads bound.${missing.join(', bound.')}, and there is only bound.${BOUND_FIELDS.join(' and bound.')}`;
 }
 
 function compile(expression: string): Evaluate {

@@ -7,8 +7,8 @@ import type { Head } from '@recourse/chain';
 import type { LogPosition, OwnLogOptions } from './own-log.js';
 import { OwnLog } from './own-log.js';
 import { backoffMs } from './loop.decisions.js';
-import { Wake } from './scheduler.port.js';
-import type { Scheduler } from './scheduler.port.js';
+import { Wake } from './scheduler.js';
+import type { Scheduler } from './scheduler.js';
 import type { AcceptedRecord, Derived } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 

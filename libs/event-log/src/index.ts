@@ -4,8 +4,8 @@ export type {
   Outgoing, RecordInput, Row, RowAddress, ServiceCore, StateView, TimerInput, Views, ViewSpec,
 } from './service-core.js';
 export type { GroupAddress, Loaded, PartitionStore, ProjectedHead, ProjectResult, StoredCursor, StoreFactory } from './store.port.js';
-export { systemScheduler, Wake } from './scheduler.port.js';
-export type { Scheduler } from './scheduler.port.js';
+export { systemScheduler, Wake } from './scheduler.js';
+export type { Scheduler } from './scheduler.js';
 export { backoffMs, BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend, judgeClock, judgeDelivery, judgeStore, progressAloneIsDue } from './loop.decisions.js';
 export { ALL_RULES } from './loop.rules.js';
 export type { LoopRules } from './loop.rules.js';

@@ -4,8 +4,8 @@
 //   I1. What waits is merged into one transaction; the last change of a row wins.
 //   I2. After `fenced` nothing more is projected: the loop starts over from the store's head.
 import { backoffMs } from './loop.decisions.js';
-import { Wake } from './scheduler.port.js';
-import type { Scheduler } from './scheduler.port.js';
+import { Wake } from './scheduler.js';
+import type { Scheduler } from './scheduler.js';
 import { groupId } from './row-cache.js';
 import type { Change } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';

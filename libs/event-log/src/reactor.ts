@@ -7,8 +7,8 @@ import { Failure } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import type { Kafka, WireProducer } from '@recourse/kafka';
 import { backoffMs } from './loop.decisions.js';
-import type { Scheduler } from './scheduler.port.js';
-import { Wake } from './scheduler.port.js';
+import type { Scheduler } from './scheduler.js';
+import { Wake } from './scheduler.js';
 import type { Outgoing } from './service-core.js';
 
 /** A message as bytes, for records that go back to the wire they came from. */

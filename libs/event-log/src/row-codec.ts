@@ -100,17 +100,14 @@ function listToJson(list: readonly unknown[]): readonly unknown[] {
 }
 
 function objectToJson(value: object): object {
-  let copy: Record<string, unknown> | undefined;
-  for (const [name, member] of Object.entries(value)) {
-    const json = toJson(member);
-    const written = isLikeBytes(name) ? `$${name}` : name;
-    if (json === member && written === name) continue;
-    copy ??= { ...value };
-    if (written !== name) Reflect.deleteProperty(copy, name);
-    // Defined, not assigned: a member may be called __proto__.
-    Object.defineProperty(copy, written, { value: json, enumerable: true, configurable: true, writable: true });
+  const entries = Object.entries(value);
+  let isChanged = false;
+  for (const entry of entries) {
+    const json = toJson(entry[1]);
+    if (json !== entry[1]) { entry[1] = json; isChanged = true; }
+    if (isLikeBytes(entry[0])) { entry[0] = `$${entry[0]}`; isChanged = true; }
   }
-  return copy ?? value;
+  return isChanged ? Object.fromEntries(entries) : value;
 }
 
 const DOLLAR = 36;

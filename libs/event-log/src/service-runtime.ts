@@ -15,8 +15,8 @@ import { backoffMs } from './loop.decisions.js';
 import type { LoopRules } from './loop.rules.js';
 import { PartitionLoop } from './partition-loop.js';
 import type { LoopEvent, LoopHealth, LoopSettings } from './partition-loop.js';
-import { systemScheduler } from './scheduler.port.js';
-import type { Scheduler } from './scheduler.port.js';
+import { systemScheduler } from './scheduler.js';
+import type { Scheduler } from './scheduler.js';
 import type { ServiceCore, ViewSpec } from './service-core.js';
 import type { StoreFactory } from './store.port.js';
 

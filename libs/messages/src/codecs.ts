@@ -76,7 +76,7 @@ export interface Codecs {
   /** Fetches a writer schema once. Errors: those of the registry; the next call asks again. */
   load(id: number): Promise<void>;
   /** Fingerprint of a schema that was loaded or prepared, else null. */
-  fingerprintOf(schemaId: number): Buffer | null;
+  readonly fingerprintOf: (schemaId: number) => Buffer | null;
 }
 
 interface Writer { readonly type: AvroType; readonly frame: Buffer }
@@ -161,7 +161,8 @@ export function createCodecs(registry: SchemaSource): Codecs {
 export function recordOf<T extends TopicName>(topic: T, decoded: Decoded): TopicRecords[T] | null {
   if (decoded.kind !== 'decoded' || !recordsOf(topic).includes(decoded.fullName)) return null;
   // The full name is one of the topic's, and the resolver gave `body` the shape of our schema of that name.
-  return { type: decoded.type, body: decoded.body };
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- without it the union is too complex for the compiler
+  return { type: decoded.type, body: decoded.body } as TopicRecords[T];
 }
 
 /**
@@ -199,7 +200,12 @@ function ourType(fullName: string): AvroType {
   return type;
 }
 
+/** Readers of our own schemas as this build writes them, by text: every process of a test run asks for the same few. */
+const OUR_READERS = new Map<string, Reader>();
+
 function readerOf(schema: string): Reader {
+  const known = OUR_READERS.get(schema);
+  if (known !== undefined) return known;
   let theirs: AvroType;
   try { theirs = avroType(schema); } catch (cause) { return { kind: 'bad', reason: 'SCHEMA_UNREADABLE', detail: textOf(cause) }; }
   const fullName = theirs.name;
@@ -208,7 +214,11 @@ function readerOf(schema: string): Reader {
   const type = shortName(fullName);
   if (!(fullName in SCHEMAS)) return { kind: 'foreign', type, fullName, fingerprint };
   const ours = ourType(fullName);
-  if (ours.equals(theirs)) return { kind: 'known', type, fullName, fingerprint, ours, resolver: undefined };
+  if (ours.equals(theirs)) {
+    const reader: Reader = { kind: 'known', type, fullName, fingerprint, ours, resolver: undefined };
+    if (schema === schemaText(fullName)) OUR_READERS.set(schema, reader);
+    return reader;
+  }
   try {
     return { kind: 'known', type, fullName, fingerprint, ours, resolver: ours.createResolver(theirs) };
   } catch (cause) {

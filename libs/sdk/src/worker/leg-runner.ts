@@ -88,7 +88,7 @@ async function observe({ phase, capability, condition }: Extract<StepAction, { d
 function judge(condition: string | null, observed: Json, running: Running): boolean | null {
   if (condition === null) return null;
   // A leg does not carry the arguments of the forward action: a condition on them is for the orchestrator to judge.
-  const bound = boundFacts({ reversalArgs: running.args, originalArgs: null, externalRef: running.step.external_transaction_ref });
+  const bound = boundFacts({ reversalArgs: running.args, externalRef: running.step.external_transaction_ref });
   const judged = evaluateCondition(condition, { observed, bound });
   if (judged.ok) return judged.holds;
   running.detail = judged.detail;

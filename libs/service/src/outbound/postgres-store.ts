@@ -23,7 +23,7 @@ import type { ProjectedLog } from './postgres-schema.js';
 import { copyInto, deleteRows, dueTimers, loadGroups, mergeStage, moveHead, projectSmall, valueColumns, wholeKind } from './postgres-statements.js';
 
 /** Above this a COPY is cheaper than arrays as parameters, in spite of its round trips. */
-const SMALL_CHANGES_MAX = 250;
+const SMALL_CHANGES_MAX = 200;
 const HASH_PAGE = 2_000;
 const UNIQUE_VIOLATION = '23505';
 /** A table in which new rows turned out old is merged into this many times before a plain COPY is tried again, at most. */

@@ -93,7 +93,7 @@ function seen(step: StepDoc, observations: readonly Observation[], phase: Observ
   const observed = last === undefined ? undefined : readable(last.observed);
   const reversalArgs = readable(step.call.args);
   if (observed === undefined || reversalArgs === undefined) return 'unseen';
-  const bound = boundFacts({ reversalArgs, originalArgs: readable(step.execution.args) ?? null, externalRef: step.ref.external_transaction_ref });
+  const bound = boundFacts({ reversalArgs, externalRef: step.ref.external_transaction_ref });
   const verdict = evaluateCondition(condition, { observed, bound });
   return !verdict.ok ? 'unseen' : verdict.holds ? 'holds' : 'false';
 }

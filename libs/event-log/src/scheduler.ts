@@ -22,6 +22,9 @@ export const systemScheduler: Scheduler = {
   }),
 };
 
+/** Reason of an abort; without one the controller makes an error with a stack, for every wake. */
+const WOKEN = 'woken';
+
 /** Wakes one waiter; a wake while nobody waits is remembered. */
 export class Wake {
   #woken = false;
@@ -31,7 +34,7 @@ export class Wake {
 
   wake(): void {
     this.#woken = true;
-    this.#waiting?.abort();
+    this.#waiting?.abort(WOKEN);
   }
 
   /** Resolves at the next wake, or after `ms`. */
