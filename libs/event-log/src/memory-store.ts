@@ -108,7 +108,7 @@ class MemoryPartitionStore implements PartitionStore {
       this.database.spec(kind);
       rows.push(...rowsOf(kind, group, data.kinds.get(kind)?.get(group)));
     }
-    return { now: this.database.now(), rows };
+    return { now: this.database.now(), headSeq: data.head?.seq ?? null, rows };
   }
 
   async all(kind: string): Promise<readonly Row[]> {

@@ -547,7 +547,9 @@ export class PartitionLoop {
   /** Loads cold groups and asks the time; fails closed when the clock is behind the chain (L1). */
   async #load(groups: readonly { readonly kind: string; readonly group: string }[]): Promise<number> {
     const cold = uniqueGroups(groups).filter(({ kind, group }) => !this.#cache.has(kind, group));
+    const { projectedSeq } = this.#projector;
     const loaded = await this.options.store.load(cold);
+    if ((loaded.headSeq ?? 0) < projectedSeq) throw new Failure('HEAD_MOVED', `the database stands at ${loaded.headSeq ?? 0}, ${projectedSeq} was projected: it is an older copy`);
     if (cold.length > 0) this.#cache.fill(cold, loaded.rows);
     this.#clockAskedAt = this.options.scheduler.now();
     this.#clockOffset = loaded.now - this.#clockAskedAt;

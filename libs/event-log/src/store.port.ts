@@ -29,6 +29,8 @@ export interface ProjectedHead {
 export interface Loaded {
   /** Database time of the query, epoch milliseconds. */
   readonly now: number;
+  /** Seq of the head these rows belong to; null before the first projection. Below what was projected: the database is an older copy. */
+  readonly headSeq: number | null;
   readonly rows: readonly Row[];
 }
 

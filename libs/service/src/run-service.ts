@@ -84,7 +84,10 @@ interface Assembled {
 function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Assembled {
   const metrics = new Metrics({ service: spec.name });
   metrics.collectProcess();
-  const kafka = createKafka({ brokers: config.brokers, clientId: `${spec.name}-${config.instance}`, logger: ({ level, message, fields }) => { logger[level]({ kafka: fields }, message); } });
+  const kafka = createKafka({
+    brokers: config.brokers, clientId: `${spec.name}-${config.instance}`, ...(config.kafkaVia === undefined ? {} : { via: config.kafkaVia }),
+    logger: ({ level, message, fields }) => { logger[level]({ kafka: fields }, message); },
+  });
   const registry = createSchemaRegistry({ url: config.registryUrl });
   const shapes = spec.cores(() => 1);
   const host = new ServiceHost({
@@ -117,7 +120,7 @@ interface RuntimeParts {
 
 function runtimeOf({ config, spec, kafka, registry, metrics, logger, counts }: RuntimeParts, stores: ServiceDatabase): ServiceRuntime {
   const runtime = createServiceRuntime({
-    cores: spec.cores((topic) => countOf(counts, topic)), kafka, registry, stores, logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey,
+    cores: spec.cores((topic) => countOf(counts, topic)), kafka, registry, stores, logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey, sessionTimeoutMs: config.sessionTimeoutMs,
     onEvent: (event) => { tell(event, metrics, logger); },
   });
   metrics.beforeRead(() => { gauge(runtime.loops().map((loop) => loop.health()), metrics); });

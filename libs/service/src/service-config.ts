@@ -4,6 +4,8 @@ import type { ConfigOf } from '@recourse/config';
 
 export const SERVICE_CONFIG = {
   brokers: hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers to begin with.' }),
+  kafkaVia: optional(text('RECOURSE_KAFKA_VIA', { doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).' })),
+  sessionTimeoutMs: integer('RECOURSE_KAFKA_SESSION_TIMEOUT_MS', { doc: 'Longest silence of an instance before others take its partitions over.', min: 500, max: 60_000, unit: 'milliseconds', fallback: '6000' }),
   registryUrl: url('RECOURSE_REGISTRY_URL', { doc: 'Schema registry, Confluent interface.', protocols: ['http:', 'https:'] }),
   logId: text('RECOURSE_LOG_ID', { doc: 'Id of this deployment\'s logs; every genesis hash commits to it, so it never changes.' }),
   databaseUrl: url('RECOURSE_DATABASE_URL', { doc: 'The service\'s own database, with its own role.', protocols: ['postgres:', 'postgresql:'] }),

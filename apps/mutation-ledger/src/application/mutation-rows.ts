@@ -32,10 +32,13 @@ export function mutationIn(state: StateView, runId: string, mutationId: string):
   return doc === undefined ? undefined : mutationOf(doc);
 }
 
-/** A remembered trigger. */
-export function triggerIn(state: StateView, runId: string, mutationId: string): Trigger | undefined {
-  return state.get('trigger', runId, mutationId) as Trigger | undefined;
+/** A remembered trigger: by tenant too, so that naming somebody else's commit takes nothing from its owner. */
+export function triggerIn(state: StateView, runId: string, tenant: string, mutationId: string): Trigger | undefined {
+  return state.get('trigger', runId, triggerKey(tenant, mutationId)) as Trigger | undefined;
 }
+
+/** Key of a remembered trigger among those of its run. */
+export function triggerKey(tenant: string, mutationId: string): string { return `${tenant}|${mutationId}`; }
 
 export function bindingsIn(state: StateView, scope: string): readonly Binding[] { return state.list('binding', scope) as readonly Binding[]; }
 export function spreadsIn(state: StateView, scope: string): readonly Spread[] { return state.list('spread', scope) as readonly Spread[]; }
@@ -62,7 +65,7 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
   },
   TriggerUnmatched: (_state, { body }) => {
     const { mutation_id, tenant, run_id, rollback_id, evidence } = body as Body<TriggerUnmatched>;
-    return [put('trigger', run_id, mutation_id, { mutation_id, tenant, run_id, rollback_id, evidence })];
+    return [put('trigger', run_id, triggerKey(tenant, mutation_id), { mutation_id, tenant, run_id, rollback_id, evidence })];
   },
   SpreadOpened: (_state, { body, decidedAt }) => {
     const { spread_id, tenant, ref, position, scope_run_id, evidence } = body as Body<SpreadOpened>;
@@ -96,8 +99,8 @@ function recorded(state: StateView, { body, decidedAt, hash }: AcceptedRecord): 
     created_at: before?.created_at ?? decidedAt, updated_at: decidedAt, ref, recorded_hash: hash, executed_sha256: content_sha256,
   });
   const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, position: one.position }));
-  const waiting = triggerIn(state, run_id, mutation_id);
-  const fires = waiting?.tenant === tenant ? [put('trigger', run_id, mutation_id, waiting, decidedAt)] : [];
+  const waiting = triggerIn(state, run_id, tenant, mutation_id);
+  const fires = waiting === undefined ? [] : [put('trigger', run_id, triggerKey(tenant, mutation_id), waiting, decidedAt)];
   return [mutation, ...bindings, ...fires];
 }
 
@@ -110,8 +113,9 @@ function contradicted(state: StateView, { body }: AcceptedRecord): readonly Chan
 }
 
 function rolledBack(state: StateView, { body, decidedAt }: AcceptedRecord): readonly Change[] {
-  const { mutation_id, run_id, rollback_id, evidence } = body as Body<CommitRolledBack>;
-  const answered: readonly Change[] = triggerIn(state, run_id, mutation_id) === undefined ? [] : [{ op: 'delete', address: { kind: 'trigger', group: run_id, key: mutation_id } }];
+  const { mutation_id, tenant, run_id, rollback_id, evidence } = body as Body<CommitRolledBack>;
+  const isWaiting = triggerIn(state, run_id, tenant, mutation_id) !== undefined;
+  const answered: readonly Change[] = isWaiting ? [{ op: 'delete', address: { kind: 'trigger', group: run_id, key: triggerKey(tenant, mutation_id) } }] : [];
   return [...changed(state, run_id, mutation_id, decidedAt, { rollback_id, rollback_evidence: evidence }), ...answered];
 }
 

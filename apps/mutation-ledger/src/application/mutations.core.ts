@@ -11,7 +11,7 @@ import {
   closeWindow, decideRecovery, decideRollback, recordConflict, recordExecution, recordIntent, rollBack, standingOfExecution, standingOfIntent,
 } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
-import type { Body, MutationEvent, MutationFact, ParkCode } from '../domain/mutation/mutation.messages.js';
+import type { Body, MutationEvent, MutationFact, ParkCode, Trigger } from '../domain/mutation/mutation.messages.js';
 import { continueSpread, contradictionsAtBinding, decideStatement, EFFECTS_MAX, judgeRefs, REFS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, spreadsIn, triggerIn } from './mutation-rows.js';
@@ -72,7 +72,7 @@ function onEvent(context: DecideContext, input: RecordInput, effectsMax: number)
     case 'AssumptionStated': return onStatement(context, input, event.body, effectsMax);
     case 'RollbackOpened': {
       const { run_id, mutation_id } = event.body;
-      return oneOrNone(decideRollback(event.body, mutationIn(context.state, run_id, mutation_id), triggerIn(context.state, run_id, mutation_id)));
+      return oneOrNone(decideRollback(event.body, mutationIn(context.state, run_id, mutation_id), triggerIn(context.state, run_id, event.body.tenant, mutation_id)));
     }
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
@@ -145,11 +145,13 @@ function onStatement({ state, views, viewsFresh }: DecideContext, input: RecordI
 
 function onTimer({ state, now }: DecideContext, { address: { kind, group, key } }: TimerInput, effectsMax: number): Decision {
   if (kind === 'spread') return facts(...continueSpread(spreadsIn(state, group), bindingsIn(state, group), effectsMax));
-  const mutation = mutationIn(state, group, key);
-  if (!isRecorded(mutation)) return NOTHING;
-  if (kind === 'mutation') return mutation.expires_at !== null && mutation.expires_at <= now ? oneOrNone(closeWindow(mutation)) : NOTHING;
-  const waiting = triggerIn(state, group, key);
-  return waiting === undefined ? NOTHING : oneOrNone(rollBack(mutation, waiting));
+  if (kind === 'mutation') {
+    const mutation = mutationIn(state, group, key);
+    return isRecorded(mutation) && mutation.expires_at !== null && mutation.expires_at <= now ? oneOrNone(closeWindow(mutation)) : NOTHING;
+  }
+  const waiting = state.get(kind, group, key) as Trigger | undefined;
+  const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
+  return waiting !== undefined && isRecorded(commit) ? oneOrNone(rollBack(commit, waiting)) : NOTHING;
 }
 
 function oneOrNone(fact: MutationFact | null): Decision { return fact === null ? NOTHING : facts(fact); }

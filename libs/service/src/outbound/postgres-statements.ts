@@ -55,7 +55,7 @@ export function projectSmall(log: string, isFirst: boolean, parts: readonly Kind
 export function loadGroups(log: string, specs: readonly KindSpec[]): Statement {
   const kinds = specs.map((spec, n) =>
     `(SELECT ${String(n)} AS n, group_key, row_key, due_at, doc FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND group_key = ANY($${String(n + 2)}::text[]))`);
-  const time = '(SELECT -1 AS n, NULL::text COLLATE "C" AS group_key, NULL::text COLLATE "C" AS row_key, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS due_at, NULL::bytea AS doc WHERE $1::int IS NOT NULL)';
+  const time = `(SELECT -1 AS n, NULL::text COLLATE "C" AS group_key, (SELECT seq FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1)::text COLLATE "C" AS row_key, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS due_at, NULL::bytea AS doc)`;
   return named(`${[time, ...kinds].join(' UNION ALL ')} ORDER BY n, group_key, row_key`);
 }
 

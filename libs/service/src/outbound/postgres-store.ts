@@ -82,7 +82,7 @@ class PostgresPartitionStore implements PartitionStore {
       const values: unknown[] = [this.place.partition, ...specs.map((spec) => [...(wanted.get(spec) ?? [])])];
       const { rows } = await this.place.pool.query<LoadedRow>({ ...loadGroups(this.place.log, specs), values });
       const [time, ...found] = rows;
-      return { now: Number(time?.due_at), rows: found.map((row) => rowOf(specs[row.n]?.kind ?? '', row)) };
+      return { now: Number(time?.due_at), headSeq: seqOf(time?.row_key), rows: found.map((row) => rowOf(specs[row.n]?.kind ?? '', row)) };
     });
   }
 
@@ -223,6 +223,9 @@ class CopyHabits {
 }
 
 interface StoredRow { readonly group_key: string; readonly row_key: string; readonly due_at: string | null; readonly doc: Buffer }
+/** The first row of a load carries the head's seq where others carry their key. */
+function seqOf(text: string | null | undefined): number | null { return text === null || text === undefined ? null : Number(text); }
+
 interface LoadedRow extends StoredRow { readonly n: number }
 interface HeadRow {
   readonly seq: string; readonly hash: Buffer; readonly log_offset: string; readonly decided_at: string;

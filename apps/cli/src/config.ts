@@ -1,0 +1,129 @@
+// Where everything is: flags first, then the environment, then the file that a development stack leaves in its data directory.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { hostPorts, optional, readConfig, text, url } from '@recourse/config';
+import { z } from 'zod';
+import { CliProblem } from './problem.js';
+
+const HTTP = { protocols: ['http:', 'https:'] } as const;
+
+export const CLI_CONFIG = {
+  dataDir: optional(text('RECOURSE_DATA_DIR', { doc: 'Data directory of a development stack.' })),
+  contractsUrl: optional(url('RECOURSE_CONTRACTS_URL', { doc: 'Contract registry.', ...HTTP })),
+  ledgerUrl: optional(url('RECOURSE_LEDGER_URL', { doc: 'Mutation ledger.', ...HTTP })),
+  recoveriesUrl: optional(url('RECOURSE_RECOVERIES_URL', { doc: 'Recovery orchestrator.', ...HTTP })),
+  budgetUrl: optional(url('RECOURSE_BUDGET_URL', { doc: 'Budget accountant.', ...HTTP })),
+  issuerUrl: optional(url('RECOURSE_ISSUER_URL', { doc: 'Development issuer of tokens.', ...HTTP })),
+  brokers: optional(hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers, for audits.' })),
+  registryUrl: optional(url('RECOURSE_REGISTRY_URL', { doc: 'Schema registry, Confluent interface, for audits.', ...HTTP })),
+  logId: optional(text('RECOURSE_LOG_ID', { doc: 'Id of the logs; every genesis hash commits to it.' })),
+  databaseUrl: optional(url('RECOURSE_DATABASE_URL', { doc: 'Database of the service whose log is meant, for `log accept-cut`.', protocols: ['postgres:', 'postgresql:'] })),
+  token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Rather use a file.' })),
+  tokenFile: optional(text('RECOURSE_TOKEN_FILE', { doc: 'File that holds a bearer token.' })),
+  tenant: optional(text('RECOURSE_TENANT', { doc: 'Tenant to ask about.' })),
+} as const;
+
+export const SERVICES = ['contracts', 'ledger', 'recoveries', 'budgets'] as const;
+export type Service = (typeof SERVICES)[number];
+
+/** What the flags may say; names as commander gives them. */
+export interface Flags {
+  readonly json?: boolean;
+  readonly dataDir?: string;
+  readonly contractsUrl?: string;
+  readonly ledgerUrl?: string;
+  readonly recoveriesUrl?: string;
+  readonly budgetUrl?: string;
+  readonly issuerUrl?: string;
+  readonly brokers?: string;
+  readonly registry?: string;
+  readonly logId?: string;
+  readonly databaseUrl?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly tenant?: string;
+  readonly as?: string;
+  readonly roles?: string;
+}
+
+/** Everything that is known; what is missing is asked for when it is needed. */
+export interface Settings {
+  readonly services: Readonly<Record<Service, string | null>>;
+  readonly issuerUrl: string | null;
+  readonly brokers: readonly string[] | null;
+  readonly registryUrl: string | null;
+  readonly logId: string | null;
+  /** Database of the service that owns a log, by service name. */
+  readonly databaseOf: (service: string) => string | null;
+  readonly token: string | null;
+  readonly tokenFile: string | null;
+  readonly tenant: string | null;
+}
+
+/** What deploy/dev leaves in the data directory of a stack. */
+const systemFile = z.object({
+  urls: z.object({ issuer: z.string(), registry: z.string(), ledger: z.string(), orchestrator: z.string(), budget: z.string() }),
+  brokers: z.array(z.string()).min(1),
+  registry_url: z.string(),
+  log_id: z.string(),
+  databases: z.record(z.string(), z.string()),
+});
+export type SystemFile = z.infer<typeof systemFile>;
+
+const SYSTEM_FILE = 'system.json';
+/** Where `npm start` keeps its data unless told otherwise. */
+const DEFAULT_DATA_DIR = join('.recourse', 'data');
+
+/** Resolves every address once. Errors: CliProblem(ENVIRONMENT_INVALID, SYSTEM_FILE_UNREADABLE). */
+export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, folder: string): Settings {
+  const env = environmentOf(environment);
+  const system = systemIn(flags.dataDir ?? env.dataDir, folder);
+  return {
+    services: {
+      contracts: flags.contractsUrl ?? env.contractsUrl ?? system?.urls.registry ?? null,
+      ledger: flags.ledgerUrl ?? env.ledgerUrl ?? system?.urls.ledger ?? null,
+      recoveries: flags.recoveriesUrl ?? env.recoveriesUrl ?? system?.urls.orchestrator ?? null,
+      budgets: flags.budgetUrl ?? env.budgetUrl ?? system?.urls.budget ?? null,
+    },
+    issuerUrl: flags.issuerUrl ?? env.issuerUrl ?? system?.urls.issuer ?? null,
+    brokers: flags.brokers?.split(',') ?? env.brokers ?? system?.brokers ?? null,
+    registryUrl: flags.registry ?? env.registryUrl ?? system?.registry_url ?? null,
+    logId: flags.logId ?? env.logId ?? system?.log_id ?? null,
+    databaseOf: (service) => flags.databaseUrl ?? env.databaseUrl ?? system?.databases[service] ?? null,
+    token: flags.token ?? (flags.tokenFile === undefined ? env.token ?? null : null),
+    tokenFile: flags.tokenFile ?? env.tokenFile ?? null,
+    tenant: flags.tenant ?? env.tenant ?? null,
+  };
+}
+
+/** Only our own variables are looked at: a shell may well hold those of the services. */
+function environmentOf(environment: NodeJS.ProcessEnv): { readonly [K in keyof typeof CLI_CONFIG]?: Exclude<ReturnType<(typeof CLI_CONFIG)[K]['schema']['parse']>, null> } {
+  const read = readConfig(CLI_CONFIG, Object.fromEntries(Object.values(CLI_CONFIG).map(({ name }) => [name, environment[name]])));
+  if (read.ok) return read.config;
+  const problems = read.problems.map(({ code, message }) => ({ code, message }));
+  throw new CliProblem('ENVIRONMENT_INVALID', `${problems.length} variables cannot be used`, 'usage', { problems });
+}
+
+/** A named directory must hold the file; otherwise it is looked for here and in the folders above. */
+function systemIn(named: string | undefined, folder: string): SystemFile | null {
+  if (named !== undefined) return readSystem(join(resolve(folder, named), SYSTEM_FILE));
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    const file = join(at, DEFAULT_DATA_DIR, SYSTEM_FILE);
+    if (existsSync(file)) return readSystem(file);
+    if (dirname(at) === at) return null;
+  }
+}
+
+function readSystem(file: string): SystemFile {
+  try {
+    return systemFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (cause) {
+    throw new CliProblem('SYSTEM_FILE_UNREADABLE', `${file} does not say where a stack is`, 'usage', { cause, remedy: 'Start one with `npm start -- --data-dir <directory>`, or give the addresses themselves.' });
+  }
+}
+
+/** The value, or what to do about its absence. Errors: CliProblem(ADDRESS_UNKNOWN). */
+export function known<T>(value: T | null, what: string, flag: string): T {
+  if (value !== null) return value;
+  throw new CliProblem('ADDRESS_UNKNOWN', `nothing says ${what}`, 'usage', { remedy: `Start a stack with \`npm start\`, name its --data-dir, or pass ${flag}.` });
+}

@@ -1,0 +1,77 @@
+// Tables and field lists in plain padded text. Pure.
+
+/** A column: its heading and what a row shows there. */
+export interface Column<Row> {
+  readonly title: string;
+  readonly of: (row: Row) => unknown;
+  /** Numbers stand on the right. */
+  readonly align?: 'left' | 'right';
+}
+
+const GAP = '  ';
+
+/**
+ * Formats rows under headings, every column as wide as its widest cell.
+ *
+ * Shape: no trailing blanks and no cut cells, so ids can be copied.
+ */
+export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const cells = rows.map((row) => columns.map((column) => cellText(column.of(row))));
+  const widths = columns.map(({ title }, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
+  const line = (texts: readonly string[]): string => texts.map((text, at) => pad(text, widths[at] ?? 0, columns[at]?.align)).join(GAP).trimEnd();
+  return [line(columns.map(({ title }) => title)), ...cells.map(line)].join('\n');
+}
+
+/** Formats names and values, one a line; what has no value is left out. */
+export function formatFields(fields: readonly (readonly [name: string, value: unknown])[]): string {
+  const shown = fields.filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const width = Math.max(0, ...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${name.padEnd(width)}${GAP}${cellText(value).replaceAll('\n', `\n${' '.repeat(width + GAP.length)}`)}`).join('\n');
+}
+
+/** A value as people read it: nothing as a dash, lists with commas, anything deeper as JSON. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cellText).join(', ');
+  return JSON.stringify(value);
+}
+
+/** An instant in epoch milliseconds as people read it, in UTC. */
+export function instant(ms: unknown): string | null {
+  return typeof ms === 'number' && Number.isFinite(ms) ? new Date(ms).toISOString().replace('T', ' ').replace(/\.\d+Z$/, 'Z') : null;
+}
+
+/** A span of milliseconds in its largest two units. */
+export function span(ms: unknown): string | null {
+  if (typeof ms !== 'number' || !Number.isFinite(ms)) return null;
+  const seconds = Math.floor(ms / 1_000);
+  const parts = ([['d', 86_400], ['h', 3_600], ['min', 60], ['s', 1]] as const).map(([unit, size], at, units) => {
+    const above = units[at - 1]?.[1];
+    return [Math.floor((above === undefined ? seconds : seconds % above) / size), unit] as const;
+  });
+  const shown = parts.filter(([count]) => count > 0).slice(0, 2).map(([count, unit]) => `${count} ${unit}`);
+  return shown.length === 0 ? '0 s' : shown.join(' ');
+}
+
+/** Minor units with their currency; the number of decimals is the currency's own. */
+export function money(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || !('amount_minor' in value) || !('currency' in value)) return null;
+  return minorUnits(value.amount_minor, value.currency);
+}
+
+export function minorUnits(amount: unknown, currency: unknown): string | null {
+  if (typeof amount !== 'number' || typeof currency !== 'string') return null;
+  const digits = decimalsOf(currency);
+  return `${(amount / 10 ** digits).toFixed(digits)} ${currency}`;
+}
+
+/** Two where the currency is unknown. */
+function decimalsOf(currency: string): number {
+  try {
+    return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  } catch {
+    return 2;
+  }
+}

@@ -1,0 +1,69 @@
+// What the command line refuses or cannot do, and the exit code each kind has.
+import { Failure, FAILURES } from '@recourse/kernel';
+import type { Rejection } from '@recourse/kernel';
+
+/** Every exit code, and what it says to a script. */
+export const EXIT_CODES = {
+  done: { code: 0, summary: 'Done; an audit found nothing.' },
+  found: { code: 1, summary: 'An audit found something; what and where is printed.' },
+  usage: { code: 2, summary: 'The call is not understood, or an address, a token or a file it needs is missing.' },
+  refused: { code: 3, summary: 'A service refused, with a code; nothing was done.' },
+  unavailable: { code: 4, summary: 'A service, Kafka, the schema registry or a database did not answer. The outcome of a command may be unknown.' },
+  pending: { code: 5, summary: 'The command was taken and has no outcome yet; where to ask is printed.' },
+  declined: { code: 6, summary: 'The person at the terminal said no; nothing was done.' },
+  bug: { code: 70, summary: 'A bug.' },
+} as const satisfies Record<string, { readonly code: number; readonly summary: string }>;
+
+export type ExitKind = keyof typeof EXIT_CODES;
+
+/** What can be done about codes that services answer. Codes that carry their own remedy are not here. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  TOKEN_MISSING: 'Pass --token-file (or --token); on a development stack --as <subject> asks its issuer.',
+  TOKEN_REFUSED: 'Get a new token from the issuer that the services trust.',
+  ROLE_REQUIRED: 'Use a token with the role; on a development stack: --roles <role,...>.',
+  TENANT_FOREIGN: 'Use a token of that tenant; on a development stack: --tenant <tenant>.',
+  SELF_APPROVAL: 'Somebody else has to decide: neither the agent nor the person it acted for.',
+  APPROVER_NOT_A_PERSON: 'Use the token of a person.',
+  DIGEST_MISMATCH: 'The action has changed since it was shown. Look again with `recourse recoveries show`, then decide.',
+  STEP_WRONG_PHASE: 'Look at its phase with `recourse recoveries show`.',
+  APPROVAL_USED: 'An approval is used once; look at the step with `recourse recoveries show`.',
+  NOT_FOUND: 'Look for the name with the list command; what was just written may take a moment to show.',
+  NOT_READY: 'The service is still reading its inputs; try again in a moment.',
+  LOG_CUT: 'Find out why the log lost records, then see `recourse log accept-cut --help`.',
+};
+
+/** A coded refusal or failure on its way to the terminal. */
+export class CliProblem extends Error {
+  override readonly name = 'CliProblem';
+  readonly remedy: string | null;
+  readonly problems: readonly Rejection[];
+  constructor(readonly code: string, message: string, readonly exit: ExitKind, more: { readonly remedy?: string; readonly problems?: readonly Rejection[]; readonly cause?: unknown } = {}) {
+    super(message, { cause: more.cause });
+    this.remedy = more.remedy ?? REMEDIES[code] ?? null;
+    this.problems = more.problems ?? [];
+  }
+}
+
+/** Whatever was thrown, as a problem. Pure. */
+export function problemOf(thrown: unknown): CliProblem {
+  if (thrown instanceof CliProblem) return thrown;
+  if (thrown instanceof Failure) {
+    const { summary } = FAILURES[thrown.code];
+    return new CliProblem(thrown.code, thrown.message.replace(`${thrown.code}: `, ''), 'unavailable', { remedy: REMEDIES[thrown.code] ?? summary, cause: thrown });
+  }
+  return new CliProblem('INTERNAL', thrown instanceof Error ? thrown.stack ?? thrown.message : String(thrown), 'bug', { remedy: 'Report it with the lines above.', cause: thrown });
+}
+
+/** Text of a problem for people: the code, what is wrong, every single problem, what to do. Pure. */
+export function describeProblem({ code, message, remedy, problems }: CliProblem): string {
+  return [
+    `${code}: ${message}`,
+    ...problems.map((one) => `  ${one.code}${one.path === undefined ? '' : ` at ${one.path}`}: ${one.message}`),
+    ...(remedy === null ? [] : [`What to do: ${remedy}`]),
+  ].join('\n');
+}
+
+/** The same for scripts. Pure. */
+export function problemJson({ code, message, remedy, problems, exit }: CliProblem): object {
+  return { error: { code, message, remedy, problems, exit_code: EXIT_CODES[exit].code } };
+}

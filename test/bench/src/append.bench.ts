@@ -1,0 +1,138 @@
+// append: what the chain costs a writer.
+//
+// Ours: the log writer of the loop. Every batch is sealed (encoded, read back, hashed, linked), begins with Progress, is
+// sent as one produce request and taken only at the expected base offset. Raw: kafkajs sends the very same bytes.
+// Both have one request in flight, on the same broker, in turns.
+import { OwnLog } from '@recourse/event-log';
+import type { Decided } from '@recourse/event-log';
+import type { OutgoingRecord } from '@recourse/kafka';
+import { plainPayload } from '@recourse/contract';
+import { sha256Hex } from '@recourse/kernel';
+import type { Producer } from 'kafkajs';
+import { freshLogId, makeTopics, PARTITIONS, prepareWriters, say, withStack } from './bench-stack.js';
+import type { BenchStack } from './bench-stack.js';
+import type { Measured } from './report.js';
+import { interleaved, median, rateOf } from './rounds.js';
+
+const LOG = 'recourse.assumptions';
+const RAW_TOPIC = 'bench.raw';
+const RECORD_BYTES = 400;
+const BATCH_RECORDS = 500;
+/** Octets by which sequence number and length prefixes grow past those of an empty record at the start of a log. */
+const GROWTH = 4;
+
+export interface AppendSize { readonly rounds: number; readonly batches: number }
+export const APPEND_FULL: AppendSize = { rounds: 10, batches: 100 };
+export const APPEND_QUICK: AppendSize = { rounds: 6, batches: 40 };
+
+interface Round { readonly done: number; readonly ms: number; readonly sent: readonly (readonly OutgoingRecord[])[] }
+
+export async function benchAppend(size: AppendSize): Promise<Measured> {
+  return withStack(async (bench) => {
+    await makeTopics(bench, [{ name: RAW_TOPIC, partitions: 1, replicationFactor: 1 }]);
+    await prepareWriters(bench, LOG);
+    const producer = bench.raw.producer({ idempotent: false, allowAutoTopicCreation: false, maxInFlightRequests: 1, retry: { retries: 0 } });
+    await producer.connect();
+    const { kafka, codecs, registry } = bench;
+    const log = new OwnLog({ kafka, codecs, registry, topic: LOG, partition: 0, partitionCount: PARTITIONS, logId: freshLogId() });
+    await log.prepare();
+    try {
+      return await measure(bench, log, producer, size);
+    } finally {
+      await log.close();
+      await producer.disconnect();
+    }
+  });
+}
+
+async function measure(bench: BenchStack, log: OwnLog, producer: Producer, { rounds, batches }: AppendSize): Promise<Measured> {
+  const facts = paddedFacts(log, BATCH_RECORDS);
+  say('warming up');
+  let last = await appendRound(log, facts, batches);
+  await rawRound(producer, last.sent);
+  const measured = await interleaved(rounds, {
+    ours: async (round) => { say(`round ${String(round + 1)} of ${String(rounds)}`); last = await appendRound(log, facts, batches); return last; },
+    raw: () => rawRound(producer, last.sent),
+  });
+  const ratios = measured.ours.map(({ ms }, round) => (measured.raw[round]?.ms ?? NaN) / ms);
+  const readBack = await readAll(log);
+  const appended = (rounds + 1) * batches * (BATCH_RECORDS + 1);
+  return {
+    figures: { append_per_s: rateOf(measured.ours), append_raw_per_s: rateOf(measured.raw) },
+    ratios: { append_vs_raw: median(ratios) },
+    counts: {
+      append_rounds: rounds, append_records: rounds * batches * BATCH_RECORDS, append_requests: rounds * batches, append_progress_per_batch: 1,
+      append_value_bytes: last.sent[0]?.[1]?.value.length ?? 0,
+    },
+    gates: {
+      append_records_are_of_the_size: last.sent.every((batch) => batch.slice(1).every(({ value }) => Math.abs(value.length - RECORD_BYTES) <= GROWTH)),
+      append_all_accepted: readBack.accepted === appended && readBack.voids === 0 && readBack.isHead,
+      append_raw_all_stored: await endOf(bench, RAW_TOPIC) === appended,
+    },
+    notes: [`append: ${String(BATCH_RECORDS)} records of ${String(RECORD_BYTES)} bytes and a Progress per request; writer and broker share the cores, registry and PostgreSQL idle beside them`],
+  };
+}
+
+async function appendRound(log: OwnLog, facts: readonly Decided[], batches: number): Promise<Round> {
+  const sent: (readonly OutgoingRecord[])[] = [];
+  const startedAt = performance.now();
+  for (let batch = 0; batch < batches; batch += 1) {
+    const sealer = log.seal(1_700_000_000_000 + batch);
+    sealer.add(progress(batch), 'progress');
+    for (const fact of facts) sealer.add(fact, String(fact.body['ref']));
+    const judgement = await log.append(sealer);
+    if (judgement !== 'accepted') throw new Error(`an append was ${judgement}`);
+    sent.push(sealer.outgoing);
+  }
+  return { done: batches * facts.length, ms: performance.now() - startedAt, sent };
+}
+
+async function rawRound(producer: Producer, batches: readonly (readonly OutgoingRecord[])[]): Promise<Round> {
+  const startedAt = performance.now();
+  let done = 0;
+  for (const batch of batches) {
+    await producer.send({ topic: RAW_TOPIC, acks: -1, timeout: 5_000, messages: batch.map(({ key, value }) => ({ key, value, partition: 0 })) });
+    done += batch.length - 1;
+  }
+  return { done, ms: performance.now() - startedAt, sent: batches };
+}
+
+function progress(batch: number): Decided {
+  return { type: 'Progress', body: { cursors: [{ topic: 'recourse.assumption-events', partition: 0, offset: batch * BATCH_RECORDS, seq: 0, hash: Buffer.alloc(32) }], reacted_seq: batch } };
+}
+
+/** Facts whose framed bytes have the size asked for; what is missing is text of the statement. */
+function paddedFacts(log: OwnLog, count: number): readonly Decided[] {
+  return Array.from({ length: count }, (_, index) => {
+    const bare = log.seal(1_700_000_000_000);
+    bare.add(statement(index, ''), 'probe');
+    return statement(index, 'x'.repeat(RECORD_BYTES - GROWTH - (bare.outgoing[0]?.value.length ?? 0)));
+  });
+}
+
+function statement(index: number, padding: string): Decided {
+  const ref = `order/${String(100_000 + index)}#not_shipped`;
+  return {
+    type: 'AssumptionStated',
+    body: {
+      event_id: `evt_${String(index).padStart(8, '0')}`, tenant: 'acme', ref, run_id: null, source: 'warehouse', source_kind: null, kind: 'declared', verdict: 'holds', superseded: false,
+      statement: plainPayload({ padding }), stated_at: 1_700_000_000_000, content_sha256: Buffer.from(sha256Hex(ref), 'hex'),
+    },
+  };
+}
+
+async function readAll(log: OwnLog): Promise<{ readonly accepted: number; readonly voids: number; readonly isHead: boolean }> {
+  const head = log.position.head;
+  let accepted = 0;
+  for await (const records of log.read(log.origin())) accepted += records.length;
+  return { accepted, voids: log.voids.count, isHead: log.position.head.seq === head.seq && log.position.head.hash.equals(head.hash) };
+}
+
+async function endOf({ kafka }: BenchStack, topic: string): Promise<number> {
+  const reader = await kafka.rawReader();
+  try {
+    return (await reader.range(topic, 0)).high;
+  } finally {
+    await reader.close();
+  }
+}

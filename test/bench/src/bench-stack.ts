@@ -1,0 +1,58 @@
+// A stack of its own for one bench: servers in a temporary directory, topics, schemas and databases made, and all gone at the end.
+import { randomBytes } from 'node:crypto';
+import { createDatabase, provision, startTestStack, topicSpecs } from '@recourse/dev-stack';
+import type { DatabaseAddress, DevStack } from '@recourse/dev-stack';
+import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import type { Kafka, SchemaRegistry, TopicSpec } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
+import { Kafka as KafkaJs, logLevel } from 'kafkajs';
+
+export interface BenchStack {
+  readonly stack: DevStack;
+  readonly kafka: Kafka;
+  readonly registry: SchemaRegistry;
+  readonly codecs: Codecs;
+  /** kafkajs without anything of ours: what the raw baselines use. */
+  readonly raw: KafkaJs;
+}
+
+export const PARTITIONS = 2;
+const SAY = (line: string): void => { process.stderr.write(`  ${line}\n`); };
+
+/** Starts a stack, does the work and takes everything away again. */
+export async function withStack<T>(work: (bench: BenchStack) => Promise<T>): Promise<T> {
+  SAY('starting Kafka, registry and PostgreSQL in a temporary directory');
+  const stack = await startTestStack();
+  try {
+    const kafka = createKafka({ brokers: stack.kafka.brokers, clientId: 'bench' });
+    const registry = createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000 });
+    const raw = new KafkaJs({ brokers: [...stack.kafka.brokers], clientId: 'raw', logLevel: logLevel.NOTHING, retry: { retries: 0 } });
+    return await work({ stack, kafka, registry, codecs: createCodecs(registry), raw });
+  } finally {
+    await stack.stop();
+  }
+}
+
+/** Makes topics of the catalogue (all of them without names) and others beside them. */
+export async function makeTopics({ stack, kafka }: BenchStack, more: readonly TopicSpec[] = []): Promise<void> {
+  await provision(stack, kafka, { topics: [...topicSpecs(PARTITIONS), ...more], databases: [] });
+}
+
+/** Registers the schemas of topics and prepares their writers. */
+export async function prepareWriters({ codecs }: BenchStack, ...topics: readonly string[]): Promise<void> {
+  for (const topic of topics) await codecs.prepareWriter(topic, { register: true });
+}
+
+let databases = 0;
+
+/** A new, empty database. */
+export function freshDatabase({ stack }: BenchStack, name: string): Promise<DatabaseAddress> {
+  databases += 1;
+  return createDatabase(stack, `bench_${name}_${String(databases)}`, 'bench', 'bench');
+}
+
+/** An id that no earlier log had. */
+export function freshLogId(): string { return `bench-${randomBytes(6).toString('hex')}`; }
+
+export { SAY as say };

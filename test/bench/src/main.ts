@@ -1,0 +1,58 @@
+// npm run bench -- <name> [--quick] [--json FILE]
+import { writeFileSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { APPEND_FULL, APPEND_QUICK, benchAppend } from './append.bench.js';
+import { benchHop, HOP_FULL, HOP_QUICK } from './hop.bench.js';
+import { benchIngest, INGEST_FULL, INGEST_QUICK } from './ingest.bench.js';
+import { failedGates, merged, reportOf, tableOf } from './report.js';
+import type { Measured } from './report.js';
+import { benchStart, START_FULL, START_QUICK } from './start.bench.js';
+
+const BENCHES: Readonly<Record<string, (isQuick: boolean) => Promise<Measured>>> = {
+  append: (isQuick) => benchAppend(isQuick ? APPEND_QUICK : APPEND_FULL),
+  ingest: (isQuick) => benchIngest(isQuick ? INGEST_QUICK : INGEST_FULL),
+  hop: (isQuick) => benchHop(isQuick ? HOP_QUICK : HOP_FULL),
+  start: (isQuick) => benchStart(isQuick ? START_QUICK : START_FULL),
+};
+
+const HELP = `npm run bench -- <${Object.keys(BENCHES).join(' | ')} | all> [--quick] [--json FILE]
+
+Each bench sets itself up, compares with a raw baseline in the same run, and checks that what it measured was right.
+Exit code 1 when such a gate fails. See docs/benchmarks.md.
+`;
+
+async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args], allowPositionals: true, options: { quick: { type: 'boolean', default: false }, json: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+  });
+  const [name = ''] = positionals;
+  const names = name === 'all' ? Object.keys(BENCHES) : [name];
+  if (values.help || positionals.length !== 1 || names.some((one) => BENCHES[one] === undefined)) {
+    process.stdout.write(HELP);
+    return values.help ? 0 : 1;
+  }
+  const measured: Measured[] = [];
+  for (const one of names) {
+    process.stderr.write(`bench ${one}${values.quick ? ', quick' : ''}\n`);
+    const result = await BENCHES[one]?.(values.quick);
+    if (result !== undefined) measured.push(result);
+  }
+  const all = merged(measured);
+  const report = reportOf(name, all);
+  process.stdout.write(`${tableOf(report, all.notes)}\n`);
+  if (values.json !== undefined) writeFileSync(fromCaller(values.json), `${JSON.stringify(report, null, 2)}\n`);
+  const failed = failedGates(report.gates);
+  if (failed.length > 0) process.stderr.write(`gates that failed: ${failed.join(', ')}\n`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+/** A relative file is meant from where the person stands; npm keeps that place in INIT_CWD. */
+function fromCaller(file: string): string { return isAbsolute(file) ? file : resolve(process.env['INIT_CWD'] ?? process.cwd(), file); }
+
+process.exitCode = await run(process.argv.slice(2)).catch((cause: unknown) => {
+  process.stderr.write(`${cause instanceof Error ? cause.stack ?? cause.message : String(cause)}\n`);
+  return 1;
+});
+// Pools and clients of libraries may keep timers; the work is done.
+process.exit();

@@ -1,0 +1,99 @@
+// What a bench says: one flat object for machines, one table for people.
+import { execFileSync } from 'node:child_process';
+import { cpus, totalmem } from 'node:os';
+import { root } from '../../../scripts/lib/paths.mjs';
+
+/** Numbers by flat key. */
+export type Numbers = Readonly<Record<string, number>>;
+
+/** What one bench measured. */
+export interface Measured {
+  /** Absolute numbers; the unit is the end of the key. */
+  readonly figures: Numbers;
+  /** Ours against the raw baseline of the same run. */
+  readonly ratios: Numbers;
+  /** Records, statements and flushes beside the figures. */
+  readonly counts: Numbers;
+  /** What had to be right for the figures to mean anything. */
+  readonly gates: Readonly<Record<string, boolean>>;
+  /** Lines for people: what shared the cores, what the figure is made of. */
+  readonly notes: readonly string[];
+}
+
+export interface Report extends Omit<Measured, 'notes'> {
+  readonly name: string;
+  readonly commit: string;
+  readonly machine: string;
+}
+
+/** A figure or ratio that the project has promised itself. */
+interface Target { readonly key: string; readonly bound: 'min' | 'max'; readonly value: number }
+
+export const TARGETS: readonly Target[] = [
+  { key: 'append_vs_raw', bound: 'min', value: 0.85 },
+  { key: 'ingest_vs_merge', bound: 'min', value: 0.6 },
+  { key: 'ingest_per_s', bound: 'min', value: 20_000 },
+  { key: 'hop_vs_raw_p50', bound: 'max', value: 8 },
+  { key: 'warm_ready_s', bound: 'max', value: 20 },
+];
+
+/** Merges what several benches measured; their keys do not collide, each begins with its bench's name. */
+export function merged(all: readonly Measured[]): Measured {
+  const together = <T>(pick: (one: Measured) => Readonly<Record<string, T>>): Readonly<Record<string, T>> => Object.assign({}, ...all.map(pick)) as Readonly<Record<string, T>>;
+  return {
+    figures: together((one) => one.figures), ratios: together((one) => one.ratios), counts: together((one) => one.counts), gates: together((one) => one.gates),
+    notes: all.flatMap(({ notes }) => notes),
+  };
+}
+
+export function reportOf(name: string, { figures, ratios, counts, gates }: Measured): Report {
+  return { name, commit: commit(), machine: machine(), figures: roundedAll(figures), ratios: roundedAll(ratios), counts: roundedAll(counts), gates };
+}
+
+export function failedGates(gates: Readonly<Record<string, boolean>>): readonly string[] {
+  return Object.entries(gates).filter(([, held]) => !held).map(([name]) => name);
+}
+
+/** The table for people. */
+export function tableOf(report: Report, notes: readonly string[]): string {
+  const rows = [
+    ...Object.entries(report.ratios).map(([key, value]) => row(key, String(value), verdictOn(key, value))),
+    ...Object.entries(report.figures).map(([key, value]) => row(key, String(value), verdictOn(key, value))),
+    ...Object.entries(report.counts).map(([key, value]) => row(key, String(value), '')),
+    ...Object.entries(report.gates).map(([key, held]) => row(key, held ? 'held' : 'FAILED', 'gate')),
+  ];
+  return [`${report.name} at ${report.commit} on ${report.machine}`, ...notes.map((note) => `  ${note}`), ...rows, ''].join('\n');
+}
+
+function row(key: string, value: string, more: string): string { return `  ${key.padEnd(40)}${value.padStart(14)}  ${more}`.trimEnd(); }
+
+function verdictOn(key: string, value: number): string {
+  const target = TARGETS.find((one) => one.key === key);
+  if (target === undefined) return '';
+  const isMet = target.bound === 'min' ? value >= target.value : value <= target.value;
+  return `target ${target.bound === 'min' ? '≥' : '≤'} ${String(target.value)}: ${isMet ? 'met' : 'missed'}`;
+}
+
+function roundedAll(numbers: Numbers): Numbers {
+  return Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, rounded(value)]));
+}
+
+/** Four significant digits below a thousand, whole numbers above. */
+function rounded(value: number): number {
+  return Math.abs(value) >= 1_000 ? Math.round(value) : Number(value.toPrecision(4));
+}
+
+/** Commit of the working tree, marked when something in it was changed since. */
+function commit(): string {
+  try {
+    const git = (...args: readonly string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return `${git('rev-parse', '--short=12', 'HEAD')}${git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '+changes'}`;
+  } catch {
+    return 'unknown';
+  }
+}
+
+function machine(): string {
+  const cores = cpus();
+  return `${String(cores.length)} × ${cores[0]?.model.trim() ?? 'unknown CPU'}, ${String(Math.round(totalmem() / 2 ** 30))} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}`;
+}
