@@ -1,13 +1,13 @@
 // npm run test:interop: the suites in Python, in a virtual environment of their own, against a real stack.
 //
 // The only thing that needs Python (3.11 or newer). The last line is `N passed, N failed`.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootstrap, main } from './lib/bootstrap.mjs';
 import { lastLine, settleCounts } from './lib/counts.mjs';
-import { cacheDir, root } from './lib/paths.mjs';
+import { cacheDir, pinnedNode, root } from './lib/paths.mjs';
 import { step } from './lib/progress.mjs';
 import { CommandFailed, runQuiet } from './lib/run.mjs';
 import { runTee } from './lib/tee.mjs';
@@ -25,10 +25,30 @@ await main(async () => {
   mkdirSync(join(results, '..'), { recursive: true });
   rmSync(results, { force: true });
   const args = ['-m', 'pytest', suite, '-q', '-p', 'no:cacheprovider', `--junitxml=${results}`, ...process.argv.slice(2).filter((arg) => arg !== '--')];
-  const { code } = await withTestStack(() => runTee(python, args, { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } }));
+  const { code } = await withTestStack(() => withSystem((system) => runTee(python, args, { env: { ...process.env, RECOURSE_TEST_SYSTEM: system, PYTHONDONTWRITEBYTECODE: '1' } })));
   console.log(`\n${lastLine(settleCounts(junitCounts(), code))}`);
   return code;
 });
+
+/** Runs the work beside the services and the example's processes; hands over where they are, as JSON. */
+async function withSystem(work) {
+  const child = spawn(pinnedNode, [join(root, 'deploy', 'dev', 'dist', 'system.main.js')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => { child.once('exit', resolve); });
+  const system = await step('starting the services', () => new Promise((resolve, reject) => {
+    let told = '';
+    child.stdout.on('data', (chunk) => {
+      told += chunk;
+      if (told.includes('\n')) resolve(told.slice(0, told.indexOf('\n')));
+    });
+    child.once('exit', (code) => { reject(new Error(`the services did not start (exit ${code}); their logs are printed above`)); });
+  }));
+  try {
+    return await work(system);
+  } finally {
+    child.stdin.end();
+    await ended;
+  }
+}
 
 /** Makes the virtual environment once per requirements file and Python; the marker is written last. */
 async function prepareVenv(say) {

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { hostPorts, optional, readConfig, text, url } from '@recourse/config';
+import type { ConfigOf } from '@recourse/config';
 import { z } from 'zod';
 import { CliProblem } from './problem.js';
 
@@ -97,7 +98,7 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
 }
 
 /** Only our own variables are looked at: a shell may well hold those of the services. */
-function environmentOf(environment: NodeJS.ProcessEnv): { readonly [K in keyof typeof CLI_CONFIG]?: Exclude<ReturnType<(typeof CLI_CONFIG)[K]['schema']['parse']>, null> } {
+function environmentOf(environment: NodeJS.ProcessEnv): ConfigOf<typeof CLI_CONFIG> {
   const read = readConfig(CLI_CONFIG, Object.fromEntries(Object.values(CLI_CONFIG).map(({ name }) => [name, environment[name]])));
   if (read.ok) return read.config;
   const problems = read.problems.map(({ code, message }) => ({ code, message }));

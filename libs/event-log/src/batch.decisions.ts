@@ -9,7 +9,7 @@
 //   I3. A command is answered exactly once; the same id with other content is a recorded conflict (L9, L12).
 import { Failure, InvariantViolation, partitionForKey } from '@recourse/kernel';
 import { verifyCommand } from './command-signature.js';
-import { COMMAND_KIND, PARKED_KIND } from './common-kinds.js';
+import { COMMAND_KIND, PARKED_COMMANDS, PARKED_KIND } from './common-kinds.js';
 import type { QueueItem } from './input-queue.js';
 import type { BatchSealer } from './own-log.js';
 import { blocksKey, findStorageProblem, parkedBody, parkingKey, PARKED_BYTES_MAX, WIRE_RECORD_BYTES_MAX } from './parking.decisions.js';
@@ -125,6 +125,7 @@ class BatchRun {
   }
 
   #input(input: RecordInput, origin: ParkedOrigin): void {
+    if (isAboutParked(input) && input.body.log !== this.context.core.log) return;
     if (isCommand(input)) { this.#command(input, origin); return; }
     const decision = this.#ask(input);
     if (decision.park !== undefined) { this.#park(origin, decision.park.reason, decision.park.detail); return; }
@@ -157,7 +158,7 @@ class BatchRun {
     const bodyHash = envelope.body_sha256 as Buffer;
     const standing = this.overlay.get(COMMAND_KIND, id, id);
     if (standing !== undefined) { this.#repeated(id, bodyHash, standing); return; }
-    const decision = input.type === 'RedriveParked' || input.type === 'DiscardParked' ? this.#aboutParked(input, envelope) : this.#ask(input);
+    const decision = isAboutParked(input) ? this.#aboutParked(input, envelope) : this.#ask(input);
     if (decision.park !== undefined) { this.#park(origin, decision.park.reason, decision.park.detail); return; }
     if (decision.answer === undefined) throw new InvariantViolation('command', `${input.type} was not answered`);
     this.#recordAll(decision.records);
@@ -326,11 +327,11 @@ function parkedChanges(record: AcceptedRecord): readonly Change[] {
 
 function resolvedChanges(state: Overlay, record: AcceptedRecord): readonly Change[] {
   const id = String(record.body.parked_id);
-  const key = state.get(PARKED_KIND, `#${id}`, id)?.record_key;
-  const doc = key === undefined ? undefined : state.get(PARKED_KIND, String(key), id);
+  const key = textOf(state.get(PARKED_KIND, `#${id}`, id)?.record_key);
+  const doc = state.get(PARKED_KIND, key, id);
   if (doc === undefined) throw new InvariantViolation('parking', `${id} was resolved and never parked`, 'partition');
   const { resolution, by, reason } = record.body;
-  return [{ op: 'put', row: { kind: PARKED_KIND, group: String(key), key: id, dueAt: null, doc: { ...doc, open: false, resolution, resolved_by: by, resolved_reason: reason } } }];
+  return [{ op: 'put', row: { kind: PARKED_KIND, group: key, key: id, dueAt: null, doc: { ...doc, open: false, resolution, resolved_by: by, resolved_reason: reason } } }];
 }
 
 /** Newest cursor of each input partition that moved. */
@@ -341,7 +342,9 @@ function cursorsOf(passed: readonly StoredCursor[], items: readonly QueueItem[])
 }
 
 function isCommand(input: RecordInput): boolean { return input.source === 'wire' && typeof input.body.envelope === 'object' && input.body.envelope !== null; }
+function isAboutParked(input: RecordInput): boolean { return PARKED_COMMANDS.has(input.type); }
 function isSignal(cause: unknown): boolean {
   return cause instanceof NotLoaded || cause instanceof WantsRefresh || (cause instanceof InvariantViolation && cause.scope === 'partition');
 }
+function textOf(value: unknown): string { return typeof value === 'string' ? value : ''; }
 function messageOf(cause: unknown): string { return cause instanceof Error ? cause.message : String(cause); }

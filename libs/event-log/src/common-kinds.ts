@@ -61,3 +61,6 @@ function textOf(row: Row, name: keyof Doc): string | null {
   const value = row.doc[name];
   return typeof value === 'string' ? value : null;
 }
+
+/** Commands about parked records: every command wire may carry them, and the loop answers them itself. */
+export const PARKED_COMMANDS: ReadonlySet<string> = new Set(['RedriveParked', 'DiscardParked']);

@@ -9,7 +9,9 @@
 import { Failure } from '@recourse/kernel';
 import { genesisHead, schemaIdOf } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
+import { recordsOf } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
+import { PARKED_COMMANDS } from './common-kinds.js';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
 import { ALL_RULES, readRule } from './loop.rules.js';
@@ -117,7 +119,7 @@ export class InputQueue {
     if (unknown !== null) return bad('UNKNOWN_SCHEMA', `schema id ${unknown} is not in the registry`);
     const decoded = this.codecs.decodeSync(record.value);
     if (decoded.kind === 'bad') return bad(decoded.reason, decoded.detail);
-    if (decoded.kind !== 'decoded' || !spec.types.includes(decoded.type)) return bad('UNEXPECTED_TYPE', `this topic takes ${spec.types.join(', ')}`);
+    if (decoded.kind !== 'decoded' || !takes(spec, decoded)) return bad('UNEXPECTED_TYPE', `this topic takes ${spec.types.join(', ')}`);
     const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
   }
@@ -171,6 +173,11 @@ export class InputQueue {
     if (cursor !== undefined) return { seq: cursor.seq, hash: cursor.hash };
     return genesisHead({ logId: this.logId, topic, partition, partitionCount: this.partitionCountOf(topic) });
   }
+}
+
+/** A wire takes what its core decides, and commands about parked records where its catalogue entry lists them. */
+function takes(spec: InputSpec, { type, fullName }: { readonly type: string; readonly fullName: string }): boolean {
+  return spec.types.includes(type) || (PARKED_COMMANDS.has(type) && recordsOf(spec.topic).includes(fullName));
 }
 
 function inputOf(spec: InputSpec, partition: number, record: FetchedRecord, type: string, body: Doc, head: Head): RecordInput {

@@ -24,7 +24,7 @@ export function countingCore(over: Partial<ServiceCore> = {}): ServiceCore {
     log: LOG,
     inputs: [
       { topic: WIRE, source: 'wire', mode: 'aligned', types: ['AssumptionDeclared', 'AssumptionInvalidated'] },
-      { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['RedriveParked', 'DiscardParked'] },
+      { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: [] },
     ],
     views: [],
     kinds: [{ kind: 'count', table: 'count', columns: [] }],

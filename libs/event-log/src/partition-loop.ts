@@ -15,7 +15,7 @@ import type { FetchedBatch, Kafka, SchemaRegistry } from '@recourse/kafka';
 import { decideBatch, evolveAny } from './batch.decisions.js';
 import type { BatchMaterial, BatchResult } from './batch.decisions.js';
 import type { ViewSet } from './broadcast-view.js';
-import { COMMAND_KIND, PARKED_KIND } from './common-kinds.js';
+import { COMMAND_KIND, PARKED_COMMANDS, PARKED_KIND } from './common-kinds.js';
 import { DerivedWriter } from './derived-writer.js';
 import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './input-queue.js';
@@ -562,7 +562,7 @@ export class PartitionLoop {
     const needs: { readonly kind: string; readonly group: string }[] = [];
     for (const { what } of items) {
       if (what.kind !== 'record') continue;
-      needs.push(...this.#core.needs(what.input));
+      if (!PARKED_COMMANDS.has(what.input.type)) needs.push(...this.#core.needs(what.input));
       const envelope = what.input.body.envelope as Doc | undefined;
       if (envelope !== undefined) needs.push({ kind: COMMAND_KIND, group: String(envelope.command_id) });
     }

@@ -248,3 +248,91 @@ describe('a core whose state is cold', () => {
     expect(rows.flat().map(({ doc }) => doc['count'])).toEqual([3, 3, 3, 3]);
   });
 });
+
+describe('a parked record', () => {
+  const envelope = (id: string, roles: readonly string[]): object => ({
+    command_id: id, tenant: '*', principal: 'human:admin', roles, route: 'POST /v1/parked/:id/redrive', idempotency_key: id,
+    body_sha256: Buffer.alloc(32, 1), issued_at: 0, signature: Buffer.alloc(0),
+  });
+  const wire = 'recourse.ledger-commands';
+  async function command(type: 'RedriveParked' | 'DiscardParked', id: string, parkedId: string, log = LOG, roles = ['administrator']): Promise<void> {
+    const value = world.codecs.encode(wire, type, { envelope: envelope(id, roles), log, parked_id: parkedId, reason: 'mended' });
+    const key = [...Array(100).keys()].map((n) => `${id}${String(n)}`).find((text) => world.partitionOf(text) === world.partitionOf('r1')) ?? '';
+    await (await world.broker.forActor('edge').wireProducer()).send(wire, [{ key: Buffer.from(key), value }]);
+  }
+  const records = async (type: string): Promise<readonly Readonly<Record<string, unknown>>[]> => (await world.accepted(world.partitionOf('r1'))).filter((record) => record.type === type).map(({ body }) => body);
+  const answers = async (): Promise<readonly string[]> => (await records('CommandAnswered')).map(({ command_id, status, code }) => `${String(command_id)}:${String(status)}:${String(code)}`);
+
+  async function parkTwo(core = failing()): Promise<readonly string[]> {
+    await world.start('a', core.core);
+    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }]);
+    await world.until('parked', async () => (await records('RecordParked')).length === 2);
+    core.mend();
+    return (await records('RecordParked')).map(({ parked_id }) => String(parked_id));
+  }
+
+  /** A decider that throws until it is mended. */
+  function failing(): { readonly core: ReturnType<typeof countingCore>; readonly mend: () => void } {
+    let isBroken = true;
+    const sound = countingCore();
+    return { core: { ...sound, decide: (context, input) => { if (isBroken) throw new Error('broken'); return sound.decide(context, input); } }, mend: () => { isBroken = false; } };
+  }
+
+  it('is redriven with those behind it, in order, and its key goes on', async () => {
+    const [first = ''] = await parkTwo();
+    await command('RedriveParked', 'c1', first);
+    await world.until('both', recorded('r1:1', 'r1:2'));
+    expect((await records('ParkedResolved')).map(({ resolution }) => resolution)).toEqual(['redriven', 'redriven']);
+    await world.state([{ ref: 'r1', id: '3' }]);
+    await world.until('three', recorded('r1:1', 'r1:2', 'r1:3'));
+  });
+
+  it('is discarded without effect, and those behind it go on', async () => {
+    const [first = ''] = await parkTwo();
+    await command('DiscardParked', 'c1', first);
+    await world.until('second', recorded('r1:2'));
+    expect((await records('ParkedResolved')).map(({ resolution }) => resolution)).toEqual(['discarded', 'redriven']);
+  });
+
+  it('is not redriven before the one it waits behind, by the wrong role, or twice', async () => {
+    const [first = '', second = ''] = await parkTwo();
+    await command('RedriveParked', 'c1', second);
+    await command('RedriveParked', 'c2', first, LOG, ['approver']);
+    await command('RedriveParked', 'c3', first);
+    await command('RedriveParked', 'c4', first);
+    await world.until('four answers', async () => (await answers()).length === 4);
+    expect(await answers()).toEqual(['c1:rejected:PARKED_BEHIND', 'c2:rejected:ROLE_MISSING', 'c3:accepted:null', 'c4:rejected:PARKED_UNKNOWN']);
+  });
+
+  it('of another log is passed over', async () => {
+    const [first = ''] = await parkTwo();
+    await command('RedriveParked', 'c1', first, 'recourse.mutations');
+    await command('RedriveParked', 'c2', first);
+    await world.until('answered', async () => (await answers()).length === 1);
+    expect(await answers()).toEqual(['c2:accepted:null']);
+  });
+
+  it('of another partition goes back to its wire', async () => {
+    await world.start('a');
+    const wrong = 1 - world.partitionOf('r1');
+    await world.raw(wrong, 'r1', world.encoded('r1', '1'));
+    const parkedThere = async (): Promise<readonly Readonly<Record<string, unknown>>[]> => (await world.accepted(wrong)).filter(({ type }) => type === 'RecordParked').map(({ body }) => body);
+    await world.until('parked', async () => (await parkedThere()).length === 1);
+    const id = String((await parkedThere())[0]?.['parked_id']);
+    const value = world.codecs.encode(wire, 'RedriveParked', { envelope: envelope('c1', ['administrator']), log: LOG, parked_id: id, reason: 'mended' });
+    const key = [...Array(100).keys()].map((n) => `k${String(n)}`).find((text) => world.partitionOf(text) === wrong) ?? '';
+    await (await world.broker.forActor('edge').wireProducer()).send(wire, [{ key: Buffer.from(key), value }]);
+    await world.until('recorded where it belongs', recorded('r1:1'));
+  });
+
+  it('is answered once per command, and another body under its id is a recorded conflict', async () => {
+    const [first = ''] = await parkTwo();
+    await command('RedriveParked', 'c1', first);
+    await command('RedriveParked', 'c1', first);
+    const other = { ...envelope('c1', ['administrator']), body_sha256: Buffer.alloc(32, 2) };
+    const key = [...Array(100).keys()].map((n) => `k${String(n)}`).find((text) => world.partitionOf(text) === world.partitionOf('r1')) ?? '';
+    await (await world.broker.forActor('edge').wireProducer()).send(wire, [{ key: Buffer.from(key), value: world.codecs.encode(wire, 'RedriveParked', { envelope: other, log: LOG, parked_id: first, reason: 'x' }) }]);
+    await world.until('two answers', async () => (await answers()).length === 2);
+    expect(await answers()).toEqual(['c1:accepted:null', 'c1#0202020202020202:rejected:IDEMPOTENCY_KEY_REUSED']);
+  });
+});

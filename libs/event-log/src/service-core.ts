@@ -167,7 +167,7 @@ export interface InputSpec {
   readonly source: 'wire' | 'log';
   /** aligned: same partition number as the own log; broadcast: every partition of it. */
   readonly mode: 'aligned' | 'broadcast';
-  /** Short names that are handed to decide; others only move the cursor. */
+  /** Short names that are handed to decide; others of a log only move the cursor. Commands about parked records are the loop's own. */
   readonly types: readonly string[];
 }
 

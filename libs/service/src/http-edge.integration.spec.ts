@@ -23,10 +23,10 @@ import { Commands } from './inbound/http/commands.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { Reads } from './inbound/http/reads.js';
 import type { ListAnswer } from './inbound/http/reads.js';
-import type { PageQuery, PlacedRow } from './projection-reads.port.js';
+import type { PageQuery, PlacedRow } from './projection-reads.js';
 import type { ServiceContext } from './service-context.js';
 import { ServiceModule } from './service.module.js';
-import type { ServiceHealth } from './service-runtime.port.js';
+import type { ServiceHealth } from './running-service.js';
 
 const LOG = 'recourse.things';
 const ISSUER = { issuer: 'urn:recourse:dev', audience: 'recourse' };

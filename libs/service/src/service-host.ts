@@ -8,8 +8,8 @@
 import type { PartitionStore } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
-import type { Page, PageQuery, PlacedRow, ProjectionReads } from './projection-reads.port.js';
-import type { RunningService, ServiceHealth } from './service-runtime.port.js';
+import type { Page, PageQuery, PlacedRow, ProjectionReads } from './projection-reads.js';
+import type { RunningService, ServiceHealth } from './running-service.js';
 
 export interface ServiceDatabase extends ProjectionReads {
   partition(log: string, partition: number): PartitionStore;

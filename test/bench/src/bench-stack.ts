@@ -4,6 +4,7 @@ import { createDatabase, provision, startTestStack, topicSpecs } from '@recourse
 import type { DatabaseAddress, DevStack } from '@recourse/dev-stack';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry, TopicSpec } from '@recourse/kafka';
+import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { Kafka as KafkaJs, logLevel } from 'kafkajs';
@@ -18,6 +19,7 @@ export interface BenchStack {
 }
 
 export const PARTITIONS = 2;
+const TOPIC_TRIES = 5;
 const SAY = (line: string): void => { process.stderr.write(`  ${line}\n`); };
 
 /** Starts a stack, does the work and takes everything away again. */
@@ -36,7 +38,16 @@ export async function withStack<T>(work: (bench: BenchStack) => Promise<T>): Pro
 
 /** Makes topics of the catalogue (all of them without names) and others beside them. */
 export async function makeTopics({ stack, kafka }: BenchStack, more: readonly TopicSpec[] = []): Promise<void> {
-  await provision(stack, kafka, { topics: [...topicSpecs(PARTITIONS), ...more], databases: [] });
+  for (let left = TOPIC_TRIES; ; left -= 1) {
+    try {
+      await provision(stack, kafka, { topics: [...topicSpecs(PARTITIONS), ...more], databases: [] });
+      return;
+    } catch (cause) {
+      // A broker that is busy may not know a topic yet that it has just made.
+      if (left === 0 || !(cause instanceof Failure) || cause.code !== 'TOPIC_MISSING') throw cause;
+      await new Promise((resolve) => { setTimeout(resolve, 500); });
+    }
+  }
 }
 
 /** Registers the schemas of topics and prepares their writers. */

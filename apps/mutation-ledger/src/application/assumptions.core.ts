@@ -34,6 +34,7 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
 
 const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.assumption-events', source: 'wire', mode: 'aligned', types: ['AssumptionDeclared', 'AssumptionInvalidated', 'AssumptionReaffirmed'] },
+  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: [] },
 ];
 
 const KINDS: readonly KindSpec[] = [

@@ -54,7 +54,7 @@ export const assumptionView: ViewSpec = {
 
 const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted'] },
-  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['RedriveParked', 'DiscardParked'] },
+  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: [] },
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied'] },
   { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'] },
 ];

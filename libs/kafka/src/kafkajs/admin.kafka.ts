@@ -8,6 +8,9 @@ import { asFailure } from './failures.kafka.js';
 
 const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 } as const;
 const CREATE_TIMEOUT_MS = 10_000;
+/** New topics show within 50 ms on a quiet machine. */
+const SPREAD_TRIES = 40;
+const SPREAD_WAIT_MS = 100;
 
 /**
  * Connects an administrator.
@@ -34,10 +37,22 @@ class KafkaJsAdmin implements KafkaAdmin {
     const missing = topics.filter(({ name }) => !before.has(name));
     // `false` says that somebody else created one meanwhile; the counts are compared below all the same.
     if (missing.length > 0) await coded('create topics', () => this.admin.createTopics({ topics: missing.map(asTopicConfig), timeout: CREATE_TIMEOUT_MS, waitForLeaders: true }));
-    const after = missing.length > 0 ? await this.partitionCounts(names) : before;
+    const after = missing.length > 0 ? await this.countsOfAll(names) : before;
     for (const { name, partitions } of topics) {
       const found = after.get(name);
       if (found !== partitions) throw new Failure('PARTITION_COUNT_CHANGED', `${name} has ${String(found)} partitions, wanted ${String(partitions)}`);
+    }
+  }
+
+  /** Counts of topics that were just created: a broker may need a moment to know them. */
+  private async countsOfAll(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    for (let tries = 1; ; tries += 1) {
+      const counts = await this.partitionCounts(names).catch((error: unknown) => {
+        if (tries < SPREAD_TRIES && error instanceof Failure && error.code === 'TOPIC_MISSING') return new Map<string, number>();
+        throw error;
+      });
+      if (counts.size === names.length || tries >= SPREAD_TRIES) return counts;
+      await new Promise((resolve) => { setTimeout(resolve, SPREAD_WAIT_MS); });
     }
   }
 

@@ -64,6 +64,8 @@ export interface CutAccepted {
 export interface DiscardParked {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
+  /** Log whose loop parked the record; other loops that read this wire pass it over. */
+  readonly log: string;
   /** The parked record. */
   readonly parked_id: string;
   /** Why, in the person's words. */
@@ -155,6 +157,8 @@ export interface RecordParked {
 export interface RedriveParked {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
+  /** Log whose loop parked the record; other loops that read this wire pass it over. */
+  readonly log: string;
   /** The parked record. */
   readonly parked_id: string;
   /** Why, in the person's words. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { verifyCommand } from '@recourse/event-log';
 import type { Doc } from '@recourse/event-log';
-import type { PlacedRow } from '../projection-reads.port.js';
+import type { PlacedRow } from '../projection-reads.js';
 import { CommandEdge } from './command-edge.js';
 import type { Submission } from './command-edge.js';
 

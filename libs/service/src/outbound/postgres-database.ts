@@ -9,7 +9,7 @@ import type { PostgresOptions } from './postgres-connection.js';
 import { entityName, entityOf, migrationOf } from './postgres-schema.js';
 import type { ProjectedEntity, ProjectedLog } from './postgres-schema.js';
 import { createPostgresStores } from './postgres-store.js';
-import type { Page, PageQuery, PlacedRow, ProjectionReads } from '../projection-reads.port.js';
+import type { Page, PageQuery, PlacedRow, ProjectionReads } from '../projection-reads.js';
 
 /** Instances of a service that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_265_636;

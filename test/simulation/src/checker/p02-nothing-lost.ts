@@ -88,7 +88,7 @@ function follows(history: History, records: readonly LogRecord[], known: Readonl
 }
 
 /** A lease this long leaves time for every disturbance there is: its request was sent. Milliseconds. */
-const SENT_WITHIN_MS = 9_000;
+const SENT_WITHIN_MS = 25_000;
 
 /** What is owed to a worker was sent, unless there was hardly time (L9). */
 function checkOwed(history: History): void {

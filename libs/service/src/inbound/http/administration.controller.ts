@@ -79,7 +79,7 @@ export class AdministrationController {
     const { partition } = await this.reads.find(caller, { log, kind: PARKED_KIND, where: { row_key: id } });
     const key = keyOn(partition, await this.service.partitionCount(this.service.definition.commandTopic), id);
     await this.commands.submit(caller, {
-      type: `recourse.log.${verb}`, key, tenant: ALL_TENANTS, mayBeForAll: true, log, body: { id, ...body }, build: (envelope) => ({ envelope, parked_id: id, reason: body.reason }),
+      type: `recourse.log.${verb}`, key, tenant: ALL_TENANTS, mayBeForAll: true, log, body: { id, ...body }, build: (envelope) => ({ envelope, log, parked_id: id, reason: body.reason }),
     });
   }
 

@@ -6,7 +6,7 @@ import { tenantOfRead } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { render } from '../../edge/render.js';
 import { idText, parse } from '../../edge/validate.js';
-import type { PagePosition, PlacedRow } from '../../projection-reads.port.js';
+import type { PagePosition, PlacedRow } from '../../projection-reads.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
 import type { Caller } from './caller.js';

@@ -1,0 +1,38 @@
+// What several commands share: their options, and the way an action runs.
+import { InvalidArgumentError, Option } from 'commander';
+import type { Doc, Listed } from '../http.js';
+import { formatTable } from '../output/table.js';
+import type { Column } from '../output/table.js';
+import type { ExitKind } from '../problem.js';
+import type { Session } from '../session.js';
+
+/** An action: gets the session, its own options and its arguments, and may say how the process ends. */
+export type Action<Options> = (session: Session, options: Options, ...args: readonly (string | undefined)[]) => Promise<ExitKind | undefined> | Promise<void>;
+
+/** Makes a commander action of ours. */
+export type Act = <Options extends object>(action: Action<Options>) => (...given: unknown[]) => Promise<void>;
+
+const LIMIT_DEFAULT = 200;
+
+export const LIMIT = (): Option => new Option('--limit <n>', 'at most so many').default(LIMIT_DEFAULT).argParser(positiveInteger);
+export const IDEMPOTENCY_KEY = (): Option => new Option('--idempotency-key <key>', 'repeat the same command safely: same key, same answer');
+
+/** Errors: InvalidArgumentError, which commander reports. */
+export function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError('It must be a whole number from 1.');
+}
+
+/** Errors: InvalidArgumentError, which commander reports. */
+export function partitionNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError('It must be a whole number from 0.');
+}
+
+/** A list for people; says when there is more, and when there is nothing. */
+export function listText(columns: readonly Column<Doc>[], { items, more }: Listed): string {
+  if (items.length === 0) return 'none';
+  return `${formatTable(columns, items)}${more ? `\n\n${items.length} shown, there are more: raise --limit` : ''}`;
+}

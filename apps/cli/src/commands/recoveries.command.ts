@@ -1,0 +1,106 @@
+// recourse recoveries …: what went wrong, what is proposed, and the decision of a person about exactly that.
+import type { Command } from 'commander';
+import type { Doc, ServiceClient } from '../http.js';
+import { formatFields, formatTable, instant } from '../output/table.js';
+import type { Column } from '../output/table.js';
+import { isYes } from '../output/terminal.js';
+import { CliProblem } from '../problem.js';
+import type { ExitKind } from '../problem.js';
+import type { Session } from '../session.js';
+import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import type { Act } from './options.js';
+import { describeStep } from './review-item.js';
+
+const RECOVERY_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'RECOVERY', of: (row) => row['recovery_id'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'RUN', of: (row) => row['run_id'] },
+  { title: 'PHASE', of: (row) => row['phase'] },
+  { title: 'OUTCOME', of: (row) => row['outcome'] },
+  { title: 'OWNER', of: (row) => row['owner'] },
+  { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
+];
+const STEP_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'STEP', of: (row) => row['step_id'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'RUN', of: (row) => row['run_id'] },
+  { title: 'PHASE', of: (row) => row['phase'] },
+  { title: 'REASON', of: (row) => row['reason'] },
+  { title: 'OWNER', of: (row) => row['owner'] },
+  { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
+];
+/** Recoveries that are looked through for one id. */
+const SEARCH_MAX = 10_000;
+const REASON_OF = { approve: 'approved at the command line', deny: 'denied at the command line' } as const;
+
+interface DecideOptions { readonly reason?: string; readonly yes?: boolean; readonly digest?: string; readonly idempotencyKey?: string }
+
+export function addRecoveries(program: Command, act: Act): void {
+  const recoveries = program.command('recoveries').description('recoveries, and the steps that wait for a person');
+  recoveries.command('list').description('recoveries, one per run; with --state the steps in that state')
+    .option('--state <state>', 'steps that wait for a person (open), or in one phase, such as awaiting_approval').option('--run <id>', 'of one run').addOption(LIMIT())
+    .action(act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
+      const query = { run_id: run, tenant: session.tenant ?? undefined };
+      const orchestrator = session.service('recoveries');
+      const listed = await (state === undefined ? orchestrator.list('v1/recoveries', query, limit) : orchestrator.list('v1/reviews', { ...query, state }, limit));
+      session.show(listed, () => listText(state === undefined ? RECOVERY_COLUMNS : STEP_COLUMNS, listed));
+    }));
+  recoveries.command('show').description('a step as a review item, or a recovery with its steps').argument('<id>', 'id of a step, a recovery or a run')
+    .action(act(async (session, _options, id) => { await showOne(session, id ?? ''); }));
+  addDecision(recoveries, act, 'approve', 'agrees to exactly the action that is shown; its digest is sent with the approval');
+  addDecision(recoveries, act, 'deny', 'refuses the action that is shown; the mutation goes to a person');
+}
+
+function addDecision(recoveries: Command, act: Act, verb: 'approve' | 'deny', description: string): void {
+  recoveries.command(verb).description(description).argument('<step>', 'step id')
+    .option('--reason <text>', 'why, in your words').option('--digest <hex>', 'refuse unless the action still has this digest').option('-y, --yes', 'do not ask')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(act<DecideOptions>((session, options, id) => decide(session, verb, id ?? '', options)));
+}
+
+async function showOne(session: Session, id: string): Promise<void> {
+  const orchestrator = session.service('recoveries');
+  const step = await stepOrNull(orchestrator, id);
+  if (step !== null) {
+    session.show(step, () => describeStep(step, Date.now()));
+    return;
+  }
+  const { items } = await orchestrator.list('v1/recoveries', { tenant: session.tenant ?? undefined }, SEARCH_MAX);
+  const recovery = items.find((one) => one['recovery_id'] === id || one['run_id'] === id);
+  if (recovery === undefined) throw new CliProblem('NOT_FOUND', `neither a step, a recovery nor a run with one is called ${id}`, 'refused');
+  const steps = await orchestrator.list('v1/steps', { run_id: String(recovery['run_id']), tenant: session.tenant ?? undefined }, SEARCH_MAX);
+  session.show({ recovery, steps: steps.items }, () => `${formatFields(Object.entries(recovery).map(([name, value]) => [name, name.endsWith('_at') ? instant(value) : value]))}\n\n${formatTable(STEP_COLUMNS, steps.items)}`);
+}
+
+async function stepOrNull(orchestrator: ServiceClient, id: string): Promise<Doc | null> {
+  try {
+    return await orchestrator.get(`v1/steps/${encodeURIComponent(id)}`);
+  } catch (problem) {
+    if (problem instanceof CliProblem && problem.code === 'NOT_FOUND') return null;
+    throw problem;
+  }
+}
+
+/** Shows the step, asks, and sends the decision with the digest that was shown. */
+async function decide(session: Session, verb: 'approve' | 'deny', id: string, options: DecideOptions): Promise<ExitKind> {
+  const { terminal } = session;
+  const orchestrator = session.service('recoveries');
+  const step = await orchestrator.get(`v1/steps/${encodeURIComponent(id)}`);
+  terminal.note(`${describeStep(step, Date.now())}\n`);
+  const digest = digestOf(step, options.digest);
+  if (options.yes !== true) {
+    if (!terminal.isInteractive) throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', { remedy: 'Pass --yes to decide without being asked.' });
+    if (!isYes(await terminal.ask(`${verb === 'approve' ? 'Approve' : 'Deny'} exactly this action (digest ${digest.slice(0, 12)}…)? [y/N] `))) return 'declined';
+  }
+  const answer = await orchestrator.command(`v1/steps/${encodeURIComponent(id)}/${verb}`, { action_digest: digest, reason: options.reason ?? REASON_OF[verb] }, options.idempotencyKey);
+  session.show(answer, () => formatFields(Object.entries(answer)));
+  return 'done';
+}
+
+/** Digest of the action that is shown. Errors: CliProblem(STEP_WRONG_PHASE, DIGEST_MISMATCH). */
+function digestOf(step: Doc, expected: string | undefined): string {
+  const digest = step['action_digest'];
+  if (typeof digest !== 'string') throw new CliProblem('STEP_WRONG_PHASE', 'the step proposes no action that could be approved or denied', 'refused');
+  if (expected !== undefined && expected.toLowerCase() !== digest) throw new CliProblem('DIGEST_MISMATCH', `the action now has the digest ${digest}`, 'refused');
+  return digest;
+}

@@ -1,0 +1,75 @@
+// What one call of the command line works with: settings, a token, the services, the terminal.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { userInfo } from 'node:os';
+import { known, resolveSettings } from './config.js';
+import type { Flags, Service, Settings } from './config.js';
+import { createClient, docOf, send, settled } from './http.js';
+import type { ServiceClient } from './http.js';
+import type { Terminal } from './output/terminal.js';
+import { CliProblem } from './problem.js';
+
+/** What the program gets from outside. */
+export interface Surroundings {
+  readonly terminal: Terminal;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Relative paths are meant from here. */
+  readonly folder: string;
+  readonly fetch: typeof fetch;
+}
+
+export interface Session {
+  readonly settings: Settings;
+  readonly terminal: Terminal;
+  readonly folder: string;
+  readonly isJson: boolean;
+  readonly tenant: string | null;
+  service(name: Service): ServiceClient;
+  /** Shows a result: `json` for scripts, `text` for people. */
+  show(json: unknown, text: () => string): void;
+}
+
+/** Roles that a development token carries unless --roles names others: everything a person at the desk may do. */
+const DEVELOPMENT_ROLES = ['approver', 'operator', 'contract_editor', 'budget_owner', 'administrator', 'auditor'] as const;
+const ALL_TENANTS = '*';
+const FLAG_OF: Readonly<Record<Service, string>> = { contracts: '--contracts-url', ledger: '--ledger-url', recoveries: '--recoveries-url', budgets: '--budget-url' };
+
+/** Begins a session; nothing is asked before it is needed. Errors: those of resolveSettings. */
+export function openSession(flags: Flags, { terminal, environment, folder, fetch }: Surroundings): Session {
+  const settings = resolveSettings(flags, environment, folder);
+  const isJson = flags.json === true;
+  let token: Promise<string | null> | null = null;
+  const tokenOnce = (): Promise<string | null> => (token ??= tokenOf(flags, settings, { fetch, folder, terminal }));
+  return {
+    settings, terminal, folder, isJson, tenant: settings.tenant,
+    service: (name) => createClient({ service: name, url: known(settings.services[name], `where ${name} are`, FLAG_OF[name]), token: tokenOnce, fetch }),
+    show: (json, text) => { terminal.out(isJson ? JSON.stringify(json, null, 2) : text()); },
+  };
+}
+
+/** The token given; else, where a development issuer is known, one of its. Errors: CliProblem(TOKEN_FILE_UNREADABLE, ISSUER_UNKNOWN). */
+async function tokenOf(flags: Flags, settings: Settings, more: Pick<Surroundings, 'fetch' | 'folder' | 'terminal'>): Promise<string | null> {
+  if (flags.as === undefined && settings.token !== null) return settings.token;
+  if (flags.as === undefined && settings.tokenFile !== null) return readToken(resolve(more.folder, settings.tokenFile));
+  if (settings.issuerUrl !== null) return askIssuer(flags, settings.issuerUrl, settings.tenant, more.fetch);
+  if (flags.as === undefined) return null;
+  throw new CliProblem('ISSUER_UNKNOWN', '--as asks a development issuer, and none is known', 'usage', { remedy: 'Pass --token-file, or --issuer-url of a development stack.' });
+}
+
+function readToken(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new CliProblem('TOKEN_FILE_UNREADABLE', `${file} cannot be read`, 'usage', { cause, remedy: 'Name a file that holds a bearer token.' });
+  }
+}
+
+/** Without --as it is the person of this operating system account, for all tenants. */
+async function askIssuer(flags: Flags, issuerUrl: string, tenant: string | null, fetcher: typeof fetch): Promise<string> {
+  const roles = flags.roles?.split(',').map((role) => role.trim()).filter((role) => role !== '') ?? DEVELOPMENT_ROLES;
+  const body = JSON.stringify({ subject: flags.as ?? userInfo().username, tenant: tenant ?? ALL_TENANTS, roles });
+  const answer = docOf(settled(await send(fetcher, new URL('token', `${issuerUrl}/`), 'the development issuer', { method: 'POST', headers: { 'content-type': 'application/json' }, body })));
+  const token = answer['access_token'];
+  if (typeof token !== 'string') throw new CliProblem('TOKEN_MISSING', 'the development issuer gave no token', 'unavailable');
+  return token;
+}

@@ -1,0 +1,176 @@
+// hop: from a statement of the world to a person's desk.
+//
+// Ours: AssumptionInvalidated is produced, and the review item it leads to is read over HTTP; everything idle, one at a
+// time. Raw: one record through kafkajs from this process to another, same broker, same maxWait. In turns.
+import { CONTRACTS, ISSUE_REFUND } from '@recourse/example-drifted-refund';
+import { contractBody, contractDigest } from '@recourse/contract';
+import { planSystem, startProcesses } from '@recourse/dev-stack';
+import type { SystemPlan } from '@recourse/dev-stack';
+import { createProducer, effectKey, mutationId } from '@recourse/sdk';
+import type { Action, Producer } from '@recourse/sdk';
+import { join } from 'node:path';
+import { say, withStack } from './bench-stack.js';
+import type { BenchStack } from './bench-stack.js';
+import { openEcho } from './echo.js';
+import type { Echo } from './echo.js';
+import { Traffic } from './traffic.js';
+import type { Measured } from './report.js';
+import { median, percentile } from './rounds.js';
+
+/** What every input consumer of ours waits at the broker, milliseconds. */
+const MAX_WAIT_MS = 100;
+const TENANT = 'acme';
+const ECHO_TOPIC = 'bench.hop';
+const POLL_MS = 1;
+const PATIENCE_MS = 30_000;
+const WARM_UPS = 5;
+const COUNTED = 5;
+
+const HOPS = [
+  '1 assumption-events → ledger writes AssumptionStated', '2 assumptions → ledger writes CommitContradicted', '3 mutations → orchestrator writes RollbackOpened',
+  '4 recoveries → ledger writes CommitRolledBack', '5 mutations → orchestrator writes StepDecided', '6 projection into PostgreSQL', '7 GET /v1/reviews',
+];
+
+export interface HopSize { readonly samples: number }
+export const HOP_FULL: HopSize = { samples: 150 };
+export const HOP_QUICK: HopSize = { samples: 30 };
+
+interface System { readonly plan: SystemPlan; readonly producer: Producer; readonly tokens: { readonly editor: string; readonly operator: string } }
+
+export async function benchHop({ samples }: HopSize): Promise<Measured> {
+  return withStack(async (bench) => {
+    say('starting the services');
+    const plan = await planSystem(bench.stack, { dataDir: join(bench.stack.dataDir, 'system'), withExample: false });
+    const processes = await startProcesses(plan.processes, { logDir: bench.stack.logDir, book: bench.stack.book });
+    const echo = await openEcho(bench, ECHO_TOPIC, MAX_WAIT_MS);
+    const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
+    try {
+      const system: System = { plan, producer, tokens: { editor: await tokenOf(plan, 'ravi', 'contract_editor'), operator: await tokenOf(plan, 'mira', 'operator') } };
+      await registerContracts(system);
+      return await measure(bench, system, echo, samples);
+    } finally {
+      await producer.close();
+      await echo.close();
+      await processes.stop();
+    }
+  });
+}
+
+async function measure(bench: BenchStack, system: System, echo: Echo, samples: number): Promise<Measured> {
+  for (let index = 0; index < WARM_UPS; index += 1) { await recover(system, await execute(system, -1 - index)); await echo.hop(); }
+  const ours: number[] = [];
+  const raw: number[] = [];
+  for (let index = 0; index < samples; index += 1) {
+    if (index % 30 === 0) say(`sample ${String(index + 1)} of ${String(samples)}`);
+    const action = await execute(system, index);
+    await idle(index);
+    ours.push(await recover(system, action));
+    await idle(index);
+    raw.push(await echo.hop());
+  }
+  const { perExecution, perRecovery } = await countTraffic(bench, system, samples);
+  return {
+    figures: { hop_p50_ms: median(ours), hop_p99_ms: percentile(ours, 0.99), hop_raw_p50_ms: median(raw), hop_raw_p99_ms: percentile(raw, 0.99) },
+    ratios: { hop_vs_raw_p50: median(ours) / median(raw), hop_vs_raw_p99: percentile(ours, 0.99) / percentile(raw, 0.99) },
+    counts: {
+      hop_samples: samples, hop_kafka_hops: 5,
+      hop_log_records_per_execution: perExecution.records, hop_produce_requests_per_execution: perExecution.appends, hop_transactions_per_execution: perExecution.transactions,
+      hop_log_records_per_recovery: perRecovery.records, hop_produce_requests_per_recovery: perRecovery.appends, hop_transactions_per_recovery: perRecovery.transactions,
+    },
+    gates: { hop_every_statement_reached_a_review: ours.length === samples && ours.every((ms) => ms < PATIENCE_MS), hop_every_raw_record_arrived: raw.every((ms) => Number.isFinite(ms) && ms > 0) },
+    notes: [
+      'hop: four services, issuer, broker, registry, PostgreSQL and the bench share the cores, all idle but for the one recovery',
+      ...HOPS.map((hop) => `  ${hop}`), `  records of one recovery: ${perRecovery.types}`,
+    ],
+  };
+}
+
+/** Runs some executions and recoveries apart from the timed ones, and looks at what the logs and the databases gained. */
+async function countTraffic(bench: BenchStack, system: System, first: number): Promise<{ readonly perExecution: PerCase; readonly perRecovery: PerCase }> {
+  const traffic = await Traffic.open(bench);
+  try {
+    const before = await traffic.settled();
+    const actions: Action[] = [];
+    for (let index = 0; index < COUNTED; index += 1) actions.push(await execute(system, first + index));
+    const executed = await traffic.settled();
+    for (const action of actions) await recover(system, action);
+    const recovered = await traffic.settled();
+    return { perExecution: traffic.between(before, executed, COUNTED), perRecovery: traffic.between(executed, recovered, COUNTED) };
+  } finally {
+    await traffic.close();
+  }
+}
+
+type PerCase = ReturnType<Traffic['between']>;
+
+/** An execution that relies on a ref; resolves when the ledger says that it can be undone. */
+async function execute(system: System, index: number): Promise<Action> {
+  const action = actionOf(index);
+  await system.producer.toolExecuted(action, {
+    outcome: 'succeeded', result: { refund_id: `rf_${String(index)}`, status: 'settled' }, priorValue: null, externalTransactionRef: `rf_${String(index)}`, errorKind: null, committedAt: Date.now(),
+  });
+  const id = mutationId(TENANT, action.runId, action.effectKey);
+  await until(`mutation ${id}`, async () => (await get(`${system.plan.urls.ledger}/v1/mutations/${id}`, system.tokens.operator))['recoverability'] === 'reversal_available');
+  return action;
+}
+
+/** States that the ref no longer holds; milliseconds until the review item is read. */
+async function recover(system: System, { runId, assumptionRefs }: Action): Promise<number> {
+  const startedAt = performance.now();
+  await system.producer.assumptionInvalidated({ tenant: TENANT, ref: assumptionRefs[0] ?? '', statement: { status: 'shipped' }, statedAt: Date.now(), sourceKind: 'observation' });
+  await until(`review of ${runId}`, async () => {
+    const { items } = await get(`${system.plan.urls.orchestrator}/v1/reviews?run_id=${runId}`, system.tokens.operator);
+    return Array.isArray(items) && items.length > 0;
+  });
+  return performance.now() - startedAt;
+}
+
+function actionOf(index: number): Action {
+  const contract = CONTRACTS.find(({ name }) => name === ISSUE_REFUND);
+  if (contract === undefined) throw new Error(`the example has no contract ${ISSUE_REFUND}`);
+  const runId = `run_bench_${String(index)}`;
+  const args = { order: String(index), amount_minor: 100, currency: 'INR' };
+  return {
+    tenant: TENANT, runId, agentId: 'refund-agent', initiator: 'asha', objective: null, stepId: 'refund', callId: `${runId}-refund`, capability: ISSUE_REFUND,
+    contractDigest: contractDigest(contractBody(contract)), effectKey: effectKey({ step: 'refund', capability: ISSUE_REFUND, target: `order/${String(index)}`, args }),
+    idempotencyKey: runId, subjectRef: null, args, assumptionRefs: [`order/${String(index)}#not_shipped`],
+  };
+}
+
+async function registerContracts({ plan, tokens }: System): Promise<void> {
+  for (const contract of CONTRACTS) {
+    await until(`contract ${contract.name}`, async () => {
+      const { status } = await fetch(`${plan.urls.registry}/v1/contracts`, {
+        method: 'POST', body: JSON.stringify(contract), headers: { authorization: `Bearer ${tokens.editor}`, 'content-type': 'application/json', 'idempotency-key': `bench-${contract.name}` },
+      });
+      if (status >= 400 && status < 500) throw new Error(`the registry refused ${contract.name} with ${String(status)}`);
+      return status === 200 || status === 201;
+    });
+  }
+}
+
+async function tokenOf({ urls }: SystemPlan, subject: string, role: string): Promise<string> {
+  const response = await fetch(`${urls.issuer}/token`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ subject, tenant: TENANT, roles: [role] }) });
+  const { access_token: token } = await response.json() as { readonly access_token: string };
+  return token;
+}
+
+async function get(url: string, token: string): Promise<Readonly<Record<string, unknown>>> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  const body: unknown = await response.json();
+  // Every answer of ours is an object.
+  return response.ok ? body as Readonly<Record<string, unknown>> : {};
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!await isSo()) {
+    if (performance.now() > deadline) throw new Error(`${what} did not come within ${String(PATIENCE_MS)} ms`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Long enough that the consumers wait at the broker again, and never in step with them. */
+function idle(index: number): Promise<void> { return sleep(120 + ((index * 37) % 100)); }
+
+function sleep(ms: number): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, ms); }); }

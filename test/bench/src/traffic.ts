@@ -1,0 +1,82 @@
+// What an idle system writes for one case: records and batches of all logs, transactions of all services' databases.
+import { TOPICS } from '@recourse/messages';
+import type { RawReader } from '@recourse/kafka';
+import { Client } from 'pg';
+import type { BenchStack } from './bench-stack.js';
+import { sum } from './rounds.js';
+
+/** Totals at one moment. */
+export interface Totals { readonly atMs: number; readonly types: Readonly<Record<string, number>>; readonly transactions: number }
+
+/** PostgreSQL publishes a backend's counters within a second of its becoming idle, the lazy Progress comes after one, too. */
+const SETTLE_MS = 3_000;
+const LOGS: readonly string[] = (TOPICS as readonly { readonly name: string; readonly kind: string }[]).filter(({ kind }) => kind !== 'wire').map(({ name }) => name);
+
+export class Traffic {
+  #counted = new Map<string, number>();
+  #positions = new Map<string, number>();
+  #idlePerMs = 0;
+
+  private constructor(private readonly bench: BenchStack, private readonly reader: RawReader, private readonly client: Client, private readonly counts: ReadonlyMap<string, number>) {}
+
+  static async open(bench: BenchStack): Promise<Traffic> {
+    const client = new Client({ ...bench.stack.postgres, database: 'postgres' });
+    await client.connect();
+    const admin = await bench.kafka.admin();
+    const counts = new Map<string, number>();
+    for (const topic of LOGS) counts.set(topic, await admin.partitionCount(topic) ?? 0);
+    await admin.close();
+    const traffic = new Traffic(bench, await bench.kafka.rawReader(), client, counts);
+    await traffic.learnIdle();
+    return traffic;
+  }
+
+  async close(): Promise<void> {
+    await this.reader.close();
+    await this.client.end();
+  }
+
+  /** Totals after everything has come to rest. */
+  async settled(): Promise<Totals> {
+    await new Promise((resolve) => { setTimeout(resolve, SETTLE_MS); });
+    for (const [topic, partitions] of this.counts) for (let partition = 0; partition < partitions; partition += 1) await this.readOn(topic, partition);
+    return { atMs: performance.now(), types: Object.fromEntries(this.#counted), transactions: await this.transactions() };
+  }
+
+  /** What was written between two moments, for each of so many cases; what an idle system does anyway is taken off. */
+  between(from: Totals, to: Totals, cases: number): { readonly records: number; readonly appends: number; readonly transactions: number; readonly types: string } {
+    const gained = Object.entries(to.types).map(([type, count]) => [type, (count - (from.types[type] ?? 0)) / cases] as const).filter(([, count]) => count > 0);
+    const idle = this.#idlePerMs * (to.atMs - from.atMs);
+    return {
+      records: sum(gained.map(([, count]) => count)), appends: gained.find(([type]) => type === 'Progress')?.[1] ?? 0,
+      transactions: Math.max(0, to.transactions - from.transactions - idle) / cases,
+      types: gained.map(([type, count]) => `${type} ${count.toFixed(1)}`).join(', '),
+    };
+  }
+
+  private async learnIdle(): Promise<void> {
+    const before = await this.settled();
+    const after = await this.settled();
+    this.#idlePerMs = (after.transactions - before.transactions) / (after.atMs - before.atMs);
+  }
+
+  private async readOn(topic: string, partition: number): Promise<void> {
+    const place = `${topic}/${String(partition)}`;
+    for (;;) {
+      const { records } = await this.reader.read(topic, partition, this.#positions.get(place) ?? 0);
+      if (records.length === 0) return;
+      for (const { value, offset } of records) {
+        this.#positions.set(place, offset + 1);
+        if (value !== null) await this.bench.codecs.load(value.readInt32BE(1));
+        const decoded = this.bench.codecs.decodeSync(value);
+        const type = 'type' in decoded ? decoded.type : decoded.kind;
+        this.#counted.set(type, (this.#counted.get(type) ?? 0) + 1);
+      }
+    }
+  }
+
+  private async transactions(): Promise<number> {
+    const { rows } = await this.client.query<{ readonly n: string }>(`SELECT sum(xact_commit) AS n FROM pg_stat_database WHERE datname LIKE 'recourse\\_%'`);
+    return Number(rows[0]?.n);
+  }
+}

@@ -1,0 +1,103 @@
+// One drifted refund, driven from outside; whatever dies meanwhile, its people ask again.
+import { REFUND_CAP_MINOR, CURRENCY } from './terms.js';
+import { deriveId } from '@recourse/kernel';
+import { BUDGET_OWNER, INITIATOR, listOf, OPERATOR, pause } from './edge.js';
+import type { Edge } from './edge.js';
+import type { Point } from './targets.js';
+import { AT_REST } from './watch.js';
+import type { Sighting } from './watch.js';
+
+/** Longest from any step to the next: a lease, a retry and the return of a broker fit in. */
+const STEP_PATIENCE_MS = 90_000;
+const POLL_MS = 60;
+
+export interface Ending {
+  readonly recoverability: string;
+  /** When the record of the outcome was sent; 0 while it was not seen. */
+  readonly at: number;
+}
+
+/** A moment that has come or will. */
+interface Moment { readonly came: Promise<number>; readonly come: (at: number) => void }
+
+export class Story {
+  readonly runId: string;
+  refundId = '';
+  mutationId = '';
+  private readonly moments = new Map<Point | 'outcome', Moment>();
+
+  constructor(private readonly edge: Edge, readonly order: string) {
+    this.runId = deriveId('run', this.key);
+  }
+
+  /** When the moment came, epoch milliseconds; waits for it. */
+  when(point: Point | 'outcome'): Promise<number> { return this.moment(point).came; }
+
+  see({ point, at }: Pick<Sighting, 'point' | 'at'>): void { this.moment(point).come(at); }
+
+  /** Opens the order, the budget and the refund, up to the acknowledgement of its execution. Errors: when the agent did not refund. */
+  async refund(): Promise<void> {
+    await this.edge.post('warehouse', '/orders', { order: this.order });
+    const budget = { scope: 'run', scope_id: this.runId, currency: CURRENCY, ceiling_minor: REFUND_CAP_MINOR };
+    await this.edge.command({ side: 'budget', path: '/v1/budgets', body: budget, person: BUDGET_OWNER, key: `budget-${this.runId}` });
+    const { body } = await this.edge.post('agent', '/runs', { order: this.order, amount_minor: REFUND_CAP_MINOR, currency: CURRENCY, initiator: INITIATOR.subject }, this.key);
+    const [mutationId] = Array.isArray(body['mutation_ids']) ? body['mutation_ids'] : [];
+    if (body['status'] !== 'succeeded' || typeof mutationId !== 'string') throw new Error(`the agent did not refund order ${this.order}: ${JSON.stringify(body)}`);
+    this.mutationId = mutationId;
+    this.see({ point: 'execution published', at: Date.now() });
+  }
+
+  /** Ships, approves, and waits until the ledger is at rest. */
+  async drift(): Promise<Ending> {
+    await this.edge.post('warehouse', `/orders/${this.order}/ship`, {});
+    this.see({ point: 'invalidation published', at: Date.now() });
+    const { stepId, digest } = await this.review();
+    this.see({ point: 'approval posted', at: Date.now() });
+    const answer = await this.edge.command({
+      side: 'orchestrator', path: `/v1/steps/${stepId}/approve`, body: { action_digest: digest, reason: 'the goods are on their way' }, person: OPERATOR, key: `approve-${stepId}`,
+    });
+    if (answer.status >= 300) throw new Error(`the approval of ${this.runId} was answered ${String(answer.status)} ${answer.text}`);
+    const recoverability = await this.rest();
+    const at = await Promise.race([this.when('outcome'), pause(10_000).then(() => 0)]);
+    return { recoverability, at };
+  }
+
+  private get key(): string { return `crash-${this.order}`; }
+
+  private async review(): Promise<{ readonly stepId: string; readonly digest: string }> {
+    const item = await this.until('has no review item', async () => {
+      const { body } = await this.edge.get('orchestrator', `/v1/reviews?state=awaiting_approval&run_id=${this.runId}`, OPERATOR);
+      return listOf(body['items'])[0] ?? null;
+    });
+    return { stepId: String(item['step_id']), digest: String(item['action_digest']) };
+  }
+
+  private async rest(): Promise<string> {
+    const mutation = await this.until('does not come to rest', async () => {
+      const { body } = await this.edge.get('ledger', `/v1/mutations/${this.mutationId}`, OPERATOR);
+      return AT_REST.includes(String(body['recoverability'])) ? body : null;
+    });
+    return String(mutation['recoverability']);
+  }
+
+  private async until<T>(complaint: string, look: () => Promise<T | null>): Promise<T> {
+    const deadlineAt = Date.now() + STEP_PATIENCE_MS;
+    while (Date.now() < deadlineAt) {
+      const found = await look();
+      if (found !== null) return found;
+      await pause(POLL_MS);
+    }
+    const { text: mutation } = await this.edge.get('ledger', `/v1/mutations/${this.mutationId}`, OPERATOR);
+    const { text: steps } = await this.edge.get('orchestrator', `/v1/steps?run_id=${this.runId}`, OPERATOR);
+    throw new Error(`run ${this.runId} ${complaint} within ${String(STEP_PATIENCE_MS / 1_000)} s; mutation ${mutation}; steps ${steps}`);
+  }
+
+  private moment(point: Point | 'outcome'): Moment {
+    const known = this.moments.get(point);
+    if (known !== undefined) return known;
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const made: Moment = { came: promise, come: resolve };
+    this.moments.set(point, made);
+    return made;
+  }
+}

@@ -1,0 +1,171 @@
+// The checker is checked: each mutant switches one rule off, at a port, a core or a rule of loop or worker, and nothing else.
+import { plainPayload } from '@recourse/contract';
+import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, StateView } from '@recourse/event-log';
+import type { LogProducer, SendOutcome } from '@recourse/kafka';
+import { OBSERVE } from './contracts.js';
+import type { Bias, Mutation } from './mutation.js';
+import { ORDINARY } from './profile.js';
+import { STORIES } from './stories.js';
+
+export interface Mutant {
+  readonly mutation: Mutation;
+  /** A world that shows the rule; the same seeds pass in it with every rule on. */
+  readonly bias?: Bias;
+}
+
+const MUTATIONS = 'recourse.mutations';
+const RECOVERIES = 'recourse.recoveries';
+
+const UNREST = { crash: 10, zombie: 6, freeze: 6, snapshot: 2, restore: 2, wipe: 1, clock: 1 } as const;
+const LATE_WORKERS = { crash: 6, zombie: 8, freeze: 14, snapshot: 1, restore: 1, wipe: 0, clock: 1 } as const;
+const RECOVERING = { invalidate: 16, person: 40, execute: 34 } as const;
+
+/** Every rule a run can be made to miss, by its name in the issue. */
+export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  'acceptance': { mutation: { loopRules: { acceptance: false } }, bias: { profile: { chaos: UNREST, sendTrouble: 0.08 } } },
+  'L2': { mutation: { core: (core, { now }) => evolving(core, RECOVERIES, (change) => ({ ...change, looked_at: now() })) } },
+  'L3': { mutation: { loopRules: { reactAfterAcceptance: false } }, bias: { profile: { sendTrouble: 0.08, chaos: UNREST }, stories: RECOVERING } },
+  'L4': { mutation: { logProducer: (producer, { now }) => ({ ...closing(producer), send: (topic, partition, records) => torn(producer, topic, partition, records, now() % 5 === 0) }) } },
+  'L5': { mutation: { logProducer: (producer, { endOf }) => ({ ...closing(producer), send: (topic, partition, records) => hopeful(producer.send(topic, partition, records), endOf(topic, partition)) }) } },
+  'L5-seek': { mutation: { loopRules: { seekAfterUnknown: false } } },
+  'L7': { mutation: { store: (store) => ({ ...store, project: async (_from, to, changes) => store.project(await store.head(), to, changes) }) }, bias: { profile: { chaos: UNREST, chaosEveryMs: 500 } } },
+  'L9': { mutation: { loopRules: { resendOwed: false } }, bias: { profile: { leaseMs: 45_000, terms: { ...ORDINARY.terms, windowMs: 120_000, keyLifetimeMs: 90_000 }, chaosEveryMs: 350 }, stories: RECOVERING } },
+  'L10': { mutation: { loopRules: { quietUntilCaughtUp: false } }, bias: { profile: { chaosEveryMs: 450, leaseMs: 3_000, chaos: { ...UNREST, crash: 16 } }, stories: RECOVERING } },
+  'L11': {
+    mutation: { workerRules: { notAfter: false } },
+    bias: { profile: { chaos: LATE_WORKERS, chaosEveryMs: 350, leaseMs: 2_000, freezeMaxMs: 15_000, terms: { windowMs: 12_000, keyLifetimeMs: 5_000, callTimeoutMs: 800, maxAttempts: 3 } }, stories: RECOVERING },
+  },
+  'L11-abandon': {
+    mutation: { core: (core, { now }) => deciding(core, RECOVERIES, (record) => (record.type === 'LegDispatched' ? { ...record.body, answer_by: Math.floor(now()) + 20 } : record.body)) },
+    bias: { profile: { chaos: LATE_WORKERS, chaosEveryMs: 500, toolTrouble: 0.3, terms: { ...ORDINARY.terms, maxAttempts: 1 } }, stories: { ...RECOVERING, person: 70 } },
+  },
+  'L11-reconcile': { mutation: { workerRules: { reconcileFirst: false } }, bias: { profile: { toolTrouble: 0.3 }, stories: RECOVERING } },
+  'L11-claim': { mutation: { workerRules: { claim: false } }, bias: { profile: { toolTrouble: 0.2, chaos: { ...LATE_WORKERS, crash: 16 }, chaosEveryMs: 400, sendTrouble: 0.08 }, stories: RECOVERING } },
+  'L12': { mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isTool(input) ? { ...context, state: without(context.state, 'mutation') } : context)) } },
+  'judged-at': {
+    mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isTool(input) ? { ...context, views: judgedAtStart(context) } : context)) },
+    bias: { stories: { ...STORIES, flip: 20, reaffirm: 10 } },
+  },
+  'approval-reuse': { mutation: { core: (core) => answering(core, 'ApproveStep', reused) }, bias: { stories: { ...RECOVERING, invalidate: 24 } } },
+  'digest': { mutation: { core: (core) => answering(core, 'ApproveStep', (real, context, input) => real.decide(context, { ...input, body: { ...input.body, action_digest: digestIn(context, input) } })) }, bias: { stories: RECOVERING } },
+  'self-approval': { mutation: { core: (core) => answering(core, 'ApproveStep', (real, context, input) => real.decide({ ...context, state: anonymous(context.state) }, input)) }, bias: { stories: RECOVERING } },
+  'expiry-margin': {
+    mutation: { marginMs: 0 },
+    bias: {
+      profile: { chaos: LATE_WORKERS, chaosEveryMs: 400, leaseMs: 30_000, toolTrouble: 0.3, workerSkewMs: 950, terms: { windowMs: 6_000, keyLifetimeMs: 60_000, callTimeoutMs: 1_200, maxAttempts: 3 } },
+      stories: { ...RECOVERING, person: 80 },
+    },
+  },
+  'verification': { mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide(context, { ...input, body: trusting(input.body) })) }, bias: { profile: { toolTrouble: 0.35 }, stories: RECOVERING } },
+};
+
+/** A mutant by name. Errors: Error naming those there are. */
+export function mutantOf(name: string): Mutant {
+  const mutant = MUTANTS[name];
+  if (mutant === undefined) throw new Error(`there is no mutant ${name}; there are ${Object.keys(MUTANTS).join(', ')}`);
+  return mutant;
+}
+
+// Cores ------------------------------------------------------------------------------------------------------------------
+
+/** Changes what evolve writes, in one log. */
+function evolving(core: ServiceCore, log: string, change: (doc: Doc) => Doc): ServiceCore {
+  if (core.log !== log) return core;
+  return { ...core, evolve: (state, record) => core.evolve(state, record).map((one) => (one.op === 'put' ? { ...one, row: { ...one.row, doc: change(one.row.doc) } } : one)) };
+}
+
+/** Changes what is decided, in one log. */
+function deciding(core: ServiceCore, log: string, change: (record: Decided) => Doc): ServiceCore {
+  if (core.log !== log) return core;
+  return { ...core, decide: (context, input) => { const decision = core.decide(context, input); return { ...decision, records: decision.records.map((record) => ({ ...record, body: change(record) })) }; } };
+}
+
+/** Changes what a decision is made on, in one log. */
+function asking(core: ServiceCore, log: string, change: (context: DecideContext, input: Input) => DecideContext): ServiceCore {
+  return core.log === log ? { ...core, decide: (context, input) => core.decide(change(context, input), input) } : core;
+}
+
+/** Decides one type of input of the orchestrator in another way. */
+function answering(core: ServiceCore, type: string, decide: (core: ServiceCore, context: DecideContext, input: RecordInput) => Decision): ServiceCore {
+  if (core.log !== RECOVERIES) return core;
+  return { ...core, decide: (context, input) => (input.source !== 'timer' && input.type === type ? decide(core, context, input) : core.decide(context, input)) };
+}
+
+function isTool(input: Input): boolean { return input.source !== 'timer' && input.topic === 'recourse.tool-executions'; }
+
+/** A state in which a kind was never written. */
+function without(state: StateView, kind: string): StateView {
+  return {
+    get: (asked, group, key) => { const found = state.get(asked, group, key); return asked === kind ? undefined : found; },
+    list: (asked, group) => { const found = state.list(asked, group); return asked === kind ? [] : found; },
+  };
+}
+
+/** Views that judge every ref as of the start of its log, whatever has been read since. */
+function judgedAtStart({ views }: DecideContext): DecideContext['views'] {
+  return {
+    view: (name) => {
+      const real = views.view(name);
+      if (name !== 'assumptions') return real;
+      return { get: (key) => real.get(key), position: () => 0, partitionOf: (key) => real.partitionOf(key) };
+    },
+  };
+}
+
+// Rows of the orchestrator, as far as mutants look at them.
+interface StepRow extends Doc { readonly step_id: string; readonly phase: string; readonly action_digest: Buffer | null; readonly execution: Doc }
+
+function stepsIn(context: DecideContext, input: RecordInput): readonly StepRow[] { return context.state.list('step', String(input.body['run_id'])) as readonly StepRow[]; }
+
+function digestIn(context: DecideContext, input: RecordInput): unknown {
+  return stepsIn(context, input).find(({ step_id }) => step_id === input.body['step_id'])?.action_digest ?? input.body['action_digest'];
+}
+
+/** One approval lets every other step of the run that waits go, too. */
+function reused(core: ServiceCore, context: DecideContext, input: RecordInput): Decision {
+  const first = core.decide(context, input);
+  if (first.answer?.status !== 'accepted') return first;
+  const others = stepsIn(context, input).filter(({ step_id, phase }) => phase === 'awaiting_approval' && step_id !== input.body['step_id']);
+  const more = others.flatMap(({ step_id, action_digest }) => core.decide(context, { ...input, body: { ...input.body, step_id, action_digest } }).records);
+  return { ...first, records: [...first.records, ...more.filter(({ type }) => type !== 'RecoveryClosed')] };
+}
+
+/** Steps that nobody started and nobody answers for. */
+function anonymous(state: StateView): StateView {
+  const hidden = (doc: Doc): Doc => ('execution' in doc ? { ...doc, answerable_to: null, execution: { ...(doc['execution'] as Doc), initiator: null, agent_id: 'nobody' } } : doc); // a step's execution is a record
+  return {
+    get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : hidden(doc); },
+    list: (kind, group) => state.list(kind, group).map(hidden),
+  };
+}
+
+/** A report in which an answer of the acting tool counts as an observation of success. */
+function trusting(body: Doc): Doc {
+  const steps = body['steps'] as readonly (Doc & { readonly observations: readonly Doc[] })[]; // the codec made it from the schema
+  return {
+    ...body,
+    steps: steps.map((step) => {
+      const executed = step.observations.find(({ phase }) => phase === 'execute');
+      if (executed === undefined || step['outcome'] !== 'unverified') return step;
+      const seen = { phase: 'verify', capability: OBSERVE, observed: plainPayload({ status: 'reversed' }), observed_at: executed['observed_at'] };
+      return { ...step, outcome: 'verified', observations: [...step.observations, seen] };
+    }),
+  };
+}
+
+// Ports ------------------------------------------------------------------------------------------------------------------
+
+function closing(producer: LogProducer): Pick<LogProducer, 'close'> { return { close: () => producer.close() }; }
+
+/** Lands a part of a batch, and does not know. */
+async function torn(producer: LogProducer, topic: string, partition: number, records: Parameters<LogProducer['send']>[2], isTorn: boolean): Promise<SendOutcome> {
+  if (!isTorn || records.length < 2) return producer.send(topic, partition, records);
+  const outcome = await producer.send(topic, partition, records.slice(0, Math.ceil(records.length / 2)));
+  return { kind: 'unknown', cause: outcome };
+}
+
+/** Takes every answer for a success. */
+async function hopeful(sent: Promise<SendOutcome>, expected: number): Promise<SendOutcome> {
+  const outcome = await sent;
+  return outcome.kind === 'landed' ? outcome : { kind: 'landed', baseOffset: expected };
+}

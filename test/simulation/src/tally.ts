@@ -1,0 +1,70 @@
+// What a range of seeds did, added up; and whether it counts.
+import type { RunResult } from './run.js';
+
+/** Share of operations that must be accepted for a run to count. */
+const ACCEPTED_MIN = 0.6;
+/** Seeds from which on every crash point must have struck. */
+const COVERED_FROM = 500;
+/** Seeds of which at least one must verify a compensation. */
+const GROUP = 5;
+
+/** Faults that must strike over a range. */
+const SCHEDULED = [
+  'append fail', 'append lose_ack', 'append late', 'append duplicate', 'wire fail', 'wire lose_ack', 'wire late', 'wire duplicate', 'zombie', 'freeze',
+  'database rolled back', 'database dropped', 'clock step', 'database fails', 'tool lost', 'tool answer_lost', 'tool error_before', 'tool error_after', 'tool phantom', 'tool slow',
+] as const;
+
+export class Tally {
+  seeds = 0;
+  #operations = 0;
+  #accepted = 0;
+  #verified = 0;
+  #effects = 0;
+  #records = 0;
+  #steps = 0;
+  #fired = new Map<string, number>();
+  #withoutVerified = 0;
+  #notAccepted: number[] = [];
+  readonly #beganAt = performance.now();
+
+  add(result: RunResult): void {
+    this.seeds += 1;
+    this.#operations += result.operations;
+    this.#accepted += result.accepted;
+    this.#verified += result.verified;
+    this.#effects += result.effects;
+    this.#records += result.records;
+    this.#steps += result.steps;
+    if (result.verified === 0) this.#withoutVerified += 1;
+    if (result.violations.length === 0 && result.accepted < ACCEPTED_MIN * result.operations) this.#notAccepted.push(result.seed);
+    for (const [fault, count] of Object.entries(result.fired)) this.#fired.set(fault, (this.#fired.get(fault) ?? 0) + count);
+  }
+
+  /** Why a range does not count, if it does not. Small ranges are held to what they can show. */
+  shortfalls(crashPoints: readonly string[]): readonly string[] {
+    const found: string[] = [];
+    if (this.#notAccepted.length > 0) found.push(`seeds with less than 60 % of operations accepted: ${this.#notAccepted.slice(0, 10).join()}`);
+    if (this.seeds >= GROUP && this.#verified === 0) found.push('no compensation was verified');
+    if (this.seeds < COVERED_FROM) return found;
+    const missing = [...SCHEDULED, ...crashPoints.map((point) => `crash ${point}`)].filter((fault) => !this.#fired.has(fault));
+    return missing.length === 0 ? found : [...found, `never struck: ${missing.join(', ')}`];
+  }
+
+  json(): Readonly<Record<string, unknown>> {
+    const seconds = (performance.now() - this.#beganAt) / 1_000;
+    return {
+      seeds: this.seeds, seconds, seeds_per_s: this.seeds / seconds, operations: this.#operations, accepted: this.#accepted, verified: this.#verified, effects: this.#effects,
+      records: this.#records, steps: this.#steps, seeds_without_verified: this.#withoutVerified, fired: Object.fromEntries([...this.#fired].sort(([a], [b]) => (a < b ? -1 : 1))),
+    };
+  }
+
+  text(): string {
+    const seconds = (performance.now() - this.#beganAt) / 1_000;
+    const share = this.#operations === 0 ? 0 : Math.round(100 * this.#accepted / this.#operations);
+    const fired = [...this.#fired].sort(([a], [b]) => (a < b ? -1 : 1)).map(([fault, count]) => `${fault} ${String(count)}`);
+    return [
+      `${String(this.seeds)} seeds in ${seconds.toFixed(1)} s (${(this.seeds / seconds).toFixed(2)}/s), ${String(this.#operations)} operations, ${String(share)} % accepted, ${String(this.#verified)} compensations verified, ${String(this.#records)} records, ${String(this.#steps)} port calls`,
+      `faults: ${fired.join(', ')}`,
+    ].join('\n');
+  }
+}
