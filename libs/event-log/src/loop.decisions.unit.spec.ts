@@ -1,0 +1,79 @@
+// The loop's decisions: what an append was, what to do with a batch, when a Progress alone is due, what time it is.
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { backoffMs, judgeAppend, judgeClock, judgeDelivery, judgeStore, progressAloneIsDue } from './loop.decisions.js';
+
+describe('the outcome of an append', () => {
+  it('is accepted only at the expected base offset', () => {
+    expect(judgeAppend(7, { kind: 'landed', baseOffset: 7 })).toBe('accepted');
+  });
+  it('is to be read from the tail when somebody wrote in between, or nothing is known', () => {
+    expect(judgeAppend(7, { kind: 'landed', baseOffset: 8 })).toBe('reread');
+    expect(judgeAppend(7, { kind: 'unknown', cause: new Error('time-out') })).toBe('reread');
+  });
+  it('below the expected base offset means that the log lost acknowledged records', () => {
+    expect(judgeAppend(7, { kind: 'landed', baseOffset: 6 })).toBe('log_cut');
+  });
+});
+
+describe('a fetched batch', () => {
+  const records = (from: number, count: number): { readonly offset: number }[] => Array.from({ length: count }, (_, index) => ({ offset: from + index }));
+  it('is taken where it continues, without what is below the position', () => {
+    expect(judgeDelivery(5, 5, records(5, 3))).toEqual({ kind: 'take', skip: 0 });
+    expect(judgeDelivery(7, 5, records(5, 3))).toEqual({ kind: 'take', skip: 2 });
+  });
+  it('is dropped when all of it is below the position, and sought again when it starts above', () => {
+    expect(judgeDelivery(8, 5, records(5, 3))).toEqual({ kind: 'drop' });
+    expect(judgeDelivery(4, 5, records(5, 3))).toEqual({ kind: 'seek' });
+    expect(judgeDelivery(4, 4, [])).toEqual({ kind: 'drop' });
+  });
+  it('never lets a record through twice or a gap open, whatever batches arrive', () => {
+    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 8 })), { maxLength: 60 }), (batches) => {
+      let expected = 0;
+      for (const [from, count] of batches) {
+        const batch = records(from, count);
+        const delivery = judgeDelivery(expected, from, batch);
+        if (delivery.kind !== 'take') continue;
+        const taken = batch.slice(delivery.skip);
+        expect(taken[0]?.offset).toBe(expected);
+        expected += taken.length;
+      }
+    }));
+  });
+});
+
+describe('a batch of Progress alone', () => {
+  it('waits, and is never due when only Progress was passed', () => {
+    expect(progressAloneIsDue({ meaningful: 0, sinceMs: 1e9 }, 1_000)).toBe(false);
+    expect(progressAloneIsDue({ meaningful: 1, sinceMs: 999 }, 1_000)).toBe(false);
+    expect(progressAloneIsDue({ meaningful: 1, sinceMs: 1_000 }, 1_000)).toBe(true);
+    expect(progressAloneIsDue({ meaningful: 10_000, sinceMs: 0 }, 1_000)).toBe(true);
+  });
+});
+
+describe('the time of a decision', () => {
+  it('is database time, and never below the head of the chain', () => {
+    expect(judgeClock(5_000, 4_000, 2_000)).toEqual({ kind: 'decide_at', now: 5_000 });
+    expect(judgeClock(3_000, 4_000, 2_000)).toEqual({ kind: 'decide_at', now: 4_000 });
+    expect(judgeClock(2_000, 4_000, 2_000)).toEqual({ kind: 'decide_at', now: 4_000 });
+  });
+  it('is none while the clock is behind by more than the margin', () => {
+    expect(judgeClock(1_999, 4_000, 2_000)).toEqual({ kind: 'behind', byMs: 2_001 });
+  });
+});
+
+describe('a projection', () => {
+  it('that is ahead of the log says that the log was cut', () => {
+    expect(judgeStore(9, 10)).toBe('log_cut');
+    expect(judgeStore(10, 10)).toBe('follows');
+    expect(judgeStore(11, 10)).toBe('follows');
+  });
+});
+
+describe('back-off', () => {
+  it('grows and is bounded', () => {
+    const waits = [1, 2, 3, 4, 5, 6, 7, 8, 20].map(backoffMs);
+    expect(waits).toEqual([...waits].sort((a, b) => a - b));
+    expect(Math.max(...waits)).toBe(2_000);
+  });
+});
