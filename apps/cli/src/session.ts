@@ -19,6 +19,7 @@ export interface Surroundings {
 }
 
 export interface Session {
+  readonly flags: Flags;
   readonly settings: Settings;
   readonly terminal: Terminal;
   readonly folder: string;
@@ -41,7 +42,7 @@ export function openSession(flags: Flags, { terminal, environment, folder, fetch
   let token: Promise<string | null> | null = null;
   const tokenOnce = (): Promise<string | null> => (token ??= tokenOf(flags, settings, { fetch, folder, terminal }));
   return {
-    settings, terminal, folder, isJson, tenant: settings.tenant,
+    flags, settings, terminal, folder, isJson, tenant: settings.tenant,
     service: (name) => createClient({ service: name, url: known(settings.services[name], `where ${name} are`, FLAG_OF[name]), token: tokenOnce, fetch }),
     show: (json, text) => { terminal.out(isJson ? JSON.stringify(json, null, 2) : text()); },
   };

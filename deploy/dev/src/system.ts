@@ -68,10 +68,18 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
   const names = portNames(instances, withExample);
   const ports = await choosePorts(names);
   const plan = { ...options, stack, secrets, logId, databases, ports, instances };
+  writeSystemFile(dataDir, { stack, urls: urlsOf(ports), logId, databases });
   return {
     processes: [issuerProcess(plan), ...serviceProcesses(plan), ...(withExample ? exampleProcesses(plan) : [])],
     urls: urlsOf(ports), databases, logId, secrets,
   };
+}
+
+/** Says where everything is, for the command line (apps/cli/src/config.ts); it holds passwords. */
+function writeSystemFile(dataDir: string, { stack, urls, logId, databases }: Pick<SystemPlan, 'urls' | 'logId' | 'databases'> & { readonly stack: StackFacts }): void {
+  const addresses = Object.fromEntries(Object.entries(databases).map(([name, { url }]) => [name, url]));
+  const system = { urls, brokers: stack.kafka.brokers, registry_url: stack.registryUrl, log_id: logId, databases: addresses };
+  writeFileSync(join(dataDir, 'system.json'), `${JSON.stringify(system, null, 2)}\n`, { mode: 0o600 });
 }
 
 interface Planning extends SystemOptions {

@@ -110,7 +110,11 @@ class BatchRun {
     if (what.kind === 'bad') { this.#park(origin, what.reason, what.detail); return; }
     const refusal = this.#refuseUnread(what.input, origin);
     if (refusal !== null) { this.#park(origin, refusal.reason, refusal.detail); return; }
+    const mark = this.#mark();
     this.#guarded(what.input, () => { this.#input(what.input, origin); }, origin);
+    if (!this.sealer.isOverfull || mark.sealed.count > 1) return;
+    this.#rollback(mark);
+    this.#park(origin, 'DECISION_TOO_LARGE', 'what this record leads to does not fit one batch');
   }
 
   /** What can be told before anything is decided. */

@@ -657,10 +657,14 @@ export class PartitionLoop {
   #report(where: string, cause: unknown): void { this.options.onEvent?.({ kind: 'error', where, cause }); }
 }
 
+/** Each group once, without those no row can have: a record that names one is parked before anything is decided (L7). */
 function uniqueGroups(groups: readonly { readonly kind: string; readonly group: string }[]): readonly { readonly kind: string; readonly group: string }[] {
-  const unique = new Map(groups.map((address) => [`${address.kind}\u0000${address.group}`, address]));
+  const unique = new Map(groups.filter(({ group }) => isStorableKey(group)).map((address) => [`${address.kind}\u0000${address.group}`, address]));
   return [...unique.values()];
 }
+
+/** False for text PostgreSQL refuses in a key. */
+function isStorableKey(key: string): boolean { return !key.includes('\u0000') && key.isWellFormed(); }
 
 function plainCursor(cursor: StoredCursor): StoredCursor {
   return { topic: cursor.topic, partition: cursor.partition, offset: cursor.offset, seq: cursor.seq, hash: cursor.hash };

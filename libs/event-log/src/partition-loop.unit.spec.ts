@@ -188,6 +188,17 @@ describe('a record that cannot be taken', () => {
     expect(await parked()).toEqual([`r1:${reason}`]);
   });
 
+  it('whose decision does not fit a batch parks, and stops nobody else', async () => {
+    const sound = countingCore();
+    await world.start('a', { ...sound, decide: (context, input) => {
+      const decision = sound.decide(context, input);
+      return input.source !== 'timer' && input.body['source'] === 'flood' ? { records: Array.from({ length: 1_200 }, () => decision.records[0] ?? { type: '', body: {} }) } : decision;
+    } });
+    await world.state([{ ref: 'r1', id: '1', source: 'flood' }, { ref: 'r3', id: '2' }]);
+    await world.until('parked', async () => (await parked()).includes('r1:DECISION_TOO_LARGE'));
+    await world.until('the other', recorded('r3:2'));
+  });
+
   it('with a key of another partition parks there, and does no harm where it belongs', async () => {
     await world.start('a');
     await world.raw(1 - world.partitionOf('r1'), 'r1', world.encoded('r1', '1'));

@@ -9,13 +9,13 @@ import type { OutgoingRecord } from '@recourse/kafka';
 import { plainPayload } from '@recourse/contract';
 import { sha256Hex } from '@recourse/kernel';
 import type { Producer } from 'kafkajs';
-import { freshLogId, makeTopics, PARTITIONS, prepareWriters, say, withStack } from './bench-stack.js';
+import { emptyTopics, freshLogId, makeTopics, PARTITIONS, prepareWriters, say, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import type { Measured } from './report.js';
 import { interleaved, median, rateOf } from './rounds.js';
 
 const LOG = 'recourse.assumptions';
-const RAW_TOPIC = 'bench.raw';
+const RAW_TOPIC = `bench.raw.${String(process.pid)}`;
 const RECORD_BYTES = 400;
 const BATCH_RECORDS = 500;
 /** Octets by which sequence number and length prefixes grow past those of an empty record at the start of a log. */
@@ -30,6 +30,7 @@ interface Round { readonly done: number; readonly ms: number; readonly sent: rea
 export async function benchAppend(size: AppendSize): Promise<Measured> {
   return withStack(async (bench) => {
     await makeTopics(bench, [{ name: RAW_TOPIC, partitions: 1, replicationFactor: 1 }]);
+    await emptyTopics(bench, [LOG]);
     await prepareWriters(bench, LOG);
     const producer = bench.raw.producer({ idempotent: false, allowAutoTopicCreation: false, maxInFlightRequests: 1, retry: { retries: 0 } });
     await producer.connect();

@@ -1,7 +1,10 @@
 // A stack of its own for one bench: servers in a temporary directory, topics, schemas and databases made, and all gone at the end.
 import { randomBytes } from 'node:crypto';
-import { createDatabase, provision, startTestStack, topicSpecs } from '@recourse/dev-stack';
-import type { DatabaseAddress, DevStack } from '@recourse/dev-stack';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, provision, sharedTestStack, topicSpecs } from '@recourse/dev-stack';
+import type { DatabaseAddress, StackFacts } from '@recourse/dev-stack';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry, TopicSpec } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
@@ -10,7 +13,9 @@ import type { Codecs } from '@recourse/messages';
 import { Kafka as KafkaJs, logLevel } from 'kafkajs';
 
 export interface BenchStack {
-  readonly stack: DevStack;
+  readonly stack: StackFacts;
+  /** Folder for files of this run; goes away with it. */
+  readonly folder: string;
   readonly kafka: Kafka;
   readonly registry: SchemaRegistry;
   readonly codecs: Codecs;
@@ -22,17 +27,19 @@ export const PARTITIONS = 2;
 const TOPIC_TRIES = 5;
 const SAY = (line: string): void => { process.stderr.write(`  ${line}\n`); };
 
-/** Starts a stack, does the work and takes everything away again. */
+/** Starts a stack (or takes the one the environment names), does the work and takes everything away again. */
 export async function withStack<T>(work: (bench: BenchStack) => Promise<T>): Promise<T> {
   SAY('starting Kafka, registry and PostgreSQL in a temporary directory');
-  const stack = await startTestStack();
+  const stack = await sharedTestStack();
+  const folder = mkdtempSync(join(tmpdir(), 'recourse-bench-'));
   try {
     const kafka = createKafka({ brokers: stack.kafka.brokers, clientId: 'bench' });
     const registry = createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000 });
     const raw = new KafkaJs({ brokers: [...stack.kafka.brokers], clientId: 'raw', logLevel: logLevel.NOTHING, retry: { retries: 0 } });
-    return await work({ stack, kafka, registry, codecs: createCodecs(registry), raw });
+    return await work({ stack, folder, kafka, registry, codecs: createCodecs(registry), raw });
   } finally {
     await stack.stop();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -55,12 +62,26 @@ export async function prepareWriters({ codecs }: BenchStack, ...topics: readonly
   for (const topic of topics) await codecs.prepareWriter(topic, { register: true });
 }
 
+/** Makes topics of the catalogue anew, empty. */
+export async function emptyTopics(bench: BenchStack, topics: readonly string[]): Promise<void> {
+  const admin = bench.raw.admin();
+  await admin.connect();
+  try {
+    const existing = await admin.listTopics();
+    await admin.deleteTopics({ topics: topics.filter((topic) => existing.includes(topic)) });
+    for (let left = 200; left > 0 && (await admin.listTopics()).some((topic) => topics.includes(topic)); left -= 1) await new Promise((resolve) => { setTimeout(resolve, 50); });
+  } finally {
+    await admin.disconnect();
+  }
+  await makeTopics(bench);
+}
+
 let databases = 0;
 
 /** A new, empty database. */
 export function freshDatabase({ stack }: BenchStack, name: string): Promise<DatabaseAddress> {
   databases += 1;
-  return createDatabase(stack, `bench_${name}_${String(databases)}`, 'bench', 'bench');
+  return createDatabase(stack, `bench_${name}_${String(process.pid)}_${String(databases)}`, 'bench', 'bench');
 }
 
 /** An id that no earlier log had. */

@@ -40,8 +40,8 @@ interface System { readonly plan: SystemPlan; readonly producer: Producer; reado
 export async function benchHop({ samples }: HopSize): Promise<Measured> {
   return withStack(async (bench) => {
     say('starting the services');
-    const plan = await planSystem(bench.stack, { dataDir: join(bench.stack.dataDir, 'system'), withExample: false });
-    const processes = await startProcesses(plan.processes, { logDir: bench.stack.logDir, book: bench.stack.book });
+    const plan = await planSystem(bench.stack, { dataDir: join(bench.folder, 'system'), withExample: false });
+    const processes = await startProcesses(plan.processes, { logDir: join(bench.folder, 'logs') });
     const echo = await openEcho(bench, ECHO_TOPIC, MAX_WAIT_MS);
     const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
     try {

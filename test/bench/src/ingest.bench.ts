@@ -3,10 +3,11 @@
 // Ours: preloaded ToolExecuted of two partitions go through the ledger's production loop (decide, append to the mutations
 // log, project) into one row each, from the first fetch to the last commit; two connections write. Raw: the very same rows
 // go from memory into the same, empty tables by COPY and merge, on two connections. In turns, each on an empty database.
+import { partitionForKey } from '@recourse/kafka';
 import type { OutgoingRecord } from '@recourse/kafka';
 import { Client } from 'pg';
 import { execution } from './executions.js';
-import { freshDatabase, freshLogId, makeTopics, PARTITIONS, prepareWriters, say, withStack } from './bench-stack.js';
+import { emptyTopics, freshDatabase, freshLogId, makeTopics, PARTITIONS, prepareWriters, say, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import type { IngestAnswer, IngestTask } from './ingest-service.main.js';
 import type { MergeAnswer, MergeTask } from './ingest-merge.main.js';
@@ -29,6 +30,7 @@ interface Round extends IngestAnswer { readonly done: number; readonly rows: num
 export async function benchIngest({ rounds, executions }: IngestSize): Promise<Measured> {
   return withStack(async (bench) => {
     await makeTopics(bench);
+    await emptyTopics(bench, [WIRE]);
     await prepareWriters(bench, WIRE, ...LOGS, 'recourse.assumption-events', 'recourse.contracts', 'recourse.recoveries', 'recourse.ledger-commands');
     await preload(bench, executions);
     let source = '';
@@ -77,7 +79,6 @@ function measuredOf({ ours, raw }: { readonly ours: readonly Round[]; readonly r
 
 async function preload({ codecs, raw }: BenchStack, executions: number): Promise<void> {
   say(`preloading ${String(executions)} executions`);
-  const { partitionForKey } = await import('@recourse/kafka');
   const producer = raw.producer({ allowAutoTopicCreation: false });
   await producer.connect();
   const waiting: OutgoingRecord[][] = Array.from({ length: PARTITIONS }, () => []);
@@ -95,7 +96,8 @@ async function preload({ codecs, raw }: BenchStack, executions: number): Promise
 }
 
 async function ingestRound(bench: BenchStack, databaseUrl: string, executions: number): Promise<Round> {
-  await emptyLogs(bench);
+  // Logs are begun anew for every round; the executions stay where they are.
+  await emptyTopics(bench, LOGS);
   const { stack } = bench;
   const task: IngestTask = { brokers: stack.kafka.brokers, registryUrl: stack.registryUrl, databaseUrl, logId: freshLogId(), executions, ...settingsGiven() };
   const result = await answerOf<IngestAnswer>('./ingest-service.main.js', task);
@@ -107,27 +109,14 @@ async function ingestRound(bench: BenchStack, databaseUrl: string, executions: n
 }
 
 /** Settings of the loop to try out: `RECOURSE_BENCH_SETTINGS='{"itemsMax":900}'`. */
-function settingsGiven(): Pick<IngestTask, 'settings'> | object {
+function settingsGiven(): Pick<IngestTask, 'settings'> {
   const given = process.env['RECOURSE_BENCH_SETTINGS'];
-  return given === undefined ? {} : { settings: JSON.parse(given) as object };
+  return given === undefined ? {} : { settings: JSON.parse(given) as NonNullable<IngestTask['settings']> };
 }
 
-function mergeRound({ stack: _stack, ...bench }: BenchStack, sourceUrl: string): Promise<MergeAnswer> {
-  return freshDatabase({ ...bench, stack: _stack }, 'merge')
-    .then(({ url }) => answerOf<MergeAnswer>('./ingest-merge.main.js', { sourceUrl, targetUrl: url, partitions: PARTITIONS, rowsPerBatch: ROWS_PER_MERGE } satisfies MergeTask));
-}
-
-/** Logs are begun anew for every round; the executions stay where they are. */
-async function emptyLogs(bench: BenchStack): Promise<void> {
-  const admin = bench.raw.admin();
-  await admin.connect();
-  try {
-    await admin.deleteTopics({ topics: LOGS });
-    for (let left = 100; left > 0 && (await admin.listTopics()).some((topic) => LOGS.includes(topic)); left -= 1) await new Promise((resolve) => { setTimeout(resolve, 50); });
-  } finally {
-    await admin.disconnect();
-  }
-  await makeTopics(bench);
+async function mergeRound(bench: BenchStack, sourceUrl: string): Promise<MergeAnswer> {
+  const { url } = await freshDatabase(bench, 'merge');
+  return answerOf<MergeAnswer>('./ingest-merge.main.js', { sourceUrl, targetUrl: url, partitions: PARTITIONS, rowsPerBatch: ROWS_PER_MERGE } satisfies MergeTask);
 }
 
 async function lengthOf({ kafka }: BenchStack, topic: string): Promise<number> {

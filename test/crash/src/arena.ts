@@ -13,7 +13,7 @@ import type { Side } from './edge.js';
 import type { Disturbance, Target } from './targets.js';
 
 export const PARTITIONS = 2;
-const SESSION_TIMEOUT_MS = 1_500;
+const SESSION_TIMEOUT_MS = 3_000;
 /** What one disturbance lasts: longer than the log producers' patience would be a stop, not a fault. */
 const DISTURBED_MS = 2_500;
 const DELAY_MS = 150;

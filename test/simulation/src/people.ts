@@ -3,7 +3,7 @@ import { deriveId } from '@recourse/kernel';
 import { INITIATORS, person, TENANTS } from './stories.js';
 import { keyOn, Outside } from './outside.js';
 import type { Random } from './random.js';
-import type { World } from './world.js';
+import type { ServiceName, World } from './world.js';
 import { PARTITIONS } from './world.js';
 
 /** What a screen shows of a step. */
@@ -18,6 +18,14 @@ interface ShownParked { readonly parked_id: string; readonly topic: string; read
 
 const APPROVERS = ['olga', 'omar', 'petra'] as const;
 const COMMANDS = 'recourse.recovery-commands';
+
+/** Logs in which records stand parked, and where people ask for them. */
+const PARKING: readonly { readonly service: ServiceName; readonly log: string; readonly commands: string }[] = [
+  { service: 'mutation-ledger', log: 'recourse.mutations', commands: 'recourse.ledger-commands' },
+  { service: 'mutation-ledger', log: 'recourse.assumptions', commands: 'recourse.ledger-commands' },
+  { service: 'recovery-orchestrator', log: 'recourse.recoveries', commands: COMMANDS },
+  { service: 'budget-accountant', log: 'recourse.budgets', commands: 'recourse.budget-commands' },
+];
 
 export class People {
   readonly outside: Outside;
@@ -98,12 +106,13 @@ export class People {
   }
 
   async #onParked(): Promise<void> {
-    const partition = this.#random.below(PARTITIONS);
-    const parked = (await this.#rows<ShownParked>('mutation-ledger', 'recourse.mutations', partition, 'parked')).filter(({ open }) => open);
+    const { service, log, commands } = this.#random.pick(PARKING);
+    const partition = this.#random.below(log === 'recourse.contracts' ? 1 : PARTITIONS);
+    const parked = (await this.#rows<ShownParked>(service, log, partition, 'parked')).filter(({ open }) => open);
     if (parked.length === 0) return;
     const { parked_id } = this.#random.pick(parked);
     const type = this.#random.chance(0.5) ? 'RedriveParked' : 'DiscardParked';
-    await this.outside.command('recourse.ledger-commands', type, keyOn(partition, deriveId('park', parked_id)), person('acme', 'ada', 'administrator'), { parked_id, reason: 'looked at it' });
+    await this.outside.command(commands, type, keyOn(partition, deriveId('park', parked_id)), person('acme', 'ada', 'administrator'), { log, parked_id, reason: 'looked at it' });
   }
 
   async #steps(): Promise<readonly ShownStep[]> {
@@ -111,7 +120,7 @@ export class People {
     return this.#rows<ShownStep>('recovery-orchestrator', 'recourse.recoveries', partition, 'step');
   }
 
-  async #rows<Doc>(service: 'recovery-orchestrator' | 'budget-accountant' | 'mutation-ledger', log: string, partition: number, kind: string): Promise<readonly Doc[]> {
+  async #rows<Doc>(service: ServiceName, log: string, partition: number, kind: string): Promise<readonly Doc[]> {
     // Rows of a kind have the shape its core gives them.
     return (await this.world.databases[service].partition(log, partition).all(kind)).map(({ doc }) => doc) as unknown as readonly Doc[];
   }

@@ -35,6 +35,8 @@ export interface RunResult {
   readonly records: number;
   readonly steps: number;
   readonly virtualMs: number;
+  /** Time of the processor, milliseconds. */
+  readonly cpuMs: number;
 }
 
 /** Longest a run may take to become quiet after it was healed, virtual milliseconds. */
@@ -44,6 +46,7 @@ const STEPS_MAX = 400_000;
 /** Runs a seed. */
 export async function run(options: RunOptions): Promise<RunResult> {
   const { seed, events, bias, mutation, trace } = options;
+  const cpu = process.cpuUsage();
   const random = new Random(seed);
   const profile = profileOf(random, bias);
   const { registry, codecs } = await sharedRegistry();
@@ -61,7 +64,13 @@ export async function run(options: RunOptions): Promise<RunResult> {
   return {
     seed, violations: checked.violations, operations: checked.operations, accepted: checked.accepted, verified: checked.verified, effects: world.provider.effects.length,
     fired: Object.fromEntries(world.faults.fired), troubles: Object.fromEntries(world.troubles), records: world.order, steps: world.scheduler.steps, virtualMs: world.scheduler.now - EPOCH,
+    cpuMs: cpuMsSince(cpu),
   };
+}
+
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return Math.round((user + system) / 1_000);
 }
 
 function profileOf(random: Random, bias: Bias | undefined): Profile {

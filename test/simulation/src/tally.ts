@@ -22,6 +22,7 @@ export class Tally {
   #effects = 0;
   #records = 0;
   #steps = 0;
+  #cpuMs = 0;
   #fired = new Map<string, number>();
   #withoutVerified = 0;
   #notAccepted: number[] = [];
@@ -35,6 +36,7 @@ export class Tally {
     this.#effects += result.effects;
     this.#records += result.records;
     this.#steps += result.steps;
+    this.#cpuMs += result.cpuMs;
     if (result.verified === 0) this.#withoutVerified += 1;
     if (result.violations.length === 0 && result.accepted < ACCEPTED_MIN * result.operations) this.#notAccepted.push(result.seed);
     for (const [fault, count] of Object.entries(result.fired)) this.#fired.set(fault, (this.#fired.get(fault) ?? 0) + count);
@@ -54,7 +56,7 @@ export class Tally {
     const seconds = (performance.now() - this.#beganAt) / 1_000;
     return {
       seeds: this.seeds, seconds, seeds_per_s: this.seeds / seconds, operations: this.#operations, accepted: this.#accepted, verified: this.#verified, effects: this.#effects,
-      records: this.#records, steps: this.#steps, seeds_without_verified: this.#withoutVerified, fired: Object.fromEntries([...this.#fired].sort(([a], [b]) => (a < b ? -1 : 1))),
+      records: this.#records, steps: this.#steps, cpu_ms_per_seed: this.#cpuMs / Math.max(1, this.seeds), seeds_without_verified: this.#withoutVerified, fired: Object.fromEntries([...this.#fired].sort(([a], [b]) => (a < b ? -1 : 1))),
     };
   }
 
@@ -63,7 +65,7 @@ export class Tally {
     const share = this.#operations === 0 ? 0 : Math.round(100 * this.#accepted / this.#operations);
     const fired = [...this.#fired].sort(([a], [b]) => (a < b ? -1 : 1)).map(([fault, count]) => `${fault} ${String(count)}`);
     return [
-      `${String(this.seeds)} seeds in ${seconds.toFixed(1)} s (${(this.seeds / seconds).toFixed(2)}/s), ${String(this.#operations)} operations, ${String(share)} % accepted, ${String(this.#verified)} compensations verified, ${String(this.#records)} records, ${String(this.#steps)} port calls`,
+      `${String(this.seeds)} seeds in ${seconds.toFixed(1)} s (${(this.seeds / seconds).toFixed(2)}/s), ${String(this.#operations)} operations, ${String(share)} % accepted, ${String(this.#verified)} compensations verified, ${String(this.#records)} records, ${String(this.#steps)} port calls, ${(this.#cpuMs / Math.max(1, this.seeds)).toFixed(0)} ms of processor per seed`,
       `faults: ${fired.join(', ')}`,
     ].join('\n');
   }

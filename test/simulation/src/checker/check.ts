@@ -40,7 +40,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
 }
 
 function countsOf(history: History): Pick<Checked, 'operations' | 'accepted' | 'verified'> {
-  const answers = ['recourse.contracts', 'recourse.mutations', 'recourse.recoveries', 'recourse.budgets'].flatMap((log) => ofType(history, log, 'CommandAnswered'));
+  const answers = ['recourse.contracts', 'recourse.assumptions', 'recourse.mutations', 'recourse.recoveries', 'recourse.budgets'].flatMap((log) => ofType(history, log, 'CommandAnswered'));
   const facts = new Set([...history.wires['recourse.tool-executions'] ?? [], ...history.wires['recourse.assumption-events'] ?? []].map(({ type, key, body }) => `${String(type)} ${key} ${text(body, 'event_id')}`));
   const recorded = [...ofType(history, 'recourse.mutations', 'MutationRecorded', 'MutationPlanned'), ...ofType(history, 'recourse.assumptions', 'AssumptionStated')].length;
   const verified = ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated').length;

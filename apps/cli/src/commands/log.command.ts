@@ -1,0 +1,87 @@
+// recourse log …: what an operator decides about a log itself.
+import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import { createCodecs, TOPICS } from '@recourse/messages';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { known } from '../config.js';
+import { acceptLoss, lookAtLoss, nothingLost, openLog, rewritten } from '../log/accept-cut.js';
+import type { Seen } from '../log/accept-cut.js';
+import { openProjection } from '../outbound/projection.postgres.js';
+import type { Projection } from '../outbound/projection.postgres.js';
+import { formatFields } from '../output/table.js';
+import { isYes } from '../output/terminal.js';
+import { CliProblem } from '../problem.js';
+import type { ExitKind } from '../problem.js';
+import type { Session } from '../session.js';
+import { partitionNumber } from './options.js';
+import type { Act } from './options.js';
+
+interface CutOptions { readonly log: string; readonly partition: number; readonly reason: string; readonly by: string; readonly yes?: boolean }
+type OpenLog = ReturnType<typeof openLog>;
+
+/** Logs that may record a loss; a derived log follows from its source. */
+const OWNED_LOGS: ReadonlyMap<string, string> = new Map(TOPICS.filter(({ kind }) => (kind as string) === 'log').map(({ name, written_by }) => [name, written_by]));
+const REGISTRY_TIMEOUT_MS = 20_000;
+
+export function addLog(program: Command, act: Act): void {
+  const log = program.command('log').description('what an operator decides about a log itself');
+  log.command('accept-cut')
+    .description('accepts that a log lost acknowledged records: shows what is lost, records it at the head, and drops the projection so that the service rebuilds. Stop the service first.')
+    .addOption(new Option('--log <topic>', 'the log').choices([...OWNED_LOGS.keys()]).makeOptionMandatory())
+    .requiredOption('--partition <n>', 'its partition', partitionNumber).requiredOption('--reason <text>', 'why the loss is accepted').requiredOption('--by <name>', 'who accepts it')
+    .option('-y, --yes', 'do not ask')
+    .action(act<CutOptions>(acceptCut));
+}
+
+async function acceptCut(session: Session, options: CutOptions): Promise<ExitKind> {
+  const { settings } = session;
+  const service = OWNED_LOGS.get(options.log) ?? '';
+  const projection = await openProjection({ databaseUrl: known(settings.databaseOf(service), `where the database of ${service} is`, '--database-url'), log: options.log, partition: options.partition });
+  try {
+    const log = openLog(await logOptions(session, options));
+    try {
+      return await decide(session, { log, projection, options });
+    } finally {
+      await log.close();
+    }
+  } finally {
+    await projection.close();
+  }
+}
+
+async function logOptions({ settings }: Session, { log: topic, partition }: CutOptions): Promise<Parameters<typeof openLog>[0]> {
+  const kafka = createKafka({ brokers: known(settings.brokers, 'where Kafka is', '--brokers'), clientId: 'recourse-cli' });
+  const registry = createSchemaRegistry({ url: known(settings.registryUrl, 'where the schema registry is', '--registry'), timeoutMs: REGISTRY_TIMEOUT_MS });
+  const admin = await kafka.admin();
+  try {
+    const partitionCount = await admin.partitionCount(topic) ?? 0;
+    if (partition >= partitionCount) throw new CliProblem('PARTITION_UNKNOWN', `${topic} has ${partitionCount} partitions, from 0`, 'usage', { remedy: 'Name one of them.' });
+    return { kafka, registry, codecs: createCodecs(registry), topic, partition, partitionCount, logId: known(settings.logId, 'the id of the logs', '--log-id') };
+  } finally {
+    await admin.close();
+  }
+}
+
+async function decide(session: Session, { log, projection, options }: { readonly log: OpenLog; readonly projection: Projection; readonly options: CutOptions }): Promise<ExitKind> {
+  const { terminal } = session;
+  const seen = await lookAtLoss(log, projection);
+  terminal.note(describe(options, seen));
+  if (seen.loss.kind === 'nothing_lost') throw nothingLost();
+  if (seen.loss.kind === 'rewritten') throw rewritten(seen.loss.seq);
+  if (options.yes !== true) {
+    if (!terminal.isInteractive) throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', { remedy: 'Pass --yes once you have read what is lost.' });
+    if (!isYes(await terminal.ask('Accept this loss? It is recorded for ever. [y/N] '))) return 'declined';
+  }
+  const { seq, hash } = await acceptLoss(log, projection, seen, options);
+  session.show({ recorded_seq: seq, recorded_hash: hash, projection: 'dropped' }, () => `${seq === null ? 'The loss had been recorded before' : `Recorded as record ${seq}`}; the projection is dropped. Start the service: it rebuilds from offset 0.`);
+  return 'done';
+}
+
+function describe({ log, partition }: CutOptions, { loss, projected, log: head }: Seen): string {
+  return formatFields([
+    ['log', `${log}/${partition}`],
+    ['projected', projected === null ? 'nothing' : `up to record ${projected.seq} (${projected.hash.toString('hex')})`],
+    ['in the log', `up to record ${head.seq} (${head.hash.toString('hex')})`],
+    ['lost', loss.kind === 'cut' ? `records ${loss.fromSeq} to ${loss.toSeq}: ${loss.toSeq - loss.fromSeq + 1} that were acknowledged` : loss.kind === 'recorded' ? 'recorded already; the projection is left' : null],
+  ]);
+}

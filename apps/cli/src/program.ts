@@ -1,0 +1,67 @@
+// The command line as a whole: its options, its commands, and how a call ends.
+import { Command, CommanderError } from 'commander';
+import { addAudit } from './commands/audit.command.js';
+import { addBudgets } from './commands/budgets.command.js';
+import { addContracts } from './commands/contracts.command.js';
+import { addLog } from './commands/log.command.js';
+import { addMutations } from './commands/mutations.command.js';
+import type { Act, Action } from './commands/options.js';
+import { addParked } from './commands/parked.command.js';
+import { addRecoveries } from './commands/recoveries.command.js';
+import type { Flags } from './config.js';
+import { describeProblem, EXIT_CODES, problemJson, problemOf } from './problem.js';
+import type { ExitKind } from './problem.js';
+import { openSession } from './session.js';
+import type { Surroundings } from './session.js';
+
+/** Exit codes as --help says them. */
+export const EXIT_HELP = ['Exit codes:', ...Object.values(EXIT_CODES).map(({ code, summary }) => `  ${String(code).padEnd(3)} ${summary}`)].join('\n');
+
+const ADDRESS_HELP = [
+  'Where everything is: flags, then RECOURSE_..._URL and its siblings in the environment, then system.json in the data',
+  'directory of a development stack (--data-dir, or .recourse/data here or in a folder above).',
+].join('\n');
+
+/**
+ * Makes the program.
+ *
+ * Shape:  `onEnd` hears how an action ended; problems are thrown out of parseAsync.
+ */
+export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind) => void): Command {
+  const program = new Command('recourse').description('What agents did, what can still be undone, and who decides.');
+  program
+    .option('--json', 'JSON for scripts instead of tables')
+    .option('--data-dir <folder>', 'data directory of a running development stack')
+    .option('--token <token>', 'bearer token').option('--token-file <file>', 'file that holds one')
+    .option('--tenant <tenant>', 'tenant to ask about')
+    .option('--as <subject>', 'development: ask the stack\'s issuer for a token of this person').option('--roles <roles>', 'development: its roles, separated by commas')
+    .option('--contracts-url <url>', 'contract registry').option('--ledger-url <url>', 'mutation ledger').option('--recoveries-url <url>', 'recovery orchestrator').option('--budget-url <url>', 'budget accountant')
+    .option('--issuer-url <url>', 'development issuer of tokens')
+    .option('--brokers <list>', 'Kafka brokers, host:port with commas').option('--registry <url>', 'schema registry').option('--log-id <id>', 'id of the logs').option('--database-url <url>', 'database of the service that owns a log')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => { surroundings.terminal.out(text.trimEnd()); }, writeErr: (text) => { surroundings.terminal.note(text.trimEnd()); } })
+    .addHelpText('after', `\n${ADDRESS_HELP}\n\n${EXIT_HELP}`);
+  const act: Act = <Options extends object>(action: Action<Options>) => async (...given: unknown[]) => {
+    // Commander calls with the arguments, then the options, then the command.
+    const command = given.at(-1) as Command;
+    const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
+    onEnd(await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args) ?? 'done');
+  };
+  for (const add of [addContracts, addMutations, addRecoveries, addBudgets, addParked, addAudit, addLog]) add(program, act);
+  return program;
+}
+
+/** Runs one call. Resolves to the exit code; throws nothing. */
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  let end: ExitKind = 'done';
+  try {
+    await createProgram(surroundings, (how) => { end = how; }).parseAsync([...args], { from: 'user' });
+    return EXIT_CODES[end].code;
+  } catch (thrown) {
+    // Commander has printed its own problem, and a call for help is none.
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT_CODES.done.code : EXIT_CODES.usage.code;
+    const problem = problemOf(thrown);
+    surroundings.terminal.note(args.includes('--json') ? JSON.stringify(problemJson(problem), null, 2) : describeProblem(problem));
+    return EXIT_CODES[problem.exit].code;
+  }
+}
