@@ -23,6 +23,7 @@ const STEPS = [
   { name: 'boundaries', command: [node, bin('depcruise'), '--config', '.dependency-cruiser.cjs', 'libs', 'apps', 'deploy', 'examples', 'test'] },
   { name: 'unused code', command: [node, bin('knip')] },
   { name: 'generated files', command: [node, script('generate.mjs'), '--check'] },
+  { name: 'reference pages', command: [node, script('reference.mjs'), '--check'] },
 ];
 
 await main(async () => {

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BUDGET_OWNER, confused, INITIATOR, OPERATOR, resigned, SERVICE_SIDES, System, unsigned } from './system.testing.js';
 
+let started: System | undefined;
 let system: System;
-beforeAll(async () => { system = await System.start(); }, 240_000);
-afterAll(() => system?.close(), 60_000);
+beforeAll(async () => { started = await System.start(); system = started; }, 240_000);
+afterAll(() => started?.close(), 60_000);
 
 describe.each(SERVICE_SIDES)('the service %s', (side) => {
   it('answers live, ready and start-up without a token', async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
     const { status } = await system.post('registry', '/v1/contracts', contract, { person: EDITOR, key: contract.name });
     expect(status).toBeLessThan(300);
   }
-}, 180_000);
+}, 400_000);
 afterAll(async () => { await system.stop(); }, 60_000);
 
 const digestOf = (name: string): Buffer => {

@@ -16,7 +16,7 @@ const BUDGET_OWNER = { subject: 'leela', roles: ['budget_owner'] };
 
 let system: System;
 
-beforeAll(async () => { system = await startSystem(); }, 180_000);
+beforeAll(async () => { system = await startSystem(); }, 400_000);
 afterAll(async () => { await system.stop(); }, 60_000);
 
 /** Publishes an execution on a partition; codecs need no registry any more. */

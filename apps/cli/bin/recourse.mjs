@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --disable-warning=TimeoutNegativeWarning
 // Starts the command line; the program itself is compiled to dist/.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

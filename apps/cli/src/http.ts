@@ -108,7 +108,7 @@ export function settled({ status, body }: Reply): unknown {
   if (status >= 200 && status < 300) return body;
   const { code, detail, message, title, problems } = docOf(body);
   const said = [message, detail, title].find((text) => typeof text === 'string') ?? `status ${status}`;
-  throw new CliProblem(typeof code === 'string' ? code : `HTTP_${status}`, String(said), status >= 500 ? 'unavailable' : 'refused', {
+  throw new CliProblem(typeof code === 'string' ? code : `HTTP_${status}`, said, status >= 500 ? 'unavailable' : 'refused', {
     problems: Array.isArray(problems) ? problems.map(problemIn) : [],
   });
 }

@@ -23,8 +23,17 @@ export interface DerivedWriterOptions {
   readonly onError: (cause: unknown) => void;
 }
 
+/** Records that were just accepted in the source log, and where they stand. */
+export interface Grown {
+  readonly from: LogPosition;
+  readonly to: LogPosition;
+  readonly records: readonly AcceptedRecord[];
+}
+
 interface Written { readonly seq: number; readonly index: number }
 
+/** Batches that may wait to be derived from memory; past it they are forgotten and read from the log. */
+const GROWN_MAX = 32;
 /** Source records passed before the cached position is refreshed. */
 const CACHE_EVERY = 5_000;
 
@@ -39,6 +48,7 @@ export class DerivedWriter {
   #cached: { readonly seq: number; readonly hash: Buffer } | null = null;
   #sinceCache = 0;
   #sourceFrom: LogPosition;
+  #grown: Grown[] = [];
 
   constructor(private readonly options: DerivedWriterOptions) {
     this.#source = new OwnLog({ ...options.log, topic: options.sourceTopic });
@@ -49,8 +59,12 @@ export class DerivedWriter {
 
   start(): void { this.#running ??= this.#run(); }
 
-  /** The source log grew. */
-  wake(): void { this.#wake.wake(); }
+  /** The source log grew by what its owner just saw accepted: no need to read that again. */
+  offer(grown: Grown): void {
+    if (this.#grown.length >= GROWN_MAX) this.#grown = [];
+    this.#grown.push(grown);
+    this.#wake.wake();
+  }
 
   get writtenSeq(): number { return this.#written.seq; }
 
@@ -94,15 +108,31 @@ export class DerivedWriter {
   }
 
   async #follow(): Promise<void> {
-    for await (const records of this.#source.read(this.#sourceFrom)) {
-      const owed = records.flatMap((record) => this.options.derive(record).map((derived, index) => ({ derived, seq: record.seq, index, decidedAt: record.decidedAt })))
-        .filter(({ seq, index }) => seq > this.#written.seq || (seq === this.#written.seq && index > this.#written.index));
-      await this.#append(owed);
-      this.#sourceFrom = this.#source.position;
-      this.#sinceCache += records.length;
-      if (this.#sinceCache >= CACHE_EVERY) await this.#cache();
-    }
+    if (await this.#followFromMemory()) return;
+    for await (const records of this.#source.read(this.#sourceFrom)) await this.#derive(records, this.#source.position);
     this.#sourceFrom = this.#source.position;
+  }
+
+  /** Derives what was offered and follows on from here; false when there was nothing, or there is a gap before it. */
+  async #followFromMemory(): Promise<boolean> {
+    let isAtEnd = false;
+    for (let next = this.#grown[0]; next !== undefined; next = this.#grown[0]) {
+      if (next.from.offset > this.#sourceFrom.offset) return false;
+      this.#grown.shift();
+      if (next.from.offset < this.#sourceFrom.offset || !next.from.head.hash.equals(this.#sourceFrom.head.hash)) continue;
+      await this.#derive(next.records, next.to);
+      isAtEnd = true;
+    }
+    return isAtEnd;
+  }
+
+  async #derive(records: readonly AcceptedRecord[], to: LogPosition): Promise<void> {
+    const owed = records.flatMap((record) => this.options.derive(record).map((derived, index) => ({ derived, seq: record.seq, index, decidedAt: record.decidedAt })))
+      .filter(({ seq, index }) => seq > this.#written.seq || (seq === this.#written.seq && index > this.#written.index));
+    await this.#append(owed);
+    this.#sourceFrom = to;
+    this.#sinceCache += records.length;
+    if (this.#sinceCache >= CACHE_EVERY) await this.#cache();
   }
 
   async #append(owed: readonly { readonly derived: Derived; readonly seq: number; readonly index: number; readonly decidedAt: number }[]): Promise<void> {

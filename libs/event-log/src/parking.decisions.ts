@@ -11,6 +11,9 @@ export const TEXT_BYTES_MAX = 64 * 1024;
 /** Largest wire record that is decided, bytes (DESIGN 3.5); larger ones are parked with their hash. */
 export const WIRE_RECORD_BYTES_MAX = 256 * 1024;
 
+/** Text below this many UTF-16 units is below every limit in bytes. */
+const SHORT_TEXT = 100;
+
 /** Fields that hold running text; all other text is an identifier. */
 const RUNNING_TEXT: ReadonlySet<string> = new Set(['body', 'answer', 'reason', 'detail', 'objective', 'effect', 'residue', 'stale_condition', 'success_condition']);
 
@@ -28,8 +31,20 @@ export interface StorageProblem { readonly reason: string; readonly detail: stri
  * Errors: none; null when everything can be stored.
  */
 export function findStorageProblem(key: string, body: Doc): StorageProblem | null {
-  return keyProblem(key) ?? memberProblem(body, '');
+  return keyProblem(key) ?? (isPlain(body) ? null : memberProblem(body, ''));
 }
+
+/** True for short, clean text throughout, which is what nearly every record holds: no path need be built for it. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'string') return isPlainText(value);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true;
+  if (Array.isArray(value)) return value.every(isPlain);
+  const members = value as Readonly<Record<string, unknown>>; // any object can be read by name
+  for (const name in members) if (!isPlain(members[name])) return false;
+  return true;
+}
+
+function isPlainText(text: string): boolean { return text.length < SHORT_TEXT && !text.includes('\u0000') && text.isWellFormed(); }
 
 function keyProblem(key: string): StorageProblem | null {
   if (key.length === 0) return { reason: 'KEY_MISSING', detail: 'the record has no key; send the key the topic catalogue names' };
@@ -49,7 +64,7 @@ function memberProblem(value: unknown, path: string): StorageProblem | null {
 }
 
 function textProblem(text: string, path: string): StorageProblem | null {
-  if (text.length < 100 && !text.includes('\u0000') && text.isWellFormed()) return null;
+  if (isPlainText(text)) return null;
   if (text.includes('\u0000')) return { reason: 'NUL_IN_TEXT', detail: `${path} contains NUL` };
   if (!text.isWellFormed()) return { reason: 'TEXT_MALFORMED', detail: `${path} is not well-formed Unicode` };
   const limit = RUNNING_TEXT.has(path.slice(path.lastIndexOf('/') + 1)) ? TEXT_BYTES_MAX : KEY_BYTES_MAX;

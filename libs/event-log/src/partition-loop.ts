@@ -315,7 +315,7 @@ export class PartitionLoop {
     this.#passedCursors.clear();
     this.#sendAgain(material.resends);
     if (this.#rules.reactAfterAcceptance) this.#owe(sealer.accepted, overlay);
-    this.#derived?.wake();
+    this.#derived?.offer({ from: { head: sealer.from, offset }, to: this.#log.position, records: sealer.accepted });
     this.#announce(sealer);
   }
 

@@ -1,12 +1,11 @@
 // Projects accepted batches in the background, in order, each in one fenced transaction (L7).
 //
 // Invariants
-//   I1. What waits is merged into one transaction; the last change of a row wins.
+//   I1. What waits goes into one transaction, in order; the store keeps the last change of a row.
 //   I2. After `fenced` nothing more is projected: the loop starts over from the store's head.
 import { backoffMs } from './loop.decisions.js';
 import { Wake } from './scheduler.js';
 import type { Scheduler } from './scheduler.js';
-import { groupId } from './row-cache.js';
 import type { Change } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 
@@ -81,7 +80,7 @@ export class Projector {
       if (last === undefined) continue;
       this.#busy = true;
       try {
-        const result = await this.store.project(this.#from, last.to, mergeChanges(taken.flatMap(({ changes }) => changes)));
+        const result = await this.store.project(this.#from, last.to, taken.flatMap(({ changes }) => changes));
         this.transactions += 1;
         failures = 0;
         if (epoch === this.#epoch) this.#settle(result === 'projected', taken.length, last.to);
@@ -122,17 +121,4 @@ function takeUpTo(pending: readonly Pending[], max: number): readonly Pending[] 
     sum += item.changes.length;
   }
   return taken;
-}
-
-/** Keeps the last change of every row, in order of last change. */
-export function mergeChanges(changes: readonly Change[]): readonly Change[] {
-  if (changes.length < 2) return changes;
-  const last = new Map<string, Change>();
-  for (const change of changes) {
-    const address = change.op === 'put' ? change.row : change.address;
-    const id = `${groupId(address.kind, address.group)}\u0000${address.key}`;
-    last.delete(id);
-    last.set(id, change);
-  }
-  return [...last.values()];
 }

@@ -9,6 +9,7 @@ import type { Change, Doc, Row, RowAddress, StateView } from './service-core.js'
 
 type Group = ReadonlyMap<string, Row>;
 const EMPTY: Group = new Map();
+const NO_DOCS: readonly Doc[] = [];
 
 export const groupId = (kind: string, group: string): string => `${kind}\u0000${group}`;
 
@@ -84,6 +85,7 @@ export class Overlay implements StateView {
 
   list(kind: string, group: string): readonly Doc[] {
     const rows = this.#group(kind, group);
+    if (rows.size === 0) return NO_DOCS;
     if (rows.size < 2) return [...rows.values()].map(({ doc }) => doc);
     return [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ doc }) => doc);
   }

@@ -13,6 +13,7 @@ export type ColumnValue = string | number | boolean | Buffer | null;
 const COLUMN_TEXT_MAX = 200;
 const BYTES = '$b';
 const LIKE_BYTES = /^\$+b$/;
+const DOLLAR = 36;
 
 /** Writes a doc as bytes. Errors: TypeError for a value that is not plain data. */
 export function encodeDoc(doc: Doc): Buffer {
@@ -100,20 +101,31 @@ function listToJson(list: readonly unknown[]): readonly unknown[] {
 }
 
 function objectToJson(value: object): object {
-  const entries = Object.entries(value);
-  let isChanged = false;
-  for (const entry of entries) {
-    const json = toJson(entry[1]);
-    if (json !== entry[1]) { entry[1] = json; isChanged = true; }
-    if (isLikeBytes(entry[0])) { entry[0] = `$${entry[0]}`; isChanged = true; }
+  const members = value as Readonly<Record<string, unknown>>; // any object can be read by name
+  const names = Object.keys(members);
+  let copy: Record<string, unknown> | undefined;
+  for (const [at, name] of names.entries()) {
+    const member = members[name];
+    const json = typeof member === 'string' ? member : toJson(member);
+    const isLikeBytes = name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name);
+    if (json === member && !isLikeBytes) { if (copy !== undefined) setOwn(copy, name, json); continue; }
+    copy ??= copyOf(members, names, at);
+    setOwn(copy, isLikeBytes ? `$${name}` : name, json);
   }
-  return isChanged ? Object.fromEntries(entries) : value;
+  return copy ?? value;
 }
 
-const DOLLAR = 36;
+/** The first members of an object, which needed no change. */
+function copyOf(members: Readonly<Record<string, unknown>>, names: readonly string[], count: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (let at = 0; at < count; at += 1) setOwn(copy, names[at] ?? '', members[names[at] ?? '']);
+  return copy;
+}
 
-/** Most names do not begin with a dollar sign, and this is asked for every member of every row. */
-function isLikeBytes(name: string): boolean { return name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name); }
+function setOwn(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__') Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
+  else target[name] = value;
+}
 
 function fromJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;

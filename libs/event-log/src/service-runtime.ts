@@ -69,6 +69,7 @@ class Runtime implements ServiceRuntime {
   #stopped = false;
   #started = false;
   #crashes = 0;
+  #rejoining = false;
   #problem: string | null = null;
   #changing: Promise<void> = Promise.resolve();
 
@@ -191,22 +192,26 @@ class Runtime implements ServiceRuntime {
     for (const loop of this.#loops.values()) loop.start();
   }
 
+  /** Joins anew with another consumer, one at a time: a join can crash while it is waited for, and an orphan would hold partitions that nobody serves. */
   async #onCrash(cause: unknown): Promise<void> {
     this.#assigned = false;
     this.#problem = `consumer crashed: ${String(cause)}`;
     const crashed = this.#consumer;
     this.#consumer = null;
+    await crashed?.stop().catch(() => undefined);
+    if (this.#rejoining) return;
+    this.#rejoining = true;
     while (!this.#stopped && this.#consumer === null) {
       this.#crashes += 1;
       await this.#scheduler.sleep(backoffMs(this.#crashes));
       try {
-        await crashed?.stop().catch(() => undefined);
         if (!this.#stopped) await this.#join();
       } catch (failed) {
         this.#consumer = null;
         this.#problem = `cannot join the group: ${String(failed)}`;
       }
     }
+    this.#rejoining = false;
   }
 
   #makeLoop(core: ServiceCore, partition: number): PartitionLoop {

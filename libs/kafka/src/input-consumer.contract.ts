@@ -1,6 +1,6 @@
 // What every input consumer does alike: pauses at joins, sharing, take-overs, and ends that are told.
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ContractScene } from './kafka.contract.js';
+import type { ContractScene } from './kafka-scene.contract.js';
 import { TestOwner, codeOf, record, records, until } from './testing/owner.testing.js';
 import type { InputConsumerOptions, Kafka } from './kafka.port.js';
 
@@ -101,7 +101,7 @@ export function inputConsumerContract({ harness, kafka, topic, topics, kept, log
       const producer = await wireProducer();
       let sent = 0;
       const load = async (rounds: number): Promise<void> => {
-        for (let round = 0; round < rounds; round += 1, sent += 8) for (const wire of [a, b]) await producer.send(wire, Array.from({ length: 8 }, (_, index) => record(`k${String(index)}`, `${String(sent + index)}`)));
+        for (let round = 0; round < rounds; round += 1, sent += 8) for (const wire of [a, b]) await producer.send(wire, Array.from({ length: 8 }, (_, index) => record(`k${String(index)}`, String(sent + index))));
       };
       await load(10);
 faulty.kill();

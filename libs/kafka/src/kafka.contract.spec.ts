@@ -1,5 +1,5 @@
 import { kafkaContract } from './kafka.contract.js';
-import type { FaultyKafka, KafkaHarness } from './kafka.contract.js';
+import type { FaultyKafka, KafkaHarness } from './kafka-scene.contract.js';
 import { MemoryBroker } from './memory/broker.memory.js';
 import { openGate } from './memory/gate.memory.js';
 import type { Gate, GateVerdict } from './memory/gate.memory.js';

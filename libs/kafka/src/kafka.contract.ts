@@ -1,43 +1,9 @@
 // What every adapter of the Kafka port does alike, races and deaths included.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { inputConsumerContract } from './input-consumer.contract.js';
+import type { KafkaHarness } from './kafka-scene.contract.js';
 import type { Kafka, LogProducer, RawReader, WireProducer } from './kafka.port.js';
 import { codeOf, PATIENCE_MS, record, records, until, valuesOf } from './testing/owner.testing.js';
-
-/** A process that can be harmed. */
-export interface FaultyKafka {
-  readonly kafka: Kafka;
-  /** From now on appends land and their answers are lost. */
-  loseAnswers(): void;
-  /** From now on appends are under way until `release`. */
-  hold(): void;
-  release(): Promise<void>;
-  /** It falls silent for good; its group notices in the adapter's own way. */
-  kill(): void;
-  close(): Promise<void>;
-}
-
-export interface KafkaHarness {
-  readonly kafka: Kafka;
-  faulty(): Promise<FaultyKafka>;
-  /** Retention takes the records below `offset`. */
-  trim(topic: string, partition: number, offset: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** What the parts of the contract work with; what is opened through it is closed after each spec. */
-export interface ContractScene {
-  readonly marker: string;
-  harness(): KafkaHarness;
-  kafka(): Kafka;
-  topic(partitions?: number): Promise<string>;
-  topics(...partitionCounts: number[]): Promise<string[]>;
-  kept<T extends { close(): Promise<void> }>(resource: T): T;
-  logProducer(from?: Kafka): Promise<LogProducer>;
-  wireProducer(): Promise<WireProducer>;
-  /** Values of a partition from offset 0, as far as one read goes. */
-  everything(topic: string, partition?: number): Promise<string[]>;
-}
 
 /** Java's murmur2 (org.apache.kafka.common.utils.Utils): partition of each key among 12. */
 const JAVA_PARTITIONS_OF_12 = { '21': 0, foobar: 6, 'a-little-bit-long-string': 8, 'a-little-bit-longer-string': 11, abc: 3 } as const;

@@ -107,7 +107,7 @@ export function createCodecs(registry: SchemaSource): Codecs {
     const prepare = async (fullName: string): Promise<readonly [string, Writer]> => {
       const type = ourType(fullName);
       const id = await registry.idOf(`${topic}-${fullName}`, schemaText(fullName), options);
-      fingerprints.set(id, type.fingerprint('sha256'));
+      fingerprints.set(id, fingerprintOfOurs(fullName, type));
       return [shortName(fullName), { type, frame: frameOf(id) }];
     };
     const prepared = options?.register === true ? await inTurn(recordsOf(topic), prepare) : await Promise.all(recordsOf(topic).map(prepare));
@@ -202,6 +202,15 @@ function ourType(fullName: string): AvroType {
 
 /** Readers of our own schemas as this build writes them, by text: every process of a test run asks for the same few. */
 const OUR_READERS = new Map<string, Reader>();
+
+/** Fingerprints of our own types; the canonical form of a schema is not worth building twice. */
+const OUR_FINGERPRINTS = new Map<string, Buffer>();
+
+function fingerprintOfOurs(fullName: string, type: AvroType): Buffer {
+  const known = OUR_FINGERPRINTS.get(fullName) ?? type.fingerprint('sha256');
+  OUR_FINGERPRINTS.set(fullName, known);
+  return known;
+}
 
 function readerOf(schema: string): Reader {
   const known = OUR_READERS.get(schema);

@@ -116,7 +116,7 @@ function statement(index: number, padding: string): Decided {
   return {
     type: 'AssumptionStated',
     body: {
-      event_id: `evt_${String(index).padStart(8, '0')}`, tenant: 'acme', ref, run_id: null, source: 'warehouse', source_kind: null, kind: 'declared', verdict: 'holds', superseded: false,
+      event_id: `evt_${String(index).padStart(8, '0')}`, tenant: 'acme', ref, run_id: null, source: 'warehouse', source_kind: 'observation', kind: 'declared', verdict: 'holds', superseded: false,
       statement: plainPayload({ padding }), stated_at: 1_700_000_000_000, content_sha256: Buffer.from(sha256Hex(ref), 'hex'),
     },
   };

@@ -4,12 +4,13 @@
 // time. Raw: one record through kafkajs from this process to another, same broker, same maxWait. In turns.
 import { CONTRACTS, ISSUE_REFUND } from '@recourse/example-drifted-refund';
 import { contractBody, contractDigest } from '@recourse/contract';
-import { planSystem, startProcesses } from '@recourse/dev-stack';
+import { dropDatabase, planSystem, SERVICES, startProcesses } from '@recourse/dev-stack';
 import type { SystemPlan } from '@recourse/dev-stack';
 import { createProducer, effectKey, mutationId } from '@recourse/sdk';
 import type { Action, Producer } from '@recourse/sdk';
 import { join } from 'node:path';
-import { say, withStack } from './bench-stack.js';
+import { TOPICS } from '@recourse/messages';
+import { emptyTopics, say, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import { openEcho } from './echo.js';
 import type { Echo } from './echo.js';
@@ -39,6 +40,9 @@ interface System { readonly plan: SystemPlan; readonly producer: Producer; reado
 
 export async function benchHop({ samples }: HopSize): Promise<Measured> {
   return withStack(async (bench) => {
+    // A stack that the environment named may hold what others left.
+    await emptyTopics(bench, TOPICS.map(({ name }) => name));
+    for (const service of SERVICES) await dropDatabase(bench.stack, `recourse_${service.replaceAll('-', '_')}`);
     say('starting the services');
     const plan = await planSystem(bench.stack, { dataDir: join(bench.folder, 'system'), withExample: false });
     const processes = await startProcesses(plan.processes, { logDir: join(bench.folder, 'logs') });

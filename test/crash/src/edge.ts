@@ -76,7 +76,7 @@ export class Edge {
       }
       await pause(PAUSE_MS);
     }
-    throw new Error(`${side} ${path} gave no answer for ${String(PATIENCE_MS / 1_000)} s: ${last instanceof Error ? String(last.cause ?? last.message) : JSON.stringify(last)}`);
+    throw new Error(`${side} ${path} gave no answer for ${String(PATIENCE_MS / 1_000)} s: ${last instanceof Error ? [last.message, last.cause instanceof Error ? last.cause.message : ''].join(' ') : JSON.stringify(last)}`);
   }
 
   private async ask(url: string, init: RequestInit): Promise<Answer> {

@@ -46,7 +46,7 @@ class CrashRuns {
 
   async all(): Promise<void> {
     let rest: Rest | null = null;
-    for (const phase of phasesOf(this.options)) rest = await this.phase(phase, rest);
+    for (const phase of phasesOf(this.options)) rest = this.problems.length > 0 ? null : await this.phase(phase, rest);
     if (rest !== null) await this.lastRebuild(rest);
     this.countRuns();
   }

@@ -87,9 +87,15 @@ export class Story {
       if (found !== null) return found;
       await pause(POLL_MS);
     }
-    const { text: mutation } = await this.edge.get('ledger', `/v1/mutations/${this.mutationId}`, OPERATOR);
-    const { text: steps } = await this.edge.get('orchestrator', `/v1/steps?run_id=${this.runId}`, OPERATOR);
-    throw new Error(`run ${this.runId} ${complaint} within ${String(STEP_PATIENCE_MS / 1_000)} s; mutation ${mutation}; steps ${steps}`);
+    throw new Error(`run ${this.runId} ${complaint} within ${String(STEP_PATIENCE_MS / 1_000)} s: ${await this.standing()}`);
+  }
+
+  /** Where ledger and orchestrator see the run, for a person who has to find out why. */
+  private async standing(): Promise<string> {
+    const { body: mutation } = await this.edge.get('ledger', `/v1/mutations/${this.mutationId}`, OPERATOR);
+    const { body: steps } = await this.edge.get('orchestrator', `/v1/steps?run_id=${this.runId}`, OPERATOR);
+    const shown = listOf(steps['items']).map(({ phase, reason, attempt, last }) => ({ phase, reason, attempt, last }));
+    return `mutation ${String(mutation['execution_state'])}, ${String(mutation['recoverability'])}, rollback ${String(mutation['rollback_id'])}; steps ${JSON.stringify(shown)}`;
   }
 
   private moment(point: Point | 'outcome'): Moment {

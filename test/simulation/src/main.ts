@@ -116,6 +116,9 @@ async function main(options: Options): Promise<number> {
   return options.mutant !== null && !options.isControl ? mutantAlone(options, options.mutant) : range(options);
 }
 
+// Errors are data here and thrown by the thousand; their stacks would cost more than the runs.
+Error.stackTraceLimit = 0;
+
 try {
   const options = optionsOf(process.argv.slice(2));
   if (options.isShare) serveJobs((job) => run(runOptions(job)));

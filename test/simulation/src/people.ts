@@ -1,4 +1,5 @@
 // People at a screen: they read rows of the databases, as an interface would show them, and act, rightly or not.
+import { decodeDoc } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
 import { INITIATORS, person, TENANTS } from './stories.js';
 import { keyOn, Outside } from './outside.js';
@@ -32,6 +33,7 @@ export class People {
   #random: Random;
   #approved: { readonly step: ShownStep; readonly by: string }[] = [];
   #handled = new Set<string>();
+  #shown = new WeakMap<Buffer, object>();
 
   constructor(private readonly world: World) {
     this.#random = world.random.fork();
@@ -41,12 +43,12 @@ export class People {
   /** Somebody looks at a list and does something. */
   act(): void {
     const what = this.#random.weighted({ step: 80, escalation: 10, manual: 10, parked: 2 } as const);
-    void ({ step: () => this.#onStep(), escalation: () => this.#onEscalation(), manual: () => this.#onManual(), parked: () => this.#onParked() })[what]();
+    void ({ step: () => this.#onStep(), escalation: () => this.#onEscalation(), manual: () => { this.#onManual(); }, parked: () => this.#onParked() })[what]();
   }
 
   async #onStep(): Promise<void> {
     const random = this.#random;
-    const waiting = (await this.#steps()).filter(({ phase }) => phase === 'awaiting_approval');
+    const waiting = this.#steps().filter(({ phase }) => phase === 'awaiting_approval');
     if (waiting.length === 0) { await this.#approveAgain(); return; }
     const step = random.pick(waiting);
     switch (random.weighted({ rightly: 78, self: 5, digest: 5, again: 4, tenant: 2, role: 2, deny: 4 } as const)) {
@@ -85,9 +87,9 @@ export class People {
   }
 
   /** An item that was given to a person, and that no worker can hold any more, is undone by hand. */
-  async #onManual(): Promise<void> {
+  #onManual(): void {
     const now = this.world.databaseNow();
-    const mine = (await this.#steps()).filter(({ phase, step_id, legs }) => phase === 'manual' && !this.#handled.has(step_id) && legs.every(({ answer_by }) => answer_by <= now));
+    const mine = this.#steps().filter(({ phase, step_id, legs }) => phase === 'manual' && !this.#handled.has(step_id) && legs.every(({ answer_by }) => answer_by <= now));
     if (mine.length === 0) return;
     const step = this.#random.pick(mine);
     this.#handled.add(step.step_id);
@@ -97,7 +99,7 @@ export class People {
 
   async #onEscalation(): Promise<void> {
     const found: ShownEscalation[] = [];
-    for (let partition = 0; partition < PARTITIONS; partition += 1) found.push(...await this.#rows<ShownEscalation>('budget-accountant', 'recourse.budgets', partition, 'escalation'));
+    for (let partition = 0; partition < PARTITIONS; partition += 1) found.push(...this.#rows<ShownEscalation>('budget-accountant', 'recourse.budgets', partition, 'escalation'));
     const open = found.filter(({ phase }) => phase === 'open');
     if (open.length === 0) return;
     const { escalation_id, tenant, requested_by } = this.#random.pick(open);
@@ -108,21 +110,36 @@ export class People {
   async #onParked(): Promise<void> {
     const { service, log, commands } = this.#random.pick(PARKING);
     const partition = this.#random.below(log === 'recourse.contracts' ? 1 : PARTITIONS);
-    const parked = (await this.#rows<ShownParked>(service, log, partition, 'parked')).filter(({ open }) => open);
+    const parked = this.#rows<ShownParked>(service, log, partition, 'parked').filter(({ open }) => open);
     if (parked.length === 0) return;
     const { parked_id } = this.#random.pick(parked);
     const type = this.#random.chance(0.5) ? 'RedriveParked' : 'DiscardParked';
     await this.outside.command(commands, type, keyOn(partition, deriveId('park', parked_id)), person('acme', 'ada', 'administrator'), { log, parked_id, reason: 'looked at it' });
   }
 
-  async #steps(): Promise<readonly ShownStep[]> {
+  #steps(): readonly ShownStep[] {
     const partition = this.#random.below(PARTITIONS);
     return this.#rows<ShownStep>('recovery-orchestrator', 'recourse.recoveries', partition, 'step');
   }
 
-  async #rows<Doc>(service: ServiceName, log: string, partition: number, kind: string): Promise<readonly Doc[]> {
-    // Rows of a kind have the shape its core gives them.
-    return (await this.world.databases[service].partition(log, partition).all(kind)).map(({ doc }) => doc) as unknown as readonly Doc[];
+  /** Rows of a kind, in order of group and key; each is decoded once. */
+  #rows<Shown>(service: ServiceName, log: string, partition: number, kind: string): readonly Shown[] {
+    const groups = this.world.databases[service].read(log, partition).kinds.get(kind) ?? new Map<string, never>();
+    const found: Shown[] = [];
+    for (const group of [...groups.keys()].sort()) {
+      const rows: ReadonlyMap<string, { readonly doc: Buffer }> = groups.get(group) ?? new Map();
+      for (const [, { doc }] of [...rows].sort(([one], [other]) => (one < other ? -1 : 1))) found.push(this.#decoded(doc) as Shown);
+    }
+    return found;
+  }
+
+  /** A stored document is never changed in place: what was decoded stays right. */
+  #decoded(doc: Buffer): unknown {
+    const known = this.#shown.get(doc);
+    if (known !== undefined) return known;
+    const decoded = decodeDoc(doc);
+    this.#shown.set(doc, decoded);
+    return decoded;
   }
 }
 

@@ -30,16 +30,16 @@ export const CHAOS_KINDS = ['crash', 'zombie', 'freeze', 'snapshot', 'restore', 
 export type ChaosKind = (typeof CHAOS_KINDS)[number];
 
 export const ORDINARY: Profile = {
-  terms: { windowMs: 45_000, keyLifetimeMs: 20_000, callTimeoutMs: 1_000, maxAttempts: 3 },
-  leaseMs: 10_000, reviewDeadlineMs: 30_000, workerSkewMs: 900,
+  terms: { windowMs: 25_000, keyLifetimeMs: 14_000, callTimeoutMs: 1_000, maxAttempts: 3 },
+  leaseMs: 6_000, reviewDeadlineMs: 15_000, workerSkewMs: 900,
   sendTrouble: 0.03, callTrouble: 0.004, toolTrouble: 0.12, chaosEveryMs: 900,
   chaos: { crash: 10, zombie: 3, freeze: 3, snapshot: 2, restore: 2, wipe: 1, clock: 1 },
-  freezeMaxMs: 6_000, eventEveryMs: 100, clockBackMs: 5_000, clockForwardMs: 900,
+  freezeMaxMs: 5_000, eventEveryMs: 45, clockBackMs: 5_000, clockForwardMs: 900,
 };
 
 /** Contract shapes that ordinary seeds take turns with. */
 export const TERMS: readonly Terms[] = [
   ORDINARY.terms,
-  { windowMs: 20_000, keyLifetimeMs: 30_000, callTimeoutMs: 800, maxAttempts: 2 },
-  { windowMs: 60_000, keyLifetimeMs: 12_000, callTimeoutMs: 1_500, maxAttempts: 3 },
+  { windowMs: 14_000, keyLifetimeMs: 30_000, callTimeoutMs: 800, maxAttempts: 2 },
+  { windowMs: 35_000, keyLifetimeMs: 9_000, callTimeoutMs: 1_500, maxAttempts: 3 },
 ];

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { docOf } from '../http.js';
 import type { Doc } from '../http.js';
-import { formatFields, instant, money } from '../output/table.js';
+import { cellText, formatFields, instant, money } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
@@ -40,7 +40,7 @@ function describeMutation(found: Doc): string {
     ['agent', execution['agent_id']], ['on behalf of', execution['initiator']], ['objective', execution['objective']],
     ['args', docOf(execution['args'])['body']], ['result', docOf(execution['result'])['body']], ['value', money(execution['value'])], ['subject', found['subject_ref']],
     ['relies on', ref['assumption_refs']], ['class', ref['reversal_class']], ['undone by', ref['reversal_capability']], ['with', docOf(ref['reversal_args'])['body']], ['residue', terms['residue']],
-    ['contract', terms['contract_name'] === undefined ? null : `${String(terms['contract_name'])} version ${String(terms['contract_version'])}`],
+    ['contract', terms['contract_name'] === undefined ? null : `${cellText(terms['contract_name'])} version ${cellText(terms['contract_version'])}`],
     ['committed', instant(ref['committed_at'])], ['window ends', instant(ref['reversal_expires_at'])],
     ['execution', found['execution_state']], ['recoverability', found['recoverability']], ['reason', found['reason']], ['rollback', found['rollback_id']], ['record', found['recorded_hash']],
   ]);

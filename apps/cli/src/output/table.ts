@@ -75,3 +75,5 @@ function decimalsOf(currency: string): number {
     return 2;
   }
 }
+
+function pad(text: string, width: number, align: Column<never>['align']): string { return align === 'right' ? text.padStart(width) : text.padEnd(width); }

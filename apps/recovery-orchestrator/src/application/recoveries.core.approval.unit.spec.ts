@@ -4,7 +4,7 @@ import type { CoreHarness } from '@recourse/testing';
 import { fact, harness, WAYS, wire } from '@recourse/testing';
 import { plainPayload } from '@recourse/contract';
 import {
-  approval, CLOSED_COMPENSATED, CLOSED_MANUAL, contradicted, core, denial, digest, envelope, execution, LAST_DISPATCH, LEASE, marked, markedInput, ref, requestIn, REVIEW, ROLLBACK, RUN,
+  approval, CLOSED_COMPENSATED, CLOSED_MANUAL, contradicted, core, denial, digest, envelope, execution, LAST_DISPATCH, LEASE, type marked, markedInput, ref, requestIn, REVIEW, ROLLBACK, RUN,
   STEP, terms, trigger, windowClosed, WINDOW_END,
 } from '../recoveries.testing.js';
 import type { RecoveriesConfig } from './recoveries.core.js';

@@ -174,6 +174,7 @@ function kindsOf(group: string, kinds: readonly string[]): readonly { readonly k
 
 function runOf(body: Decided['body']): string { return String(body['run_id']); }
 
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the record type it looked at
 function bodyAs<Body>(input: { readonly body: Doc }): Body {
   // The loop decodes a record by its schema before it hands it over; the type name was looked at above.
   return input.body as unknown as Body;

@@ -1,5 +1,5 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
-import type { ColumnSpec, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
+import type { ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
 import type { ApprovalDoc, RecoveryDoc, RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
 import { rollbackKey } from '../domain/rollback/rollback.decider.js';
 
@@ -35,7 +35,7 @@ export function readRow<Kind extends RowKind>(state: StateView, kind: Kind, runI
 /** Reads all rows of a run, ordered by key. */
 export function readRows<Kind extends RowKind>(state: StateView, kind: Kind, runId: string): readonly RowDocs[Kind][] {
   // As in readRow.
-  return state.list(kind, runId) as readonly Doc[] as readonly RowDocs[Kind][];
+  return state.list(kind, runId) as readonly RowDocs[Kind][];
 }
 
 const texts = (...names: readonly string[]): readonly ColumnSpec[] => names.map((name) => ({ name, type: 'text', of: (row) => textOf(row.doc[name]) }));

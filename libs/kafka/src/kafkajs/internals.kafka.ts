@@ -1,6 +1,7 @@
 // The parts of kafkajs 2.2.4 that are not public, with the shapes we rely on. kafkajs is pinned; kafkajs.contract.spec.ts
 // fails when a shape changes. kafkajs has no public fetch without a group, so the raw reader needs its cluster.
 import { createRequire } from 'node:module';
+import { Failure } from '@recourse/kernel';
 import type { Kafka as KafkaJs } from 'kafkajs';
 
 export interface InternalMessage {
@@ -24,7 +25,22 @@ export interface InternalBatch {
   lastOffset(): string;
 }
 
+/** What a broker says of one partition of a produce request. */
+export interface ProducedTo { readonly partition: number; readonly baseOffset: string }
+
+interface ProduceAnswer { readonly topics: readonly { readonly partitions: readonly ProducedTo[] }[] }
+
+/** A request of kafkajs' protocol with the reader of its answer; `encode` answers with what its encoders copy from. */
+interface InternalRequest {
+  readonly request: { readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }> };
+  readonly response: object;
+}
+
 export interface InternalBroker {
+  /** Picks the newest version of a request that both sides know. */
+  lookupRequest(apiKey: number, versions: object): (fields: object) => InternalRequest;
+  readonly connectionPool: { send(request: InternalRequest): Promise<unknown> };
+  disconnect(): Promise<void>;
   fetch(request: {
     readonly isolationLevel: number;
     readonly maxWaitTime: number;
@@ -69,4 +85,38 @@ const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch.js') as
 
 export function internalBatch(topic: string, fetchedOffset: number, data: InternalPartitionData): InternalBatch {
   return new Batch(topic, String(fetchedOffset), data);
+}
+
+const PRODUCE = 0;
+// A private module without types: the versions of every request, by name, of src/protocol/requests/index.js.
+const { requests } = createRequire(import.meta.url)('kafkajs/src/protocol/requests/index.js') as { readonly requests: { readonly Produce: object } };
+
+/**
+ * Sends a produce request whose body is encoded already, with acks of all.
+ *
+ * Errors: those of kafkajs: connection, time-out, or the code the broker answered with.
+ */
+export async function produceThrough(broker: InternalBroker, body: Buffer): Promise<readonly ProducedTo[]> {
+  const { request, response } = broker.lookupRequest(PRODUCE, requests.Produce)({ acks: -1, topicData: [] });
+  try {
+    const answer = await broker.connectionPool.send({ request: { ...request, encode: () => Promise.resolve({ buf: body, buffer: body }) }, response });
+    // The response module of a produce request parsed it.
+    return (answer as ProduceAnswer).topics.flatMap(({ partitions }) => partitions);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'KafkaJSConnectionClosedError') await broker.disconnect();
+    throw error;
+  }
+}
+
+/** Connection to the leader of a partition. Errors: Failure(TOPIC_MISSING); those of kafkajs. */
+export async function leaderOf(cluster: InternalCluster, topic: string, partition: number): Promise<InternalBroker> {
+  await cluster.addTargetTopic(topic);
+  await cluster.refreshMetadataIfNecessary();
+  let [leader] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
+  if (leader === undefined) {
+    await cluster.refreshMetadata();
+    [leader] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
+  }
+  if (leader === undefined) throw new Failure('TOPIC_MISSING', `${topic} has no partition ${String(partition)}`);
+  return cluster.findBroker({ nodeId: leader });
 }

@@ -3,11 +3,13 @@
 // Invariants
 //   I1. A send that was not confirmed with its base offset is `unknown`.
 //   I2. After `unknown` nothing more leaves: what waits behind it is answered `unknown` unsent.
-import type { Producer, RecordMetadata } from 'kafkajs';
 import type { LogProducer, OutgoingRecord, SendOutcome } from '../kafka.port.js';
 import { asFailure } from './failures.kafka.js';
 import { clientFor } from './client.kafka.js';
 import type { KafkaOptions } from './client.kafka.js';
+import { internalCluster, leaderOf, produceThrough } from './internals.kafka.js';
+import type { InternalCluster, ProducedTo } from './internals.kafka.js';
+import { encodeProduce } from './record-batch.kafka.js';
 
 const LOG_REQUEST_TIMEOUT_MS = 5_000;
 /** kafkajs reconnects before it reports a lost connection; past this the outcome is called unknown without it. */
@@ -20,26 +22,20 @@ const RECONNECT_ALLOWANCE_MS = 5_000;
  */
 export async function connectLogProducer(options: KafkaOptions): Promise<LogProducer> {
   const requestTimeoutMs = options.logRequestTimeoutMs ?? LOG_REQUEST_TIMEOUT_MS;
-  const producer = clientFor(options, { requestTimeout: requestTimeoutMs, retry: { retries: 0 } }).producer({
-    idempotent: false,
-    allowAutoTopicCreation: false,
-    maxInFlightRequests: 1,
-    retry: { retries: 0 },
-    createPartitioner: () => ({ message }) => message.partition ?? -1,
-  });
+  const cluster = internalCluster(clientFor(options, { requestTimeout: requestTimeoutMs, retry: { retries: 0 } }));
   try {
-    await producer.connect();
+    await cluster.connect();
   } catch (error) {
     throw asFailure(error, 'log producer');
   }
-  return new KafkaJsLogProducer(producer, requestTimeoutMs);
+  return new KafkaJsLogProducer(cluster, requestTimeoutMs);
 }
 
 class KafkaJsLogProducer implements LogProducer {
   private inFlight: Promise<unknown> = Promise.resolve();
   private dead: { readonly cause: unknown } | null = null;
 
-  constructor(private readonly producer: Producer, private readonly requestTimeoutMs: number) {}
+  constructor(private readonly cluster: InternalCluster, private readonly requestTimeoutMs: number) {}
 
   send(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
     const outcome = this.inFlight.then(() => this.sendNow(topic, partition, records));
@@ -49,7 +45,7 @@ class KafkaJsLogProducer implements LogProducer {
 
   async close(): Promise<void> {
     this.dead ??= { cause: new Error('the producer is closed') };
-    await this.producer.disconnect().catch(() => undefined);
+    await this.cluster.disconnect().catch(() => undefined);
   }
 
   private async sendNow(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
@@ -62,19 +58,22 @@ class KafkaJsLogProducer implements LogProducer {
   private async outcomeOf(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
     const deadline = timeLimit(this.requestTimeoutMs + RECONNECT_ALLOWANCE_MS);
     try {
-      const messages = records.map(({ key, value, headers }) => ({ key, value, partition, ...(headers ? { headers: { ...headers } } : {}) }));
-      const sent = this.producer.send({ topic, acks: -1, timeout: this.requestTimeoutMs, messages });
-      return confirmed(await Promise.race([sent, deadline.expired]), partition);
+      return confirmed(await Promise.race([this.produce(topic, partition, records), deadline.expired]), partition);
     } catch (cause) {
       return { kind: 'unknown', cause };
     } finally {
       deadline.cancel();
     }
   }
+
+  private async produce(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<readonly ProducedTo[]> {
+    const broker = await leaderOf(this.cluster, topic, partition);
+    return produceThrough(broker, encodeProduce({ topic, partition, timeoutMs: this.requestTimeoutMs }, records, Date.now()));
+  }
 }
 
-/** A send to a partition that does not exist resolves with an empty list: without a base offset nothing is known. */
-function confirmed(answers: readonly RecordMetadata[], partition: number): SendOutcome {
+/** Without a base offset nothing is known. */
+function confirmed(answers: readonly ProducedTo[], partition: number): SendOutcome {
   const [answer] = answers;
   const baseOffset = Number(answer?.baseOffset ?? NaN);
   if (answers.length === 1 && answer?.partition === partition && Number.isSafeInteger(baseOffset) && baseOffset >= 0) return { kind: 'landed', baseOffset };

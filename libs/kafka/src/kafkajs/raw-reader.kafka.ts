@@ -8,7 +8,7 @@ import type { FetchedBatch, PartitionRange, RawReader } from '../kafka.port.js';
 import { clientFor } from './client.kafka.js';
 import type { KafkaOptions } from './client.kafka.js';
 import { asFailure } from './failures.kafka.js';
-import { internalBatch, internalCluster, READ_COMMITTED } from './internals.kafka.js';
+import { internalBatch, internalCluster, leaderOf, READ_COMMITTED } from './internals.kafka.js';
 import type { InternalBroker, InternalCluster } from './internals.kafka.js';
 import { asRecord } from './records.kafka.js';
 
@@ -96,18 +96,6 @@ class KafkaJsRawReader implements RawReader {
     if (this.cluster === used) this.cluster = null;
     await used?.then((cluster) => cluster.disconnect()).catch(() => undefined);
   }
-}
-
-async function leaderOf(cluster: InternalCluster, topic: string, partition: number): Promise<InternalBroker> {
-  await cluster.addTargetTopic(topic);
-  await cluster.refreshMetadataIfNecessary();
-  let [leader] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
-  if (leader === undefined) {
-    await cluster.refreshMetadata();
-    [leader] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
-  }
-  if (leader === undefined) throw new Failure('TOPIC_MISSING', `${topic} has no partition ${String(partition)}`);
-  return cluster.findBroker({ nodeId: leader });
 }
 
 interface Fetch {

@@ -12,7 +12,7 @@ export function asRecord({ offset, timestamp, key, value, headers }: InternalMes
 function asHeaders(headers: InternalMessage['headers']): FetchedRecord['headers'] {
   if (headers === undefined) return NO_HEADERS;
   const entries = Object.entries(headers).map(([name, given]) => {
-    const last = Array.isArray(given) ? given.at(-1) : given;
+    const last: unknown = Array.isArray(given) ? given.at(-1) : given;
     return [name, Buffer.isBuffer(last) ? last : Buffer.from(typeof last === 'string' ? last : '')] as const;
   });
   return entries.length === 0 ? NO_HEADERS : Object.fromEntries(entries);

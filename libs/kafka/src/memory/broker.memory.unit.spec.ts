@@ -1,4 +1,5 @@
 // What only the memory broker can do: deaths, zombies, late packets and cut logs, each at a place the gate decides.
+import { Failure } from '@recourse/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { record, TestOwner, until } from '../testing/owner.testing.js';
 import type { SendOutcome } from '../kafka.port.js';
@@ -120,7 +121,7 @@ describe('a wire send', () => {
     const gate = new Turnstile(['wire']);
     const broker = brokerWith(gate);
     const producer = await broker.forActor('edge').wireProducer();
-    const sent = producer.send(WIRE, [record('foobar')]).then(() => 'sent', (error: { readonly code: string }) => error.code);
+    const sent = producer.send(WIRE, [record('foobar')]).then(() => 'sent', (error: unknown) => (error instanceof Failure ? error.code : error));
     const { partition = 0 } = await gate.next(verdict);
     expect(await sent).toBe(ending);
     expect(valuesIn(broker, WIRE, partition)).toHaveLength(count);

@@ -26,9 +26,27 @@ export async function checkRebuild(history: History): Promise<void> {
   }
   if (world.order !== before) broken(history, 'P10', 'silent', `a rebuild wrote ${String(world.order - before)} records`);
   for (const { service, database } of rebuilt) for (const { log } of world.cores[service]) for (let partition = 0; partition < PARTITIONS; partition += 1) {
+    if (isSameByteForByte(world.databases[service], database, log, partition)) continue;
     const [live, anew] = await Promise.all([world.databases[service], database].map((one) => one.partition(log, partition).stateHash()));
     if (live !== anew) broken(history, 'P10', 'state hash', `${log}/${String(partition)} differs from its rebuild`);
   }
+}
+
+/** Rows of equal bytes have equal hashes; asked first, because hashing decodes every row. */
+function isSameByteForByte(one: Rebuilt['database'], other: Rebuilt['database'], log: string, partition: number): boolean {
+  const [left, right] = [flat(one, log, partition), flat(other, log, partition)];
+  if (left.size !== right.size) return false;
+  for (const [address, { dueAt, doc }] of left) {
+    const twin = right.get(address);
+    if (twin?.dueAt !== dueAt || !twin.doc.equals(doc)) return false;
+  }
+  return true;
+}
+
+function flat(database: Rebuilt['database'], log: string, partition: number): ReadonlyMap<string, { readonly dueAt: number | null; readonly doc: Buffer }> {
+  const found = new Map<string, { readonly dueAt: number | null; readonly doc: Buffer }>();
+  for (const [kind, groups] of database.read(log, partition).kinds) for (const [group, rows] of groups) for (const [key, row] of rows) found.set(JSON.stringify([kind, group, key]), row);
+  return found;
 }
 
 interface Rebuilt { readonly service: ServiceName; readonly runtime: ServiceRuntime; readonly database: World['databases'][ServiceName] }

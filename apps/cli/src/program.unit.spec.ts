@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import { EXIT_CODES } from './problem.js';
+import { run } from './program.js';
+
+interface Asked { readonly method: string; readonly path: string; readonly body: unknown; readonly authorization: string | null }
+type Answers = Readonly<Record<string, { readonly status?: number; readonly body: unknown; readonly location?: string }>>;
+
+const DIGEST = 'ab'.repeat(32);
+const STEP = { step_id: 'step_1', tenant: 'demo', run_id: 'run_1', phase: 'awaiting_approval', action_digest: DIGEST, execution: { capability: 'payments.issue_refund', value: { amount_minor: 500_000, currency: 'INR' } } };
+const ENVIRONMENT = { RECOURSE_RECOVERIES_URL: 'http://recoveries.test', RECOURSE_CONTRACTS_URL: 'http://contracts.test', RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_BUDGET_URL: 'http://budgets.test', RECOURSE_TOKEN: 'secret' };
+
+/** Services that answer from a table, and a person who answers once. */
+function desk(answers: Answers, person: string | null = null, environment: Readonly<Record<string, string>> = ENVIRONMENT) {
+  const [asked, out, note]: [Asked[], string[], string[]] = [[], [], []];
+  const fetcher = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const address = new URL(input instanceof Request ? input.url : input);
+    const path = `${init.method ?? 'GET'} ${address.pathname}`;
+    asked.push({ method: init.method ?? 'GET', path: `${address.pathname}${address.search}`, body: typeof init.body === 'string' ? JSON.parse(init.body) : null, authorization: new Headers(init.headers).get('authorization') });
+    const answer = answers[path];
+    if (answer === undefined) throw new TypeError('fetch failed');
+    return new Response(JSON.stringify(answer.body), { status: answer.status ?? 200, headers: answer.location === undefined ? {} : { location: answer.location } });
+  };
+  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: person !== null, ask: () => Promise.resolve(person ?? '') };
+  const call = (...args: readonly string[]): Promise<number> => run(args, { terminal, environment, folder: '/', fetch: fetcher });
+  return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
+}
+
+describe('a list', () => {
+  it('follows the pages and sends the token', async () => {
+    const { call, asked, out } = desk({ 'GET /v1/mutations': { body: { items: [{ mutation_id: 'mut_1' }], next_cursor: null } } });
+    expect(await call('mutations', 'list', '--run', 'run_1', '--state', 'reversal_available', '--json')).toBe(0);
+    expect(asked[0]).toMatchObject({ path: '/v1/mutations?run_id=run_1&state=reversal_available&limit=200', authorization: 'Bearer secret' });
+    expect(JSON.parse(out())).toEqual({ items: [{ mutation_id: 'mut_1' }], more: false });
+  });
+  it('says when there is more than was asked for', async () => {
+    const { call, out } = desk({ 'GET /v1/mutations': { body: { items: [{ mutation_id: 'mut_1' }], next_cursor: 'next' } } });
+    expect(await call('mutations', 'list', '--limit', '1')).toBe(0);
+    expect(out()).toContain('raise --limit');
+  });
+  it('says so when it is empty', async () => {
+    const { call, out } = desk({ 'GET /v1/budgets': { body: { items: [], next_cursor: null } } });
+    await call('budgets', 'list');
+    expect(out()).toBe('none');
+  });
+});
+
+describe('an approval', () => {
+  const answers: Answers = { 'GET /v1/steps/step_1': { body: STEP }, 'POST /v1/steps/step_1/approve': { body: { step_id: 'step_1', phase: 'approved' } } };
+
+  it('shows the action, asks, and sends the digest that was shown', async () => {
+    const { call, asked, note } = desk(answers, 'y');
+    expect(await call('recoveries', 'approve', 'step_1', '--reason', 'the goods left')).toBe(0);
+    expect(note()).toContain('5000.00 INR');
+    expect(asked.at(-1)).toMatchObject({ method: 'POST', body: { action_digest: DIGEST, reason: 'the goods left' } });
+  });
+  it('does nothing when the person says no', async () => {
+    const { call, asked } = desk(answers, 'n');
+    expect(await call('recoveries', 'approve', 'step_1')).toBe(EXIT_CODES.declined.code);
+    expect(asked.map(({ method }) => method)).toEqual(['GET']);
+  });
+  it('does nothing when nobody is there to ask', async () => {
+    const { call, asked, note } = desk(answers);
+    expect(await call('recoveries', 'approve', 'step_1')).toBe(EXIT_CODES.usage.code);
+    expect(note()).toContain('CONFIRMATION_NEEDED');
+    expect(asked.map(({ method }) => method)).toEqual(['GET']);
+  });
+  it('does nothing when the action is no longer the one that was meant', async () => {
+    const { call, asked, note } = desk(answers);
+    expect(await call('recoveries', 'approve', 'step_1', '--yes', '--digest', 'cd'.repeat(32))).toBe(EXIT_CODES.refused.code);
+    expect(note()).toContain('DIGEST_MISMATCH');
+    expect(asked.map(({ method }) => method)).toEqual(['GET']);
+  });
+  it('follows a command that has no outcome yet', async () => {
+    const { call, asked } = desk({ ...answers, 'POST /v1/steps/step_1/deny': { status: 202, body: {}, location: '/v1/commands/cmd_1' }, 'GET /v1/commands/cmd_1': { body: { phase: 'denied' } } });
+    expect(await call('recoveries', 'deny', 'step_1', '--yes')).toBe(0);
+    expect(asked.at(-1)?.path).toBe('/v1/commands/cmd_1');
+  });
+  it('prints the code, the facts and the remedy of a refusal', async () => {
+    const { call, note } = desk({ ...answers, 'POST /v1/steps/step_1/approve': { status: 403, body: { code: 'SELF_APPROVAL', message: 'Nobody approves their own action.' } } });
+    expect(await call('recoveries', 'approve', 'step_1', '--yes', '--json')).toBe(EXIT_CODES.refused.code);
+    expect(JSON.parse(note().slice(note().lastIndexOf('{\n  "error"')))).toMatchObject({ error: { code: 'SELF_APPROVAL', exit_code: 3, remedy: expect.stringContaining('Somebody else') } });
+  });
+});
+
+describe('a call that cannot work', () => {
+  it('says which address is missing', async () => {
+    const { call, note } = desk({}, null, {});
+    expect(await call('contracts', 'list')).toBe(EXIT_CODES.usage.code);
+    expect(note()).toContain('ADDRESS_UNKNOWN');
+  });
+  it('says who does not answer', async () => {
+    const { call, note } = desk({});
+    expect(await call('contracts', 'list')).toBe(EXIT_CODES.unavailable.code);
+    expect(note()).toContain('SERVICE_UNREACHABLE');
+  });
+  it.each([[['nonsense']], [['mutations', 'show']], [['mutations', 'list', '--limit', '0']], [['parked', 'discard', 'p1']]])('refuses %j', async (args) => {
+    expect(await desk({}).call(...args)).toBe(EXIT_CODES.usage.code);
+  });
+  it('names every variable that cannot be used', async () => {
+    const { call, note } = desk({}, null, { RECOURSE_LEDGER_URL: 'nowhere', RECOURSE_KAFKA_BROKERS: 'x' });
+    expect(await call('mutations', 'list')).toBe(EXIT_CODES.usage.code);
+    expect(note()).toContain('RECOURSE_LEDGER_URL');
+    expect(note()).toContain('RECOURSE_KAFKA_BROKERS');
+  });
+  it('takes a call for help as done, and says the exit codes', async () => {
+    const { call, out } = desk({});
+    expect(await call('--help')).toBe(0);
+    expect(out()).toContain('Exit codes:');
+  });
+});

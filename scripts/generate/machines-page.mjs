@@ -1,0 +1,54 @@
+// docs/reference/state-machines.md: every transition table, as a diagram and as the table it is.
+
+/** Tables in the order they are met: what they are of, where they live, which begin and which end. */
+const MACHINES = [
+  { title: 'A contract version', file: 'apps/contract-registry/dist/domain/contract/contract.transitions.js', table: 'CONTRACT_PHASE_AFTER', start: 'absent', ends: 'CONTRACT_ENDS', about: 'Versions are immutable: registered once, retired once.' },
+  { title: 'Execution of a mutation', file: 'apps/mutation-ledger/dist/domain/mutation/mutation.transitions.js', table: 'EXECUTION_AFTER', start: 'planned', ends: 'EXECUTION_ENDS', about: 'What is known of the forward action. A second, different report where no cell stands is a conflict on record.' },
+  { title: 'Recoverability of a mutation', file: 'apps/mutation-ledger/dist/domain/mutation/mutation.transitions.js', table: 'RECOVERABILITY_AFTER', start: 'planned', ends: 'RECOVERABILITY_ENDS', about: 'What can be done about it. The clock alone moves `reversal_available` to `reversal_expired`; only an observation makes `compensated`.' },
+  { title: 'A step of a recovery', file: 'apps/recovery-orchestrator/dist/domain/step/step.transitions.js', table: 'PHASE_AFTER', start: null, ends: 'PHASES_AT_REST', about: 'A step begins in the phase its decision opens (see the table below the machine). A dispatched step cannot be escalated before its lease is over.' },
+  { title: 'A budget reservation', file: 'apps/budget-accountant/dist/domain/budget/budget.transitions.js', table: 'RESERVATION_PHASE_AFTER', start: 'absent', ends: 'RESERVATION_ENDS', about: 'Asked for, held or escalated, used, given back. What was executed stays debited.' },
+];
+
+/** The page. `built` imports a compiled module by its path from the root. */
+export async function machinesPage(built) {
+  const sections = [];
+  for (const machine of MACHINES) sections.push(section(machine, await built(machine.file)));
+  const { PHASE_OPENED_BY } = await built('apps/recovery-orchestrator/dist/domain/step/step.transitions.js');
+  return `# State machines
+
+Generated from the transition tables by \`scripts/reference.mjs\`; do not edit.
+
+Each machine is a table in the code: rows are states, columns are events, and a dot is an event that does not apply in that state.
+
+${sections.join('\n')}
+## Phase a step begins in
+
+${table(['Reason of the decision', 'Phase'], Object.entries(PHASE_OPENED_BY).map(([reason, phase]) => [`\`${reason}\``, `\`${phase}\``]))}`;
+}
+
+function section({ title, file, table: name, start, ends, about }, module) {
+  const cells = module[name];
+  const ended = module[ends];
+  const events = Object.keys(Object.values(cells)[0]);
+  const rows = Object.entries(cells).map(([state, row]) => [`\`${state}\`${ended.includes(state) ? ' (end)' : ''}`, ...events.map((event) => (row[event] === null ? '·' : row[event]))]);
+  return `## ${title}
+
+${about} \`${name}\` in \`${file.replace('/dist/', '/src/').replace(/\.js$/, '.ts')}\`.
+
+${diagram(cells, start, ended)}
+${table(['State', ...events], rows)}`;
+}
+
+function diagram(cells, start, ended) {
+  const moves = new Map();
+  for (const [from, row] of Object.entries(cells)) {
+    for (const [event, to] of Object.entries(row)) if (to !== null) moves.set(`${from} --> ${to}`, [...(moves.get(`${from} --> ${to}`) ?? []), event]);
+  }
+  const lines = [...moves].map(([arrow, events]) => `  ${arrow} : ${events.join(', ')}`);
+  const first = start === null ? [] : [`  [*] --> ${start}`];
+  return ['```mermaid', 'stateDiagram-v2', ...first, ...lines, ...ended.map((state) => `  ${state} --> [*]`), '```', ''].join('\n');
+}
+
+function table(heads, rows) {
+  return `${[heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`;
+}

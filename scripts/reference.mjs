@@ -1,0 +1,42 @@
+// Writes the reference pages that follow from compiled sources: state machines, codes, configuration.
+//
+//   node scripts/reference.mjs            writes what changed; the build must be there (`npm run build`)
+//   node scripts/reference.mjs --check    writes nothing; exit 1 with the list of stale pages
+//
+// Pages come from the tables the product runs on, so they cannot say anything else. The sources of a page that are types alone
+// (closed unions of codes) are read from the text. Runs itself again under the pinned Node when started with another.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { pinnedNode, root } from './lib/paths.mjs';
+
+const NODE_MAJOR_MIN = 24;
+const isCheck = process.argv.includes('--check');
+if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
+  process.exit(spawnSync(pinnedNode, process.argv.slice(1), { stdio: 'inherit' }).status ?? 1);
+}
+
+const { configPage } = await import('./generate/config-page.mjs');
+const { failuresPage } = await import('./generate/failures-page.mjs');
+const { machinesPage } = await import('./generate/machines-page.mjs');
+
+const built = (path) => import(pathToFileURL(join(root, path)).href);
+const source = (path) => readFileSync(join(root, path), 'utf8');
+const pages = [
+  { path: 'docs/reference/state-machines.md', text: await machinesPage(built) },
+  { path: 'docs/reference/failures.md', text: await failuresPage(built, source) },
+  { path: 'docs/reference/config.md', text: await configPage(built) },
+];
+const stale = pages.filter(({ path, text }) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text);
+if (isCheck && stale.length > 0) {
+  console.error('reference: stale pages; run `npm run reference`');
+  for (const { path } of stale) console.error(`  ${path}`);
+  process.exit(1);
+}
+for (const { path, text } of isCheck ? [] : stale) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+console.log(`reference: ${pages.length} pages, ${isCheck ? 'all up to date' : `${stale.length} changed`}`);
+process.exit();

@@ -1,0 +1,39 @@
+// A small range of seeds in the quick gate; CI runs thousands (npm run simulate -- --seeds A..B).
+import { describe, expect, it } from '@jest/globals';
+import { mutantOf, MUTANTS, run } from './index.js';
+
+/** Long enough for a story to reach its compensations, short enough for the quick gate. */
+const EVENTS = 120;
+
+describe('a world with faults', () => {
+  it.each([1, 2, 3])('keeps every promise under seed %i', async (seed) => {
+    const { violations, operations, accepted } = await run({ seed, events: EVENTS });
+    expect(violations).toEqual([]);
+    expect(accepted / operations).toBeGreaterThanOrEqual(0.6);
+  }, 120_000);
+
+  it('verifies compensations, and is disturbed while it does', async () => {
+    const { verified, fired } = await run({ seed: 4, events: EVENTS });
+    expect(verified).toBeGreaterThan(0);
+    expect(Object.keys(fired).some((fault) => fault.startsWith('crash'))).toBe(true);
+  }, 120_000);
+
+  it('is the same world for the same seed', async () => {
+    const [first, second] = [await run({ seed: 5, events: 60 }), await run({ seed: 5, events: 60 })];
+    expect({ ...second, cpuMs: 0 }).toEqual({ ...first, cpuMs: 0 });
+  }, 120_000);
+});
+
+describe('the checker', () => {
+  it('notices when evolve reads outside of the record', async () => {
+    const { violations } = await run({ seed: 1, events: EVENTS, mutation: mutantOf('L2').mutation });
+    expect(violations.map(({ promise }) => promise)).toContain('P10');
+  }, 120_000);
+
+  it('has a mutant for every rule the issue names', () => {
+    expect(Object.keys(MUTANTS).sort()).toEqual([
+      'L10', 'L11', 'L11-abandon', 'L11-claim', 'L11-reconcile', 'L12', 'L2', 'L3', 'L4', 'L5', 'L5-seek', 'L7', 'L9', 'acceptance', 'approval-reuse', 'digest', 'expiry-margin',
+      'judged-at', 'self-approval', 'verification',
+    ]);
+  });
+});
