@@ -172,7 +172,7 @@ const rules = [
     name: 'verifier-imports-no-service',
     comment: 'Who checks the logs shares no code with who writes them: chain, messages and the Kafka port suffice. (`log accept-cut` writes one.)',
     severity: 'error',
-    from: { path: '^apps/(auditor/|cli/src/(?!log/))' },
+    from: { path: '^apps/(auditor/|cli/src/(?!log/))', pathNot: PROOF },
     to: { path: '^libs/(event-log|service)/|^apps/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant)/' },
   },
   {

@@ -15,6 +15,7 @@ import { table } from './lib/table.mjs';
 
 const folder = join(root, 'test', 'red');
 const copy = join(cacheDir, 'red');
+const green = new Map();
 
 await main(async () => {
   await bootstrap({ stack: false });
@@ -35,10 +36,16 @@ function tryPatch(name) {
   const [, kind, spec] = found;
   if (!specsOf(kind).some((file) => file.includes(spec))) return { name, verdict: 'NO SUCH SPEC', spec };
   copyTree();
-  if (!runSpec(kind, spec)) return { name, verdict: 'RED BEFORE THE BREAK', spec };
+  if (!isGreenUnbroken(kind, spec)) return { name, verdict: 'RED BEFORE THE BREAK', spec };
   const applied = spawnSync('git', ['apply', '--whitespace=nowarn', join(folder, name)], { cwd: copy, encoding: 'utf8', env: { ...process.env, GIT_CEILING_DIRECTORIES: cacheDir } });
   if (applied.status !== 0) return { name, verdict: `DOES NOT APPLY: ${applied.stderr.trim().split('\n')[0]}`, spec };
   return { name, verdict: runSpec(kind, spec) ? 'STAYED GREEN' : 'red', spec };
+}
+
+/** The unbroken tree is asked once per spec: several patches break what one spec proves. */
+function isGreenUnbroken(kind, spec) {
+  if (!green.has(spec)) green.set(spec, runSpec(kind, spec));
+  return green.get(spec);
 }
 
 /** All files of the working tree that git would take, without a history: the copy must not find this repository. */

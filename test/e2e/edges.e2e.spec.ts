@@ -4,7 +4,7 @@ import { BUDGET_OWNER, confused, INITIATOR, OPERATOR, resigned, SERVICE_SIDES, S
 
 let started: System | undefined;
 let system: System;
-beforeAll(async () => { started = await System.start(); system = started; }, 240_000);
+beforeAll(async () => { started = await System.start(); system = started; }, 400_000);
 afterAll(() => started?.close(), 60_000);
 
 describe.each(SERVICE_SIDES)('the service %s', (side) => {

@@ -22,6 +22,7 @@ export const SERVICE_SIDES = ['registry', 'ledger', 'orchestrator', 'budget'] as
 
 const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
+const READY_WITHIN_MS = 180_000;
 
 export interface OpenItem { readonly stepId: string; readonly digest: string; readonly mutationId: string; readonly refundId: string }
 
@@ -41,7 +42,7 @@ export class System {
     };
     try {
       const plan = await planSystem(stack, { dataDir });
-      const processes = await startProcesses(plan.processes, { logDir: join(dataDir, 'logs'), book: stack.book });
+      const processes = await startProcesses(plan.processes.map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })), { logDir: join(dataDir, 'logs'), book: stack.book });
       const system = new System(plan, processes, dataDir, async () => { await processes.stop(); await stopStack(); });
       for (const contract of CONTRACTS) await system.post('registry', '/v1/contracts', { body: contract, person: CONTRACT_EDITOR, key: contract.name });
       return system;

@@ -238,21 +238,28 @@ export class BatchSealer {
   /**
    * Adds a record at the end of the batch and says what readers will read.
    *
-   * Shape:  the body is decoded from the very bytes, so that evolve sees what a replay will see.
+   * Shape:  the body is what a decoder makes of the very bytes, so that evolve sees what a replay will see.
    * Errors: InvariantViolation when the body does not fit its schema.
    */
   add(decided: Decided, key: string, extra: Doc = {}): AcceptedRecord {
     const { codecs, topic } = this.options;
     const seq = this.#head.seq + 1;
-    const value = codecs.encode(topic, decided.type, { ...decided.body, ...extra, seq, prev_hash: this.#head.hash, decided_at: this.decidedAt });
-    const decoded = codecs.decodeSync(value);
-    if (decoded.kind !== 'decoded') throw new InvariantViolation('own-log', `${decided.type} cannot be read back: ${decoded.kind}`);
+    const body = { ...decided.body, ...extra, seq, prev_hash: this.#head.hash, decided_at: this.decidedAt };
+    const value = codecs.encode(topic, decided.type, body);
+    const fingerprint = codecs.fingerprintOf(schemaIdOf(value) ?? -1);
+    if (fingerprint === null) throw new InvariantViolation('own-log', `${decided.type} has no fingerprint`);
     const keyBytes = Buffer.from(key, 'utf8');
-    this.#head = { seq, hash: leafHash(decoded.fingerprint, keyBytes, value.subarray(FRAME_SIZE)) };
-    const accepted = acceptedOf(decoded.type, decoded.body as Doc, this.#head);
+    this.#head = { seq, hash: leafHash(fingerprint, keyBytes, value.subarray(FRAME_SIZE)) };
+    const read = codecs.asRead(topic, decided.type, body, HEAD_FIELDS) ?? this.#readBack(decided.type, value);
+    const accepted: AcceptedRecord = { type: decided.type, body: read, seq, hash: this.#head.hash, decidedAt: this.decidedAt };
     this.outgoing.push({ key: keyBytes, value });
     this.accepted.push(accepted);
     this.#bytes += value.length + keyBytes.length + 40;
     return accepted;
+  }
+  #readBack(type: string, value: Buffer): Doc {
+    const decoded = this.options.codecs.decodeSync(value);
+    if (decoded.kind !== 'decoded') throw new InvariantViolation('own-log', `${type} cannot be read back: ${decoded.kind}`);
+    return acceptedOf(type, decoded.body as Doc, this.#head).body;
   }
 }

@@ -133,5 +133,5 @@ function fromJson(value: unknown): unknown {
   const entries = Object.entries(value);
   const only = entries[0];
   if (entries.length === 1 && only?.[0] === BYTES && typeof only[1] === 'string') return Buffer.from(only[1], 'base64');
-  return Object.fromEntries(entries.map(([name, member]) => [isLikeBytes(name) ? name.slice(1) : name, fromJson(member)]));
+  return Object.fromEntries(entries.map(([name, member]) => [name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name) ? name.slice(1) : name, fromJson(member)]));
 }

@@ -10,6 +10,8 @@
 import { InvariantViolation } from '@recourse/kernel';
 import { avroType, CountExceedsBytes } from './avro-types.js';
 import type { AvroType } from './avro-types.js';
+import { normalFormOf } from './normal-form.js';
+import type { NormalForm } from './normal-form.js';
 import { FRAME_SIZE, frameOf, schemaIdOf } from '@recourse/chain';
 import { SCHEMAS, TOPICS } from './generated/index.js';
 import type { TopicName, TopicRecords } from './generated/index.js';
@@ -71,6 +73,12 @@ export interface Codecs {
    * Errors: InvariantViolation when the topic was not prepared or the body does not fit the schema.
    */
   encode(topic: string, type: string, body: object): Buffer;
+  /**
+   * What a reader will read of a body that `encode` took, without the fields named.
+   *
+   * Shape: null where only decoding can tell.
+   */
+  asRead(topic: string, type: string, body: object, without: ReadonlySet<string>): Readonly<Record<string, unknown>> | null;
   /** Decodes one framed value; `unknown_schema` until `load(id)` has resolved. */
   decodeSync(value: Buffer | null): Decoded;
   /** Fetches a writer schema once. Errors: those of the registry; the next call asks again. */
@@ -79,7 +87,7 @@ export interface Codecs {
   readonly fingerprintOf: (schemaId: number) => Buffer | null;
 }
 
-interface Writer { readonly type: AvroType; readonly frame: Buffer }
+interface Writer { readonly type: AvroType; readonly frame: Buffer; readonly normalForm: NormalForm | null }
 
 /** How values of one schema id are read. */
 type Reader =
@@ -108,7 +116,7 @@ export function createCodecs(registry: SchemaSource): Codecs {
       const type = ourType(fullName);
       const id = await registry.idOf(`${topic}-${fullName}`, schemaText(fullName), options);
       fingerprints.set(id, fingerprintOfOurs(fullName, type));
-      return [shortName(fullName), { type, frame: frameOf(id) }];
+      return [shortName(fullName), { type, frame: frameOf(id), normalForm: normalFormOf(type) }];
     };
     const prepared = options?.register === true ? await inTurn(recordsOf(topic), prepare) : await Promise.all(recordsOf(topic).map(prepare));
     writers.set(topic, new Map(prepared));
@@ -150,7 +158,11 @@ export function createCodecs(registry: SchemaSource): Codecs {
     return asked;
   }
 
-  return { prepareWriter, encode, decodeSync, load, fingerprintOf: (id) => fingerprints.get(id) ?? null };
+  function asRead(topic: string, type: string, body: object, without: ReadonlySet<string>): Readonly<Record<string, unknown>> | null {
+    return writers.get(topic)?.get(type)?.normalForm?.(body, without) ?? null;
+  }
+
+  return { prepareWriter, encode, asRead, decodeSync, load, fingerprintOf: (id) => fingerprints.get(id) ?? null };
 }
 
 /**

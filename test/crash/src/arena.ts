@@ -13,7 +13,9 @@ import type { Side } from './edge.js';
 import type { Disturbance, Target } from './targets.js';
 
 export const PARTITIONS = 2;
-const SESSION_TIMEOUT_MS = 3_000;
+const SESSION_TIMEOUT_MS = 4_000;
+/** A machine that carries other work starts processes slowly; the runs wait rather than call that a failure. */
+const READY_WITHIN_MS = 180_000;
 /** What one disturbance lasts: longer than the log producers' patience would be a stop, not a fault. */
 const DISTURBED_MS = 2_500;
 const DELAY_MS = 150;
@@ -36,7 +38,7 @@ export class Arena {
       serviceEnv: { RECOURSE_KAFKA_VIA: proxy.address, RECOURSE_KAFKA_SESSION_TIMEOUT_MS: String(SESSION_TIMEOUT_MS), RECOURSE_LOG_LEVEL: 'warn' },
     });
     const logDir = join(dataDir, 'logs');
-    const processes = await startProcesses(plan.processes, {
+    const processes = await startProcesses(plan.processes.map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })), {
       logDir, book: stack.book,
       onExit: (name, how) => {
         onTrouble(`${name} ended by itself: ${how}`);

@@ -28,7 +28,7 @@ export async function prove(arena: Arena, stories: readonly Story[]): Promise<Pr
   const { problems, logs } = await verifyChains(arena, answered);
   return {
     logs,
-    problems: [...problems, ...lostOf(arena.edge.acknowledged, answered), ...await replayed(arena), ...await heard(arena, stories), ...await owed(arena, stories)],
+    problems: [...problems, ...lostOf(arena.edge.acknowledged, answered), ...await replayed(arena), ...await doubled(arena), ...await heard(arena, stories), ...await owed(arena, stories)],
   };
 }
 
@@ -97,6 +97,17 @@ async function replayed(arena: Arena): Promise<readonly string[]> {
     if (!isSame) problems.push(`${command.key} was answered ${String(command.status)} ${command.text}, and asked again ${String(again.status)} ${again.text}`);
   }
   return problems;
+}
+
+/** Money that moved twice, counted again where it moves: a late request may have come after its run had ended. */
+async function doubled(arena: Arena): Promise<readonly string[]> {
+  const { body } = await arena.edge.get('provider', '/effects');
+  const times = new Map<string, number>();
+  for (const effect of listOf(body['effects'])) {
+    const what = `${String(effect['kind'])} of ${String(effect['refund_id'])}`;
+    times.set(what, (times.get(what) ?? 0) + 1);
+  }
+  return [...times].filter(([, count]) => count > 1).map(([what, count]) => `the provider counts ${String(count)} times the ${what}`);
 }
 
 /** The consumer heard commit, rollback and ending of every run, in this order. */

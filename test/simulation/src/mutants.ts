@@ -1,6 +1,6 @@
 // The checker is checked: each mutant switches one rule off, at a port, a core or a rule of loop or worker, and nothing else.
 import { plainPayload } from '@recourse/contract';
-import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, StateView } from '@recourse/event-log';
+import type { DecideContext, Decided, Decision, Doc, Input, PartitionStore, RecordInput, ServiceCore, StateView } from '@recourse/event-log';
 import type { LogProducer, SendOutcome } from '@recourse/kafka';
 import { OBSERVE } from './contracts.js';
 import type { Bias, Mutation } from './mutation.js';
@@ -28,7 +28,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'L4': { mutation: { logProducer: (producer, { now }) => ({ ...closing(producer), send: (topic, partition, records) => torn(producer, topic, partition, records, now() % 5 === 0) }) } },
   'L5': { mutation: { logProducer: (producer, { endOf }) => ({ ...closing(producer), send: (topic, partition, records) => hopeful(producer.send(topic, partition, records), endOf(topic, partition)) }) } },
   'L5-seek': { mutation: { loopRules: { seekAfterUnknown: false } } },
-  'L7': { mutation: { store: (store) => ({ ...store, project: async (_from, to, changes) => store.project(await store.head(), to, changes) }) }, bias: { profile: { chaos: UNREST, chaosEveryMs: 500 } } },
+  'L7': { mutation: { store: (store) => unfenced(store) }, bias: { profile: { chaos: { ...UNREST, freeze: 16, restore: 6 }, chaosEveryMs: 350 } } },
   'L9': { mutation: { loopRules: { resendOwed: false } }, bias: { profile: { leaseMs: 45_000, terms: { ...ORDINARY.terms, windowMs: 120_000, keyLifetimeMs: 90_000 }, chaosEveryMs: 350 }, stories: RECOVERING } },
   'L10': { mutation: { loopRules: { quietUntilCaughtUp: false } }, bias: { profile: { chaosEveryMs: 450, leaseMs: 3_000, chaos: { ...UNREST, crash: 16 } }, stories: RECOVERING } },
   'L11': {
@@ -156,6 +156,15 @@ function trusting(body: Doc): Doc {
 // Ports ------------------------------------------------------------------------------------------------------------------
 
 function closing(producer: LogProducer): Pick<LogProducer, 'close'> { return { close: () => producer.close() }; }
+
+/** Projects whatever head the database has, and never says that it is another than was projected. */
+function unfenced(store: PartitionStore): PartitionStore {
+  return {
+    ...store,
+    load: async (groups) => ({ ...await store.load(groups), headSeq: Number.MAX_SAFE_INTEGER }),
+    project: async (_from, to, changes) => store.project(await store.head(), to, changes),
+  };
+}
 
 /** Lands a part of a batch, and does not know. */
 async function torn(producer: LogProducer, topic: string, partition: number, records: Parameters<LogProducer['send']>[2], isTorn: boolean): Promise<SendOutcome> {

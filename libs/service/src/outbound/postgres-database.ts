@@ -55,7 +55,7 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
   commandRow(log: string, commandId: string): Promise<PlacedRow | null> {
     return coded('read command', async () => {
       const { rows } = await this.pool.query<ProjectedEntity>({
-        name: 'recourse_command', text: `SELECT log_partition, group_key, row_key, due_at, doc FROM "${entityName(log, 'command').replace('.', '"."')}" WHERE command_id = $1 LIMIT 1`, values: [commandId],
+        name: `recourse_command_${log}`, text: `SELECT log_partition, group_key, row_key, due_at, doc FROM "${entityName(log, 'command').replace('.', '"."')}" WHERE command_id = $1 LIMIT 1`, values: [commandId],
       });
       return rows[0] ? rowOf('command', rows[0]) : null;
     });
