@@ -19,6 +19,8 @@ export interface BrokerPlace {
   readonly ports: { readonly kafka: number; readonly controller: number };
 }
 
+/** Making empty data takes a second or two; on a machine that is busy with other work, a minute. */
+const CREATE_WITHIN_MS = 120_000;
 // Long enough for a busy two-core machine; a broker that never opens its port is killed and tried again.
 const READY_WITHIN_MS = 45_000;
 const STOP_WITHIN_MS = 10_000;
@@ -35,7 +37,7 @@ export async function formatBroker(place: BrokerPlace, clusterId: string): Promi
   const config = writeConfig(place);
   const args = [...jvmFlags(place), '-XX:TieredStopAtLevel=1', '-cp', `${place.jars}/*`, 'kafka.tools.StorageTool', 'format', '--standalone', '-t', clusterId, '-c', config];
   try {
-    await promisify(execFile)(place.java.bin, args, { timeout: READY_WITHIN_MS });
+    await promisify(execFile)(place.java.bin, args, { timeout: CREATE_WITHIN_MS });
   } catch (cause) {
     // execFile rejects with an Error that carries both streams.
     const { stdout, stderr, message } = cause as Error & { stdout?: string; stderr?: string };

@@ -26,6 +26,8 @@ export interface ServerPlace {
   readonly address: PostgresAddress;
 }
 
+/** Making empty data takes a second or two; on a machine that is busy with other work, a minute. */
+const CREATE_WITHIN_MS = 120_000;
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 10_000;
 const TRIES_BEFORE_UNLOCKING = 4;
@@ -52,7 +54,7 @@ export async function initServer(place: ServerPlace): Promise<void> {
   if (place.account !== null) chownSync(passwordFile, place.account.uid, place.account.gid);
   try {
     const args = ['-D', place.folder, '-U', place.address.user, '--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync'];
-    await promisify(execFile)(postgresPrograms(place.account).initdb, args, { timeout: READY_WITHIN_MS, ...runAs(place) });
+    await promisify(execFile)(postgresPrograms(place.account).initdb, args, { timeout: CREATE_WITHIN_MS, ...runAs(place) });
   } catch (cause) {
     // execFile rejects with an Error that carries both streams.
     const { stdout, stderr, message } = cause as Error & { stdout?: string; stderr?: string };

@@ -99,4 +99,4 @@ function unsignedZero(value: unknown): unknown { return value === 0 ? 0 : value;
 function same(value: unknown): unknown { return value; }
 
 // The subclasses of avsc's types have these members; its typings give them to the subclasses only.
-function shapeOf(type: AvroType): Shape { return type as unknown as Shape; }
+function shapeOf(type: object): Shape { return type as Shape; }

@@ -3,7 +3,6 @@
 // Ours: AssumptionInvalidated is produced, and the review item it leads to is read over HTTP; everything idle, one at a
 // time. Raw: one record through kafkajs from this process to another, same broker, same maxWait. In turns.
 import { CONTRACTS, ISSUE_REFUND } from '@recourse/example-drifted-refund';
-import { contractBody, contractDigest } from '@recourse/contract';
 import { dropDatabase, planSystem, SERVICES, startProcesses } from '@recourse/dev-stack';
 import type { SystemPlan } from '@recourse/dev-stack';
 import { createProducer, effectKey, mutationId } from '@recourse/sdk';
@@ -36,7 +35,7 @@ export interface HopSize { readonly samples: number }
 export const HOP_FULL: HopSize = { samples: 150 };
 export const HOP_QUICK: HopSize = { samples: 30 };
 
-interface System { readonly plan: SystemPlan; readonly producer: Producer; readonly tokens: { readonly editor: string; readonly operator: string } }
+interface System { readonly plan: SystemPlan; readonly producer: Producer; readonly tokens: { readonly editor: string; readonly operator: string }; readonly digest: Buffer }
 
 export async function benchHop({ samples }: HopSize): Promise<Measured> {
   return withStack(async (bench) => {
@@ -49,9 +48,9 @@ export async function benchHop({ samples }: HopSize): Promise<Measured> {
     const echo = await openEcho(bench, ECHO_TOPIC, MAX_WAIT_MS);
     const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
     try {
-      const system: System = { plan, producer, tokens: { editor: await tokenOf(plan, 'ravi', 'contract_editor'), operator: await tokenOf(plan, 'mira', 'operator') } };
-      await registerContracts(system);
-      return await measure(bench, system, echo, samples);
+      const tokens = { editor: await tokenOf(plan, 'ravi', 'contract_editor'), operator: await tokenOf(plan, 'mira', 'operator') };
+      const digest = await registerContracts(plan, tokens.editor);
+      return await measure(bench, { plan, producer, tokens, digest }, echo, samples);
     } finally {
       await producer.close();
       await echo.close();
@@ -109,7 +108,7 @@ type PerCase = ReturnType<Traffic['between']>;
 
 /** An execution that relies on a ref; resolves when the ledger says that it can be undone. */
 async function execute(system: System, index: number): Promise<Action> {
-  const action = actionOf(index);
+  const action = actionOf(index, system.digest);
   await system.producer.toolExecuted(action, {
     outcome: 'succeeded', result: { refund_id: `rf_${String(index)}`, status: 'settled' }, priorValue: null, externalTransactionRef: `rf_${String(index)}`, errorKind: null, committedAt: Date.now(),
   });
@@ -129,28 +128,29 @@ async function recover(system: System, { runId, assumptionRefs }: Action): Promi
   return performance.now() - startedAt;
 }
 
-function actionOf(index: number): Action {
-  const contract = CONTRACTS.find(({ name }) => name === ISSUE_REFUND);
-  if (contract === undefined) throw new Error(`the example has no contract ${ISSUE_REFUND}`);
+function actionOf(index: number, digest: Buffer): Action {
   const runId = `run_bench_${String(index)}`;
   const args = { order: String(index), amount_minor: 100, currency: 'INR' };
   return {
     tenant: TENANT, runId, agentId: 'refund-agent', initiator: 'asha', objective: null, stepId: 'refund', callId: `${runId}-refund`, capability: ISSUE_REFUND,
-    contractDigest: contractDigest(contractBody(contract)), effectKey: effectKey({ step: 'refund', capability: ISSUE_REFUND, target: `order/${String(index)}`, args }),
+    contractDigest: digest, effectKey: effectKey({ step: 'refund', capability: ISSUE_REFUND, target: `order/${String(index)}`, args }),
     idempotencyKey: runId, subjectRef: null, args, assumptionRefs: [`order/${String(index)}#not_shipped`],
   };
 }
 
-async function registerContracts({ plan, tokens }: System): Promise<void> {
+/** Registers the example's contracts; answers with the digest the registry gave that of the refund. */
+async function registerContracts(plan: SystemPlan, token: string): Promise<Buffer> {
   for (const contract of CONTRACTS) {
     await until(`contract ${contract.name}`, async () => {
       const { status } = await fetch(`${plan.urls.registry}/v1/contracts`, {
-        method: 'POST', body: JSON.stringify(contract), headers: { authorization: `Bearer ${tokens.editor}`, 'content-type': 'application/json', 'idempotency-key': `bench-${contract.name}` },
+        method: 'POST', body: JSON.stringify(contract), headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': `bench-${contract.name}` },
       });
       if (status >= 400 && status < 500) throw new Error(`the registry refused ${contract.name} with ${String(status)}`);
       return status === 200 || status === 201;
     });
   }
+  const { digest } = await get(`${plan.urls.registry}/v1/contracts/${ISSUE_REFUND}`, token);
+  return Buffer.from(String(digest), 'hex');
 }
 
 async function tokenOf({ urls }: SystemPlan, subject: string, role: string): Promise<string> {

@@ -53,13 +53,22 @@ export class Story {
     this.see({ point: 'invalidation published', at: Date.now() });
     const { stepId, digest } = await this.review();
     this.see({ point: 'approval posted', at: Date.now() });
-    const answer = await this.edge.command({
-      side: 'orchestrator', path: `/v1/steps/${stepId}/approve`, body: { action_digest: digest, reason: 'the goods are on their way' }, person: OPERATOR, key: `approve-${stepId}`,
-    });
-    if (answer.status >= 300) throw new Error(`the approval of ${this.runId} was answered ${String(answer.status)} ${answer.text}`);
+    await this.approve(stepId, digest);
     const recoverability = await this.rest();
     const at = await Promise.race([this.when('outcome'), pause(10_000).then(() => 0)]);
     return { recoverability, at };
+  }
+
+  /** A step that was shown may be missing for a moment: a database that was killed forgets what it had not written, and is filled again from the log. */
+  private async approve(stepId: string, digest: string): Promise<void> {
+    await this.until('cannot be approved', async () => {
+      const answer = await this.edge.command({
+        side: 'orchestrator', path: `/v1/steps/${stepId}/approve`, body: { action_digest: digest, reason: 'the goods are on their way' }, person: OPERATOR, key: `approve-${stepId}`,
+      });
+      if (answer.status < 300) return answer;
+      if (answer.status === 404) return null;
+      throw new Error(`the approval of ${this.runId} was answered ${String(answer.status)} ${answer.text}`);
+    });
   }
 
   private get key(): string { return `crash-${this.order}`; }

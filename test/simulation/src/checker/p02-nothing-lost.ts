@@ -11,14 +11,16 @@ const LOGS = ['recourse.contracts', 'recourse.assumptions', 'recourse.mutations'
 export function checkNothingLost(history: History): void {
   for (const halted of history.world.halted) broken(history, 'P2', 'goes on', halted);
   const parked = new Set(LOGS.flatMap((log) => ofType(history, log, 'RecordParked').map(({ body }) => placeOf(body))));
-  const isParked = (wire: WireRecord): boolean => parked.has(`${wire.topic}/${String(wire.partition)}/${String(wire.offset)}`);
+  const isParked = (record: Placed): boolean => parked.has(`${record.topic}/${String(record.partition)}/${String(record.offset)}`);
   checkExecutions(history, isParked);
   checkStatements(history, isParked);
   checkCommands(history, isParked);
   checkReports(history, isParked);
-  checkHops(history);
+  checkHops(history, isParked);
   checkOwed(history);
 }
+
+interface Placed { readonly topic: string; readonly partition: number; readonly offset: number }
 
 function placeOf(body: Fields): string { return `${text(body, 'topic')}/${text(body, 'partition')}/${text(body, 'offset')}`; }
 
@@ -70,23 +72,30 @@ function checkReports(history: History, isParked: (wire: WireRecord) => boolean)
 }
 
 /** What one log says, the next has taken up. */
-function checkHops(history: History): void {
+function checkHops(history: History, isParked: (record: Placed) => boolean): void {
   const mutations = 'recourse.mutations';
   const recoveries = 'recourse.recoveries';
   const mutationsOf = (records: readonly LogRecord[]): ReadonlySet<string> => new Set(records.map(({ body }) => text(body, 'mutation_id')));
-  follows(history, ofType(history, mutations, 'CommitContradicted'), mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant')), 'a contradicted commit has a rollback');
-  follows(history, ofType(history, recoveries, 'RollbackOpened'), mutationsOf(ofType(history, mutations, 'CommitRolledBack', 'TriggerUnmatched')), 'an opened rollback is marked');
-  follows(history, ofType(history, mutations, 'CommitRolledBack'), mutationsOf(ofType(history, recoveries, 'StepDecided')), 'a marked commit has a step');
+  const follows = following(history, isParked);
+  follows(ofType(history, mutations, 'CommitContradicted'), mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant')), 'a contradicted commit has a rollback');
+  follows(ofType(history, recoveries, 'RollbackOpened'), mutationsOf(ofType(history, mutations, 'CommitRolledBack', 'TriggerUnmatched')), 'an opened rollback is marked');
+  follows(ofType(history, mutations, 'CommitRolledBack'), mutationsOf(ofType(history, recoveries, 'StepDecided')), 'a marked commit has a step');
   const compensated = ofType(history, recoveries, 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated');
   const verified = ofType(history, mutations, 'RecoverabilityChanged').filter(({ body }) => body['event'] === 'compensation_verified');
-  follows(history, compensated, mutationsOf(verified), 'a compensation is known to the ledger');
+  follows(compensated, mutationsOf(verified), 'a compensation is known to the ledger');
   once(history, ofType(history, recoveries, 'RollbackOpened'), ({ body }) => text(body, 'rollback_id'), 'rollback');
   once(history, ofType(history, mutations, 'CommitRolledBack'), ({ body }) => text(body, 'mutation_id'), 'mark');
   once(history, ofType(history, recoveries, 'StepDecided'), ({ body }) => text(body, 'step_id'), 'step');
 }
 
-function follows(history: History, records: readonly LogRecord[], known: ReadonlySet<string>, rule: string): void {
-  for (const { body, type } of records) if (!known.has(text(body, 'mutation_id'))) broken(history, 'P2', rule, `${type} of ${text(body, 'mutation_id')} was never taken up`);
+/** What the next log makes of a record; one that is parked there waits for a person, and stands in a list. */
+function following(history: History, isParked: (record: Placed) => boolean): (records: readonly LogRecord[], known: ReadonlySet<string>, rule: string) => void {
+  return (records, known, rule) => {
+    for (const record of records) {
+      const id = text(record.body, 'mutation_id');
+      if (!known.has(id) && !isParked(record)) broken(history, 'P2', rule, `${record.type} of ${id} was never taken up`);
+    }
+  };
 }
 
 /** A lease this long leaves time for every disturbance there is: its request was sent. Milliseconds. */
