@@ -27,7 +27,7 @@ SYSTEM = json.loads(os.environ.get("RECOURSE_TEST_SYSTEM") or "null")
 BROKERS = ",".join(STACK["kafka"]["brokers"]) if STACK else ""
 TENANT = "demo"
 CAPABILITIES = ("payments.get_refund", "payments.reverse_refund", "payments.issue_refund")
-PATIENCE_S = 60
+PATIENCE_S = 90
 
 pytestmark = pytest.mark.skipif(STACK is None or SYSTEM is None, reason="no running system is named in RECOURSE_TEST_SYSTEM")
 
@@ -61,14 +61,14 @@ INITIATOR = ("asha", "approver")
 ADMINISTRATOR = ("root", "administrator")
 
 
-def until(what, look):
+def until(what, look, seen=lambda: ""):
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         found = look()
         if found:
             return found
         time.sleep(0.2)
-    raise AssertionError(f"{what} did not come within {PATIENCE_S} s")
+    raise AssertionError(f"{what} did not come within {PATIENCE_S} s {seen()}")
 
 
 def publish(record, body):
@@ -133,7 +133,8 @@ def test_the_drifted_refund_is_compensated(contracts):
     status, answer = at("orchestrator", f"/v1/steps/{step['step_id']}/approve", approval, OPERATOR, f"approve-{order}")
     assert status == 200, answer
 
-    until("the compensation", lambda: mutation_of(run)["recoverability"] == "compensated")
+    standing = lambda: json.dumps([(one["phase"], one["reason"], one["attempt"], one["last"]) for one in at("orchestrator", f"/v1/steps?run_id={run}", person=OPERATOR)[1]["items"]])
+    until("the compensation", lambda: mutation_of(run)["recoverability"] == "compensated", standing)
     assert ask(f"{SYSTEM['urls']['provider']}/refunds/{refund['refund_id']}")[1]["status"] == "reversed"
     effects = ask(f"{SYSTEM['urls']['provider']}/effects")[1]
     reversals = [effect for effect in next(value for value in effects.values() if isinstance(value, list)) if effect["kind"] == "reversal" and effect["refund_id"] == refund["refund_id"]]

@@ -158,13 +158,14 @@ async function main(): Promise<number> {
     return 0;
   }
   say(`seed ${String(options.seed)}`);
-  const { stack, close } = await openOwnStack(say);
+  const { stack, ended, close } = await openOwnStack(say);
   const crash = new CrashRuns(stack, options);
   try {
     await crash.all();
   } catch (cause) {
     crash.problems.push(cause instanceof Error ? cause.stack ?? cause.message : String(cause));
   }
+  crash.problems.push(...ended);
   if (crash.runs.length > 0) say(`\n${tableOf(crash.runs)}`);
   if (crash.problems.length > 0) say(`\nWhat did not hold:\n${crash.problems.map((problem) => `  - ${problem}`).join('\n')}\nData and logs are kept in ${stack.dataDir} (${join(stack.dataDir, 'logs')}).`);
   await close(crash.problems.length > 0 || options.keep);

@@ -7,15 +7,18 @@ import type { DevStack } from '@recourse/dev-stack';
 
 export interface OwnStack {
   readonly stack: DevStack;
+  /** Servers that ended without having been killed here. */
+  readonly ended: readonly string[];
   /** Stops it; data and logs go away unless they are to be kept. */
   readonly close: (keep: boolean) => Promise<void>;
 }
 
 export async function openOwnStack(say: (line: string) => void): Promise<OwnStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-crash-'));
-  const stack = await startStack({ dataDir, onProgress: say });
+  const ended: string[] = [];
+  const stack = await startStack({ dataDir, onProgress: say, onPartExit: (part, how) => { ended.push(`${part} ended by itself: ${how}`); } });
   return {
-    stack,
+    stack, ended,
     close: async (keep) => {
       await stack.stop();
       if (keep) return;

@@ -21,6 +21,7 @@ const STORY_OF_A_CONSUMER = ['CommitAnnounced', 'RollbackAnnounced', 'RollbackSe
 const SETTLES_WITHIN_MS = 20_000;
 const POLL_MS = 200;
 const PAGE = 500;
+const READ_TRIES_MAX = 5;
 
 /** Chains of all logs from offset 0, answers of all acknowledged commands, what consumers heard, what runs still owe. */
 export async function prove(arena: Arena, stories: readonly Story[]): Promise<Proof> {
@@ -155,11 +156,17 @@ async function settled<T extends { readonly isSettled: boolean }>(look: () => Pr
   }
 }
 
+/** Works with a reader of its own; from the start again when the broker does not answer, as after one of its deaths. */
 async function withReader<T>(arena: Arena, work: (reader: RawReader) => Promise<T>): Promise<T> {
-  const reader = await createKafka({ brokers: arena.stack.kafka.brokers, clientId: 'crash-proof' }).rawReader();
-  try {
-    return await work(reader);
-  } finally {
-    await reader.close();
+  for (let tries = 1; ; tries += 1) {
+    const reader = await createKafka({ brokers: arena.stack.kafka.brokers, clientId: 'crash-proof' }).rawReader();
+    try {
+      return await work(reader);
+    } catch (cause) {
+      if (tries === READ_TRIES_MAX) throw cause;
+      await pause(POLL_MS * tries);
+    } finally {
+      await reader.close();
+    }
   }
 }
