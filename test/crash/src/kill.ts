@@ -2,7 +2,7 @@
 import type { Arena } from './arena.js';
 import { listOf, pause } from './edge.js';
 import type { RunResult, Kill } from './schedule.decisions.js';
-import { Story } from './story.js';
+import { RefundRefused, Story } from './story.js';
 import type { Ending } from './story.js';
 import { DISTURBANCES } from './targets.js';
 import type { Point } from './targets.js';
@@ -100,8 +100,9 @@ async function problemsOf(arena: Arena, stories: readonly Story[], results: read
   const effects = await effectsOf(arena);
   return stories.flatMap((story, index) => {
     const result = results[index];
-    if (result === undefined || result.status === 'rejected') return [String(result?.reason)];
     const own = effects.filter(({ order }) => order === story.order);
+    if (result?.status === 'rejected' && result.reason instanceof RefundRefused) return own.length === 0 ? [] : [`order ${story.order} was refused and has effects: ${JSON.stringify(own)}`];
+    if (result === undefined || result.status === 'rejected') return [String(result?.reason)];
     const [refunds, reversals] = ['refund', 'reversal'].map((kind) => own.filter((effect) => effect.kind === kind).length);
     return [
       ...(result.value.recoverability === 'compensated' ? [] : [`run ${story.runId} ended as ${result.value.recoverability}`]),

@@ -48,7 +48,7 @@ class CrashRuns {
     let rest: Rest | null = null;
     for (const phase of phasesOf(this.options)) rest = this.problems.length > 0 ? null : await this.phase(phase, rest);
     if (rest !== null) await this.lastRebuild(rest);
-    this.countRuns();
+    if (this.problems.length === 0) this.countRuns();
   }
 
   /** Runs of one phase. The phase begins on what the one before left, with empty databases. */

@@ -20,6 +20,9 @@ export interface Ending {
 /** A moment that has come or will. */
 interface Moment { readonly came: Promise<number>; readonly come: (at: number) => void }
 
+/** The agent's guard refused, as it must while a part it needs is dead: nothing was done, and there is nothing to recover. */
+export class RefundRefused extends Error {}
+
 export class Story {
   readonly runId: string;
   refundId = '';
@@ -35,13 +38,14 @@ export class Story {
 
   see({ point, at }: Pick<Sighting, 'point' | 'at'>): void { this.moment(point).come(at); }
 
-  /** Opens the order, the budget and the refund, up to the acknowledgement of its execution. Errors: when the agent did not refund. */
+  /** Opens the order, the budget and the refund, up to the acknowledgement of its execution. Errors: RefundRefused; when the agent did not refund otherwise. */
   async refund(): Promise<void> {
     await this.edge.post('warehouse', '/orders', { order: this.order });
     const budget = { scope: 'run', scope_id: this.runId, currency: CURRENCY, ceiling_minor: REFUND_CAP_MINOR };
     await this.edge.command({ side: 'budget', path: '/v1/budgets', body: budget, person: BUDGET_OWNER, key: `budget-${this.runId}` });
     const { body } = await this.edge.post('agent', '/runs', { order: this.order, amount_minor: REFUND_CAP_MINOR, currency: CURRENCY, initiator: INITIATOR.subject }, this.key);
     const [mutationId] = Array.isArray(body['mutation_ids']) ? body['mutation_ids'] : [];
+    if (body['status'] === 'refused') throw new RefundRefused(JSON.stringify(body['problems']));
     if (body['status'] !== 'succeeded' || typeof mutationId !== 'string') throw new Error(`the agent did not refund order ${this.order}: ${JSON.stringify(body)}`);
     this.mutationId = mutationId;
     this.see({ point: 'execution published', at: Date.now() });
