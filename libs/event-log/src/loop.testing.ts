@@ -90,7 +90,7 @@ export class LoopWorld {
     const gate: Gate = { enter: (operation) => this.#verdict(operation) };
     this.broker = new MemoryBroker({ gate });
     this.broker.ensureTopics(TOPICS.map(({ name, partitioned }) => ({ name, partitions: partitioned ? PARTITIONS : 1 })));
-    this.database = new MemoryDatabase({ kinds: withCommonKinds(core.kinds), now: () => this.now });
+    this.database = new MemoryDatabase({ kinds: withCommonKinds(core.kinds), now: () => this.now, gate: ({ kind }) => this.#storeGate(kind) });
     this.codecs = createCodecs(this.registry.forActor('world'));
   }
 
@@ -168,6 +168,19 @@ export class LoopWorld {
       await new Promise((resolve) => { setTimeout(resolve, 2); });
     }
     throw new Error(`never: ${what}; ${JSON.stringify(this.events.slice(-5).map((event) => ('cause' in event ? String(event.cause) : event.kind)))}`);
+  }
+
+  /** Puts a copy of the database in place just before the next projection, as another owner's projection would. */
+  fenceOnce(copy: ReturnType<MemoryDatabase['snapshot']>): void { this.#fencing = copy; }
+
+  #fencing: ReturnType<MemoryDatabase['snapshot']> | null = null;
+
+  #storeGate(kind: string): Promise<void> {
+    if (kind === 'project' && this.#fencing !== null) {
+      this.database.restore(this.#fencing);
+      this.#fencing = null;
+    }
+    return Promise.resolve();
   }
 
   partitionOf(ref: string): number { return partitionForKey(ref, PARTITIONS); }

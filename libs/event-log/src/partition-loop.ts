@@ -120,6 +120,8 @@ export class PartitionLoop {
   #running: Promise<void> | null = null;
   #stopped = false;
   #recovered = false;
+  /** Grows with every reset, so that a recovery under way notices one that came meanwhile. */
+  #resets = 0;
   #open = false;
   #halted: unknown = null;
   #problem: string | null = null;
@@ -172,6 +174,7 @@ export class PartitionLoop {
 
   /** Forgets everything and reads it anew: after a join, an unknown outcome or a lost head. */
   reset(): void {
+    this.#resets += 1;
     this.#recovered = false;
     this.#open = false;
     this.#wake.wake();
@@ -212,8 +215,8 @@ export class PartitionLoop {
     let failures = 0;
     while (!this.#stopped && this.#halted === null) {
       try {
-        if (!this.#recovered) await this.#recover();
-        await this.#turn();
+        if (this.#recovered) await this.#turn();
+        else await this.#recover();
         failures = 0;
         this.#problem = null;
       } catch (cause) {
@@ -357,6 +360,7 @@ export class PartitionLoop {
 
   async #recover(): Promise<void> {
     const { store, scheduler } = this.options;
+    const resets = this.#resets;
     await this.#log.prepare();
     await this.#log.dropProducer();
     await this.#projector.quiet();
@@ -372,6 +376,7 @@ export class PartitionLoop {
     await this.#collectOwed(stored);
     if (this.#rules.seekAfterUnknown || !this.#wasRecovered) this.#queue.reset(this.inputPartitions(), [...this.#cursors.values()]);
     else for (const [id, cursor] of backTo) this.#cursors.set(id, cursor);
+    if (resets !== this.#resets) return;
     this.#ends = null;
     this.#passed = { meaningful: 0, sinceMs: scheduler.now() };
     this.#wasRecovered = true;
