@@ -38,7 +38,7 @@ describe('a service whose consumer crashed', () => {
     const database = new MemoryDatabase({ kinds: [], now: () => 0 });
     const runtime = createServiceRuntime({
       cores: [core], kafka, registry: new MemoryRegistry().forActor('service'), stores: database.forActor('service'), logId: 'spec', groupId: 'service', edgeKey: null,
-      scheduler: { now: () => 0, sleep: () => Promise.resolve() } as never,
+      scheduler: { now: () => 0, sleep: () => Promise.resolve() },
     });
     await runtime.start();
     told.at(-1)?.onCrash(new Error('the broker was killed'));

@@ -130,5 +130,4 @@ export type Contract = DeepReadonly<z.infer<typeof contractSchema>>;
 /** What can be read of a contract whose shape has problems: the fields that are well. */
 export type ContractDraft = { readonly [Field in keyof Contract]?: Contract[Field] | undefined };
 
-export type ReversalClass = (typeof REVERSAL_CLASSES)[number];
 export type ReversalArg = NonNullable<Contract['reversal_args']>[string];

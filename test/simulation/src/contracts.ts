@@ -31,7 +31,7 @@ export function contractsOf(terms: Terms): readonly RegisteredContract[] {
 
 function registered(json: Readonly<Record<string, Json>>): RegisteredContract {
   const parsed = parseContract(canonicalJson({ ...json, version: 1 }));
-  if (!parsed.ok) throw new Error(`contract ${String(json['name'])}: ${JSON.stringify(parsed.problems)}`);
+  if (!parsed.ok) throw new Error(`contract ${JSON.stringify(json['name'])}: ${JSON.stringify(parsed.problems)}`);
   const body = contractBody(parsed.contract);
   return { name: parsed.contract.name, body, digest: contractDigest(body), contract: parsed.contract };
 }

@@ -3,7 +3,8 @@ import { plainPayload } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, PartitionStore, RecordInput, ServiceCore, StateView } from '@recourse/event-log';
 import type { LogProducer, SendOutcome } from '@recourse/kafka';
 import { OBSERVE } from './contracts.js';
-import type { Bias, Mutation } from './mutation.js';
+import type { Bias } from './bias.js';
+import type { Mutation } from './mutation.js';
 import { ORDINARY } from './profile.js';
 import { STORIES } from './stories.js';
 

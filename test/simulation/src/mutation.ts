@@ -2,8 +2,6 @@
 import type { LoopRules, PartitionStore, ServiceCore } from '@recourse/event-log';
 import type { LogProducer } from '@recourse/kafka';
 import type { WorkerRules } from '@recourse/sdk';
-import type { Profile } from './profile.js';
-import type { StoryWeights } from './stories.js';
 
 export interface MutantContext {
   /** True time, epoch milliseconds. */
@@ -19,10 +17,4 @@ export interface Mutation {
   readonly core?: (core: ServiceCore, context: MutantContext) => ServiceCore;
   readonly logProducer?: (producer: LogProducer, context: MutantContext) => LogProducer;
   readonly store?: (store: PartitionStore) => PartitionStore;
-}
-
-/** How the world of a mutant differs from the ordinary one; the same seeds pass in it without the mutant. */
-export interface Bias {
-  readonly profile?: Partial<Profile>;
-  readonly stories?: Partial<StoryWeights>;
 }

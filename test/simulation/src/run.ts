@@ -1,6 +1,7 @@
 // One run: a world, its stories, healing, quiet, and then the checker.
 import { startChaos } from './chaos.js';
-import type { Bias, Mutation } from './mutation.js';
+import type { Bias } from './bias.js';
+import type { Mutation } from './mutation.js';
 import { People } from './people.js';
 import { ORDINARY, TERMS } from './profile.js';
 import type { Profile } from './profile.js';

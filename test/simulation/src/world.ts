@@ -139,13 +139,13 @@ export class World {
     const actor = new SimActor(`${role}-${String(instance)}#${String(this.#incarnations += 1)}`, role, skew);
     this.#actors.set(actor.name, actor);
     this.trace(() => `${actor.name} starts`);
-    void this.#keepStarting(actor, role, instance);
+    void this.#keepStarting(actor, role);
   }
 
-  async #keepStarting(actor: SimActor, role: ServiceName | 'worker', instance: number): Promise<void> {
+  async #keepStarting(actor: SimActor, role: ServiceName | 'worker'): Promise<void> {
     for (let attempt = 1; actor.alive; attempt += 1) {
       try {
-        if (role === 'worker') await this.#startWorker(actor, instance); else await this.#startService(actor, role, instance);
+        if (role === 'worker') await this.#startWorker(actor); else await this.#startService(actor, role);
         return;
       } catch (cause) {
         this.trouble(actor.name, 'start', cause);
@@ -193,7 +193,7 @@ export class World {
 
   // Parts ---------------------------------------------------------------------------------------------------------------
 
-  async #startService(actor: SimActor, service: ServiceName, instance: number): Promise<void> {
+  async #startService(actor: SimActor, service: ServiceName): Promise<void> {
     const { mutation } = this.options;
     const wrapStore = mutation?.store;
     const plain = storesOf(this.scheduler, this.faults, actor, this.databases[service]);
@@ -201,7 +201,6 @@ export class World {
     const runtime = this.runtimeOf(actor, service, stores, { ...ALL_LOOP_RULES, ...mutation?.loopRules });
     this.runtimes.set(actor, runtime);
     await runtime.start();
-    void instance;
   }
 
   /** A runtime of a service: the production code, on this world's ports. */
@@ -214,7 +213,7 @@ export class World {
     });
   }
 
-  async #startWorker(actor: SimActor, instance: number): Promise<void> {
+  async #startWorker(actor: SimActor): Promise<void> {
     const { profile, mutation } = this.options;
     const registry = this.registry.forActor(actor.name);
     const worker = createWorker({
@@ -227,7 +226,6 @@ export class World {
       },
     });
     await worker.start();
-    void instance;
   }
 
   #makeCores(mutation: Mutation | undefined): Readonly<Record<ServiceName, readonly ServiceCore[]>> {

@@ -4,10 +4,6 @@ import { TOPICS } from '@recourse/messages';
 import { LOG_ID } from '../world.js';
 import type { World } from '../world.js';
 
-/** A body of some record; the checker reads fields by name. */
-// Records of all types pass here: their shapes are in schemas/, and each check names the fields it reads.
-export type Body = Readonly<Record<string, never>>;
-
 export interface LogRecord {
   readonly topic: string;
   readonly partition: number;

@@ -66,6 +66,6 @@ function checkApprovals(history: History, decided: ReadonlyMap<string, LogRecord
 
 function checkPerson(history: History, approval: Fields, decided: Fields): void {
   const execution = nested(decided, 'execution');
-  const concerned = [execution['agent_id'], execution['initiator'], decided['answerable_to']].filter((one) => one !== null).map((one) => String(one).toLowerCase());
+  const concerned = [execution['agent_id'], execution['initiator'], decided['answerable_to']].flatMap((one) => (typeof one === 'string' ? [one.toLowerCase()] : []));
   if (concerned.includes(text(approval, 'by').toLowerCase())) broken(history, 'P5', 'self-approval', `${text(approval, 'by')} approved their own ${text(approval, 'step_id')}`);
 }

@@ -19,7 +19,6 @@ export type BudgetEvent =
   | Event<'BudgetReleased', BudgetReleased>
   | Event<'BudgetRefunded', BudgetRefunded>;
 
-export type BudgetEventType = BudgetEvent['type'];
 
 /** Who asks. */
 export interface Asker {
