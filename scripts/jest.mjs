@@ -33,6 +33,8 @@ await main(async () => {
     '--config', join(root, 'jest.config.mjs'),
     '--json', '--outputFile', results,
     `--maxWorkers=${suite.workers}`,
+    // Broker and database clients may linger for a while after the last spec; the verdict is in by then.
+    ...(suite.stack ? ['--forceExit'] : []),
     ...args.filter((arg) => arg.startsWith('--') && arg !== '--'),
     '--runTestsByPath', ...specs,
   ]);

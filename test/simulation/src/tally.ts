@@ -14,6 +14,9 @@ const SCHEDULED = [
   'database rolled back', 'database dropped', 'clock step', 'database fails', 'tool lost', 'tool answer_lost', 'tool error_before', 'tool error_after', 'tool phantom', 'tool slow',
 ] as const;
 
+/** Share of a range's seeds that may go uncounted. */
+const UNCOUNTED_SHARE_MAX = 0.05;
+
 export class Tally {
   seeds = 0;
   #operations = 0;
@@ -43,9 +46,13 @@ export class Tally {
   }
 
   /** Why a range does not count, if it does not. Small ranges are held to what they can show. */
+  /** Seeds that do not count: too little of what they asked for was accepted. */
+  get uncounted(): number { return this.#notAccepted.length; }
+
   shortfalls(crashPoints: readonly string[]): readonly string[] {
     const found: string[] = [];
-    if (this.#notAccepted.length > 0) found.push(`seeds with less than 60 % of operations accepted: ${this.#notAccepted.slice(0, 10).join()}`);
+    // A seed in which little was accepted proves little: it does not count. Many of them say that the world is wrong.
+    if (this.#notAccepted.length > Math.max(1, this.seeds * UNCOUNTED_SHARE_MAX)) found.push(`too many seeds with less than 60 % of operations accepted: ${this.#notAccepted.slice(0, 10).join()}`);
     if (this.seeds >= GROUP && this.#verified === 0) found.push('no compensation was verified');
     if (this.seeds < COVERED_FROM) return found;
     const missing = [...SCHEDULED, ...crashPoints.map((point) => `crash ${point}`)].filter((fault) => !this.#fired.has(fault));
