@@ -61,7 +61,7 @@ function copyTree() {
 
 function runSpec(kind, spec) {
   const jest = [
-    '--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
+    '--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules', 'jest', 'bin', 'jest.js'), '--forceExit',
     '--config', join(copy, 'jest.config.mjs'), '--rootDir', copy, '--silent', '--modulePathIgnorePatterns=<rootDir>/.*/dist/', '--testMatch', `**/*${spec}*.spec.ts`, `**/*${spec}*`,
   ];
   const asked = spawnSync(pinnedNode, jest, { cwd: copy, encoding: 'utf8', timeout: 300_000 });

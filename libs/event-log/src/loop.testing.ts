@@ -9,6 +9,7 @@ import { acceptedOf } from './own-log.js';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import { createServiceRuntime } from './service-runtime.js';
 import type { ServiceRuntime } from './service-runtime.js';
+import type { Scheduler } from './scheduler.js';
 import type { LoopEvent, LoopSettings } from './partition-loop.js';
 import { accepted, facts, NOTHING } from './service-core.js';
 import type { AcceptedRecord, Doc, Outgoing, ServiceCore } from './service-core.js';
@@ -72,6 +73,15 @@ function message(record: AcceptedRecord): Outgoing {
 
 const payload = (): Doc => ({ content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{}'), sha256: Buffer.alloc(32) });
 
+/** Waits that hold no process: a loop that was killed in a spec goes on waiting for nobody. */
+const UNHELD: Scheduler = {
+  now: () => performance.now(),
+  sleep: (ms, signal) => new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms).unref();
+    signal?.addEventListener('abort', () => { clearTimeout(timer); resolve(); }, { once: true });
+  }),
+};
+
 export interface Statement { readonly ref: string; readonly id: string; readonly source?: string; readonly statedAt?: number; readonly partition?: number }
 
 /** Broker, registry, database and clock; services come and go. */
@@ -102,7 +112,7 @@ export class LoopWorld {
   async start(name: string, core = this.core): Promise<ServiceRuntime> {
     const runtime = createServiceRuntime({
       cores: [core], kafka: this.broker.forActor(name), registry: this.registry.forActor(name), stores: this.database.forActor(name), logId: LOG_ID,
-      groupId: 'service', edgeKey: null, settings: { lazyProgressMs: 20, ...this.settings }, onEvent: (event) => this.events.push({ ...event, by: name }),
+      groupId: 'service', edgeKey: null, scheduler: UNHELD, settings: { lazyProgressMs: 20, ...this.settings }, onEvent: (event) => this.events.push({ ...event, by: name }),
     });
     this.#runtimes.set(name, runtime);
     await runtime.start();
