@@ -98,10 +98,16 @@ function recorded(state: StateView, { body, decidedAt, hash }: AcceptedRecord): 
     ...UNTOUCHED, ...before, ...identityOf(mutation_id, execution), terms, execution_state, recoverability, reason, expires_at: ref.reversal_expires_at,
     created_at: before?.created_at ?? decidedAt, updated_at: decidedAt, ref, recorded_hash: hash, executed_sha256: content_sha256,
   });
-  const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, position: one.position }));
+  const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, position: before === undefined ? one.position : bindingPosition(state, tenant, mutation_id, one) }));
   const waiting = triggerIn(state, run_id, tenant, mutation_id);
   const fires = waiting === undefined ? [] : [put('trigger', run_id, triggerKey(tenant, mutation_id), waiting, decidedAt)];
   return [mutation, ...bindings, ...fires];
+}
+
+/** An execution that is recorded again stays bound where it was first: statements after that may still be spreading. */
+function bindingPosition(state: StateView, tenant: string, mutationId: string, { ref, position }: { readonly ref: string; readonly position: number }): number {
+  const standing = state.get('binding', refScope(tenant, ref), mutationId) as Binding | undefined;
+  return Math.min(standing?.position ?? position, position);
 }
 
 /** The binding has now taken the statement into account. */
