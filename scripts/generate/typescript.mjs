@@ -40,7 +40,7 @@ function define(schema, namespace, out) {
 function enumText(name, schema, out) {
   const values = `${constantCase(name)}_VALUES`;
   out.values.push(values);
-  const symbols = schema.symbols.map((symbol) => `'${symbol}'`).join(', ');
+  const symbols = schema.symbols.filter((symbol) => symbol !== schema.default).map((symbol) => `'${symbol}'`).join(', ');
   return `${jsdoc(schema.doc)}export const ${values} = [${symbols}] as const;\nexport type ${name} = (typeof ${values})[number];\n`;
 }
 

@@ -99,7 +99,7 @@ function sample(schema, isFull, path, names) {
     case 'record': return Object.fromEntries(schema.fields.map((field) => [field.name, sample(field.type, isFull, `${path}.${field.name}`, names)]));
     case 'array': return isFull ? [0, 1].map((n) => sample(schema.items, n === 0, `${path}[${n}]`, names)) : [];
     case 'map': return isFull ? { 'a key': sample(schema.values, true, `${path}{}`, names) } : {};
-    case 'enum': return schema.symbols[isFull ? schema.symbols.length - 1 : 0];
+    case 'enum': { const meant = schema.symbols.filter((symbol) => symbol !== schema.default); return meant[isFull ? meant.length - 1 : 0]; }
     case 'fixed': return Buffer.concat([seed, seed]).subarray(0, schema.size);
     case 'bytes': return isFull ? seed.subarray(0, 5) : Buffer.alloc(0);
     case 'string': return isFull ? `${path.split('.').at(-1)} ü€😀` : '';

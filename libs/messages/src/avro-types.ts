@@ -40,6 +40,7 @@ function boundedType(schema: Schema, options: avsc.ForSchemaOptions): avsc.Type 
   if (typeof schema !== 'object' || !('type' in schema)) return undefined;
   if (schema.type === 'array') return new BoundedArray(schema, options);
   if (schema.type === 'map') return new BoundedMap(schema, options);
+  if (schema.type === 'enum' && 'default' in schema) return new StrictEnum(schema, options);
   return undefined;
 }
 
@@ -85,6 +86,45 @@ class BoundedMap extends avsc.types.MapType {
       }
     }
   }
+}
+
+/** A symbol this build does not know. */
+export class UnrecognizedSymbol extends RangeError {
+  override readonly name = 'UnrecognizedSymbol';
+}
+
+interface EnumReader { readonly default: string; readonly name: string }
+interface EnumResolver { _read?: (tap: Tap) => unknown }
+
+/**
+ * An enumeration whose default stands for the symbols of newer schemas: adding one stays compatible for every reader,
+ * and a service of ours refuses the record rather than guess what it says.
+ */
+class StrictEnum extends avsc.types.EnumType {
+  /** A value for property tests: a symbol that says something. */
+  override random(): string {
+    const { default: unknown } = this as unknown as EnumReader;
+    const meant = this.symbols.filter((symbol) => symbol !== unknown);
+    return meant[Math.floor(Math.random() * meant.length)] ?? '';
+  }
+
+  _read(tap: Tap): unknown { return recognized(this as unknown as EnumReader, enumBase._read.call(this, tap)); }
+
+  _update(resolver: EnumResolver, type: avsc.Type, options: unknown): void {
+    enumBase._update.call(this, resolver, type, options);
+    const read = resolver._read;
+    // The members of avsc's own class that its typings leave out.
+    const self = this as unknown as EnumReader;
+    if (read !== undefined) resolver._read = function(this: unknown, tap: Tap) { return recognized(self, read.call(this, tap)); };
+  }
+}
+
+/** Methods of avsc's enumeration that its typings leave out. */
+const enumBase = avsc.types.EnumType.prototype as unknown as { _read(this: unknown, tap: Tap): unknown; _update(this: unknown, resolver: EnumResolver, type: avsc.Type, options: unknown): void };
+
+function recognized({ default: unknown, name }: EnumReader, symbol: unknown): unknown {
+  if (symbol === unknown) throw new UnrecognizedSymbol(`a symbol of ${name} that this build does not know`);
+  return symbol;
 }
 
 function setOwn(values: Record<string, unknown>, key: string, value: unknown): void {

@@ -12,11 +12,13 @@ import { PromiseCache } from './promise-cache.js';
 export interface RegistryOptions {
   /** Base address of the interface, without a slash at its end. */
   readonly url: string;
-  /** Longest wait for one answer, in milliseconds. Default 5,000. */
+  /** Longest wait for an answer, in milliseconds, asked again twice within it. Default 5,000. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 5_000;
+/** A request that nobody answers is sent again: a kept connection may swallow one. All of them may be repeated. */
+const ASKED_TIMES = 3;
 const RETRY = { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 1 } as const;
 /** Registry codes: subject, version and schema not found. */
 const NOT_FOUND_STATUS = 404;
@@ -110,17 +112,29 @@ class ConfluentRegistry implements SchemaRegistry {
   }
 
   private async coded<T>(what: string, act: () => Promise<T>): Promise<T> {
+    for (let asked = 1; ; asked += 1) {
+      try {
+        return await this.withinTime(act);
+      } catch (error) {
+        if (!(error instanceof NoAnswer) || asked === ASKED_TIMES) throw asFailure(error, what);
+      }
+    }
+  }
+
+  private async withinTime<T>(act: () => Promise<T>): Promise<T> {
     const deadline = Promise.withResolvers<never>();
-    const timer = setTimeout(() => { deadline.reject(new Error(`no answer within ${String(this.timeoutMs)} ms`)); }, this.timeoutMs);
+    const ms = Math.ceil(this.timeoutMs / ASKED_TIMES);
+    const timer = setTimeout(() => { deadline.reject(new NoAnswer(`no answer within ${String(ms)} ms, asked ${String(ASKED_TIMES)} times`)); }, ms);
     try {
       return await Promise.race([act(), deadline.promise]);
-    } catch (error) {
-      throw asFailure(error, what);
     } finally {
       clearTimeout(timer);
     }
   }
 }
+
+/** Nobody answered in time. */
+class NoAnswer extends Error {}
 
 /** An avsc type, of which only the printing is needed. */
 interface Inlinable {
