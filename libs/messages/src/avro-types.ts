@@ -102,10 +102,11 @@ interface EnumResolver { _read?: (tap: Tap) => unknown }
  */
 class StrictEnum extends avsc.types.EnumType {
   /** A value for property tests: a symbol that says something. */
-  override random(): string {
+  override random(): this {
     const { default: unknown } = this as unknown as EnumReader;
     const meant = this.symbols.filter((symbol) => symbol !== unknown);
-    return meant[Math.floor(Math.random() * meant.length)] ?? '';
+    // The typings say that a random value of a type is a type.
+    return meant[Math.floor(Math.random() * meant.length)] as unknown as this;
   }
 
   _read(tap: Tap): unknown { return recognized(this as unknown as EnumReader, enumBase._read.call(this, tap)); }
