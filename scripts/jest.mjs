@@ -14,7 +14,7 @@ await main(async () => {
   const [kind, ...args] = process.argv.slice(2);
   const suite = JEST_SUITES[kind];
   if (suite === undefined) throw new Error(`usage: node scripts/jest.mjs <${Object.keys(JEST_SUITES).join(' | ')}> [part of a path ...] [--jest-option=value ...]`);
-  await bootstrap({ stack: suite.stack });
+  await bootstrap({ stack: suite.stack !== 'none' });
   const parts = args.filter((arg) => !arg.startsWith('-'));
   const specs = specsOf(kind).filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
   const results = join(cacheDir, 'results', `${kind}.json`);
@@ -34,10 +34,10 @@ await main(async () => {
     '--json', '--outputFile', results,
     `--maxWorkers=${suite.workers}`,
     // Broker and database clients may linger for a while after the last spec; the verdict is in by then.
-    ...(suite.stack ? ['--forceExit'] : []),
+    ...(suite.stack === 'none' ? [] : ['--forceExit']),
     ...args.filter((arg) => arg.startsWith('--') && arg !== '--'),
     '--runTestsByPath', ...specs,
   ]);
-  const code = suite.stack ? await withTestStack(run) : await run();
+  const code = suite.stack === 'shared' ? await withTestStack(run) : await run();
   return existsSync(results) ? code : code || 1;
 });

@@ -21,9 +21,15 @@ await main(async () => {
   await bootstrap({ stack: false });
   const parts = process.argv.slice(2).filter((arg) => !arg.startsWith('-'));
   const patches = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.patch') && (parts.length === 0 || parts.some((part) => name.includes(part)))).sort() : [];
-  const done = patches.map(tryPatch);
+  const done = patches.map((name, at) => {
+    const startedAt = performance.now();
+    const tried = tryPatch(name);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    console.log(`${at + 1} of ${patches.length}  ${name}  ${tried.verdict}  ${seconds.toFixed(1)} s`);
+    return tried;
+  });
   rmSync(copy, { recursive: true, force: true });
-  console.log(table(['patch', 'verdict', 'spec'], done.map(({ name, verdict, spec }) => [name, verdict, spec])));
+  console.log(`\n${table(['patch', 'verdict', 'spec'], done.map(({ name, verdict, spec }) => [name, verdict, spec]))}`);
   const failed = done.filter((one) => one.verdict !== 'red').length;
   console.log(`\n${lastLine({ passed: done.length - failed, failed })}`);
   return failed > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-// Writes the reference pages that follow from compiled sources: state machines, codes, configuration.
+// Writes the reference pages that follow from compiled sources: state machines, codes, configuration, the command line.
 //
 //   node scripts/reference.mjs            writes what changed; the build must be there (`npm run build`)
 //   node scripts/reference.mjs --check    writes nothing; exit 1 with the list of stale pages
@@ -17,6 +17,8 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.exit(spawnSync(pinnedNode, process.argv.slice(1), { stdio: 'inherit' }).status ?? 1);
 }
 
+const { cliPage } = await import('./generate/cli-page.mjs');
+const { contractPage, contractSchemaFile } = await import('./generate/contract-page.mjs');
 const { configPage } = await import('./generate/config-page.mjs');
 const { failuresPage } = await import('./generate/failures-page.mjs');
 const { machinesPage } = await import('./generate/machines-page.mjs');
@@ -27,6 +29,9 @@ const pages = [
   { path: 'docs/reference/state-machines.md', text: await machinesPage(built) },
   { path: 'docs/reference/failures.md', text: await failuresPage(built, source) },
   { path: 'docs/reference/config.md', text: await configPage(built) },
+  { path: 'docs/reference/contracts.md', text: await contractPage(built) },
+  { path: 'schemas/reversal-contract.schema.json', text: await contractSchemaFile(built) },
+  { path: 'docs/reference/cli.md', text: await cliPage(built) },
 ];
 const stale = pages.filter(({ path, text }) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text);
 if (isCheck && stale.length > 0) {

@@ -17,7 +17,7 @@ const script = (name, ...args) => [join(root, 'scripts', name), ...args];
 const SUITES = [
   { name: 'verify', args: script('verify.mjs') },
   { name: 'integration', args: script('jest.mjs', 'integration'), kind: 'integration' },
-  { name: 'e2e', args: script('jest.mjs', 'e2e'), kind: 'e2e' },
+  { name: 'e2e', args: script('jest.mjs', 'e2e'), kind: 'e2e', ownStack: true },
   { name: 'crash', args: script('crash.mjs'), ownStack: true },
   // More seeds on request: npm run simulate -- --seeds A..B.
   { name: 'simulation', args: script('simulate.mjs', '--seeds', '1..150'), ownStack: true },

@@ -19,6 +19,8 @@ export async function failuresPage(built, source) {
   const { EDGE_REFUSALS } = await built('libs/service/dist/edge/problem.js');
   const { CONTRACT_REMEDIES } = await built('libs/contract/dist/problems.js');
   const { CONTRACT_REJECTIONS } = await built('apps/contract-registry/dist/domain/contract/contract.messages.js');
+  const { ENTRY_REMEDIES } = await built('libs/contract/dist/index.js');
+  const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/domain/entry/entry.messages.js');
   const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/domain/budget/budget.messages.js');
   const { REFUSAL_CODES, ESCALATION_REASONS, REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/step/step.messages.js');
   const { DECISION_REASONS } = await built('apps/recovery-orchestrator/dist/domain/decision/recovery.decisions.js');
@@ -39,11 +41,16 @@ ${table(['Code', 'HTTP', 'What it means'], Object.entries(EDGE_REFUSALS).map(([n
 All problems of a contract are listed at once, each with its path.
 
 ${table(['Code', 'Remedy'], Object.entries(CONTRACT_REMEDIES).map(([name, remedy]) => [code(name), remedy]))}
+## Refusals of an entry
+
+Policy bundles, agent charters, context sources, kill switches and subscriptions; all problems at once, each with its path.
+
+${table(['Code', 'Remedy'], Object.entries(ENTRY_REMEDIES).map(([name, remedy]) => [code(name), remedy]))}
 ## Refusals of commands
 
 | Service | Codes |
 | --- | --- |
-| contract-registry | ${statuses(CONTRACT_REJECTIONS)} |
+| contract-registry | ${statuses({ ...CONTRACT_REJECTIONS, ...ENTRY_REJECTIONS })} |
 | recovery-orchestrator | ${list(REFUSAL_CODES)} |
 | budget-accountant | ${statuses(BUDGET_REJECTIONS)} |
 

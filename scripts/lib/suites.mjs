@@ -3,13 +3,16 @@ import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { root } from './paths.mjs';
 
-/** Suites that run on Jest. `stack`: they need Kafka, registry and PostgreSQL. `workers`: in how many processes. */
+/**
+ * Suites that run on Jest. `stack`: they need Kafka, registry and PostgreSQL, either one stack that is shared by all specs or
+ * the `own` ones that each spec starts. `workers`: in how many processes.
+ */
 export const JEST_SUITES = {
-  unit: { stack: false, workers: 2 },
-  contract: { stack: true, workers: 1 },
-  simulation: { stack: false, workers: 2 },
-  integration: { stack: true, workers: 1 },
-  e2e: { stack: true, workers: 1 },
+  unit: { stack: 'none', workers: 2 },
+  contract: { stack: 'shared', workers: 1 },
+  simulation: { stack: 'none', workers: 2 },
+  integration: { stack: 'shared', workers: 1 },
+  e2e: { stack: 'own', workers: 1 },
 };
 
 /** Specs about the tree itself: they are quick, need nothing, and run with the unit specs. */

@@ -24,6 +24,7 @@ describe.each(SERVICE_SIDES)('the service %s', (side) => {
   it('counts what it does', async () => {
     const { status, text } = await system.get(side, '/metrics');
     expect([status, text.includes('# TYPE ')]).toEqual([200, true]);
+    for (const gauge of ['recourse_cursor_lag_records', 'recourse_parked_open', 'recourse_projection_lag_records']) expect([gauge, text.includes(`\n${gauge}{`)]).toEqual([gauge, true]);
   });
 
   it('lets nobody in without a token', async () => {

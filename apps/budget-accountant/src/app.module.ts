@@ -4,10 +4,10 @@ import { BUDGETS_LOG, BUDGET_COMMANDS, budgetsCore } from './application/budgets
 import type { AccountantConfig } from './config.js';
 import { BudgetsController } from './inbound/http/budgets.controller.js';
 
-export function serviceSpec({ escalationOwner, escalationDeadlineMs }: AccountantConfig): ServiceSpec {
+export function serviceSpec({ escalationOwner, escalationDeadlineMs, settleWithinMs }: AccountantConfig): ServiceSpec {
   return {
     name: 'budget-accountant', commandTopic: BUDGET_COMMANDS, commandLog: BUDGETS_LOG,
-    cores: (partitionCountOf) => [budgetsCore({ partitionCount: partitionCountOf(BUDGETS_LOG), escalationOwner, escalationDeadlineMs })],
+    cores: (partitionCountOf) => [budgetsCore({ partitionCount: partitionCountOf(BUDGETS_LOG), escalationOwner, escalationDeadlineMs, settleWithinMs })],
     controllers: [BudgetsController],
   };
 }

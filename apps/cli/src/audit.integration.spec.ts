@@ -37,7 +37,7 @@ async function writeLog(): Promise<void> {
   const registry = createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000 });
   const codecs = createCodecs(registry);
   await codecs.prepareWriter(LOG, { register: true });
-  const log = new OwnLog({ kafka, registry, codecs, topic: LOG, partition: 0, partitionCount: 1, logId });
+  const log = new OwnLog({ kafka, codecs, topic: LOG, partition: 0, partitionCount: 1, logId });
   await log.prepare();
   for await (const records of log.read(log.origin())) expect(records).toEqual([]);
   const batch = log.seal(1_000);

@@ -4,8 +4,8 @@ import type { Rejection } from '@recourse/kernel';
 
 /** Every exit code, and what it says to a script. */
 export const EXIT_CODES = {
-  done: { code: 0, summary: 'Done; an audit found nothing.' },
-  found: { code: 1, summary: 'An audit found something; what and where is printed.' },
+  done: { code: 0, summary: 'Done; an audit found nothing, a comparison no difference.' },
+  found: { code: 1, summary: 'An audit or a comparison found something; what and where is printed.' },
   usage: { code: 2, summary: 'The call is not understood, or an address, a token or a file it needs is missing.' },
   refused: { code: 3, summary: 'A service refused, with a code; nothing was done.' },
   unavailable: { code: 4, summary: 'A service, Kafka, the schema registry or a database did not answer. The outcome of a command may be unknown.' },

@@ -1,8 +1,8 @@
 // Verifies one partition of a log from its start, and says which kind of tampering it found.
 //
 // Void records are ordinary: rivals and repeated batches leave them. One is *explained* when it follows an accepted record
-// or another explained void record (the rest of a rival's batch). Every other void record is evidence: whatever it
-// followed is gone, altered or elsewhere.
+// or another explained void record (the rest of a rival's batch), or a head that an accepted record gives up as lost (the
+// owner's last append after a cut). Every other void record is evidence: whatever it followed is gone, altered or elsewhere.
 //
 // Boundary: pure; keeps 100 octets per accepted record in memory. What no later record commits to (the last record
 // altered, the tail cut) shows only against an older head.
@@ -33,6 +33,8 @@ export interface LogCheck {
   readonly fingerprintOf: FingerprintOf;
   /** A head of this partition known from elsewhere: a signed head, a database, an earlier verification. */
   readonly olderHead?: Head;
+  /** The head that an accepted record gives up as lost, with everything behind the record it follows; null for all others. */
+  readonly lossIn?: (record: StoredRecord) => Head | null;
 }
 
 export interface LogReport {
@@ -54,6 +56,8 @@ interface Reading {
   /** Accepted records; index = seq - 1. */
   readonly accepted: readonly Seen[];
   readonly voids: readonly Seen[];
+  /** Heads that accepted records give up as lost. */
+  readonly losses: readonly Head[];
   readonly unreadable: readonly number[];
   readonly stoppedAt: { readonly id: number; readonly offset: number } | null;
 }
@@ -76,10 +80,10 @@ export function verifyLog(records: Iterable<StoredRecord>, check: LogCheck): Log
   };
 }
 
-function readAll(records: Iterable<StoredRecord>, { genesis, fingerprintOf }: LogCheck): Reading {
+function readAll(records: Iterable<StoredRecord>, { genesis, fingerprintOf, lossIn }: LogCheck): Reading {
   const reader = new ChainReader(genesis, fingerprintOf);
   const tree = new MerkleTree();
-  const [accepted, voids, unreadable]: [Seen[], Seen[], number[]] = [[], [], []];
+  const [accepted, voids, losses, unreadable]: [Seen[], Seen[], Head[], number[]] = [[], [], [], []];
   let stoppedAt: Reading['stoppedAt'] = null;
   for (const record of records) {
     const before = reader.head;
@@ -87,6 +91,8 @@ function readAll(records: Iterable<StoredRecord>, { genesis, fingerprintOf }: Lo
     if (verdict.kind === 'accepted') {
       tree.append(verdict.head.hash);
       accepted.push({ offset: record.offset, seq: verdict.head.seq, prev: hex(before.hash), hash: hex(verdict.head.hash) });
+      const loss = lossIn?.(record) ?? null;
+      if (loss !== null) losses.push(loss);
     } else if (verdict.kind === 'unknown_schema') {
       stoppedAt = { id: verdict.id, offset: record.offset };
       break;
@@ -96,7 +102,7 @@ function readAll(records: Iterable<StoredRecord>, { genesis, fingerprintOf }: Lo
       else voids.push(seen);
     }
   }
-  return { head: reader.head, root: tree.root(), accepted, voids, unreadable, stoppedAt };
+  return { head: reader.head, root: tree.root(), accepted, voids, losses, unreadable, stoppedAt };
 }
 
 function seenVoid({ offset, key, value }: StoredRecord, fingerprintOf: FingerprintOf): Seen | null {
@@ -117,8 +123,9 @@ function tamperings(reading: Reading, genesis: Head): Finding[] {
 }
 
 /** Void records that follow nothing in the log, or only something that comes after them. */
-function unexplainedRoots({ accepted, voids }: Reading, genesis: Head): Seen[] {
-  const followable = new Map<string, number>([[link(0, hex(genesis.hash)), -1], ...accepted.map((seen) => [link(seen.seq, seen.hash), seen.offset] as const)]);
+function unexplainedRoots({ accepted, voids, losses }: Reading, genesis: Head): Seen[] {
+  const given = [{ seq: 0, hash: genesis.hash }, ...losses].map(({ seq, hash }) => [link(seq, hex(hash)), -1] as const);
+  const followable = new Map<string, number>([...given, ...accepted.map((seen) => [link(seen.seq, seen.hash), seen.offset] as const)]);
   const roots: Seen[] = [];
   for (const seen of voids) {
     const leaderOffset = followable.get(link(seen.seq - 1, seen.prev));

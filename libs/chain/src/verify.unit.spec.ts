@@ -35,6 +35,18 @@ describe('a sound log', () => {
   });
 });
 
+describe('a log that was cut behind its third record', () => {
+  const late = recordAfter(headOf(COUNT), 'of the owner that did not know');
+  const acceptance = recordAfter(headOf(3), 'accepts the loss');
+  const log = [...records.slice(0, 3), late, acceptance, recordAfter(headAfter(headOf(3), acceptance), 'goes on')];
+  const findings = (lost: Head): readonly Finding[] =>
+    verifyLog(renumbered(log), { genesis: GENESIS, fingerprintOf, lossIn: ({ value }) => (value === acceptance.value ? lost : null) }).findings;
+
+  it('shows what is missing as long as nobody has accepted the loss', () => { expect(findingsIn(log)).toEqual([{ kind: 'missing', seq: 6, lastSeq: COUNT, offset: 3 }]); });
+  it('is sound once an accepted record gives up the very head that was lost', () => { expect(findings(headOf(COUNT))).toEqual([]); });
+  it('is not, when another head was given up', () => { expect(findings(headOf(COUNT - 1))).toHaveLength(1); });
+});
+
 describe('a tampered log', () => {
   it('shows the altered record, also when only its key was altered', () => {
     expect(findingsIn(records.map((record) => (record === recordOf(4) ? withOctetFlipped(record, 41) : record)))).toEqual([{ kind: 'flipped', seq: 4, offset: 3 }]);

@@ -10,11 +10,13 @@ export interface BindingFacts {
   readonly result: Json | null;
   readonly priorValue: Json | null;
   readonly externalRef: string | null;
+  /** Results of earlier verified compensations of the recovery, by effect key; there are none when an execution is accepted. */
+  readonly steps?: Readonly<Record<string, Json>>;
 }
 
 export type Binding =
   | { readonly kind: 'bound'; readonly args: Json }
-  /** `missing` names what the execution lacks: `prior_value`, `external_transaction_ref`, or `args/path`, `result/path`. */
+  /** `missing` names what is not there: `prior_value`, `external_transaction_ref`, `args/path`, `result/path`, or `steps.<effect_key>.result/path`. */
   | { readonly kind: 'incomplete'; readonly missing: readonly string[] }
   | { readonly kind: 'none' };
 
@@ -41,11 +43,16 @@ function readSource(source: ReversalArg, facts: BindingFacts): { readonly value:
     case 'prior_value': return { value: priorValue(facts, source.path), place: source.path === undefined ? 'prior_value' : `prior_value${source.path}` };
     case 'external_ref': return { value: hasHandle(facts) ? facts.externalRef : undefined, place: 'external_transaction_ref' };
     case 'constant': return { value: source.value, place: 'constant' };
+    case 'step': return { value: stepResult(facts, source), place: `steps.${source.effect_key}.result${source.path ?? ''}` };
   }
 }
 
 function priorValue(facts: BindingFacts, path: string | undefined): Json | undefined {
   return facts.priorValue === null ? undefined : readPointer(facts.priorValue, path ?? '');
+}
+
+function stepResult({ steps }: BindingFacts, { effect_key, path }: Extract<ReversalArg, { from: 'step' }>): Json | undefined {
+  return steps !== undefined && Object.hasOwn(steps, effect_key) ? readPointer(steps[effect_key] ?? null, path ?? '') : undefined;
 }
 
 function hasHandle(facts: BindingFacts): boolean {

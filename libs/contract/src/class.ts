@@ -12,6 +12,16 @@ export function isManual(contract: ContractDraft): boolean {
   return mode === 'manual_runbook' || mode === 'not_supported';
 }
 
+/** True when the class says that the effect can be undone. */
+export function isUndoable(contract: ContractDraft): boolean {
+  return contract.reversal_class === 'reversible' || contract.reversal_class === 'compensable';
+}
+
+/** True when workers undo the effect, unattended or after an approval. A read of any class has nothing to undo. */
+export function isAutomated(contract: ContractDraft): boolean {
+  return isUndoable(contract) && hasSideEffects(contract) && !isManual(contract);
+}
+
 /** Capability that undoes or compensates; null when there is none or a person does it by hand. */
 export function reversalCapabilityOf(contract: ContractDraft): string | null {
   if (isManual(contract)) return null;

@@ -43,8 +43,13 @@ export function boundFacts(parts: { readonly reversalArgs: Json; readonly extern
  * Errors: none; an expression that does not compile, reads what is not there or does not say true or false is `ok: false`.
  */
 export function evaluateCondition(expression: string, facts: ConditionFacts): ConditionVerdict {
+  return evaluateExpression(expression, { observed: facts.observed, bound: facts.bound });
+}
+
+/** Judges an expression over named facts. Shape and errors: those of evaluateCondition. */
+export function evaluateExpression(expression: string, facts: Readonly<Record<string, Json>>): ConditionVerdict {
   try {
-    const verdict = compile(expression)({ observed: celOf(facts.observed), bound: celOf(facts.bound) });
+    const verdict = compile(expression)(Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, celOf(value)])));
     if (isCelError(verdict)) return { ok: false, detail: verdict.message };
     return typeof verdict === 'boolean' ? { ok: true, holds: verdict } : { ok: false, detail: 'the condition says neither true nor false' };
   } catch (error) {
@@ -72,6 +77,39 @@ function unboundProblem(expression: string): string | null {
   const read = [...expression.matchAll(/\bbound\s*\.\s*(\w+)/g)].map(([, name]) => name ?? '');
   const missing = read.filter((name) => !BOUND_FIELDS.includes(name));
   return missing.length === 0 ? null : `it reads bound.${missing.join(', bound.')}, and there is only bound.${BOUND_FIELDS.join(' and bound.')}`;
+}
+
+/**
+ * Members an expression reads of a source, e.g. `status` of `observed` in `observed.status == 'settled'`.
+ *
+ * Shape:  `source` is a name or a name and a field (`bound.args`). What stands inside `has(…)` is asked for, not read. An
+ *         expression that does not parse reads nothing.
+ */
+export function readsOf(expression: string, source: string): readonly string[] {
+  try {
+    return unique(selections(parse(expression).expr).filter((path) => path.startsWith(`${source}.`)).map((path) => path.slice(source.length + 1)).filter((name) => !name.includes('.')));
+  } catch {
+    return [];
+  }
+}
+
+/** Every selection of members from a name, as a dotted path. */
+function selections(node: unknown): readonly string[] {
+  if (node === null || typeof node !== 'object') return [];
+  if (Array.isArray(node)) return node.flatMap(selections);
+  const { case: kind, value } = node as { case?: unknown; value?: Readonly<Record<string, unknown>> };
+  const path = kind === 'selectExpr' ? pathOf(node) : null;
+  return [...(path === null || value?.['testOnly'] === true ? [] : [path]), ...Object.values(node).flatMap(selections)];
+}
+
+/** Path of a selection that starts at a name; null for any other expression. */
+function pathOf(node: unknown): string | null {
+  const { case: kind, value } = node as { case?: unknown; value?: Readonly<Record<string, unknown>> };
+  if (kind === 'identExpr') return String(value?.['name']);
+  if (kind !== 'selectExpr') return null;
+  const operand = (value?.['operand'] as { exprKind?: unknown } | undefined)?.exprKind;
+  const from = operand === undefined ? null : pathOf(operand);
+  return from === null ? null : `${from}.${String(value?.['field'])}`;
 }
 
 function compile(expression: string): Evaluate {

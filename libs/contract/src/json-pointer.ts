@@ -1,6 +1,9 @@
 // JSON pointers (RFC 6901) into values and into JSON Schemas.
 import type { Json } from '@recourse/kernel';
 
+/** Deepest nesting of allOf that is followed. */
+const DEPTH_MAX = 16;
+
 /** Reads a value; undefined when there is none. Shape: '' is the whole, '/a/0' a member of a list. */
 export function readPointer(value: Json, pointer: string): Json | undefined {
   let at: Json | undefined = value;
@@ -34,6 +37,41 @@ export function schemaAt(schema: Json, pointer: string): Json | undefined {
 /** True when the schema allows only integers. */
 export function isInteger(schema: Json): boolean {
   return isObject(schema) && schema['type'] === 'integer';
+}
+
+/** Names a schema's object declares by itself or through allOf and local $ref; null when it declares none. */
+export function declaredNames(schema: Json): readonly string[] | null {
+  const names = partsOf(schema).flatMap((part) => objectKeys(part['properties']));
+  return names.length === 0 ? null : [...new Set(names)];
+}
+
+/** Names a schema's object demands. */
+export function requiredNames(schema: Json): readonly string[] {
+  return [...new Set(partsOf(schema).flatMap((part) => Array.isArray(part['required']) ? (part['required'] as readonly Json[]).filter((name) => typeof name === 'string') : []))];
+}
+
+/** True when the schema takes no other names than those it declares. */
+export function isClosed(schema: Json): boolean {
+  return partsOf(schema).some((part) => part['additionalProperties'] === false);
+}
+
+/** Local references that lead nowhere, anywhere in a schema. */
+export function danglingRefs(schema: Json, at: Json = schema): readonly string[] {
+  if (at === null || typeof at !== 'object') return [];
+  const own = isObject(at) && typeof at['$ref'] === 'string' && deref(at, schema) === undefined ? [at['$ref']] : [];
+  return [...own, ...Object.values(at).flatMap((part: Json) => danglingRefs(schema, part))];
+}
+
+/** The schema and what allOf and local references add to it. */
+function partsOf(schema: Json, at: Json = schema, depth = 0): readonly Readonly<Record<string, Json>>[] {
+  const found = deref(at, schema);
+  if (found === undefined || !isObject(found) || depth > DEPTH_MAX) return [];
+  const parts = Array.isArray(found['allOf']) ? found['allOf'] as readonly Json[] : [];
+  return [found, ...parts.flatMap((part) => partsOf(schema, part, depth + 1))];
+}
+
+function objectKeys(value: Json | undefined): readonly string[] {
+  return value !== undefined && isObject(value) ? Object.keys(value) : [];
 }
 
 function subschema(schema: Json, token: string, root: Json): Json | undefined {

@@ -37,6 +37,8 @@ const reversalArg = () => z.discriminatedUnion('from', [
   z.strictObject({ from: z.literal('prior_value'), path: pointer().optional() }),
   z.strictObject({ from: z.literal('external_ref') }),
   z.strictObject({ from: z.literal('constant'), value: z.json() }),
+  /** Result of an earlier, verified compensation of the same recovery: known only then, so bound only then. */
+  z.strictObject({ from: z.literal('step'), effect_key: z.string().min(1).max(256), path: pointer().optional() }),
 ]);
 
 const verification = () => z.strictObject({
@@ -54,7 +56,10 @@ const staleCheck = () => z.strictObject({
   check_act_gap: text().optional(),
 });
 
-const compensationMode = () => z.strictObject({ mode: z.enum(COMPENSATION_MODES), reason: text(), accepted_by: text().optional() });
+/** `runbook`: what a person works from, as a link or a path; `accepted_by`: who accepted that nothing undoes it. */
+const compensationMode = () => z.strictObject({ mode: z.enum(COMPENSATION_MODES), reason: text(), runbook: text().optional(), accepted_by: text().optional() });
+/** Observed again when a hold ends, before the effect is let go. */
+const precondition = () => z.strictObject({ observe_capability: capability(), condition: expression() });
 const blastRadius = () => z.strictObject({
   max_calls_per_run: z.int().min(0).optional(),
   max_value_per_run: money().optional(),
@@ -96,6 +101,7 @@ export const CONTRACT_SHAPE = {
   forward_approval: z.enum(FORWARD_APPROVALS).optional(),
   commit_hold_ms: millis().optional(),
   cancel_capability: capability().optional(),
+  precondition: precondition().optional(),
   reversal_window_ms: z.int().min(1).optional(),
   expires_after_commit_ms: z.int().min(1).optional(),
   window_closed_by: z.array(text()).max(32).optional(),
@@ -117,6 +123,8 @@ export const CONTRACT_SHAPE = {
   call_timeout_ms: z.int().min(1).max(3_600_000).optional(),
   max_attempts: z.int().min(1).max(100).optional(),
   techniques: techniques().optional(),
+  /** Where a draft was made from. A contract that carries it never registers: a person decides, then takes it out. */
+  draft: text().optional(),
 } as const;
 
 export const contractSchema = z.strictObject(CONTRACT_SHAPE);

@@ -1,7 +1,7 @@
 // Decides one batch: from waiting items and due timers to sealed records and changes. Synchronous and without I/O.
 //
 // Boundary: asks the core; adds what every service shares (Progress, parking, commands answered once). What it cannot do
-// without I/O (cold rows, stale views) it hands back as a wish, and is called again.
+// without I/O (cold rows, stale views) it hands back as a wish, and goes on where it stopped when asked again.
 //
 // Invariants
 //   I1. Progress comes first and names exactly the items that were taken (L3).
@@ -34,7 +34,6 @@ export interface BatchContext {
   readonly partition: number;
   readonly partitionCountOf: (topic: string) => number;
   readonly views: Views;
-  readonly viewsFresh: boolean;
   readonly now: number;
   /** null: the stack runs without edge signatures. */
   readonly edgeKey: Buffer | null;
@@ -56,51 +55,77 @@ class WantsRefresh extends Error {
   constructor(readonly views: readonly string[]) { super('refresh'); }
 }
 
-/**
- * Decides a batch into `sealer` and `overlay`; both are the caller's to drop when the answer is not `batch`.
- *
- * Errors: InvariantViolation of scope `partition`; everything else a decider throws parks its key.
- */
-export function decideBatch(context: BatchContext, material: BatchMaterial, overlay: Overlay, sealer: BatchSealer): BatchResult {
-  try {
-    return new BatchRun(context, material, overlay, sealer).run();
-  } catch (cause) {
-    if (cause instanceof NotLoaded) return { kind: 'load', groups: [{ kind: cause.kind, group: cause.group }] };
-    if (cause instanceof WantsRefresh) return { kind: 'refresh', views: cause.views };
-    throw cause;
-  }
-}
-
 interface Mark { readonly sealed: ReturnType<BatchSealer['mark']>; readonly changes: number; readonly decided: number }
 
-class BatchRun {
+/**
+ * Decides a batch into `sealer` and `overlay`; both are the caller's to drop when it will not be appended.
+ *
+ * `run` again after a wish was granted: what was decided before it stands, the decision that wished is made anew.
+ * Errors: InvariantViolation of scope `partition`; everything else a decider throws parks its key.
+ */
+export class BatchRun {
   #decided = 0;
+  #viewsFresh = false;
+  #next = 0;
+  readonly #steps: readonly (() => BatchResult | null)[];
+  readonly #timersWithoutEffect: TimerInput[] = [];
 
   constructor(
     private readonly context: BatchContext,
     private readonly material: BatchMaterial,
     private readonly overlay: Overlay,
     private readonly sealer: BatchSealer,
-  ) {}
+  ) {
+    const { items, timers, resends } = material;
+    this.#steps = [
+      () => this.#progress(),
+      ...resends.map((resend) => () => this.#resend(resend)),
+      ...timers.map((timer) => () => this.#timerStep(timer)),
+      ...items.map((item, index) => () => this.#itemStep(item, index)),
+    ];
+  }
 
-  run(): BatchResult {
-    const { items, passed, timers, resends, reactedSeq } = this.material;
+  /** Decides what is left. After `refresh` call it with fresh views. */
+  run(views: { readonly areFresh: boolean } = { areFresh: false }): BatchResult {
+    if (views.areFresh) this.#viewsFresh = true;
+    for (let step = this.#steps[this.#next]; step !== undefined; step = this.#steps[this.#next]) {
+      const mark = this.#mark();
+      try {
+        const end = step();
+        if (end !== null) return end;
+      } catch (cause) {
+        this.#rollback(mark);
+        if (cause instanceof NotLoaded) return { kind: 'load', groups: [{ kind: cause.kind, group: cause.group }] };
+        if (cause instanceof WantsRefresh) return { kind: 'refresh', views: cause.views };
+        throw cause;
+      }
+      this.#next += 1;
+    }
+    return { kind: 'batch', decided: this.#decided, timersWithoutEffect: this.#timersWithoutEffect };
+  }
+
+  #progress(): null {
+    const { items, passed, reactedSeq } = this.material;
     this.#append({ type: 'Progress', body: { cursors: cursorsOf(passed, items), reacted_seq: reactedSeq } }, PROGRESS_KEY);
-    for (const { message, resend } of resends) {
-      this.#record({ type: 'ObligationResent', body: { obligation_id: message.obligationId, resend } }, message.obligationId);
-    }
-    const timersWithoutEffect: TimerInput[] = [];
-    for (const timer of timers) {
-      const before = this.#decided;
-      this.#guarded(timer, () => { this.#timer(timer); });
-      if (this.sealer.isOverfull) return { kind: 'overfull', take: 0 };
-      if (this.#decided === before) timersWithoutEffect.push(timer);
-    }
-    for (const [index, item] of items.entries()) {
-      this.#item(item);
-      if (this.sealer.isOverfull) return { kind: 'overfull', take: index };
-    }
-    return { kind: 'batch', decided: this.#decided, timersWithoutEffect };
+    return null;
+  }
+
+  #resend({ message, resend }: BatchMaterial['resends'][number]): null {
+    this.#record({ type: 'ObligationResent', body: { obligation_id: message.obligationId, resend } }, message.obligationId);
+    return null;
+  }
+
+  #timerStep(timer: TimerInput): BatchResult | null {
+    const before = this.#decided;
+    this.#guarded(timer, () => { this.#timer(timer); });
+    if (this.sealer.isOverfull) return { kind: 'overfull', take: 0 };
+    if (this.#decided === before) this.#timersWithoutEffect.push(timer);
+    return null;
+  }
+
+  #itemStep(item: QueueItem, index: number): BatchResult | null {
+    this.#item(item);
+    return this.sealer.isOverfull ? { kind: 'overfull', take: index } : null;
   }
 
   #item({ what }: QueueItem): void {
@@ -142,7 +167,8 @@ class BatchRun {
   }
 
   #ask(input: Input): Decision {
-    const { core, views, viewsFresh, now, partition } = this.context;
+    const { core, views, now, partition } = this.context;
+    const viewsFresh = this.#viewsFresh;
     const context: DecideContext = { state: this.overlay, views, viewsFresh, now, partition };
     const decision = core.decide(context, input);
     if (decision.refresh !== undefined && decision.refresh.length > 0) {

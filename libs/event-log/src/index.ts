@@ -25,3 +25,5 @@ export type { LoopEvent, LoopHealth, LoopSettings, PartitionLoopOptions } from '
 export { createServiceRuntime } from './service-runtime.js';
 export type { RuntimeHealth, ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
 export { findStorageProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';
+export { replayPartition } from './replay.js';
+export type { ReplayBounds, Replayed, ReplayOptions } from './replay.js';

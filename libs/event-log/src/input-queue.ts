@@ -50,6 +50,7 @@ export class InputQueue {
     private readonly codecs: Codecs,
     private readonly logId: string,
     private readonly partitionCountOf: (topic: string) => number,
+    private readonly partition: number,
     rules: LoopRules = ALL_RULES,
   ) {
     this.#judge = readRule(rules);
@@ -152,6 +153,7 @@ export class InputQueue {
     this.#typeOfSchema.set(schemaId, decoded.type);
     if (decoded.kind === 'foreign' || !spec.types.includes(decoded.type)) return { cursor, isMeaningful: !SILENT_TYPES.has(decoded.type), what: { kind: 'skip' } };
     const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, head);
+    if (spec.concerns?.(input, this.partition) === false) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
   }
 

@@ -60,6 +60,13 @@ export function judgeClock(databaseNow: number, headDecidedAt: number, marginMs:
   return { kind: 'decide_at', now: Math.max(databaseNow, headDecidedAt) };
 }
 
+/**
+ * How old what is known of the database clock may get while the next timer is so far away; milliseconds.
+ *
+ * A clock that was stepped forward is noticed before half of what was left has passed, within ten seconds in any case.
+ */
+export function clockAgeMs(untilNextMs: number): number { return Math.max(1_000, Math.min(10_000, untilNextMs / 2)); }
+
 /** How a projected head relates to the log it was projected from (L8). */
 export type StoreJudgement = 'follows' | 'log_cut';
 

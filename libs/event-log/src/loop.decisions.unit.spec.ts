@@ -1,7 +1,7 @@
 // The loop's decisions: what an append was, what to do with a batch, when a Progress alone is due, what time it is.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { backoffMs, judgeAppend, judgeClock, judgeDelivery, judgeStore, progressAloneIsDue } from './loop.decisions.js';
+import { backoffMs, clockAgeMs, judgeAppend, judgeClock, judgeDelivery, judgeStore, progressAloneIsDue } from './loop.decisions.js';
 
 describe('the outcome of an append', () => {
   it('is accepted only at the expected base offset', () => {
@@ -59,6 +59,12 @@ describe('the time of a decision', () => {
   });
   it('is none while the clock is behind by more than the margin', () => {
     expect(judgeClock(1_999, 4_000, 2_000)).toEqual({ kind: 'behind', byMs: 2_001 });
+  });
+});
+
+describe('the database clock', () => {
+  it('is asked the more often the nearer the next timer is', () => {
+    expect([100, 2_000, 8_000, 20_000, 3_600_000].map(clockAgeMs)).toEqual([1_000, 1_000, 4_000, 10_000, 10_000]);
   });
 });
 

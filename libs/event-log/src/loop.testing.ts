@@ -76,9 +76,9 @@ const payload = (): Doc => ({ content_type: 'application/json', encoding: 'plain
 /** Waits that hold no process: a loop that was killed in a spec goes on waiting for nobody. */
 const UNHELD: Scheduler = {
   now: () => performance.now(),
-  sleep: (ms, signal) => new Promise((resolve) => {
+  sleep: (ms, wake) => new Promise((resolve) => {
     const timer = setTimeout(resolve, ms).unref();
-    signal?.addEventListener('abort', () => { clearTimeout(timer); resolve(); }, { once: true });
+    void wake?.then(() => { clearTimeout(timer); resolve(); });
   }),
 };
 

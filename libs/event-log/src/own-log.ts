@@ -9,8 +9,7 @@ import { Failure, InvariantViolation } from '@recourse/kernel';
 import { FRAME_SIZE, genesisHead, leafHash, readHead, schemaIdOf } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import type { Codecs } from '@recourse/messages';
-import type { FetchedRecord, Kafka, LogProducer, OutgoingRecord, RawReader, SchemaRegistry } from '@recourse/kafka';
-import { recordsOf, SCHEMAS } from '@recourse/messages';
+import type { FetchedRecord, Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/kafka';
 import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend } from './loop.decisions.js';
 import type { AppendJudgement } from './loop.decisions.js';
 import { ALL_RULES, readRule } from './loop.rules.js';
@@ -32,7 +31,6 @@ export interface LogPosition {
 export interface OwnLogOptions {
   readonly kafka: Kafka;
   readonly codecs: Codecs;
-  readonly registry: SchemaRegistry;
   readonly topic: string;
   readonly partition: number;
   readonly partitionCount: number;
@@ -46,7 +44,6 @@ const HEAD_FIELDS: ReadonlySet<string> = new Set(['seq', 'prev_hash', 'decided_a
 export class OwnLog {
   #producer: LogProducer | null = null;
   #reader: RawReader | null = null;
-  #prepared = false;
   #position: LogPosition;
   readonly voids = { count: 0 };
   readonly #judge: ReadRule;
@@ -65,17 +62,7 @@ export class OwnLog {
   }
 
   /** Looks up the schema ids of everything this log may hold. Errors: those of the registry. */
-  async prepare(): Promise<void> {
-    if (this.#prepared) return;
-    const { codecs, registry, topic } = this.options;
-    await codecs.prepareWriter(topic);
-    await Promise.all(recordsOf(topic).map(async (name) => {
-      const schema: string | undefined = (SCHEMAS as Readonly<Record<string, string>>)[name];
-      if (schema === undefined) throw new InvariantViolation('own-log', `no schema ${name}`, 'partition');
-      await codecs.load(await registry.idOf(`${topic}-${name}`, schema));
-    }));
-    this.#prepared = true;
-  }
+  prepare(): Promise<void> { return this.options.codecs.prepareWriter(this.options.topic); }
 
   /** End of the topic partition as the broker knows it now. */
   async end(): Promise<number> { return (await (await this.reader()).range(this.options.topic, this.options.partition)).high; }

@@ -1,38 +1,41 @@
 // Log loop: turns inputs into accepted records of one partition, in order (DESIGN 3.3).
 //
-// Boundary: asks decideBatch what to write; owns the append, the in-memory state, the cursors and when things are sent.
+// Boundary: asks BatchRun what to write; owns the append, the in-memory state, the cursors and when things are sent.
 // The runtime hands it batches and obeys its wishes to seek; projector, reactor and derived writer run beside it.
 //
 // Invariants
 //   I1. Nothing is projected or sent that the log has not accepted.
 //   I2. A cursor is in the log before anything that followed from it leaves.
-//   I3. Between reading the queue and sealing the batch there is no await.
+//   I3. After every await between reading the queue and sealing the batch the loop looks whether it was reset.
 //   I4. After anything unknown, memory is dropped and read anew: store, then tail, then inputs from the cursors found there.
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import { recordsOf } from '@recourse/messages';
-import type { FetchedBatch, Kafka, SchemaRegistry } from '@recourse/kafka';
-import { decideBatch, evolveAny } from './batch.decisions.js';
-import type { BatchMaterial, BatchResult } from './batch.decisions.js';
+import type { FetchedBatch, Kafka } from '@recourse/kafka';
+import { BatchRun, evolveAny } from './batch.decisions.js';
+import type { BatchContext, BatchMaterial, BatchResult } from './batch.decisions.js';
 import type { ViewSet } from './broadcast-view.js';
-import { COMMAND_KIND, PARKED_COMMANDS, PARKED_KIND } from './common-kinds.js';
+import { needsOf, uniqueGroups } from './batch.needs.js';
+import { PARKED_KIND } from './common-kinds.js';
 import { DerivedWriter } from './derived-writer.js';
 import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './input-queue.js';
-import { backoffMs, judgeClock, judgeStore, progressAloneIsDue } from './loop.decisions.js';
+import { backoffMs, clockAgeMs, judgeClock, judgeStore, progressAloneIsDue } from './loop.decisions.js';
 import { ALL_RULES } from './loop.rules.js';
 import type { LoopRules } from './loop.rules.js';
+import { Obligations } from './obligations.js';
+import type { OwedAgain } from './obligations.js';
 import { OwnLog } from './own-log.js';
 import type { BatchSealer, PlacedRecord } from './own-log.js';
 import type { ParkedOrigin } from './parking.decisions.js';
 import { Projector } from './projector.js';
 import { Reactor } from './reactor.js';
-import type { RawMessage, Reaction } from './reactor.js';
 import { Overlay, RowCache } from './row-cache.js';
 import { Wake } from './scheduler.js';
 import type { Scheduler } from './scheduler.js';
-import type { AcceptedRecord, Doc, InputSpec, Outgoing, RecordInput, ServiceCore, TimerInput } from './service-core.js';
-import type { PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
+import { NotLoaded } from './service-core.js';
+import type { AcceptedRecord, Doc, InputSpec, RecordInput, ServiceCore } from './service-core.js';
+import type { GroupAddress, PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
 import { Timers } from './timers.js';
 
 export interface LoopSettings {
@@ -62,7 +65,6 @@ export interface PartitionLoopOptions {
   readonly partitionCountOf: (topic: string) => number;
   readonly kafka: Kafka;
   readonly codecs: Codecs;
-  readonly registry: SchemaRegistry;
   readonly logId: string;
   readonly store: PartitionStore;
   /** Caches the position of the derived log; needed when the core has one. */
@@ -96,14 +98,11 @@ export interface LoopHealth {
   readonly seq: number;
   readonly projectedSeq: number;
   readonly reactedSeq: number;
+  /** When the oldest record was decided that still owes a message, epoch milliseconds; null when nothing is owed. */
+  readonly owedSince: number | null;
   readonly waiting: number;
   readonly problem: string | null;
 }
-
-/** While timers run the database is asked for its time at least this often: its clock may be stepped. */
-const CLOCK_AGE_MS = 1_000;
-
-interface OwedAgain { readonly message: Outgoing; readonly resend: number }
 
 export class PartitionLoop {
   readonly #core: ServiceCore;
@@ -115,6 +114,7 @@ export class PartitionLoop {
   readonly #timers = new Timers();
   readonly #projector: Projector;
   readonly #reactor: Reactor;
+  readonly #obligations: Obligations;
   readonly #derived: DerivedWriter | null;
   readonly #wake: Wake;
   #running: Promise<void> | null = null;
@@ -130,25 +130,19 @@ export class PartitionLoop {
   #clockAskedAt = -Infinity;
   #cursors = new Map<string, StoredCursor>();
   #ends: ReadonlyMap<string, number> | null = null;
-  #owedAgain: OwedAgain[] = [];
-  #reactedOffset = 0;
-  #unreactedOffsets: { readonly seq: number; readonly offset: number }[] = [];
   #passed = { meaningful: 0, sinceMs: 0 };
   #passedCursors = new Map<string, StoredCursor>();
-  /** Reactions of batches that were accepted before the gate opened, or before all that is owed again has left. */
-  #held: Reaction[] = [];
   #wasRecovered = false;
-  #recoveredSeq = 0;
   #highPressure = false;
 
   constructor(private readonly options: PartitionLoopOptions) {
-    const { core, kafka, codecs, registry, logId, partition, partitionCountOf, scheduler } = options;
+    const { core, kafka, codecs, logId, partition, partitionCountOf, scheduler } = options;
     this.#core = core;
     this.#settings = { ...LOOP_SETTINGS, ...options.settings };
     this.#rules = options.rules ?? ALL_RULES;
-    const logOptions = { kafka, codecs, registry, partition, partitionCount: partitionCountOf(core.log), logId, rules: this.#rules };
+    const logOptions = { kafka, codecs, partition, partitionCount: partitionCountOf(core.log), logId, rules: this.#rules };
     this.#log = new OwnLog({ ...logOptions, topic: core.log });
-    this.#queue = new InputQueue(core.inputs, codecs, logId, partitionCountOf, this.#rules);
+    this.#queue = new InputQueue(core.inputs, codecs, logId, partitionCountOf, partition, this.#rules);
     this.#cache = new RowCache(new Set([PARKED_KIND]), this.#settings.groupsMax);
     this.#wake = new Wake(scheduler);
     this.#projector = new Projector(options.store, scheduler, {
@@ -157,6 +151,7 @@ export class PartitionLoop {
       error: (cause) => { this.#report('project', cause); },
     });
     this.#reactor = new Reactor(kafka, codecs, scheduler, (cause) => { this.#report('react', cause); });
+    this.#obligations = new Obligations(core, this.#reactor, () => new OwnLog({ ...logOptions, topic: core.log }));
     this.#derived = this.#makeDerived(logOptions);
   }
 
@@ -177,6 +172,7 @@ export class PartitionLoop {
     this.#resets += 1;
     this.#recovered = false;
     this.#open = false;
+    this.#obligations.close();
     this.#wake.wake();
   }
 
@@ -201,7 +197,7 @@ export class PartitionLoop {
     const state = this.#halted !== null ? 'halted' : !this.#recovered ? 'starting' : !this.#open ? 'catching_up' : this.#problem === null ? 'ready' : 'waiting';
     return {
       log: this.#core.log, partition: this.options.partition, state, seq: this.#log.position.head.seq, projectedSeq: this.#projector.projectedSeq,
-      reactedSeq: this.#reactor.reactedSeq, waiting: this.#queue.size, problem: this.#problem,
+      reactedSeq: this.#reactor.reactedSeq, owedSince: this.#obligations.owedSince(), waiting: this.#queue.size, problem: this.#problem,
     };
   }
 
@@ -232,6 +228,7 @@ export class PartitionLoop {
 
   async #turn(): Promise<void> {
     await this.#prepareInputs();
+    if (this.#passSilently()) return;
     const material = await this.#material();
     if (!this.#recovered) return;
     if (material === null) { await this.#rest(); return; }
@@ -245,11 +242,19 @@ export class PartitionLoop {
     if (this.#projector.backlog > this.#settings.projectionBacklogMax) await this.#projector.drained();
   }
 
+  /** Items that no decider hears only move cursors: nothing is loaded and no time is asked for them. */
+  #passSilently(): boolean {
+    const items = this.#queue.peek(this.#settings.itemsMax);
+    const isSilent = items.length > 0 && items.every(({ what }) => what.kind === 'skip');
+    if (isSilent) this.#passOver({ items });
+    return isSilent;
+  }
+
   /** What the next batch is made of, with its rows loaded and the time asked; null when there is nothing to do. */
   async #material(): Promise<(BatchMaterial & { readonly now: number }) | null> {
     const items = this.#queue.peek(this.#settings.itemsMax);
     const mayTimersRun = this.#open;
-    if (items.length === 0 && !(mayTimersRun && this.#mayTimersBeDue()) && !(mayTimersRun && this.#owedAgain.length > 0) && !this.#progressIsDue()) return null;
+    if (items.length === 0 && !(mayTimersRun && this.#mayTimersBeDue()) && !(mayTimersRun && this.#obligations.again().length > 0) && !this.#progressIsDue()) return null;
     const { store } = this.options;
     if (mayTimersRun && this.#timers.needsLoad(this.#estimatedNow())) {
       await this.#projector.drained();
@@ -257,7 +262,7 @@ export class PartitionLoop {
       await this.#timers.load(store, this.#estimatedNow());
     }
     const guess = mayTimersRun ? this.#timers.ready(this.#estimatedNow()) : [];
-    const now = await this.#load(this.#needsOf(items, guess));
+    const now = await this.#load(needsOf(this.#core, items, guess));
     if (!this.#recovered) return null;
     const timers = mayTimersRun ? this.#timers.ready(now) : [];
     const resends = mayTimersRun ? await this.#resendsOf(now) : [];
@@ -266,20 +271,30 @@ export class PartitionLoop {
   }
 
   async #decideAndAppend(material: BatchMaterial & { readonly now: number }): Promise<void> {
+    await this.#bringViews(material.items);
     let { items } = material;
-    let viewsFresh = false;
-    await this.#bringViews(items);
-    let now = material.now;
-    for (;;) {
-      if (!this.#recovered) return;
+    while (this.#recovered) {
+      const part = { ...material, items };
       const overlay = new Overlay(this.#cache);
-      const sealer = this.#log.seal(now);
-      const result = decideBatch(this.#context(now, viewsFresh), { ...material, items }, overlay, sealer);
-      if (result.kind === 'batch') { await this.#settle(result, { ...material, items }, overlay, sealer); return; }
-      if (result.kind === 'load') now = await this.#load(result.groups);
-      if (result.kind === 'refresh') { for (const name of result.views) await this.options.views.view(name).refresh(); viewsFresh = true; }
-      if (result.kind === 'overfull') items = this.#shorter(items, result.take);
+      const sealer = this.#log.seal(material.now);
+      const result = await this.#decide(new BatchRun(this.#context(material.now), part, overlay, sealer));
+      if (result === null) return;
+      if (result.kind === 'batch') { await this.#settle(result, part, overlay, sealer); return; }
+      items = this.#shorter(items, result.take);
     }
+  }
+
+  /** Grants a batch what it wishes until it is decided; null when the loop was reset meanwhile. */
+  async #decide(batch: BatchRun): Promise<Extract<BatchResult, { kind: 'batch' | 'overfull' }> | null> {
+    const resets = this.#resets;
+    let result = batch.run();
+    while (result.kind === 'load' || result.kind === 'refresh') {
+      if (result.kind === 'load') await this.#load(result.groups);
+      else for (const name of result.views) await this.options.views.view(name).refresh();
+      if (resets !== this.#resets) return null;
+      result = batch.run({ areFresh: result.kind === 'refresh' });
+    }
+    return result;
   }
 
   #shorter(items: readonly QueueItem[], take: number): readonly QueueItem[] {
@@ -293,7 +308,7 @@ export class PartitionLoop {
     const isWorthARecord = result.decided > 0 || this.#progressIsDue();
     if (!isWorthARecord) { this.#passOver(material); this.#timers.spend(result.timersWithoutEffect); return; }
     const offset = this.#log.position.offset;
-    if (!this.#rules.reactAfterAcceptance) this.#owe(sealer.accepted, overlay);
+    if (!this.#rules.reactAfterAcceptance) this.#obligations.owe(sealer.accepted, overlay);
     const judgement = await this.#log.append(sealer);
     if (judgement === 'log_cut') throw new Failure('LOG_CUT', `${this.#core.log}/${this.options.partition}: a base offset below the expected one`);
     if (judgement === 'reread') {
@@ -313,11 +328,11 @@ export class PartitionLoop {
     this.#timers.apply(overlay.changes);
     this.#timers.spend(result.timersWithoutEffect);
     this.#passed = { meaningful: 0, sinceMs: this.options.scheduler.now() };
-    this.#trackReactions(sealer.accepted, offset);
+    this.#obligations.follow(sealer.accepted, offset);
     this.#projector.enqueue(this.#projectedHead(), overlay.changes);
     this.#passedCursors.clear();
-    this.#sendAgain(material.resends);
-    if (this.#rules.reactAfterAcceptance) this.#owe(sealer.accepted, overlay);
+    this.#obligations.sendAgain(material.resends);
+    if (this.#rules.reactAfterAcceptance) this.#obligations.owe(sealer.accepted, overlay);
     this.#derived?.offer({ from: { head: sealer.from, offset }, to: this.#log.position, records: sealer.accepted });
     this.#announce(sealer);
   }
@@ -333,7 +348,7 @@ export class PartitionLoop {
   }
 
   /** Inputs that led to nothing: positions move in memory, and in the log when that is worth a record (L3). */
-  #passOver(material: BatchMaterial): void {
+  #passOver(material: Pick<BatchMaterial, 'items'>): void {
     this.#moveCursors(material.items);
     const meaningful = material.items.filter((item) => item.isMeaningful).length;
     if (this.#passed.meaningful === 0) this.#passed.sinceMs = this.options.scheduler.now();
@@ -350,7 +365,7 @@ export class PartitionLoop {
   async #rest(): Promise<void> {
     const waits = [60_000];
     const next = this.#open ? this.#timers.next() : null;
-    if (next !== null) waits.push(Math.min(CLOCK_AGE_MS, Math.max(1, next - this.#estimatedNow())));
+    if (next !== null) waits.push(Math.min(clockAgeMs(next - this.#estimatedNow()), Math.max(1, next - this.#estimatedNow())));
     if (this.#passed.meaningful > 0) waits.push(Math.max(1, this.#settings.lazyProgressMs - (this.options.scheduler.now() - this.#passed.sinceMs)));
     if (!this.#open) waits.push(200);
     await this.#wake.wait(Math.min(...waits));
@@ -373,7 +388,7 @@ export class PartitionLoop {
     const from = stored === null ? this.#log.origin() : { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
     const replayed = await this.#replay(from);
     await this.#projector.drained();
-    await this.#collectOwed(stored);
+    await this.#obligations.collect(stored, this.#log.position.head.seq, this.#rules.resendOwed);
     if (this.#rules.seekAfterUnknown || !this.#wasRecovered) this.#queue.reset(this.inputPartitions(), [...this.#cursors.values()]);
     else for (const [id, cursor] of backTo) this.#cursors.set(id, cursor);
     if (resets !== this.#resets) return;
@@ -397,14 +412,10 @@ export class PartitionLoop {
   #forget(stored: ProjectedHead | null): void {
     this.#cache.clear();
     this.#timers.clear();
-    this.#owedAgain = [];
-    this.#held = [];
     this.#passedCursors.clear();
     this.#cursors = new Map((stored?.cursors ?? []).map((cursor) => [inputId(cursor.topic, cursor.partition), cursor]));
     this.#decidedAt = stored?.decidedAt ?? 0;
-    this.#reactor.reset(stored?.reactedSeq ?? 0);
-    this.#reactedOffset = stored?.reactedOffset ?? 0;
-    this.#unreactedOffsets = [];
+    this.#obligations.reset(stored);
     this.#projector.reset(stored);
   }
 
@@ -421,17 +432,8 @@ export class PartitionLoop {
 
   async #replayChunk(records: readonly PlacedRecord[]): Promise<void> {
     const overlay = new Overlay(this.#cache);
-    for (const record of records) {
-      for (;;) {
-        try {
-          const mark = overlay.mark();
-          try { overlay.apply(evolveAny(this.#core, overlay, record)); } catch (cause) { overlay.rollback(mark); throw cause; }
-          break;
-        } catch (cause) {
-          if (!isCold(cause)) throw cause;
-          await this.#load([{ kind: cause.kind, group: cause.group }]);
-        }
-      }
+    for (const [index, record] of records.entries()) {
+      while (!this.#folds(overlay, record)) await this.#load(this.#coldIn(records.slice(index), overlay));
       this.#follow(record);
     }
     const last = records[records.length - 1];
@@ -440,73 +442,46 @@ export class PartitionLoop {
     this.#projector.enqueue({ ...this.#projectedHead(), seq: last.seq, hash: last.hash, offset: last.offset + 1 }, overlay.changes);
   }
 
+  /** Applies a record whole; false when a group it reads is cold. */
+  #folds(overlay: Overlay, record: AcceptedRecord): boolean {
+    const mark = overlay.mark();
+    try {
+      overlay.apply(evolveAny(this.#core, overlay, record));
+      return true;
+    } catch (cause) {
+      overlay.rollback(mark);
+      if (cause instanceof NotLoaded) return false;
+      throw cause;
+    }
+  }
+
+  /** Cold groups that these records seem to read, the first record's for certain: one query instead of one a group. */
+  #coldIn(records: readonly AcceptedRecord[], so: Overlay): readonly GroupAddress[] {
+    const cold: GroupAddress[] = [];
+    const probe = so.probe((kind, group) => { cold.push({ kind, group }); });
+    for (const record of records) {
+      // A fold over rows that are not there may object; then its groups are found when its turn comes.
+      try { probe.apply(evolveAny(this.#core, probe, record)); } catch { continue; }
+    }
+    return cold;
+  }
+
   #follow(record: PlacedRecord): void {
     this.#decidedAt = record.decidedAt;
-    this.#trackReactions([record], record.offset);
+    this.#obligations.follow([record], record.offset);
     if (record.type !== 'Progress') return;
     for (const cursor of record.body.cursors as readonly StoredCursor[]) this.#cursors.set(inputId(cursor.topic, cursor.partition), plainCursor(cursor));
-    this.#reactor.reset(Number(record.body.reacted_seq));
+    this.#obligations.confirm(Number(record.body.reacted_seq));
   }
 
-  /** Messages of records whose sending nothing in the log confirms: owed again once the inputs are read (L9, L10). */
-  async #collectOwed(stored: ProjectedHead | null): Promise<void> {
-    const from = this.#reactor.reactedSeq;
-    const head = this.#log.position.head.seq;
-    this.#recoveredSeq = head;
-    if (head > from && this.#rules.resendOwed) {
-      const resent = new Map<string, number>();
-      const owed: OwedAgain[] = [];
-      for (const record of await this.#recordsSince(from, stored)) {
-        if (record.type === 'ObligationResent') resent.set(String(record.body.obligation_id), Number(record.body.resend));
-        for (const message of this.#core.react(record)) owed.push({ message, resend: 0 });
-      }
-      this.#owedAgain = owed.map(({ message }) => ({ message, resend: (resent.get(message.obligationId) ?? 0) + 1 }));
-    }
-    if (this.#owedAgain.length === 0) this.#release();
-  }
-
-  /** Own records after a seq. */
-  async #recordsSince(seq: number, stored: ProjectedHead | null): Promise<readonly PlacedRecord[]> {
-    const { core, kafka, codecs, registry, logId, partition, partitionCountOf } = this.options;
-    const log = new OwnLog({ kafka, codecs, registry, logId, partition, partitionCount: partitionCountOf(core.log), topic: core.log, rules: this.#rules });
-    const found: PlacedRecord[] = [];
-    try {
-      const first = this.#unreactedOffsets[0];
-      const offset = first?.seq === seq + 1 ? first.offset : stored?.reactedOffset ?? 0;
-      const start = offset === 0 ? log.origin() : await log.positionBefore(offset);
-      for await (const records of log.read(start)) for (const record of records) if (record.seq > seq) found.push(record);
-    } finally {
-      await log.close();
-    }
-    return found;
-  }
-
-  /** Everything that was owed again has left or is owed no more: what was held may follow. */
-  #release(): void {
-    if (this.#owedAgain.length > 0) return;
-    this.#reactor.owe([{ seq: this.#recoveredSeq, messages: [] }]);
-    if (!this.#open) return;
-    this.#reactor.owe(this.#held);
-    this.#held = [];
-  }
-
-  #sendAgain(resends: BatchMaterial['resends']): void {
-    if (resends.length === 0) return;
-    const resent = new Set(resends.map(({ message }) => message));
-    this.#reactor.owe([{ seq: 0, messages: [...resent] }]);
-    this.#owedAgain = this.#owedAgain.filter(({ message }) => !resent.has(message));
-    this.#release();
-  }
-
-  async #resendsOf(now: number): Promise<readonly { readonly message: Outgoing; readonly resend: number }[]> {
-    if (this.#owedAgain.length === 0) return [];
-    const batch = this.#owedAgain.slice(0, 100);
-    await this.#load(batch.flatMap(({ message }) => this.#core.owedNeeds(message)));
+  /** Of what is owed again: that which still is. */
+  async #resendsOf(now: number): Promise<readonly OwedAgain[]> {
+    const asked = this.#obligations.again();
+    if (asked.length === 0) return [];
+    await this.#load(asked.flatMap(({ message }) => this.#core.owedNeeds(message)));
     const overlay = new Overlay(this.#cache);
-    const owed = batch.filter(({ message }) => this.#core.owed(overlay, message, now));
-    const dropped = batch.filter((item) => !owed.includes(item));
-    this.#owedAgain = this.#owedAgain.filter((item) => !dropped.includes(item));
-    this.#release();
+    const owed = asked.filter(({ message }) => this.#core.owed(overlay, message, now));
+    this.#obligations.drop(asked.filter((item) => !owed.includes(item)));
     return owed;
   }
 
@@ -525,15 +500,15 @@ export class PartitionLoop {
 
   #openGate(): void {
     this.#open = true;
-    this.#release();
+    this.#obligations.open();
   }
 
   // Helpers -------------------------------------------------------------------------------------------------------------
 
-  #context(now: number, viewsFresh: boolean): Parameters<typeof decideBatch>[0] {
+  #context(now: number): BatchContext {
     const { core, partition, partitionCountOf, views, edgeKey } = this.options;
     return {
-      core, partition, partitionCountOf, views, viewsFresh, now, edgeKey,
+      core, partition, partitionCountOf, views, now, edgeKey,
       fullNameOf: (topic, type) => recordsOf(topic).find((name) => name.endsWith(`.${type}`)) ?? type,
       reread: (origin) => this.#reread(origin),
     };
@@ -563,18 +538,6 @@ export class PartitionLoop {
     return clock.now;
   }
 
-  #needsOf(items: readonly QueueItem[], timers: readonly TimerInput[]): readonly { readonly kind: string; readonly group: string }[] {
-    const needs: { readonly kind: string; readonly group: string }[] = [];
-    for (const { what } of items) {
-      if (what.kind !== 'record') continue;
-      if (!PARKED_COMMANDS.has(what.input.type)) needs.push(...this.#core.needs(what.input));
-      const envelope = what.input.body.envelope as Doc | undefined;
-      if (envelope !== undefined) needs.push({ kind: COMMAND_KIND, group: String(envelope.command_id) });
-    }
-    for (const timer of timers) needs.push({ kind: timer.address.kind, group: timer.address.group }, ...this.#core.needs(timer));
-    return needs;
-  }
-
   /** Views must not be behind the cursors this batch moves to; before wire inputs they must not be old either. */
   async #bringViews(items: readonly QueueItem[]): Promise<void> {
     const { views } = this.options;
@@ -593,44 +556,16 @@ export class PartitionLoop {
 
   #projectedHead(): ProjectedHead {
     const { head, offset } = this.#log.position;
-    this.#advanceReactedOffset();
     return {
       seq: head.seq, hash: head.hash, offset, decidedAt: this.#decidedAt, cursors: [...this.#cursors.values()],
-      reactedSeq: this.#reactor.reactedSeq, reactedOffset: this.#unreactedOffsets[0]?.offset ?? this.#reactedOffset,
+      ...this.#obligations.mark(),
     };
-  }
-
-  #trackReactions(records: readonly AcceptedRecord[], offset: number): void {
-    for (const [index, record] of records.entries()) this.#unreactedOffsets.push({ seq: record.seq, offset: offset + index });
-    this.#advanceReactedOffset();
-  }
-
-  #advanceReactedOffset(): void {
-    let count = 0;
-    while ((this.#unreactedOffsets[count]?.seq ?? Infinity) <= this.#reactor.reactedSeq) count += 1;
-    if (count === 0) return;
-    this.#reactedOffset = this.#unreactedOffsets[count - 1]?.offset ?? this.#reactedOffset;
-    this.#unreactedOffsets = this.#unreactedOffsets.slice(count);
-  }
-
-  #owe(records: readonly AcceptedRecord[], overlay: Overlay): void {
-    const reactions = records.map((record): Reaction => ({ seq: record.seq, messages: this.#messagesOf(record, overlay) }));
-    if (this.#open && this.#owedAgain.length === 0) this.#reactor.owe(reactions); else this.#held.push(...reactions);
-  }
-
-  #messagesOf(record: AcceptedRecord, overlay: Overlay): readonly (Outgoing | RawMessage)[] {
-    if (record.type !== 'ParkedResolved') return this.#core.react(record);
-    const id = String(record.body.parked_id);
-    const key = String(overlay.get(PARKED_KIND, `#${id}`, id)?.record_key);
-    const parked = overlay.get(PARKED_KIND, key, id);
-    if (record.body.resolution !== 'redriven' || parked?.reason !== 'FOREIGN_PARTITION') return [];
-    return [{ topic: String(parked.topic), key, value: parked.value as Buffer }];
   }
 
   #mayTimersBeDue(): boolean {
     const now = this.#estimatedNow();
     const next = this.#timers.next() ?? Infinity;
-    const isClockOld = this.options.scheduler.now() - this.#clockAskedAt >= CLOCK_AGE_MS;
+    const isClockOld = this.options.scheduler.now() - this.#clockAskedAt >= clockAgeMs(next - now);
     return this.#timers.needsLoad(now) || next <= now || (next < Infinity && isClockOld);
   }
 
@@ -649,7 +584,7 @@ export class PartitionLoop {
     return Array.from({ length: this.options.partitionCountOf(input.topic) }, (_, partition) => partition);
   }
 
-  #makeDerived(log: { readonly kafka: Kafka; readonly codecs: Codecs; readonly registry: SchemaRegistry; readonly partition: number; readonly partitionCount: number; readonly logId: string }): DerivedWriter | null {
+  #makeDerived(log: { readonly kafka: Kafka; readonly codecs: Codecs; readonly partition: number; readonly partitionCount: number; readonly logId: string }): DerivedWriter | null {
     const { core, derivedStore, scheduler } = this.options;
     if (core.derived === undefined) return null;
     if (derivedStore === undefined) throw new InvariantViolation('derived', 'a derived log needs a store for its position', 'partition');
@@ -662,20 +597,9 @@ export class PartitionLoop {
   #report(where: string, cause: unknown): void { this.options.onEvent?.({ kind: 'error', where, cause }); }
 }
 
-/** Each group once, without those no row can have: a record that names one is parked before anything is decided (L7). */
-function uniqueGroups(groups: readonly { readonly kind: string; readonly group: string }[]): readonly { readonly kind: string; readonly group: string }[] {
-  const unique = new Map(groups.filter(({ group }) => isStorableKey(group)).map((address) => [`${address.kind}\u0000${address.group}`, address]));
-  return [...unique.values()];
-}
-
-/** False for text PostgreSQL refuses in a key. */
-function isStorableKey(key: string): boolean { return !key.includes('\u0000') && key.isWellFormed(); }
-
 function plainCursor(cursor: StoredCursor): StoredCursor {
   return { topic: cursor.topic, partition: cursor.partition, offset: cursor.offset, seq: cursor.seq, hash: cursor.hash };
 }
-
-function isCold(cause: unknown): cause is { readonly kind: string; readonly group: string } { return cause instanceof Error && cause.name === 'NotLoaded'; }
 
 /** What stops the partition until a person acts: a bug of chain, cursor or fence, or a failure that says never. */
 function isFinal(cause: unknown): boolean {

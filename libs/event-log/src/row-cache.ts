@@ -77,7 +77,8 @@ export class Overlay implements StateView {
   #journal: { readonly group: Map<string, Row>; readonly key: string; readonly before: Row | undefined }[] = [];
   readonly changes: Change[] = [];
 
-  constructor(private readonly cache: RowCache) {}
+  /** `onCold` hears of cold groups, which then count as empty: to find out what will be read, never to decide. */
+  constructor(private readonly cache: RowCache, private readonly onCold?: (kind: string, group: string) => void) {}
 
   get(kind: string, group: string, key: string): Doc | undefined {
     return this.#group(kind, group).get(key)?.doc;
@@ -102,6 +103,13 @@ export class Overlay implements StateView {
     }
   }
 
+  /** A scratch copy with the changes so far, in which cold groups count as empty. */
+  probe(onCold: (kind: string, group: string) => void): Overlay {
+    const probe = new Overlay(this.cache, onCold);
+    for (const [id, group] of this.#changed) probe.#changed.set(id, new Map(group));
+    return probe;
+  }
+
   mark(): number { return this.changes.length; }
 
   /** Takes back every change since the mark. */
@@ -118,8 +126,10 @@ export class Overlay implements StateView {
 
   #group(kind: string, group: string): Group {
     const found = this.#changed.get(groupId(kind, group)) ?? this.cache.find(kind, group);
-    if (found === undefined) throw new NotLoaded(kind, group);
-    return found;
+    if (found !== undefined) return found;
+    if (this.onCold === undefined) throw new NotLoaded(kind, group);
+    this.onCold(kind, group);
+    return EMPTY;
   }
 
   #writable(kind: string, group: string): Map<string, Row> {

@@ -3,46 +3,40 @@
 /**
  * Waits.
  *
- * Implementations MUST resolve `sleep` early when the signal fires, and MUST NOT reject.
+ * Implementations MUST resolve `sleep` early when `wake` resolves, and MUST NOT reject.
  */
 export interface Scheduler {
   /** Monotonic enough for pacing, milliseconds. */
   now(): number;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, wake?: Promise<void>): Promise<void>;
 }
 
 /** The real one. */
 export const systemScheduler: Scheduler = {
   now: () => performance.now(),
-  sleep: (ms, signal) => new Promise((resolve) => {
-    if (signal?.aborted === true) { resolve(); return; }
-    const timer = setTimeout(done, Math.max(0, ms));
-    function done(): void { clearTimeout(timer); signal?.removeEventListener('abort', done); resolve(); }
-    signal?.addEventListener('abort', done, { once: true });
+  sleep: (ms, wake) => new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.max(0, ms));
+    void wake?.then(() => { clearTimeout(timer); resolve(); });
   }),
 };
-
-/** Reason of an abort; without one the controller makes an error with a stack, for every wake. */
-const WOKEN = 'woken';
 
 /** Wakes one waiter; a wake while nobody waits is remembered. */
 export class Wake {
   #woken = false;
-  #waiting: AbortController | null = null;
+  #end: (() => void) | null = null;
 
   constructor(private readonly scheduler: Scheduler) {}
 
   wake(): void {
     this.#woken = true;
-    this.#waiting?.abort(WOKEN);
+    this.#end?.();
   }
 
   /** Resolves at the next wake, or after `ms`. */
   async wait(ms: number): Promise<void> {
     if (!this.#woken) {
-      this.#waiting = new AbortController();
-      await this.scheduler.sleep(ms, this.#waiting.signal);
-      this.#waiting = null;
+      await this.scheduler.sleep(ms, new Promise((resolve) => { this.#end = resolve; }));
+      this.#end = null;
     }
     this.#woken = false;
   }

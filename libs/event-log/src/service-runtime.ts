@@ -25,6 +25,8 @@ export interface ServiceRuntimeOptions {
   readonly cores: readonly ServiceCore[];
   readonly kafka: Kafka;
   readonly registry: SchemaRegistry;
+  /** Default: codecs of its own over the registry. */
+  readonly codecs?: Codecs;
   readonly stores: StoreFactory;
   readonly logId: string;
   readonly groupId: string;
@@ -74,7 +76,7 @@ class Runtime implements ServiceRuntime {
   #changing: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ServiceRuntimeOptions) {
-    this.#codecs = createCodecs(options.registry);
+    this.#codecs = options.codecs ?? createCodecs(options.registry);
     this.#scheduler = options.scheduler ?? systemScheduler;
   }
 
@@ -143,9 +145,9 @@ class Runtime implements ServiceRuntime {
   }
 
   #makeView(spec: ViewSpec): LogView {
-    const { kafka, registry, logId, rules } = this.options;
+    const { kafka, logId, rules } = this.options;
     const partitionCount = this.#count(spec.topic);
-    const common = { kafka, registry, codecs: this.#codecs, logId, partitionCount };
+    const common = { kafka, codecs: this.#codecs, logId, partitionCount };
     return new LogView(spec, rules === undefined ? common : { ...common, rules }, (key) => partitionForKey(key, partitionCount), () => this.#scheduler.now());
   }
 
@@ -215,9 +217,9 @@ class Runtime implements ServiceRuntime {
   }
 
   #makeLoop(core: ServiceCore, partition: number): PartitionLoop {
-    const { kafka, registry, logId, stores, edgeKey, settings, rules, onEvent } = this.options;
+    const { kafka, logId, stores, edgeKey, settings, rules, onEvent } = this.options;
     const loop: PartitionLoop = new PartitionLoop({
-      core, partition, kafka, registry, logId, edgeKey, codecs: this.#codecs, views: this.#views, scheduler: this.#scheduler,
+      core, partition, kafka, logId, edgeKey, codecs: this.#codecs, views: this.#views, scheduler: this.#scheduler,
       partitionCountOf: (topic) => this.#count(topic),
       store: stores.partition(core.log, partition),
       ...(core.derived === undefined ? {} : { derivedStore: stores.partition(core.derived.topic, partition) }),

@@ -64,7 +64,7 @@ export type Decoded =
   | { readonly kind: 'unknown_schema'; readonly id: number };
 
 export interface Codecs {
-  /** Looks up (or registers) the schema ids of every record of a topic. Errors: those of the registry. */
+  /** Looks up (or registers) the schema ids of every record of a topic, once; they can be read from then on. Errors: those of the registry; the next call asks again. */
   prepareWriter(topic: string, options?: { readonly register?: boolean }): Promise<void>;
   /**
    * Frames and encodes one record.
@@ -96,6 +96,8 @@ type Reader =
   | { readonly kind: 'bad'; readonly reason: BadReason; readonly detail: string };
 type Resolver = ReturnType<AvroType['createResolver']> | undefined;
 
+const DONE = Promise.resolve();
+
 /** First size of the scratch buffer; it grows to the largest record seen, at most a batch (900 KB) and its frame. */
 const SCRATCH_SIZE = 64 * 1024;
 
@@ -108,14 +110,27 @@ export function createCodecs(registry: SchemaSource): Codecs {
   const writers = new Map<string, Map<string, Writer>>();
   const readers = new Map<number, Reader>();
   const loading = new Map<number, Promise<void>>();
+  const preparing = new Map<string, Promise<void>>();
   const fingerprints = new Map<number, Buffer>();
   const encoder = createEncoder();
 
-  async function prepareWriter(topic: string, options?: { readonly register?: boolean }): Promise<void> {
+  function prepareWriter(topic: string, options?: { readonly register?: boolean }): Promise<void> {
+    const known = preparing.get(topic);
+    if (known !== undefined) return known;
+    const prepared = prepareAnew(topic, options);
+    preparing.set(topic, prepared);
+    prepared.catch(() => preparing.delete(topic));
+    return prepared;
+  }
+
+  async function prepareAnew(topic: string, options?: { readonly register?: boolean }): Promise<void> {
     const prepare = async (fullName: string): Promise<readonly [string, Writer]> => {
       const type = ourType(fullName);
       const id = await registry.idOf(`${topic}-${fullName}`, schemaText(fullName), options);
       fingerprints.set(id, fingerprintOfOurs(fullName, type));
+      // What is written under an id of ours can be read without asking for its schema.
+      readers.set(id, readerOf(schemaText(fullName)));
+      loading.set(id, DONE);
       return [shortName(fullName), { type, frame: frameOf(id), normalForm: normalFormOf(type) }];
     };
     const prepared = options?.register === true ? await inTurn(recordsOf(topic), prepare) : await Promise.all(recordsOf(topic).map(prepare));

@@ -29,6 +29,7 @@ import { ServiceModule } from './service.module.js';
 import type { ServiceHealth } from './running-service.js';
 
 const LOG = 'recourse.things';
+const OTHER_LOG = 'recourse.other-things';
 const ISSUER = { issuer: 'urn:recourse:dev', audience: 'recourse' };
 const thing: KindSpec = { kind: 'thing', table: 'thing', columns: [{ name: 'tenant', type: 'text', of: ({ doc }) => String(doc['tenant']) }] };
 const core = { log: LOG, inputs: [], views: [], kinds: withCommonKinds([thing]) } as unknown as ServiceCore; // the edge reads these members only
@@ -65,21 +66,26 @@ describe('the HTTP edge', () => {
   let health: ServiceHealth;
   let submitted: Submission[];
   let isDatabaseDown = false;
+  let reached: () => boolean;
   let stops = 0;
 
   beforeAll(async () => {
     issuer = await createDevIssuer({ dataDir: folder, ...ISSUER });
     const context: ServiceContext = {
-      definition: { name: 'things', cores: [core], commandTopic: 'recourse.thing-commands', commandLog: LOG },
+      definition: { name: 'things', cores: [core, { ...core, log: OTHER_LOG }], commandTopic: 'recourse.thing-commands', commandLog: LOG },
       host: {
         health: () => health,
         page: (query) => (isDatabaseDown ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'down')) : page(query)),
         commandRow: () => Promise.resolve(null),
         partition: (log, partition) => new MemoryDatabase({ kinds: core.kinds, now: () => 1 }).partition(log, partition),
       },
+      projection: { isReached: () => Promise.resolve(reached()) },
       edge: {
-        submit: (submission) => { submitted.push(submission); return Promise.resolve({ httpStatus: 202, body: '{"status":"pending"}', location: '/v1/commands/c.m' }); },
-        lookUp: (_log, ticket) => Promise.resolve(ticket === 'mine' ? { httpStatus: 409, body: '{"code":"NO"}' } : null),
+        submit: (submission) => { submitted.push(submission); return Promise.resolve({ httpStatus: 202, body: '{"status":"pending"}', location: '/v1/commands/c.m', retryAfterS: 1 }); },
+        lookUp: (log, ticket) => {
+          if (ticket === 'pending' && log === LOG) return Promise.resolve({ httpStatus: 202, body: '{"status":"pending"}', retryAfterS: 1 });
+          return Promise.resolve(ticket === `mine in ${log}` ? { httpStatus: 409, body: `{"code":"${log}"}` } : null);
+        },
       },
       authenticate: createAuthenticate({ ...ISSUER, jwks: { file: join(folder, 'jwks.json') } }),
       metrics: new Metrics(), partitionCount: () => Promise.resolve(6), onError: () => undefined,
@@ -92,7 +98,7 @@ describe('the HTTP edge', () => {
     await app.init();
     await app.getHttpAdapter().getInstance().ready();
   });
-  beforeEach(() => { submitted = []; isDatabaseDown = false; health = { live: true, ready: true, started: true, detail: { lag: 0 } }; });
+  beforeEach(() => { submitted = []; isDatabaseDown = false; reached = () => true; health = { live: true, ready: true, started: true, detail: { lag: 0 } }; });
   afterAll(async () => {
     await app.close();
     expect(stops).toBe(1);
@@ -124,7 +130,7 @@ describe('the HTTP edge', () => {
 
   it('makes a command of a mutating request, with the caller and the key', async () => {
     const answer = await post('/v1/things?x=1', { a: 1 }, { ...await tokenOf('acme', 'maker'), 'idempotency-key': 'k1' });
-    expect([answer.statusCode, answer.headers.location]).toEqual([202, '/v1/commands/c.m']);
+    expect([answer.statusCode, answer.headers.location, answer.headers['retry-after']]).toEqual([202, '/v1/commands/c.m', '1']);
     expect(submitted[0]).toMatchObject({
       topic: 'recourse.thing-commands', log: LOG, key: 'acme', tenant: 'acme', route: 'POST /v1/things', idempotencyKey: 'k1', body: { a: 1 }, principal: { subject: 'dana', roles: ['maker'] },
     });
@@ -133,8 +139,21 @@ describe('the HTTP edge', () => {
 
   it('answers with what a command came to, and 404 for the ticket of another', async () => {
     const acme = await tokenOf('acme');
-    expect((await get('/v1/commands/mine', acme)).statusCode).toBe(409);
+    for (const log of [LOG, OTHER_LOG]) expect((await get(`/v1/commands/${encodeURIComponent(`mine in ${log}`)}`, acme)).json()).toEqual({ code: log });
     expect((await get('/v1/commands/theirs', acme)).statusCode).toBe(404);
+    const pending = await get('/v1/commands/pending', acme);
+    expect([pending.statusCode, pending.headers['retry-after']]).toEqual([202, '1']);
+  });
+
+  it('never says that there is nothing while rows are behind their log', async () => {
+    const acme = await tokenOf('acme');
+    reached = () => false;
+    const behind = await get('/v1/things/late', acme);
+    expect([behind.statusCode, behind.headers['retry-after'], behind.json<{ code: string }>().code]).toEqual([503, '1', 'PROJECTION_BEHIND']);
+    // The row came while the edge waited for the end of the log.
+    reached = () => rows.push({ partition: 0, kind: 'thing', group: 'late', key: 'late', dueAt: null, doc: { tenant: 'acme', id: 'late' } }) > 0;
+    expect((await get('/v1/things/late', acme)).statusCode).toBe(200);
+    rows.pop();
   });
 
   it('says 503 with the failure while the database is away', async () => {

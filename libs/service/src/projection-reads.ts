@@ -34,6 +34,8 @@ export interface Page {
  */
 export interface ProjectionReads {
   page(query: PageQuery): Promise<Page>;
+  /** Rows that a list of these would have. */
+  count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number>;
   /** Row of kind `command`, or null as long as it is not projected. */
   commandRow(log: string, commandId: string): Promise<PlacedRow | null>;
 }

@@ -7,8 +7,8 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
-import { createServiceRuntime, withCommonKinds } from '@recourse/event-log';
-import type { ServiceCore, ServiceRuntime } from '@recourse/event-log';
+import { createServiceRuntime, PARKED_KIND, withCommonKinds } from '@recourse/event-log';
+import type { ServiceCore } from '@recourse/event-log';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
@@ -21,13 +21,17 @@ import { EventLogTransport } from './event-log.transport.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
 import type { ProjectedLog } from './outbound/postgres-schema.js';
+import { measuredKafka, measuredStores } from './measured.js';
+import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { gauge, tell } from './runtime-events.js';
+import type { RunningService } from './running-service.js';
 import { databaseUrlOf, jwksOf } from './service-config.js';
 import type { ServiceConfig } from './service-config.js';
 import type { ServiceContext, ServiceDefinition } from './service-context.js';
 import { ServiceHost } from './service-host.js';
 import type { ServiceDatabase } from './service-host.js';
 import { ServiceModule } from './service.module.js';
+import { StandingGauges } from './standing-gauges.js';
 
 /** Partition count of a topic that exists. */
 export type PartitionCountOf = (topic: string) => number;
@@ -98,14 +102,17 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
   const edge = new CommandEdge({
     codecs: createCodecs(registry), producer: () => kafka.wireProducer(), commandRow: (log, id) => host.commandRow(log, id), edgeKey: config.edgeKey, patienceMs: config.patienceMs,
   });
+  const counts = new Map<string, Promise<number>>();
+  const partitionCount = (topic: string): Promise<number> => remembered(counts, topic, async () => countOf(await counted(kafka, [topic]), topic));
+  const projection = new ProjectionEnd({ reader: () => kafka.rawReader(), partitionCount, head: (log, partition) => host.partition(log, partition).head(), projectedHere: (log, partition) => host.projected(log, partition), logId: config.logId });
   const context: ServiceContext = {
     definition: { name: spec.name, cores: shapes, commandTopic: spec.commandTopic, commandLog: spec.commandLog },
-    host, edge, metrics,
+    host, edge, projection, metrics,
     authenticate: createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) }),
-    partitionCount: async (topic) => countOf(await counted(kafka, [topic]), topic),
+    partitionCount,
     onError: (error) => { logger.error({ err: error }, 'a request failed'); },
   };
-  return { context, host, stop: async () => { await edge.close(); await host.stop(); } };
+  return { context, host, stop: async () => { await edge.close(); await projection.close(); await host.stop(); } };
 }
 
 interface RuntimeParts {
@@ -118,13 +125,24 @@ interface RuntimeParts {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-function runtimeOf({ config, spec, kafka, registry, metrics, logger, counts }: RuntimeParts, stores: ServiceDatabase): ServiceRuntime {
+function runtimeOf({ config, spec, kafka, registry, metrics, logger, counts }: RuntimeParts, database: ServiceDatabase): RunningService {
+  const cores = spec.cores((topic) => countOf(counts, topic));
   const runtime = createServiceRuntime({
-    cores: spec.cores((topic) => countOf(counts, topic)), kafka, registry, stores, logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey, sessionTimeoutMs: config.sessionTimeoutMs,
-    onEvent: (event) => { tell(event, metrics, logger); },
+    cores, kafka: measuredKafka(kafka, metrics), registry, stores: measuredStores(database, metrics), logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey,
+    sessionTimeoutMs: config.sessionTimeoutMs, onEvent: (event) => { tell(event, metrics, logger); },
   });
-  metrics.beforeRead(() => { gauge(runtime.loops().map((loop) => loop.health()), metrics); });
-  return runtime;
+  const standing = new StandingGauges({
+    metrics, logs: cores.map(({ log }) => log), loops: () => runtime.loops(), reader: () => kafka.rawReader(),
+    parkedOpen: (log) => database.count({ log, kind: PARKED_KIND, where: { open: true } }),
+  });
+  metrics.beforeRead(async () => {
+    gauge(runtime.loops().map((loop) => loop.health()), metrics, Date.now());
+    await standing.refresh();
+  });
+  return {
+    start: () => runtime.start(), health: () => runtime.health(), projected: (log, partition) => projectedIn(runtime.loops(), log, partition),
+    stop: async () => { await standing.close(); await runtime.stop(); },
+  };
 }
 
 /** The logs whose rows and heads live in the service's database: its own, and those derived from them. */
@@ -132,6 +150,14 @@ function logsOf(cores: readonly ServiceCore[]): readonly ProjectedLog[] {
   return cores.flatMap(({ log, kinds, derived }) => [
     { log, kinds: withCommonKinds(kinds) }, ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
   ]);
+}
+
+/** Partition counts never change (DESIGN 3.2); what could not be asked is asked again. */
+function remembered(known: Map<string, Promise<number>>, topic: string, ask: () => Promise<number>): Promise<number> {
+  const asking = known.get(topic) ?? ask();
+  known.set(topic, asking);
+  asking.catch(() => { known.delete(topic); });
+  return asking;
 }
 
 function countsOf(kafka: Kafka, cores: readonly ServiceCore[]): Promise<ReadonlyMap<string, number>> {

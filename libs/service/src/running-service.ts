@@ -10,9 +10,19 @@ export interface ServiceHealth {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
+/** A partition that this process owns and has projected. */
+export interface ProjectedHere {
+  /** Last record this process has projected. */
+  readonly seq: number;
+  /** Has the loop read its log anew, and project what the database lacks. */
+  readonly readAnew: () => void;
+}
+
 /** Runs the logs of one service. `start` resolves when inputs are being read; `stop` leaves the group and finishes batches. */
 export interface RunningService {
   start(): Promise<void>;
   stop(): Promise<void>;
   health(): ServiceHealth;
+  /** Null for a partition that this process does not own, or is reading anew already. */
+  projected(log: string, partition: number): ProjectedHere | null;
 }

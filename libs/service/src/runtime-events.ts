@@ -36,14 +36,19 @@ export function tell(event: PlacedEvent, metrics: Metrics, logger: Pick<Logger, 
   }
 }
 
-/** Gauges that are read off the loops when somebody asks for metrics. */
-export function gauge(loops: readonly LoopHealth[], metrics: Metrics): void {
+const PER_PARTITION = ['projectionLag', 'reactionLag', 'inputsWaiting', 'obligationAgeSeconds', 'partitionsOwned'] as const;
+
+/** Gauges that are read off the loops when somebody asks for metrics. `now` is epoch milliseconds. */
+export function gauge(loops: readonly LoopHealth[], metrics: Pick<Metrics, 'set' | 'clear'>, now: number): void {
+  // A partition that went to another process is told by that one.
+  for (const name of PER_PARTITION) metrics.clear(name);
   const owned = new Map<string, number>();
-  for (const { log, partition, seq, projectedSeq, reactedSeq, waiting } of loops) {
+  for (const { log, partition, seq, projectedSeq, reactedSeq, waiting, owedSince } of loops) {
     owned.set(log, (owned.get(log) ?? 0) + 1);
     metrics.set('projectionLag', { log, partition }, Math.max(0, seq - projectedSeq));
     metrics.set('reactionLag', { log, partition }, Math.max(0, seq - reactedSeq));
     metrics.set('inputsWaiting', { log, partition }, waiting);
+    metrics.set('obligationAgeSeconds', { log, partition }, owedSince === null ? 0 : Math.max(0, now - owedSince) / 1_000);
   }
   for (const [log, count] of owned) metrics.set('partitionsOwned', { log }, count);
 }

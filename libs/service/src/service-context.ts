@@ -3,6 +3,7 @@ import type { ServiceCore } from '@recourse/event-log';
 import type { Metrics } from '@recourse/telemetry';
 import type { Authenticate } from './edge/authenticate.js';
 import type { CommandEdge } from './edge/command-edge.js';
+import type { ProjectionEnd } from './projection-end.js';
 import type { ServiceHost } from './service-host.js';
 
 /** What one service is made of, beside its configuration. */
@@ -20,6 +21,7 @@ export interface ServiceContext {
   readonly definition: ServiceDefinition;
   readonly host: Pick<ServiceHost, 'health' | 'page' | 'commandRow' | 'partition'>;
   readonly edge: Pick<CommandEdge, 'submit' | 'lookUp'>;
+  readonly projection: Pick<ProjectionEnd, 'isReached'>;
   readonly authenticate: Authenticate;
   readonly metrics: Metrics;
   /** Partition count of a log; asked once. */

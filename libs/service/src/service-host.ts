@@ -9,7 +9,7 @@ import type { PartitionStore } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
 import type { Page, PageQuery, PlacedRow, ProjectionReads } from './projection-reads.js';
-import type { RunningService, ServiceHealth } from './running-service.js';
+import type { ProjectedHere, RunningService, ServiceHealth } from './running-service.js';
 
 export interface ServiceDatabase extends ProjectionReads {
   partition(log: string, partition: number): PartitionStore;
@@ -68,7 +68,11 @@ export class ServiceHost implements ProjectionReads {
     return this.isStopping ? { ...health, ready: false } : health;
   }
 
+  /** Null before the loop runs, too. */
+  projected(log: string, partition: number): ProjectedHere | null { return this.runtime?.projected(log, partition) ?? null; }
+
   async page(query: PageQuery): Promise<Page> { return this.opened().page(query); }
+  async count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number> { return this.opened().count(query); }
   async commandRow(log: string, commandId: string): Promise<PlacedRow | null> { return this.opened().commandRow(log, commandId); }
   partition(log: string, partition: number): PartitionStore { return this.opened().partition(log, partition); }
 

@@ -9,7 +9,7 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 function parts({ databaseFailures = 0, loopFailure = null as Error | null } = {}) {
   const told: string[] = [];
   const database: ServiceDatabase = {
-    page: () => Promise.resolve({ rows: [], next: null }), commandRow: () => Promise.resolve(null),
+    page: () => Promise.resolve({ rows: [], next: null }), count: () => Promise.resolve(0), commandRow: () => Promise.resolve(null),
     partition: () => { throw new Error('not asked'); }, close: () => { told.push('database closed'); return Promise.resolve(); },
   };
   let failures = databaseFailures;
@@ -23,6 +23,7 @@ function parts({ databaseFailures = 0, loopFailure = null as Error | null } = {}
       start: () => { if (loopFailure) return Promise.reject(loopFailure); told.push('loop started'); return Promise.resolve(); },
       stop: () => { told.push('loop stopped'); return Promise.resolve(); },
       health: () => ({ live: true, ready: true, started: true, detail: {} }),
+      projected: () => null,
     }),
     logger: quiet, sleep: () => new Promise((resolve) => { setImmediate(resolve); }),
   });

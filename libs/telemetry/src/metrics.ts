@@ -9,16 +9,16 @@ export const METRICS = {
   appendsUnknown: { name: 'recourse_appends_unknown_total', kind: 'counter', help: 'Appends whose outcome was unknown, so that the tail was read anew.', labels: ['log', 'partition'] },
   projectionsFenced: { name: 'recourse_projections_fenced_total', kind: 'counter', help: 'Projections refused because another owner had moved the head.', labels: ['log', 'partition'] },
   takeOvers: { name: 'recourse_take_overs_total', kind: 'counter', help: 'Partitions this process became owner of.', labels: ['log'] },
-  cursorLag: { name: 'recourse_cursor_lag_records', kind: 'gauge', help: 'Records between a cursor and the end of its input.', labels: ['log', 'partition', 'topic'] },
+  cursorLag: { name: 'recourse_cursor_lag_records', kind: 'gauge', help: 'Records between what was read of an input and its end, over its partitions.', labels: ['log', 'partition', 'topic'] },
   inputsWaiting: { name: 'recourse_inputs_waiting', kind: 'gauge', help: 'Input records fetched and not yet decided.', labels: ['log', 'partition'] },
   projectionLag: { name: 'recourse_projection_lag_records', kind: 'gauge', help: 'Accepted records that are not projected yet.', labels: ['log', 'partition'] },
   reactionLag: { name: 'recourse_reaction_lag_records', kind: 'gauge', help: 'Accepted records whose messages are not known to be sent.', labels: ['log', 'partition'] },
   parkedOpen: { name: 'recourse_parked_open', kind: 'gauge', help: 'Parked records nobody has decided on.', labels: ['log'] },
-  obligationAgeSeconds: { name: 'recourse_obligation_age_seconds', kind: 'gauge', help: 'Age of the oldest open obligation.', labels: ['log', 'partition'] },
+  obligationAgeSeconds: { name: 'recourse_obligation_age_seconds', kind: 'gauge', help: 'Age of the oldest record that opened an obligation which is not met yet; 0 without one.', labels: ['log', 'partition'] },
   partitionsOwned: { name: 'recourse_partitions_owned', kind: 'gauge', help: 'Partitions this process owns.', labels: ['log'] },
   isReady: { name: 'recourse_ready', kind: 'gauge', help: '1 when the service answers, else 0.', labels: [] },
   batchRecords: { name: 'recourse_batch_records', kind: 'histogram', help: 'Records per append.', labels: ['log'], buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000] },
-  appendSeconds: { name: 'recourse_append_seconds', kind: 'histogram', help: 'Time from produce to acceptance.', labels: ['log'], buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] },
+  appendSeconds: { name: 'recourse_append_seconds', kind: 'histogram', help: 'Time from the produce request of a batch until the broker said where it landed.', labels: ['log'], buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] },
   projectSeconds: { name: 'recourse_project_seconds', kind: 'histogram', help: 'Time of one projection transaction.', labels: ['log'], buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] },
   commandSeconds: { name: 'recourse_command_seconds', kind: 'histogram', help: 'Time from request to projected answer of an edge command.', labels: ['route', 'outcome'], buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] },
   requestsRefused: { name: 'recourse_requests_refused_total', kind: 'counter', help: 'HTTP requests refused, by code.', labels: ['code'] },
@@ -41,7 +41,7 @@ export class Metrics {
   private readonly counters = new Map<string, Counter>();
   private readonly gauges = new Map<string, Gauge>();
   private readonly histograms = new Map<string, Histogram>();
-  private refresh: (() => void) | undefined;
+  private refresh: (() => void | Promise<void>) | undefined;
 
   constructor(labels: Readonly<Record<string, string>> = {}) {
     this.registry.setDefaultLabels({ ...labels });
@@ -57,12 +57,15 @@ export class Metrics {
 
   observe<N extends NameOf<'histogram'>>(metric: N, labels: LabelsOf<N>, value: number): void { this.histograms.get(METRICS[metric].name)?.observe({ ...labels }, value); }
 
-  /** Called before every read: sets gauges that are cheap to read off and costly to keep. */
-  beforeRead(refresh: () => void): void { this.refresh = refresh; }
+  /** Forgets every value of a gauge, so that what is gone is told no more. */
+  clear(metric: NameOf<'gauge'>): void { this.gauges.get(METRICS[metric].name)?.reset(); }
+
+  /** Called before every read: sets gauges that are cheap to read off and costly to keep. It must not fail. */
+  beforeRead(refresh: () => void | Promise<void>): void { this.refresh = refresh; }
 
   /** Text in the Prometheus exposition format. */
-  text(): Promise<string> {
-    this.refresh?.();
+  async text(): Promise<string> {
+    await this.refresh?.();
     return this.registry.metrics();
   }
 

@@ -34,8 +34,8 @@ export async function benchAppend(size: AppendSize): Promise<Measured> {
     await prepareWriters(bench, LOG);
     const producer = bench.raw.producer({ idempotent: false, allowAutoTopicCreation: false, maxInFlightRequests: 1, retry: { retries: 0 } });
     await producer.connect();
-    const { kafka, codecs, registry } = bench;
-    const log = new OwnLog({ kafka, codecs, registry, topic: LOG, partition: 0, partitionCount: PARTITIONS, logId: freshLogId() });
+    const { kafka, codecs } = bench;
+    const log = new OwnLog({ kafka, codecs, topic: LOG, partition: 0, partitionCount: PARTITIONS, logId: freshLogId() });
     await log.prepare();
     try {
       return await measure(bench, log, producer, size);

@@ -12,6 +12,7 @@ import { TOPICS } from '@recourse/messages';
 import { emptyTopics, say, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import { openEcho } from './echo.js';
+import { hopTimes } from './hop-times.js';
 import type { Echo } from './echo.js';
 import { Traffic } from './traffic.js';
 import type { Measured } from './report.js';
@@ -21,7 +22,8 @@ import { median, percentile } from './rounds.js';
 const MAX_WAIT_MS = 100;
 const TENANT = 'acme';
 const ECHO_TOPIC = 'bench.hop';
-const POLL_MS = 1;
+/** Between two looks; each costs the orchestrator and the database a query, which a shorter wait would have them do instead of the recovery. */
+const POLL_MS = 5;
 const PATIENCE_MS = 30_000;
 const WARM_UPS = 5;
 const COUNTED = 5;
@@ -71,6 +73,7 @@ async function measure(bench: BenchStack, system: System, echo: Echo, samples: n
     await idle(index);
     raw.push(await echo.hop());
   }
+  const times = await hopTimes(bench, (name) => /^(?:run_bench_|order\/)(\d+)/.exec(name)?.[1] ?? null);
   const { perExecution, perRecovery } = await countTraffic(bench, system, samples);
   return {
     figures: { hop_p50_ms: median(ours), hop_p99_ms: percentile(ours, 0.99), hop_raw_p50_ms: median(raw), hop_raw_p99_ms: percentile(raw, 0.99) },
@@ -84,6 +87,7 @@ async function measure(bench: BenchStack, system: System, echo: Echo, samples: n
     notes: [
       'hop: four services, issuer, broker, registry, PostgreSQL and the bench share the cores, all idle but for the one recovery',
       ...HOPS.map((hop) => `  ${hop}`), `  records of one recovery: ${perRecovery.types}`,
+      '  from record to record, median:', ...times.map(({ hop, ms }) => `    ${hop.padEnd(44)} ${ms.toFixed(0).padStart(4)} ms`),
     ],
   };
 }

@@ -52,11 +52,16 @@ function jobsOf({ seeds, events, mutant, isControl }: Options): readonly Job[] {
   return Array.from({ length: seeds.to - seeds.from + 1 }, (_, index) => ({ seed: seeds.from + index, events, mutant, isControl }));
 }
 
+/** Seeds between two lines of progress. */
+const PROGRESS_EVERY = 100;
+
 async function range(options: Options): Promise<number> {
   const tally = new Tally();
+  const jobs = jobsOf(options);
   let failed = 0;
-  await runJobs(jobsOf(options), options.workers, (result, job) => {
+  await runJobs(jobs, options.workers, (result, job) => {
     tally.add(result);
+    if (tally.seeds % PROGRESS_EVERY === 0) console.log(`${String(tally.seeds)} of ${String(jobs.length)} seeds, ${String(failed)} failed`);
     if (result.violations.length > 0) { failed += 1; tellFailure(result, job); }
     return failed < 20 ? 'go_on' : 'enough';
   });

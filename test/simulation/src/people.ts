@@ -1,5 +1,4 @@
 // People at a screen: they read rows of the databases, as an interface would show them, and act, rightly or not.
-import { decodeDoc } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
 import { INITIATORS, person, TENANTS } from './stories.js';
 import { keyOn, Outside } from './outside.js';
@@ -33,7 +32,6 @@ export class People {
   #random: Random;
   #approved: { readonly step: ShownStep; readonly by: string }[] = [];
   #handled = new Set<string>();
-  #shown = new WeakMap<Buffer, object>();
 
   constructor(private readonly world: World) {
     this.#random = world.random.fork();
@@ -127,19 +125,10 @@ export class People {
     const groups = this.world.databases[service].read(log, partition).kinds.get(kind) ?? new Map<string, never>();
     const found: Shown[] = [];
     for (const group of [...groups.keys()].sort()) {
-      const rows: ReadonlyMap<string, { readonly doc: Buffer }> = groups.get(group) ?? new Map();
-      for (const [, { doc }] of [...rows].sort(([one], [other]) => (one < other ? -1 : 1))) found.push(this.#decoded(doc) as Shown);
+      const rows: ReadonlyMap<string, { readonly doc: unknown }> = groups.get(group) ?? new Map();
+      for (const [, { doc }] of [...rows].sort(([one], [other]) => (one < other ? -1 : 1))) found.push(doc as Shown);
     }
     return found;
-  }
-
-  /** A stored document is never changed in place: what was decoded stays right. */
-  #decoded(doc: Buffer): unknown {
-    const known = this.#shown.get(doc);
-    if (known !== undefined) return known;
-    const decoded = decodeDoc(doc);
-    this.#shown.set(doc, decoded);
-    return decoded;
   }
 }
 

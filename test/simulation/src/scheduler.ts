@@ -52,13 +52,15 @@ export class Scheduler {
     });
   }
 
-  /** Resolves after `ms` of virtual time, or when the signal fires. */
-  sleep(actor: SimActor, ms: number, signal?: AbortSignal): Promise<void> {
+  /** Resolves after `ms` of virtual time, or when the signal fires or resolves. */
+  sleep(actor: SimActor, ms: number, signal?: AbortSignal | Promise<void>): Promise<void> {
     return new Promise((resolve) => {
       if (!actor.alive) return;
-      if (signal?.aborted === true) { resolve(); return; }
+      if (signal instanceof AbortSignal && signal.aborted) { resolve(); return; }
       const timer = this.at(this.now + Math.max(0, ms), () => { this.#ready.push({ actor, kind: 'sleep', stage: 'before', go: resolve }); });
-      signal?.addEventListener('abort', () => { timer.cancelled = true; if (actor.alive) resolve(); }, { once: true });
+      const wake = (): void => { timer.cancelled = true; if (actor.alive) resolve(); };
+      if (signal instanceof Promise) void signal.then(wake);
+      else signal?.addEventListener('abort', wake, { once: true });
     });
   }
 

@@ -76,7 +76,7 @@ export class Stories {
     state_again: () => { this.#stateAgain((body) => body); },
     state_otherwise: () => { this.outside.told += 1; this.#stateAgain((body) => ({ ...body, statement: plainPayload({ changed: this.#count += 1 }) })); },
     trigger: () => { const told = this.#someExecuted(); if (told !== null) this.#trigger(told.body); },
-    trigger_early: () => { void this.#execute(0, true); },
+    trigger_early: () => { void this.#execute(0, true); this.#triggerUnknown(); },
     reserve: () => { this.#reserve(this.#random.chance(0.5) ? this.#someExecuted()?.body ?? null : null); },
     release: () => {
       const told = this.#someExecuted();
@@ -156,7 +156,13 @@ export class Stories {
     void this.outside.send(EXECUTIONS, 'ToolExecuted', body.run_id, body);
   }
 
-  #trigger({ tenant, run_id, effect_key }: ToolExecuted): void {
+  /** Names a commit that nobody ever makes. */
+  #triggerUnknown(): void {
+    const tenant = this.#tenant();
+    this.#trigger({ tenant, run_id: this.#run(tenant), effect_key: this.#id('never') });
+  }
+
+  #trigger({ tenant, run_id, effect_key }: Pick<ToolExecuted, 'tenant' | 'run_id' | 'effect_key'>): void {
     const caller = this.#random.chance(0.9) ? person(tenant, 'rita', 'reporter') : person(tenant, 'mallory', 'reader');
     void this.outside.command('recourse.recovery-commands', 'TriggerRollback', run_id, caller, { run_id, mutation_id: mutationId(tenant, run_id, effect_key), reason: 'the critic says so' });
   }

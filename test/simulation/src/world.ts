@@ -8,7 +8,7 @@ import type { LoopEvent, ServiceCore, ServiceRuntime, StoreFactory } from '@reco
 import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
 import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
 import { createCodecs, TOPICS } from '@recourse/messages';
-import type { Codecs } from '@recourse/messages';
+import type { Codecs, Decoded } from '@recourse/messages';
 import { assumptionsCore, mutationsCore } from '@recourse/mutation-ledger';
 import { recoveriesCore } from '@recourse/recovery-orchestrator';
 import { ALL_RULES as ALL_WORKER_RULES, createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/sdk';
@@ -206,7 +206,7 @@ export class World {
   /** A runtime of a service: the production code, on this world's ports. */
   runtimeOf(actor: SimActor, service: ServiceName, stores: StoreFactory, rules: typeof ALL_LOOP_RULES): ServiceRuntime {
     return createServiceRuntime({
-      cores: this.cores[service], kafka: this.kafkaOf(actor), registry: this.registry.forActor(actor.name), stores, logId: LOG_ID,
+      cores: this.cores[service], kafka: this.kafkaOf(actor), registry: this.registry.forActor(actor.name), codecs: readOnce(createCodecs(this.registry.forActor(actor.name))), stores, logId: LOG_ID,
       groupId: actor.role === 'rebuild' ? actor.name : service, scheduler: pacingOf(this.scheduler, actor), edgeKey: null, rules,
       settings: { itemsMax: 40, groupsMax: 60, lazyProgressMs: 400, viewAgeMs: 250 },
       onEvent: (event) => { this.#onLoop(actor, event); },
@@ -233,17 +233,17 @@ export class World {
     const wrap = (core: ServiceCore): ServiceCore => mutation?.core?.(core, this.mutantContext) ?? core;
     return {
       'contract-registry': [wrap(registryCore())],
-      'mutation-ledger': [wrap(assumptionsCore()), wrap(mutationsCore({ effectsMax: 4 }))],
+      'mutation-ledger': [wrap(assumptionsCore()), wrap(mutationsCore({ effectsMax: 4, concludeWithinMs: profile.reviewDeadlineMs, reviewDeadlineMs: profile.reviewDeadlineMs }))],
       'recovery-orchestrator': [wrap(recoveriesCore({
         leaseKey: Buffer.alloc(32, 7), leaseMs: profile.leaseMs, reviewDeadlineMs: profile.reviewDeadlineMs, backoff: { baseMs: 300, maxMs: 3_000 }, ownerOf,
         ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),
       }))],
-      'budget-accountant': [wrap(budgetsCore({ partitionCount: PARTITIONS }))],
+      'budget-accountant': [wrap(budgetsCore({ partitionCount: PARTITIONS, escalationDeadlineMs: profile.reviewDeadlineMs, settleWithinMs: profile.reviewDeadlineMs }))],
     };
   }
 
   #makeDatabase(cores: readonly ServiceCore[]): MemoryDatabase {
-    return new MemoryDatabase({ kinds: withCommonKinds(cores.flatMap(({ kinds }) => kinds)), now: () => this.databaseNow() });
+    return new MemoryDatabase({ kinds: withCommonKinds(cores.flatMap(({ kinds }) => kinds)), now: () => this.databaseNow(), keepsReferences: true });
   }
 
   makeEmptyDatabase(service: ServiceName): MemoryDatabase { return this.#makeDatabase(this.cores[service]); }
@@ -285,6 +285,23 @@ export class World {
       default:
     }
   }
+}
+
+/** What each value was decoded to: every reader of a topic is handed the same bytes. */
+const DECODED = new WeakMap<Buffer, Decoded>();
+
+/** The same codecs; a value that any process has decoded is not decoded again. */
+function readOnce(codecs: Codecs): Codecs {
+  return {
+    ...codecs,
+    decodeSync: (value) => {
+      const known = value === null ? undefined : DECODED.get(value);
+      if (known !== undefined) return known;
+      const decoded = codecs.decodeSync(value);
+      if (value !== null && decoded.kind === 'decoded') DECODED.set(value, decoded);
+      return decoded;
+    },
+  };
 }
 
 /** Agent a1 has a registered owner, a2 has none. */

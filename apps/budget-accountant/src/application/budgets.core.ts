@@ -8,13 +8,14 @@
 //   B3. Each effect has one reservation id; whatever is said twice changes nothing the second time.
 import { CLASS_WEIGHTS, contractByDigest, contractByName, contractView, weighted, weightOf } from '@recourse/contract';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
-import type { DecideContext, Decision, Input, RecordInput, ServiceCore, StateView } from '@recourse/event-log';
+import type { DecideContext, Decision, Input, RecordInput, ServiceCore, StateView, TimerInput } from '@recourse/event-log';
 import { assertNever, InvariantViolation, partitionForKey } from '@recourse/kernel';
 import type { Money, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
 import { decideEscalation, decideOpen, decideRelease, decideReserve, escalationIdOf, reservationIdOf } from '../domain/budget/budget.decider.js';
 import type { Scopes } from '../domain/budget/budget.decider.js';
 import { BUDGET_REJECTIONS } from '../domain/budget/budget.messages.js';
-import type { BudgetAnswer, BudgetCommand, EscalationPolicy, ReserveBudgetCommand } from '../domain/budget/budget.messages.js';
+import type { BudgetAnswer, BudgetCommand, BudgetEvent, Escalation, EscalationPolicy, Reservation, ReserveBudgetCommand } from '../domain/budget/budget.messages.js';
+import { escalateReservation, passOn } from '../domain/budget/overdue.decider.js';
 import { refund, release, settle } from '../domain/budget/settlement.decider.js';
 import type { ExecutionEnd } from '../domain/budget/settlement.decider.js';
 import { BUDGET_COMMAND_TYPES, commandOf } from './budgets.commands.js';
@@ -31,28 +32,33 @@ export interface BudgetsCoreConfig {
   readonly escalationOwner?: string;
   /** How long a person has to decide; milliseconds. */
   readonly escalationDeadlineMs?: number;
+  /** How long a reservation may stand unused before a person is asked; milliseconds. */
+  readonly settleWithinMs?: number;
 }
 
 /** A working day and a night: an escalation stops an agent, an overrun has already happened. */
 const ESCALATION_DEADLINE_MS = 24 * 3_600_000;
 
+/** A day: longer than an agent's run, shorter than anybody wants a budget held for nothing. */
+const SETTLE_WITHIN_MS = 24 * 3_600_000;
+
 /** Builds the core of the budget accountant. */
 export function budgetsCore(config: BudgetsCoreConfig): ServiceCore {
-  const policy: EscalationPolicy = { owner: config.escalationOwner ?? 'role:approver', deadlineMs: config.escalationDeadlineMs ?? ESCALATION_DEADLINE_MS };
+  const policy: EscalationPolicy = { owner: config.escalationOwner ?? 'role:approver', deadlineMs: config.escalationDeadlineMs ?? ESCALATION_DEADLINE_MS, settleWithinMs: config.settleWithinMs ?? SETTLE_WITHIN_MS };
   return {
     log: BUDGETS_LOG,
     inputs: [
       { topic: BUDGET_COMMANDS, source: 'wire', mode: 'aligned', types: BUDGET_COMMAND_TYPES },
-      { topic: MUTATIONS_LOG, source: 'log', mode: 'broadcast', types: ['MutationRecorded', 'RecoverabilityChanged'] },
+      { topic: MUTATIONS_LOG, source: 'log', mode: 'broadcast', types: ['MutationRecorded', 'RecoverabilityChanged'], concerns: (input, partition) => isOwn(partition, input, config.partitionCount) && isOfAnEnd(input) },
     ],
     views: [contractView],
     kinds: BUDGET_KINDS,
     keyOf: (record) => String(record.body['tenant']),
     needs: needsOf,
     decide: (context, input) => {
-      if (input.source === 'timer') return NOTHING;
+      if (input.source === 'timer') return onTimer(context, input, policy);
       if (input.source === 'wire') return onCommand(context, input, policy);
-      return isOwn(context, input, config.partitionCount) ? onMutation(context, input, policy) : NOTHING;
+      return isOwn(context.partition, input, config.partitionCount) ? onMutation(context, input, policy) : NOTHING;
     },
     evolve: evolveBudgets,
     react: () => [],
@@ -61,16 +67,29 @@ export function budgetsCore(config: BudgetsCoreConfig): ServiceCore {
   };
 }
 
+function onTimer({ state, now }: DecideContext, { address }: TimerInput, policy: EscalationPolicy): Decision {
+  const event = address.kind === 'escalation' ? overdueEscalation(readEscalation(state, address.key), policy, now) : overdueReservation(readReservation(state, address.key), policy, now);
+  return event === null ? NOTHING : facts(event);
+}
+
+function overdueEscalation(escalation: Escalation | null, policy: EscalationPolicy, now: number): BudgetEvent | null {
+  return escalation === null ? null : passOn(escalation, policy, now);
+}
+
+function overdueReservation(reservation: Reservation | null, policy: EscalationPolicy, now: number): BudgetEvent | null {
+  return reservation === null ? null : escalateReservation(reservation, policy, now);
+}
+
 function onCommand(context: DecideContext, input: RecordInput, policy: EscalationPolicy): Decision {
   const command = commandOf(input);
   if (input.key !== command.asker.tenant) return refused(BUDGET_REJECTIONS.KEY_MISMATCH, 'KEY_MISMATCH', 'the record key of a budget command is its tenant');
-  const { state } = context;
+  const { state, now } = context;
   const { tenant } = command.asker;
   switch (command.type) {
     case 'OpenBudget': return answered(decideOpen(command, readBudget(state, tenant, command.scope, command.scopeId, command.currency)));
     case 'ReserveBudget': return onReserve(context, command, policy);
     case 'ReleaseReservation': return answered(decideRelease(command, readReservation(state, reservationIdOf(tenant, command.runId, command.effectKey))));
-    case 'DecideEscalation': return answered(decideEscalation(command, isId(command.escalationId) ? readEscalation(state, command.escalationId) : null));
+    case 'DecideEscalation': return answered(decideEscalation(command, isId(command.escalationId) ? readEscalation(state, command.escalationId) : null, now, policy));
     default: return assertNever(command);
   }
 }
@@ -105,7 +124,7 @@ function onMutation(context: DecideContext, input: RecordInput, policy: Escalati
 }
 
 function onRecoverability(state: StateView, change: RecoverabilityChanged): Decision {
-  if (change.event !== 'compensation_verified' && change.event !== 'cancelled') return NOTHING;
+  if (!isOfInterest(change.event)) return NOTHING;
   const reservation = reservationOfMutation(state, change.mutation_id);
   return facts(...(change.event === 'cancelled' ? release(reservation, 'cancelled') : refund(change.mutation_id, reservation)));
 }
@@ -124,10 +143,17 @@ function weightOfMutation({ views, viewsFresh }: DecideContext, { terms, ref }: 
 }
 
 /** Is this a record of a tenant that lives on the partition that reads it? (B2) */
-function isOwn({ partition }: DecideContext, input: RecordInput, partitionCount: number): boolean {
+function isOwn(partition: number, input: RecordInput, partitionCount: number): boolean {
   const tenant = tenantOf(input);
   return tenant !== '' && partitionForKey(tenant, partitionCount) === partition;
 }
+
+/** Does this record say how an effect ended? */
+function isOfAnEnd(input: RecordInput): boolean {
+  return input.type === 'MutationRecorded' ? endOf(mutationOf(input)) !== null : isOfInterest(changeOf(input).event);
+}
+
+function isOfInterest(event: RecoverabilityChanged['event']): boolean { return event === 'compensation_verified' || event === 'cancelled'; }
 
 function tenantOf(input: RecordInput): string {
   return input.type === 'MutationRecorded' ? mutationOf(input).execution.tenant : changeOf(input).tenant;
@@ -140,7 +166,7 @@ function scopesOf(state: StateView, tenant: string, runId: string, currency: str
 
 function answered(answer: BudgetAnswer): Decision {
   switch (answer.kind) {
-    case 'recorded': return accepted(STATUS_OF_EVENT[answer.event.type] ?? 200, answer.outcome, answer.event);
+    case 'recorded': return accepted(STATUS_OF_EVENT[answer.event.type] ?? 200, answer.outcome, answer.event, ...(answer.also === undefined ? [] : [answer.also]));
     case 'unchanged': return accepted(answer.phase === 'escalated' ? 202 : 200, answer.outcome);
     case 'rejected': {
       const { code, message, ...more } = answer.rejection;
@@ -153,11 +179,11 @@ function answered(answer: BudgetAnswer): Decision {
 const STATUS_OF_EVENT: Readonly<Record<string, number>> = { BudgetOpened: 201, BudgetReserved: 201, BudgetEscalated: 202 };
 
 function needsOf(input: Input): readonly { readonly kind: string; readonly group: string }[] {
-  if (input.source === 'timer') return [];
+  if (input.source === 'timer') return [{ kind: input.address.kind, group: input.address.group }];
   if (input.source === 'wire') return needsOfCommand(commandOf(input));
   if (input.type === 'RecoverabilityChanged') {
     const { event, mutation_id: mutationId } = changeOf(input);
-    return event === 'compensation_verified' || event === 'cancelled' ? [{ kind: 'debited_mutation', group: mutationId }] : [];
+    return isOfInterest(event) ? [{ kind: 'debited_mutation', group: mutationId }] : [];
   }
   const record = mutationOf(input);
   if (endOf(record) === null) return [];

@@ -52,7 +52,8 @@ export function evolveBudgets(state: StateView, record: AcceptedRecord): readonl
   const event = { type: record.type, body: record.body } as unknown as BudgetEvent;
   switch (event.type) {
     case 'BudgetOpened': return opened(state, event.body);
-    case 'BudgetReserved': return moved(state, event.body, 'Reserved', asked(event.body), event.body.debit.amount_minor);
+    case 'BudgetReserved': return moved(state, event.body, 'Reserved', { ...asked(event.body), settle_by: event.body.settle_by }, event.body.debit.amount_minor);
+    case 'BudgetOverdue': return overdue(state, event.body);
     case 'BudgetEscalated': return [...moved(state, event.body, 'Escalated', asked(event.body), 0), escalationPut(escalated(event.body))];
     case 'EscalationDecided': return decided(state, event.body);
     case 'BudgetSettled': return settled(state, event.body);
@@ -74,14 +75,37 @@ function decided(state: StateView, body: EventOf<'EscalationDecided'>): readonly
   if (escalation === null) throw new InvariantViolation('an escalation is raised before it is decided', body.escalation_id);
   const outcome = body.approved ? 'approved' : 'denied';
   return [
-    ...moved(state, body, body.approved ? 'Approved' : 'Denied', {}, body.approved ? body.debit.amount_minor : 0),
+    ...(escalation.about === 'unsettled' ? kept(state, body) : moved(state, body, body.approved ? 'Approved' : 'Denied', { settle_by: body.settle_by }, body.approved ? body.debit.amount_minor : 0)),
     escalationPut({ ...escalation, phase: outcome, decided_by: body.by, reason: body.reason }),
   ];
 }
 
+/** A reservation that a person lets stand has a deadline again; one that is given back says so in a record of its own. */
+function kept(state: StateView, body: EventOf<'EscalationDecided'>): readonly Change[] {
+  const standing = readReservation(state, body.reservation_id);
+  return standing?.phase === 'reserved' ? [reservationPut({ ...standing, settle_by: body.settle_by })] : [];
+}
+
+/** Opens the question about a reservation nobody used, or passes an open one on. */
+function overdue(state: StateView, body: EventOf<'BudgetOverdue'>): readonly Change[] {
+  const { reservation_id, owner, deadline_at } = body;
+  const escalation = readEscalation(state, escalationIdOf(reservation_id));
+  if (escalation?.phase === 'open') return [escalationPut({ ...escalation, owner, deadline_at, is_overdue: true })];
+  const standing = readReservation(state, reservation_id);
+  if (standing === null) throw new InvariantViolation('a reservation is made before it is overdue', reservation_id);
+  return [reservationPut({ ...standing, settle_by: null }), escalationPut(unsettled(body, escalation))];
+}
+
+function unsettled({ escalation_id, reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: EventOf<'BudgetOverdue'>, before: Escalation | null): Escalation {
+  return {
+    escalation_id, reservation_id, tenant, run_id, effect_key, about: 'unsettled', exceeded: null, debit_minor: debit.amount_minor, currency: debit.currency,
+    requested_by: before?.requested_by ?? null, owner, deadline_at, is_overdue: false, phase: 'open', decided_by: null, reason: null,
+  };
+}
+
 function settled(state: StateView, body: EventOf<'BudgetSettled'>): readonly Change[] {
   const held = readReservation(state, body.reservation_id)?.debit_minor ?? 0;
-  return moved(state, body, 'Settled', { debit_minor: body.debit.amount_minor }, body.debit.amount_minor - held);
+  return [...moved(state, body, 'Settled', { debit_minor: body.debit.amount_minor }, body.debit.amount_minor - held), ...withdrawn(state, body.reservation_id)];
 }
 
 function overrun(state: StateView, body: EventOf<'BudgetOverrun'>): readonly Change[] {
@@ -94,7 +118,7 @@ function overrun(state: StateView, body: EventOf<'BudgetOverrun'>): readonly Cha
     escalationPut({
       escalation_id: escalationIdOf(body.reservation_id), reservation_id: body.reservation_id, tenant: body.tenant, run_id: body.run_id, effect_key: body.effect_key,
       about: 'overrun', exceeded: null, debit_minor: body.debit.amount_minor, currency: body.debit.currency, requested_by: escalation?.requested_by ?? null,
-      owner: body.owner, deadline_at: body.deadline_at, phase: 'open', decided_by: null, reason: null,
+      owner: body.owner, deadline_at: body.deadline_at, is_overdue: false, phase: 'open', decided_by: null, reason: null,
     }),
   ];
 }
@@ -109,7 +133,7 @@ function moved(state: StateView, body: ReservationBody, event: ReservationEvent,
   const standing = readReservation(state, body.reservation_id);
   const next = { ...(standing ?? emptyReservation(body)), ...change, phase: reservationPhaseAfter(standing?.phase ?? 'absent', event) };
   return [
-    put('reservation', body.reservation_id, next),
+    reservationPut(next.phase === 'reserved' ? next : { ...next, settle_by: null }),
     ...(standing === null ? [put('debited_mutation', next.mutation_id, { mutation_id: next.mutation_id, reservation_id: body.reservation_id })] : []),
     ...(deltaMinor === 0 && event !== 'Overrun' ? [] : counted(state, body, body.debit, deltaMinor, event === 'Overrun')),
   ];
@@ -132,14 +156,14 @@ function escalated(body: EventOf<'BudgetEscalated'>): Escalation {
   const { escalation_id, reservation_id, tenant, run_id, effect_key, exceeded, requested_by, owner, deadline_at, debit } = body;
   return {
     escalation_id, reservation_id, tenant, run_id, effect_key, about: 'ceiling', exceeded, debit_minor: debit.amount_minor, currency: debit.currency, requested_by, owner,
-    deadline_at, phase: 'open', decided_by: null, reason: null,
+    deadline_at, is_overdue: false, phase: 'open', decided_by: null, reason: null,
   };
 }
 
 function emptyReservation({ reservation_id, tenant, run_id, effect_key, debit }: ReservationBody): Reservation {
   // The same derivation as the ledger's, so that a cancellation finds a reservation nothing was executed under.
   const mutation_id = deriveId('mut', tenant, run_id, effect_key);
-  return { reservation_id, mutation_id, tenant, run_id, effect_key, capability: null, value_minor: null, debit_minor: 0, currency: debit.currency, phase: 'absent' };
+  return { reservation_id, mutation_id, tenant, run_id, effect_key, capability: null, value_minor: null, debit_minor: 0, currency: debit.currency, phase: 'absent', settle_by: null };
 }
 
 function emptyBudget(tenant: string, scope: BudgetScope, scope_id: string, currency: string): Budget {
@@ -147,10 +171,16 @@ function emptyBudget(tenant: string, scope: BudgetScope, scope_id: string, curre
 }
 
 function budgetPut(budget: Budget): Change { return put('budget', budgetGroup(budget.tenant, budget.scope, budget.scope_id), budget, budget.currency); }
-function escalationPut(escalation: Escalation): Change { return put('escalation', escalation.escalation_id, escalation); }
+function reservationPut(reservation: Reservation): Change { return put('reservation', reservation.reservation_id, reservation, reservation.reservation_id, reservation.settle_by); }
 
-function put(kind: string, group: string, doc: object, key = group): Change {
-  return { op: 'put', row: { kind, group, key, dueAt: null, doc: doc as Doc } };
+/** An open question has a timer until it stands with its last owner. */
+function escalationPut(escalation: Escalation): Change {
+  const dueAt = escalation.phase === 'open' && !escalation.is_overdue ? escalation.deadline_at : null;
+  return put('escalation', escalation.escalation_id, escalation, escalation.escalation_id, dueAt);
+}
+
+function put(kind: string, group: string, doc: object, key = group, dueAt: number | null = null): Change {
+  return { op: 'put', row: { kind, group, key, dueAt, doc: doc as Doc } };
 }
 
 function text(name: string): KindSpec['columns'][number] { return { name, type: 'text', of: (row) => (row.doc[name] as string | null | undefined) ?? null }; }

@@ -140,7 +140,7 @@ async function auditFile(path: string, name: string, check: FileCheck): Promise<
   const codecs = createCodecs(schemasIn(path));
   await Promise.all([...idsIn(path)].map((id) => codecs.load(id).catch(() => undefined)));
   const records = recordsIn(path, (line) => { damaged.push({ kind: 'damaged_line', file: name, line }); });
-  const report = reportOf(of, records, { fingerprintOf: codecs.fingerprintOf, olderHead: check.headOf(partitionName(of.topic, of.partition)) });
+  const report = reportOf(of, records, { codecs, olderHead: check.headOf(partitionName(of.topic, of.partition)) });
   return withFindings(report, damaged);
 }
 

@@ -1,6 +1,7 @@
 // The result of an audit: one report a partition, as a table and as JSON. Pure.
-import { genesisHead, verifyLog } from '@recourse/chain';
-import type { FingerprintOf, GenesisOf, Head, StoredRecord } from '@recourse/chain';
+import { genesisHead, schemaIdOf, verifyLog } from '@recourse/chain';
+import type { GenesisOf, Head, StoredRecord } from '@recourse/chain';
+import type { Codecs, CutAccepted } from '@recourse/messages';
 import { formatTable } from '../output/table.js';
 import { named } from './findings.js';
 import type { MaterialFinding, NamedFinding } from './findings.js';
@@ -30,13 +31,27 @@ export type KnownHeads = ReadonlyMap<string, Head>;
 
 export const partitionName = (topic: string, partition: number): string => `${topic}/${partition}`;
 
-/** Verifies one partition from its start. */
-export function reportOf(of: GenesisOf, records: Iterable<StoredRecord>, more: { readonly fingerprintOf: FingerprintOf; readonly olderHead: Head | undefined }): PartitionReport {
-  const { fingerprintOf, olderHead } = more;
-  const { head, accepted, voids, root, findings } = verifyLog(records, { genesis: genesisHead(of), fingerprintOf, ...(olderHead === undefined ? {} : { olderHead }) });
+/** Verifies one partition from its start; the codecs hold the schemas its records name, as far as they are known. */
+export function reportOf(of: GenesisOf, records: Iterable<StoredRecord>, more: { readonly codecs: Pick<Codecs, 'fingerprintOf' | 'decodeSync'>; readonly olderHead: Head | undefined }): PartitionReport {
+  const { codecs, olderHead } = more;
+  const { head, accepted, voids, root, findings } = verifyLog(records, { genesis: genesisHead(of), fingerprintOf: codecs.fingerprintOf, lossIn: lossReader(codecs), ...(olderHead === undefined ? {} : { olderHead }) });
   return {
     topic: of.topic, partition: of.partition, records: accepted + voids, accepted, void: voids, head_seq: head.seq, head_hash: head.hash.toString('hex'), root: root.toString('hex'),
     findings: findings.map(named),
+  };
+}
+
+/** Reads the head that a CutAccepted gives up; of the other types one record each is decoded. */
+function lossReader({ decodeSync }: Pick<Codecs, 'decodeSync'>): (record: StoredRecord) => Head | null {
+  const others = new Set<number | null>();
+  return ({ value }) => {
+    const id = schemaIdOf(value);
+    if (others.has(id)) return null;
+    const decoded = decodeSync(value);
+    if (decoded.kind !== 'decoded' || decoded.type !== 'CutAccepted') { others.add(id); return null; }
+    // The codec has just decoded it under this name.
+    const { lost_to_seq, lost_head_hash } = decoded.body as CutAccepted;
+    return { seq: lost_to_seq, hash: Buffer.from(lost_head_hash) };
   };
 }
 

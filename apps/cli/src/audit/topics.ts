@@ -46,7 +46,7 @@ export async function auditTopics(audit: TopicsAudit): Promise<readonly Partitio
         const of = { logId: audit.logId, topic, partition, partitionCount: count ?? 0 };
         const records = await readAll(reader, topic, partition);
         await loadSchemas(records, codecs);
-        const report = reportOf(of, records, { fingerprintOf: codecs.fingerprintOf, olderHead: audit.known.get(partitionName(topic, partition)) });
+        const report = reportOf(of, records, { codecs, olderHead: audit.known.get(partitionName(topic, partition)) });
         await audit.onPartition?.({ of, records, report });
         reports.push(report);
       }

@@ -1,11 +1,12 @@
 // recourse log …: what an operator decides about a log itself.
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
-import { createCodecs, TOPICS } from '@recourse/messages';
+import { createCodecs } from '@recourse/messages';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { known } from '../config.js';
 import { acceptLoss, lookAtLoss, nothingLost, openLog, rewritten } from '../log/accept-cut.js';
 import type { Seen } from '../log/accept-cut.js';
+import { OWNED_LOGS } from '../log/owned-logs.js';
 import { openProjection } from '../outbound/projection.postgres.js';
 import type { Projection } from '../outbound/projection.postgres.js';
 import { formatFields } from '../output/table.js';
@@ -19,8 +20,6 @@ import type { Act } from './options.js';
 interface CutOptions { readonly log: string; readonly partition: number; readonly reason: string; readonly by: string; readonly yes?: boolean }
 type OpenLog = ReturnType<typeof openLog>;
 
-/** Logs that may record a loss; a derived log follows from its source. */
-const OWNED_LOGS: ReadonlyMap<string, string> = new Map(TOPICS.filter(({ kind }) => (kind as string) === 'log').map(({ name, written_by }) => [name, written_by]));
 const REGISTRY_TIMEOUT_MS = 20_000;
 
 export function addLog(program: Command, act: Act): void {
@@ -56,7 +55,7 @@ async function logOptions({ settings }: Session, { log: topic, partition }: CutO
   try {
     const partitionCount = await admin.partitionCount(topic) ?? 0;
     if (partition >= partitionCount) throw new CliProblem('PARTITION_UNKNOWN', `${topic} has ${partitionCount} partitions, from 0`, 'usage', { remedy: 'Name one of them.' });
-    return { kafka, registry, codecs: createCodecs(registry), topic, partition, partitionCount, logId: known(settings.logId, 'the id of the logs', '--log-id') };
+    return { kafka, codecs: createCodecs(registry), topic, partition, partitionCount, logId: known(settings.logId, 'the id of the logs', '--log-id') };
   } finally {
     await admin.close();
   }

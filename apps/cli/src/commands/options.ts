@@ -31,6 +31,13 @@ export function partitionNumber(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0.');
 }
 
+/** An instant as epoch milliseconds. Errors: InvalidArgumentError, which commander reports. */
+export function epochMs(text: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError('It must be an instant such as 2026-11-22T01:34:17Z, or epoch milliseconds.');
+}
+
 /** A list for people; says when there is more, and when there is nothing. */
 export function listText(columns: readonly Column<Doc>[], { items, more }: Listed): string {
   if (items.length === 0) return 'none';

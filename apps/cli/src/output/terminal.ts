@@ -9,6 +9,8 @@ export interface Terminal {
   /** True where a person can answer. */
   readonly isInteractive: boolean;
   readonly ask: (question: string) => Promise<string>;
+  /** One line about work under way, written over; null takes it away. Only where somebody can see it. */
+  readonly progress?: (text: string | null) => void;
 }
 
 /** The process's own terminal. */
@@ -17,6 +19,7 @@ export function processTerminal(): Terminal {
     out: (text) => { process.stdout.write(`${text}\n`); },
     note: (text) => { process.stderr.write(`${text}\n`); },
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
+    ...(process.stderr.isTTY ? { progress: showProgress } : {}),
     ask: async (question) => {
       const reader = createInterface({ input: process.stdin, output: process.stderr });
       try {
@@ -27,6 +30,9 @@ export function processTerminal(): Terminal {
     },
   };
 }
+
+/** A line that is written over: to its start, clear, write. */
+const showProgress = (text: string | null): void => { process.stderr.write(`\r\u001b[2K${text ?? ''}`); };
 
 /** True only for a clear yes. */
 export function isYes(answer: string): boolean { return ['y', 'yes'].includes(answer.trim().toLowerCase()); }

@@ -91,19 +91,21 @@ export interface Ledger { readonly run: CoreHarness; readonly assumptions: Memor
 export interface LedgerOptions {
   readonly isRebuilt?: boolean;
   readonly effectsMax?: number;
+  /** From an intent or an uncertain outcome until a person is asked, milliseconds. */
+  readonly concludeWithinMs?: number;
   readonly partitioner?: (ref: string) => number;
   /** Contracts that are registered; the refund contract unless told. */
   readonly contracts?: readonly string[];
 }
 
 /** Starts an empty ledger. */
-export function ledger({ isRebuilt = false, effectsMax, partitioner, contracts: bodies = [REFUND] }: LedgerOptions = {}): Ledger {
+export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, partitioner, contracts: bodies = [REFUND] }: LedgerOptions = {}): Ledger {
   const assumptions = memoryView(assumptionView, partitioner);
   // The fold of this view takes less of a record than a core's view is given.
   const contracts = memoryView(contractView);
   for (const body of bodies) contracts.append('payments.issue_refund', registered(body));
   const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts };
-  return { run: harness(mutationsCore(effectsMax === undefined ? {} : { effectsMax }), { views, isRebuilt }), assumptions, contracts };
+  return { run: harness(mutationsCore({ ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }) }), { views, isRebuilt }), assumptions, contracts };
 }
 
 /** Appends a statement about its ref; the input as the broadcast loop sees it. */

@@ -1,14 +1,14 @@
 // Rows of the mutations log: what accepted records make of state, and nothing else does (L2).
 //
 // Rows: `mutation` by run; `trigger`, a rollback of a commit that is not recorded, by run; `binding` and `spread` by ref.
-// Timers: a mutation at the end of its window, a trigger once its commit is recorded, a spread until it is closed.
+// Timers: a mutation at the end of its window, or when nobody told how its execution ended; a trigger once its commit is recorded, a spread until it is closed.
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
 import type {
-  CommitContradicted, CommitRolledBack, ExecutionConflicted, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened,
+  CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened,
   TriggerUnmatched,
 } from '@recourse/messages';
 import { refScope } from '../domain/scope.js';
-import type { Binding, Body, Mutation, Spread, Trigger } from '../domain/mutation/mutation.messages.js';
+import type { Awaited, Binding, Body, Mutation, Spread, Trigger } from '../domain/mutation/mutation.messages.js';
 
 export const MUTATION_KINDS: readonly KindSpec[] = [
   {
@@ -57,6 +57,10 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
     const { run_id, mutation_id, conflicting_sha256 } = body as Body<ExecutionConflicted>;
     return changed(state, run_id, mutation_id, decidedAt, { conflict_sha256: conflicting_sha256 });
   },
+  ExecutionOverdue: (state, { body, decidedAt }) => {
+    const { run_id, mutation_id, owner, deadline_at } = body as Body<ExecutionOverdue>;
+    return changed(state, run_id, mutation_id, decidedAt, { awaited: { owner, deadline_at, is_overdue: true } });
+  },
   CommitContradicted: contradicted,
   CommitRolledBack: rolledBack,
   RecoverabilityChanged: (state, { body, decidedAt }) => {
@@ -83,20 +87,21 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
 };
 
 function planned(_state: StateView, { body, decidedAt }: AcceptedRecord): readonly Change[] {
-  const { mutation_id, execution, terms, content_sha256 } = body as Body<MutationPlanned>;
+  const { mutation_id, execution, terms, content_sha256, conclude_by } = body as Body<MutationPlanned>;
   return [putMutation({
     ...UNTOUCHED, ...identityOf(mutation_id, execution), terms, execution_state: 'planned', recoverability: 'planned', reason: null, expires_at: null,
-    created_at: decidedAt, updated_at: decidedAt, planned_sha256: content_sha256,
+    created_at: decidedAt, updated_at: decidedAt, planned_sha256: content_sha256, awaited: awaitedFrom(execution, conclude_by),
   })];
 }
 
 function recorded(state: StateView, { body, decidedAt, hash }: AcceptedRecord): readonly Change[] {
-  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, judged, content_sha256 } = body as Body<MutationRecorded>;
+  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, judged, content_sha256, conclude_by } = body as Body<MutationRecorded>;
   const { tenant, run_id } = execution;
   const before = mutationIn(state, run_id, mutation_id);
   const mutation = putMutation({
     ...UNTOUCHED, ...before, ...identityOf(mutation_id, execution), terms, execution_state, recoverability, reason, expires_at: ref.reversal_expires_at,
     created_at: before?.created_at ?? decidedAt, updated_at: decidedAt, ref, recorded_hash: hash, executed_sha256: content_sha256,
+    awaited: awaitedFrom(execution, conclude_by),
   });
   const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, position: before === undefined ? one.position : bindingPosition(state, tenant, mutation_id, one) }));
   const waiting = triggerIn(state, run_id, tenant, mutation_id);
@@ -130,7 +135,11 @@ function changed(state: StateView, runId: string, mutationId: string, decidedAt:
   return mutation === undefined ? [] : [putMutation({ ...mutation, ...changes, updated_at: decidedAt })];
 }
 
-const UNTOUCHED = { ref: null, recorded_hash: null, planned_sha256: null, executed_sha256: null, conflict_sha256: null, rollback_id: null, rollback_evidence: null } as const;
+function awaitedFrom({ agent_id }: Mutation['execution'], concludeBy: number | null): Awaited | null {
+  return concludeBy === null ? null : { owner: agent_id, deadline_at: concludeBy, is_overdue: false };
+}
+
+const UNTOUCHED = { awaited: null, ref: null, recorded_hash: null, planned_sha256: null, executed_sha256: null, conflict_sha256: null, rollback_id: null, rollback_evidence: null } as const;
 
 function identityOf(mutationId: string, execution: Mutation['execution']): Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'effect_key' | 'capability' | 'subject_ref' | 'execution'> {
   const { tenant, run_id, effect_key, capability, subject_ref } = execution;
@@ -138,7 +147,9 @@ function identityOf(mutationId: string, execution: Mutation['execution']): Pick<
 }
 
 function putMutation(mutation: Mutation): Change {
-  return put('mutation', mutation.run_id, mutation.mutation_id, mutation, mutation.recoverability === 'reversal_available' ? mutation.expires_at : null);
+  const { awaited, recoverability, expires_at } = mutation;
+  const untold = awaited === null || awaited.is_overdue ? null : awaited.deadline_at;
+  return put('mutation', mutation.run_id, mutation.mutation_id, mutation, recoverability === 'reversal_available' ? expires_at : untold);
 }
 
 function putBinding(binding: Binding): Change { return put('binding', refScope(binding.tenant, binding.ref), binding.mutation_id, binding); }

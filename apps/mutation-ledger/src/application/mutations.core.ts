@@ -8,23 +8,26 @@ import type { AcceptedRecord, DecideContext, Decision, InputSpec, RecordInput, S
 import type { AssumptionStated, Execution, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../domain/mutation/binding.decider.js';
 import {
-  closeWindow, decideRecovery, decideRollback, recordConflict, recordExecution, recordIntent, rollBack, standingOfExecution, standingOfIntent,
+  closeWindow, decideRecovery, decideRollback, escalateExecution, LEDGER_POLICY, recordConflict, recordExecution, recordIntent, rollBack, standingOfExecution, standingOfIntent,
 } from '../domain/mutation/mutation.decider.js';
+import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
-import type { Body, MutationEvent, MutationFact, ParkCode, Trigger } from '../domain/mutation/mutation.messages.js';
+import type { Body, Mutation, MutationEvent, MutationFact, ParkCode, Trigger } from '../domain/mutation/mutation.messages.js';
 import { continueSpread, contradictionsAtBinding, decideStatement, EFFECTS_MAX, judgeRefs, REFS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, spreadsIn, triggerIn } from './mutation-rows.js';
 import { noticesOf } from './rollback-notices.js';
 
-export interface MutationsConfig {
+export interface MutationsConfig extends Partial<LedgerPolicy> {
   /** Most contradictions of one decision; EFFECTS_MAX unless told. */
   readonly effectsMax?: number;
 }
 
+type Policy = Required<MutationsConfig>;
+
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
-  const effectsMax = config.effectsMax ?? EFFECTS_MAX;
+  const policy: Policy = { ...LEDGER_POLICY, effectsMax: EFFECTS_MAX, ...config };
   return {
     log: 'recourse.mutations',
     inputs: INPUTS,
@@ -32,7 +35,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     kinds: MUTATION_KINDS,
     keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref),
     needs: (input) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input))),
-    decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, effectsMax) : onEvent(context, input, effectsMax)),
+    decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
     evolve: evolveMutations,
     react: () => [],
     owed: () => false,
@@ -56,7 +59,7 @@ const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted'] },
   { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: [] },
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied'] },
-  { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'] },
+  { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['verdict'] === 'invalidated' && body['superseded'] !== true },
 ];
 
 /** Id of the effect of a run: one mutation however often it is reported (C22). */
@@ -64,12 +67,12 @@ export function mutationIdOf({ tenant, run_id, effect_key }: Pick<ToolExecuted, 
   return deriveId('mut', tenant, run_id, effect_key);
 }
 
-function onEvent(context: DecideContext, input: RecordInput, effectsMax: number): Decision {
+function onEvent(context: DecideContext, input: RecordInput, policy: Policy): Decision {
   const event = eventOf(input);
   switch (event.type) {
     case 'ToolPlanned':
-    case 'ToolExecuted': return onTool(context, input.key, event);
-    case 'AssumptionStated': return onStatement(context, input, event.body, effectsMax);
+    case 'ToolExecuted': return onTool(context, input.key, event, policy);
+    case 'AssumptionStated': return onStatement(context, input, event.body, policy.effectsMax);
     case 'RollbackOpened': {
       const { run_id, mutation_id } = event.body;
       return oneOrNone(decideRollback(event.body, mutationIn(context.state, run_id, mutation_id), triggerIn(context.state, run_id, event.body.tenant, mutation_id)));
@@ -88,7 +91,7 @@ function onEvent(context: DecideContext, input: RecordInput, effectsMax: number)
 
 type ToolEvent = { readonly type: 'ToolPlanned'; readonly body: ToolPlanned } | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted };
 
-function onTool(context: DecideContext, key: string, event: ToolEvent): Decision {
+function onTool(context: DecideContext, key: string, event: ToolEvent, policy: Policy): Decision {
   if (key !== event.body.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
   const id = mutationIdOf(event.body);
   const mutation = mutationIn(context.state, event.body.run_id, id);
@@ -98,20 +101,20 @@ function onTool(context: DecideContext, key: string, event: ToolEvent): Decision
   const named = contractOf(context, event.body);
   if (named.kind !== 'found') return named.decision;
   try {
-    return event.type === 'ToolPlanned' ? facts(recordIntent(id, event.body, named.contract)) : onExecution(context, id, event.body, named.contract);
+    return event.type === 'ToolPlanned' ? facts(recordIntent(id, event.body, named.contract, context.now, policy)) : onExecution(context, id, event.body, named.contract, policy);
   } catch (cause) {
     if (cause instanceof PayloadUnreadable) return parked(cause.code, cause.message);
     throw cause;
   }
 }
 
-function onExecution(context: DecideContext, id: string, event: ToolExecuted, contract: NamedContract | null): Decision {
+function onExecution(context: DecideContext, id: string, event: ToolExecuted, contract: NamedContract | null, policy: Policy): Decision {
   const { tenant, run_id: runId, outcome } = event;
   if (event.assumption_refs.length > REFS_MAX) return parked('TOO_MANY_REFS', `an execution relies on ${REFS_MAX} refs at the most`);
   const mutation = mutationIn(context.state, runId, id);
   const judgements = outcome === 'failed' ? [] : judgeRefs(tenant, runId, event.assumption_refs, context.views.view('assumptions'));
   const bound = mutation === undefined ? [] : judgements.flatMap(({ judged }) => bindingsIn(context.state, refScope(tenant, judged.ref)).filter((one) => one.mutation_id === id));
-  const recorded = recordExecution(id, event, contract, judgements.map(({ judged }) => judged), mutation, context.now);
+  const recorded = recordExecution(id, event, contract, judgements.map(({ judged }) => judged), mutation, context.now, policy);
   return facts(recorded, ...contradictionsAtBinding(id, tenant, runId, judgements, bound));
 }
 
@@ -143,15 +146,19 @@ function onStatement({ state, views, viewsFresh }: DecideContext, input: RecordI
   return facts(...decideStatement(body, input.partition, input.seq, bindingsIn(state, scope), spreadsIn(state, scope), effectsMax));
 }
 
-function onTimer({ state, now }: DecideContext, { address: { kind, group, key } }: TimerInput, effectsMax: number): Decision {
-  if (kind === 'spread') return facts(...continueSpread(spreadsIn(state, group), bindingsIn(state, group), effectsMax));
+function onTimer({ state, now }: DecideContext, { address: { kind, group, key } }: TimerInput, policy: Policy): Decision {
+  if (kind === 'spread') return facts(...continueSpread(spreadsIn(state, group), bindingsIn(state, group), policy.effectsMax));
   if (kind === 'mutation') {
     const mutation = mutationIn(state, group, key);
-    return isRecorded(mutation) && mutation.expires_at !== null && mutation.expires_at <= now ? oneOrNone(closeWindow(mutation)) : NOTHING;
+    return mutation === undefined ? NOTHING : oneOrNone(windowEnd(mutation, now) ?? escalateExecution(mutation, now, policy));
   }
   const waiting = state.get(kind, group, key) as Trigger | undefined;
   const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
   return waiting !== undefined && isRecorded(commit) ? oneOrNone(rollBack(commit, waiting)) : NOTHING;
+}
+
+function windowEnd(mutation: Mutation, now: number): MutationFact | null {
+  return isRecorded(mutation) && mutation.expires_at !== null && mutation.expires_at <= now ? closeWindow(mutation) : null;
 }
 
 function oneOrNone(fact: MutationFact | null): Decision { return fact === null ? NOTHING : facts(fact); }

@@ -127,6 +127,18 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
     expect(hits.slice(0, 5).every((hit) => hit.startsWith('inv-1'))).toBe(true);
   });
 
+  it('reaches an execution that is recorded again while it is spread, once', () => {
+    const { run, assumptions } = ledger({ isRebuilt, effectsMax: 2 });
+    for (const run_id of runs) run.when(executed(refund({ run_id, outcome: 'uncertain', result: null })), NOW);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(fact('SpreadOpened', { position: 1 }));
+    state(assumptions, statement('holds', 'reaf-1'));
+    run.when(executed(refund({ run_id: 'e' })), NOW + 2).then(fact('MutationRecorded', { judged: [{ position: 2, verdict: 'holds' }] }));
+    run.whenDue(NOW + 3);
+    const reached = run.recorded().filter((one) => one.type === 'CommitContradicted').map((one) => String(one.body.run_id));
+    expect([...reached].sort()).toEqual(runs);
+    expect(run.rows('binding').map(({ doc }) => doc.position)).toEqual([1, 1, 1, 1, 1]);
+  });
+
   it('goes before a later statement that would fit one decision', () => {
     const { run, assumptions } = bound(2);
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);

@@ -6,7 +6,7 @@ import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import type { ApproveStep, CommitContradicted, CommitRolledBack, DenyStep, LegReported, RecoverabilityChanged, TriggerRollback } from '@recourse/messages';
 import { MARGIN_MS } from '../domain/policy.messages.js';
 import type { RecoveryPolicy } from '../domain/policy.messages.js';
-import { admit, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
+import { admit, escalateRollback, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { recoveryIdOf } from '../domain/step/opening.decisions.js';
 import { approve, closeWindow, deny, due, open, report } from '../domain/step/step.decider.js';
@@ -32,7 +32,7 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
     log: RECOVERIES_LOG,
     inputs: [
       { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep'] },
-      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged'] },
+      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged'], concerns: ({ type, body }) => type !== 'RecoverabilityChanged' || body['event'] === 'window_closed' },
       { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'] },
     ],
     views: [],
@@ -48,7 +48,7 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
 }
 
 function neededBy(input: Input): readonly { readonly kind: string; readonly group: string }[] {
-  if (input.source === 'timer') return kindsOf(input.address.group, ['step']);
+  if (input.source === 'timer') return kindsOf(input.address.group, [input.address.kind]);
   const run = runOf(input.body);
   switch (input.type) {
     case 'CommitContradicted':
@@ -61,6 +61,11 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
 }
 
 function onTimer(context: DecideContext, { address, dueAt }: TimerInput, policy: RecoveryPolicy): Decision {
+  if (address.kind === 'rollback') {
+    const rollback = readRow(context.state, 'rollback', address.group, address.key);
+    const overdue = rollback === undefined ? null : escalateRollback(rollback, context.now, policy);
+    return recorded(overdue === null ? [] : [overdue]);
+  }
   const step = address.kind === 'step' ? readRow(context.state, 'step', address.group, address.key) : undefined;
   return step === undefined ? NOTHING : recorded(due(step, dueAt, stepContext(context, step.run_id, policy)));
 }

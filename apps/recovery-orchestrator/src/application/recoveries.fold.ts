@@ -1,18 +1,17 @@
 // Folds accepted records of recourse.recoveries into rows. Reads the record and rows that earlier records made, nothing else (L2).
 import { InvariantViolation } from '@recourse/kernel';
 import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
-import { rollbackKey } from '../domain/rollback/rollback.decider.js';
+import { MARK_WITHIN_MS, rollbackKey } from '../domain/rollback/rollback.decider.js';
+import { rollbackPhaseAfter } from '../domain/rollback/rollback.transitions.js';
 import { bodyOf, isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
 import type { StepRecordType } from '../domain/step/step-row.transitions.js';
 import type { RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
 import { readRow, rowOf } from './recoveries.kinds.js';
 
-/** Time the ledger has to mark a commit before an open rollback counts as overdue, milliseconds; marking takes one hop. */
-const MARK_WITHIN_MS = 60_000;
-
 /** Changes of state an accepted record makes. Records of the loop and recorded no-ops make none. */
 export function foldRecovery(state: StateView, record: AcceptedRecord): readonly Change[] {
-  if (record.type === 'RollbackOpened') return [put(rowOf('rollback', rollbackOpened(record)))];
+  if (record.type === 'RollbackOpened') return [rollbackPut(rollbackOpened(record))];
+  if (record.type === 'RollbackEscalated') return [rollbackPut(rollbackEscalated(state, record))];
   if (record.type === 'RecoveryClosed') return [put(rowOf('recovery', closedBy(state, record)))];
   return isStepRecord(record.type) ? foldStep(state, record, record.type) : [];
 }
@@ -42,8 +41,18 @@ function rollbackOpened(record: AcceptedRecord): RollbackDoc {
 
 function marked(state: StateView, record: AcceptedRecord, step: StepDoc): readonly Change[] {
   const standing = readRow(state, 'rollback', step.run_id, rollbackKey(step.tenant, step.mutation_id));
-  return standing === undefined ? [] : [put(rowOf('rollback', { ...standing, phase: 'marked', deadline_at: null, updated_at: record.decidedAt }))];
+  return standing === undefined ? [] : [rollbackPut({ ...standing, phase: rollbackPhaseAfter(standing.phase, 'Marked'), deadline_at: null, updated_at: record.decidedAt })];
 }
+
+function rollbackEscalated(state: StateView, record: AcceptedRecord): RollbackDoc {
+  const { run_id: runId, tenant, mutation_id: mutationId, owner, deadline_at } = bodyOf('RollbackEscalated', record.body);
+  const standing = readRow(state, 'rollback', runId, rollbackKey(tenant, mutationId));
+  if (standing === undefined) throw new InvariantViolation('rollback-unknown', mutationId);
+  return { ...standing, phase: rollbackPhaseAfter(standing.phase, 'Escalated'), owner, deadline_at, updated_at: record.decidedAt };
+}
+
+/** Its timer goes off when the ledger has not marked the commit; what a person was given stands in the list. */
+function rollbackPut(rollback: RollbackDoc): Change { return put(rowOf('rollback', rollback, rollback.phase === 'opened' ? rollback.deadline_at : null)); }
 
 function reopened(state: StateView, record: AcceptedRecord, step: StepDoc): Change {
   const { recovery_id, tenant, run_id } = step;

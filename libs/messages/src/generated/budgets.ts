@@ -68,6 +68,34 @@ export interface BudgetOpened {
   readonly command_id: string;
 }
 
+/** What is open about a reservation passed its deadline and goes to the next owner: an escalation nobody decided, or a reservation nobody settled or gave back. It changes no debt. */
+export interface BudgetOverdue {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from tenant, run and effect key. */
+  readonly reservation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Effect within the run. */
+  readonly effect_key: string;
+  /** Escalation under which it is decided; id derived from the reservation. */
+  readonly escalation_id: string;
+  /** What is asked: ceiling, overrun or unsettled. */
+  readonly about: string;
+  /** Debit that is at stake. */
+  readonly debit: Money;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
 /** An execution nobody reserved was debited in full; a person is asked. */
 export interface BudgetOverrun {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -134,7 +162,7 @@ export interface BudgetReleased {
   readonly effect_key: string;
   /** What was freed. */
   readonly debit: Money;
-  /** cancelled, failed or command. */
+  /** cancelled, failed, command or denied. */
   readonly cause: string;
 }
 
@@ -162,6 +190,8 @@ export interface BudgetReserved {
   readonly debit: Money;
   /** Command. */
   readonly command_id: string;
+  /** By when it is settled or given back, before a person is asked; epoch milliseconds, null in records older than this field. */
+  readonly settle_by: number | null;
 }
 
 /** An execution used its reservation. */
@@ -198,7 +228,7 @@ export interface DecideEscalation {
   readonly reason: string;
 }
 
-/** A person decided an escalation; approved, it is debited once. */
+/** A person decided an escalation; approved, what was asked for is debited once. */
 export interface EscalationDecided {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -226,6 +256,8 @@ export interface EscalationDecided {
   readonly reason: string;
   /** Command. */
   readonly command_id: string;
+  /** By when a reservation that goes on is settled or given back, before a person is asked again; epoch milliseconds, null when none goes on. */
+  readonly settle_by: number | null;
 }
 
 export const OPEN_BUDGET_SCOPE_VALUES = ['run', 'tenant'] as const;

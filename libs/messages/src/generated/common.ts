@@ -68,6 +68,14 @@ export interface ContractTerms {
   readonly max_attempts: number;
 }
 
+/** Why a proposed version did not register. */
+export const DROP_CAUSE_VALUES = ['withdrawn', 'lapsed', 'superseded'] as const;
+export type DropCause = (typeof DROP_CAUSE_VALUES)[number];
+
+/** What the registry keeps beside contracts. */
+export const ENTRY_KIND_VALUES = ['policy_bundle', 'agent_charter', 'context_source', 'kill_switch', 'subscription'] as const;
+export type EntryKind = (typeof ENTRY_KIND_VALUES)[number];
+
 export const EVIDENCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return'] as const;
 export type EvidenceKind = (typeof EVIDENCE_KIND_VALUES)[number];
 

@@ -75,6 +75,28 @@ export interface ExecutionConflicted {
   readonly conflicting_sha256: Hash;
 }
 
+/** Nobody told in time how an execution ended; a person is asked. A report that comes later still counts. */
+export interface ExecutionOverdue {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** What is known of the execution. */
+  readonly execution_state: ExecutionState;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
 /** The intent of an execution was recorded before it ran. */
 export interface MutationPlanned {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -97,6 +119,8 @@ export interface MutationPlanned {
   readonly event_id: string;
   /** Hash of the event's content. */
   readonly content_sha256: Hash;
+  /** By when its outcome is told, before a person is asked; epoch milliseconds, null in records older than this field. */
+  readonly conclude_by: number | null;
 }
 
 /** An execution was accepted, its reversal bound. */
@@ -127,6 +151,8 @@ export interface MutationRecorded {
   readonly event_id: string;
   /** Hash of the event's content. */
   readonly content_sha256: Hash;
+  /** By when an uncertain outcome is settled, before a person is asked; epoch milliseconds, null for every other outcome. */
+  readonly conclude_by: number | null;
 }
 
 export const RECOVERABILITY_EVENT_VALUES = ['handle_bound', 'window_closed', 'compensation_started', 'compensation_verified', 'compensation_failed', 'manual_required', 'resolved', 'cancelled'] as const;

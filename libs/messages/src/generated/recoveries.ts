@@ -142,6 +142,30 @@ export interface ReportRefused {
   readonly code: string;
 }
 
+/** The ledger did not mark the commit of an open rollback in time; a person is asked. The mark still counts when it comes. */
+export interface RollbackEscalated {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation that is to be rolled back; it may not exist. */
+  readonly mutation_id: string;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
 /** A trigger was admitted. */
 export interface RollbackOpened {
   /** Position in the accepted chain of the partition, from 1 without gaps. */

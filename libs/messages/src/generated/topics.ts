@@ -1,12 +1,12 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
-import type { BudgetEscalated, BudgetOpened, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
-import type { ContractRegistered, ContractRetired, RegisterContract, RetireContract } from './contracts.js';
+import type { BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
+import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { CommitContradicted, CommitRolledBack, ExecutionConflicted, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched } from './mutations.js';
+import type { CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched } from './mutations.js';
 import type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { ApproveStep, DenyStep, LegDispatched, RecoveryClosed, ReportRefused, RollbackOpened, StepApproved, StepDecided, StepDenied, StepEscalated, StepOutcomeRecorded, StepUncertain, TriggerRedundant, TriggerRollback } from './recoveries.js';
+import type { ApproveStep, DenyStep, LegDispatched, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved, StepDecided, StepDenied, StepEscalated, StepOutcomeRecorded, StepUncertain, TriggerRedundant, TriggerRollback } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -56,6 +56,10 @@ export const TOPICS = [
     "records": [
       "recourse.contracts.RegisterContract",
       "recourse.contracts.RetireContract",
+      "recourse.contracts.ConfirmRegistration",
+      "recourse.contracts.WithdrawRegistration",
+      "recourse.contracts.RegisterEntry",
+      "recourse.contracts.RetireEntry",
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked"
     ],
@@ -176,7 +180,11 @@ export const TOPICS = [
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
       "recourse.contracts.ContractRegistered",
-      "recourse.contracts.ContractRetired"
+      "recourse.contracts.ContractRetired",
+      "recourse.contracts.RegistrationProposed",
+      "recourse.contracts.RegistrationDropped",
+      "recourse.contracts.EntryRegistered",
+      "recourse.contracts.EntryRetired"
     ],
     "written_by": "contract-registry",
     "read_by": "all, broadcast",
@@ -228,6 +236,7 @@ export const TOPICS = [
       "recourse.mutations.MutationPlanned",
       "recourse.mutations.MutationRecorded",
       "recourse.mutations.ExecutionConflicted",
+      "recourse.mutations.ExecutionOverdue",
       "recourse.mutations.CommitContradicted",
       "recourse.mutations.CommitRolledBack",
       "recourse.mutations.RecoverabilityChanged",
@@ -259,6 +268,7 @@ export const TOPICS = [
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
       "recourse.recoveries.RollbackOpened",
+      "recourse.recoveries.RollbackEscalated",
       "recourse.recoveries.TriggerRedundant",
       "recourse.recoveries.StepDecided",
       "recourse.recoveries.StepApproved",
@@ -298,6 +308,7 @@ export const TOPICS = [
       "recourse.budgets.EscalationDecided",
       "recourse.budgets.BudgetSettled",
       "recourse.budgets.BudgetOverrun",
+      "recourse.budgets.BudgetOverdue",
       "recourse.budgets.BudgetReleased",
       "recourse.budgets.BudgetRefunded"
     ],
@@ -348,6 +359,10 @@ export type AssumptionEventsRecord =
 export type RegistryCommandsRecord =
   | { readonly type: 'RegisterContract'; readonly body: RegisterContract }
   | { readonly type: 'RetireContract'; readonly body: RetireContract }
+  | { readonly type: 'ConfirmRegistration'; readonly body: ConfirmRegistration }
+  | { readonly type: 'WithdrawRegistration'; readonly body: WithdrawRegistration }
+  | { readonly type: 'RegisterEntry'; readonly body: RegisterEntry }
+  | { readonly type: 'RetireEntry'; readonly body: RetireEntry }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
   | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
 
@@ -390,7 +405,11 @@ export type ContractsRecord =
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'ContractRegistered'; readonly body: ContractRegistered }
-  | { readonly type: 'ContractRetired'; readonly body: ContractRetired };
+  | { readonly type: 'ContractRetired'; readonly body: ContractRetired }
+  | { readonly type: 'RegistrationProposed'; readonly body: RegistrationProposed }
+  | { readonly type: 'RegistrationDropped'; readonly body: RegistrationDropped }
+  | { readonly type: 'EntryRegistered'; readonly body: EntryRegistered }
+  | { readonly type: 'EntryRetired'; readonly body: EntryRetired };
 
 /** What `recourse.assumptions` holds. */
 export type AssumptionsRecord =
@@ -414,6 +433,7 @@ export type MutationsRecord =
   | { readonly type: 'MutationPlanned'; readonly body: MutationPlanned }
   | { readonly type: 'MutationRecorded'; readonly body: MutationRecorded }
   | { readonly type: 'ExecutionConflicted'; readonly body: ExecutionConflicted }
+  | { readonly type: 'ExecutionOverdue'; readonly body: ExecutionOverdue }
   | { readonly type: 'CommitContradicted'; readonly body: CommitContradicted }
   | { readonly type: 'CommitRolledBack'; readonly body: CommitRolledBack }
   | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
@@ -431,6 +451,7 @@ export type RecoveriesRecord =
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'RollbackOpened'; readonly body: RollbackOpened }
+  | { readonly type: 'RollbackEscalated'; readonly body: RollbackEscalated }
   | { readonly type: 'TriggerRedundant'; readonly body: TriggerRedundant }
   | { readonly type: 'StepDecided'; readonly body: StepDecided }
   | { readonly type: 'StepApproved'; readonly body: StepApproved }
@@ -456,6 +477,7 @@ export type BudgetsRecord =
   | { readonly type: 'EscalationDecided'; readonly body: EscalationDecided }
   | { readonly type: 'BudgetSettled'; readonly body: BudgetSettled }
   | { readonly type: 'BudgetOverrun'; readonly body: BudgetOverrun }
+  | { readonly type: 'BudgetOverdue'; readonly body: BudgetOverdue }
   | { readonly type: 'BudgetReleased'; readonly body: BudgetReleased }
   | { readonly type: 'BudgetRefunded'; readonly body: BudgetRefunded };
 

@@ -41,6 +41,8 @@ export interface EdgeAnswer {
   readonly body: string;
   /** Where to ask later, when the answer was not there in time. */
   readonly location?: string;
+  /** When to ask later, seconds. */
+  readonly retryAfterS?: number;
 }
 
 export interface CommandEdgeOptions {
@@ -63,6 +65,7 @@ const POLL_FIRST_MS = 5;
 const POLL_MAX_MS = 25;
 const POLL_GROWTH = 1.4;
 const TICKET_DIGITS = 32;
+const RETRY_AFTER_S = 1;
 
 export class CommandEdge {
   private producing: Promise<WireProducer> | undefined;
@@ -79,14 +82,14 @@ export class CommandEdge {
     return await this.awaitAnswer(submission, envelope) ?? this.later(submission, envelope);
   }
 
-  /** What became of a command, by the ticket its caller got. Null for a ticket that is not this caller's. */
+  /** What became of a command, by the ticket its caller got. Null for a ticket that is not this caller's, or of another log. */
   async lookUp(log: string, ticket: string, principal: Principal): Promise<EdgeAnswer | null> {
     const [commandId = '', mark = ''] = ticket.split('.');
-    const expected = Buffer.from(this.markOf(commandId, principal));
+    const expected = Buffer.from(this.markOf(log, commandId, principal));
     const given = Buffer.from(mark);
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
     const row = await this.options.commandRow(log, commandId);
-    if (!row) return { httpStatus: 202, body: JSON.stringify({ command_id: commandId, status: 'pending' }) };
+    if (!row) return { httpStatus: 202, body: JSON.stringify({ command_id: commandId, status: 'pending' }), retryAfterS: RETRY_AFTER_S };
     const { http_status, answer } = commandOf(row);
     return { httpStatus: http_status, body: answer };
   }
@@ -135,14 +138,14 @@ export class CommandEdge {
     return { httpStatus: stored.http_status, body: stored.answer };
   }
 
-  private later({ principal }: Submission, { command_id }: CommandEnvelope): EdgeAnswer {
-    const location = `/v1/commands/${command_id}.${this.markOf(command_id, principal)}`;
-    return { httpStatus: 202, body: JSON.stringify({ command_id, status: 'pending', location }), location };
+  private later({ log, principal }: Submission, { command_id }: CommandEnvelope): EdgeAnswer {
+    const location = `/v1/commands/${command_id}.${this.markOf(log, command_id, principal)}`;
+    return { httpStatus: 202, body: JSON.stringify({ command_id, status: 'pending', location }), location, retryAfterS: RETRY_AFTER_S };
   }
 
-  /** Only who sent a command may ask for its answer; command ids can be guessed by who knows the parts. */
-  private markOf(commandId: string, { subject, tenant }: Principal): string {
-    return createHmac('sha256', this.options.edgeKey).update(canonicalJson({ ticket: commandId, subject, tenant })).digest('hex').slice(0, TICKET_DIGITS);
+  /** Only who sent a command may ask for its answer, and only of the log it went to: one id may be answered in two logs of a service. */
+  private markOf(log: string, commandId: string, { subject, tenant }: Principal): string {
+    return createHmac('sha256', this.options.edgeKey).update(canonicalJson({ ticket: commandId, log, subject, tenant })).digest('hex').slice(0, TICKET_DIGITS);
   }
 
   /** A failed preparation or connection is tried again by the next command. */

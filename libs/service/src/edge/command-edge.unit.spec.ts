@@ -88,11 +88,20 @@ describe('a submitted command', () => {
     const { httpStatus, location = '' } = await edge.submit(SUBMISSION);
     expect(httpStatus).toBe(202);
     const ticket = location.replace('/v1/commands/', '');
-    expect(await edge.lookUp(SUBMISSION.log, ticket, PRINCIPAL)).toMatchObject({ httpStatus: 202 });
+    expect(await edge.lookUp(SUBMISSION.log, ticket, PRINCIPAL)).toMatchObject({ httpStatus: 202, retryAfterS: 1 });
     for (let n = 0; n < 60; n += 1) await edge.lookUp(SUBMISSION.log, ticket, PRINCIPAL);
     expect(await edge.lookUp(SUBMISSION.log, ticket, PRINCIPAL)).toEqual({ httpStatus: 201, body: '{"ok":true}' });
     expect(await edge.lookUp(SUBMISSION.log, ticket, { ...PRINCIPAL, subject: 'eve' })).toBeNull();
     expect(await edge.lookUp(SUBMISSION.log, ticket.split('.')[0] ?? '', PRINCIPAL)).toBeNull();
+  });
+
+  it('is looked up in the log it went to: of another log the ticket is none, whatever that log holds', async () => {
+    const { edge } = edgeWith({ answerAfterPolls: 40, patienceMs: 100 });
+    const { location = '' } = await edge.submit(SUBMISSION);
+    const ticket = location.replace('/v1/commands/', '');
+    for (let n = 0; n < 60; n += 1) await edge.lookUp(SUBMISSION.log, ticket, PRINCIPAL);
+    expect(await edge.lookUp(SUBMISSION.log, ticket, PRINCIPAL)).toEqual({ httpStatus: 201, body: '{"ok":true}' });
+    expect(await edge.lookUp('recourse.assumptions', ticket, PRINCIPAL)).toBeNull();
   });
 
   it('goes out once a broker answers, after a failure', async () => {

@@ -4,6 +4,7 @@ import type { ColumnValue, PartitionStore, StoreFactory } from '@recourse/event-
 import { Client } from 'pg';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import type { SelectQueryBuilder } from 'typeorm';
 import { coded, createPool } from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
 import { entityName, entityOf, migrationOf } from './postgres-schema.js';
@@ -35,14 +36,7 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
 
   page(query: PageQuery): Promise<Page> {
     return coded('read', async () => {
-      const { spec } = this.known(query);
-      const select = this.source.getRepository<ProjectedEntity>(entityName(query.log, query.kind)).createQueryBuilder('r');
-      for (const [n, [name, value]] of Object.entries(query.where).entries()) {
-        if (!spec.columns.some((column) => column.name === name) && name !== 'group_key' && name !== 'row_key') throw new TypeError(`no column ${name} in ${query.kind}`);
-        if (value === null) select.andWhere(`r.${name} IS NULL`);
-        else if (isList(value)) select.andWhere(`r.${name} = ANY(:p${String(n)})`, { [`p${String(n)}`]: value.map((one) => comparable(name, one)) });
-        else select.andWhere(`r.${name} = :p${String(n)}`, { [`p${String(n)}`]: comparable(name, value) });
-      }
+      const select = this.selected(query);
       if (query.after) select.andWhere('(r.log_partition, r.group_key, r.row_key) > (:ap, :ag, :ak)', { ap: query.after.partition, ag: query.after.group, ak: query.after.key });
       const found = await select.orderBy('r.log_partition').addOrderBy('r.group_key').addOrderBy('r.row_key').limit(query.limit + 1).getMany();
       const rows = found.slice(0, query.limit).map((entity) => rowOf(query.kind, entity));
@@ -50,6 +44,8 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
       return { rows, next: last ? { partition: last.log_partition, group: last.group_key, key: last.row_key } : null };
     });
   }
+
+  count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number> { return coded('count', () => this.selected(query).getCount()); }
 
   /** The row of a command, by the pool of the loop: it is asked for many times a second. */
   commandRow(log: string, commandId: string): Promise<PlacedRow | null> {
@@ -68,7 +64,19 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
     await Promise.all([this.source.destroy(), this.pool.end()]);
   }
 
-  private known({ log, kind }: PageQuery): { readonly spec: ProjectedLog['kinds'][number] } {
+  private selected(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): SelectQueryBuilder<ProjectedEntity> {
+    const { spec } = this.known(query);
+    const select = this.source.getRepository<ProjectedEntity>(entityName(query.log, query.kind)).createQueryBuilder('r');
+    for (const [n, [name, value]] of Object.entries(query.where).entries()) {
+      if (!spec.columns.some((column) => column.name === name) && name !== 'group_key' && name !== 'row_key') throw new TypeError(`no column ${name} in ${query.kind}`);
+      if (value === null) select.andWhere(`r.${name} IS NULL`);
+      else if (isList(value)) select.andWhere(`r.${name} = ANY(:p${String(n)})`, { [`p${String(n)}`]: value.map((one) => comparable(name, one)) });
+      else select.andWhere(`r.${name} = :p${String(n)}`, { [`p${String(n)}`]: comparable(name, value) });
+    }
+    return select;
+  }
+
+  private known({ log, kind }: Pick<PageQuery, 'log' | 'kind'>): { readonly spec: ProjectedLog['kinds'][number] } {
     const spec = this.logs.find((one) => one.log === log)?.kinds.find((one) => one.kind === kind);
     if (!spec) throw new TypeError(`no kind ${kind} in ${log}`);
     return { spec };

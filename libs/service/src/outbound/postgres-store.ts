@@ -6,8 +6,7 @@
 //   S1. Rows change only in a transaction in which the head moved from where the caller thinks it stands.
 //   S2. Few rows are one statement, so one round trip; many rows are a COPY, straight into the table when they turn out new.
 //   S3. Time is the database's.
-import { createHash } from 'node:crypto';
-import { canonicalRow, columnValue, compareText, decodeDoc, encodeDoc } from '@recourse/event-log';
+import { columnValue, compareText, decodeDoc, encodeDoc } from '@recourse/event-log';
 import type {
   Change, ColumnValue, GroupAddress, KindSpec, Loaded, PartitionStore, ProjectedHead, ProjectResult, Row, RowAddress, StoredCursor, StoreFactory,
 } from '@recourse/event-log';
@@ -20,11 +19,11 @@ import { coded, inTransaction } from './postgres-connection.js';
 import { encodeCopy } from './postgres-copy.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
+import { hashRows, SNAPSHOT } from './postgres-state.js';
 import { copyInto, deleteRows, dueTimers, loadGroups, mergeStage, moveHead, projectSmall, valueColumns, wholeKind } from './postgres-statements.js';
 
 /** Above this a COPY is cheaper than arrays as parameters, in spite of its round trips. */
 const SMALL_CHANGES_MAX = 200;
-const HASH_PAGE = 2_000;
 const UNIQUE_VIOLATION = '23505';
 /** A table in which new rows turned out old is merged into this many times before a plain COPY is tried again, at most. */
 const MERGES_MAX = 64;
@@ -109,12 +108,8 @@ class PostgresPartitionStore implements PartitionStore {
   }
 
   stateHash(): Promise<string> {
-    const { pool, kinds } = this.place;
-    return coded('state hash', () => inTransaction(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async (client) => {
-      const hash = createHash('sha256');
-      for (const spec of kinds) await this.eachRow(client, spec, (row) => { hash.update(canonicalRow(row)); });
-      return hash.digest('hex');
-    }));
+    const { pool, log, partition, kinds } = this.place;
+    return coded('state hash', () => inTransaction(pool, SNAPSHOT, (client) => hashRows(client, { log, kinds }, partition)));
   }
 
   drop(): Promise<void> {
@@ -165,16 +160,6 @@ class PostgresPartitionStore implements PartitionStore {
     await client.query(`CREATE TEMP TABLE IF NOT EXISTS "stage_${spec.table}" (LIKE ${table}) ON COMMIT DELETE ROWS`);
     await copy(client, copyInto(stage, spec), bytes);
     await client.query(mergeStage(log, spec, stage));
-  }
-
-  private async eachRow(client: PoolClient, spec: KindSpec, visit: (row: Row) => void): Promise<void> {
-    await client.query(`DECLARE state NO SCROLL CURSOR FOR ${wholeKind(this.place.log, spec).replace('$1', String(this.place.partition))}`);
-    for (;;) {
-      const { rows } = await client.query<StoredRow>(`FETCH ${String(HASH_PAGE)} FROM state`);
-      for (const row of rows) visit(rowOf(spec.kind, row));
-      if (rows.length < HASH_PAGE) break;
-    }
-    await client.query('CLOSE state');
   }
 
   /** The last change of every address, by kind. */

@@ -1,6 +1,7 @@
-// P12: nothing waits unseen: every open item has an owner and a deadline, and none stands past it when all is quiet.
+// P12: nothing waits unseen: every open item has an owner and a deadline, and none stands past it when all is quiet. What was
+// given to a person stands in a list until the person has done it; everything else has a timer, and all timers have run.
 import { PARTITIONS } from '../world.js';
-import { broken, text } from './history.js';
+import { broken, nested, text } from './history.js';
 import type { Fields, History } from './history.js';
 
 const AT_REST: ReadonlySet<string> = new Set(['compensated', 'not_needed', 'denied']);
@@ -11,9 +12,13 @@ export async function checkLists(history: History): Promise<void> {
     const recoveries = databases['recovery-orchestrator'].partition('recourse.recoveries', partition);
     for (const { doc } of await recoveries.all('step')) checkStep(history, doc);
     for (const { doc } of await recoveries.all('recovery')) if (doc['phase'] === 'open') broken(history, 'P12', 'open', `recovery ${text(doc, 'recovery_id')} is open and nothing will happen to it`);
-    for (const { doc } of await databases['budget-accountant'].partition('recourse.budgets', partition).all('escalation')) {
-      if (doc['phase'] === 'open' && !isOwned(doc)) broken(history, 'P12', 'owned', `escalation ${text(doc, 'escalation_id')} has no owner or deadline`);
-    }
+    for (const { doc } of await recoveries.all('rollback')) checkRollback(history, doc);
+    for (const { doc } of await databases['mutation-ledger'].partition('recourse.mutations', partition).all('mutation')) checkExecution(history, doc);
+    const budgets = databases['budget-accountant'].partition('recourse.budgets', partition);
+    const escalations = (await budgets.all('escalation')).map(({ doc }) => doc).filter((doc) => doc['phase'] === 'open');
+    for (const escalation of escalations) checkEscalation(history, escalation);
+    const asked = new Set(escalations.map((escalation) => text(escalation, 'reservation_id')));
+    for (const { doc } of await budgets.all('reservation')) checkReservation(history, doc, asked);
   }
 }
 
@@ -21,8 +26,35 @@ function checkStep(history: History, step: Fields): void {
   const phase = text(step, 'phase');
   if (AT_REST.has(phase)) return;
   if (!isOwned(step)) broken(history, 'P12', 'owned', `step ${text(step, 'step_id')} is ${phase} without owner or deadline`);
-  // What was given to a person stands in a list until the person has done it; everything else has a timer.
   if (phase !== 'manual') broken(history, 'P12', 'open', `step ${text(step, 'step_id')} is ${phase} and nothing will happen to it`);
+}
+
+function checkRollback(history: History, rollback: Fields): void {
+  const phase = text(rollback, 'phase');
+  if (phase === 'marked') return;
+  if (!isOwned(rollback)) broken(history, 'P12', 'owned', `rollback ${text(rollback, 'rollback_id')} is ${phase} without owner or deadline`);
+  if (phase !== 'escalated') broken(history, 'P12', 'open', `rollback ${text(rollback, 'rollback_id')} is ${phase}: its commit was not marked, and nobody was asked`);
+}
+
+/** An execution whose end is not known has been asked about. */
+function checkExecution(history: History, mutation: Fields): void {
+  const state = text(mutation, 'execution_state');
+  if (state === 'succeeded' || state === 'failed') return;
+  const awaited = nested(mutation, 'awaited');
+  if (!isOwned(awaited)) broken(history, 'P12', 'owned', `mutation ${text(mutation, 'mutation_id')} is ${state} without owner or deadline`);
+  if (awaited['is_overdue'] !== true) broken(history, 'P12', 'open', `mutation ${text(mutation, 'mutation_id')} is ${state}, and nobody was asked`);
+}
+
+function checkEscalation(history: History, escalation: Fields): void {
+  if (!isOwned(escalation)) broken(history, 'P12', 'owned', `escalation ${text(escalation, 'escalation_id')} has no owner or deadline`);
+  if (escalation['is_overdue'] !== true) broken(history, 'P12', 'open', `escalation ${text(escalation, 'escalation_id')} stands past its deadline, and nobody else was asked`);
+}
+
+/** A reservation that is neither used nor given back has been asked about. */
+function checkReservation(history: History, reservation: Fields, asked: ReadonlySet<string>): void {
+  const phase = text(reservation, 'phase');
+  if ((phase !== 'reserved' && phase !== 'escalated') || asked.has(text(reservation, 'reservation_id'))) return;
+  broken(history, 'P12', 'open', `reservation ${text(reservation, 'reservation_id')} is ${phase}, and nobody was asked`);
 }
 
 function isOwned(doc: Fields): boolean { return typeof doc['owner'] === 'string' && doc['owner'] !== '' && typeof doc['deadline_at'] === 'number'; }

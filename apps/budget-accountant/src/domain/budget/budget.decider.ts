@@ -1,9 +1,9 @@
 // Decides commands about ceilings, reservations and escalations. Amounts are minor units.
 import { weighted } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
-import { APPROVER_ROLE, BUDGET_ROLES } from './budget.messages.js';
+import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE } from './budget.messages.js';
 import type {
-  Budget, BudgetAnswer, BudgetRejectionCode, DecideEscalationCommand, Escalation, EscalationPolicy, OpenBudgetCommand, ReleaseReservationCommand, Reservation,
+  Budget, BudgetAnswer, BudgetEvent, BudgetRejectionCode, DecideEscalationCommand, Escalation, EscalationPolicy, OpenBudgetCommand, ReleaseReservationCommand, Reservation,
   ReserveBudgetCommand,
 } from './budget.messages.js';
 
@@ -87,7 +87,7 @@ function reserved(command: ReserveBudgetCommand, { scopes, policy, now }: Reserv
   const debit = { amount_minor: debitMinor, currency: value.currency };
   const base = { reservation_id: reservationId, tenant: asker.tenant, run_id: command.runId, effect_key: command.effectKey, capability: command.capability, value, debit, command_id: asker.commandId };
   const exceeded = exceededBy(debitMinor, scopes);
-  if (exceeded === null) return { kind: 'recorded', outcome: { reservation_id: reservationId, phase: 'reserved', debit }, event: { type: 'BudgetReserved', body: base } };
+  if (exceeded === null) return { kind: 'recorded', outcome: { reservation_id: reservationId, phase: 'reserved', debit }, event: { type: 'BudgetReserved', body: { ...base, settle_by: now + policy.settleWithinMs } } };
   const escalation = { escalation_id: escalationIdOf(reservationId), exceeded: exceeded.scope, used_minor: exceeded.usedMinor, ceiling_minor: exceeded.ceilingMinor };
   return {
     kind: 'recorded',
@@ -122,10 +122,16 @@ export function decideRelease(command: ReleaseReservationCommand, reservation: R
   };
 }
 
-/** Takes a person's word on an escalation: approved is debited once; on an overrun nothing more is debited. */
-export function decideEscalation(command: DecideEscalationCommand, escalation: Escalation | null): BudgetAnswer {
+/**
+ * Takes a person's word on an escalation.
+ *
+ * Shape:  a ceiling: approved is debited once. An overrun: nothing more is debited. A reservation nobody used: approved, it
+ *         stands for another while; denied, it is given back.
+ */
+export function decideEscalation(command: DecideEscalationCommand, escalation: Escalation | null, now: number, policy: EscalationPolicy): BudgetAnswer {
   const { asker, approved, reason } = command;
-  if (!asker.roles.includes(APPROVER_ROLE)) return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
+  const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
+  if (!roles.some((role) => asker.roles.includes(role))) return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
   if (escalation === null || escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
   if (escalation.requested_by === asker.principal) return rejected('SELF_APPROVAL', 'nobody decides their own request');
   const { escalation_id, reservation_id, tenant, run_id, effect_key, currency } = escalation;
@@ -135,8 +141,15 @@ export function decideEscalation(command: DecideEscalationCommand, escalation: E
     return same ? { kind: 'unchanged', phase: null, outcome } : rejected('ESCALATION_DECIDED', `it is ${escalation.phase}`, { phase: escalation.phase });
   }
   const debit = { amount_minor: escalation.about === 'ceiling' ? escalation.debit_minor : 0, currency };
-  const body = { reservation_id, tenant, run_id, effect_key, escalation_id, approved, debit, by: asker.principal, reason, command_id: asker.commandId };
-  return { kind: 'recorded', outcome, event: { type: 'EscalationDecided', body } };
+  const goesOn = approved && escalation.about !== 'overrun';
+  const body = {
+    reservation_id, tenant, run_id, effect_key, escalation_id, approved, debit, by: asker.principal, reason, command_id: asker.commandId,
+    settle_by: goesOn ? now + policy.settleWithinMs : null,
+  };
+  const event: BudgetEvent = { type: 'EscalationDecided', body };
+  if (approved || escalation.about !== 'unsettled') return { kind: 'recorded', outcome, event };
+  const freed = { amount_minor: escalation.debit_minor, currency };
+  return { kind: 'recorded', outcome, event, also: { type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debit: freed, cause: 'denied' } } };
 }
 
 function shown({ reservation_id, phase, debit_minor, currency }: Reservation): Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 // Words of the budget aggregate: what is asked, what is recorded, what is refused.
 import type { Rejection } from '@recourse/kernel';
 import type {
-  BudgetEscalated, BudgetOpened, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetScope, BudgetSettled, EscalationDecided, Money,
+  BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetScope, BudgetSettled, EscalationDecided, Money,
 } from '@recourse/messages';
 import type { ReservationPhase } from './budget.transitions.js';
 
@@ -16,6 +16,7 @@ export type BudgetEvent =
   | Event<'EscalationDecided', EscalationDecided>
   | Event<'BudgetSettled', BudgetSettled>
   | Event<'BudgetOverrun', BudgetOverrun>
+  | Event<'BudgetOverdue', BudgetOverdue>
   | Event<'BudgetReleased', BudgetReleased>
   | Event<'BudgetRefunded', BudgetRefunded>;
 
@@ -40,6 +41,9 @@ export const BUDGET_ROLES: readonly string[] = ['budget_owner', 'administrator']
 
 /** Role that may decide an escalation. */
 export const APPROVER_ROLE = 'approver';
+
+/** Role that may decide it as well once the approvers let its deadline pass. */
+export const LAST_RESORT_ROLE = 'administrator';
 
 /** Refusals of a command, with their HTTP status. */
 export const BUDGET_REJECTIONS = {
@@ -89,16 +93,18 @@ export interface Reservation {
   readonly debit_minor: number;
   readonly currency: string;
   readonly phase: ReservationPhase;
+  /** By when it is settled or given back before a person is asked, epoch milliseconds; null when nobody has to, and once a person was asked. */
+  readonly settle_by: number | null;
 }
 
-/** A question to a person: may this exceed the ceiling, or: this was executed unreserved. */
+/** A question to a person: may this exceed the ceiling; this was executed unreserved; or: this was reserved and never used. */
 export interface Escalation {
   readonly escalation_id: string;
   readonly reservation_id: string;
   readonly tenant: string;
   readonly run_id: string;
   readonly effect_key: string;
-  readonly about: 'ceiling' | 'overrun';
+  readonly about: 'ceiling' | 'overrun' | 'unsettled';
   /** Which ceiling: run or tenant; null for an overrun. */
   readonly exceeded: string | null;
   readonly debit_minor: number;
@@ -107,6 +113,8 @@ export interface Escalation {
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly deadline_at: number;
+  /** True once its deadline passed and it went to the last owner. */
+  readonly is_overdue: boolean;
   readonly phase: 'open' | 'approved' | 'denied' | 'withdrawn';
   readonly decided_by: string | null;
   readonly reason: string | null;
@@ -116,10 +124,12 @@ export interface Escalation {
 export interface EscalationPolicy {
   readonly owner: string;
   readonly deadlineMs: number;
+  /** How long a reservation may stand unused before a person is asked, milliseconds. */
+  readonly settleWithinMs: number;
 }
 
 export type BudgetAnswer =
-  | { readonly kind: 'recorded'; readonly event: BudgetEvent; readonly outcome: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'recorded'; readonly event: BudgetEvent; readonly also?: BudgetEvent; readonly outcome: Readonly<Record<string, unknown>> }
   /** The same was said before: nothing to record. */
   | { readonly kind: 'unchanged'; readonly phase: ReservationPhase | null; readonly outcome: Readonly<Record<string, unknown>> }
   | { readonly kind: 'rejected'; readonly rejection: BudgetRejection };

@@ -1,12 +1,15 @@
 // Decides what becomes of a contract that somebody wants to register or retire.
-import { contractBody, contractDigest, reviewContract } from '@recourse/contract';
+import { contractBody, reviewContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { assertNever } from '@recourse/kernel';
 import { EDITOR_ROLES, EVERY_TENANT } from './contract.messages.js';
-import type { Asker, ContractAnswer, ContractCommand, ContractRejection, ContractRejectionCode, ContractState, ContractVersion } from './contract.messages.js';
+import type { Asker, ContractAnswer, ContractCommand, ContractRejection, ContractRejectionCode, ContractState, ContractVersion, Outcome, Proposal } from './contract.messages.js';
+import { confirmed, dropped, isPerson, isSamePerson, registerOrPropose } from './registration.decisions.js';
 
 type Register = Extract<ContractCommand, { type: 'RegisterContract' }>;
 type Retire = Extract<ContractCommand, { type: 'RetireContract' }>;
+type Confirm = Extract<ContractCommand, { type: 'ConfirmRegistration' }>;
+type Withdraw = Extract<ContractCommand, { type: 'WithdrawRegistration' }>;
 
 /** Answers a command with the record it makes, with what stands already, or with a coded refusal. */
 export function decideContract(command: ContractCommand, state: ContractState): ContractAnswer {
@@ -16,12 +19,14 @@ export function decideContract(command: ContractCommand, state: ContractState): 
   switch (command.type) {
     case 'RegisterContract': return register(command, state);
     case 'RetireContract': return retire(command, state);
+    case 'ConfirmRegistration': return confirm(command, state);
+    case 'WithdrawRegistration': return withdraw(command, state);
     default: return assertNever(command);
   }
 }
 
 function register(command: Register, state: ContractState): ContractAnswer {
-  const review = reviewContract(command.body, { has: state.isKnown });
+  const review = reviewContract(command.body, { has: (name) => state.contractOf(name) !== undefined, contractOf: state.contractOf });
   if (!review.ok) return rejected('CONTRACT_REFUSED', `the contract has ${review.problems.length} problems`, { problems: review.problems });
   const { contract } = review;
   if (contract.name !== command.name) return rejected('CONTRACT_NAME_MISMATCH', `the contract is about ${contract.name}, the command about ${command.name}`);
@@ -39,44 +44,52 @@ function versioned(contract: Contract, asker: Asker, state: ContractState): Cont
   const latest = Math.max(0, ...state.versions.map(({ version }) => version));
   const said = state.versions.find(({ version }) => version === (contract.version ?? latest));
   if (said !== undefined && said.body === contractBody({ ...contract, version: said.version })) {
-    if (!said.retired) return { kind: 'unchanged', version: shown(said) };
+    if (!said.retired) return { kind: 'unchanged', outcome: shown(said) };
     if (contract.version !== undefined) return rejected('CONTRACT_RETIRED', `version ${said.version} is retired; register it anew as version ${latest + 1}`);
   }
   if (contract.version !== undefined && contract.version !== latest + 1) {
     return rejected('CONTRACT_VERSION_UNEXPECTED', `the next version is ${latest + 1}; leave version out, or set it so`, { facts: { expected: latest + 1, given: contract.version } });
   }
-  return registered({ ...contract, version: latest + 1 }, asker);
+  return registerOrPropose({ ...contract, version: latest + 1 }, asker, state);
 }
 
-function registered(contract: Contract & { readonly version: number }, asker: Asker): ContractAnswer {
-  const body = contractBody(contract);
-  const digest = contractDigest(body);
-  const { name, version } = contract;
-  return {
-    kind: 'recorded',
-    version: { name, version, digest: digest.toString('hex') },
-    event: {
-      type: 'ContractRegistered',
-      body: { name, version, tenant: contract.tenant ?? EVERY_TENANT, digest, body, registered_by: asker.principal, command_id: asker.commandId },
-    },
-  };
+function confirm({ asker, digest }: Confirm, { proposal }: ContractState): ContractAnswer {
+  if (proposal === null) return rejected('PROPOSAL_UNKNOWN', 'nothing waits for a second person');
+  const foreign = foreignProposal(proposal, asker);
+  if (foreign !== null) return foreign;
+  if (proposal.digest !== digest) return rejected('PROPOSAL_DIFFERS', `version ${proposal.version} waits with digest ${proposal.digest}; look at it again`);
+  if (isSamePerson(proposal.proposed_by, asker.principal)) return rejected('SELF_CONFIRMATION', 'a weaker version takes two people, and this is the one who proposed it');
+  if (!isPerson(asker.principal)) return rejected('CONFIRMER_NOT_A_PERSON', 'only a person confirms a weaker version');
+  return confirmed(proposal, asker);
+}
+
+/** Anybody with the role may stop what waits, who proposed it too. */
+function withdraw({ asker }: Withdraw, { proposal }: ContractState): ContractAnswer {
+  if (proposal === null) return rejected('PROPOSAL_UNKNOWN', 'nothing waits for a second person');
+  const { name, version, digest } = proposal;
+  return foreignProposal(proposal, asker)
+    ?? { kind: 'recorded', isNew: false, events: [dropped(proposal, 'withdrawn', asker)], outcome: { name, version, digest, state: 'withdrawn' } };
+}
+
+function foreignProposal({ name, tenant }: Proposal, asker: Asker): ContractAnswer | null {
+  return tenant === EVERY_TENANT || tenant === asker.tenant ? null : rejected('CONTRACT_OF_ANOTHER_TENANT', `${name} belongs to ${tenant}`);
 }
 
 function retire(command: Retire, state: ContractState): ContractAnswer {
   const standing = state.versions.find(({ version }) => version === command.version);
   if (standing === undefined) return rejected('CONTRACT_UNKNOWN', `${command.name} has no version ${command.version}`);
   if (standing.tenant !== EVERY_TENANT && standing.tenant !== command.asker.tenant) return rejected('CONTRACT_OF_ANOTHER_TENANT', `${standing.name} belongs to ${standing.tenant}`);
-  if (standing.retired) return { kind: 'unchanged', version: shown(standing) };
+  if (standing.retired) return { kind: 'unchanged', outcome: shown(standing) };
   const { asker, name, version } = command;
   return {
-    kind: 'recorded',
-    version: shown(standing),
-    event: { type: 'ContractRetired', body: { name, version, digest: Buffer.from(standing.digest, 'hex'), retired_by: asker.principal, command_id: asker.commandId } },
+    kind: 'recorded', isNew: false,
+    outcome: { ...shown(standing), state: 'retired' },
+    events: [{ type: 'ContractRetired', body: { name, version, digest: Buffer.from(standing.digest, 'hex'), retired_by: asker.principal, command_id: asker.commandId } }],
   };
 }
 
-function shown({ name, version, digest }: ContractVersion): Pick<ContractVersion, 'name' | 'version' | 'digest'> {
-  return { name, version, digest };
+function shown({ name, version, digest, retired }: ContractVersion): Outcome {
+  return { name, version, digest, state: retired ? 'retired' : 'registered' };
 }
 
 function rejected(code: ContractRejectionCode, message: string, more: Partial<ContractRejection> = {}): ContractAnswer {

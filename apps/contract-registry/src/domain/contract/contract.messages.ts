@@ -1,7 +1,7 @@
 // Words of the contract aggregate: what is asked, what is recorded, what is refused.
-import type { ContractProblem } from '@recourse/contract';
+import type { Contract, ContractProblem, Difference } from '@recourse/contract';
 import type { Rejection } from '@recourse/kernel';
-import type { ContractRegistered, ContractRetired } from '@recourse/messages';
+import type { ContractRegistered, ContractRetired, RegistrationDropped, RegistrationProposed } from '@recourse/messages';
 
 /** Fields the loop adds to every record. */
 type ChainFields = 'seq' | 'prev_hash' | 'decided_at';
@@ -16,11 +16,16 @@ export interface Asker {
 
 export type ContractCommand =
   | { readonly type: 'RegisterContract'; readonly asker: Asker; readonly name: string; readonly body: string }
-  | { readonly type: 'RetireContract'; readonly asker: Asker; readonly name: string; readonly version: number };
+  | { readonly type: 'RetireContract'; readonly asker: Asker; readonly name: string; readonly version: number }
+  /** `digest` is 64 hex digits: exactly what was proposed is confirmed. */
+  | { readonly type: 'ConfirmRegistration'; readonly asker: Asker; readonly name: string; readonly digest: string }
+  | { readonly type: 'WithdrawRegistration'; readonly asker: Asker; readonly name: string };
 
 export type ContractEvent =
   | { readonly type: 'ContractRegistered'; readonly body: Omit<ContractRegistered, ChainFields> }
-  | { readonly type: 'ContractRetired'; readonly body: Omit<ContractRetired, ChainFields> };
+  | { readonly type: 'ContractRetired'; readonly body: Omit<ContractRetired, ChainFields> }
+  | { readonly type: 'RegistrationProposed'; readonly body: Omit<RegistrationProposed, ChainFields> }
+  | { readonly type: 'RegistrationDropped'; readonly body: Omit<RegistrationDropped, ChainFields> };
 
 export type ContractEventType = ContractEvent['type'];
 
@@ -34,7 +39,11 @@ export const EVERY_TENANT = '*';
 export const CONTRACT_REJECTIONS = {
   ROLE_REQUIRED: 403,
   TENANT_MISMATCH: 403,
+  SELF_CONFIRMATION: 403,
+  CONFIRMER_NOT_A_PERSON: 403,
   CONTRACT_UNKNOWN: 404,
+  PROPOSAL_UNKNOWN: 404,
+  PROPOSAL_DIFFERS: 409,
   CONTRACT_OF_ANOTHER_TENANT: 409,
   CONTRACT_RETIRED: 409,
   CONTRACT_VERSION_UNEXPECTED: 409,
@@ -60,16 +69,42 @@ export interface ContractVersion {
   readonly retired: boolean;
 }
 
+/** A weaker version that waits for a second person. */
+export interface Proposal {
+  readonly name: string;
+  readonly version: number;
+  readonly tenant: string;
+  /** 64 hex digits. */
+  readonly digest: string;
+  readonly body: string;
+  readonly weakenings: readonly string[];
+  readonly proposed_by: string;
+  /** Epoch milliseconds. */
+  readonly expires_at: number;
+}
+
 /** What a decision about one capability may look at. */
 export interface ContractState {
   /** Every version of the capability, in any order. */
   readonly versions: readonly ContractVersion[];
-  /** Has this other capability a standing contract the tenant may use? */
-  readonly isKnown: (name: string) => boolean;
+  /** What waits for a second person. */
+  readonly proposal: Proposal | null;
+  /** The newest standing contract of another capability that the tenant may use. */
+  readonly contractOf: (name: string) => Contract | undefined;
+  /** Database time, epoch milliseconds. */
+  readonly now: number;
+}
+
+/** What a caller hears of a version. `proposed`: a second person has to confirm it first. */
+export interface Outcome extends Pick<ContractVersion, 'name' | 'version' | 'digest'> {
+  readonly state: 'registered' | 'proposed' | 'retired' | 'withdrawn';
+  /** Against the version before; absent where there is none or nothing was compared. */
+  readonly differences?: readonly Difference[];
+  readonly expires_at?: number;
 }
 
 export type ContractAnswer =
-  | { readonly kind: 'recorded'; readonly event: ContractEvent; readonly version: Pick<ContractVersion, 'name' | 'version' | 'digest'> }
+  | { readonly kind: 'recorded'; readonly events: readonly ContractEvent[]; readonly outcome: Outcome; readonly isNew: boolean }
   /** The same was said before: nothing to record. */
-  | { readonly kind: 'unchanged'; readonly version: Pick<ContractVersion, 'name' | 'version' | 'digest'> }
+  | { readonly kind: 'unchanged'; readonly outcome: Outcome }
   | { readonly kind: 'rejected'; readonly rejection: ContractRejection };

@@ -1,16 +1,19 @@
 // HTTP edge of the contract registry.
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { ALL_TENANTS, Commands, FromCaller, idText, openApiSchema, pageQuery, parse, Reads, seesAllTenants } from '@recourse/service';
+import { ALL_TENANTS, Commands, FromCaller, hashHex, idText, openApiSchema, pageQuery, parse, Reads, seesAllTenants } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
-import { CONTRACT_KIND, CONTRACTS_LOG } from '../../application/contracts.core.js';
+import { CONTRACT_KIND, CONTRACTS_LOG, PROPOSAL_KIND } from '../../application/contracts.core.js';
 
 /** The registry's own rules say what else a contract must be; here only what addresses the command. */
 const contract = z.looseObject({ name: idText, tenant: idText.optional() });
 const listQuery = z.strictObject({ ...pageQuery, name: idText.optional(), retired: z.enum(['true', 'false']).optional() });
 const oneQuery = z.strictObject({ tenant: idText.optional(), version: z.coerce.number().int().min(1).optional() });
 const retirement = z.strictObject({ version: z.number().int().min(1), tenant: idText.optional() });
+const proposalQuery = z.strictObject({ ...pageQuery, name: idText.optional() });
+const confirmation = z.strictObject({ digest: hashHex, tenant: idText.optional() });
+const withdrawal = z.strictObject({ tenant: idText.optional() });
 /** Versions of one capability that are looked at for the newest; pages are in order of version keys. */
 const VERSIONS_MAX = 500;
 
@@ -39,6 +42,27 @@ export class ContractsController {
     });
   }
 
+  @Post(':name/confirm') @HttpCode(201) @ApiOperation({ summary: 'Confirms a weaker version that waits, by its digest; never by who proposed it.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(confirmation) })
+  confirm(@FromCaller() caller: Caller, @Param('name') name: string, @Body() input: unknown): Promise<void> {
+    const { digest, tenant } = parse(confirmation, input);
+    const key = parse(idText, name);
+    return this.commands.submit(caller, {
+      type: 'recourse.contracts.ConfirmRegistration', key, tenant: tenantOf(caller, tenant), mayBeForAll: true, body: { name, digest, tenant },
+      build: (envelope) => ({ envelope, name: key, digest: Buffer.from(digest, 'hex') }),
+    });
+  }
+
+  @Post(':name/withdraw') @HttpCode(200) @ApiOperation({ summary: 'Withdraws a weaker version that waits.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(withdrawal) })
+  withdraw(@FromCaller() caller: Caller, @Param('name') name: string, @Body() input: unknown): Promise<void> {
+    const { tenant } = parse(withdrawal, input ?? {});
+    const key = parse(idText, name);
+    return this.commands.submit(caller, {
+      type: 'recourse.contracts.WithdrawRegistration', key, tenant: tenantOf(caller, tenant), mayBeForAll: true, body: { name, tenant }, build: (envelope) => ({ envelope, name: key }),
+    });
+  }
+
   @Get() @ApiOperation({ summary: 'Contracts of the tenant and those for all.' })
   @ApiQuery({ name: 'name', required: false }) @ApiQuery({ name: 'retired', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
   async list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
@@ -59,6 +83,20 @@ export class ContractsController {
     const { items } = await this.reads.list(caller, { ...found, where: { ...where, retired: false }, limit: VERSIONS_MAX });
     const newest = items.map(readable).sort((a, b) => Number(b['version']) - Number(a['version']))[0];
     return newest ?? readable((await this.reads.find(caller, found)).doc);
+  }
+}
+
+@ApiTags('contracts') @ApiBearerAuth()
+@Controller('v1/contract-proposals')
+export class ContractProposalsController {
+  constructor(@Inject(Reads) private readonly reads: Reads) {}
+
+  @Get() @ApiOperation({ summary: 'Weaker versions that wait for a second person, each with its deadline.' })
+  @ApiQuery({ name: 'name', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  async list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    const { name, ...page } = parse(proposalQuery, query);
+    const { items, next_cursor } = await this.reads.list(caller, { log: CONTRACTS_LOG, kind: PROPOSAL_KIND, where: { name }, sharedTenant: ALL_TENANTS, ...page });
+    return { items: items.map(readable), next_cursor };
   }
 }
 

@@ -4,6 +4,7 @@
 //   M1. (run, effect key) is one mutation; a second report with other content changes it only where the execution table says so.
 //   M2. A commit is rolled back once.
 //   M3. Recoverability moves only as RECOVERABILITY_AFTER says.
+//   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
 import { assertNever } from '@recourse/kernel';
 import type { JudgedRef, Money, RecoverabilityEvent, RollbackOpened, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { contentHash } from '../content.js';
@@ -12,6 +13,20 @@ import type { NamedContract } from './binding.decider.js';
 import { EXECUTION_AFTER, RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import { isRecorded } from './mutation.messages.js';
 import type { Body, Mutation, MutationFact, ReasonCode, RecordedMutation, RecoveryEvent, Trigger } from './mutation.messages.js';
+
+/** How long the ledger waits for others. */
+export interface LedgerPolicy {
+  /** From an intent or an uncertain outcome until a person is asked, milliseconds. */
+  readonly concludeWithinMs: number;
+  /** How long that person has, milliseconds. */
+  readonly reviewDeadlineMs: number;
+}
+
+/** A quarter of an hour is longer than tools take; what takes a person may take a day. */
+export const LEDGER_POLICY: LedgerPolicy = { concludeWithinMs: 900_000, reviewDeadlineMs: 86_400_000 };
+
+/** Who looks into executions nobody told the end of. */
+const OWNER_OF_OVERDUE = 'role:administrator';
 
 /** How a report relates to what is recorded. */
 export type Standing = 'new' | 'known' | 'conflict';
@@ -31,26 +46,32 @@ export function standingOfIntent(event: ToolPlanned, mutation: Mutation | undefi
 }
 
 /** Records an execution with its reversal bound. Errors: PayloadUnreadable. */
-export function recordExecution(id: string, event: ToolExecuted, named: NamedContract | null, judged: readonly JudgedRef[], mutation: Mutation | undefined, now: number): MutationFact {
+export function recordExecution(id: string, event: ToolExecuted, named: NamedContract | null, judged: readonly JudgedRef[], mutation: Mutation | undefined, now: number, policy: LedgerPolicy): MutationFact {
   const accepted = acceptExecution(id, event, named, mutation?.recoverability ?? 'planned', now);
   const before = mutation?.execution_state ?? 'planned';
+  const executionState = EXECUTION_AFTER[before][event.outcome] ?? before;
   return {
     type: 'MutationRecorded',
     body: {
       mutation_id: id,
       ...accepted,
-      execution_state: EXECUTION_AFTER[before][event.outcome] ?? before,
+      execution_state: executionState,
       judged,
       event_id: event.event_id,
       content_sha256: contentHash('ToolExecuted', event),
+      conclude_by: executionState === 'uncertain' ? now + policy.concludeWithinMs : null,
     },
   };
 }
 
 /** Records an intent. Errors: PayloadUnreadable. */
-export function recordIntent(id: string, event: ToolPlanned, named: NamedContract | null): MutationFact {
+export function recordIntent(id: string, event: ToolPlanned, named: NamedContract | null, now: number, policy: LedgerPolicy): MutationFact {
   const { event_id, assumption_refs, planned_at } = event;
-  return { type: 'MutationPlanned', body: { mutation_id: id, ...acceptIntent(event, named), assumption_refs, planned_at, event_id, content_sha256: contentHash('ToolPlanned', event) } };
+  const accepted = acceptIntent(event, named);
+  return {
+    type: 'MutationPlanned',
+    body: { mutation_id: id, ...accepted, assumption_refs, planned_at, event_id, content_sha256: contentHash('ToolPlanned', event), conclude_by: now + policy.concludeWithinMs },
+  };
 }
 
 /** Records that a second report says something else; null when that very conflict is on record. */
@@ -87,6 +108,13 @@ export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation)
     case 'StepOutcomeRecorded': return moveByOutcome(mutation, event.body.outcome, event.body.reason, stepId);
     default: return assertNever(event);
   }
+}
+
+/** Asks a person how an execution ended that nobody told the end of in time; null while there is time, and once a person was asked. */
+export function escalateExecution(mutation: Mutation, now: number, policy: LedgerPolicy): MutationFact | null {
+  const { mutation_id, tenant, run_id, execution_state, awaited } = mutation;
+  if (awaited === null || awaited.is_overdue || now < awaited.deadline_at) return null;
+  return { type: 'ExecutionOverdue', body: { mutation_id, tenant, run_id, execution_state, owner: OWNER_OF_OVERDUE, deadline_at: now + policy.reviewDeadlineMs } };
 }
 
 /** The clock closes a window; null where no reversal was available. */

@@ -1,6 +1,6 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
 import type {
-  AssumptionStated, CommitContradicted, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionState, LegDispatched, MutationPlanned,
+  AssumptionStated, CommitContradicted, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState, LegDispatched, MutationPlanned,
   MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackOpened, SpreadClosed, SpreadContinued, SpreadOpened, StepDenied,
   StepEscalated, StepOutcomeRecorded, ToolExecuted, ToolPlanned, TriggerUnmatched,
 } from '@recourse/messages';
@@ -26,6 +26,7 @@ export type MutationFact =
   | { readonly type: 'MutationPlanned'; readonly body: Body<MutationPlanned> }
   | { readonly type: 'MutationRecorded'; readonly body: Body<MutationRecorded> }
   | { readonly type: 'ExecutionConflicted'; readonly body: Body<ExecutionConflicted> }
+  | { readonly type: 'ExecutionOverdue'; readonly body: Body<ExecutionOverdue> }
   | { readonly type: 'CommitContradicted'; readonly body: Body<CommitContradicted> }
   | { readonly type: 'CommitRolledBack'; readonly body: Body<CommitRolledBack> }
   | { readonly type: 'RecoverabilityChanged'; readonly body: Body<RecoverabilityChanged> }
@@ -41,6 +42,15 @@ export type ReasonCode =
 
 /** Why an input cannot be taken. */
 export type ParkCode = 'KEY_MISMATCH' | 'CONTRACT_UNKNOWN' | 'CONTRACT_MISMATCH' | 'TOO_MANY_REFS' | 'PAYLOAD_SEALED' | 'PAYLOAD_NOT_JSON' | 'PAYLOAD_HASH_MISMATCH';
+
+/** Who is to tell how an execution ended, and by when: nothing waits unseen (P12). */
+export type Awaited = {
+  /** The agent that acts; once that is overdue, the role of the people who look into it. */
+  readonly owner: string;
+  /** Epoch milliseconds. */
+  readonly deadline_at: number;
+  readonly is_overdue: boolean;
+};
 
 /** A mutation as its row holds it. */
 export type Mutation = {
@@ -58,6 +68,8 @@ export type Mutation = {
   readonly created_at: number;
   readonly updated_at: number;
   readonly execution: Execution;
+  /** Null once the outcome is known. */
+  readonly awaited: Awaited | null;
   readonly terms: ContractTerms | null;
   /** Null while the mutation is only planned. */
   readonly ref: MutationRef | null;

@@ -2,8 +2,10 @@
 import { deriveId } from '@recourse/kernel';
 import type { CommitContradicted, Evidence, TriggerRollback } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
+import { OWNER_OF_MANUAL } from '../policy.messages.js';
+import type { RecoveryPolicy } from '../policy.messages.js';
 import { fact } from '../step/step.messages.js';
-import type { Fact, Refusal, RollbackDoc } from '../step/step.messages.js';
+import type { EscalationReason, Fact, Refusal, RollbackDoc } from '../step/step.messages.js';
 
 /** Longest tenant, run or mutation id a command may name, bytes: keys of rows stay below 512 (L7). */
 const ID_BYTES_MAX = 200;
@@ -27,6 +29,18 @@ export function admit(trigger: Trigger, standing: RollbackDoc | undefined): Fact
   const about = { rollback_id: rollbackIdOf(trigger.mutationId), tenant: trigger.tenant, run_id: trigger.runId, mutation_id: trigger.mutationId };
   if (standing !== undefined) return fact('TriggerRedundant', { ...about, evidence: trigger.evidence });
   return fact('RollbackOpened', { ...about, evidence: trigger.evidence, command_id: trigger.commandId });
+}
+
+/** Time the ledger has to mark a commit before a person is asked, milliseconds: marking takes one hop, its execution may still be under way. */
+export const MARK_WITHIN_MS = 60_000;
+
+/** Gives a rollback whose commit was not marked in time to a person; the mark still counts when it comes (P12). */
+export function escalateRollback(rollback: RollbackDoc, now: number, policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>): Fact | null {
+  if (rollback.phase !== 'opened' || rollback.deadline_at === null || now < rollback.deadline_at) return null;
+  const { rollback_id, tenant, run_id, mutation_id } = rollback;
+  return fact('RollbackEscalated', {
+    rollback_id, tenant, run_id, mutation_id, reason: 'COMMIT_NOT_MARKED' satisfies EscalationReason, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs,
+  });
 }
 
 export function triggerOfContradiction(hit: Pick<CommitContradicted, 'tenant' | 'run_id' | 'mutation_id' | 'evidence'>): Trigger {

@@ -1,8 +1,9 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
-  ContractTerms, Evidence, Execution, LegDispatched, MutationRef, Observation, RecoveryCall, RecoveryClosed, ReportRefused, RollbackOpened, StepApproved,
+  ContractTerms, Evidence, Execution, LegDispatched, MutationRef, Observation, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
   StepDecided, StepDecision, StepDenied, StepEscalated, StepOutcome, StepOutcomeRecorded, StepUncertain, StepVerdict, TriggerRedundant,
 } from '@recourse/messages';
+import type { RollbackPhase } from '../rollback/rollback.transitions.js';
 
 export const STEP_PHASES = [
   'held', 'awaiting_approval', 'approved', 'dispatched', 'uncertain', 'retrying', 'compensated', 'not_needed', 'manual', 'denied',
@@ -15,7 +16,7 @@ export type StepEvent = (typeof STEP_EVENTS)[number];
 
 export const ESCALATION_REASONS = [
   'REVERSAL_EXPIRED', 'KEY_LIFETIME_OVER', 'APPROVAL_TIMEOUT', 'FORWARD_UNRESOLVED', 'VERIFICATION_FAILED', 'RESOURCE_CHANGED', 'COMPENSATION_FAILED',
-  'OUTCOME_UNKNOWN', 'POLICY_CHANGED',
+  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED',
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 
@@ -100,8 +101,8 @@ export type RollbackDoc = {
   readonly tenant: string;
   readonly run_id: string;
   readonly mutation_id: string;
-  /** opened: asked of the ledger; marked: the ledger marked the commit and its step was decided. */
-  readonly phase: 'opened' | 'marked';
+  /** opened: asked of the ledger; escalated: not marked in time, a person was asked; marked: the commit is marked and its step was decided. */
+  readonly phase: RollbackPhase;
   readonly evidence: Evidence;
   readonly command_id: string | null;
   readonly owner: string;
@@ -131,6 +132,7 @@ type ChainField = 'seq' | 'prev_hash' | 'decided_at';
 /** Bodies of the records this service decides. */
 export interface FactBodies {
   readonly RollbackOpened: Omit<RollbackOpened, ChainField>;
+  readonly RollbackEscalated: Omit<RollbackEscalated, ChainField>;
   readonly TriggerRedundant: Omit<TriggerRedundant, ChainField>;
   readonly StepDecided: Omit<StepDecided, ChainField>;
   readonly StepApproved: Omit<StepApproved, ChainField>;

@@ -33,9 +33,9 @@ export class AdministrationController {
   @Get('commands/:ticket') @ApiOperation({ summary: 'What became of a command: its answer, or 202 while there is none.' })
   async command(@FromCaller() caller: Caller, @Param('ticket') ticket: string): Promise<void> {
     const { edge, definition } = this.service;
-    const logs = [definition.commandLog, ...definition.cores.map(({ log }) => log).filter((log) => log !== definition.commandLog)];
-    const answers = await Promise.all(logs.map((log) => edge.lookUp(log, ticket, caller.principal)));
-    const answer = answers.find((one) => one !== null && one.httpStatus !== 202) ?? answers[0];
+    // A ticket is of one log; the others do not know it.
+    const answers = await Promise.all(definition.cores.map(({ log }) => edge.lookUp(log, ticket, caller.principal)));
+    const answer = answers.find((one) => one !== null);
     if (!answer) throw new EdgeRefusal('NOT_FOUND', 'no command of yours under this name');
     send(caller, answer);
   }

@@ -44,7 +44,8 @@ export class Commands {
 }
 
 /** Sends the stored text as it is. */
-export function send({ reply }: Pick<Caller, 'reply'>, { httpStatus, body, location }: EdgeAnswer): void {
+export function send({ reply }: Pick<Caller, 'reply'>, { httpStatus, body, location, retryAfterS }: EdgeAnswer): void {
   if (location !== undefined) void reply.header('location', location);
+  if (retryAfterS !== undefined) void reply.header('retry-after', String(retryAfterS));
   void reply.status(httpStatus).type('application/json').send(body);
 }

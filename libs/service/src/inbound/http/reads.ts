@@ -53,12 +53,21 @@ export class Reads {
     return { items: rows.map(({ doc }) => render(doc)), next_cursor: next ? cursorOf(next) : null };
   }
 
-  /** The one row, as it is stored. Errors: EdgeRefusal(NOT_FOUND) also for what belongs to another tenant. */
+  /**
+   * The one row, as it is stored. A row that is missed is looked for again once the rows have reached the end of the log.
+   *
+   * Errors: EdgeRefusal(NOT_FOUND) also for what belongs to another tenant; EdgeRefusal(PROJECTION_BEHIND).
+   */
   async find({ principal }: Pick<Caller, 'principal'>, query: Omit<ListQuery, 'cursor' | 'limit'>): Promise<PlacedRow> {
-    const { rows } = await this.service.host.page({ log: query.log, kind: query.kind, where: this.narrowed(principal, query), limit: 1 });
-    const [row] = rows;
-    if (!row) throw new EdgeRefusal('NOT_FOUND', `no ${query.kind} under this name`);
-    return row;
+    const { log, kind } = query;
+    const where = this.narrowed(principal, query);
+    const first = async (): Promise<PlacedRow | undefined> => (await this.service.host.page({ log, kind, where, limit: 1 })).rows[0];
+    const row = await first();
+    if (row) return row;
+    const isReached = await this.service.projection.isReached(log);
+    const again = await first();
+    if (again) return again;
+    throw isReached ? new EdgeRefusal('NOT_FOUND', `no ${kind} under this name`) : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${log} are behind`);
   }
 
   private narrowed(principal: Caller['principal'], { where, tenant: named, sharedTenant }: ListQuery): Readonly<Record<string, ColumnValue | readonly string[]>> {

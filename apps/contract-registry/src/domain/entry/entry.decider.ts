@@ -1,0 +1,54 @@
+// Decides what becomes of an entry that somebody wants to register or retire.
+import { ENTRY_KINDS, reviewEntry } from '@recourse/contract';
+import { assertNever, canonicalJson, sha256Hex } from '@recourse/kernel';
+import type { EntryKind } from '@recourse/messages';
+import { ENTRY_ROLES } from './entry.messages.js';
+import type { EntryAnswer, EntryCommand, EntryRejection, EntryRejectionCode, EntryVersion } from './entry.messages.js';
+
+/** Names are parts of keys: no slash, no blank, bounded. */
+export const ENTRY_NAME_PATTERN = /^[\w][\w.:@-]{0,127}$/;
+
+/** Answers a command with the record it makes, with what stands already, or with a coded refusal. `standing` is the newest version, if there ever was one. */
+export function decideEntry(command: EntryCommand, standing: EntryVersion | undefined): EntryAnswer {
+  const kind = ENTRY_KINDS.find((each) => each === command.kind);
+  if (kind === undefined) return rejected('ENTRY_KIND_UNKNOWN', `there is no kind ${command.kind}`);
+  const roles: readonly string[] = ENTRY_ROLES[kind];
+  if (!roles.some((role) => command.asker.roles.includes(role))) return rejected('ROLE_REQUIRED', `a ${kind} is changed by ${roles.join(' or ')}`);
+  if (!ENTRY_NAME_PATTERN.test(command.name)) return rejected('ENTRY_NAME_INVALID', 'a name has letters, digits and . : @ _ - and at most 128 characters');
+  switch (command.type) {
+    case 'RegisterEntry': return register(command, kind, standing);
+    case 'RetireEntry': return retire(command, standing);
+    default: return assertNever(command);
+  }
+}
+
+function register({ asker, name, body }: Extract<EntryCommand, { type: 'RegisterEntry' }>, kind: EntryKind, standing: EntryVersion | undefined): EntryAnswer {
+  const review = reviewEntry(kind, body, asker.tenant);
+  if (!review.ok) return rejected('ENTRY_REFUSED', `the entry has ${review.problems.length} problems`, { problems: review.problems });
+  const text = canonicalJson(review.entry);
+  if (standing !== undefined && !standing.retired && standing.body === text) return { kind: 'unchanged', entry: shown(standing) };
+  const digest = sha256Hex(text);
+  const entry = { kind, name, tenant: asker.tenant, version: (standing?.version ?? 0) + 1, digest };
+  return {
+    kind: 'recorded', entry,
+    event: { type: 'EntryRegistered', body: { ...entry, digest: Buffer.from(digest, 'hex'), body: text, registered_by: asker.principal, command_id: asker.commandId } },
+  };
+}
+
+function retire({ asker, name, reason }: Extract<EntryCommand, { type: 'RetireEntry' }>, standing: EntryVersion | undefined): EntryAnswer {
+  if (standing === undefined) return rejected('ENTRY_UNKNOWN', `there is no ${name}`);
+  if (standing.retired) return { kind: 'unchanged', entry: shown(standing) };
+  const entry = shown(standing);
+  return {
+    kind: 'recorded', entry,
+    event: { type: 'EntryRetired', body: { ...entry, digest: Buffer.from(standing.digest, 'hex'), retired_by: asker.principal, reason, command_id: asker.commandId } },
+  };
+}
+
+function shown({ kind, name, tenant, version, digest }: EntryVersion): Extract<EntryAnswer, { kind: 'unchanged' }>['entry'] {
+  return { kind, name, tenant, version, digest };
+}
+
+function rejected(code: EntryRejectionCode, message: string, more: Partial<EntryRejection> = {}): EntryAnswer {
+  return { kind: 'rejected', rejection: { code, message, ...more } };
+}

@@ -1,0 +1,65 @@
+// What becomes of mutations that are open under older versions when a newer one registers.
+//
+// A mutation is recovered under the version it executed under, so nothing of it changes; but people and workers must keep what
+// the older version names for as long as its windows are open. The registry knows no mutations: the counts come from the ledger.
+import { adapterOf, reversalCapabilityOf, windowOf } from '../class.js';
+import type { Contract } from '../shape.js';
+
+/** A version with mutations that can still be undone under it. */
+export interface OpenVersion {
+  readonly contract: Contract;
+  /** Mutations whose recoverability is open. */
+  readonly open: number;
+}
+
+export const COMPATIBILITY_NOTES = {
+  ADAPTER_KEPT: 'Keep the worker of the older adapter until the last window closes.',
+  REVERSAL_KEPT: 'Keep the older reversal working, and its contract standing, until the last window closes.',
+  OBSERVER_KEPT: 'Keep the older observer answering: its conditions judge what is open.',
+  APPROVAL_NOT_RAISED: 'What is open is still approved as the older version says; raise it per step where that is not enough.',
+  APPROVAL_NOT_LOWERED: 'What is open still asks the people the older version names.',
+  WINDOW_NOT_LENGTHENED: 'What is open still closes when the older version says.',
+  WINDOW_NOT_SHORTENED: 'What is open may still be undone for as long as the older version says.',
+  NOT_UNDONE_ANY_MORE: 'The newer version undoes nothing: the last of these windows is the last chance.',
+} as const;
+
+export type CompatibilityCode = keyof typeof COMPATIBILITY_NOTES;
+
+/** What one older version means for the newer one. */
+export interface Compatibility {
+  readonly version: number;
+  readonly open: number;
+  /** Milliseconds after which nothing under this version can be undone by machines; null when it has no window. */
+  readonly closes_within_ms: number | null;
+  /** Empty when the newer version serves what is open just as well. */
+  readonly notes: readonly { readonly code: CompatibilityCode; readonly message: string }[];
+}
+
+/** Reports on every older version with something open, oldest first. */
+export function compatibilityReport(versions: readonly OpenVersion[], newer: Contract): readonly Compatibility[] {
+  return versions.filter(({ open }) => open > 0)
+    .map(({ contract, open }) => ({ version: contract.version ?? 1, open, closes_within_ms: windowOf(contract), notes: notesOf(contract, newer) }))
+    .sort((a, b) => a.version - b.version);
+}
+
+function notesOf(older: Contract, newer: Contract): Compatibility['notes'] {
+  const [before, after] = [reversalCapabilityOf(older), reversalCapabilityOf(newer)];
+  const approvals = ['auto', 'human', 'dual_control'];
+  const raise = approvals.indexOf(newer.recovery_approval_mode ?? 'human') - approvals.indexOf(older.recovery_approval_mode ?? 'human');
+  const longer = (windowOf(newer) ?? 0) - (windowOf(older) ?? 0);
+  const found: readonly (readonly [boolean, CompatibilityCode, string])[] = [
+    [before !== null && after === null, 'NOT_UNDONE_ANY_MORE', `the older version is undone by ${before ?? ''}`],
+    [before !== null && after !== null && adapterOf(before) !== adapterOf(after), 'ADAPTER_KEPT', `${before ?? ''} moves to ${after ?? ''}`],
+    [before !== null && before !== after, 'REVERSAL_KEPT', `what is open is undone by ${before ?? ''}`],
+    [before !== null && observersOf(older).some((name) => !observersOf(newer).includes(name)), 'OBSERVER_KEPT', `what is open is observed by ${observersOf(older).join(', ')}`],
+    [before !== null && raise > 0, 'APPROVAL_NOT_RAISED', `approval rises to ${newer.recovery_approval_mode ?? 'human'} for new executions alone`],
+    [before !== null && raise < 0, 'APPROVAL_NOT_LOWERED', `approval falls to ${newer.recovery_approval_mode ?? 'human'} for new executions alone`],
+    [before !== null && after !== null && longer > 0, 'WINDOW_NOT_LENGTHENED', `the window grows by ${longer} ms for new executions alone`],
+    [before !== null && after !== null && longer < 0, 'WINDOW_NOT_SHORTENED', `the window shrinks by ${-longer} ms for new executions alone`],
+  ];
+  return found.filter(([applies]) => applies).map(([, code, what]) => ({ code, message: `${what}. ${COMPATIBILITY_NOTES[code]}` }));
+}
+
+function observersOf({ stale_check, verification, reconcile_capability }: Contract): readonly string[] {
+  return [stale_check?.observe_capability, verification?.verify_capability, reconcile_capability].filter((name) => name !== undefined);
+}

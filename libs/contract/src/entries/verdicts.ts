@@ -1,0 +1,56 @@
+// What entries decide: admission, approval, intents, age of context, kill switches, who hears of a rollback. Pure; fails closed.
+import type { Json } from '@recourse/kernel';
+import type { RecoveryApprovalMode } from '@recourse/messages';
+import { evaluateExpression } from '../condition.js';
+import { RECOVERY_APPROVAL_MODES } from '../shape.js';
+import type { EntryBody } from './shapes.js';
+
+export type Verdict = { readonly admitted: true } | { readonly admitted: false; readonly code: VerdictCode; readonly reason: string };
+
+export type VerdictCode = 'POLICY_REFUSED' | 'POLICY_UNDECIDED' | 'INTENT_DENIED' | 'INTENT_NOT_ALLOWED' | 'SOURCE_UNKNOWN' | 'EVIDENCE_STALE' | 'KILLED';
+
+const ADMITTED: Verdict = { admitted: true };
+
+/** Admits a commit when every predicate holds; one that cannot be judged refuses. */
+export function admissionVerdict({ admission }: EntryBody<'policy_bundle'>, facts: { readonly gate: Json; readonly state: Json }): Verdict {
+  for (const { name, when, reason } of admission) {
+    const judged = evaluateExpression(when, facts);
+    if (!judged.ok) return refused('POLICY_UNDECIDED', `${name} cannot be judged: ${judged.detail}`);
+    if (!judged.holds) return refused('POLICY_REFUSED', `${name}: ${reason}`);
+  }
+  return ADMITTED;
+}
+
+/** Approval a recovery needs: the strictest of the contract's and of every rule that applies. A rule that cannot be judged applies. */
+export function approvalNeeded(policy: EntryBody<'policy_bundle'>, declared: RecoveryApprovalMode, facts: { readonly mutation: Json; readonly evidence: Json }): RecoveryApprovalMode {
+  const applying = policy.recovery.filter(({ when }) => { const judged = evaluateExpression(when, facts); return !judged.ok || judged.holds; });
+  return applying.map(({ approval }) => approval).reduce((strictest, each) => rank(each) > rank(strictest) ? each : strictest, declared);
+}
+
+/** Deny wins; what is neither allowed nor denied is not allowed (D59). */
+export function intentVerdict({ agent, allowed, denied }: EntryBody<'agent_charter'>, intent: string): Verdict {
+  const denying = denied.find((pattern) => matches(pattern, intent));
+  if (denying !== undefined) return refused('INTENT_DENIED', `the charter of ${agent} denies ${denying}`);
+  return allowed.some((pattern) => matches(pattern, intent)) ? ADMITTED : refused('INTENT_NOT_ALLOWED', `the charter of ${agent} does not allow ${intent}`);
+}
+
+/** Takes context as evidence only within its time to live (D56). Units: epoch milliseconds; at exactly ttl_ms it is over. */
+export function evidenceVerdict(source: EntryBody<'context_source'> | undefined, observedAt: number, now: number): Verdict {
+  if (source === undefined) return refused('SOURCE_UNKNOWN', 'no such context source is registered');
+  const age = now - observedAt;
+  return age >= 0 && age < source.ttl_ms ? ADMITTED : refused('EVIDENCE_STALE', age < 0 ? 'it was observed in the future' : `it is ${age} ms old, and lives ${source.ttl_ms} ms`);
+}
+
+/** True when a subscriber's scope covers a commit; `*` stands for one part. */
+export function isInScope(scope: string, commit: { readonly tenant: string; readonly agent: string; readonly run: string; readonly subject: string }): boolean {
+  const parts = [commit.tenant, commit.agent, commit.run, commit.subject];
+  return scope.split('/').every((part, at) => part === '*' || part === parts[at]);
+}
+
+function matches(pattern: string, intent: string): boolean {
+  return pattern.endsWith('*') ? intent.startsWith(pattern.slice(0, -1)) : intent === pattern;
+}
+
+function rank(mode: RecoveryApprovalMode): number { return RECOVERY_APPROVAL_MODES.findIndex((each) => each === mode); }
+
+function refused(code: VerdictCode, reason: string): Verdict { return { admitted: false, code, reason }; }

@@ -1,0 +1,123 @@
+// Says whether rows have reached what their log holds: a row that is missing may only not be there yet (P2).
+//
+// A database that was killed comes back without its last transactions, and a projection is always some milliseconds behind its
+// log. Who was told that a thing is recorded must not hear then that there is no such thing.
+//
+// Invariants
+//   E1. The end is the log's, asked after the row was missed; no loop's memory is trusted: this process may not own the partition.
+//   E2. Void records at the end are nothing to wait for.
+//   E3. A database that lost what this process projected is told to its loop at once: a loop at rest would look in a minute.
+import { genesisHead, judge, readHead } from '@recourse/chain';
+import type { Head } from '@recourse/chain';
+import type { PartitionLoop, ProjectedHead } from '@recourse/event-log';
+import type { RawReader } from '@recourse/kafka';
+import type { ProjectedHere } from './running-service.js';
+
+export interface ProjectionEndOptions {
+  /** Opens the reader at the first question. Errors: Failure(BROKER_UNAVAILABLE). */
+  readonly reader: () => Promise<RawReader>;
+  readonly partitionCount: (log: string) => Promise<number>;
+  /** Head of the projection as the database holds it. Errors: Failure(DATABASE_UNAVAILABLE). */
+  readonly head: (log: string, partition: number) => Promise<ProjectedHead | null>;
+  /** What this process has projected of a partition, and how to have it read anew; null for what it does not own. */
+  readonly projectedHere: (log: string, partition: number) => ProjectedHere | null;
+  readonly logId: string;
+  /** Longest wait, milliseconds. Default 1,000. */
+  readonly patienceMs?: number;
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+const PATIENCE_MS = 1_000;
+const POLL_MS = 20;
+
+export class ProjectionEnd {
+  private reading: Promise<RawReader> | undefined;
+
+  constructor(private readonly options: ProjectionEndOptions) {}
+
+  /** Waits until the rows of every partition hold what the log holds now; false when patience ends first. Errors: Failure of broker or database. */
+  async isReached(log: string): Promise<boolean> {
+    const reader = await this.reader();
+    try {
+      const { patienceMs = PATIENCE_MS, sleep = pause } = this.options;
+      const count = await this.options.partitionCount(log);
+      let behind = await this.ends(reader, log, count);
+      for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+        behind = await this.stillBehind(reader, log, count, behind);
+        if (behind.size === 0) return true;
+        if (waitedMs >= patienceMs) return false;
+        await sleep(POLL_MS);
+      }
+    } catch (error) {
+      this.reading = undefined;
+      await reader.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const reader = await this.reading?.catch(() => undefined);
+    await reader?.close();
+  }
+
+  /** Offset of the next record, by partition. */
+  private async ends(reader: RawReader, log: string, count: number): Promise<ReadonlyMap<number, number>> {
+    const ends = new Map<number, number>();
+    for (let partition = 0; partition < count; partition += 1) ends.set(partition, (await reader.range(log, partition)).high);
+    return ends;
+  }
+
+  private async stillBehind(reader: RawReader, log: string, partitionCount: number, ends: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, number>> {
+    const behind = new Map<number, number>();
+    for (const [partition, end] of ends) {
+      const projected = await this.headOf(log, partition);
+      const head = projected ?? { ...genesisHead({ logId: this.options.logId, topic: log, partition, partitionCount }), offset: 0 };
+      if (head.offset < end && await holdsMore(reader, { log, partition, end }, head)) behind.set(partition, end);
+    }
+    return behind;
+  }
+
+  private async headOf(log: string, partition: number): Promise<ProjectedHead | null> {
+    // Asked before the database, which may only be ahead of it then, unless it lost something.
+    const here = this.options.projectedHere(log, partition);
+    const head = await this.options.head(log, partition);
+    if (here !== null && (head?.seq ?? 0) < here.seq) here.readAnew();
+    return head;
+  }
+
+  private reader(): Promise<RawReader> {
+    if (this.reading) return this.reading;
+    const opening = this.options.reader();
+    this.reading = opening;
+    opening.catch(() => { this.reading = undefined; });
+    return opening;
+  }
+}
+
+/** What the loops of a process have projected of a partition; null where none of them owns it, or it is reading its log anew. */
+export function projectedIn(loops: readonly Pick<PartitionLoop, 'health' | 'reset'>[], log: string, partition: number): ProjectedHere | null {
+  for (const loop of loops) {
+    const { log: own, partition: at, state, projectedSeq } = loop.health();
+    if (own === log && at === partition) return state === 'ready' || state === 'waiting' ? { seq: projectedSeq, readAnew: () => { loop.reset(); } } : null;
+  }
+  return null;
+}
+
+interface Tail { readonly log: string; readonly partition: number; readonly end: number }
+
+/** Is there a record between a head and the end that the acceptance rule takes? The first two fields of each tell. */
+async function holdsMore(reader: RawReader, { log, partition, end }: Tail, head: Head & Pick<ProjectedHead, 'offset'>): Promise<boolean> {
+  for (let offset = head.offset; offset < end;) {
+    const { records } = await reader.read(log, partition, offset);
+    const last = records.at(-1);
+    if (last === undefined) return false;
+    for (const { key, value } of records) {
+      const next = key === null ? null : readHead(value);
+      if (next !== null && judge(head, next) === 'accepted') return true;
+    }
+    offset = last.offset + 1;
+  }
+  return false;
+}
+
+function pause(ms: number): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, ms); }); }

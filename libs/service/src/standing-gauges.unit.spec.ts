@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LoopHealth } from '@recourse/event-log';
+import type { RawReader } from '@recourse/kafka';
+import { Metrics } from '@recourse/telemetry';
+import { gauge } from './runtime-events.js';
+import { StandingGauges } from './standing-gauges.js';
+import type { ReadingLoop } from './standing-gauges.js';
+
+const LOG = 'recourse.things';
+const WIRE = 'recourse.thing-events';
+const OTHER = 'recourse.contracts';
+
+const ENDS: Readonly<Record<string, number>> = { [`${WIRE}/0`]: 100, [`${WIRE}/1`]: 50, [`${OTHER}/0`]: 7 };
+
+/** A loop that has read its inputs up to these offsets. */
+const loop = (partition: number, read: Readonly<Record<string, number>>): ReadingLoop => ({
+  health: () => ({ log: LOG, partition }),
+  inputPartitions: () => Object.keys(read).map((id) => ({ topic: id.split('/')[0] ?? '', partition: Number(id.split('/')[1]) })),
+  expected: (topic, at) => read[`${topic}/${String(at)}`],
+});
+
+interface Given { readonly loops?: readonly ReadingLoop[]; readonly range?: RawReader['range']; readonly parkedOpen?: () => Promise<number> }
+
+function gaugesOf({ loops = [], range, parkedOpen = () => Promise.resolve(0) }: Given) {
+  const metrics = new Metrics();
+  const asked: string[] = [];
+  const reader: RawReader = {
+    range: range ?? ((topic, partition) => { asked.push(`${topic}/${String(partition)}`); return Promise.resolve({ low: 0, high: ENDS[`${topic}/${String(partition)}`] ?? 0 }); }),
+    read: () => Promise.reject(new Error('not read')), close: () => Promise.resolve(),
+  };
+  return { metrics, asked, gauges: new StandingGauges({ metrics, logs: [LOG], loops: () => loops, reader: () => Promise.resolve(reader), parkedOpen, patienceMs: 50 }) };
+}
+
+describe('the gauges of inputs', () => {
+  it('tell how far a loop is behind the ends of what it reads, each end asked once', async () => {
+    const loops = [loop(0, { [`${WIRE}/0`]: 90, [`${OTHER}/0`]: 7 }), loop(1, { [`${WIRE}/1`]: 50, [`${OTHER}/0`]: 2 })];
+    const { gauges, metrics, asked } = gaugesOf({ loops });
+    await gauges.refresh();
+    const text = await metrics.text();
+    for (const [partition, topic, records] of [[0, WIRE, 10], [0, OTHER, 0], [1, WIRE, 0], [1, OTHER, 5]]) {
+      expect(text).toContain(`recourse_cursor_lag_records{log="${LOG}",partition="${String(partition)}",topic="${String(topic)}"} ${String(records)}`);
+    }
+    expect(asked.sort()).toEqual([`${OTHER}/0`, `${WIRE}/0`, `${WIRE}/1`].sort());
+  });
+
+  it('tell how many parked records are open', async () => {
+    const { gauges, metrics } = gaugesOf({ parkedOpen: () => Promise.resolve(3) });
+    await gauges.refresh();
+    expect(await metrics.text()).toContain(`recourse_parked_open{log="${LOG}"} 3`);
+  });
+
+  it('are absent while nobody can say, and nothing fails or waits for long', async () => {
+    const loops = [loop(0, { [`${WIRE}/0`]: 90 })];
+    for (const range of [() => Promise.reject(new Error('away')), () => new Promise<never>(() => undefined)]) {
+      const { gauges, metrics } = gaugesOf({ loops, range, parkedOpen: () => Promise.reject(new Error('away')) });
+      await gauges.refresh();
+      await gauges.refresh();
+      expect(await metrics.text()).not.toMatch(/recourse_(cursor_lag_records|parked_open)\{/);
+    }
+  });
+});
+
+describe('the gauges of loops', () => {
+  const health = (partition: number, owedSince: number | null = null): LoopHealth => (
+    { log: LOG, partition, state: 'ready', seq: 10, projectedSeq: 8, reactedSeq: 9, owedSince, waiting: 4, problem: null }
+  );
+
+  it('tell lags and the age of what is owed', async () => {
+    const metrics = new Metrics();
+    gauge([health(0, 5_000), health(1), health(2)], metrics, 12_500);
+    const text = await metrics.text();
+    expect(text).toContain(`recourse_projection_lag_records{log="${LOG}",partition="0"} 2`);
+    expect(text).toContain(`recourse_obligation_age_seconds{log="${LOG}",partition="0"} 7.5`);
+    expect(text).toContain(`recourse_obligation_age_seconds{log="${LOG}",partition="1"} 0`);
+    expect(text).toContain(`recourse_partitions_owned{log="${LOG}"} 3`);
+  });
+
+  it('tell nothing of a partition that went to another process', async () => {
+    const metrics = new Metrics();
+    gauge([health(0), health(1)], metrics, 0);
+    gauge([health(1)], metrics, 0);
+    expect((await metrics.text()).match(/recourse_projection_lag_records\{.*/g)).toEqual([`recourse_projection_lag_records{log="${LOG}",partition="1"} 2`]);
+  });
+});

@@ -1,0 +1,55 @@
+// Where the time of a recovery goes: when each record of its way reached the broker.
+import type { BenchStack } from './bench-stack.js';
+import { median } from './rounds.js';
+
+/** Records of one recovery in the order they are made: topic, and the field that names the run or the ref. */
+const WAY = [
+  { topic: 'recourse.assumption-events', type: 'AssumptionInvalidated', field: 'ref' },
+  { topic: 'recourse.assumptions', type: 'AssumptionStated', field: 'ref' },
+  { topic: 'recourse.mutations', type: 'CommitContradicted', field: 'run_id' },
+  { topic: 'recourse.recoveries', type: 'RollbackOpened', field: 'run_id' },
+  { topic: 'recourse.mutations', type: 'CommitRolledBack', field: 'run_id' },
+  { topic: 'recourse.recoveries', type: 'StepDecided', field: 'run_id' },
+] as const;
+
+/** Milliseconds from each record to the next, median over all cases. `caseOf` tells the case of a run or a ref; null for none that counts. */
+export async function hopTimes(bench: BenchStack, caseOf: (name: string) => string | null): Promise<readonly { readonly hop: string; readonly ms: number }[]> {
+  const times = new Map<string, Map<string, number>>();
+  for (const topic of new Set(WAY.map((one) => one.topic))) await readTopic(bench, topic, caseOf, times);
+  return WAY.slice(1).map(({ type }, index) => {
+    const before = WAY[index]?.type ?? '';
+    const spans = [...times.values()].flatMap((at) => { const [from, to] = [at.get(before), at.get(type)]; return from === undefined || to === undefined ? [] : [to - from]; });
+    return { hop: `${before} → ${type}`, ms: median(spans) };
+  });
+}
+
+async function readTopic(bench: BenchStack, topic: string, caseOf: (name: string) => string | null, times: Map<string, Map<string, number>>): Promise<void> {
+  const reader = await bench.kafka.rawReader();
+  const admin = await bench.kafka.admin();
+  try {
+    const partitions = await admin.partitionCount(topic) ?? 0;
+    for (let partition = 0; partition < partitions; partition += 1) {
+      const { high } = await reader.range(topic, partition);
+      for (let offset = 0; offset < high;) {
+        const { records } = await reader.read(topic, partition, offset);
+        if (records.length === 0) break;
+        for (const record of records) { offset = record.offset + 1; await note(bench, record, topic, caseOf, times); }
+      }
+    }
+  } finally {
+    await reader.close();
+    await admin.close();
+  }
+}
+
+async function note({ codecs }: BenchStack, { value, timestamp }: { readonly value: Buffer | null; readonly timestamp: number }, topic: string, caseOf: (name: string) => string | null, times: Map<string, Map<string, number>>): Promise<void> {
+  if (value === null) return;
+  await codecs.load(value.readInt32BE(1));
+  const decoded = codecs.decodeSync(value);
+  if (decoded.kind !== 'decoded') return;
+  const step = WAY.find((one) => one.topic === topic && one.type === decoded.type);
+  if (step === undefined) return;
+  const name = caseOf(String((decoded.body as Readonly<Record<string, unknown>>)[step.field]));
+  if (name === null) return;
+  times.set(name, (times.get(name) ?? new Map<string, number>()).set(step.type, timestamp));
+}
