@@ -4,12 +4,15 @@
 //   I1. Entry and position come from one fold: between two awaits the view does not move.
 //   I2. Only accepted records are folded.
 import { Failure, InvariantViolation } from '@recourse/kernel';
+import type { FetchedBatch } from '@recourse/kafka';
 import { OwnLog } from './own-log.js';
 import type { OwnLogOptions } from './own-log.js';
-import type { BroadcastView, Doc, Views, ViewSpec } from './service-core.js';
+import type { AcceptedRecord, BroadcastView, Doc, Views, ViewSpec } from './service-core.js';
 
 export class LogView implements BroadcastView {
   #entries = new Map<string, Doc>();
+  /** Seq up to which each partition is folded; its log may have been read further. */
+  #folded: number[] = [];
   #logs: OwnLog[];
   #busy: Promise<void> | null = null;
   #refreshedAt = -Infinity;
@@ -24,7 +27,7 @@ export class LogView implements BroadcastView {
   }
 
   get(key: string): Doc | undefined { return this.#entries.get(key); }
-  position(partition: number): number { return this.#logs[partition]?.position.head.seq ?? 0; }
+  position(partition: number): number { return this.#folded[partition] ?? 0; }
   partitionOf(key: string): number { return this.partitionFor(key); }
 
   /** Reads every partition to the end seen at the call. One reader at a time; a caller always gets a read begun after its call. */
@@ -43,22 +46,37 @@ export class LogView implements BroadcastView {
   /** Makes sure the view is not behind a chain's cursor. Errors: Failure(LOG_CUT) when the log ends before it. */
   async atLeast(partition: number, seq: number): Promise<void> {
     if (this.position(partition) >= seq) return;
+    await this.#busy?.catch(() => undefined);
+    if (this.position(partition) >= seq) return;
     await this.refresh();
     if (this.position(partition) < seq) throw new Failure('LOG_CUT', `${this.spec.topic}/${partition} ends at ${this.position(partition)}, a cursor says ${seq}`);
+  }
+
+  /** Takes what the service has just fetched as an input: it need not be read again. What does not continue the view is left to a refresh. */
+  offer({ partition, records }: Pick<FetchedBatch, 'partition' | 'records'>): void {
+    const log = this.#logs[partition];
+    if (this.#busy !== null || log === undefined) return;
+    const busy = log.take(records).then((accepted) => { this.#fold(partition, accepted); });
+    this.#busy = busy;
+    void busy.catch(() => undefined).then(() => { if (this.#busy === busy) this.#busy = null; });
   }
 
   async close(): Promise<void> { await Promise.all(this.#logs.map((log) => log.close())); }
 
   async #readAll(): Promise<void> {
     const began = this.now();
-    for (const log of this.#logs) {
-      for await (const records of log.read(log.position)) for (const record of records) {
-        for (const [key, doc] of this.spec.fold(record, (name) => this.#entries.get(name))) {
-          if (doc === null) this.#entries.delete(key); else this.#entries.set(key, doc);
-        }
-      }
-    }
+    await Promise.all(this.#logs.map(async (log, partition) => {
+      for await (const records of log.read(log.position)) this.#fold(partition, records);
+    }));
     this.#refreshedAt = began;
+  }
+
+  /** Entries and position in one go: whoever asks between two awaits sees both or neither. */
+  #fold(partition: number, records: readonly AcceptedRecord[]): void {
+    for (const record of records) for (const [key, doc] of this.spec.fold(record, (name) => this.#entries.get(name))) {
+      if (doc === null) this.#entries.delete(key); else this.#entries.set(key, doc);
+    }
+    this.#folded[partition] = records[records.length - 1]?.seq ?? this.position(partition);
   }
 }
 

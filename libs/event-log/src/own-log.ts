@@ -88,6 +88,20 @@ export class OwnLog {
     }
   }
 
+  /**
+   * Takes records that somebody else fetched, as far as they continue at the position; the same rule judges them.
+   *
+   * Errors: those of the registry; the position is then behind what was taken, and a read goes on from there.
+   */
+  async take(records: readonly FetchedRecord[]): Promise<readonly PlacedRecord[]> {
+    const first = records.find(({ offset }) => offset >= this.#position.offset);
+    if (first?.offset !== this.#position.offset) return [];
+    const accepted: PlacedRecord[] = [];
+    const stopped = await this.#takeAll(records, accepted);
+    if (stopped !== null && accepted.length === 0) throw stopped.cause;
+    return accepted;
+  }
+
   async #recordAt(offset: number): Promise<FetchedRecord> {
     const { topic, partition } = this.options;
     const record = (await (await this.reader()).read(topic, partition, offset, 1)).records.find((found) => found.offset === offset);

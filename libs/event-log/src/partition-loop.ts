@@ -540,13 +540,13 @@ export class PartitionLoop {
 
   /** Views must not be behind the cursors this batch moves to; before wire inputs they must not be old either. */
   async #bringViews(items: readonly QueueItem[]): Promise<void> {
-    const { views } = this.options;
-    for (const view of views.all()) {
+    const views = this.#core.views.map(({ name }) => this.options.views.view(name));
+    for (const view of views) {
       for (const { cursor } of items) if (cursor.topic === view.spec.topic && cursor.seq > 0) await view.atLeast(cursor.partition, cursor.seq);
       for (const cursor of this.#cursors.values()) if (cursor.topic === view.spec.topic) await view.atLeast(cursor.partition, cursor.seq);
     }
     if (items.some(({ what }) => what.kind === 'record' && what.input.source === 'wire')) {
-      for (const view of views.all()) await view.refreshIfOlder(this.#settings.viewAgeMs);
+      await Promise.all(views.map((view) => view.refreshIfOlder(this.#settings.viewAgeMs)));
     }
   }
 

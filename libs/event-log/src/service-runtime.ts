@@ -235,6 +235,7 @@ class Runtime implements ServiceRuntime {
   // Routing -------------------------------------------------------------------------------------------------------------
 
   #onBatch(batch: FetchedBatch): void {
+    for (const view of this.#views.all()) if (view.spec.topic === batch.topic) view.offer(batch);
     let mustSeek = false;
     for (const loop of this.#loops.values()) {
       if (loop.expected(batch.topic, batch.partition) !== undefined && loop.offer(batch) === 'seek') mustSeek = true;

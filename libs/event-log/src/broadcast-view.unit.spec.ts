@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { createCodecs, TOPICS } from '@recourse/messages';
+import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
+import type { FetchedRecord } from '@recourse/kafka';
+import { LogView } from './broadcast-view.js';
+import { OwnLog } from './own-log.js';
+import type { AcceptedRecord } from './service-core.js';
+
+const TOPIC = 'recourse.assumptions';
+const payload = { content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{}'), sha256: Buffer.alloc(32) };
+const statement = (ref: string) => ({
+  type: 'AssumptionStated',
+  body: { event_id: ref, tenant: 'acme', ref, run_id: null, source: 'spec', statement: payload, kind: 'declared', source_kind: 'observation', stated_at: 0, verdict: 'holds', superseded: false, content_sha256: Buffer.alloc(32) },
+});
+
+/** A log with statements, and a view over it that nobody has read into yet. */
+async function stage(refs: readonly string[]): Promise<{ readonly view: LogView; readonly records: readonly FetchedRecord[]; readonly folds: string[] }> {
+  const broker = new MemoryBroker({ gate: openGate, now: () => 0 });
+  broker.ensureTopics(TOPICS.map(({ name }) => ({ name, partitions: 1 })));
+  const kafka = broker.forActor('spec');
+  const codecs = createCodecs(new MemoryRegistry().forActor('spec'));
+  await codecs.prepareWriter(TOPIC, { register: true });
+  const options = { kafka, codecs, partitionCount: 1, logId: 'spec' };
+  const log = new OwnLog({ ...options, topic: TOPIC, partition: 0 });
+  for (const ref of refs) {
+    const batch = log.seal(1_000);
+    batch.add(statement(ref), ref);
+    await log.append(batch);
+  }
+  const folds: string[] = [];
+  const fold = (record: AcceptedRecord) => { folds.push(String(record.body['ref'])); return [[String(record.body['ref']), { seq: record.seq }]] as const; };
+  const view = new LogView({ name: 'statements', topic: TOPIC, fold }, options, () => 0, () => 0);
+  const reader = await kafka.rawReader();
+  return { view, folds, records: (await reader.read(TOPIC, 0, 0)).records };
+}
+
+describe('a view of a broadcast log', () => {
+  it('takes what was fetched as an input, and reads the rest', async () => {
+    const { view, records, folds } = await stage(['a', 'b', 'c']);
+    view.offer({ partition: 0, records: records.slice(0, 2) });
+    await view.atLeast(0, 2);
+    expect(folds).toEqual(['a', 'b']);
+    await view.atLeast(0, 3);
+    expect(folds).toEqual(['a', 'b', 'c']);
+  });
+
+  it('leaves out what does not continue it, and never folds a record twice', async () => {
+    const { view, records, folds } = await stage(['a', 'b', 'c']);
+    view.offer({ partition: 0, records: records.slice(1) });
+    await view.refresh();
+    view.offer({ partition: 0, records });
+    await view.refresh();
+    expect(folds).toEqual(['a', 'b', 'c']);
+  });
+
+  it('never stands at a position whose entries it lacks', async () => {
+    const { view, records } = await stage(['a', 'b', 'c']);
+    const torn: number[] = [];
+    let isRead = false;
+    view.offer({ partition: 0, records });
+    const watching = (async () => { while (!isRead) { if (view.position(0) > 0 && view.get('c') === undefined) torn.push(view.position(0)); await Promise.resolve(); } })();
+    await view.atLeast(0, 3);
+    isRead = true;
+    await watching;
+    expect(torn).toEqual([]);
+    expect(view.get('c')).toEqual({ seq: 3 });
+  });
+});
