@@ -56,7 +56,7 @@ function jsonOf(body: string): Readonly<Record<string, Json>> | undefined {
 }
 
 /** True when some text, name or value, holds NUL or half a surrogate pair. */
-function holdsUnstorable(json: Json): boolean {
+export function holdsUnstorable(json: Json): boolean {
   if (typeof json === 'string') return json.includes('\0') || !json.isWellFormed();
   if (json === null || typeof json !== 'object') return false;
   return Object.entries(json).some(([name, member]) => holdsUnstorable(name) || holdsUnstorable(member));

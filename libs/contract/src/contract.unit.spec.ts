@@ -38,6 +38,13 @@ describe('binding a reversal', () => {
     expect(bindReversal(refund, { ...facts, args: { currency: 'INR' } })).toEqual({ kind: 'incomplete', missing: ['args/amount_minor'] });
   });
 
+  it('takes an argument from an earlier compensation once there is one, and is incomplete before', () => {
+    const contract = parsed(refundContract({ reversal_args: { fee: { from: 'step', effect_key: 'book', path: '/fee' } } }));
+    expect(bindReversal(contract, facts)).toEqual({ kind: 'incomplete', missing: ['steps.book.result/fee'] });
+    expect(bindReversal(contract, { ...facts, steps: { book: { fee: 7 } } })).toEqual({ kind: 'bound', args: { fee: 7 } });
+    expect(bindReversal(contract, { ...facts, steps: { book: {} } })).toMatchObject({ kind: 'incomplete' });
+  });
+
   it('binds nothing where nothing undoes it', () => {
     expect(bindReversal(parsed(exampleContract('payments.reverse_refund')), facts)).toEqual({ kind: 'none' });
     const runbook = { mode: 'manual_runbook', reason: 'by hand' };

@@ -18,6 +18,7 @@ import type { ViewSet } from './broadcast-view.js';
 import { needsOf, uniqueGroups } from './batch.needs.js';
 import { PARKED_KIND } from './common-kinds.js';
 import { DerivedWriter } from './derived-writer.js';
+import { holdsCursor } from './input-cut.js';
 import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './input-queue.js';
 import { backoffMs, clockAgeMs, judgeClock, judgeStore, progressAloneIsDue } from './loop.decisions.js';
@@ -388,6 +389,7 @@ export class PartitionLoop {
     const from = stored === null ? this.#log.origin() : { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
     const replayed = await this.#replay(from);
     await this.#projector.drained();
+    await this.#checkInputs();
     await this.#obligations.collect(stored, this.#log.position.head.seq, this.#rules.resendOwed);
     if (this.#rules.seekAfterUnknown || !this.#wasRecovered) this.#queue.reset(this.inputPartitions(), [...this.#cursors.values()]);
     else for (const [id, cursor] of backTo) this.#cursors.set(id, cursor);
@@ -407,6 +409,15 @@ export class PartitionLoop {
     const where = `${this.#core.log}/${this.options.partition}`;
     if (judgeStore(await this.#log.end(), stored.offset) === 'log_cut') throw new Failure('LOG_CUT', `${where} ends before offset ${stored.offset}, which was projected`);
     if (!(await this.#log.hashAt(stored.offset - 1)).equals(stored.hash)) throw new Failure('LOG_CUT', `${where}@${stored.offset - 1} is not the record that was projected as seq ${stored.seq}`);
+  }
+
+  /** What was read of other logs must still stand in them (L13). */
+  async #checkInputs(): Promise<void> {
+    const reader = await this.#log.reader();
+    await Promise.all([...this.#cursors.values()].map(async (cursor) => {
+      if (await holdsCursor(reader, this.options.codecs, cursor)) return;
+      throw new Failure('LOG_CUT', `${cursor.topic}/${cursor.partition} no longer holds record ${cursor.seq}, which ${this.#core.log}/${this.options.partition} has read: restore this log from the same moment`);
+    }));
   }
 
   #forget(stored: ProjectedHead | null): void {

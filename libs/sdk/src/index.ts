@@ -5,8 +5,26 @@ export { effectKey, mutationId } from './effect-key.js';
 export type { EffectIdentity } from './effect-key.js';
 export { ASSUMPTIONS_TOPIC, createProducer, executedBody, EXECUTIONS_TOPIC, plannedBody } from './producer/producer.js';
 export type { Action, ActionOutcome, Producer, ProducerOptions, Statement } from './producer/producer.js';
-export { actionOf, guard } from './guard/guard.js';
-export type { ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardMode, GuardOptions, GuardTrouble, GuardTroubleCode, RunContext, StandardSchema } from './guard/guard.js';
+export { MemoryProducer } from './producer/producer.memory.js';
+export type { Told } from './producer/producer.memory.js';
+export { RELEASE_PARTS, releaseDiff, releaseDigest, releaseRef, releaseStatement } from './release.js';
+export type { ReleaseDifference, ReleasePart, ReleaseTuple } from './release.js';
+export { guard } from './guard/guard.js';
+export { actionDigestOf, actionOf } from './guard/action.js';
+export type {
+  ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardMode, GuardOptions, GuardTrouble, GuardTroubleCode, RecoveryIds, RunContext, StandardSchema,
+} from './guard/guard.messages.js';
+export { guardCompensation } from './guard/compensation.js';
+export type { CompensationOptions } from './guard/compensation.js';
+export { ERROR_KINDS, verdictFor } from './guard/verdict.decisions.js';
+export type { ErrorKind, ToolError, ToolVerdict } from './guard/verdict.decisions.js';
+export type { ApprovalAnswer, ApprovalRequest, Approvals } from './guard/approval.port.js';
+export { HttpApprovals } from './guard/approval.http.js';
+export { MemoryApprovals } from './guard/approval.memory.js';
+export type { Standing, StandingAnswer } from './guard/standing.port.js';
+export { HttpStanding } from './guard/standing.http.js';
+export { MemoryStanding } from './guard/standing.memory.js';
+export type { EdgeOptions } from './guard/edge.js';
 export { checkArgs } from './guard/args.decisions.js';
 export type { ArgsProblem, ArgsProblemCode } from './guard/args.decisions.js';
 export type { Budget, ReservationAnswer, ReservationRequest } from './guard/budget.port.js';

@@ -4,6 +4,7 @@ import type { Json } from '@recourse/kernel';
 import { ENTRY_KIND_VALUES } from '@recourse/messages';
 import type { EntryKind } from '@recourse/messages';
 import { z } from 'zod';
+import { holdsUnstorable } from '../body.js';
 import { conditionProblem } from '../condition.js';
 import { pointerOf } from '../json-pointer.js';
 import { CAPABILITY_PATTERN, RECOVERY_APPROVAL_MODES } from '../shape.js';
@@ -123,8 +124,7 @@ function intent() { return z.string().max(200).regex(/^[a-z][\w.-]*\*?$/); }
 function jsonOf(body: string): Readonly<Record<string, Json>> | undefined {
   try {
     const json = JSON.parse(body) as Json;
-    const isStorable = !body.includes('\0') && !/\\u0000/i.test(body) && JSON.stringify(json).isWellFormed();
-    return isStorable && json !== null && typeof json === 'object' && !Array.isArray(json) ? json as Readonly<Record<string, Json>> : undefined;
+    return json !== null && typeof json === 'object' && !Array.isArray(json) && !holdsUnstorable(json) ? json as Readonly<Record<string, Json>> : undefined;
   } catch {
     return undefined;
   }

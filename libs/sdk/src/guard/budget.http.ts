@@ -3,18 +3,11 @@
 // Shape: POST /v1/reservations {run_id, effect_key, capability, value} → 201 reserved, 202 or 409 escalated, other 4xx
 // refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
 import { deriveId } from '@recourse/kernel';
+import type { EdgeAnswer, EdgeOptions } from './edge.js';
+import { askEdge } from './edge.js';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
 
-export interface HttpBudgetOptions {
-  /** Base address of the accountant, without a slash at its end. */
-  readonly url: string;
-  /** Bearer token of the caller; asked for before every request. */
-  readonly token: () => Promise<string>;
-  /** Longest wait for an answer, in milliseconds. Default 5,000. */
-  readonly timeoutMs?: number;
-}
-
-const TIMEOUT_MS = 5_000;
+export type HttpBudgetOptions = EdgeOptions;
 
 export class HttpBudget implements Budget {
   constructor(private readonly options: HttpBudgetOptions) {}
@@ -39,16 +32,8 @@ export class HttpBudget implements Budget {
     }
   }
 
-  private async post(path: string, body: object, key: string): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> {
-    const { url, token, timeoutMs = TIMEOUT_MS } = this.options;
-    const response = await fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${await token()}`, 'idempotency-key': key },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const parsed: unknown = await response.json().catch(() => ({}));
-    return { status: response.status, body: typeof parsed === 'object' && parsed !== null ? parsed as Readonly<Record<string, unknown>> : {} };
+  private post(path: string, body: object, idempotencyKey: string): Promise<EdgeAnswer> {
+    return askEdge(this.options, { method: 'POST', path, body, idempotencyKey });
   }
 }
 

@@ -6,8 +6,9 @@ import type { Action, ActionOutcome, Producer } from '../producer/producer.js';
 import { ToolRejected } from '../worker/tool.js';
 import { MemoryBudget } from './budget.memory.js';
 import type { Budget } from './budget.port.js';
-import { actionOf, guard } from './guard.js';
-import type { ForwardTool, GuardMode, GuardOptions, GuardTroubleCode } from './guard.js';
+import { actionOf } from './action.js';
+import { guard } from './guard.js';
+import type { ForwardTool, GuardMode, GuardOptions, GuardTroubleCode } from './guard.messages.js';
 
 const contract: Contract = {
   name: 'payments.issue_refund', owner: 'payments', effect: 'A customer gets money back.', impact: 'financial', approval_mode: 'delegated',
@@ -63,9 +64,9 @@ describe('a guarded tool', () => {
 
   it('calls an error after sending uncertain, and a refusal failed', async () => {
     const hung = scene({ tool: { execute: () => Promise.reject(new Error('socket hang up')) } });
-    expect(await hung.run()).toMatchObject({ kind: 'uncertain', error_kind: 'TOOL_ERROR' });
+    expect(await hung.run()).toMatchObject({ kind: 'uncertain', error_kind: 'UNKNOWN' });
     const refused = scene({ tool: { execute: () => Promise.reject(new ToolRejected('order_closed', 'the order is closed')) } });
-    expect(await refused.run()).toMatchObject({ kind: 'failed', error_kind: 'order_closed' });
+    expect(await refused.run()).toMatchObject({ kind: 'failed', error_kind: 'REJECTED' });
     expect([...hung.told, ...refused.told]).toEqual(['planned', 'uncertain', 'planned', 'failed']);
   });
 

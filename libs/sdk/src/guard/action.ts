@@ -1,0 +1,42 @@
+// The action a call makes: its keys, and what covers it.
+import { subjectOf, valueOf } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
+import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
+import { effectKey, mutationId } from '../effect-key.js';
+import type { Action } from '../producer/producer.js';
+import { releaseRef } from '../release.js';
+import type { ReservationRequest } from './budget.port.js';
+import type { GuardedCall, GuardOptions } from './guard.messages.js';
+
+/** The action a call makes; the same for every retry. */
+export function actionOf({ run: { release, ...run }, stepId, args, target, assumptionRefs, recovery }: GuardedCall, { contract, contractDigest }: Pick<GuardOptions, 'contract' | 'contractDigest'>): Action {
+  const key = effectKey({ step: stepId, capability: contract.name, target, args });
+  return {
+    ...run,
+    stepId,
+    callId: recovery?.callId ?? deriveId('call', run.tenant, run.runId, key),
+    capability: contract.name,
+    contractDigest,
+    effectKey: key,
+    idempotencyKey: recovery?.idempotencyKey ?? deriveId('fwd', run.tenant, run.runId, key),
+    subjectRef: subjectOf(contract, args) ?? target,
+    args,
+    assumptionRefs: release === undefined ? assumptionRefs : [...assumptionRefs, releaseRef(release)],
+  };
+}
+
+/** Id the ledger gives the effect. */
+export function mutationOf({ tenant, runId, effectKey: key }: Action): string {
+  return mutationId(tenant, runId, key);
+}
+
+/** What an approval covers: the tenant, the effect, its arguments and the contract, as one hash in hex (P4). */
+export function actionDigestOf({ tenant, runId, effectKey: key, capability, contractDigest, subjectRef, args }: Action): string {
+  return sha256Hex(canonicalJson([tenant, runId, key, capability, contractDigest?.toString('hex') ?? null, subjectRef, args]));
+}
+
+/** What to reserve; null when the contract names no value. */
+export function reservationOf({ tenant, runId, effectKey: key, capability, args }: Action, contract: Contract): ReservationRequest | null {
+  const value = valueOf(contract, args);
+  return value === null ? null : { tenant, runId, effectKey: key, capability, value };
+}

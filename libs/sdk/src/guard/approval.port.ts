@@ -1,0 +1,35 @@
+// Asking people before an effect whose contract wants them asked.
+import type { Json } from '@recourse/kernel';
+
+export interface ApprovalRequest {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly effectKey: string;
+  readonly capability: string;
+  /** Who may never approve it; null when unknown. */
+  readonly initiator: string | null;
+  readonly agentId: string;
+  readonly mode: 'human' | 'dual_control';
+  /** SHA-256, hex: an approval covers exactly this action (P4). */
+  readonly actionDigest: string;
+  readonly args: Json;
+  /** What the tool said it would do; null when it has no dry run. */
+  readonly rehearsal: Json;
+}
+
+export type ApprovalAnswer =
+  | { readonly kind: 'approved'; readonly actionDigest: string }
+  /** Nobody has decided yet; asking again is how one learns of it. */
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'denied'; readonly reason: string }
+  | { readonly kind: 'unavailable'; readonly cause: unknown };
+
+/**
+ * Asks for a forward approval, or for what became of one.
+ *
+ * Implementations MUST give one question per (tenant, run, effect key, action digest), however often it is asked.
+ * Implementations MUST NOT throw, nor approve an action whose digest is another's: a changed action is a new question.
+ */
+export interface Approvals {
+  ask(request: ApprovalRequest): Promise<ApprovalAnswer>;
+}

@@ -1,0 +1,176 @@
+// Everything a guard does before it calls a tool: each step lets the call go on, or says why not.
+//
+// Boundary: asks the ports; calls nothing that has an effect. In `observe` an objection is heard and the call goes on.
+import { canonicalJson } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
+import type { Action } from '../producer/producer.js';
+import { releaseStatement } from '../release.js';
+import { actionDigestOf, mutationOf, reservationOf } from './action.js';
+import { checkArgs } from './args.decisions.js';
+import type { ArgsProblem } from './args.decisions.js';
+import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions, GuardTrouble, GuardTroubleCode } from './guard.messages.js';
+import { earlierCall } from './standing.decisions.js';
+import { verdictFor } from './verdict.decisions.js';
+
+/** One call on its way. */
+export interface Situation {
+  readonly tool: ForwardTool;
+  readonly call: GuardedCall;
+  readonly action: Action;
+  readonly options: GuardOptions;
+}
+
+/** Why a call stops here, as its caller hears it. */
+export interface Stop { readonly stop: GuardedResult }
+
+/** A call that may be made. */
+export interface Ready { readonly priorValue: Json | null; readonly attempt: number }
+
+/** In `enforce` a trouble ends the call, refused unless there is more to say; otherwise it is only heard. */
+export function objection(options: GuardOptions, trouble: GuardTrouble, result?: GuardedResult): Stop | null {
+  options.onTrouble?.(trouble);
+  return options.mode === 'enforce' ? { stop: result ?? { kind: 'refused', mutation_refs: [], ...trouble } } : null;
+}
+
+/** Arguments, earlier calls, prior value, dry run, people, budget, intent; in this order. */
+export async function prepare(situation: Situation): Promise<Ready | Stop> {
+  const { call, action, options } = situation;
+  const invalid = await fits(situation);
+  if (invalid !== null) return invalid;
+  const found = await standingOf(situation);
+  if ('stop' in found) return found;
+  const captured = await capture(situation);
+  if ('stop' in captured) return captured;
+  const rehearsed = await rehearse(situation);
+  if ('stop' in rehearsed) return rehearsed;
+  if (call.isRehearsal === true) return { stop: { kind: 'rehearsed', mutation_refs: [], error_kind: null } };
+  const stopped = await approve(situation, rehearsed.rehearsal) ?? await reserve(situation);
+  if (stopped !== null) return stopped;
+  const unpublished = await announce(situation);
+  if (unpublished !== null) { await giveBack(action, options); return unpublished; }
+  return hold(situation) ?? { priorValue: captured.priorValue, attempt: found.attempt };
+}
+
+/** Gives back what was reserved. A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
+export async function giveBack(action: Action, { budget, contract }: GuardOptions): Promise<void> {
+  const request = reservationOf(action, contract);
+  if (budget !== undefined && request !== null) await budget.release(request);
+}
+
+async function fits({ tool: { schema }, call: { args }, options }: Situation): Promise<Stop | null> {
+  // zod let only JSON in.
+  const found: readonly ArgsProblem[] = checkArgs(args, options.contract.args_schema as Json);
+  const result = await schema?.['~standard'].validate(args);
+  const problems = [...found, ...(result?.issues ?? []).map(({ message }) => ({ code: 'ARGS_VALUE', message }))];
+  return problems.length > 0 ? objection(options, { code: 'ARGS_INVALID', problems }) : null;
+}
+
+/** Asks the record whether the call was made before. A recovery's attempts are reconciled by who asks for them. */
+async function standingOf({ call, action, options }: Situation): Promise<Stop | { readonly attempt: number }> {
+  if (call.recovery !== undefined) return { attempt: call.recovery.attempt };
+  if (options.standing === undefined) return { attempt: 1 };
+  const earlier = earlierCall(await options.standing.of(mutationOf(action)), options.contract);
+  if (earlier.code === null) return { attempt: earlier.attempt };
+  return objection(options, trouble(earlier.code, earlier.message), endOf(earlier.end, action, options)) ?? { attempt: 1 };
+}
+
+function endOf(end: 'succeeded' | 'uncertain' | 'held' | 'refused', action: Action, options: GuardOptions): GuardedResult | undefined {
+  const mutation_refs = [mutationOf(action)];
+  switch (end) {
+    case 'succeeded': return { kind: 'succeeded', mutation_refs, error_kind: null };
+    case 'uncertain': return pending(action);
+    case 'held': return heldResult(action, options);
+    case 'refused': return undefined;
+  }
+}
+
+/** The answer while nobody knows how an earlier call ended. */
+export function pending(action: Action): GuardedResult {
+  return { kind: 'uncertain', mutation_refs: [mutationOf(action)], error_kind: 'RECONCILIATION_PENDING' };
+}
+
+async function capture({ tool, call, options }: Situation): Promise<Stop | { readonly priorValue: Json | null }> {
+  const priorValue = await read(() => tool.capturePriorValue?.(call.args));
+  if (priorValue !== null || options.contract.requires_prior_value_capture !== true) return { priorValue };
+  return objection(options, trouble('PRIOR_VALUE_MISSING', 'the value to be overwritten could not be read')) ?? { priorValue };
+}
+
+/** Runs the dry run the contract names; a tool may have one of its own accord. */
+async function rehearse({ tool, call, options }: Situation): Promise<Stop | { readonly rehearsal: Json }> {
+  const isDue = options.contract.techniques?.dry_run_capability !== undefined || call.isRehearsal === true;
+  if (!isDue) return { rehearsal: null };
+  if (tool.rehearse === undefined) return objection(options, trouble('REHEARSAL_MISSING', 'the tool has no dry run')) ?? { rehearsal: null };
+  try {
+    const rehearsal = await tool.rehearse(call.args);
+    const verdict = verdictFor({ on: 'result', result: rehearsal });
+    if (verdict === null) return { rehearsal };
+    return objection(options, trouble('REHEARSAL_FAILED', verdict.kind)) ?? { rehearsal };
+  } catch (error) {
+    return objection(options, trouble('REHEARSAL_FAILED', textOf(error))) ?? { rehearsal: null };
+  }
+}
+
+/** Asks people where the contract wants them. A recovery was approved as one, before it came here. */
+async function approve({ call, action, options }: Situation, rehearsal: Json): Promise<Stop | null> {
+  const mode = options.contract.forward_approval ?? 'policy';
+  if (mode === 'policy' || call.recovery !== undefined) return null;
+  if (options.approvals === undefined) return objection(options, trouble('APPROVAL_UNAVAILABLE', `the contract wants ${mode}, and nobody can be asked`));
+  const { tenant, runId, effectKey, capability, initiator, agentId, args } = action;
+  const actionDigest = actionDigestOf(action);
+  const answer = await options.approvals.ask({ tenant, runId, effectKey, capability, initiator, agentId, mode, actionDigest, args, rehearsal });
+  switch (answer.kind) {
+    case 'approved': return answer.actionDigest === actionDigest ? null : objection(options, trouble('APPROVAL_DENIED', 'the approval is for another action'));
+    case 'pending': return objection(options, trouble('APPROVAL_PENDING', 'nobody has decided yet'));
+    case 'denied': return objection(options, trouble('APPROVAL_DENIED', answer.reason));
+    case 'unavailable': return objection(options, trouble('APPROVAL_UNAVAILABLE', textOf(answer.cause)));
+  }
+}
+
+async function reserve({ action, options }: Situation): Promise<Stop | null> {
+  const request = reservationOf(action, options.contract);
+  if (options.budget === undefined || request === null) return null;
+  const answer = await options.budget.reserve(request);
+  switch (answer.kind) {
+    case 'reserved': return null;
+    case 'escalated': return objection(options, trouble('BUDGET_ESCALATED', answer.code));
+    case 'refused': return objection(options, trouble('BUDGET_REFUSED', answer.code));
+    case 'unavailable': return objection(options, trouble('BUDGET_UNAVAILABLE', textOf(answer.cause)));
+  }
+}
+
+/** Publishes the intent, and before it what its release ref stands for. */
+async function announce({ call, action, options }: Situation): Promise<Stop | null> {
+  const { producer, clock } = options;
+  try {
+    if (call.run.release !== undefined) await producer.assumptionDeclared(releaseStatement(action.tenant, call.run.release));
+    await producer.toolPlanned(action, clock.now());
+    return null;
+  } catch (cause) {
+    return objection(options, trouble('INTENT_NOT_PUBLISHED', textOf(cause)));
+  }
+}
+
+/** A held effect is let go by the ledger, through a worker: the intent is all there is to do here. */
+function hold({ call, action, options }: Situation): Stop | null {
+  if ((options.contract.commit_hold_ms ?? 0) === 0 || call.recovery !== undefined) return null;
+  if (options.mode === 'enforce') return { stop: heldResult(action, options) };
+  return objection(options, trouble('HOLD_SKIPPED', 'the effect is let go at once'));
+}
+
+function heldResult(action: Action, { contract }: GuardOptions): GuardedResult {
+  return { kind: 'held', mutation_refs: [mutationOf(action)], error_kind: null, hold_ms: contract.commit_hold_ms ?? 0 };
+}
+
+async function read(ask: () => Promise<Json> | undefined): Promise<Json | null> {
+  try {
+    const value = (await ask()) ?? null;
+    // What is no JSON cannot be restored from the record.
+    canonicalJson(value);
+    return value;
+  } catch {
+    return null;
+  }
+}
+
+export const trouble = (code: GuardTroubleCode, message: string): GuardTrouble => ({ code, problems: [{ code, message }] });
+export const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -1,0 +1,113 @@
+// What goes into a guard and what comes out of it.
+import type { Contract } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import type { ToolOutcome } from '@recourse/messages';
+import type { Clock } from '../clock.port.js';
+import type { Producer } from '../producer/producer.js';
+import type { ReleaseTuple } from '../release.js';
+import type { ClaimStore } from '../stores/claim-store.port.js';
+import type { Approvals } from './approval.port.js';
+import type { Budget } from './budget.port.js';
+import type { Standing } from './standing.port.js';
+import type { ErrorKind } from './verdict.decisions.js';
+
+export type GuardMode = 'off' | 'observe' | 'enforce';
+
+/** The run a call belongs to. */
+export interface RunContext {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly agentId: string;
+  /** Person on whose behalf the agent acts; null when unknown. */
+  readonly initiator: string | null;
+  readonly objective: string | null;
+  /** What decided to act; every action of the run carries it. */
+  readonly release?: ReleaseTuple;
+}
+
+export interface GuardedCall {
+  readonly run: RunContext;
+  readonly stepId: string;
+  readonly args: Json;
+  /** Resource the effect is about, part of the effect key; null when the arguments alone say it. */
+  readonly target: string | null;
+  /** What the decision to act relies on. */
+  readonly assumptionRefs: readonly string[];
+  /** Stop after the dry run: nothing is told, reserved or called. */
+  readonly isRehearsal?: boolean;
+  /** The ids a recovery gives its call. Whoever gives them has reconciled every attempt before this one. */
+  readonly recovery?: RecoveryIds;
+}
+
+export interface RecoveryIds {
+  readonly callId: string;
+  readonly idempotencyKey: string;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** A forward tool. `execute` throws ToolRejected when it knows there was no effect. */
+export interface ForwardTool {
+  execute(args: Json, context: { readonly idempotencyKey: string; readonly callId: string; readonly runId: string }): Promise<Json>;
+  /** Reads the value that is about to be overwritten. Needed where the contract requires its capture. */
+  capturePriorValue?(args: Json): Promise<Json>;
+  /** Says what `execute` would do, without doing it. Needed where the contract names a dry run. */
+  rehearse?(args: Json): Promise<Json>;
+  /** The provider's handle in a result. Needed where the contract requires one. */
+  externalTransactionRef?(result: Json): string | null;
+  /** Checks arguments beyond the contract's schema (zod and its kin). */
+  readonly schema?: StandardSchema;
+}
+
+/** The part of Standard Schema v1 that validation needs. */
+export interface StandardSchema {
+  readonly '~standard': {
+    readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>;
+  };
+}
+type StandardResult = { readonly issues?: readonly { readonly message: string }[] | undefined };
+
+export interface GuardOptions {
+  readonly contract: Contract;
+  /** SHA-256 of the contract's canonical JSON, as the registry gave it. */
+  readonly contractDigest: Buffer;
+  readonly mode: GuardMode;
+  readonly producer: Producer;
+  readonly clock: Clock;
+  readonly budget?: Budget;
+  /** Asked where the contract wants people asked; without it such a call is refused. */
+  readonly approvals?: Approvals;
+  /** What is on record about an effect: a call that was begun once is not made again before the record says how it ended. */
+  readonly standing?: Standing;
+  /** Remembers begun calls across a crash of this process, also those the record has not heard of yet. */
+  readonly claims?: ClaimStore;
+  /** Hears what `observe` lets pass, and what could not be published. */
+  readonly onTrouble?: (trouble: GuardTrouble) => void;
+}
+
+export type GuardTroubleCode =
+  | 'ARGS_INVALID'
+  | 'ALREADY_EXECUTED' | 'CANCELLED' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE' | 'CLAIM_UNAVAILABLE'
+  | 'PRIOR_VALUE_MISSING' | 'REHEARSAL_MISSING' | 'REHEARSAL_FAILED'
+  | 'APPROVAL_PENDING' | 'APPROVAL_DENIED' | 'APPROVAL_UNAVAILABLE'
+  | 'BUDGET_ESCALATED' | 'BUDGET_REFUSED' | 'BUDGET_UNAVAILABLE'
+  /** The contract holds the effect, and `observe` let it go at once. */
+  | 'HOLD_SKIPPED'
+  | 'INTENT_NOT_PUBLISHED' | 'OUTCOME_NOT_PUBLISHED';
+
+export interface GuardTrouble {
+  readonly code: GuardTroubleCode;
+  readonly problems: readonly { readonly code: string; readonly message: string; readonly path?: string }[];
+}
+
+/** What an agent gets: ids, never handles or reversal arguments. */
+export type GuardedResult =
+  | { readonly kind: ToolOutcome; readonly mutation_refs: readonly string[]; readonly error_kind: ErrorKind | null }
+  /** The intent is told; the ledger lets the effect go after `hold_ms`, unless it is cancelled. */
+  | { readonly kind: 'held'; readonly mutation_refs: readonly string[]; readonly error_kind: null; readonly hold_ms: number }
+  /** Only rehearsed, as asked. */
+  | { readonly kind: 'rehearsed'; readonly mutation_refs: readonly []; readonly error_kind: null }
+  /** Nothing was called. */
+  | ({ readonly kind: 'refused'; readonly mutation_refs: readonly [] } & GuardTrouble);
+
+export type GuardedTool = (call: GuardedCall) => Promise<GuardedResult>;

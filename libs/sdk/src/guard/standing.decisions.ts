@@ -1,0 +1,31 @@
+// What the record of an effect means for calling its tool again. Pure.
+import type { Contract } from '@recourse/contract';
+import type { StandingAnswer } from './standing.port.js';
+
+export type EarlierCall =
+  /** It may be made, as this attempt. */
+  | { readonly code: null; readonly attempt: 1 | 2 }
+  | { readonly code: 'ALREADY_EXECUTED' | 'CANCELLED' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE'; readonly message: string; readonly end: 'succeeded' | 'uncertain' | 'held' | 'refused' };
+
+/**
+ * Says whether a tool may be called, given what is on record.
+ *
+ * Shape: attempt 2 only when the record says that the first had no effect. There is no third: a record of the first says
+ * nothing about the second.
+ */
+export function earlierCall(answer: StandingAnswer, contract: Pick<Contract, 'commit_hold_ms'>): EarlierCall {
+  if (answer.kind === 'unavailable') return { code: 'STANDING_UNAVAILABLE', message: 'the record of the effect cannot be read', end: 'refused' };
+  if (answer.kind === 'unrecorded') return { code: null, attempt: 1 };
+  if (answer.recoverability === 'cancelled') return { code: 'CANCELLED', message: 'the effect was cancelled during its hold', end: 'refused' };
+  switch (answer.execution) {
+    case 'succeeded': return { code: 'ALREADY_EXECUTED', message: 'the effect is there', end: 'succeeded' };
+    case 'failed': return { code: null, attempt: 2 };
+    case 'planned': return waiting((contract.commit_hold_ms ?? 0) > 0 ? 'held' : 'uncertain');
+    case 'executing':
+    case 'uncertain': return waiting('uncertain');
+  }
+}
+
+function waiting(end: 'held' | 'uncertain'): EarlierCall {
+  return { code: 'RECONCILIATION_PENDING', message: end === 'held' ? 'the effect is held' : 'a call was begun, and nobody knows yet how it ended', end };
+}

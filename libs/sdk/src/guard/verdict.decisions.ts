@@ -1,0 +1,106 @@
+// What an error of a tool means: one verdict for the code a result carries and for the exception a call threw.
+//
+// Boundary: pure. What to do about a kind (retry, refresh, ask a person) is the orchestrator's playbook, not ours.
+import type { Json } from '@recourse/kernel';
+import { ToolRejected } from '../worker/tool.js';
+
+/** What failed; closed, and what travels as `error_kind`. Source: requirements D15 to D19. */
+export const ERROR_KINDS = [
+  'ARGS_INVALID', 'IDEMPOTENCY_CONFLICT', 'EVIDENCE_STALE', 'POLICY_DENIED', 'CONTENT_FILTER', 'REFUSAL',
+  'TIMEOUT', 'TRANSIENT_NETWORK', 'RATE_LIMITED', 'SERVER',
+  /** The tool knows that it did nothing, for a reason of its own. */
+  'REJECTED',
+  /** A call under the same effect key was begun, and nobody has found out yet how it ended. */
+  'RECONCILIATION_PENDING',
+  'UNKNOWN',
+] as const;
+export type ErrorKind = (typeof ERROR_KINDS)[number];
+
+/** An error, as it comes: inside a result, or thrown. */
+export type ToolError = { readonly on: 'result'; readonly result: Json } | { readonly on: 'exception'; readonly error: unknown };
+
+export interface ToolVerdict {
+  readonly kind: ErrorKind;
+  /** `none`: nothing happened, for sure. `unknown`: somebody has to find out. */
+  readonly effect: 'none' | 'unknown';
+}
+
+/** What each kind says about the effect, when nothing better is known. */
+const EFFECT_OF = {
+  ARGS_INVALID: 'none', IDEMPOTENCY_CONFLICT: 'none', EVIDENCE_STALE: 'none', POLICY_DENIED: 'none', CONTENT_FILTER: 'none', REFUSAL: 'none',
+  TIMEOUT: 'unknown', TRANSIENT_NETWORK: 'unknown', RATE_LIMITED: 'none', SERVER: 'unknown', REJECTED: 'none', RECONCILIATION_PENDING: 'unknown', UNKNOWN: 'unknown',
+} as const satisfies Record<ErrorKind, ToolVerdict['effect']>;
+
+/** Words tools use for the same thing; the kinds themselves are understood too. */
+const KIND_OF_CODE: Readonly<Record<string, ErrorKind>> = {
+  IDEMPOTENCY_KEY_REUSED: 'IDEMPOTENCY_CONFLICT', IDEMPOTENCY_KEY_IN_USE: 'IDEMPOTENCY_CONFLICT', DUPLICATE_REQUEST: 'IDEMPOTENCY_CONFLICT',
+  PRECONDITION_FAILED: 'EVIDENCE_STALE', STALE: 'EVIDENCE_STALE', VERSION_CONFLICT: 'EVIDENCE_STALE',
+  FORBIDDEN: 'POLICY_DENIED', UNAUTHORIZED: 'POLICY_DENIED', PERMISSION_DENIED: 'POLICY_DENIED', ACCESS_DENIED: 'POLICY_DENIED',
+  CONTENT_FILTERED: 'CONTENT_FILTER', REFUSED: 'REFUSAL', INVALID_ARGUMENT: 'ARGS_INVALID', VALIDATION_ERROR: 'ARGS_INVALID', BAD_REQUEST: 'ARGS_INVALID',
+  TOO_MANY_REQUESTS: 'RATE_LIMITED', RATE_LIMIT_EXCEEDED: 'RATE_LIMITED', INTERNAL: 'SERVER', INTERNAL_ERROR: 'SERVER', SERVICE_UNAVAILABLE: 'SERVER', UNAVAILABLE: 'SERVER',
+  DEADLINE_EXCEEDED: 'TIMEOUT', TIMEOUTERROR: 'TIMEOUT', ETIMEDOUT: 'TIMEOUT', UND_ERR_HEADERS_TIMEOUT: 'TIMEOUT', UND_ERR_BODY_TIMEOUT: 'TIMEOUT', ABORTERROR: 'TIMEOUT',
+  ECONNRESET: 'TRANSIENT_NETWORK', EPIPE: 'TRANSIENT_NETWORK', UND_ERR_SOCKET: 'TRANSIENT_NETWORK',
+};
+
+/** Failures before anything left this host. */
+const NOT_SENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'NOT_SENT'];
+
+const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = { 400: 'ARGS_INVALID', 401: 'POLICY_DENIED', 403: 'POLICY_DENIED', 408: 'TIMEOUT', 412: 'EVIDENCE_STALE', 422: 'ARGS_INVALID', 429: 'RATE_LIMITED', 504: 'TIMEOUT' };
+
+/**
+ * Says what an error means.
+ *
+ * Shape:  null for a result that carries no error; never null for an exception.
+ * Errors: none; what nobody understands is UNKNOWN, with an unknown effect.
+ * Source: requirement D21.
+ */
+export function verdictFor(error: ToolError): ToolVerdict | null {
+  if (error.on === 'result') return ofResult(error.result);
+  if (error.error instanceof ToolRejected) return { ...ofSigns([error.error.kind], []), effect: 'none' };
+  const signs = chainOf(error.error).flatMap(({ code, name, kind }) => [code, kind, name]).filter((sign) => typeof sign === 'string');
+  const statuses = chainOf(error.error).flatMap(({ status, statusCode }) => [status, statusCode]).filter((each) => typeof each === 'number');
+  return ofSigns(signs, statuses, 'UNKNOWN');
+}
+
+/** Reads `{error: {code}}`, `{error: code}`, `{error_code}`, `{ok: false, code}` and a result marked `isError`. */
+function ofResult(result: Json): ToolVerdict | null {
+  if (!isDoc(result)) return null;
+  const { error, error_code: errorCode, code, status, status_code: statusCode } = result;
+  const isMarked = result['isError'] === true || result['ok'] === false || result['success'] === false;
+  const isNamed = (error !== undefined && error !== null && error !== false) || typeof errorCode === 'string';
+  if (!isMarked && !isNamed) return null;
+  const inner = isDoc(error) ? [error['code'], error['type'], error['kind']] : [error];
+  const signs = [...inner, errorCode, code].filter((sign) => typeof sign === 'string');
+  return ofSigns(signs, [status, statusCode, isDoc(error) ? error['status'] : null].filter((each) => typeof each === 'number'), 'UNKNOWN');
+}
+
+function ofSigns(signs: readonly string[], statuses: readonly number[], otherwise: ErrorKind = 'REJECTED'): ToolVerdict {
+  const words = signs.map((sign) => sign.toUpperCase().replaceAll(/[\s.-]+/g, '_'));
+  if (words.some((word) => NOT_SENT.includes(word))) return { kind: 'TRANSIENT_NETWORK', effect: 'none' };
+  const kind = words.map(kindOfWord).find((each) => each !== undefined) ?? statuses.map(kindOfStatus).find((each) => each !== undefined) ?? otherwise;
+  return { kind, effect: EFFECT_OF[kind] };
+}
+
+function kindOfWord(word: string): ErrorKind | undefined {
+  return ERROR_KINDS.find((kind) => kind === word) ?? (Object.hasOwn(KIND_OF_CODE, word) ? KIND_OF_CODE[word] : undefined);
+}
+
+function kindOfStatus(status: number): ErrorKind | undefined {
+  return KIND_OF_STATUS[status] ?? (status >= 500 ? 'SERVER' : status >= 400 ? 'REJECTED' : undefined);
+}
+
+const CAUSES_MAX = 8;
+
+/** An error and its causes, as records; duck-typed, since errors come from other realms and libraries. */
+function chainOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const chain: Readonly<Record<string, unknown>>[] = [];
+  for (let at = error; typeof at === 'object' && at !== null && chain.length < CAUSES_MAX;) {
+    // Any object may be read by name.
+    const { code, name, kind, status, statusCode, cause } = at as Readonly<Record<string, unknown>>;
+    chain.push({ code, name, kind, status, statusCode });
+    at = cause;
+  }
+  return chain;
+}
+
+const isDoc = (value: Json | undefined): value is Readonly<Record<string, Json>> => value !== null && typeof value === 'object' && !Array.isArray(value);

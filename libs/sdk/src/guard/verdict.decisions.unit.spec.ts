@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { ToolRejected } from '../worker/tool.js';
+import { ERROR_KINDS, verdictFor } from './verdict.decisions.js';
+
+const thrown = (error: unknown) => verdictFor({ on: 'exception', error });
+const carried = (code: string) => verdictFor({ on: 'result', result: { error: { code } } });
+
+describe('the verdict on an error', () => {
+  it.each(ERROR_KINDS)('%s is the same, thrown and in a result', (kind) => {
+    expect(thrown(Object.assign(new Error('x'), { code: kind }))).toEqual(carried(kind));
+    expect(carried(kind)?.kind).toBe(kind);
+  });
+
+  it.each([
+    ['a refusal the tool is sure of', new ToolRejected('order_closed', 'the order is closed'), 'REJECTED', 'none'],
+    ['a refusal of a kind that is known', new ToolRejected('RATE_LIMITED', 'slow down'), 'RATE_LIMITED', 'none'],
+    ['a server that says it had no effect', new ToolRejected('SERVER', 'rolled back'), 'SERVER', 'none'],
+    ['a connection nobody took', Object.assign(new Error('x'), { cause: Object.assign(new Error('y'), { code: 'ECONNREFUSED' }) }), 'TRANSIENT_NETWORK', 'none'],
+    ['a connection that broke', Object.assign(new Error('x'), { code: 'ECONNRESET' }), 'TRANSIENT_NETWORK', 'unknown'],
+    ['a deadline', new DOMException('late', 'TimeoutError'), 'TIMEOUT', 'unknown'],
+    ['a gateway that gave up', Object.assign(new Error('x'), { status: 504 }), 'TIMEOUT', 'unknown'],
+    ['a broken server', Object.assign(new Error('x'), { statusCode: 503 }), 'SERVER', 'unknown'],
+    ['a refusal by status', Object.assign(new Error('x'), { status: 404 }), 'REJECTED', 'none'],
+    ['an error nobody understands', new Error('socket hang up'), 'UNKNOWN', 'unknown'],
+    ['something that is no error', 'no', 'UNKNOWN', 'unknown'],
+  ])('on %s', (_name, error, kind, effect) => {
+    expect(thrown(error)).toEqual({ kind, effect });
+  });
+
+  it.each([
+    [{ error_code: 'idempotency-key-reused' }, 'IDEMPOTENCY_CONFLICT'], [{ ok: false, code: 'content_filter' }, 'CONTENT_FILTER'], [{ error: 'rate limit exceeded' }, 'RATE_LIMITED'],
+    [{ isError: true, content: [] }, 'UNKNOWN'], [{ error: { status: 412 } }, 'EVIDENCE_STALE'],
+  ])('reads %o as %s', (result, kind) => { expect(verdictFor({ on: 'result', result })?.kind).toBe(kind); });
+
+  it.each([[{ refund_id: 'rf', error: null }], [[]], ['text'], [{ status: 500, code: 'A' }]])('has none on %o', (result) => {
+    expect(verdictFor({ on: 'result', result })).toBeNull();
+  });
+
+  it('survives an error that is its own cause', () => {
+    const error: Error & { cause?: unknown } = new Error('x');
+    error.cause = error;
+    expect(thrown(error)?.kind).toBe('UNKNOWN');
+  });
+});

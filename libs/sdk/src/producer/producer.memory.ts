@@ -1,0 +1,26 @@
+// A producer in memory: keeps what it is told, in order. For specs and first steps.
+import type { Action, ActionOutcome, Producer, Statement } from './producer.js';
+
+export type Told =
+  | { readonly type: 'ToolPlanned'; readonly action: Action; readonly plannedAt: number }
+  | { readonly type: 'ToolExecuted'; readonly action: Action; readonly outcome: ActionOutcome }
+  | { readonly type: 'AssumptionDeclared' | 'AssumptionInvalidated' | 'AssumptionReaffirmed'; readonly statement: Statement };
+
+export class MemoryProducer implements Producer {
+  private readonly events: Told[] = [];
+
+  /** Everything told so far. */
+  get told(): readonly Told[] { return this.events; }
+
+  toolPlanned(action: Action, plannedAt: number): Promise<string> { return this.keep({ type: 'ToolPlanned', action, plannedAt }); }
+  toolExecuted(action: Action, outcome: ActionOutcome): Promise<string> { return this.keep({ type: 'ToolExecuted', action, outcome }); }
+  assumptionDeclared(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionDeclared', statement }); }
+  assumptionInvalidated(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionInvalidated', statement }); }
+  assumptionReaffirmed(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionReaffirmed', statement }); }
+  close(): Promise<void> { return Promise.resolve(); }
+
+  private keep(event: Told): Promise<string> {
+    this.events.push(event);
+    return Promise.resolve(`evt_${String(this.events.length)}`);
+  }
+}
