@@ -19,8 +19,8 @@ const SUITES = [
   { name: 'integration', args: script('jest.mjs', 'integration'), kind: 'integration' },
   { name: 'e2e', args: script('jest.mjs', 'e2e'), kind: 'e2e', ownStack: true },
   { name: 'crash', args: script('crash.mjs'), ownStack: true },
-  // More seeds on request: npm run simulate -- --seeds A..B.
-  { name: 'simulation', args: script('simulate.mjs', '--seeds', '1..150'), ownStack: true },
+  // More seeds in .ci/run, and on request: npm run simulate -- --seeds A..B.
+  { name: 'simulation', args: script('simulate.mjs', '--seeds', '1..600'), ownStack: true },
   { name: 'mutants', args: script('simulate.mjs', '--mutants', '--events', '150'), ownStack: true },
   { name: 'red', args: script('red.mjs'), ownStack: true },
 ];

@@ -5,7 +5,7 @@ const UNIONS = [
   { title: 'Bytes that are no record', file: 'libs/messages/src/codecs.ts', type: 'BadReason', about: 'A wire record is parked with it.' },
   { title: 'Executions the ledger cannot take', file: 'apps/mutation-ledger/src/domain/mutation/mutation.messages.ts', type: 'ParkCode', about: 'The record is parked with it.' },
   { title: 'Why automation is not possible', file: 'apps/mutation-ledger/src/domain/mutation/mutation.messages.ts', type: 'ReasonCode', about: 'Reason of a mutation; `REVERSAL_ARGS_INCOMPLETE` is followed by the fields that lack.' },
-  { title: 'Trouble of a guarded tool', file: 'libs/sdk/src/guard/guard.ts', type: 'GuardTroubleCode', about: 'The SDK\'s guard reports it to the agent.' },
+  { title: 'Trouble of a guarded tool', file: 'libs/sdk/src/guard/guard.messages.ts', type: 'GuardTroubleCode', about: 'The SDK\'s guard reports it to the agent.' },
   { title: 'Arguments the guard refuses', file: 'libs/sdk/src/guard/args.decisions.ts', type: 'ArgsProblemCode', about: 'The tool is not called.' },
 ];
 

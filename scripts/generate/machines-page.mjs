@@ -17,6 +17,9 @@ export async function machinesPage(built) {
   const sections = [];
   for (const machine of MACHINES) sections.push(section(machine, await built(machine.file)));
   const { PHASE_OPENED_BY } = await built('apps/recovery-orchestrator/dist/domain/step/step.transitions.js');
+  const { EFFECT_STATUS_OF } = await built('apps/mutation-ledger/dist/domain/effect/effect.decisions.js');
+  const recoverabilities = Object.keys(Object.values(EFFECT_STATUS_OF)[0]);
+  const words = Object.entries(EFFECT_STATUS_OF).map(([execution, row]) => [`\`${execution}\``, ...recoverabilities.map((state) => row[state])]);
   return `# State machines
 
 Generated from the transition tables by \`scripts/reference.mjs\`; do not edit.
@@ -26,7 +29,12 @@ Each machine is a table in the code: rows are states, columns are events, and a 
 ${sections.join('\n')}
 ## Phase a step begins in
 
-${table(['Reason of the decision', 'Phase'], Object.entries(PHASE_OPENED_BY).map(([reason, phase]) => [`\`${reason}\``, `\`${phase}\``]))}`;
+${table(['Reason of the decision', 'Phase'], Object.entries(PHASE_OPENED_BY).map(([reason, phase]) => [`\`${reason}\``, `\`${phase}\``]))}
+## Status word of an effect
+
+What \`agent_effects\` says of each pair of states, \`EFFECT_STATUS_OF\` in \`apps/mutation-ledger/src/domain/effect/effect.decisions.ts\`. An effect that is \`succeeded\` and was rolled back is \`compensation_pending\`.
+
+${table(['Execution', ...recoverabilities], words)}`;
 }
 
 function section({ title, file, table: name, start, ends, about }, module) {

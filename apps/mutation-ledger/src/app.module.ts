@@ -1,14 +1,26 @@
 // What the mutation ledger is made of: two logs, one process.
+import { createPool, databaseUrlOf } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
 import { assumptionsCore } from './application/assumptions.core.js';
 import { mutationsCore } from './application/mutations.core.js';
 import type { LedgerConfig } from './config.js';
+import { EffectsController } from './inbound/http/effects.controller.js';
 import { MutationsController } from './inbound/http/mutations.controller.js';
+import { ResolveController } from './inbound/http/resolve.controller.js';
+import { AGENT_EFFECTS_VIEW } from './outbound/agent-effects.view.js';
+import { LedgerQueries } from './outbound/ledger-queries.js';
+import { MUTATIONS_LOG } from './outbound/mutation-statements.js';
 
-export function serviceSpec({ concludeWithinMs }: LedgerConfig): ServiceSpec {
+/** Connections that reads of people take from those of the loop, at the most; and how long one may run, milliseconds. */
+const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
+
+export function serviceSpec(config: LedgerConfig): ServiceSpec {
+  const { concludeWithinMs } = config;
   return {
-    name: 'mutation-ledger', commandTopic: 'recourse.ledger-commands', commandLog: 'recourse.mutations',
+    name: 'mutation-ledger', commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG,
     cores: () => [assumptionsCore(), mutationsCore({ concludeWithinMs })],
-    controllers: [MutationsController],
+    controllers: [MutationsController, EffectsController, ResolveController],
+    providers: [{ provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
+    views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },
   };
 }

@@ -2,7 +2,7 @@
 //
 // Boundary: the only place where real parts meet: Kafka, registry, PostgreSQL, HTTP. Everything else takes ports.
 import 'reflect-metadata';
-import type { Type } from '@nestjs/common';
+import type { Provider, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -20,7 +20,7 @@ import { CommandEdge } from './edge/command-edge.js';
 import { EventLogTransport } from './event-log.transport.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
-import type { ProjectedLog } from './outbound/postgres-schema.js';
+import type { ProjectedLog, ProjectedView } from './outbound/postgres-schema.js';
 import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { gauge, tell } from './runtime-events.js';
@@ -40,6 +40,10 @@ export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
   /** Builds the cores; called once with counts of 1 to learn their kinds, and once with the real ones. */
   readonly cores: (partitionCountOf: PartitionCountOf) => readonly ServiceCore[];
   readonly controllers: readonly Type[];
+  /** What its controllers need beside the shared parts. */
+  readonly providers?: readonly Provider[];
+  /** Views over the tables of its logs, by topic of the log. */
+  readonly views?: Readonly<Record<string, readonly ProjectedView[]>>;
 }
 
 /** Largest request body: a command becomes a wire record of at most 256 KB. */
@@ -62,7 +66,7 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   const parts = assemble(config, spec, logger);
   const app = await NestFactory.create<NestFastifyApplication>(
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    ServiceModule.forService(parts.context, spec.controllers), new FastifyAdapter({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true }), { logger: false, abortOnError: false },
+    ServiceModule.forService(parts.context, spec.controllers, spec.providers), new FastifyAdapter({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true }), { logger: false, abortOnError: false },
   );
   app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
   serveDocs(app, spec.name);
@@ -95,7 +99,7 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
   const registry = createSchemaRegistry({ url: config.registryUrl });
   const shapes = spec.cores(() => 1);
   const host = new ServiceHost({
-    openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(shapes)),
+    openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(shapes, spec.views)),
     createRuntime: async (database) => runtimeOf({ config, spec, kafka, registry, metrics, logger, counts: await countsOf(kafka, shapes) }, database),
     logger,
   });
@@ -146,9 +150,9 @@ function runtimeOf({ config, spec, kafka, registry, metrics, logger, counts }: R
 }
 
 /** The logs whose rows and heads live in the service's database: its own, and those derived from them. */
-function logsOf(cores: readonly ServiceCore[]): readonly ProjectedLog[] {
+function logsOf(cores: readonly ServiceCore[], views: ServiceSpec['views'] = {}): readonly ProjectedLog[] {
   return cores.flatMap(({ log, kinds, derived }) => [
-    { log, kinds: withCommonKinds(kinds) }, ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
+    { log, kinds: withCommonKinds(kinds), views: views[log] ?? [] }, ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
   ]);
 }
 

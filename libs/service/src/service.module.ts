@@ -1,5 +1,5 @@
 // The Nest module of a service: its context, the shared controllers, and its own.
-import type { DynamicModule, Type } from '@nestjs/common';
+import type { DynamicModule, Provider, Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { TerminusModule } from '@nestjs/terminus';
 import { AdministrationController } from './inbound/http/administration.controller.js';
@@ -12,15 +12,15 @@ import { SERVICE_CONTEXT } from './service-context.js';
 import type { ServiceContext } from './service-context.js';
 
 export class ServiceModule {
-  /** Everything but `controllers` is the same in every service. */
-  static forService(context: ServiceContext, controllers: readonly Type[]): DynamicModule {
+  /** Everything but `controllers` and what only they need is the same in every service. */
+  static forService(context: ServiceContext, controllers: readonly Type[], providers: readonly Provider[] = []): DynamicModule {
     return {
       module: ServiceModule,
       imports: [TerminusModule.forRoot({ logger: false })],
       controllers: [HealthController, AdministrationController, ...controllers],
       providers: [
         { provide: SERVICE_CONTEXT, useValue: context }, Commands, Reads,
-        { provide: APP_GUARD, useClass: AuthenticationGuard }, { provide: APP_FILTER, useClass: ProblemFilter },
+        { provide: APP_GUARD, useClass: AuthenticationGuard }, { provide: APP_FILTER, useClass: ProblemFilter }, ...providers,
       ],
       exports: [SERVICE_CONTEXT, Commands, Reads],
     };

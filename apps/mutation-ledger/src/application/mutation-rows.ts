@@ -1,14 +1,16 @@
 // Rows of the mutations log: what accepted records make of state, and nothing else does (L2).
 //
-// Rows: `mutation` by run; `trigger`, a rollback of a commit that is not recorded, by run; `binding` and `spread` by ref.
+// Rows: `mutation` by run; `named`, what a rollback or a recovery is about, by its id; `trigger`, a rollback of a commit that is not recorded, by run; `binding` and `spread` by ref.
 // Timers: a mutation at the end of its window, or when nobody told how its execution ended; a trigger once its commit is recorded, a spread until it is closed.
+import { deriveId } from '@recourse/kernel';
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
 import type {
   CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened,
   TriggerUnmatched,
 } from '@recourse/messages';
 import { refScope } from '../domain/scope.js';
-import type { Awaited, Binding, Body, Mutation, Spread, Trigger } from '../domain/mutation/mutation.messages.js';
+import { effectStatusOf } from '../domain/effect/effect.decisions.js';
+import type { Awaited, Binding, Body, Mutation, Named, Spread, Trigger } from '../domain/mutation/mutation.messages.js';
 
 export const MUTATION_KINDS: readonly KindSpec[] = [
   {
@@ -18,9 +20,13 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
       ...(['mutation_id', 'tenant', 'run_id', 'effect_key', 'capability', 'subject_ref', 'execution_state', 'recoverability', 'reason', 'rollback_id'] as const)
         .map((name) => ({ name, type: 'text' as const, of: (row: Row) => mutationOf(row.doc)[name] })),
       ...(['expires_at', 'created_at', 'updated_at'] as const).map((name) => ({ name, type: 'bigint' as const, of: (row: Row) => mutationOf(row.doc)[name] })),
+      { name: 'status', type: 'text', of: (row) => effectStatusOf(mutationOf(row.doc)) },
+      { name: 'value_minor', type: 'bigint', of: (row) => minorUnitsOf(mutationOf(row.doc)) },
+      { name: 'value_currency', type: 'text', of: (row) => mutationOf(row.doc).execution.value?.currency ?? null },
     ],
-    indexes: [['mutation_id'], ['run_id', 'effect_key'], ['tenant', 'recoverability', 'expires_at']],
+    indexes: [['mutation_id'], ['run_id', 'effect_key'], ['tenant', 'recoverability', 'expires_at'], ['tenant', 'subject_ref'], ['status', 'updated_at']],
   },
+  { kind: 'named', table: 'named', columns: [textColumn('id'), textColumn('tenant'), textColumn('run_id')], indexes: [['id']] },
   { kind: 'binding', table: 'binding', columns: [textColumn('mutation_id'), textColumn('ref')], indexes: [['mutation_id']] },
   { kind: 'trigger', table: 'trigger_waiting', columns: [textColumn('mutation_id'), textColumn('rollback_id')] },
   { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
@@ -43,6 +49,11 @@ export function triggerKey(tenant: string, mutationId: string): string { return 
 export function bindingsIn(state: StateView, scope: string): readonly Binding[] { return state.list('binding', scope) as readonly Binding[]; }
 export function spreadsIn(state: StateView, scope: string): readonly Spread[] { return state.list('spread', scope) as readonly Spread[]; }
 
+/** Ids of others under which a rolled-back commit is known: its rollback, and the recovery of its run. */
+export function namesOf({ tenant, run_id, rollback_id }: Pick<Trigger, 'tenant' | 'run_id' | 'rollback_id'>): { readonly rollback: string; readonly recovery: string } {
+  return { rollback: rollback_id, recovery: deriveId('rec', tenant, run_id) };
+}
+
 /** Changes an accepted record of the mutations log makes. */
 export function evolveMutations(state: StateView, record: AcceptedRecord): readonly Change[] {
   const evolve = EVOLVE[record.type];
@@ -64,12 +75,16 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
   CommitContradicted: contradicted,
   CommitRolledBack: rolledBack,
   RecoverabilityChanged: (state, { body, decidedAt }) => {
-    const { run_id, mutation_id, to_state, reason } = body as Body<RecoverabilityChanged>;
-    return changed(state, run_id, mutation_id, decidedAt, { recoverability: to_state, reason });
+    const { run_id, mutation_id, event, to_state, reason } = body as Body<RecoverabilityChanged>;
+    const before = mutationIn(state, run_id, mutation_id);
+    const attempts = (before?.compensation_attempts ?? 0) + (event === 'compensation_started' ? 1 : 0);
+    const last_error = event === 'compensation_failed' || event === 'manual_required' ? reason : before?.last_error ?? null;
+    return changed(state, run_id, mutation_id, decidedAt, { recoverability: to_state, reason, compensation_attempts: attempts, last_error });
   },
   TriggerUnmatched: (_state, { body }) => {
     const { mutation_id, tenant, run_id, rollback_id, evidence } = body as Body<TriggerUnmatched>;
-    return [put('trigger', run_id, triggerKey(tenant, mutation_id), { mutation_id, tenant, run_id, rollback_id, evidence })];
+    const { rollback } = namesOf({ tenant, run_id, rollback_id });
+    return [put('trigger', run_id, triggerKey(tenant, mutation_id), { mutation_id, tenant, run_id, rollback_id, evidence }), putNamed({ id: rollback, names: 'rollback', tenant, run_id, mutation_id })];
   },
   SpreadOpened: (_state, { body, decidedAt }) => {
     const { spread_id, tenant, ref, position, scope_run_id, evidence } = body as Body<SpreadOpened>;
@@ -94,14 +109,14 @@ function planned(_state: StateView, { body, decidedAt }: AcceptedRecord): readon
   })];
 }
 
-function recorded(state: StateView, { body, decidedAt, hash }: AcceptedRecord): readonly Change[] {
+function recorded(state: StateView, { body, decidedAt, hash, seq }: AcceptedRecord): readonly Change[] {
   const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, judged, content_sha256, conclude_by } = body as Body<MutationRecorded>;
   const { tenant, run_id } = execution;
   const before = mutationIn(state, run_id, mutation_id);
   const mutation = putMutation({
     ...UNTOUCHED, ...before, ...identityOf(mutation_id, execution), terms, execution_state, recoverability, reason, expires_at: ref.reversal_expires_at,
-    created_at: before?.created_at ?? decidedAt, updated_at: decidedAt, ref, recorded_hash: hash, executed_sha256: content_sha256,
-    awaited: awaitedFrom(execution, conclude_by),
+    created_at: before?.created_at ?? decidedAt, updated_at: decidedAt, ref, recorded_hash: hash, recorded_seq: seq, executed_sha256: content_sha256,
+    last_error: stopsAt(execution_state, recoverability) ? reason : before?.last_error ?? null, awaited: awaitedFrom(execution, conclude_by),
   });
   const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, position: before === undefined ? one.position : bindingPosition(state, tenant, mutation_id, one) }));
   const waiting = triggerIn(state, run_id, tenant, mutation_id);
@@ -127,7 +142,9 @@ function rolledBack(state: StateView, { body, decidedAt }: AcceptedRecord): read
   const { mutation_id, tenant, run_id, rollback_id, evidence } = body as Body<CommitRolledBack>;
   const isWaiting = triggerIn(state, run_id, tenant, mutation_id) !== undefined;
   const answered: readonly Change[] = isWaiting ? [{ op: 'delete', address: { kind: 'trigger', group: run_id, key: triggerKey(tenant, mutation_id) } }] : [];
-  return [...changed(state, run_id, mutation_id, decidedAt, { rollback_id, rollback_evidence: evidence }), ...answered];
+  const { rollback, recovery } = namesOf({ tenant, run_id, rollback_id });
+  const named = [putNamed({ id: rollback, names: 'rollback', tenant, run_id, mutation_id }), putNamed({ id: recovery, names: 'recovery', tenant, run_id, mutation_id: null })];
+  return [...changed(state, run_id, mutation_id, decidedAt, { rollback_id, rollback_evidence: evidence }), ...named, ...answered];
 }
 
 function changed(state: StateView, runId: string, mutationId: string, decidedAt: number, changes: Partial<Mutation>): readonly Change[] {
@@ -139,7 +156,10 @@ function awaitedFrom({ agent_id }: Mutation['execution'], concludeBy: number | n
   return concludeBy === null ? null : { owner: agent_id, deadline_at: concludeBy, is_overdue: false };
 }
 
-const UNTOUCHED = { awaited: null, ref: null, recorded_hash: null, planned_sha256: null, executed_sha256: null, conflict_sha256: null, rollback_id: null, rollback_evidence: null } as const;
+const UNTOUCHED = {
+  awaited: null, ref: null, recorded_hash: null, recorded_seq: null, compensation_attempts: 0, last_error: null, planned_sha256: null, executed_sha256: null, conflict_sha256: null, rollback_id: null,
+  rollback_evidence: null,
+} as const;
 
 function identityOf(mutationId: string, execution: Mutation['execution']): Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'effect_key' | 'capability' | 'subject_ref' | 'execution'> {
   const { tenant, run_id, effect_key, capability, subject_ref } = execution;
@@ -150,6 +170,19 @@ function putMutation(mutation: Mutation): Change {
   const { awaited, recoverability, expires_at } = mutation;
   const untold = awaited === null || awaited.is_overdue ? null : awaited.deadline_at;
   return put('mutation', mutation.run_id, mutation.mutation_id, mutation, recoverability === 'reversal_available' ? expires_at : untold);
+}
+
+/** By tenant too: naming somebody else's rollback takes nothing from its owner. */
+function putNamed(named: Named): Change { return put('named', named.id, named.tenant, named); }
+
+/** Execution or recoverability that the reason of a report explains as trouble. */
+function stopsAt(execution: Mutation['execution_state'], recoverability: Mutation['recoverability']): boolean {
+  return execution === 'failed' || execution === 'uncertain' || recoverability === 'manual_resolution_required';
+}
+
+/** Null for what no column of whole numbers holds: projection is total (L7). */
+function minorUnitsOf({ execution: { value } }: Mutation): number | null {
+  return value !== null && Number.isSafeInteger(value.amount_minor) ? value.amount_minor : null;
 }
 
 function putBinding(binding: Binding): Change { return put('binding', refScope(binding.tenant, binding.ref), binding.mutation_id, binding); }

@@ -15,7 +15,7 @@ import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import type { Body, Mutation, MutationEvent, MutationFact, ParkCode, Trigger } from '../domain/mutation/mutation.messages.js';
 import { continueSpread, contradictionsAtBinding, decideStatement, EFFECTS_MAX, judgeRefs, REFS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
-import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, spreadsIn, triggerIn } from './mutation-rows.js';
+import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, namesOf, spreadsIn, triggerIn } from './mutation-rows.js';
 import { noticesOf } from './rollback-notices.js';
 
 export interface MutationsConfig extends Partial<LedgerPolicy> {
@@ -171,7 +171,10 @@ function needsOfEvent({ type, body }: MutationEvent): readonly Group[] {
   switch (type) {
     case 'AssumptionStated': return body.verdict === 'invalidated' ? needsOfRef(refScope(body.tenant, body.ref)) : [];
     case 'ToolExecuted': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }];
-    case 'RollbackOpened': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }];
+    case 'RollbackOpened': {
+      const { rollback, recovery } = namesOf(body);
+      return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];
+    }
     case 'ToolPlanned':
     case 'LegDispatched':
     case 'StepOutcomeRecorded':

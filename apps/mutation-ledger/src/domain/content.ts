@@ -9,8 +9,24 @@ import { sha256Hex } from '@recourse/kernel';
  */
 export function contentHash(type: string, event: object): Buffer {
   const fields = event as Readonly<Record<string, unknown>>; // any object can be read by name
-  const names = Object.keys(fields).filter((name) => name !== 'event_id' && fields[name] !== undefined).sort();
-  return Buffer.from(sha256Hex(JSON.stringify([type, ...names.flatMap((name) => [name, comparable(fields[name])])])), 'hex');
+  const content: unknown[] = [type];
+  for (const name of namesOf(type, fields)) {
+    const value = fields[name];
+    if (value !== undefined) content.push(name, comparable(value));
+  }
+  return Buffer.from(sha256Hex(JSON.stringify(content)), 'hex');
+}
+
+/** Names in order, as last seen of this type: events of one type nearly always have the same. */
+const NAMES = new Map<string, { readonly given: readonly string[]; readonly sorted: readonly string[] }>();
+
+function namesOf(type: string, fields: Readonly<Record<string, unknown>>): readonly string[] {
+  const given = Object.keys(fields);
+  const known = NAMES.get(type);
+  if (known?.given.length === given.length && known.given.every((name, at) => name === given[at])) return known.sorted;
+  const sorted = given.filter((name) => name !== 'event_id').sort();
+  NAMES.set(type, { given, sorted });
+  return sorted;
 }
 
 /** Fields of wire events are text, numbers, lists of text, bytes and payloads. */

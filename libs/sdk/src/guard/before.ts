@@ -1,6 +1,7 @@
 // Everything a guard does before it calls a tool: each step lets the call go on, or says why not.
 //
 // Boundary: asks the ports; calls nothing that has an effect. In `observe` an objection is heard and the call goes on.
+import { intentVerdict } from '@recourse/contract';
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Action } from '../producer/producer.js';
@@ -32,11 +33,11 @@ export function objection(options: GuardOptions, trouble: GuardTrouble, result?:
   return options.mode === 'enforce' ? { stop: result ?? { kind: 'refused', mutation_refs: [], ...trouble } } : null;
 }
 
-/** Arguments, earlier calls, prior value, dry run, people, budget, intent; in this order. */
+/** Arguments, charter, earlier calls, prior value, dry run, people, budget, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
-  const invalid = await fits(situation);
-  if (invalid !== null) return invalid;
+  const unfit = await fits(situation) ?? intended(situation);
+  if (unfit !== null) return unfit;
   const found = await standingOf(situation);
   if ('stop' in found) return found;
   const captured = await capture(situation);
@@ -63,6 +64,13 @@ async function fits({ tool: { schema }, call: { args }, options }: Situation): P
   const result = await schema?.['~standard'].validate(args);
   const problems = [...found, ...(result?.issues ?? []).map(({ message }) => ({ code: 'ARGS_VALUE', message }))];
   return problems.length > 0 ? objection(options, { code: 'ARGS_INVALID', problems }) : null;
+}
+
+/** A capability is the intent a charter speaks of. */
+function intended({ options }: Situation): Stop | null {
+  const verdict = options.charter === undefined ? null : intentVerdict(options.charter, options.contract.name);
+  if (verdict === null || verdict.admitted) return null;
+  return objection(options, trouble(verdict.code === 'INTENT_DENIED' ? 'INTENT_DENIED' : 'INTENT_NOT_ALLOWED', verdict.reason));
 }
 
 /** Asks the record whether the call was made before. A recovery's attempts are reconciled by who asks for them. */

@@ -36,7 +36,7 @@ function forwardOf(tool: Tool, context: ToolContext): ForwardTool {
   return { execute: (args) => tool(args, context), externalTransactionRef: handleOf };
 }
 
-/** The handle a compensation has at its provider is that of what it undoes, unless its answer names one. */
+/** The handle of the compensation itself, where its answer names one. */
 function handleOf(result: Json): string | null {
   const named = typeof result === 'object' && result !== null && !Array.isArray(result) ? (result as Readonly<Record<string, Json>>)['external_transaction_ref'] : undefined;
   return typeof named === 'string' ? named : null;

@@ -1,5 +1,5 @@
 // What goes into a guard and what comes out of it.
-import type { Contract } from '@recourse/contract';
+import type { Contract, EntryBody } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { ToolOutcome } from '@recourse/messages';
 import type { Clock } from '../clock.port.js';
@@ -74,6 +74,8 @@ export interface GuardOptions {
   readonly mode: GuardMode;
   readonly producer: Producer;
   readonly clock: Clock;
+  /** What the agent is for, as the registry holds it: deny wins, and what is not allowed is not done (D59). */
+  readonly charter?: EntryBody<'agent_charter'>;
   readonly budget?: Budget;
   /** Asked where the contract wants people asked; without it such a call is refused. */
   readonly approvals?: Approvals;
@@ -87,6 +89,7 @@ export interface GuardOptions {
 
 export type GuardTroubleCode =
   | 'ARGS_INVALID'
+  | 'INTENT_DENIED' | 'INTENT_NOT_ALLOWED'
   | 'ALREADY_EXECUTED' | 'CANCELLED' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE' | 'CLAIM_UNAVAILABLE'
   | 'PRIOR_VALUE_MISSING' | 'REHEARSAL_MISSING' | 'REHEARSAL_FAILED'
   | 'APPROVAL_PENDING' | 'APPROVAL_DENIED' | 'APPROVAL_UNAVAILABLE'

@@ -42,8 +42,9 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
     return { answer: { kind: outcome.outcome, mutation_refs: [], error_kind: outcome.errorKind }, value: outcome.result };
   }
   const ready = await prepare(situation);
-  const stopped = 'stop' in ready ? ready : await claim(situation, ready);
-  if (stopped !== null || 'stop' in ready) return { answer: (stopped ?? ready as Stop).stop, value: null };
+  if ('stop' in ready) return { answer: ready.stop, value: null };
+  const taken = await claim(situation, ready);
+  if (taken !== null) return { answer: taken.stop, value: null };
   const outcome = await perform(situation, ready.priorValue);
   await tell(action, outcome, options);
   if (outcome.outcome === 'failed') await giveBack(action, options);

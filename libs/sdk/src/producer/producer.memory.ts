@@ -1,4 +1,6 @@
 // A producer in memory: keeps what it is told, in order. For specs and first steps.
+import { mutationId } from '../effect-key.js';
+import type { MemoryStanding } from '../guard/standing.memory.js';
 import type { Action, ActionOutcome, Producer, Statement } from './producer.js';
 
 export type Told =
@@ -9,11 +11,22 @@ export type Told =
 export class MemoryProducer implements Producer {
   private readonly events: Told[] = [];
 
+  /** `standing`: a record that follows what is told at once, as the ledger would in its own time. */
+  constructor(private readonly standing?: MemoryStanding) {}
+
   /** Everything told so far. */
   get told(): readonly Told[] { return this.events; }
 
-  toolPlanned(action: Action, plannedAt: number): Promise<string> { return this.keep({ type: 'ToolPlanned', action, plannedAt }); }
-  toolExecuted(action: Action, outcome: ActionOutcome): Promise<string> { return this.keep({ type: 'ToolExecuted', action, outcome }); }
+  toolPlanned(action: Action, plannedAt: number): Promise<string> {
+    this.standing?.record(mutationId(action.tenant, action.runId, action.effectKey), 'planned', 'planned');
+    return this.keep({ type: 'ToolPlanned', action, plannedAt });
+  }
+
+  toolExecuted(action: Action, outcome: ActionOutcome): Promise<string> {
+    this.standing?.record(mutationId(action.tenant, action.runId, action.effectKey), outcome.outcome, outcome.outcome === 'succeeded' ? 'committed' : 'planned');
+    return this.keep({ type: 'ToolExecuted', action, outcome });
+  }
+
   assumptionDeclared(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionDeclared', statement }); }
   assumptionInvalidated(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionInvalidated', statement }); }
   assumptionReaffirmed(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionReaffirmed', statement }); }

@@ -2,11 +2,11 @@
 //
 // Boundary: wires only, at least once. Event ids are derived from what is told, so a repeated publication is
 // deduplicated by whoever reads it (L12).
-import { plainPayload } from '@recourse/contract';
+import { markedPayload } from '../context/classification.decisions.js';
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
-import type { AssumptionInvalidated, Codecs, SourceKind, ToolExecuted, ToolOutcome, ToolPlanned } from '@recourse/messages';
+import type { AssumptionInvalidated, Codecs, Payload, SourceKind, ToolExecuted, ToolOutcome, ToolPlanned } from '@recourse/messages';
 
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
 export const ASSUMPTIONS_TOPIC = 'recourse.assumption-events';
@@ -130,7 +130,7 @@ function actionBody(source: string, told: string, action: Action): Omit<ToolPlan
     effect_key: action.effectKey,
     idempotency_key: action.idempotencyKey,
     subject_ref: action.subjectRef,
-    args: plainPayload(action.args),
+    args: markedPayload(action.args),
     assumption_refs: action.assumptionRefs,
   };
 }
@@ -139,8 +139,8 @@ function statementBody(source: string, type: string, { eventId, tenant, ref, run
   const content = sha256Hex(canonicalJson([tenant, runId ?? null, statement]));
   return {
     event_id: eventId ?? deriveId('evt', source, type, ref, statedAt, content),
-    tenant, ref, run_id: runId ?? null, source, statement: plainPayload(statement), stated_at: statedAt,
+    tenant, ref, run_id: runId ?? null, source, statement: markedPayload(statement), stated_at: statedAt,
   };
 }
 
-const payloadOrNull = (value: Json | null): ReturnType<typeof plainPayload> | null => (value === null ? null : plainPayload(value));
+const payloadOrNull = (value: Json | null): Payload | null => (value === null ? null : markedPayload(value));

@@ -12,6 +12,14 @@ export interface ProjectedLog {
   /** Topic of the log. */
   readonly log: string;
   readonly kinds: readonly KindSpec[];
+  readonly views?: readonly ProjectedView[];
+}
+
+/** A view over the tables of a log, for people and programs with a database role. */
+export interface ProjectedView {
+  readonly name: string;
+  /** The statement behind it, a constant of the service. */
+  readonly select: string;
 }
 
 export const HEADS_TABLE = 'heads';
@@ -32,11 +40,12 @@ export function tableOf(log: string, table: string): string {
 
 /** Statements that make all tables from nothing. */
 export function schemaStatements(logs: readonly ProjectedLog[]): readonly string[] {
-  return logs.flatMap(({ log, kinds }) => [
+  return logs.flatMap(({ log, kinds, views = [] }) => [
     `DROP SCHEMA IF EXISTS "${schemaOf(log)}" CASCADE`,
     `CREATE SCHEMA "${schemaOf(log)}"`,
     headsStatement(log),
     ...kinds.flatMap((spec) => kindStatements(log, spec)),
+    ...views.map(({ name, select }) => `CREATE VIEW ${tableOf(log, name)} AS ${select}`),
   ]);
 }
 

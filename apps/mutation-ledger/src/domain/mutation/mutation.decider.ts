@@ -102,12 +102,17 @@ export function rollBack(mutation: RecordedMutation, trigger: Trigger): Mutation
 export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation): MutationFact | null {
   const stepId = event.body.step_id;
   switch (event.type) {
-    case 'LegDispatched': return move(mutation, 'compensation_started', { stepId });
+    case 'LegDispatched': return isAttemptKnown(mutation, event.body.attempt) ? null : move(mutation, 'compensation_started', { stepId });
     case 'StepEscalated': return move(mutation, 'manual_required', { stepId, reason: event.body.reason });
     case 'StepDenied': return move(mutation, 'manual_required', { stepId, reason: 'DENIED' satisfies ReasonCode });
     case 'StepOutcomeRecorded': return moveByOutcome(mutation, event.body.outcome, event.body.reason, stepId);
     default: return assertNever(event);
   }
+}
+
+/** An attempt is on record once; the first one after a failure begins anew. */
+function isAttemptKnown({ recoverability, compensation_attempts }: RecordedMutation, attempt: number): boolean {
+  return recoverability === 'compensating' && attempt <= compensation_attempts;
 }
 
 /** Asks a person how an execution ended that nobody told the end of in time; null while there is time, and once a person was asked. */

@@ -75,6 +75,12 @@ export type Mutation = {
   readonly ref: MutationRef | null;
   /** Hash of the MutationRecorded that bound it; null while it is only planned. */
   readonly recorded_hash: Buffer | null;
+  /** Place of that record in its partition of the log; null with it. */
+  readonly recorded_seq: number | null;
+  /** Dispatches of its compensation that are on record. */
+  readonly compensation_attempts: number;
+  /** Last code that stopped it or sent it to a person; null while nothing did. */
+  readonly last_error: string | null;
   readonly planned_sha256: Buffer | null;
   readonly executed_sha256: Buffer | null;
   /** Last content that conflicted with it; null when none did. */
@@ -99,6 +105,16 @@ export type Binding = {
 
 /** A rollback of a commit that is not recorded yet. */
 export type Trigger = { readonly mutation_id: string; readonly tenant: string; readonly run_id: string; readonly rollback_id: string; readonly evidence: Evidence };
+
+/** What an id of the orchestrator's is about. */
+export type Named = {
+  readonly id: string;
+  readonly names: 'rollback' | 'recovery';
+  readonly tenant: string;
+  readonly run_id: string;
+  /** The commit that a rollback takes back; null for a recovery, which is about a run. */
+  readonly mutation_id: string | null;
+};
 
 /** An invalidation that is being spread over more commits than one decision may hold. */
 export type Spread = {

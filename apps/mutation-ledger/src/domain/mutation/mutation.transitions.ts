@@ -34,8 +34,8 @@ const NONE = {
 /**
  * Recoverability after each event.
  *
- * A dispatch that was decided in the window starts a compensation even where the ledger hears of it after the expiry. A
- * verified observation is believed wherever a compensation may have run. `resolved` closes a person's item and not the state:
+ * A dispatch that was decided in the window starts a compensation even where the ledger hears of it after the expiry; each
+ * further attempt is on record where the compensation stands. A verified observation is believed wherever a compensation may have run. `resolved` closes a person's item and not the state:
  * without an observation nothing becomes `compensated`.
  */
 export const RECOVERABILITY_AFTER = {
@@ -44,7 +44,7 @@ export const RECOVERABILITY_AFTER = {
   committed:                  { ...NONE, handle_bound: 'reversal_available', window_closed: 'reversal_expired', manual_required: 'manual_resolution_required' },
   reversal_available:         { ...NONE, window_closed: 'reversal_expired', compensation_started: 'compensating', manual_required: 'manual_resolution_required' },
   reversal_expired:           { ...NONE, compensation_started: 'compensating', manual_required: 'manual_resolution_required' },
-  compensating:               { ...NONE, compensation_verified: 'compensated', compensation_failed: 'compensation_failed', manual_required: 'manual_resolution_required' },
+  compensating:               { ...NONE, compensation_started: 'compensating', compensation_verified: 'compensated', compensation_failed: 'compensation_failed', manual_required: 'manual_resolution_required' },
   compensation_failed:        { ...NONE, compensation_started: 'compensating', compensation_verified: 'compensated', manual_required: 'manual_resolution_required', resolved: 'compensation_failed' },
   manual_resolution_required: { ...NONE, compensation_verified: 'compensated', resolved: 'manual_resolution_required' },
   compensated:                NONE,

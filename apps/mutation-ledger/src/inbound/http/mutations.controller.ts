@@ -3,11 +3,17 @@ import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { FromCaller, idText, pageQuery, parse, Reads, render } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
+import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import { z } from 'zod';
+import { effectStatusOf } from '../../domain/effect/effect.decisions.js';
+import type { Mutation } from '../../domain/mutation/mutation.messages.js';
+import { MUTATIONS_LOG } from '../../outbound/mutation-statements.js';
 
-const MUTATIONS_LOG = 'recourse.mutations';
 const ASSUMPTIONS_LOG = 'recourse.assumptions';
-const listQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), state: idText.optional(), capability: idText.optional(), subject: idText.optional() });
+const listQuery = z.strictObject({
+  ...pageQuery, run_id: idText.optional(), state: z.enum(RECOVERABILITY_STATE_VALUES).optional(), execution: z.enum(EXECUTION_STATE_VALUES).optional(), capability: idText.optional(), subject: idText.optional(),
+});
+const oneQuery = z.strictObject({ tenant: idText.optional() });
 const assumptionQuery = z.strictObject({ ...pageQuery, ref: idText.optional(), run_id: idText.optional() });
 
 @ApiTags('mutations') @ApiBearerAuth()
@@ -16,16 +22,22 @@ export class MutationsController {
   constructor(@Inject(Reads) private readonly reads: Reads) {}
 
   @Get('mutations') @ApiOperation({ summary: 'Recorded effects with their recoverability.' })
-  @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'state', required: false, description: 'Recoverability state.' }) @ApiQuery({ name: 'capability', required: false })
+  @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'state', required: false, enum: RECOVERABILITY_STATE_VALUES, description: 'Recoverability state.' }) @ApiQuery({ name: 'execution', required: false, enum: EXECUTION_STATE_VALUES, description: 'Execution state.' })
+  @ApiQuery({ name: 'capability', required: false })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   @ApiQuery({ name: 'subject', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
   list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { run_id, state, capability, subject, ...page } = parse(listQuery, query);
-    return this.reads.list(caller, { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id, recoverability: state, capability, subject_ref: subject }, ...page });
+    const { run_id, state, execution, capability, subject, ...page } = parse(listQuery, query);
+    return this.reads.list(caller, { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id, recoverability: state, execution_state: execution, capability, subject_ref: subject }, ...page });
   }
 
-  @Get('mutations/:id') @ApiOperation({ summary: 'One mutation: its execution, its recovery pointer, its states.' })
-  async one(@FromCaller() caller: Caller, @Param('id') id: string): Promise<unknown> {
-    return render((await this.reads.find(caller, { log: MUTATIONS_LOG, kind: 'mutation', where: { mutation_id: parse(idText, id) } })).doc);
+  @Get('mutations/:id') @ApiOperation({ summary: 'One mutation: its execution, its recovery pointer, its states, and where the log proves what was bound.' })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async one(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
+    const { tenant } = parse(oneQuery, query);
+    const { doc, partition } = await this.reads.find(caller, { log: MUTATIONS_LOG, kind: 'mutation', where: { mutation_id: parse(idText, id) }, tenant });
+    const mutation = doc as Mutation; // rows of this kind are mutations
+    return render({ ...mutation, status: effectStatusOf(mutation), proof: proofOf(mutation, partition) });
   }
 
   @Get('assumptions') @ApiOperation({ summary: 'What was last stated about assumptions.' })
@@ -34,4 +46,17 @@ export class MutationsController {
     const { ref, run_id, ...page } = parse(assumptionQuery, query);
     return this.reads.list(caller, { log: ASSUMPTIONS_LOG, kind: 'assumption', where: { ref, run_id }, ...page });
   }
+}
+
+/**
+ * Where the log holds what was bound, and the hashes that the record commits to; null while nothing was accepted.
+ *
+ * Shape:  `recourse audit prove` takes log, partition and seq; the hash of that record is `recorded_hash`.
+ */
+function proofOf({ recorded_hash, recorded_seq, terms, ref, executed_sha256 }: Mutation, partition: number): unknown {
+  if (recorded_hash === null) return null;
+  return {
+    log: MUTATIONS_LOG, partition, seq: recorded_seq, recorded_hash, contract_digest: terms?.contract_digest ?? null, contract_version: terms?.contract_version ?? null,
+    bound_args_sha256: ref?.reversal_args?.sha256 ?? null, prior_value_hash: ref?.prior_value_hash ?? null, content_sha256: executed_sha256,
+  };
 }

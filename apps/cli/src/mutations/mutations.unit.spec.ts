@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { run } from '../program.js';
+
+const CLOSING = {
+  mutation_id: 'mut_1', tenant: 'acme', run_id: 'run-1', capability: 'payments.issue_refund', subject_ref: 'order/4711', expires_at: 3_600_000, closes_in_ms: 3_540_000,
+  value: { amount_minor: 500_000, currency: 'INR' }, reversal_capability: 'payments.reverse_refund', recovery_approval_mode: 'human',
+};
+const STAKES = [{ tenant: 'acme', currency: 'INR', amount_minor: 700_000, mutations: 2, closes_first_at: 3_600_000 }, { tenant: 'acme', currency: null, amount_minor: null, mutations: 1, closes_first_at: 4_000_000 }];
+const HORIZON = { as_of: 60_000, at_stake: STAKES, items: [CLOSING], next_cursor: 'next' };
+const FOUND = {
+  mutation_id: 'mut_1', status: 'compensated', compensation_attempts: 2, last_error: 'PROVIDER_REFUSED', recorded_hash: 'aa',
+  proof: { log: 'recourse.mutations', partition: 3, seq: 17, recorded_hash: 'aa', contract_digest: 'bb', bound_args_sha256: 'cc' },
+};
+
+/** A ledger that answers from a table, and what was asked of it. */
+function ledger(answers: Readonly<Record<string, object>>) {
+  const [asked, out, note]: [string[], string[], string[]] = [[], [], []];
+  const fetcher = (input: string | URL | Request): Promise<Response> => {
+    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+    asked.push(`${pathname}${search}`);
+    const answer = answers[pathname];
+    return answer === undefined ? Promise.reject(new TypeError('fetch failed')) : Promise.resolve(Response.json(answer));
+  };
+  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
+  const call = (...args: readonly string[]): Promise<number> => run(['mutations', ...args], { terminal, environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' }, folder: '/', fetch: fetcher });
+  return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
+}
+
+describe('mutations horizon', () => {
+  it('shows what closes next under the money at stake', async () => {
+    const { call, asked, out } = ledger({ '/v1/horizon': HORIZON });
+    expect(await call('horizon', '--within', '90', '--capability', 'payments.issue_refund', '--limit', '1')).toBe(0);
+    expect(asked.at(-1)).toBe('/v1/horizon?within_ms=5400000&capability=payments.issue_refund&limit=1');
+    const [head, stake, unnamed, , closings, closing] = out().split('\n');
+    expect([head, stake, unnamed]).toEqual([expect.stringMatching(/^TENANT +AT STAKE/), expect.stringMatching(/^acme +7000\.00 INR +2 +1970-01-01 01:00:00Z/), expect.stringContaining('no value named')]);
+    expect([closings, closing]).toEqual([expect.stringMatching(/^CLOSES IN/), expect.stringMatching(/^ +59 min +1970-01-01 01:00:00Z +mut_1 .*5000\.00 INR +payments\.reverse_refund +human$/)]);
+    expect(out()).toContain('raise --limit');
+  });
+
+  it('is one document for scripts', async () => {
+    const { call, out } = ledger({ '/v1/horizon': { ...HORIZON, next_cursor: null } });
+    expect(await call('horizon', '--json')).toBe(0);
+    expect(JSON.parse(out())).toEqual({ as_of: 60_000, at_stake: STAKES, items: [CLOSING], more: false });
+  });
+
+  it('says that nothing closes', async () => {
+    const { call, out } = ledger({ '/v1/horizon': { as_of: 1, at_stake: [], items: [], next_cursor: null } });
+    await call('horizon');
+    expect(out()).toBe('no window closes');
+  });
+
+  it.each(['0', '-1', 'soon'])('refuses to look %s minutes ahead', async (within) => {
+    const { call, asked } = ledger({});
+    expect(await call('horizon', '--within', within)).not.toBe(0);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('mutations show', () => {
+  it('ends with what proves it', async () => {
+    const { call, out } = ledger({ '/v1/mutations/mut_1': FOUND });
+    expect(await call('show', 'mut_1')).toBe(0);
+    expect(out()).toMatch(/status +compensated/);
+    expect(out()).toMatch(/attempts +2\nlast error +PROVIDER_REFUSED/);
+    expect(out().split('What proves it\n')[1]).toMatch(/log +recourse\.mutations\n +partition +3\n +seq +17\n +record hash +aa\n +contract digest +bb\n +bound args +cc$/);
+  });
+
+  it('claims no proof of what is only planned', async () => {
+    const { call, out } = ledger({ '/v1/mutations/mut_1': { ...FOUND, proof: null } });
+    await call('show', 'mut_1');
+    expect(out()).not.toContain('What proves it');
+  });
+});
+
+describe('mutations list', () => {
+  it('asks by execution state', async () => {
+    const { call, asked } = ledger({ '/v1/mutations': { items: [], next_cursor: null } });
+    await call('list', '--execution', 'uncertain', '--limit', '5');
+    expect(asked).toEqual(['/v1/mutations?execution=uncertain&limit=5']);
+  });
+});

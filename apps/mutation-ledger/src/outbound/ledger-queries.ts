@@ -1,0 +1,83 @@
+// Reads of the ledger that the shared lists do not give: by time of closing, by status, summed.
+//
+// Boundary: reads the projection and nothing else; never writes, never waits for the loop. Values of columns are shortened
+// as the projection shortens them, so that what is compared is what is stored.
+import { decodeDoc } from '@recourse/event-log';
+import { coded } from '@recourse/service';
+import type { createPool } from '@recourse/service';
+import type { Mutation, Named } from '../domain/mutation/mutation.messages.js';
+import { namedQuery, NOW_QUERY, ORDERS, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
+import type { Closing, Filter, PageAsked, Position, Query } from './mutation-statements.js';
+
+export interface MutationPage {
+  readonly mutations: readonly Mutation[];
+  /** Position of the last row; null on the last page. */
+  readonly next: Position | null;
+}
+
+/** Money of one tenant in one currency whose windows close. */
+export interface Stake {
+  readonly tenant: string;
+  /** Null for mutations whose contract names no value. */
+  readonly currency: string | null;
+  /** Minor units; decimal text where a number would not be exact; null without a currency. */
+  readonly amount_minor: number | string | null;
+  readonly mutations: number;
+  /** Epoch milliseconds. */
+  readonly closes_first_at: number;
+}
+
+type Pool = ReturnType<typeof createPool>;
+type PageRow = Readonly<Record<string, string | number>> & { readonly doc: Buffer };
+interface StakeRow { readonly tenant: string; readonly currency: string | null; readonly amount_minor: string | null; readonly mutations: number; readonly closes_first_at: string }
+
+/** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
+export class LedgerQueries {
+  constructor(private readonly pool: Pool) {}
+
+  async page(asked: PageAsked): Promise<MutationPage> {
+    const rows = await this.rows<PageRow>('read mutations', pageQuery(asked));
+    const shown = rows.slice(0, asked.limit);
+    const last = rows.length > asked.limit ? shown.at(-1) : undefined;
+    // Rows of this table are written from mutations alone.
+    return { mutations: shown.map(({ doc }) => decodeDoc(doc) as Mutation), next: last === undefined ? null : ORDERS[asked.order].map((name) => positionValue(name, last[name])) };
+  }
+
+  async stakes(filter: Filter, closing: Closing): Promise<readonly Stake[]> {
+    const rows = await this.rows<StakeRow>('sum what closes', stakeQuery(filter, closing));
+    return rows.map(({ amount_minor, closes_first_at, ...row }) => ({ ...row, amount_minor: exact(amount_minor), closes_first_at: Number(closes_first_at) }));
+  }
+
+  async mutation(id: string, tenant: string | undefined): Promise<Mutation | null> {
+    return (await this.page({ filter: { mutation_id: id, tenant }, order: 'place', limit: 1 })).mutations[0] ?? null;
+  }
+
+  async named(id: string, tenant: string | undefined): Promise<Named | null> {
+    const [row] = await this.rows<{ doc: Buffer }>('read a name', namedQuery(id, tenant));
+    return row === undefined ? null : decodeDoc(row.doc) as Named; // rows of this table are written from names alone
+  }
+
+  /** Tenant and number of mutations of a run; null when there is none. */
+  async run(runId: string, tenant: string | undefined): Promise<{ readonly tenant: string; readonly mutations: number } | null> {
+    return (await this.rows<{ tenant: string; mutations: number }>('read a run', runQuery(runId, tenant)))[0] ?? null;
+  }
+
+  /** Epoch milliseconds. */
+  async now(): Promise<number> { return Number((await this.rows<{ now: string }>('read the time', NOW_QUERY))[0]?.now); }
+
+  /** Nest calls it when the process ends. */
+  async onModuleDestroy(): Promise<void> { await this.pool.end(); }
+
+  private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
+    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
+  }
+}
+
+/** The driver gives 64-bit numbers as text. */
+function positionValue(name: string, value: string | number | undefined): string | number { return name.endsWith('_key') ? String(value) : Number(value); }
+
+function exact(decimal: string | null): number | string | null {
+  if (decimal === null) return null;
+  const value = Number(decimal);
+  return Number.isSafeInteger(value) ? value : decimal;
+}

@@ -1,0 +1,86 @@
+// SQL of the ledger's own reads, as pure functions of what is asked.
+//
+// Invariants
+//   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
+//   Q2. Pages are cut by the last row seen, in an order that no two rows share: a row that does not change is shown once.
+import { tableOf } from '@recourse/service';
+
+export const MUTATIONS_LOG = 'recourse.mutations';
+const MUTATION = tableOf(MUTATIONS_LOG, 'mutation');
+const NAMED = tableOf(MUTATIONS_LOG, 'named');
+
+/** Orders of a list, each with a last column that is unique within it. */
+export const ORDERS = {
+  /** Where rows lie; served by the primary key. */
+  place: ['log_partition', 'group_key', 'row_key'],
+  /** Longest untouched first; served by (status, updated_at). */
+  updated: ['updated_at', 'row_key'],
+  /** What closes next; served by (tenant, recoverability, expires_at). */
+  expiry: ['expires_at', 'row_key'],
+} as const satisfies Record<string, readonly string[]>;
+export type Order = keyof typeof ORDERS;
+
+/** Values of the columns of an order at the last row of a page. */
+export type Position = readonly (string | number)[];
+
+/** A statement with the values of its parameters. */
+export interface Query { readonly text: string; readonly values: readonly (string | number)[] }
+
+/** What a column must be; undefined does not narrow. */
+export type Filter = Readonly<Partial<Record<'tenant' | 'mutation_id' | 'run_id' | 'capability' | 'subject_ref' | 'status' | 'recoverability', string | undefined>>>;
+
+/** Bounds of the end of a window, epoch milliseconds: later than, and not later than. */
+export interface Closing { readonly after: number; readonly until: number | null }
+
+export interface PageAsked {
+  readonly filter: Filter;
+  readonly order: Order;
+  readonly closing?: Closing;
+  readonly after?: Position | undefined;
+  /** Rows at most. */
+  readonly limit: number;
+}
+
+/** Rows of a page and one more, which tells whether there is another. */
+export function pageQuery({ filter, order, closing, after, limit }: PageAsked): Query {
+  const values: (string | number)[] = [];
+  const given = conditions(filter, closing, values);
+  const columns = ORDERS[order];
+  const behind = after === undefined ? [] : [`(${columns.join(', ')}) > (${after.map((value) => parameter(values, value)).join(', ')})`];
+  const where = [...given, ...behind];
+  return { text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc FROM ${MUTATION}${whereOf(where)} ORDER BY ${columns.join(', ')} LIMIT ${parameter(values, limit + 1)}`, values };
+}
+
+/** Sums per tenant and currency over everything that closes, not over a page of it. */
+export function stakeQuery(filter: Filter, closing: Closing): Query {
+  const values: (string | number)[] = [];
+  const where = conditions(filter, closing, values);
+  return { text: `SELECT tenant, value_currency AS currency, sum(value_minor)::text AS amount_minor, count(*)::int AS mutations, min(expires_at)::text AS closes_first_at FROM ${MUTATION}${whereOf(where)} GROUP BY tenant, value_currency ORDER BY tenant, value_currency`, values };
+}
+
+/** What an id of the orchestrator's is about. */
+export function namedQuery(id: string, tenant: string | undefined): Query {
+  const values: (string | number)[] = [];
+  const where = [`id = ${parameter(values, id)}`, ...conditions({ tenant }, undefined, values)];
+  return { text: `SELECT doc FROM ${NAMED}${whereOf(where)} ORDER BY tenant LIMIT 1`, values };
+}
+
+/** Mutations of a run. */
+export function runQuery(runId: string, tenant: string | undefined): Query {
+  const values: (string | number)[] = [];
+  const where = conditions({ run_id: runId, tenant }, undefined, values);
+  return { text: `SELECT tenant, count(*)::int AS mutations FROM ${MUTATION}${whereOf(where)} GROUP BY tenant ORDER BY tenant LIMIT 1`, values };
+}
+
+/** Time of the database, epoch milliseconds: windows are judged by no other clock (P6). */
+export const NOW_QUERY: Query = { text: `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS now`, values: [] };
+
+function conditions(filter: Filter, closing: Closing | undefined, values: (string | number)[]): readonly string[] {
+  const equal = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [`${name} = ${parameter(values, value)}`]));
+  const ends = closing === undefined ? [] : [`expires_at > ${parameter(values, closing.after)}`, ...(closing.until === null ? [] : [`expires_at <= ${parameter(values, closing.until)}`])];
+  return [...equal, ...ends];
+}
+
+function whereOf(conditions: readonly string[]): string { return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`; }
+
+function parameter(values: (string | number)[], value: string | number): string { return `$${values.push(value)}`; }

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { namedQuery, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
+import type { Query } from './mutation-statements.js';
+
+const CLOSING = { after: 1, until: 2 };
+const READS: readonly (readonly [name: string, read: (tenant: string | undefined) => Query])[] = [
+  ['a page in order of place', (tenant) => pageQuery({ filter: { tenant, run_id: 'r' }, order: 'place', limit: 5 })],
+  ['a later page of one status', (tenant) => pageQuery({ filter: { tenant, status: 'uncertain' }, order: 'updated', after: [7, 'mut_1'], limit: 5 })],
+  ['a page of what closes', (tenant) => pageQuery({ filter: { tenant, recoverability: 'reversal_available' }, order: 'expiry', closing: CLOSING, after: [7, 'mut_1'], limit: 5 })],
+  ['the money at stake', (tenant) => stakeQuery({ tenant }, CLOSING)],
+  ['a name', (tenant) => namedQuery('rb_1', tenant)],
+  ['a run', (tenant) => runQuery('run-1', tenant)],
+];
+
+describe.each(READS)('the statement of %s', (_name, read) => {
+  it('is narrowed to the tenant, which is a parameter', () => {
+    const { text, values } = read('acme');
+    const at = values.indexOf('acme') + 1;
+    expect(text).toContain(`tenant = $${String(at)}`);
+    expect(text).not.toContain('acme');
+  });
+
+  it('has a value for each parameter and none besides', () => {
+    const { text, values } = read('acme');
+    expect([...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)).sort()).toEqual(values.map((_, n) => n + 1));
+  });
+
+  it('reads all tenants only where none is named', () => {
+    expect(read(undefined).text).not.toContain('tenant =');
+  });
+});
+
+describe('a page', () => {
+  it('begins behind the last row of the one before, in its own order', () => {
+    const { text, values } = pageQuery({ filter: {}, order: 'updated', after: [7, 'mut_1'], limit: 5 });
+    expect(text).toMatch(/WHERE \(updated_at, row_key\) > \(\$1, \$2\) ORDER BY updated_at, row_key LIMIT \$3$/);
+    expect(values).toEqual([7, 'mut_1', 6]);
+  });
+});

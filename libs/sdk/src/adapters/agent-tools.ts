@@ -1,0 +1,105 @@
+// Tools of agent kits under a guard: a plain function, the `execute` of a tool, an MCP client.
+//
+// Boundary: shapes only, no kit is imported; what a kit says of its tools (MCP annotations and the like) is no contract.
+import type { Contract } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import { recoverabilityNote, toolCatalog } from '../context/tool-catalog.js';
+import { guard } from '../guard/guard.js';
+import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from '../guard/guard.messages.js';
+import { ToolRejected } from '../worker/tool.js';
+
+/** What a tool brings beside its call: prior value, dry run, handle, schema. */
+export type ToolExtras = Omit<ForwardTool, 'execute'>;
+
+/** Where a call belongs. `callId` is the kit's id of it, when it has one. */
+export type CallPlace = (args: Json, callId: string | null) => Omit<GuardedCall, 'args'>;
+
+export interface AdapterOptions extends GuardOptions {
+  readonly place: CallPlace;
+  readonly extras?: ToolExtras;
+}
+
+/** Puts one call of a kit under the guard. Errors: those of the guard. */
+async function guardedCall(execute: (args: Json) => Promise<Json>, { place, extras, ...options }: AdapterOptions, args: Json, callId: string | null): Promise<GuardedResult> {
+  return guard({ ...extras, execute }, options)({ ...place(args, callId), args });
+}
+
+/** A plain function. */
+export function guardFunction(execute: (args: Json) => Promise<Json>, options: AdapterOptions): (args: Json) => Promise<GuardedResult> {
+  return (args) => guardedCall(execute, options, args, null);
+}
+
+/**
+ * The `execute` of a tool as agent kits take it: `(input, {toolCallId})` in the Vercel AI SDK, `(input, context, {toolCall})` in
+ * the OpenAI Agents SDK. Give the result to the kit as its `execute`.
+ *
+ * Shape:  the kit wraps its own handling of errors around the guard, so an error of the tool stays an error here.
+ */
+export function guardExecute<Input, Rest extends readonly unknown[]>(execute: (input: Input, ...rest: Rest) => unknown, options: AdapterOptions): (input: Input, ...rest: Rest) => Promise<GuardedResult> {
+  // The kit has parsed the input from JSON, and the guard checks it against the contract before the tool sees it.
+  return (input, ...rest) => guardedCall(async (args) => jsonOf(await execute(args as Input, ...rest)), options, jsonOf(input), callIdIn(rest));
+}
+
+function callIdIn(rest: readonly unknown[]): string | null {
+  const named = rest.flatMap((each) => {
+    // Any value but null and undefined may be read by name.
+    const { toolCallId, toolCall } = (each ?? {}) as { readonly toolCallId?: unknown; readonly toolCall?: { readonly callId?: unknown } };
+    return [toolCallId, toolCall?.callId];
+  });
+  return named.find((id) => typeof id === 'string') ?? null;
+}
+
+/** The part of an MCP client that is guarded. */
+export interface McpClient {
+  listTools(): Promise<{ readonly tools: readonly McpTool[] }>;
+  callTool(call: { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> }): Promise<unknown>;
+}
+export interface McpTool { readonly name: string; readonly description?: string | undefined; readonly inputSchema: unknown; readonly annotations?: unknown }
+/** By the server's name of the tool. */
+export type McpContracts = Readonly<Record<string, AdapterOptions>>;
+
+export interface McpAnswer {
+  readonly content: readonly { readonly type: 'text'; readonly text: string }[];
+  readonly structuredContent: Readonly<Record<string, unknown>>;
+  readonly isError: boolean;
+}
+
+/**
+ * The tools of an MCP server. Default deny: a tool without a contract is neither listed nor called, whatever its annotations say.
+ *
+ * Shape: listed tools carry the contract's schema and a line on how they are undone; annotations are left out.
+ */
+export function guardMcp(client: McpClient, contracts: McpContracts): { readonly listTools: () => Promise<{ readonly tools: readonly McpTool[] }>; readonly callTool: (name: string, args: Json) => Promise<McpAnswer> } {
+  return {
+    listTools: async () => ({ tools: (await client.listTools()).tools.flatMap(({ name, description }) => (Object.hasOwn(contracts, name) ? listed(name, description, contracts[name]?.contract) : [])) }),
+    callTool: async (name, args) => {
+      const options = Object.hasOwn(contracts, name) ? contracts[name] : undefined;
+      if (options === undefined) return mcpAnswer({ kind: 'refused', code: 'CONTRACT_MISSING', mutation_refs: [] });
+      return mcpAnswer(await guardedCall((input) => callMcp(client, name, input), options, args, null));
+    },
+  };
+}
+
+function listed(name: string, description: string | undefined, contract: Contract | undefined): readonly McpTool[] {
+  return contract === undefined ? [] : toolCatalog([contract]).map((tool) => ({ name, description: `${description ?? tool.description} ${recoverabilityNote(tool)}`, inputSchema: tool.args_schema }));
+}
+
+/** An answer marked as an error is left to the guard, which knows what its code means. */
+async function callMcp(client: McpClient, name: string, args: Json): Promise<Json> {
+  if (!isDoc(args)) throw new ToolRejected('ARGS_INVALID', 'arguments are an object');
+  const { structuredContent, content, isError } = await client.callTool({ name, arguments: args }) as Readonly<Record<string, unknown>>;
+  const told = jsonOf(structuredContent ?? { content });
+  return isError === true ? { ...(isDoc(told) ? told : {}), isError: true } : told;
+}
+
+function mcpAnswer(result: GuardedResult | { readonly kind: 'refused'; readonly code: 'CONTRACT_MISSING'; readonly mutation_refs: readonly [] }): McpAnswer {
+  return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result }, isError: !['succeeded', 'held', 'rehearsed'].includes(result.kind) };
+}
+
+/** Anything as JSON, as it would travel; what JSON leaves out is null. Errors: TypeError for what cannot travel. */
+function jsonOf(value: unknown): Json {
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? null : JSON.parse(text) as Json;
+}
+
+const isDoc = (value: Json): value is Readonly<Record<string, Json>> => value !== null && typeof value === 'object' && !Array.isArray(value);

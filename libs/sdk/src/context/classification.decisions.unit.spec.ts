@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { readPayload } from '@recourse/contract';
+import { executedBody } from '../producer/producer.js';
+import { actionOf } from '../guard/action.js';
+import { refund, refundCall } from '../guard/guard.testing.js';
+import { classify, markedPayload, sensitivityOf } from './classification.decisions.js';
+
+describe('data in a payload', () => {
+  it.each([
+    [{ to: 'Asha <asha@example.org>' }, 'personal', '/to', 'email'],
+    [{ note: 'call +49 30 1234 5678' }, 'personal', '/note', 'phone'],
+    [{ customer: { first_name: 'Asha' } }, 'personal', '/customer/first_name', 'personal_field'],
+    [{ memo: 'card 4111 1111 1111 1111' }, 'payment', '/memo', 'card_number'],
+    [{ 'to/account': ['DE89 3704 0044 0532 0130 00'] }, 'payment', '/to~1account/0', 'iban'],
+    [{ cvv: 123 }, 'payment', '/cvv', 'payment_field'],
+    [{ text: 'SSN 078-05-1120' }, 'regulatory', '/text', 'social_security_number'],
+    [{ diagnosis: 'E11.9', email: 'a@b.org' }, 'regulatory', '/diagnosis', 'regulatory_field'],
+  ])('%o is %s', (json, sensitivity, path, detector) => {
+    const found = classify(json);
+    expect(found.sensitivity).toBe(sensitivity);
+    expect(found.findings).toContainEqual({ path, detector, sensitivity });
+  });
+
+  it.each([[{ order: '4711', amount_minor: 500_000, currency: 'INR' }], [{ at: 1_767_225_600_000, id: '4111111111111112', hash: 'a'.repeat(64) }], [null], [['order/4711#not_shipped']]])('%o is nobody\'s', (json) => {
+    expect(classify(json)).toEqual({ sensitivity: 'internal', findings: [] });
+  });
+
+  it('is never repeated in what is found', () => {
+    expect(JSON.stringify(classify({ to: 'asha@example.org' }))).not.toContain('asha@');
+  });
+
+  it('that nests too deep to be read counts as the worst', () => {
+    const deep = Array.from({ length: 100 }).reduce<{ readonly [key: string]: unknown }>((inner) => ({ inner }), { leaf: 'x' });
+    // Built from objects and a text.
+    expect(classify(deep as Parameters<typeof classify>[0]).sensitivity).toBe('regulatory');
+  });
+});
+
+describe('a marked payload', () => {
+  it('says how sensitive it is and reads as before', () => {
+    const payload = markedPayload({ to: 'asha@example.org' });
+    expect(payload.content_type).toBe('application/json; sensitivity=personal');
+    expect([sensitivityOf(payload), readPayload(payload)]).toEqual(['personal', { to: 'asha@example.org' }]);
+    expect(sensitivityOf({ ...payload, content_type: 'application/json; sensitivity=cosmic' })).toBe('regulatory');
+  });
+
+  it('is what executions carry', () => {
+    const action = actionOf({ ...refundCall, args: { order: 'asha@example.org' } }, refund().options);
+    const body = executedBody('agent', action, { outcome: 'succeeded', result: { iban: 'x' }, priorValue: { a: 1 }, externalTransactionRef: null, errorKind: null, committedAt: 1 });
+    expect([body.args, body.result, body.prior_value].map((payload) => (payload === null ? null : sensitivityOf(payload)))).toEqual(['personal', 'payment', 'internal']);
+  });
+});

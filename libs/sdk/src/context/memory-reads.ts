@@ -1,0 +1,82 @@
+// Memory reads: what an agent remembers is read only with consent and while it is fresh, and every query is on record (D60).
+//
+// Invariants
+//   M1. Nothing is handed out that was not logged first: a log that cannot be written refuses.
+//   M2. What has no consent for this purpose, or is older than its source's time to live, is refused, whatever it says.
+import { evidenceVerdict } from '@recourse/contract';
+import type { EntryBody } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import type { Clock } from '../clock.port.js';
+
+/** Something remembered. */
+export interface MemoryItem {
+  readonly value: Json;
+  /** Name of the context source it came from. */
+  readonly source: string;
+  /** Purposes its subject agreed to. */
+  readonly consentedTo: readonly string[];
+  /** When it was observed, epoch milliseconds. */
+  readonly observedAt: number;
+}
+
+export interface MemoryQuery {
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly runId: string;
+  readonly key: string;
+  /** What it is wanted for. */
+  readonly purpose: string;
+}
+
+export type MemoryRefusalCode = 'MEMORY_UNKNOWN' | 'CONSENT_MISSING' | 'SOURCE_UNKNOWN' | 'EVIDENCE_STALE' | 'MEMORY_UNAVAILABLE' | 'LOG_UNAVAILABLE';
+
+export type MemoryRead =
+  | { readonly kind: 'read'; readonly value: Json; readonly source: string; readonly observedAt: number }
+  | { readonly kind: 'refused'; readonly code: MemoryRefusalCode };
+
+/** One line of the query log; never the value. `code` is null for what was read. */
+export interface MemoryQueryRecord extends MemoryQuery {
+  readonly code: MemoryRefusalCode | null;
+  /** Epoch milliseconds. */
+  readonly askedAt: number;
+}
+
+export interface MemoryReadsOptions {
+  readonly find: (query: MemoryQuery) => Promise<MemoryItem | null>;
+  /** Context sources, as the registry holds them. */
+  readonly sources: Readonly<Record<string, EntryBody<'context_source'>>>;
+  readonly clock: Clock;
+  /** Resolves when the query is on record. */
+  readonly log: (record: MemoryQueryRecord) => Promise<void>;
+}
+
+export type MemoryReads = (query: MemoryQuery) => Promise<MemoryRead>;
+
+/** Reads under policy. Errors: none; what cannot be found out is refused. */
+export function memoryReads({ find, sources, clock, log }: MemoryReadsOptions): MemoryReads {
+  return async (query) => {
+    const askedAt = clock.now();
+    const answer = await look(query, find, sources, askedAt);
+    try {
+      await log({ ...query, askedAt, code: answer.kind === 'read' ? null : answer.code });
+    } catch {
+      return { kind: 'refused', code: 'LOG_UNAVAILABLE' };
+    }
+    return answer;
+  };
+}
+
+async function look(query: MemoryQuery, find: MemoryReadsOptions['find'], sources: MemoryReadsOptions['sources'], now: number): Promise<MemoryRead> {
+  let item: MemoryItem | null;
+  try { item = await find(query); } catch { return { kind: 'refused', code: 'MEMORY_UNAVAILABLE' }; }
+  const code = item === null ? 'MEMORY_UNKNOWN' : memoryRefusal(item, query.purpose, sources, now);
+  return item === null || code !== null ? { kind: 'refused', code: code ?? 'MEMORY_UNKNOWN' } : { kind: 'read', value: item.value, source: item.source, observedAt: item.observedAt };
+}
+
+/** Why something remembered may not be read; null when it may. Consent comes first: a refusal for age would say that it exists. Pure. */
+export function memoryRefusal(item: MemoryItem, purpose: string, sources: MemoryReadsOptions['sources'], now: number): MemoryRefusalCode | null {
+  if (!item.consentedTo.includes(purpose)) return 'CONSENT_MISSING';
+  const verdict = evidenceVerdict(Object.hasOwn(sources, item.source) ? sources[item.source] : undefined, item.observedAt, now);
+  if (verdict.admitted) return null;
+  return verdict.code === 'SOURCE_UNKNOWN' ? 'SOURCE_UNKNOWN' : 'EVIDENCE_STALE';
+}

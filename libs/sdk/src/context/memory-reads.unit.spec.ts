@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock } from '../clock.memory.js';
+import { memoryReads } from './memory-reads.js';
+import type { MemoryItem, MemoryQueryRecord, MemoryReadsOptions } from './memory-reads.js';
+
+const item: MemoryItem = { value: { tier: 'gold' }, source: 'crm', consentedTo: ['support'], observedAt: 1_000 };
+const query = { tenant: 'acme', agentId: 'agent', runId: 'run-1', key: 'customer/7', purpose: 'support' };
+
+function scene(remembered: MemoryItem | null, more: Partial<MemoryReadsOptions> = {}) {
+  const logged: MemoryQueryRecord[] = [];
+  const read = memoryReads({
+    find: () => Promise.resolve(remembered), clock: new ManualClock(5_000), log: (record) => { logged.push(record); return Promise.resolve(); },
+    sources: { crm: { owner: 'sales', doc: 'Customers.', sensitivity: 'personal', access: 'read', ttl_ms: 10_000 } }, ...more,
+  });
+  return { read, logged };
+}
+
+describe('a memory read', () => {
+  it('hands out what is consented and fresh, and is logged without the value', async () => {
+    const { read, logged } = scene(item);
+    expect(await read(query)).toEqual({ kind: 'read', value: { tier: 'gold' }, source: 'crm', observedAt: 1_000 });
+    expect(logged).toEqual([{ ...query, code: null, askedAt: 5_000 }]);
+  });
+
+  it.each([
+    ['without consent for the purpose', { ...item, consentedTo: ['billing'] }, 'CONSENT_MISSING'],
+    ['of something stale', { ...item, observedAt: -5_000 }, 'EVIDENCE_STALE'],
+    ['of something from the future', { ...item, observedAt: 5_001 }, 'EVIDENCE_STALE'],
+    ['from a source nobody registered', { ...item, source: 'toString' }, 'SOURCE_UNKNOWN'],
+    ['of nothing', null, 'MEMORY_UNKNOWN'],
+  ])('%s is refused and logged', async (_name, remembered, code) => {
+    const { read, logged } = scene(remembered);
+    expect(await read(query)).toEqual({ kind: 'refused', code });
+    expect(logged).toMatchObject([{ key: 'customer/7', code }]);
+  });
+
+  it('is refused when it cannot be logged, and when memory does not answer', async () => {
+    expect(await scene(item, { log: () => Promise.reject(new Error('disk full')) }).read(query)).toEqual({ kind: 'refused', code: 'LOG_UNAVAILABLE' });
+    const { read, logged } = scene(item, { find: () => Promise.reject(new Error('down')) });
+    expect(await read(query)).toEqual({ kind: 'refused', code: 'MEMORY_UNAVAILABLE' });
+    expect(logged).toHaveLength(1);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { MemoryClaimStore } from '../stores/claim-store.memory.js';
+import { ToolRejected } from '../worker/tool.js';
+import type { Tool, ToolContext } from '../worker/tool.js';
+import { MemoryBudget } from './budget.memory.js';
+import { guardCompensation } from './compensation.js';
+import type { GuardOptions } from './guard.messages.js';
+import { refund } from './guard.testing.js';
+
+const context: ToolContext = {
+  runId: 'run-1', tenant: 'acme', callId: 'rev_mut_1', idempotencyKey: 'rev_fwd_1', reason: 'order 4711 was shipped', attempt: 1, phase: 'execute', subjectRef: 'order/4711', externalTransactionRef: 'rf_1',
+};
+const args = { order: '4711', amount_minor: 500_000 };
+
+function scene(tool: Tool = () => Promise.resolve({ status: 'reversed' }), more: Partial<GuardOptions> = {}) {
+  const { options, producer, told } = refund({ contract: { name: 'payments.reverse_refund', forward_approval: 'human', commit_hold_ms: 5_000 }, options: more });
+  return { producer, told, compensate: guardCompensation(tool, { ...options, agentId: 'worker-1' }) };
+}
+
+describe('a guarded compensation', () => {
+  it('is an execution of its own: own contract, own record, the ids of the recovery', async () => {
+    const { compensate, producer, told } = scene();
+    expect(await compensate(args, context)).toEqual({ status: 'reversed' });
+    expect(told()).toEqual(['planned', 'succeeded']);
+    expect(producer.told[1]).toMatchObject({ action: { runId: 'run-1', capability: 'payments.reverse_refund', callId: 'rev_mut_1', idempotencyKey: 'rev_fwd_1', agentId: 'worker-1', subjectRef: '4711' } });
+  });
+
+  it('debits its own budget, and is refused beyond it', async () => {
+    const { compensate } = scene(undefined, { budget: new MemoryBudget(499_999) });
+    await expect(compensate(args, context)).rejects.toMatchObject({ name: 'ToolRejected', kind: 'BUDGET_ESCALATED' });
+  });
+
+  it('fits its contract or is not called', async () => {
+    let calls = 0;
+    const { compensate, told } = scene(() => { calls += 1; return Promise.resolve({}); });
+    await expect(compensate({ order: 4711 }, context)).rejects.toBeInstanceOf(ToolRejected);
+    expect([calls, told()]).toEqual([0, []]);
+  });
+
+  it('says what it knows of an error: no effect, or nobody knows', async () => {
+    const refused = scene(() => Promise.reject(new ToolRejected('already_reversed', 'it is reversed')));
+    await expect(refused.compensate(args, context)).rejects.toBeInstanceOf(ToolRejected);
+    const lost = scene(() => Promise.reject(new Error('socket hang up')));
+    await expect(lost.compensate(args, context)).rejects.not.toBeInstanceOf(ToolRejected);
+    expect([...refused.told(), ...lost.told()]).toEqual(['planned', 'failed', 'planned', 'uncertain']);
+  });
+
+  it('is made once per attempt', async () => {
+    let calls = 0;
+    const { compensate } = scene(() => { calls += 1; return Promise.reject(new Error('gone')); }, { claims: new MemoryClaimStore() });
+    for (const attempt of [1, 1, 2, 2]) await expect(compensate(args, { ...context, attempt })).rejects.toThrow();
+    expect(calls).toBe(2);
+  });
+
+  it('leaves observations alone', async () => {
+    const { compensate, told } = scene(() => Promise.resolve({ status: 'settled' }));
+    expect(await compensate({ anything: 1 }, { ...context, phase: 'verify' })).toEqual({ status: 'settled' });
+    expect(told()).toEqual([]);
+  });
+});

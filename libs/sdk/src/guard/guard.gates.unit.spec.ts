@@ -1,0 +1,221 @@
+import { describe, expect, it } from '@jest/globals';
+import { releaseDiff, releaseRef } from '../release.js';
+import type { ReleaseTuple } from '../release.js';
+import { MemoryClaimStore } from '../stores/claim-store.memory.js';
+import { ToolRejected } from '../worker/tool.js';
+import { actionOf, mutationOf } from './action.js';
+import { MemoryApprovals } from './approval.memory.js';
+import { MemoryBudget } from './budget.memory.js';
+import { refund, refundCall } from './guard.testing.js';
+import { MemoryStanding } from './standing.memory.js';
+import { earlierCall } from './standing.decisions.js';
+
+const idOf = (options: Parameters<typeof actionOf>[1]): string => mutationOf(actionOf(refundCall, options));
+
+describe('a guarded tool whose contract wants people asked', () => {
+  it('waits for them, calls nothing meanwhile, and acts once they agree', async () => {
+    const approvals = new MemoryApprovals();
+    const { run, told, calls } = refund({ contract: { forward_approval: 'human' }, options: { approvals } });
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
+    expect([calls(), told()]).toEqual([0, []]);
+    const [question] = approvals.open();
+    expect(question).toMatchObject({ mode: 'human', initiator: 'asha', args: refundCall.args });
+    if (question !== undefined) approvals.approve(question);
+    expect(await run()).toMatchObject({ kind: 'succeeded' });
+  });
+
+  it('asks again when the arguments change', async () => {
+    const approvals = new MemoryApprovals();
+    const { run } = refund({ contract: { forward_approval: 'dual_control' }, options: { approvals } });
+    await run();
+    approvals.open().forEach((question) => { approvals.approve(question); });
+    expect(await run({ args: { order: '4711', amount_minor: 500_001 } })).toMatchObject({ code: 'APPROVAL_PENDING' });
+  });
+
+  it('takes no approval of another action', async () => {
+    const { run, calls } = refund({ contract: { forward_approval: 'human' }, options: { approvals: { ask: () => Promise.resolve({ kind: 'approved', actionDigest: 'ab' }) } } });
+    expect(await run()).toMatchObject({ code: 'APPROVAL_DENIED' });
+    expect(calls()).toBe(0);
+  });
+
+  it('refuses when they deny, when they cannot be reached, and when nobody can be asked', async () => {
+    const approvals = new MemoryApprovals();
+    const denied = refund({ contract: { forward_approval: 'human' }, options: { approvals } });
+    await denied.run();
+    approvals.open().forEach((question) => { approvals.deny(question, 'too much'); });
+    expect(await denied.run()).toMatchObject({ code: 'APPROVAL_DENIED', problems: [{ message: 'too much' }] });
+    const away = refund({ contract: { forward_approval: 'human' }, options: { approvals: { ask: () => Promise.resolve({ kind: 'unavailable', cause: new Error('x') }) } } });
+    expect(await away.run()).toMatchObject({ code: 'APPROVAL_UNAVAILABLE' });
+    expect(await refund({ contract: { forward_approval: 'human' } }).run()).toMatchObject({ code: 'APPROVAL_UNAVAILABLE' });
+  });
+});
+
+describe('a guarded tool with a dry run', () => {
+  const contract = { techniques: { dry_run_capability: 'payments.preview_refund' } };
+
+  it('rehearses first, and shows people what it would do', async () => {
+    const approvals = new MemoryApprovals();
+    const { run } = refund({ contract: { ...contract, forward_approval: 'human' }, tool: { rehearse: () => Promise.resolve({ fee_minor: 20 }) }, options: { approvals } });
+    await run();
+    expect(approvals.open()).toMatchObject([{ rehearsal: { fee_minor: 20 } }]);
+  });
+
+  it('refuses what fails in rehearsal, and a tool that has none', async () => {
+    const carried = refund({ contract, tool: { rehearse: () => Promise.resolve({ error: { code: 'POLICY_DENIED' } }) } });
+    const thrown = refund({ contract, tool: { rehearse: () => Promise.reject(new Error('closed')) } });
+    expect([await carried.run(), await thrown.run(), await refund({ contract }).run()]).toMatchObject([{ code: 'REHEARSAL_FAILED' }, { code: 'REHEARSAL_FAILED' }, { code: 'REHEARSAL_MISSING' }]);
+    expect(carried.calls() + thrown.calls()).toBe(0);
+  });
+
+  it('only rehearses when asked to', async () => {
+    const { run, calls, told } = refund({ tool: { rehearse: () => Promise.resolve({ fee_minor: 20 }) } });
+    expect(await run({ isRehearsal: true })).toEqual({ kind: 'rehearsed', mutation_refs: [], error_kind: null });
+    expect([calls(), told()]).toEqual([0, []]);
+  });
+});
+
+describe('a guarded tool whose effect is held', () => {
+  const contract = { commit_hold_ms: 60_000, cancel_capability: 'payments.cancel_refund' };
+
+  it('tells its intent and leaves the effect to the ledger', async () => {
+    const { run, told, calls, options } = refund({ contract });
+    expect(await run()).toEqual({ kind: 'held', mutation_refs: [idOf(options)], error_kind: null, hold_ms: 60_000 });
+    expect([calls(), told()]).toEqual([0, ['planned']]);
+  });
+
+  it('is told no second time while it is held, and never after it was cancelled', async () => {
+    const standing = new MemoryStanding();
+    const { run, told, options } = refund({ contract, options: { standing } });
+    standing.record(idOf(options), 'planned', 'pending_commit');
+    expect(await run()).toMatchObject({ kind: 'held' });
+    standing.record(idOf(options), 'planned', 'cancelled');
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'CANCELLED' });
+    expect(told()).toEqual([]);
+  });
+
+  it('goes at once where the guard only observes, which is heard', async () => {
+    const { run, calls, troubles } = refund({ contract, options: { mode: 'observe' } });
+    expect(await run()).toMatchObject({ kind: 'succeeded' });
+    expect([calls(), troubles]).toEqual([1, ['HOLD_SKIPPED']]);
+  });
+});
+
+describe('a guarded tool of an agent with a charter', () => {
+  const charter = { owner: 'ops', doc: 'Refunds.', agent: 'agent', purpose: 'refunds', allowed: ['payments.*'], denied: ['payments.issue_refund'] };
+
+  it('reserves and does nothing that is denied, however much it is allowed', async () => {
+    const budget = new MemoryBudget(500_000);
+    const { run, calls, told } = refund({ options: { charter, budget } });
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'INTENT_DENIED' });
+    expect([calls(), told()]).toEqual([0, []]);
+    expect(await refund({ options: { charter: { ...charter, denied: [] }, budget } }).run()).toMatchObject({ kind: 'succeeded' });
+  });
+
+  it('does nothing it is not allowed, and is only heard where the guard observes', async () => {
+    expect(await refund({ options: { charter: { ...charter, allowed: [], denied: [] } } }).run()).toMatchObject({ code: 'INTENT_NOT_ALLOWED' });
+    const observed = refund({ options: { charter, mode: 'observe' } });
+    expect(await observed.run()).toMatchObject({ kind: 'succeeded' });
+    expect(observed.troubles).toEqual(['INTENT_DENIED']);
+  });
+});
+
+describe('a guarded call that was begun before', () => {
+  it('is not made again, whatever the record says of it but that it had no effect', async () => {
+    const standing = new MemoryStanding();
+    const { run, calls, options } = refund({ options: { standing } });
+    for (const state of ['planned', 'executing', 'uncertain'] as const) {
+      standing.record(idOf(options), state, 'planned');
+      expect(await run()).toMatchObject({ kind: 'uncertain', error_kind: 'RECONCILIATION_PENDING', mutation_refs: [idOf(options)] });
+    }
+    standing.record(idOf(options), 'succeeded', 'reversal_available');
+    expect(await run()).toMatchObject({ kind: 'succeeded', mutation_refs: [idOf(options)] });
+    expect(calls()).toBe(0);
+    standing.record(idOf(options), 'failed', 'planned');
+    expect(await run()).toMatchObject({ kind: 'succeeded' });
+    expect(calls()).toBe(1);
+  });
+
+  it('is not made while the record cannot be read', async () => {
+    const { run, calls } = refund({ options: { standing: { of: () => Promise.resolve({ kind: 'unavailable', cause: new Error('x') }) } } });
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'STANDING_UNAVAILABLE' });
+    expect(calls()).toBe(0);
+  });
+
+  it('is known from its claim before the record has heard of it, and twice at most', async () => {
+    const [claims, standing] = [new MemoryClaimStore(), new MemoryStanding()];
+    const { run, calls, options } = refund({ options: { claims, standing }, tool: { execute: () => Promise.reject(new Error('gone')) } });
+    await run();
+    expect(await run()).toMatchObject({ kind: 'uncertain', error_kind: 'RECONCILIATION_PENDING' });
+    standing.record(idOf(options), 'failed', 'planned');
+    await run();
+    expect(await run()).toMatchObject({ error_kind: 'RECONCILIATION_PENDING' });
+    expect(calls()).toBe(2);
+  });
+
+  it('is not made when no claim can be kept, and gives its budget back', async () => {
+    const budget = new MemoryBudget(500_000);
+    const { run, calls } = refund({ options: { budget, claims: { claim: () => Promise.reject(new Error('disk full')) } } });
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'CLAIM_UNAVAILABLE' });
+    expect(calls()).toBe(0);
+    expect(await refund({ options: { budget } }).run()).toMatchObject({ kind: 'succeeded' });
+  });
+
+  it('goes on where the guard only observes', async () => {
+    const standing = new MemoryStanding();
+    const { run, calls, options, troubles } = refund({ options: { standing, mode: 'observe' } });
+    standing.record(idOf(options), 'uncertain', 'planned');
+    expect(await run()).toMatchObject({ kind: 'succeeded' });
+    expect([calls(), troubles]).toEqual([1, ['RECONCILIATION_PENDING']]);
+  });
+
+  it('that is held and planned stays held', () => {
+    expect(earlierCall({ kind: 'recorded', execution: 'planned', recoverability: 'planned' }, { commit_hold_ms: 5 })).toMatchObject({ end: 'held' });
+  });
+});
+
+describe('an error of a guarded tool', () => {
+  it('inside a result is an error all the same', async () => {
+    const failed = refund({ tool: { execute: () => Promise.resolve({ error: { code: 'IDEMPOTENCY_CONFLICT' } }) } });
+    expect(await failed.run()).toMatchObject({ kind: 'failed', error_kind: 'IDEMPOTENCY_CONFLICT' });
+    const uncertain = refund({ tool: { execute: () => Promise.resolve({ error: { status: 503 } }) } });
+    expect(await uncertain.run()).toMatchObject({ kind: 'uncertain', error_kind: 'SERVER' });
+    expect([...failed.told(), ...uncertain.told()]).toEqual(['planned', 'failed', 'planned', 'uncertain']);
+  });
+
+  it('is a time-out when the contract has one and the tool is silent', async () => {
+    const { run, clock, told } = refund({ contract: { call_timeout_ms: 1_000 }, tool: { execute: () => new Promise(() => undefined) } });
+    const ended = run();
+    while (told().length === 0) await Promise.resolve();
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    await clock.advance(1_000);
+    expect(await ended).toMatchObject({ kind: 'uncertain', error_kind: 'TIMEOUT' });
+  });
+
+  it('that the tool is sure of gives the budget back', async () => {
+    const budget = new MemoryBudget(500_000);
+    await refund({ options: { budget }, tool: { execute: () => Promise.reject(new ToolRejected('RATE_LIMITED', 'later')) } }).run();
+    expect(await refund({ options: { budget } }).run({ stepId: 'other' })).toMatchObject({ kind: 'succeeded' });
+  });
+});
+
+describe('the release of a guarded run', () => {
+  const release: ReleaseTuple = { prompt: 'p1', model: 'm1', policy: 'b1', tools: 't1', context: 'c1', eval: 'e1', memory: 'y1' };
+
+  it('is carried by each of its actions, and stated before the first', async () => {
+    const { run, producer, told } = refund();
+    await run({ run: { ...refundCall.run, release } });
+    expect(told()).toEqual(['AssumptionDeclared', 'planned', 'succeeded']);
+    const [stated, planned] = producer.told;
+    expect(stated).toMatchObject({ statement: { ref: releaseRef(release), statement: release, tenant: 'acme' } });
+    expect(planned).toMatchObject({ action: { assumptionRefs: ['order/4711#not_shipped', releaseRef(release)] } });
+  });
+
+  it('changes no effect key, and its difference from another is told part by part', () => {
+    const { options } = refund();
+    expect(actionOf({ ...refundCall, run: { ...refundCall.run, release } }, options).effectKey).toBe(actionOf(refundCall, options).effectKey);
+    const next = { ...release, model: 'm2', memory: 'y2' };
+    expect(releaseDiff(release, next)).toEqual([{ part: 'model', from: 'm1', to: 'm2' }, { part: 'memory', from: 'y1', to: 'y2' }]);
+    expect(releaseRef(next)).not.toBe(releaseRef(release));
+    expect(releaseRef({ ...release })).toMatch(/^release\/[0-9a-f]{64}#stands$/);
+  });
+});

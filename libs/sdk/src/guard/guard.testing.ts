@@ -1,0 +1,56 @@
+// One guarded refund with everything a spec may change.
+import type { Contract } from '@recourse/contract';
+import { ManualClock } from '../clock.memory.js';
+import { MemoryProducer } from '../producer/producer.memory.js';
+import { guard } from './guard.js';
+import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from './guard.messages.js';
+
+export const refundContract: Contract = {
+  name: 'payments.issue_refund', owner: 'payments', effect: 'A customer gets money back.', impact: 'financial', approval_mode: 'delegated',
+  args_schema: { type: 'object', properties: { order: { type: 'string' }, amount_minor: { type: 'integer', minimum: 1 } }, required: ['order', 'amount_minor'], additionalProperties: false },
+  result_schema: { type: 'object' }, subject: '/order', value: { amount: '/amount_minor', currency: 'INR' },
+};
+
+export const refundCall: GuardedCall = {
+  run: { tenant: 'acme', runId: 'run-1', agentId: 'agent', initiator: 'asha', objective: 'refund order 4711' },
+  stepId: 'refund', args: { order: '4711', amount_minor: 500_000 }, target: 'order/4711', assumptionRefs: ['order/4711#not_shipped'],
+};
+
+export interface RefundScene {
+  readonly contract?: Partial<Contract>;
+  readonly tool?: Partial<ForwardTool>;
+  readonly options?: Partial<GuardOptions>;
+}
+
+export interface Refund {
+  readonly producer: MemoryProducer;
+  readonly clock: ManualClock;
+  readonly options: GuardOptions;
+  /** Codes of what was objected to. */
+  readonly troubles: readonly string[];
+  /** Calls of the tool. */
+  readonly calls: () => number;
+  /** What was told, in order: `planned` or the outcome. */
+  readonly told: () => readonly string[];
+  readonly run: (more?: Partial<GuardedCall>) => Promise<GuardedResult>;
+}
+
+export function refund({ contract = {}, tool = {}, options: more = {} }: RefundScene = {}): Refund {
+  const producer = new MemoryProducer();
+  const clock = new ManualClock(5_000);
+  const troubles: string[] = [];
+  let calls = 0;
+  const options: GuardOptions = {
+    contract: { ...refundContract, ...contract }, contractDigest: Buffer.alloc(32, 1), mode: 'enforce', producer, clock, onTrouble: ({ code }) => { troubles.push(code); }, ...more,
+  };
+  const forward: ForwardTool = {
+    externalTransactionRef: () => 'rf_secret',
+    ...tool,
+    execute: (args, context) => { calls += 1; return tool.execute?.(args, context) ?? Promise.resolve({ refund_id: 'rf_secret', status: 'settled' }); },
+  };
+  return {
+    producer, clock, options, troubles, calls: () => calls,
+    told: () => producer.told.map((event) => (event.type === 'ToolExecuted' ? event.outcome.outcome : event.type === 'ToolPlanned' ? 'planned' : event.type)),
+    run: (call = {}) => guard(forward, options)({ ...refundCall, ...call }),
+  };
+}
