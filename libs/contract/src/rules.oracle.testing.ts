@@ -33,7 +33,6 @@ function effectBreaks(c: ContractJson): readonly string[] {
   if (declared === 'irreversible' && !PEOPLE.has(String(c['forward_approval'])) && !(held && c['cancel_capability'] !== undefined)) broken.push('ungated');
   if (held && c['cancel_capability'] === undefined) broken.push('hold without cancel');
   if (!held && c['cancel_capability'] !== undefined) broken.push('cancel without hold');
-  if (declared === 'reversible' && c['overwrites'] === true && c['requires_prior_value_capture'] !== true) broken.push('overwrite without prior value');
   if (declared === 'compensable') broken.push(...compensableBreaks(c));
   if (c['debt_weight'] !== undefined && !(declared === 'compensable' && Number(c['debt_weight']) >= 0.1)) broken.push('debt weight');
   if ((declared === 'reversible' || declared === 'compensable') && !byPeople) broken.push(...automatedBreaks(c));
@@ -65,6 +64,7 @@ function automatedBreaks(c: ContractJson): readonly string[] {
 function alwaysBreaks(c: ContractJson): readonly string[] {
   const broken: string[] = [];
   const [declared, impact, approval] = [c['reversal_class'], c['impact'], c['approval_mode']];
+  if (declared === 'reversible' && c['overwrites'] === true && c['requires_prior_value_capture'] !== true) broken.push('overwrite without prior value');
   if (approval === 'read_only' && impact !== 'read') broken.push('effect approved as read');
   if (impact === 'read' && (approval === 'local_write' || approval === 'destructive')) broken.push('read approved as effect');
   if (declared !== undefined && declared !== 'reversible' && c['inverse_capability'] !== undefined) broken.push('stray inverse');
