@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { bootstrap, main } from './lib/bootstrap.mjs';
 import { countsIn, jestCounts, lastLine, settleCounts, sumCounts } from './lib/counts.mjs';
+import { failuresIn } from './lib/failures.mjs';
 import { pinnedNode, root } from './lib/paths.mjs';
 import { table } from './lib/table.mjs';
 import { runTee } from './lib/tee.mjs';
@@ -33,6 +34,7 @@ await main(async () => {
   // The shared stack is gone before the suites that bring their own: two cores carry one.
   const done = [...(sharing.length > 0 ? await withTestStack(() => runAll(sharing)) : []), ...(await runAll(alone))];
   console.log(`\n${table(['suite', 'passed', 'failed', 'seconds'], done.map(({ name, passed, failed, seconds }) => [name, passed, failed, seconds]))}\n`);
+  for (const { name, failed, output } of done) if (failed > 0) console.log(`##### what failed in ${name}\n${failuresIn(output)}\n`);
   const sum = sumCounts(done);
   console.log(lastLine(sum));
   return sum.failed > 0 ? 1 : 0;
@@ -49,7 +51,7 @@ async function runSuite({ name, args, kind }) {
   const startedAt = performance.now();
   const { code, output } = await runTee(pinnedNode, args);
   const counted = kind === undefined ? countsIn(output) : jestCounts(kind);
-  return { name, ...settleCounts(counted, code), seconds: Math.round((performance.now() - startedAt) / 1000) };
+  return { name, ...settleCounts(counted, code), output, seconds: Math.round((performance.now() - startedAt) / 1000) };
 }
 
 function chosen(args) {

@@ -17,6 +17,7 @@ import { diceOf } from './random.js';
 import { differences, dropProjections, hashesAtRest } from './rebuild.js';
 import type { HashSeen } from './rebuild.js';
 import { lineOf, tableOf } from './report.js';
+import { complaintsIn } from './log-digest.js';
 import { nextKill } from './schedule.decisions.js';
 import type { RunResult } from './schedule.decisions.js';
 import type { Story } from './story.js';
@@ -167,7 +168,8 @@ async function main(): Promise<number> {
   }
   crash.problems.push(...ended);
   if (crash.runs.length > 0) say(`\n${tableOf(crash.runs)}`);
-  if (crash.problems.length > 0) say(`\nWhat did not hold:\n${crash.problems.map((problem) => `  - ${problem}`).join('\n')}\nData and logs are kept in ${stack.dataDir} (${join(stack.dataDir, 'logs')}).`);
+  const logs = join(stack.dataDir, 'logs');
+  if (crash.problems.length > 0) say(`\nWhat did not hold:\n${crash.problems.map((problem) => `  - ${problem}`).join('\n')}\nData and logs are kept in ${stack.dataDir} (${logs}).\nWhat the processes said:\n${complaintsIn(logs).join('\n')}`);
   await close(crash.problems.length > 0 || options.keep);
   say(`${String(crash.passed)} passed, ${String(crash.problems.length)} failed`);
   return crash.problems.length > 0 ? 1 : 0;
