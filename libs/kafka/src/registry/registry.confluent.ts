@@ -7,18 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { COMPATIBILITY, SchemaRegistry as Client, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { Failure } from '@recourse/kernel';
 import type { SchemaRegistry } from '../kafka.port.js';
+import { Asking } from './asking.js';
 import { PromiseCache } from './promise-cache.js';
 
 export interface RegistryOptions {
   /** Base address of the interface, without a slash at its end. */
   readonly url: string;
-  /** Longest wait for an answer, in milliseconds, asked again twice within it. Default 5,000. */
+  /** Longest wait for an answer, in milliseconds, asked twice more within it. Default 15,000. */
   readonly timeoutMs?: number;
 }
 
-const TIMEOUT_MS = 5_000;
-/** A request that nobody answers is sent again: a kept connection may swallow one. All of them may be repeated. */
-const ASKED_TIMES = 3;
+const TIMEOUT_MS = 15_000;
 const RETRY = { retries: 1, initialRetryTimeInSecs: 0.1, maxRetryTimeInSecs: 1 } as const;
 /** Registry codes: subject, version and schema not found. */
 const NOT_FOUND_STATUS = 404;
@@ -37,22 +36,24 @@ class ConfluentRegistry implements SchemaRegistry {
   private readonly client: Client;
   private readonly url: string;
   private readonly timeoutMs: number;
+  private readonly asking: Asking;
   private readonly schemas = new PromiseCache<string>();
   private readonly ids = new PromiseCache<number>();
 
   constructor({ url, timeoutMs = TIMEOUT_MS }: RegistryOptions) {
     this.url = url.replace(/\/+$/, '');
     this.timeoutMs = timeoutMs;
+    this.asking = new Asking(timeoutMs);
     this.client = new Client({ host: this.url, retry: RETRY });
   }
 
   schemaById(id: number): Promise<string> {
-    return this.schemas.get(String(id), () => this.coded(`schema ${String(id)}`, () => this.fetchSchema(id)));
+    return this.schemas.get(String(id), (keep) => this.coded(`schema ${String(id)}`, () => this.fetchSchema(id), keep));
   }
 
   idOf(subject: string, schema: string, { register = false }: { readonly register?: boolean } = {}): Promise<number> {
     const key = `${register ? 'register' : 'find'} ${subject} ${schema}`;
-    return this.ids.get(key, () => this.coded(`subject ${subject}`, () => (register ? this.register(subject, schema) : this.find(subject, schema))));
+    return this.ids.get(key, (keep) => this.coded(`subject ${subject}`, () => (register ? this.register(subject, schema) : this.find(subject, schema)), keep));
   }
 
   private async fetchSchema(id: number): Promise<string> {
@@ -111,30 +112,14 @@ class ConfluentRegistry implements SchemaRegistry {
     return JSON.parse(text);
   }
 
-  private async coded<T>(what: string, act: () => Promise<T>): Promise<T> {
-    for (let asked = 1; ; asked += 1) {
-      try {
-        return await this.withinTime(act);
-      } catch (error) {
-        if (!(error instanceof NoAnswer) || asked === ASKED_TIMES) throw asFailure(error, what);
-      }
-    }
-  }
-
-  private async withinTime<T>(act: () => Promise<T>): Promise<T> {
-    const deadline = Promise.withResolvers<never>();
-    const ms = Math.ceil(this.timeoutMs / ASKED_TIMES);
-    const timer = setTimeout(() => { deadline.reject(new NoAnswer(`no answer within ${String(ms)} ms, asked ${String(ASKED_TIMES)} times`)); }, ms);
+  private async coded<T>(what: string, act: () => Promise<T>, keep: (answer: T) => void): Promise<T> {
     try {
-      return await Promise.race([act(), deadline.promise]);
-    } finally {
-      clearTimeout(timer);
+      return await this.asking.ask(act, keep);
+    } catch (error) {
+      throw asFailure(error, what);
     }
   }
 }
-
-/** Nobody answered in time. */
-class NoAnswer extends Error {}
 
 /** An avsc type, of which only the printing is needed. */
 interface Inlinable {
