@@ -12,6 +12,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { asyncapiFiles } from './generate/asyncapi.mjs';
 import { checkCatalogue, loadCatalogue } from './generate/catalogue.mjs';
 import { historyProblems, recordHistory } from './generate/history.mjs';
 import { referencePages } from './generate/reference.mjs';
@@ -38,7 +39,7 @@ if (incompatible.length > 0) {
   stop('schemas are not FULL_TRANSITIVE compatible with their earlier versions', [...incompatible, 'Nothing released yet? Then delete schemas/history and run `npm run generate -- --record`.']);
 }
 
-const outputs = [...typescriptFiles(catalogue), ...referencePages(catalogue), ...vectorFiles(root, catalogue)];
+const outputs = [...typescriptFiles(catalogue), ...referencePages(catalogue), ...asyncapiFiles(catalogue), ...vectorFiles(root, catalogue)];
 const stale = [...outputs.filter(({ path, text }) => current(path) !== text).map(({ path }) => path), ...orphans(outputs)];
 if (isCheck && stale.length > 0) stop('stale generated files; run `npm run generate`', stale);
 if (!isCheck) write(outputs, stale);

@@ -246,10 +246,14 @@ class Running implements DevStack {
 const PARTS = ['kafka', 'registry', 'postgres'] as const satisfies readonly PartName[];
 
 function stopOnSignals(stack: DevStack): void {
+  let isStopping = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      // The exit handler kills what a stop could not end.
-      void stack.stop().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
+    process.on(signal, () => {
+      // The exit handler kills what a stop could not end, and everything when somebody is in a hurry.
+      const end = (): never => process.exit(signal === 'SIGINT' ? 130 : 143);
+      if (isStopping) end();
+      isStopping = true;
+      void stack.stop().finally(end);
     });
   }
 }
