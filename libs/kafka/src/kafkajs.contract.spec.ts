@@ -141,6 +141,28 @@ describe('a kafkajs consumer', () => {
   });
 });
 
+describe('a seek to where a batch in hand begins', () => {
+  it('does not stop the partition', async () => {
+    const name = await topic(2);
+    const producers = [keep(await direct().logProducer()), keep(await direct().logProducer())];
+    const send = (partition: number, value: string): Promise<unknown> | undefined => producers[partition]?.send(name, partition, [record(value)]);
+    for (const partition of [0, 1]) await send(partition, `first of ${String(partition)}`);
+    const reading = await owner(direct(), name, new Map(), false);
+    let sought: number | null = null;
+    // One answer holds a batch of each: while the first is handed over, the second is asked for again.
+    reading.onTaken = ({ partition }) => {
+      if (sought !== null) return;
+      sought = 1 - partition;
+      reading.consumer.seek(name, sought, 0);
+    };
+    reading.consumer.resume(reading.owned());
+    await until('both were read', () => reading.taken.length >= 2);
+    await send(sought ?? 0, 'second');
+    await until('the partition goes on', () => reading.valuesAt(name).includes('second'));
+    expect(reading.valuesAt(name).sort()).toEqual(['first of 0', 'first of 1', 'second']);
+  }, 40_000);
+});
+
 describe('records of transactions of others', () => {
   it('are read once committed; control records and aborted ones leave no gap an owner could see', async () => {
     const wire = await topic();

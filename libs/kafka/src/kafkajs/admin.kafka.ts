@@ -5,9 +5,12 @@ import type { KafkaAdmin, TopicSpec } from '../kafka.port.js';
 import { clientFor } from './client.kafka.js';
 import type { KafkaOptions } from './client.kafka.js';
 import { asFailure } from './failures.kafka.js';
+import { ended, within } from './time-limit.kafka.js';
 
 const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 } as const;
 const CREATE_TIMEOUT_MS = 10_000;
+/** Above all attempts of kafkajs together. */
+const ANSWER_WITHIN_MS = 90_000;
 /** New topics show within 50 ms on a quiet machine. */
 const SPREAD_TRIES = 40;
 const SPREAD_WAIT_MS = 100;
@@ -74,7 +77,7 @@ class KafkaJsAdmin implements KafkaAdmin {
   }
 
   async close(): Promise<void> {
-    await this.admin.disconnect().catch(() => undefined);
+    await ended(this.admin.disconnect());
   }
 
   /** Counts of those that exist. Asking for one that does not makes kafkajs throw, so the list is asked first. */
@@ -100,7 +103,7 @@ function asTopicConfig({ name, partitions, replicationFactor, config }: TopicSpe
 
 async function coded<T>(what: string, act: () => Promise<T>): Promise<T> {
   try {
-    return await act();
+    return await within(act(), ANSWER_WITHIN_MS, what);
   } catch (error) {
     throw asFailure(error, what);
   }

@@ -4,10 +4,12 @@
 //
 // Invariants
 //   I1. A batch is handed over only when it starts where the owner stands: stale batches of a fetch response in hand
-//       (after a seek or a join) are dropped here and were never resolved.
+//       (after a seek or a join) are dropped here and were never resolved. Every drop seeks again: a seek to where a batch
+//       in hand begins would otherwise set kafkajs back behind the owner, and the partition would stand still.
 //   I2. `fetchedOffset` is the owner's position, also when kafkajs stepped over records that only it sees.
 //   I3. No offset is committed. A position outside the topic's range ends the consumer: kafkajs alone would go back to
 //       the start in silence.
+//   I4. A consumer that fetches nothing for STALLED_MS, not even emptiness, is over; its owner makes a new one.
 import { randomUUID } from 'node:crypto';
 import type { Batch, Consumer } from 'kafkajs';
 import { Failure, InvariantViolation } from '@recourse/kernel';
@@ -17,6 +19,7 @@ import { clientFor } from './client.kafka.js';
 import type { KafkaLogLine, KafkaOptions } from './client.kafka.js';
 import { asFailure } from './failures.kafka.js';
 import { asRecord } from './records.kafka.js';
+import { ended, within } from './time-limit.kafka.js';
 
 const SESSION_TIMEOUT_MS = 6_000;
 const HEARTBEAT_INTERVAL_MS = 300;
@@ -25,6 +28,11 @@ const REBALANCE_TIMEOUT_MS = 10_000;
 const MAX_WAIT_MS = 100;
 const MAX_BYTES_PER_PARTITION = 1 << 20;
 const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 8, restartOnFailure: () => Promise.resolve(false) } as const;
+/** kafkajs answers an idle fetch after `maxWaitMs`, and a join within the rebalance time-out. */
+const STALLED_MS = 40_000;
+const LOOKED_AFTER_EVERY_MS = 2_000;
+/** Above connecting, joining and all retries of both. */
+const STARTED_WITHIN_MS = 60_000;
 const OUT_OF_RANGE_LINE = 'Offset out of range, resetting to default offset';
 
 interface Position {
@@ -42,6 +50,8 @@ export class KafkaJsInputConsumer implements InputConsumer {
   private held: readonly number[] = [];
   private generation = 0;
   private over = false;
+  private fetchedAt = 0;
+  private watchdog: NodeJS.Timeout | undefined;
 
   constructor(kafka: KafkaOptions, private readonly options: InputConsumerOptions) {
     this.topics = [...new Set([...options.aligned, ...options.broadcast])];
@@ -66,13 +76,17 @@ export class KafkaJsInputConsumer implements InputConsumer {
     this.handlers = handlers;
     this.listen();
     try {
-      await this.consumer.connect();
-      await this.consumer.subscribe({ topics: [...this.topics], fromBeginning: true });
-      await this.consumer.run({ autoCommit: false, eachBatchAutoResolve: false, partitionsConsumedConcurrently: 1, eachBatch: (payload) => { this.onBatch(payload); return Promise.resolve(); } });
+      await within(this.run(), STARTED_WITHIN_MS, this.options.groupId);
     } catch (error) {
       await this.stop();
       throw asFailure(error, this.topics.join(', '));
     }
+  }
+
+  private async run(): Promise<void> {
+    await this.consumer.connect();
+    await this.consumer.subscribe({ topics: [...this.topics], fromBeginning: true });
+    await this.consumer.run({ autoCommit: false, eachBatchAutoResolve: false, partitionsConsumedConcurrently: 1, eachBatch: (payload) => { this.onBatch(payload); return Promise.resolve(); } });
   }
 
   seek(topic: string, partition: number, offset: number): void {
@@ -91,11 +105,15 @@ export class KafkaJsInputConsumer implements InputConsumer {
 
   async stop(): Promise<void> {
     this.over = true;
-    await this.consumer.disconnect().catch(() => undefined);
+    clearInterval(this.watchdog);
+    await ended(this.consumer.disconnect());
   }
 
   private listen(): void {
-    const { GROUP_JOIN, START_BATCH_PROCESS, CRASH } = this.consumer.events;
+    const { GROUP_JOIN, FETCH, START_BATCH_PROCESS, CRASH } = this.consumer.events;
+    this.fetchedAt = performance.now();
+    this.watchdog = setInterval(() => { this.lookAfter(); }, LOOKED_AFTER_EVERY_MS).unref();
+    this.consumer.on(FETCH, () => { this.fetchedAt = performance.now(); });
     this.consumer.on(GROUP_JOIN, ({ payload }) => { this.onJoin(payload.memberAssignment); });
     this.consumer.on(START_BATCH_PROCESS, ({ payload }) => {
       if (payload.batchSize === 0) this.stepOver(payload.topic, payload.partition, Number(payload.lastOffset));
@@ -117,7 +135,11 @@ export class KafkaJsInputConsumer implements InputConsumer {
     const position = this.positions.get(keyOf(batch.topic, batch.partition));
     // Typed as absent, always present: src/consumer/batch.js sets it in the constructor.
     const { fetchedOffset } = batch as Batch & { readonly fetchedOffset: string };
-    if (this.over || position?.fetch !== Number(fetchedOffset)) return;
+    if (this.over || position === undefined) return;
+    if (position.fetch !== Number(fetchedOffset)) {
+      this.seek(batch.topic, batch.partition, position.owner);
+      return;
+    }
     resolveOffset(batch.messages.at(-1)?.offset ?? batch.lastOffset());
     const handedOver = { topic: batch.topic, partition: batch.partition, fetchedOffset: position.owner, records: batch.messages.map(asRecord) };
     position.fetch = Number(batch.lastOffset()) + 1;
@@ -147,9 +169,18 @@ export class KafkaJsInputConsumer implements InputConsumer {
     void this.stop();
   }
 
+  /** A request that kafkajs lost track of keeps its fetch loop waiting, and nobody is told. */
+  private lookAfter(): void {
+    const silentMs = performance.now() - this.fetchedAt;
+    if (this.over || silentMs < STALLED_MS) return;
+    this.crash(new Failure('BROKER_UNAVAILABLE', `group ${this.options.groupId} has fetched nothing for ${String(Math.round(silentMs))} ms`));
+    void this.stop();
+  }
+
   private crash(cause: unknown): void {
     if (this.over) return;
     this.over = true;
+    clearInterval(this.watchdog);
     this.handlers?.onCrash(cause);
   }
 }

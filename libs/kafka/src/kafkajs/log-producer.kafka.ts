@@ -10,6 +10,7 @@ import type { KafkaOptions } from './client.kafka.js';
 import { internalCluster, leaderOf, produceThrough } from './internals.kafka.js';
 import type { InternalCluster, ProducedTo } from './internals.kafka.js';
 import { encodeProduce } from './record-batch.kafka.js';
+import { ended, within } from './time-limit.kafka.js';
 
 const LOG_REQUEST_TIMEOUT_MS = 5_000;
 /** kafkajs reconnects before it reports a lost connection; past this the outcome is called unknown without it. */
@@ -24,8 +25,9 @@ export async function connectLogProducer(options: KafkaOptions): Promise<LogProd
   const requestTimeoutMs = options.logRequestTimeoutMs ?? LOG_REQUEST_TIMEOUT_MS;
   const cluster = internalCluster(clientFor(options, { requestTimeout: requestTimeoutMs, retry: { retries: 0 } }));
   try {
-    await cluster.connect();
+    await within(cluster.connect(), requestTimeoutMs + RECONNECT_ALLOWANCE_MS, 'log producer');
   } catch (error) {
+    void ended(cluster.disconnect());
     throw asFailure(error, 'log producer');
   }
   return new KafkaJsLogProducer(cluster, requestTimeoutMs);
@@ -45,7 +47,7 @@ class KafkaJsLogProducer implements LogProducer {
 
   async close(): Promise<void> {
     this.dead ??= { cause: new Error('the producer is closed') };
-    await this.cluster.disconnect().catch(() => undefined);
+    await ended(this.cluster.disconnect());
   }
 
   private async sendNow(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
@@ -56,13 +58,10 @@ class KafkaJsLogProducer implements LogProducer {
   }
 
   private async outcomeOf(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
-    const deadline = timeLimit(this.requestTimeoutMs + RECONNECT_ALLOWANCE_MS);
     try {
-      return confirmed(await Promise.race([this.produce(topic, partition, records), deadline.expired]), partition);
+      return confirmed(await within(this.produce(topic, partition, records), this.requestTimeoutMs + RECONNECT_ALLOWANCE_MS, topic), partition);
     } catch (cause) {
       return { kind: 'unknown', cause };
-    } finally {
-      deadline.cancel();
     }
   }
 
@@ -78,13 +77,4 @@ function confirmed(answers: readonly ProducedTo[], partition: number): SendOutco
   const baseOffset = Number(answer?.baseOffset ?? NaN);
   if (answers.length === 1 && answer?.partition === partition && Number.isSafeInteger(baseOffset) && baseOffset >= 0) return { kind: 'landed', baseOffset };
   return { kind: 'unknown', cause: new Error(`no base offset for partition ${String(partition)}`) };
-}
-
-function timeLimit(ms: number): { readonly expired: Promise<never>; cancel(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => { reject(new Error(`no answer within ${String(ms)} ms`)); }, ms);
-  });
-  expired.catch(() => undefined);
-  return { expired, cancel: () => { clearTimeout(timer); } };
 }

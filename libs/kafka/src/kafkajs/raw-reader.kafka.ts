@@ -11,9 +11,12 @@ import { asFailure } from './failures.kafka.js';
 import { internalBatch, internalCluster, leaderOf, READ_COMMITTED } from './internals.kafka.js';
 import type { InternalBroker, InternalCluster } from './internals.kafka.js';
 import { asRecord } from './records.kafka.js';
+import { ended, within } from './time-limit.kafka.js';
 
 const MAX_BYTES = 1 << 20;
 const ATTEMPTS_MAX = 3;
+/** Above kafkajs' own time-out of a request, with a reconnect before it. */
+const ATTEMPT_WITHIN_MS = 15_000;
 const RETRY = { initialRetryTime: 50, maxRetryTime: 500, retries: 2 } as const;
 
 /**
@@ -71,7 +74,7 @@ class KafkaJsRawReader implements RawReader {
       if (this.closed) throw new Failure('BROKER_UNAVAILABLE', 'the reader is closed');
       const used = this.connected();
       try {
-        return await act(await used);
+        return await within(used.then(act), ATTEMPT_WITHIN_MS, what);
       } catch (error) {
         const failure = asFailure(error, what);
         if (failure.code !== 'BROKER_UNAVAILABLE') throw failure;
@@ -94,7 +97,7 @@ class KafkaJsRawReader implements RawReader {
 
   private async drop(used: Promise<InternalCluster> | null = this.cluster): Promise<void> {
     if (this.cluster === used) this.cluster = null;
-    await used?.then((cluster) => cluster.disconnect()).catch(() => undefined);
+    if (used !== null) await ended(used.then((cluster) => cluster.disconnect()));
   }
 }
 

@@ -11,12 +11,15 @@ import type { OutgoingRecord, WireProducer } from '../kafka.port.js';
 import { asFailure } from './failures.kafka.js';
 import { clientFor } from './client.kafka.js';
 import type { KafkaOptions } from './client.kafka.js';
+import { ended, within } from './time-limit.kafka.js';
 
 /** For connections. Sends are retried here: kafkajs would try for seconds to find a topic that does not exist. */
 const CONNECTION_RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 3 } as const;
 const ATTEMPTS_MAX = 8;
 const FIRST_PAUSE_MS = 100;
 const PAUSE_MAX_MS = 2_000;
+/** Above kafkajs' own time-out of a request, with connections and their retries before it. */
+const ANSWER_WITHIN_MS = 30_000;
 
 interface Waiting {
   readonly topic: string;
@@ -38,8 +41,9 @@ export async function connectWireProducer(options: KafkaOptions): Promise<WirePr
     createPartitioner: Partitioners.DefaultPartitioner,
   });
   try {
-    await producer.connect();
+    await within(producer.connect(), ANSWER_WITHIN_MS, 'wire producer');
   } catch (error) {
+    void ended(producer.disconnect());
     throw asFailure(error, 'wire producer');
   }
   return new KafkaJsWireProducer(producer);
@@ -65,7 +69,7 @@ class KafkaJsWireProducer implements WireProducer {
   async close(): Promise<void> {
     this.closed = true;
     await this.drained;
-    await this.producer.disconnect().catch(() => undefined);
+    await ended(this.producer.disconnect());
   }
 
   private async drain(): Promise<void> {
@@ -92,7 +96,7 @@ class KafkaJsWireProducer implements WireProducer {
   private async sendWithRetries(topicMessages: TopicMessages[]): Promise<Failure | null> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.producer.sendBatch({ acks: -1, topicMessages });
+        await within(this.producer.sendBatch({ acks: -1, topicMessages }), ANSWER_WITHIN_MS, 'send');
         return null;
       } catch (error) {
         const failure = asFailure(error, topicMessages.map(({ topic }) => topic).join(', '));

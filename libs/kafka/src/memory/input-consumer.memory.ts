@@ -100,7 +100,7 @@ export class MemoryInputConsumer implements InputConsumer {
   }
 
   private hasMore({ log, position }: Owned): boolean {
-    const { low, high } = log.range();
+    const { low, high } = log;
     if (position >= low && position <= high) return position < high;
     this.crash(new Failure('CURSOR_OUT_OF_RANGE', `${log.topic}/${String(log.partition)} holds ${String(low)} to ${String(high)}, stood at ${String(position)}`));
     return false;

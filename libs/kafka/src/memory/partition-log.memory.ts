@@ -6,17 +6,19 @@ const NO_HEADERS: FetchedRecord['headers'] = Object.freeze({});
 
 export class PartitionLog {
   private records: FetchedRecord[] = [];
-  private low = 0;
+  /** Offset of the first record that is kept. */
+  low = 0;
 
   constructor(readonly topic: string, readonly partition: number) {}
 
-  range(): PartitionRange {
-    return { low: this.low, high: this.low + this.records.length };
-  }
+  /** Offset of the next record. */
+  get high(): number { return this.low + this.records.length; }
+
+  range(): PartitionRange { return { low: this.low, high: this.high }; }
 
   /** Appends all of them, or none; answers the offset of the first. */
   append(records: readonly OutgoingRecord[], timestamp: number): number {
-    const base = this.range().high;
+    const base = this.high;
     for (const [index, { key, value, headers }] of records.entries()) {
       this.records.push({ offset: base + index, key, value, timestamp, headers: headers ? asHeaders(headers) : NO_HEADERS });
     }
@@ -29,7 +31,7 @@ export class PartitionLog {
    * Errors: Failure(CURSOR_OUT_OF_RANGE).
    */
   read(fromOffset: number, maxBytes: number, maxRecords: number): readonly FetchedRecord[] {
-    const { low, high } = this.range();
+    const { low, high } = this;
     if (fromOffset < low || fromOffset > high) throw new Failure('CURSOR_OUT_OF_RANGE', `${this.topic}/${String(this.partition)} holds ${String(low)} to ${String(high)}, asked for ${String(fromOffset)}`);
     let end = fromOffset - low;
     for (let bytes = 0; end < this.records.length && end - (fromOffset - low) < maxRecords; end += 1) {
