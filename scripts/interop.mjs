@@ -1,6 +1,7 @@
-// npm run test:interop: the suites in Python, in a virtual environment of their own, against a real stack.
+// npm run test:interop: the suites in Python, in a virtual environment of their own, against a real stack; they also run the
+// producer in Java.
 //
-// The only thing that needs Python (3.11 or newer). The last line is `N passed, N failed`.
+// The only thing that needs Python (3.11 or newer) and a Java compiler. The last line is `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { bootstrap, main } from './lib/bootstrap.mjs';
 import { lastLine, settleCounts } from './lib/counts.mjs';
 import { cacheDir, pinnedNode, root } from './lib/paths.mjs';
 import { step } from './lib/progress.mjs';
+import { findJava, findMaven } from './lib/prerequisites.mjs';
 import { CommandFailed, runQuiet } from './lib/run.mjs';
 import { runTee } from './lib/tee.mjs';
 import { withTestStack } from './lib/test-stack.mjs';
@@ -22,17 +24,18 @@ const results = join(cacheDir, 'results', 'interop.xml');
 await main(async () => {
   await bootstrap();
   await step('preparing Python', prepareVenv);
+  const java = await step('building the producer in Java', buildJavaProducer);
   mkdirSync(join(results, '..'), { recursive: true });
   rmSync(results, { force: true });
   const args = ['-m', 'pytest', suite, '-q', '-p', 'no:cacheprovider', `--junitxml=${results}`, ...process.argv.slice(2).filter((arg) => arg !== '--')];
-  const { code } = await withTestStack(() => withSystem((system) => runTee(python, args, { env: { ...process.env, RECOURSE_TEST_SYSTEM: system, PYTHONDONTWRITEBYTECODE: '1' } })));
+  const { code } = await withTestStack(() => withSystem((system) => runTee(python, args, { env: { ...process.env, RECOURSE_TEST_SYSTEM: system, RECOURSE_TEST_JAVA: JSON.stringify(java), PYTHONDONTWRITEBYTECODE: '1' } })));
   console.log(`\n${lastLine(settleCounts(junitCounts(), code))}`);
   return code;
 });
 
 /** Runs the work beside the services and the example's processes; hands over where they are, as JSON. */
 async function withSystem(work) {
-  const child = spawn(pinnedNode, [join(root, 'deploy', 'dev', 'dist', 'system.main.js')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(pinnedNode, ['--disable-warning=TimeoutNegativeWarning', join(root, 'deploy', 'dev', 'dist', 'system.main.js')], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => { child.once('exit', resolve); });
   const system = await step('starting the services', () => new Promise((resolve, reject) => {
     let told = '';
@@ -66,6 +69,22 @@ async function prepareVenv(say) {
     throw new Error(`The Python environment could not be made. On Debian the venv module is a package of its own: apt install python3-venv.\n${cause.output.trim()}`);
   }
   writeFileSync(marker, digest);
+}
+
+/** Builds examples/java-producer with Maven; answers with the command that runs it. A second try, because repositories have bad moments. */
+async function buildJavaProducer(say) {
+  const { java } = findJava();
+  const mvn = findMaven();
+  const into = join(cacheDir, 'java-producer');
+  const args = ['-q', '-B', '-f', join(root, 'examples', 'java-producer', 'pom.xml'), `-Dbuild.into=${into}`, 'package'];
+  const build = () => runQuiet(mvn, args, { onLine: say, env: { ...process.env, JAVA_HOME: java.home } });
+  try {
+    await build().catch(build);
+  } catch (cause) {
+    if (!(cause instanceof CommandFailed)) throw cause;
+    throw new Error(`The producer in Java could not be built. A JRE alone has no compiler: install a JDK, for instance apt install openjdk-21-jdk-headless.\n${cause.output.trim()}`);
+  }
+  return [java.bin, '-jar', join(into, 'java-producer.jar')];
 }
 
 function findPython() {

@@ -1,7 +1,7 @@
-"""The drifted refund told by Python alone: no code of ours publishes, approves or looks.
+"""The drifted refund told by Python alone, and by Java: no code of ours publishes, approves or looks.
 
 `npm run test:interop` starts the services and the example's provider and worker, and says where they are. The refund is made at
-the provider over HTTP, told with examples/python-producer, contradicted the same way, approved over HTTP, and observed.
+the provider over HTTP, told with examples/python-producer or examples/java-producer, contradicted the same way, approved over HTTP, and observed.
 """
 
 import hashlib
@@ -71,10 +71,15 @@ def until(what, look, seen=lambda: ""):
     raise AssertionError(f"{what} did not come within {PATIENCE_S} s {seen()}")
 
 
-def publish(record, body):
-    """The example's producer as a process of its own."""
-    script = ROOT / "examples" / "python-producer" / "producer.py"
-    command = [sys.executable, str(script), "--brokers", BROKERS, "--registry", STACK["registryUrl"], record, json.dumps(body)]
+PRODUCERS = {
+    "python": [sys.executable, str(ROOT / "examples" / "python-producer" / "producer.py")],
+    "java": json.loads(os.environ.get("RECOURSE_TEST_JAVA") or "null"),
+}
+
+
+def publish(record, body, producer="python"):
+    """An example's producer as a process of its own."""
+    command = [*PRODUCERS[producer], "--brokers", BROKERS, "--registry", STACK["registryUrl"], record, json.dumps(body)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -111,19 +116,20 @@ def mutation_of(run):
     return answer["items"][0] if status == 200 and answer["items"] else None
 
 
-def test_the_drifted_refund_is_compensated(contracts):
-    order = f"py-{uuid.uuid4().hex[:8]}"
+@pytest.mark.parametrize("producer", PRODUCERS)
+def test_the_drifted_refund_is_compensated(contracts, producer):
+    order = f"{producer}-{uuid.uuid4().hex[:8]}"
     run = f"run-{order}"
     status, refund = ask(f"{SYSTEM['urls']['provider']}/refunds", {"order": order, "amount_minor": 120_000, "currency": "INR"}, {"idempotency-key": f"key-{run}"})
     assert status in (200, 201), refund
-    publish("ToolExecuted", execution(run, contracts, order, refund))
+    publish("ToolExecuted", execution(run, contracts, order, refund), producer)
     mutation = until("the mutation", lambda: mutation_of(run))
     assert mutation["recoverability"] == "reversal_available"
 
     publish("AssumptionInvalidated", {
         "event_id": f"shipped-{order}", "tenant": TENANT, "ref": f"order/{order}#not_shipped", "source": "warehouse", "source_kind": "observation",
         "stated_at": int(time.time() * 1000), "statement": {"json": {"order": order, "shipped": True}},
-    })
+    }, producer)
     step = until("the review item", lambda: next(iter(at("orchestrator", f"/v1/reviews?run_id={run}", person=OPERATOR)[1]["items"]), None))
     assert ask(f"{SYSTEM['urls']['provider']}/refunds/{refund['refund_id']}")[1]["status"] == "settled"
 
