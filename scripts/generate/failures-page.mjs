@@ -23,6 +23,7 @@ export async function failuresPage(built, source) {
   const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/domain/entry/entry.messages.js');
   const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/domain/budget/budget.messages.js');
   const { REFUSAL_CODES, ESCALATION_REASONS, REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/step/step.messages.js');
+  const { FORWARD_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/forward/forward.messages.js');
   const { DECISION_REASONS } = await built('apps/recovery-orchestrator/dist/domain/decision/recovery.decisions.js');
   return `# Codes
 
@@ -52,6 +53,7 @@ ${table(['Code', 'Remedy'], Object.entries(ENTRY_REMEDIES).map(([name, remedy]) 
 | --- | --- |
 | contract-registry | ${statuses({ ...CONTRACT_REJECTIONS, ...ENTRY_REJECTIONS })} |
 | recovery-orchestrator | ${list(REFUSAL_CODES)} |
+| recovery-orchestrator, forward approvals | ${statuses(FORWARD_REFUSALS)} |
 | budget-accountant | ${statuses(BUDGET_REJECTIONS)} |
 
 ## Reasons of recovery

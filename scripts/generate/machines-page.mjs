@@ -9,6 +9,7 @@ const MACHINES = [
   { title: 'Recoverability of a mutation', file: 'apps/mutation-ledger/dist/domain/mutation/mutation.transitions.js', table: 'RECOVERABILITY_AFTER', start: 'planned', ends: 'RECOVERABILITY_ENDS', about: 'What can be done about it. The clock alone moves `reversal_available` to `reversal_expired`; only an observation makes `compensated`.' },
   { title: 'A rollback', file: 'apps/recovery-orchestrator/dist/domain/rollback/rollback.transitions.js', table: 'ROLLBACK_PHASE_AFTER', start: 'opened', ends: 'ROLLBACK_ENDS', about: 'Asked of the ledger until the commit is marked; a person is asked when that takes too long.' },
   { title: 'A step of a recovery', file: 'apps/recovery-orchestrator/dist/domain/step/step.transitions.js', table: 'PHASE_AFTER', start: null, ends: 'PHASES_AT_REST', about: 'A step begins in the phase its decision opens (see the table below the machine). A dispatched step cannot be escalated before its lease is over.' },
+  { title: 'A forward approval', file: 'apps/recovery-orchestrator/dist/domain/forward/forward.transitions.js', table: 'FORWARD_PHASE_AFTER', start: 'absent', ends: 'FORWARD_RESTS', about: 'People are asked before an effect. An approval is used once; what was used or ran out can be asked for anew, a denial stays.' },
   { title: 'A budget reservation', file: 'apps/budget-accountant/dist/domain/budget/budget.transitions.js', table: 'RESERVATION_PHASE_AFTER', start: 'absent', ends: 'RESERVATION_ENDS', about: 'Asked for, held or escalated, used, given back. What was executed stays debited.' },
 ];
 

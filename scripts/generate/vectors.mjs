@@ -23,6 +23,7 @@ export function vectorFiles(root, catalogue) {
     file('partitions', 'Partition of a key: (murmur2(UTF-8 bytes) & 0x7fffffff) mod count.', partitions()),
     file('acceptance', 'Records of a partition in offset order and what a reader makes of each; it stops at unknown_schema.', acceptance()),
     file('merkle-roots', 'RFC 6962 roots over the first n leaf hashes.', merkleRoots()),
+    file('effect-keys', 'eff_ + hex SHA-256 of the canonical JSON (RFC 8785) of [step, capability, target, hex SHA-256 of the canonical JSON of args]; mut_ + the first 32 hex digits of SHA-256 over tenant, run and key, each after its length in UTF-16 units and a colon.', effectKeys()),
   ];
 }
 
@@ -38,6 +39,36 @@ const leafOf = (fingerprint, key, avro) => sha256(Buffer.from([0]), part(fingerp
 const genesisOf = ({ log_id, topic, partition, partition_count }) =>
   sha256(Buffer.from([2]), part(text('recourse.genesis.v1')), part(text(log_id)), part(text(topic)), uint32(partition), uint32(partition_count));
 const frame = (id, avro) => Buffer.concat([Buffer.from([0]), uint32(id), avro]);
+
+// --- effect keys, from RFC 8785 and DESIGN section 5 ---
+
+const hex = (value) => sha256(text(value)).toString('hex');
+
+/** Canonical JSON: members by the UTF-16 units of their names, which are compared as bytes here; numbers as ECMAScript writes them. */
+function canonicalValue(value) {
+  if (Array.isArray(value)) return `[${value.map(canonicalValue).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const units = (name) => Buffer.from(name, 'utf16le').swap16();
+  const names = Object.keys(value).sort((a, b) => Buffer.compare(units(a), units(b)));
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalValue(value[name])}`).join(',')}}`;
+}
+
+function effectKeys() {
+  const cases = [
+    { step: 'refund', capability: 'payments.issue_refund', target: 'order/4711', args: { amount_minor: 120000, currency: 'INR', order: '4711' } },
+    { step: 'refund', capability: 'payments.issue_refund', target: null, args: { order: '4711', currency: 'INR', amount_minor: 120000 } },
+    { step: 'numbers', capability: 'a.b', target: null, args: [0, -0, 1, 1.5, 0.1, 1e21, 1e-7, 123456789012345680000, 4.35, -1e-9, 5e-324] },
+    { step: 'names', capability: 'a.b', target: 'größe/€', args: { '\u{1F600}': 1, '\uFB33': 2, '€': 3, ö: 4, a: { b: null, a: true }, '': [] } },
+    { step: 'text', capability: 'a.b', target: '', args: 'quotes " and \\ and \n and \u0001 and \u007f and \u2028' },
+    { step: '', capability: '', target: null, args: null },
+  ];
+  return cases.map((identity) => {
+    const { step, capability, target, args } = identity;
+    const effectKey = `eff_${hex(canonicalValue([step, capability, target, hex(canonicalValue(args))]))}`;
+    const counted = ['acme', 'run-1', effectKey].map((one) => `${one.length}:${one}`).join('');
+    return { ...identity, canonical_args: canonicalValue(args), effect_key: effectKey, tenant: 'acme', run_id: 'run-1', mutation_id: `mut_${hex(counted).slice(0, 32)}` };
+  });
+}
 
 // --- Parsing Canonical Form, from the Avro specification ---
 

@@ -28,6 +28,7 @@ import io
 import json
 import struct
 import sys
+from decimal import Decimal
 from typing import Callable, Iterable, Iterator, NamedTuple, Optional
 
 import fastavro
@@ -77,6 +78,48 @@ def canonical_form(schema: object) -> str:
 
 def schema_fingerprint(schema: object) -> bytes:
     return bytes.fromhex(fastavro_fingerprint(canonical_form(schema), "SHA-256"))
+
+
+def canonical_json(value: object) -> str:
+    """RFC 8785: members by the UTF-16 units of their names, numbers as ECMAScript writes them."""
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join(f"{canonical_json(name)}:{canonical_json(value[name])}" for name in names) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical_json, value)) + "]"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return ecmascript_number(float(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def ecmascript_number(value: float) -> str:
+    """Shortest digits, as Python finds them too, in the notation of ECMAScript's Number::toString."""
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, exponent = f"{Decimal(repr(abs(value))).normalize():e}".split("e")
+    digits = mantissa.replace(".", "")
+    point = int(exponent) + 1
+    if 0 < point <= 21:
+        whole = digits[:point].ljust(point, "0")
+        return sign + whole + (f".{digits[point:]}" if len(digits) > point else "")
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{fraction}e{'+' if point > 0 else '-'}{abs(point - 1)}"
+
+
+def effect_key(step: str, capability: str, target: Optional[str], args: object) -> str:
+    """Key of an effect within its run: the same for every retry and replan, in every language."""
+    def hashed(value: object) -> str:
+        return hashlib.sha256(canonical_json(value).encode("utf-8")).hexdigest()
+    return f"eff_{hashed([step, capability, target, hashed(args)])}"
+
+
+def mutation_id(tenant: str, run_id: str, key: str) -> str:
+    """Id the ledger gives the mutation of an effect."""
+    counted = "".join(f"{len(part.encode('utf-16-be')) // 2}:{part}" for part in (tenant, run_id, key))
+    return f"mut_{hashlib.sha256(counted.encode('utf-8')).hexdigest()[:32]}"
 
 
 def merkle_root(leaves: list[bytes]) -> bytes:

@@ -120,3 +120,10 @@ def test_a_dump_is_read_to_its_head():
     assert [(offset, verdict.kind) for offset, verdict, _ in read] == [(0, "accepted"), (1, "void")]
     assert read[0][2]["decided_at"] == at
     assert read[1][1].head == reader.Head(1, reader.leaf_hash(reader.schema_fingerprint(schema), b"progress", value[5:]))
+
+
+@pytest.mark.parametrize("vector", vectors("effect-keys"), ids=lambda vector: vector["step"] or "empty")
+def test_effect_keys_are_the_same_in_every_language(vector):
+    assert reader.canonical_json(vector["args"]) == vector["canonical_args"]
+    assert reader.effect_key(vector["step"], vector["capability"], vector["target"], vector["args"]) == vector["effect_key"]
+    assert reader.mutation_id(vector["tenant"], vector["run_id"], vector["effect_key"]) == vector["mutation_id"]

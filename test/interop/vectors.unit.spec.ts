@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChainReader, genesisHash, genesisHead, leafHash, merkleRoot } from '@recourse/chain';
 import { partitionForKey, murmur2 } from '@recourse/kafka';
+import { canonicalJson } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import { createCodecs, SCHEMAS } from '@recourse/messages';
+import { effectKey, mutationId } from '@recourse/sdk';
 
 const SCHEMAS_FOLDER = join(import.meta.dirname, '../../schemas');
 
@@ -14,6 +17,10 @@ interface CanonicalForm { readonly schema: unknown; readonly canonical: string; 
 interface Leaf { readonly fingerprint: string; readonly key: string; readonly avro: string; readonly leaf: string }
 interface Genesis { readonly log_id: string; readonly topic: string; readonly partition: number; readonly partition_count: number }
 interface Partition { readonly key: string; readonly murmur2: number; readonly count: number; readonly partition: number }
+interface EffectKey {
+  readonly step: string; readonly capability: string; readonly target: string | null; readonly args: Json;
+  readonly canonical_args: string; readonly effect_key: string; readonly tenant: string; readonly run_id: string; readonly mutation_id: string;
+}
 interface Acceptance {
   readonly name: string;
   readonly genesis: Genesis;
@@ -88,6 +95,15 @@ describe('the vectors', () => {
 
   it.each(vectors<{ readonly leaves: readonly string[]; readonly root: string }>('merkle-roots'))('give Merkle root $root', ({ leaves, root }) => {
     expect(merkleRoot(leaves.map(bytes)).toString('hex')).toBe(root);
+  });
+
+  it.each(vectors<EffectKey>('effect-keys'))('give the effect key $effect_key, however the members of the arguments are ordered', (vector) => {
+    const turned = JSON.parse(JSON.stringify(vector.args), (_, value: unknown) => (value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).reverse()) : value)) as Json;
+    for (const args of [vector.args, turned]) {
+      expect(canonicalJson(args)).toBe(vector.canonical_args);
+      expect(effectKey({ step: vector.step, capability: vector.capability, target: vector.target, args })).toBe(vector.effect_key);
+    }
+    expect(mutationId(vector.tenant, vector.run_id, vector.effect_key)).toBe(vector.mutation_id);
   });
 
   it.each(vectors<Acceptance>('acceptance'))('judge $name', ({ genesis, fingerprints, records, verdicts, head }) => {
