@@ -1,8 +1,10 @@
 // The command line as a whole: its options, its commands, and how a call ends.
 import { Command, CommanderError } from 'commander';
+import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
 import { addBudgets } from './commands/budgets.command.js';
 import { addContracts } from './commands/contracts.command.js';
+import { addEntries } from './commands/entries.command.js';
 import { addLog } from './commands/log.command.js';
 import { addMutations } from './commands/mutations.command.js';
 import type { Act, Action } from './commands/options.js';
@@ -48,7 +50,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
     onEnd(await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args) ?? 'done');
   };
-  for (const add of [addContracts, addMutations, addRecoveries, addBudgets, addParked, addAudit, addReplay, addLog]) add(program, act);
+  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addApprovals, addBudgets, addParked, addAudit, addReplay, addLog]) add(program, act);
   return program;
 }
 

@@ -82,6 +82,33 @@ describe('an approval', () => {
   });
 });
 
+describe('a question before an effect', () => {
+  const QUESTION = {
+    approval_id: 'fwa_1', tenant: 'demo', run_id: 'run_1', phase: 'awaiting', capability: 'payments.issue_refund', agent_id: 'agent-7', initiator: 'asha', args: { encoding: 'plain', body: '{"amount_minor":500000}' },
+    approvals: [{ by: 'olga', at: 0, reason: 'seen' }], required_approvals: 2, action_digest: DIGEST, deadline_at: Date.now() + 60_000,
+  };
+  const answers: Answers = { 'GET /v1/forward-approvals/fwa_1': { body: QUESTION }, 'POST /v1/forward-approvals/fwa_1/approve': { body: { status: 'approved' } }, 'POST /v1/forward-approvals/fwa_1/deny': { body: { status: 'denied' } } };
+
+  it('is listed while it waits', async () => {
+    const { call, asked, out } = desk({ 'GET /v1/forward-approvals': { body: { items: [QUESTION], next_cursor: null } } });
+    expect(await call('approvals', 'list', '--run', 'run_1')).toBe(0);
+    expect(asked[0]?.path).toBe('/v1/forward-approvals?run_id=run_1&limit=200');
+    expect(out()).toMatch(/fwa_1 +demo +run_1 +payments\.issue_refund +agent-7 +awaiting +1 of 2/);
+  });
+  it('shows what would be done, for whom, and who agreed', async () => {
+    const { call, out } = desk(answers);
+    await call('approvals', 'show', 'fwa_1');
+    for (const part of ['{"amount_minor":500000}', 'on behalf of', 'asha', 'olga at 1970-01-01', DIGEST, ' left)']) expect(out()).toContain(part);
+  });
+  it('is answered about exactly the action that was shown', async () => {
+    const { call, asked } = desk(answers);
+    expect(await call('approvals', 'approve', 'fwa_1', '--yes', '--reason', 'seen')).toBe(0);
+    expect(asked.at(-1)).toMatchObject({ path: '/v1/forward-approvals/fwa_1/approve', body: { action_digest: DIGEST, reason: 'seen' } });
+    expect(await call('approvals', 'deny', 'fwa_1', '--yes', '--digest', 'cd'.repeat(32))).toBe(EXIT_CODES.refused.code);
+    expect(await desk(answers, 'n').call('approvals', 'deny', 'fwa_1')).toBe(EXIT_CODES.declined.code);
+  });
+});
+
 describe('a call that cannot work', () => {
   it('says which address is missing', async () => {
     const { call, note } = desk({}, null, {});

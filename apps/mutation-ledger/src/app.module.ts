@@ -14,11 +14,15 @@ import { MUTATIONS_LOG } from './outbound/mutation-statements.js';
 /** Connections that reads of people take from those of the loop, at the most; and how long one may run, milliseconds. */
 const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 
+/** Longest wait before workers are asked again, milliseconds. */
+const ASK_MAX_MS = 60_000;
+
 export function serviceSpec(config: LedgerConfig): ServiceSpec {
-  const { concludeWithinMs } = config;
+  const { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, askBaseMs, warnLeadMs } = config;
+  const policy = { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, backoff: { baseMs: askBaseMs, maxMs: ASK_MAX_MS }, warnLeadMs };
   return {
     name: 'mutation-ledger', commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG,
-    cores: () => [assumptionsCore(), mutationsCore({ concludeWithinMs })],
+    cores: () => [assumptionsCore(), mutationsCore(policy)],
     controllers: [MutationsController, EffectsController, ResolveController],
     providers: [{ provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },

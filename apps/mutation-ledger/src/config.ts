@@ -1,11 +1,16 @@
 // Environment of the mutation ledger.
-import { integer } from '@recourse/config';
+import { integer, secretFile } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import { SERVICE_CONFIG } from '@recourse/service';
 
 export const CONFIG = {
   ...SERVICE_CONFIG,
   concludeWithinMs: integer('RECOURSE_CONCLUDE_WITHIN_MS', { doc: 'How long an intent or an uncertain outcome may stand before a person is asked.', min: 1_000, max: 30 * 86_400_000, unit: 'milliseconds', fallback: '900000' }),
+  leaseKey: secretFile('RECOURSE_LEASE_KEY_FILE', { doc: 'Secret of the leases: nobody can answer a request that they were not sent.' }),
+  leaseMs: integer('RECOURSE_LEASE_MS', { doc: 'Longest a worker may hold a leg.', min: 1_000, max: 3_600_000, unit: 'milliseconds', fallback: '30000' }),
+  askAttemptsMax: integer('RECOURSE_ASK_ATTEMPTS_MAX', { doc: 'How often workers are asked the same about a forward action before a person is.', min: 1, max: 20, unit: null, fallback: '5' }),
+  askBaseMs: integer('RECOURSE_ASK_BASE_MS', { doc: 'Wait before workers are asked again; doubles with each attempt, up to a minute.', min: 10, max: 60_000, unit: 'milliseconds', fallback: '1000' }),
+  warnLeadMs: integer('RECOURSE_WARN_LEAD_MS', { doc: 'How long before a window closes people are warned; of a short window, when a tenth of it is left.', min: 1_000, max: 30 * 86_400_000, unit: 'milliseconds', fallback: '3600000' }),
 } as const;
 
 export type LedgerConfig = ConfigOf<typeof CONFIG>;

@@ -1,11 +1,12 @@
 // The drifted refund as records, for the specs of this service: what the ledger marks, people command and workers report.
-import { plainPayload } from '@recourse/contract';
+import { contractView, entryView, plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Decided, Outgoing, RecordInput, ServiceCore } from '@recourse/event-log';
 import type {
   CommandEnvelope, CommitRolledBack, ContractTerms, Evidence, Execution, LegReported, LegRequested, MutationRef, Observation, ObservationPhase, StepOutcome,
 } from '@recourse/messages';
-import { fact, logged, wire } from '@recourse/testing';
+import { fact, logged, memoryView, wire } from '@recourse/testing';
+import type { MemoryView } from '@recourse/testing';
 import { recoveriesCore } from './application/recoveries.core.js';
 import type { RecoveriesConfig } from './application/recoveries.core.js';
 import { rollbackIdOf } from './domain/rollback/rollback.decider.js';
@@ -39,7 +40,7 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     effect: 'money goes back to a customer', residue: 'two lines on the statement', reversal_window_ms: 900_000, call_timeout_ms: CALL_TIMEOUT,
     key_lifetime_ms: 600_000, reconcile_capability: 'payments.find_cancellation', stale_capability: 'payments.read_refund',
     stale_condition: 'observed.status == "pending"', verify_capability: 'payments.read_balance', success_condition: 'observed.refunded == 0 && bound.args.refund_id == "re_1"',
-    verify_max_attempts: 3, verify_delay_ms: 100, max_attempts: 2, ...more,
+    verify_max_attempts: 3, verify_delay_ms: 100, max_attempts: 2, hold: null, window_closed_by: [], ...more,
   };
 }
 
@@ -56,13 +57,19 @@ export function execution(more: Partial<Execution> = {}): Execution {
   return {
     tenant: TENANT, run_id: RUN, agent_id: 'refund-agent', initiator: 'ines', objective: 'settle ticket 99', step_id: 's1', call_id: 'call-1',
     capability: 'payments.issue_refund', effect_key: 'effect-1', idempotency_key: 'key-1', subject_ref: 'order/4711',
-    args: plainPayload({ order: '4711', amount_minor: 4_900 }), result: null, external_transaction_ref: 're_1', value: { amount_minor: 4_900, currency: 'EUR' }, ...more,
+    args: plainPayload({ order: '4711', amount_minor: 4_900 }), result: null, external_transaction_ref: 're_1', value: { amount_minor: 4_900, currency: 'EUR' },
+    prior_value: null, rehearsal: null, staged_ref: null, ...more,
   };
 }
 
 export const EVIDENCE: Evidence = {
   kind: 'observation', event_id: 'ev-1', ref: 'order/4711#not_shipped', source: 'warehouse', statement: null, stated_at: 5_000, partition: 0, position: 3,
 };
+
+/** What the registry's log says, folded; empty until a spec appends. Both views read the same log. */
+export function views(): { readonly contracts: MemoryView; readonly entries: MemoryView } {
+  return { contracts: memoryView(contractView), entries: memoryView(entryView) };
+}
 
 type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 

@@ -19,6 +19,9 @@ import type { StackFacts } from './stack.js';
 export const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
+/** Services that ask workers. */
+const LEASING: readonly ServiceName[] = ['mutation-ledger', 'recovery-orchestrator'];
+
 export interface SystemOptions {
   /** Where keys and the processes' own files live. */
   readonly dataDir: string;
@@ -127,7 +130,7 @@ function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
         RECOURSE_KAFKA_BROKERS: (plan.serviceBrokers ?? plan.stack.kafka.brokers).join(','), RECOURSE_REGISTRY_URL: plan.stack.registryUrl, RECOURSE_LOG_ID: plan.logId,
         RECOURSE_DATABASE_URL: plan.databases[service].url, RECOURSE_HTTP_PORT: port, RECOURSE_JWKS_URL: `http://127.0.0.1:${String(plan.ports['issuer'])}/jwks.json`,
         RECOURSE_JWT_ISSUER: ISSUER, RECOURSE_JWT_AUDIENCE: AUDIENCE, RECOURSE_EDGE_KEY_FILE: plan.secrets.edgeKeyFile, RECOURSE_INSTANCE: String(index + 1),
-        ...(service === 'recovery-orchestrator' ? { RECOURSE_LEASE_KEY_FILE: plan.secrets.leaseKeyFile, RECOURSE_LEASE_MS: '5000' } : {}),
+        ...(LEASING.includes(service) ? { RECOURSE_LEASE_KEY_FILE: plan.secrets.leaseKeyFile, RECOURSE_LEASE_MS: '5000' } : {}),
         ...plan.serviceEnv,
       },
     };

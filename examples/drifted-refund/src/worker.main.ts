@@ -1,7 +1,7 @@
 // Worker of the adapter payments: reverses refunds and observes them.
 import { join } from 'node:path';
 import type { Json } from '@recourse/kernel';
-import { createWorker, FileClaimStore, FilePositionStore, systemClock, ToolRejected } from '@recourse/sdk';
+import { createWorker, FileClaimStore, FilePositionStore, happened, notHappened, systemClock, ToolRejected } from '@recourse/sdk';
 import type { Tool, WorkerNote } from '@recourse/sdk';
 import { z } from 'zod';
 import { GET_REFUND, REVERSE_REFUND } from './common/contracts.js';
@@ -12,6 +12,7 @@ import { reachRecourse, untilReached } from './common/recourse.js';
 import { answering, serve } from './common/serve.js';
 
 const argsShape = z.object({ refund_id: z.string().min(1) });
+const effectsShape = z.object({ effects: z.array(z.object({ kind: z.string(), key: z.string(), refund_id: z.string() })) });
 /** Longest a call to the provider may take; a leg may ask for less. */
 const CALL_TIMEOUT_MS = 2_000;
 /** Notes kept for whoever asks. */
@@ -45,7 +46,14 @@ function reverseRefund(): Tool {
 }
 
 function getRefund(): Tool {
-  return (args) => askProvider(`/refunds/${idOf(args)}`);
+  return (args, { phase, idempotencyKey }) => (phase === 'reconcile' && !argsShape.safeParse(args).success ? findRefund(idempotencyKey) : askProvider(`/refunds/${idOf(args)}`));
+}
+
+/** Whether the refund of a forward call is there: the provider's list of effects names the key of each. */
+async function findRefund(key: string): Promise<Json> {
+  const { effects } = effectsShape.parse(await askProvider('/effects'));
+  const made = effects.find((effect) => effect.kind === 'refund' && effect.key === key);
+  return made === undefined ? notHappened() : happened(await askProvider(`/refunds/${encodeURIComponent(made.refund_id)}`), made.refund_id);
 }
 
 /** Only a refusal of the provider, or a request that never left, proves that nothing happened. */

@@ -101,8 +101,8 @@ function costOf({ recovery_cost }: Contract, isBack: boolean): string {
 
 const UNITS = [['d', 86_400_000], ['h', 3_600_000], ['min', 60_000], ['s', 1_000], ['ms', 1]] as const;
 
-/** A span in its largest two units. */
-function spanOf(ms: number): string {
+/** A span of milliseconds in its largest two units. */
+export function spanOf(ms: number): string {
   let left = ms;
   const parts = UNITS.flatMap(([unit, size]) => { const count = Math.floor(left / size); left -= count * size; return count === 0 ? [] : [`${count} ${unit}`]; });
   return parts.length === 0 ? '0 ms' : parts.slice(0, 2).join(' ');
@@ -112,8 +112,14 @@ const QUESTIONS: readonly (readonly [keyof UndoAnswer, string])[] = [
   ['can_it_be_undone', 'Can it be undone?'], ['by_when', 'By when?'], ['by_whom', 'By whom?'], ['verified_how', 'Verified how?'], ['at_what_cost', 'At what cost?'], ['with_which_residue', 'With which residue?'],
 ];
 
+/** Questions and answers on one screen; `more` is asked before the six. */
+export function screen(heading: string, answers: Readonly<Record<string, unknown>>, more: readonly (readonly [string, string])[] = []): string {
+  const asked = [...more, ...QUESTIONS];
+  const width = Math.max(...asked.map(([, question]) => question.length));
+  return [heading, '', ...asked.map(([field, question]) => `${question.padEnd(width)}  ${String(answers[field])}`)].join('\n');
+}
+
 /** The answer on one screen. */
 export function answerText(answer: UndoAnswer): string {
-  const width = Math.max(...QUESTIONS.map(([, question]) => question.length));
-  return [`${answer.capability}, version ${answer.version}`, '', ...QUESTIONS.map(([field, question]) => `${question.padEnd(width)}  ${String(answer[field])}`)].join('\n');
+  return screen(`${answer.capability}, version ${answer.version}`, { ...answer });
 }

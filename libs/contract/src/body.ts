@@ -26,8 +26,21 @@ export function parseContract(body: string): ParsedContract {
   return read.problems.length === 0 ? { ok: true, contract: read.draft as Contract } : { ok: false, problems: read.problems };
 }
 
+/** Contracts kept as they were read, at the most: each is parsed, checked and read again by several rules within one decision. */
+const READ_MAX = 256;
+const readOf = new Map<string, ReadContract>();
+
 /** Reads a contract and keeps what is well, so that the rules can speak about the rest in the same answer. */
 export function readContract(body: string): ReadContract {
+  const known = readOf.get(body);
+  if (known !== undefined) return known;
+  if (readOf.size >= READ_MAX) readOf.clear();
+  const read = readAnew(body);
+  if (body.length <= BODY_BYTES_MAX) readOf.set(body, read);
+  return read;
+}
+
+function readAnew(body: string): ReadContract {
   const json = jsonOf(body);
   if (json === undefined) return { draft: {}, problems: [problem('CONTRACT_NOT_JSON', '', 'the contract is not a JSON object')] };
   const textual = textProblems(body, json);

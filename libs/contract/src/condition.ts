@@ -29,6 +29,8 @@ const COMPILED_MAX = 4_096;
 
 type Evaluate = ReturnType<typeof plan>;
 const compiled = new Map<string, Evaluate>();
+const problems = new Map<string, string | null>();
+const selected = new Map<string, readonly string[]>();
 const environment = celEnv();
 
 /** Builds the `bound` facts of a condition. */
@@ -59,6 +61,13 @@ export function evaluateExpression(expression: string, facts: Readonly<Record<st
 
 /** Says what is wrong with an expression before it is ever judged; null when it compiles. */
 export function conditionProblem(expression: string, variables: readonly string[] = CONDITION_VARIABLES): string | null {
+  const id = `${variables.join()}\u0000${expression}`;
+  let found = problems.get(id);
+  if (found === undefined) keep(problems, id, found = problemOf(expression, variables));
+  return found;
+}
+
+function problemOf(expression: string, variables: readonly string[]): string | null {
   try {
     const tree = parse(expression);
     plan(environment, tree);
@@ -86,11 +95,13 @@ function unboundProblem(expression: string): string | null {
  *         expression that does not parse reads nothing.
  */
 export function readsOf(expression: string, source: string): readonly string[] {
-  try {
-    return unique(selections(parse(expression).expr).filter((path) => path.startsWith(`${source}.`)).map((path) => path.slice(source.length + 1)).filter((name) => !name.includes('.')));
-  } catch {
-    return [];
-  }
+  let paths = selected.get(expression);
+  if (paths === undefined) keep(selected, expression, paths = selectedBy(expression));
+  return unique(paths.filter((path) => path.startsWith(`${source}.`)).map((path) => path.slice(source.length + 1)).filter((name) => !name.includes('.')));
+}
+
+function selectedBy(expression: string): readonly string[] {
+  try { return selections(parse(expression).expr); } catch { return []; }
 }
 
 /** Every selection of members from a name, as a dotted path. */
@@ -115,10 +126,15 @@ function pathOf(node: unknown): string | null {
 function compile(expression: string): Evaluate {
   const known = compiled.get(expression);
   if (known !== undefined) return known;
-  if (compiled.size >= COMPILED_MAX) compiled.clear();
   const made = plan(environment, parse(expression));
-  compiled.set(expression, made);
+  keep(compiled, expression, made);
   return made;
+}
+
+/** Keeps what an expression was found to be, in memory that does not grow. */
+function keep<Found>(found: Map<string, Found>, id: string, value: Found): void {
+  if (found.size >= COMPILED_MAX) found.clear();
+  found.set(id, value);
 }
 
 function celOf(value: Json): CelInput {

@@ -1,5 +1,5 @@
 // Terms: what of a contract a mutation carries along, with the defaults resolved (L2).
-import type { ContractTerms } from '@recourse/messages';
+import type { ContractTerms, HoldTerms } from '@recourse/messages';
 import { adapterOf, reversalCapabilityOf, windowOf } from './class.js';
 import type { Contract } from './shape.js';
 
@@ -28,7 +28,7 @@ export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
     impact: contract.impact,
     effect: contract.effect,
     residue: contract.residue ?? null,
-    reversal_window_ms: reversal === null ? null : windowOf(contract),
+    reversal_window_ms: reversal === null ? null : availableFor(contract),
     call_timeout_ms: contract.call_timeout_ms ?? CALL_TIMEOUT_MS,
     key_lifetime_ms: contract.idempotency?.key_lifetime_ms ?? null,
     reconcile_capability: contract.reconcile_capability ?? null,
@@ -39,5 +39,21 @@ export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
     verify_max_attempts: contract.verification?.max_attempts ?? 1,
     verify_delay_ms: contract.verification?.delay_ms ?? VERIFY_DELAY_MS,
     max_attempts: contract.max_attempts ?? MAX_ATTEMPTS,
+    hold: holdOf(contract),
+    window_closed_by: contract.window_closed_by ?? [],
+  };
+}
+
+/** Window of the reversal, milliseconds: what lies behind a tombstone can be restored only as long as the tombstone is kept (A54). */
+function availableFor(contract: Contract): number | null {
+  const bounds = [windowOf(contract), contract.techniques?.tombstone_ttl_ms ?? null].filter((bound) => bound !== null);
+  return bounds.length === 0 ? null : Math.min(...bounds);
+}
+
+function holdOf({ commit_hold_ms: holdMs = 0, cancel_capability, precondition, techniques }: Contract): HoldTerms | null {
+  if (holdMs === 0) return null;
+  return {
+    hold_ms: holdMs, cancel_capability: cancel_capability ?? null, precondition_capability: precondition?.observe_capability ?? null,
+    precondition_condition: precondition?.condition ?? null, is_reservation: techniques?.reservation === true,
   };
 }

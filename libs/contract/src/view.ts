@@ -1,8 +1,10 @@
 // The contracts log folded into a map, and how contracts are read out of it.
 //
-// Entries: `digest/<hex>` is every version ever registered; `name/<capability>` is the latest, as long as it is not retired.
+// Entries: `digest/<hex>` is every version ever registered; `name/<capability>` is the latest, as long as it is not retired;
+// `closer/<capability>` says that some contract names this capability as what closes a window.
 import { InvariantViolation } from '@recourse/kernel';
 import { parseContract } from './body.js';
+import { CAPABILITY_PATTERN } from './shape.js';
 import type { Contract } from './shape.js';
 
 type Doc = Readonly<Record<string, unknown>>;
@@ -44,8 +46,18 @@ function registered(body: Doc): readonly (readonly [string, Doc])[] {
   return [
     [`digest/${digest}`, { body: body['body'], retired: false }],
     [`name/${String(body['name'])}`, { digest, version: body['version'], body: body['body'] }],
+    ...closersOf(String(body['body'])),
   ];
 }
+
+/** A capability that closed windows once closes those of the mutations that are still open under that version. */
+function closersOf(body: string): readonly (readonly [string, Doc])[] {
+  const named = body.includes('"window_closed_by"') ? (JSON.parse(body) as Pick<Contract, 'window_closed_by'>).window_closed_by ?? [] : []; // bodies are contracts in JSON
+  return named.filter((event) => CAPABILITY_PATTERN.test(event)).map((event) => [`closer/${event}`, { names: event }] as const);
+}
+
+/** Does an execution of this capability close windows under some contract? */
+export function isCloser(view: ContractEntries, capability: string): boolean { return view.get(`closer/${capability}`) !== undefined; }
 
 function retired(body: Doc, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] {
   const digest = hexOf(body['digest']);

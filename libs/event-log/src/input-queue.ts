@@ -34,6 +34,7 @@ interface Position { offset: number; head: Head }
 interface Waiting { readonly spec: InputSpec; readonly partition: number; readonly record: FetchedRecord }
 
 const ZEROS = Buffer.alloc(32);
+const NO_ITEMS: readonly QueueItem[] = [];
 export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
 
 export class InputQueue {
@@ -108,9 +109,9 @@ export class InputQueue {
   }
 
   /** The first items, left in the queue until `drop`. */
-  peek(max: number): readonly QueueItem[] { return this.#items.slice(0, max); }
+  peek(max: number): readonly QueueItem[] { return this.#items.length === 0 ? NO_ITEMS : this.#items.slice(0, max); }
 
-  drop(count: number): void { this.#items = this.#items.slice(count); }
+  drop(count: number): void { if (count > 0) this.#items = this.#items.slice(count); }
 
   async #judgeWire({ spec, partition, record }: Waiting): Promise<QueueItem> {
     const cursor: StoredCursor = { topic: spec.topic, partition, offset: record.offset + 1, seq: 0, hash: ZEROS };

@@ -128,13 +128,11 @@ class MemoryPartitionStore implements PartitionStore {
     await this.enter('due');
     const data = this.read();
     const timers: { address: RowAddress; dueAt: number }[] = [];
-    for (const [kind, groups] of data.kinds) {
-      for (const [group, rows] of groups) {
-        for (const [key, { dueAt }] of rows) {
-          if (dueAt !== null && dueAt <= until) timers.push({ address: { kind, group, key }, dueAt });
-        }
-      }
-    }
+    data.kinds.forEach((groups, kind) => {
+      groups.forEach((rows, group) => {
+        rows.forEach(({ dueAt }, key) => { if (dueAt !== null && dueAt <= until) timers.push({ address: { kind, group, key }, dueAt }); });
+      });
+    });
     return timers.sort((a, b) => a.dueAt - b.dueAt || compareAddress(a.address, b.address)).slice(0, limit);
   }
 
@@ -201,10 +199,12 @@ function rowsOfKind(kind: string, groups: Groups | undefined): readonly Row[] {
 
 function rowsOf(kind: string, group: string, rows: Map<string, StoredRow> | undefined): readonly Row[] {
   if (!rows) return [];
-  return [...rows].sort(([a], [b]) => compareText(a, b)).map(([key, { dueAt, doc }]) => ({ kind, group, key, dueAt, doc: Buffer.isBuffer(doc) ? decodeDoc(doc) : doc }));
+  const entries = rows.size < 2 ? [...rows] : [...rows].sort(([a], [b]) => compareText(a, b));
+  return entries.map(([key, { dueAt, doc }]) => ({ kind, group, key, dueAt, doc: Buffer.isBuffer(doc) ? decodeDoc(doc) : doc }));
 }
 
 function distinct(groups: readonly GroupAddress[]): readonly GroupAddress[] {
+  if (groups.length < 2) return groups;
   const seen = new Set<string>();
   return groups.filter(({ kind, group }) => {
     const id = `${kind}\0${group}`;

@@ -76,7 +76,7 @@ export class Obligations {
   }
 
   /** Owed again: the first of them, for the loop to ask whether they still are. */
-  again(): readonly OwedAgain[] { return this.#again.slice(0, AGAIN_MAX); }
+  again(): readonly OwedAgain[] { return this.#again.length === 0 ? this.#again : this.#again.slice(0, AGAIN_MAX); }
 
   /** These are owed no more. */
   drop(items: readonly OwedAgain[]): void {

@@ -7,7 +7,7 @@
 //   I2. After an append that was not accepted the writer is useless until `reread`.
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import { FRAME_SIZE, genesisHead, leafHash, readHead, schemaIdOf } from '@recourse/chain';
-import type { Head } from '@recourse/chain';
+import type { Head, Verdict } from '@recourse/chain';
 import type { Codecs } from '@recourse/messages';
 import type { FetchedRecord, Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/kafka';
 import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend } from './loop.decisions.js';
@@ -114,7 +114,8 @@ export class OwnLog {
     try {
       for (const record of records) {
         if (record.offset < this.#position.offset) continue;
-        const placed = await this.#take(record);
+        const verdict = this.#judge(this.#position.head, record, this.options.codecs.fingerprintOf);
+        const placed = this.#place(record, verdict.kind === 'unknown_schema' ? await this.#judgeLoaded(verdict.id, record) : verdict);
         if (placed !== null) accepted.push(placed);
       }
       return null;
@@ -174,13 +175,13 @@ export class OwnLog {
     return this.#reader;
   }
 
-  async #take(record: FetchedRecord): Promise<PlacedRecord | null> {
+  async #judgeLoaded(id: number, record: FetchedRecord): Promise<Verdict> {
     const { codecs } = this.options;
-    let verdict = this.#judge(this.#position.head, record, codecs.fingerprintOf);
-    if (verdict.kind === 'unknown_schema') {
-      await codecs.load(verdict.id);
-      verdict = this.#judge(this.#position.head, record, codecs.fingerprintOf);
-    }
+    await codecs.load(id);
+    return this.#judge(this.#position.head, record, codecs.fingerprintOf);
+  }
+
+  #place(record: FetchedRecord, verdict: Verdict): PlacedRecord | null {
     const offset = record.offset + 1;
     if (verdict.kind === 'unknown_schema') throw new Failure('UNKNOWN_SCHEMA', `schema ${verdict.id} in ${this.options.topic}`);
     if (verdict.kind === 'void') {
@@ -188,15 +189,14 @@ export class OwnLog {
       this.#position = { head: this.#position.head, offset };
       return null;
     }
-    const placed = await this.#decode(record, verdict.head);
+    const placed = this.#decode(record, verdict.head);
     this.#position = { head: verdict.head, offset };
     return placed;
   }
 
-  async #decode(record: FetchedRecord, head: Head): Promise<PlacedRecord> {
+  /** It was judged, so its schema is at hand: the hash needs the fingerprint that comes with it. */
+  #decode(record: FetchedRecord, head: Head): PlacedRecord {
     const { codecs, topic } = this.options;
-    const id = schemaIdOf(record.value);
-    if (id !== null) await codecs.load(id);
     const decoded = codecs.decodeSync(record.value);
     if (decoded.kind !== 'decoded') throw new Failure('UNKNOWN_SCHEMA', `${topic}: accepted record ${head.seq} is ${decoded.kind}`);
     return { ...acceptedOf(decoded.type, decoded.body as Doc, head), offset: record.offset, key: record.key?.toString('utf8') ?? '' };
@@ -242,10 +242,11 @@ export class BatchSealer {
    * Shape:  the body is what a decoder makes of the very bytes, so that evolve sees what a replay will see.
    * Errors: InvariantViolation when the body does not fit its schema.
    */
-  add(decided: Decided, key: string, extra: Doc = {}): AcceptedRecord {
+  add(decided: Decided, key: string, extra?: Doc): AcceptedRecord {
     const { codecs, topic } = this.options;
     const seq = this.#head.seq + 1;
-    const body = { ...decided.body, ...extra, seq, prev_hash: this.#head.hash, decided_at: this.decidedAt };
+    const stated = extra === undefined ? decided.body : { ...decided.body, ...extra };
+    const body = { ...stated, seq, prev_hash: this.#head.hash, decided_at: this.decidedAt };
     const value = codecs.encode(topic, decided.type, body);
     const fingerprint = codecs.fingerprintOf(schemaIdOf(value) ?? -1);
     if (fingerprint === null) throw new InvariantViolation('own-log', `${decided.type} has no fingerprint`);

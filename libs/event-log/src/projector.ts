@@ -80,7 +80,7 @@ export class Projector {
       if (last === undefined) continue;
       this.#busy = true;
       try {
-        const result = await this.store.project(this.#from, last.to, taken.flatMap(({ changes }) => changes));
+        const result = await this.store.project(this.#from, last.to, taken.length === 1 ? last.changes : taken.flatMap(({ changes }) => changes));
         this.transactions += 1;
         failures = 0;
         if (epoch === this.#epoch) this.#settle(result === 'projected', taken.length, last.to);

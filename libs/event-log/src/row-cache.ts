@@ -11,69 +11,97 @@ type Group = ReadonlyMap<string, Row>;
 const EMPTY: Group = new Map();
 const NO_DOCS: readonly Doc[] = [];
 
-export const groupId = (kind: string, group: string): string => `${kind}\u0000${group}`;
+/** One group by its address. Looked up by kind, then group: joining the two into one key for every read costs more than reading. */
+interface Held<Rows extends Group> { readonly kind: string; readonly group: string; rows: Rows }
+
+class GroupTable<Rows extends Group> {
+  readonly #kinds = new Map<string, Map<string, Held<Rows>>>();
+
+  find(kind: string, group: string): Held<Rows> | undefined { return this.#kinds.get(kind)?.get(group); }
+
+  add(held: Held<Rows>): Held<Rows> {
+    const groups = this.#kinds.get(held.kind);
+    if (groups === undefined) this.#kinds.set(held.kind, new Map([[held.group, held]]));
+    else groups.set(held.group, held);
+    return held;
+  }
+
+  delete({ kind, group }: Held<Rows>): void { this.#kinds.get(kind)?.delete(group); }
+  clear(): void { this.#kinds.clear(); }
+}
 
 /** What memory holds of one partition. */
 export class RowCache {
-  #groups = new Map<string, Group>();
-  #pinned = new Map<string, number>();
+  readonly #groups = new GroupTable<Group>();
+  /** Least recently changed first. */
+  readonly #order = new Set<Held<Group>>();
+  readonly #pinned = new Map<Held<Group>, number>();
 
   /** `wholeKinds` are loaded completely at start: a missing group of theirs is empty, not cold. */
   constructor(private readonly wholeKinds: ReadonlySet<string>, private readonly groupsMax: number) {}
 
   find(kind: string, group: string): Group | undefined {
-    return this.#groups.get(groupId(kind, group)) ?? (this.wholeKinds.has(kind) ? EMPTY : undefined);
+    return this.#groups.find(kind, group)?.rows ?? (this.wholeKinds.has(kind) ? EMPTY : undefined);
   }
 
   has(kind: string, group: string): boolean { return this.find(kind, group) !== undefined; }
 
   /** Takes loaded groups; those without rows become empty ones. */
   fill(groups: readonly { readonly kind: string; readonly group: string }[], rows: readonly Row[]): void {
-    const filled = new Map<string, Map<string, Row>>();
-    for (const { kind, group } of groups) filled.set(groupId(kind, group), new Map());
+    const asked = new GroupTable<Map<string, Row>>();
+    const filled = groups.map(({ kind, group }) => asked.find(kind, group) ?? asked.add({ kind, group, rows: new Map() }));
     for (const row of rows) {
-      const target = filled.get(groupId(row.kind, row.group));
+      const target = asked.find(row.kind, row.group);
       if (target === undefined) throw new InvariantViolation('row-cache', `loaded a row of ${row.kind} nobody asked for`, 'partition');
-      target.set(row.key, row);
+      target.rows.set(row.key, row);
     }
-    for (const [id, group] of filled) if (!this.#groups.has(id)) this.#groups.set(id, group);
+    for (const held of filled) if (this.#groups.find(held.kind, held.group) === undefined) this.#hold(held);
   }
 
   fillWhole(rows: readonly Row[]): void {
     for (const row of rows) {
-      const id = groupId(row.kind, row.group);
-      this.#groups.set(id, new Map(this.#groups.get(id) ?? EMPTY).set(row.key, row));
+      const { kind, group } = row;
+      const held = this.#groups.find(kind, group) ?? this.#hold({ kind, group, rows: EMPTY });
+      held.rows = new Map(held.rows).set(row.key, row);
     }
   }
 
   /** Makes a batch's changes the truth; its groups stay until `projected` reaches `seq`. */
-  commit(changed: ReadonlyMap<string, Group>, seq: number): void {
-    for (const [id, group] of changed) {
-      this.#groups.delete(id);
-      this.#groups.set(id, group);
-      this.#pinned.set(id, seq);
+  commit(changed: readonly Held<Group>[], seq: number): void {
+    for (const { kind, group, rows } of changed) {
+      const known = this.#groups.find(kind, group);
+      if (known !== undefined) { known.rows = rows; this.#order.delete(known); this.#order.add(known); }
+      this.#pinned.set(known ?? this.#hold({ kind, group, rows }), seq);
     }
   }
 
   /** Lets go of what is projected and too much, least recently changed first. */
   evict(projectedSeq: number): void {
-    for (const [id, seq] of this.#pinned) if (seq <= projectedSeq) this.#pinned.delete(id);
-    let excess = this.#groups.size - this.groupsMax;
+    for (const [held, seq] of this.#pinned) if (seq <= projectedSeq) this.#pinned.delete(held);
+    let excess = this.#order.size - this.groupsMax;
     if (excess <= 0) return;
-    for (const id of this.#groups.keys()) {
+    for (const held of this.#order) {
       if (excess <= 0) return;
-      if (this.#pinned.has(id) || this.wholeKinds.has(id.slice(0, id.indexOf('\u0000')))) continue;
-      this.#groups.delete(id);
+      if (this.#pinned.has(held) || this.wholeKinds.has(held.kind)) continue;
+      this.#groups.delete(held);
+      this.#order.delete(held);
       excess -= 1;
     }
   }
 
-  clear(): void { this.#groups.clear(); this.#pinned.clear(); }
+  clear(): void { this.#groups.clear(); this.#order.clear(); this.#pinned.clear(); }
+
+  #hold(held: Held<Group>): Held<Group> {
+    this.#order.add(held);
+    return this.#groups.add(held);
+  }
 }
 
 /** The state a batch sees while it is decided: the cache, with the changes of its own decisions on top. */
 export class Overlay implements StateView {
-  #changed = new Map<string, Map<string, Row>>();
+  readonly #own = new GroupTable<Map<string, Row>>();
+  /** In the order of their first change. */
+  readonly #changed: Held<Map<string, Row>>[] = [];
   #journal: { readonly group: Map<string, Row>; readonly key: string; readonly before: Row | undefined }[] = [];
   readonly changes: Change[] = [];
 
@@ -87,7 +115,7 @@ export class Overlay implements StateView {
   list(kind: string, group: string): readonly Doc[] {
     const rows = this.#group(kind, group);
     if (rows.size === 0) return NO_DOCS;
-    if (rows.size < 2) return [...rows.values()].map(({ doc }) => doc);
+    if (rows.size < 2) return Array.from(rows.values(), ({ doc }) => doc);
     return [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ doc }) => doc);
   }
 
@@ -106,7 +134,7 @@ export class Overlay implements StateView {
   /** A scratch copy with the changes so far, in which cold groups count as empty. */
   probe(onCold: (kind: string, group: string) => void): Overlay {
     const probe = new Overlay(this.cache, onCold);
-    for (const [id, group] of this.#changed) probe.#changed.set(id, new Map(group));
+    for (const { kind, group, rows } of this.#changed) probe.#hold(kind, group, rows);
     return probe;
   }
 
@@ -122,10 +150,10 @@ export class Overlay implements StateView {
     }
   }
 
-  get changedGroups(): ReadonlyMap<string, Group> { return this.#changed; }
+  get changedGroups(): readonly Held<Group>[] { return this.#changed; }
 
   #group(kind: string, group: string): Group {
-    const found = this.#changed.get(groupId(kind, group)) ?? this.cache.find(kind, group);
+    const found = this.#own.find(kind, group)?.rows ?? this.cache.find(kind, group);
     if (found !== undefined) return found;
     if (this.onCold === undefined) throw new NotLoaded(kind, group);
     this.onCold(kind, group);
@@ -133,11 +161,13 @@ export class Overlay implements StateView {
   }
 
   #writable(kind: string, group: string): Map<string, Row> {
-    const id = groupId(kind, group);
-    const own = this.#changed.get(id);
-    if (own !== undefined) return own;
-    const copy = new Map(this.#group(kind, group));
-    this.#changed.set(id, copy);
-    return copy;
+    return this.#own.find(kind, group)?.rows ?? this.#hold(kind, group, this.#group(kind, group));
+  }
+
+  /** Takes a copy that may be written. */
+  #hold(kind: string, group: string, rows: Group): Map<string, Row> {
+    const held = { kind, group, rows: new Map(rows) };
+    this.#changed.push(this.#own.add(held));
+    return held.rows;
   }
 }

@@ -9,6 +9,8 @@ const LOAD_MAX = 5_000;
 /** Timers of one batch. */
 const FIRE_MAX = 200;
 
+const NONE: readonly TimerInput[] = [];
+
 const idOf = ({ kind, group, key }: RowAddress): string => `${kind}\u0000${group}\u0000${key}`;
 
 export class Timers {
@@ -16,11 +18,14 @@ export class Timers {
   #spent = new Map<string, number>();
   #horizon = -Infinity;
   #complete = true;
+  /** Earliest time something comes due; undefined when that has to be looked up. */
+  #next: number | null | undefined;
 
-  clear(): void { this.#due.clear(); this.#spent.clear(); this.#horizon = -Infinity; }
+  clear(): void { this.#due.clear(); this.#spent.clear(); this.#horizon = -Infinity; this.#next = undefined; }
 
   /** Follows the changes of an accepted batch. */
   apply(changes: readonly Change[]): void {
+    this.#next = undefined;
     for (const change of changes) {
       const address = change.op === 'put' ? change.row : change.address;
       const id = idOf(address);
@@ -41,22 +46,33 @@ export class Timers {
       const id = idOf(address);
       if (!this.#due.has(id)) this.#due.set(id, { source: 'timer', address, dueAt });
     }
+    this.#next = undefined;
     this.#complete = found.length < LOAD_MAX;
     this.#horizon = this.#complete ? until : Math.max(this.#horizon, found[found.length - 1]?.dueAt ?? until);
   }
 
   /** Timers whose time has come, earliest first. */
   ready(now: number): readonly TimerInput[] {
+    const next = this.next();
+    if (next === null || next > now) return NONE;
     const ready: TimerInput[] = [];
     for (const [id, timer] of this.#due) if (timer.dueAt <= now && this.#spent.get(id) !== timer.dueAt) ready.push(timer);
     return ready.sort((a, b) => a.dueAt - b.dueAt || (idOf(a.address) < idOf(b.address) ? -1 : 1)).slice(0, FIRE_MAX);
   }
 
   /** A timer that fired and changed nothing does not fire again until its row changes. */
-  spend(timers: readonly TimerInput[]): void { for (const timer of timers) this.#spent.set(idOf(timer.address), timer.dueAt); }
+  spend(timers: readonly TimerInput[]): void {
+    if (timers.length > 0) this.#next = undefined;
+    for (const timer of timers) this.#spent.set(idOf(timer.address), timer.dueAt);
+  }
 
   /** Earliest time something comes due, or null. */
   next(): number | null {
+    if (this.#next === undefined) this.#next = this.#earliest();
+    return this.#next;
+  }
+
+  #earliest(): number | null {
     let next: number | null = null;
     for (const [id, { dueAt }] of this.#due) if (this.#spent.get(id) !== dueAt && (next === null || dueAt < next)) next = dueAt;
     return next;

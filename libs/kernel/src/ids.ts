@@ -17,5 +17,7 @@ export function sha256Hex(data: string | Uint8Array): string {
 }
 
 function joined(parts: readonly (string | number)[]): string {
-  return parts.map((part) => { const text = String(part); return `${text.length}:${text}`; }).join('');
+  let all = '';
+  for (const part of parts) { const text = String(part); all += `${text.length}:${text}`; }
+  return all;
 }

@@ -28,11 +28,13 @@ interface Shape {
 export function normalFormOf(type: AvroType): NormalForm | null {
   const fields = fieldsOf(shapeOf(type));
   if (fields === null) return null;
+  let asked: { readonly without: ReadonlySet<string>; readonly kept: readonly Field[] } | null = null;
   return (body, without) => {
     const members = body as Members; // any object can be read by name
     const read: Record<string, unknown> = {};
+    if (asked?.without !== without) asked = { without, kept: fields.filter(({ name }) => !without.has(name)) };
     try {
-      for (const field of fields) if (!without.has(field.name)) read[field.name] = valueOf(field, members);
+      for (const field of asked.kept) read[field.name] = valueOf(field, members);
     } catch (cause) {
       if (cause instanceof MalformedText) return null;
       throw cause;

@@ -4,7 +4,7 @@ export { ManualClock } from './clock.memory.js';
 export { effectKey, mutationId } from './effect-key.js';
 export type { EffectIdentity } from './effect-key.js';
 export { ASSUMPTIONS_TOPIC, createProducer, executedBody, EXECUTIONS_TOPIC, plannedBody } from './producer/producer.js';
-export type { Action, ActionOutcome, Producer, ProducerOptions, Statement } from './producer/producer.js';
+export type { Action, ActionOutcome, Preparation, Producer, ProducerOptions, Statement } from './producer/producer.js';
 export { MemoryProducer } from './producer/producer.memory.js';
 export type { Told } from './producer/producer.memory.js';
 export { RELEASE_PARTS, releaseDiff, releaseDigest, releaseRef, releaseStatement } from './release.js';
@@ -12,7 +12,7 @@ export type { ReleaseDifference, ReleasePart, ReleaseTuple } from './release.js'
 export { guard } from './guard/guard.js';
 export { actionDigestOf, actionOf } from './guard/action.js';
 export type {
-  ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardMode, GuardOptions, GuardTrouble, GuardTroubleCode, RecoveryIds, RunContext, StandardSchema,
+  ForwardContext, ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardMode, GuardOptions, GuardTrouble, GuardTroubleCode, RecoveryIds, RunContext, StandardSchema,
 } from './guard/guard.messages.js';
 export { guardCompensation } from './guard/compensation.js';
 export type { CompensationOptions } from './guard/compensation.js';
@@ -25,6 +25,10 @@ export type { Standing, StandingAnswer } from './guard/standing.port.js';
 export { HttpStanding } from './guard/standing.http.js';
 export { MemoryStanding } from './guard/standing.memory.js';
 export type { EdgeOptions } from './guard/edge.js';
+export type { Entries, EntriesAnswer, RegisteredEntry } from './entries/entries.port.js';
+export { HttpEntries } from './entries/entries.http.js';
+export { MemoryEntries } from './entries/entries.memory.js';
+export { cachedEntries } from './entries/entries.cached.js';
 export { checkArgs } from './guard/args.decisions.js';
 export type { ArgsProblem, ArgsProblemCode } from './guard/args.decisions.js';
 export type { Budget, ReservationAnswer, ReservationRequest } from './guard/budget.port.js';
@@ -33,6 +37,8 @@ export type { HttpBudgetOptions } from './guard/budget.http.js';
 export { MemoryBudget } from './guard/budget.memory.js';
 export { createWorker, RESULTS_TOPIC } from './worker/worker.js';
 export type { Worker, WorkerNote, WorkerOptions } from './worker/worker.js';
+export { closingRef, forwardFinding, happened, notHappened } from '@recourse/contract';
+export type { ForwardFinding } from '@recourse/contract';
 export { runLeg } from './worker/leg-runner.js';
 export type { LegParts } from './worker/leg-runner.js';
 export { advance, ALL_RULES, decideStep, isLeaseOver, NOT_BEGUN } from './worker/leg.decisions.js';
@@ -52,6 +58,6 @@ export type { CatalogTool } from './context/tool-catalog.js';
 export { classify, markedPayload, SENSITIVITIES, sensitivityOf } from './context/classification.decisions.js';
 export type { Classification, DataFinding, Sensitivity } from './context/classification.decisions.js';
 export { memoryReads, memoryRefusal } from './context/memory-reads.js';
-export type { MemoryItem, MemoryQuery, MemoryQueryRecord, MemoryRead, MemoryReads, MemoryReadsOptions, MemoryRefusalCode } from './context/memory-reads.js';
+export type { MemoryItem, MemoryQuery, MemoryQueryRecord, MemoryRead, MemoryReads, MemoryReadsOptions, MemoryRefusalCode, Sources } from './context/memory-reads.js';
 export { guardExecute, guardFunction, guardMcp } from './adapters/agent-tools.js';
 export type { AdapterOptions, CallPlace, McpAnswer, McpClient, McpContracts, McpTool, ToolExtras } from './adapters/agent-tools.js';

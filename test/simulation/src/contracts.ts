@@ -13,20 +13,24 @@ export interface Terms {
 }
 
 /** What a forward action is to the provider; the capability follows. */
-export type EffectKind = 'refund' | 'credit' | 'voucher' | 'limit';
+export type EffectKind = 'refund' | 'credit' | 'voucher' | 'limit' | 'transfer';
+/** What agents do themselves; a transfer is left to the ledger. */
 export const EFFECT_KINDS: readonly EffectKind[] = ['refund', 'credit', 'voucher', 'limit'];
 
 export const CAPABILITY_OF: Readonly<Record<EffectKind, string>> = {
-  refund: 'payments.issue_refund', credit: 'payments.issue_credit', voucher: 'payments.send_voucher', limit: 'payments.raise_limit',
+  refund: 'payments.issue_refund', credit: 'payments.issue_credit', voucher: 'payments.send_voucher', limit: 'payments.raise_limit', transfer: 'payments.send_transfer',
 };
 export const OBSERVE = 'payments.get_refund';
 export const REVERSE = 'payments.reverse_refund';
+export const CANCEL = 'payments.cancel_transfer';
+/** How long a transfer that is left to the ledger is held, milliseconds. */
+export const HOLD_MS = 2_500;
 
 export interface RegisteredContract { readonly name: string; readonly body: string; readonly digest: Buffer; readonly contract: Contract }
 
 /** All contracts of a world, in the order they are registered: what others name comes first. */
 export function contractsOf(terms: Terms): readonly RegisteredContract[] {
-  return [observer(terms), reversal(terms), ...EFFECT_KINDS.map((kind) => forward(kind, terms))].map(registered);
+  return [observer(terms), reversal(terms, REVERSE), reversal(terms, CANCEL), ...EFFECT_KINDS.map((kind) => forward(kind, terms)), forward('transfer', terms)].map(registered);
 }
 
 function registered(json: Readonly<Record<string, Json>>): RegisteredContract {
@@ -47,9 +51,9 @@ function observer({ callTimeoutMs }: Terms): Readonly<Record<string, Json>> {
   };
 }
 
-function reversal({ callTimeoutMs }: Terms): Readonly<Record<string, Json>> {
+function reversal({ callTimeoutMs }: Terms, name: string): Readonly<Record<string, Json>> {
   return {
-    name: REVERSE, owner: 'payments', effect: 'Takes a transaction back.', impact: 'financial', approval_mode: 'delegated', args_schema: REVERSE_ARGS,
+    name, owner: 'payments', effect: 'Takes a transaction back.', impact: 'financial', approval_mode: 'delegated', args_schema: REVERSE_ARGS,
     result_schema: OBJECT, reversal_class: 'irreversible', forward_approval: 'human', recovery_approval_mode: 'human',
     compensation_mode: { mode: 'not_supported', reason: 'A person pays again.', accepted_by: 'payments' }, risk: 'Money promised is lost.',
     idempotency: { mechanism: 'By key.' }, subject: '/refund_id', call_timeout_ms: callTimeoutMs,
@@ -72,5 +76,6 @@ function forward(kind: EffectKind, { windowMs, keyLifetimeMs, callTimeoutMs, max
     idempotency: kind === 'voucher' ? { mechanism: 'None.' } : { mechanism: 'By key.', key_lifetime_ms: keyLifetimeMs },
     subject: '/order_id', value: { amount: '/amount_minor', currency: '/currency' }, call_timeout_ms: callTimeoutMs, max_attempts: maxAttempts,
     blast_radius: { scope: 'single_subject' },
+    ...(kind === 'transfer' ? { commit_hold_ms: HOLD_MS, cancel_capability: CANCEL, precondition: { observe_capability: OBSERVE, condition: "observed.happened == false" } } : {}),
   };
 }

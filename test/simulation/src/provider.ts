@@ -2,9 +2,9 @@
 //
 // Boundary: effects, dedup by key for as long as a key lives, and what a tool call goes through on its way. No rule of ours.
 import type { Json } from '@recourse/kernel';
-import { ToolRejected } from '@recourse/sdk';
-import type { Tool, ToolContext } from '@recourse/sdk';
-import { OBSERVE, REVERSE } from './contracts.js';
+import { happened, notHappened, ToolRejected } from '@recourse/sdk';
+import type { ForwardTool, Tool, ToolContext } from '@recourse/sdk';
+import { CANCEL, CAPABILITY_OF, OBSERVE, REVERSE } from './contracts.js';
 import type { EffectKind, Terms } from './contracts.js';
 import type { Scheduler, SimActor } from './scheduler.js';
 import { SimActor as Actor } from './scheduler.js';
@@ -56,11 +56,16 @@ export interface ProviderParts {
   readonly trouble: () => number;
 }
 
+/** Keys of the stories name the transaction they are for. */
+function transactionOf(key: string): string { return key.replace(/^key-/, ''); }
+
 type Fate = 'well' | 'lost' | 'answer_lost' | 'error_before' | 'error_after' | 'phantom' | 'rejected' | 'slow';
 
 export class Provider {
   readonly transactions = new Map<string, Transaction>();
   readonly effects: Effect[] = [];
+  /** Held effects as they were let go. */
+  readonly released: { readonly order: number; readonly transactionId: string; readonly worker: string }[] = [];
   readonly calls: Call[] = [];
   #keys = new Map<string, { readonly at: number; readonly answer: Json }>();
   #network = new Actor('network', 'network');
@@ -92,12 +97,43 @@ export class Provider {
   /** The tools of a worker. */
   toolsOf(worker: SimActor): Readonly<Record<string, Tool>> {
     const tool: Tool = (args, context) => this.#call(worker, args, context);
-    return { [OBSERVE]: tool, [REVERSE]: tool };
+    return { [OBSERVE]: tool, [REVERSE]: tool, [CANCEL]: tool };
+  }
+
+  /** Forward tools of a worker: what is held goes through them. */
+  forwardToolsOf(worker: SimActor): Readonly<Record<string, ForwardTool>> {
+    const forward = (kind: EffectKind): ForwardTool => ({
+      execute: (args, { idempotencyKey }) => this.#letGo(worker, kind, args, idempotencyKey),
+      externalTransactionRef: (result) => String((result as { readonly refund_id?: string }).refund_id),
+    });
+    return { [CAPABILITY_OF.transfer]: forward('transfer') };
+  }
+
+  /** A held effect arrives; the key names it, so that it is there once. */
+  async #letGo(worker: SimActor, kind: EffectKind, args: Json, idempotencyKey: string): Promise<Json> {
+    const { scheduler, random, terms } = this.parts;
+    const fate = this.#fate(true);
+    await scheduler.pass(worker, 'tool', 'before');
+    await scheduler.sleep(this.#network, random.below(Math.max(1, Math.floor(terms.callTimeoutMs / 10))));
+    if (fate === 'lost') return new Promise<Json>(() => undefined);
+    if (fate === 'rejected') throw new ToolRejected('refused', 'the provider refuses');
+    if (fate === 'error_before') throw new Error('500');
+    const id = transactionOf(idempotencyKey);
+    this.released.push({ order: this.parts.tick(), transactionId: id, worker: worker.name });
+    this.parts.trace(() => `EFFECT ${id} let go by ${worker.name}`);
+    if (!this.transactions.has(id)) this.issue(id, kind, (args as { readonly amount_minor: number }).amount_minor);
+    await scheduler.pass(worker, 'tool', 'after');
+    if (fate === 'answer_lost') return new Promise<Json>(() => undefined);
+    if (fate === 'error_after') throw new Error('500');
+    return { refund_id: id };
   }
 
   async #call(worker: SimActor, args: Json, context: ToolContext): Promise<Json> {
     const { scheduler, random, terms, noted } = this.parts;
-    const id = String((args as { readonly refund_id?: string }).refund_id);
+    const given = (args as { readonly refund_id?: string }).refund_id;
+    // The ledger asks about a forward call by the key it carried.
+    const isForward = given === undefined;
+    const id = given ?? transactionOf(context.idempotencyKey);
     const isEffect = context.phase === 'execute';
     const fate = this.#fate(isEffect);
     if (fate !== 'well') noted(`tool ${fate}`);
@@ -105,11 +141,17 @@ export class Provider {
     // The request is under way: what becomes of its sender no longer matters to it. It arrives within the time a call may take.
     const travelMs = fate === 'slow' ? random.between(Math.floor(terms.callTimeoutMs / 2), terms.callTimeoutMs - 1) : random.below(Math.max(1, Math.floor(terms.callTimeoutMs / 10)));
     await scheduler.sleep(this.#network, travelMs);
-    const answer = this.#arrive(id, worker, context, fate, isEffect);
+    const answer = isForward ? this.#lookUp(id, fate) : this.#arrive(id, worker, context, fate, isEffect);
     await scheduler.pass(worker, 'tool', 'after');
     if (fate === 'lost' || fate === 'answer_lost') return new Promise<Json>(() => undefined);
     if (answer instanceof Error) throw answer;
     return answer;
+  }
+
+  #lookUp(id: string, fate: Fate): Json | Error {
+    if (fate === 'lost') return null;
+    if (fate === 'error_before') return new Error('500');
+    return this.transactions.has(id) ? happened({ refund_id: id }, id) : notHappened();
   }
 
   #arrive(id: string, worker: SimActor, context: ToolContext, fate: Fate, isEffect: boolean): Json | Error {

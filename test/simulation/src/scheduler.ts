@@ -28,6 +28,9 @@ export interface Operation {
 
 interface Timer { readonly at: number; readonly order: number; cancelled: boolean; readonly fire: () => void }
 
+/** Cancelled timers that are worth a sweep. */
+const CANCELLED_MIN = 64;
+
 /** Start of virtual time, epoch milliseconds. */
 export const EPOCH = 1_800_000_000_000;
 
@@ -39,6 +42,7 @@ export class Scheduler {
   #ready: Operation[] = [];
   #timers: Timer[] = [];
   #order = 0;
+  #cancelled = 0;
   /** May end an actor at this operation: true when it did. */
   interrupt: (operation: Operation) => boolean = () => false;
 
@@ -58,20 +62,20 @@ export class Scheduler {
       if (!actor.alive) return;
       if (signal instanceof AbortSignal && signal.aborted) { resolve(); return; }
       const timer = this.at(this.now + Math.max(0, ms), () => { this.#ready.push({ actor, kind: 'sleep', stage: 'before', go: resolve }); });
-      const wake = (): void => { timer.cancelled = true; if (actor.alive) resolve(); };
+      const wake = (): void => { this.#cancel(timer); if (actor.alive) resolve(); };
       if (signal instanceof Promise) void signal.then(wake);
       else signal?.addEventListener('abort', wake, { once: true });
     });
   }
 
   /** Calls back at an instant. */
-  at(at: number, fire: () => void): { cancelled: boolean } {
+  at(at: number, fire: () => void): Timer {
     const timer: Timer = { at, order: this.#order += 1, cancelled: false, fire };
     push(this.#timers, timer);
     return timer;
   }
 
-  after(ms: number, fire: () => void): { cancelled: boolean } { return this.at(this.now + ms, fire); }
+  after(ms: number, fire: () => void): Timer { return this.at(this.now + ms, fire); }
 
   thaw(actor: SimActor): void {
     actor.frozen = false;
@@ -79,14 +83,32 @@ export class Scheduler {
   }
 
   /** Completes operations and moves time until `isOver` says so; it is asked between two operations. */
-  async run(isOver: () => boolean, stepsMax: number): Promise<void> {
+  run(isOver: () => boolean, stepsMax: number): Promise<void> {
     const limit = this.steps + stepsMax;
-    for (;;) {
-      await settled();
-      if (isOver()) return;
-      if (this.steps >= limit) throw new Error(`the run did not end within ${String(stepsMax)} operations; virtual time ${String(this.now - EPOCH)} ms`);
-      if (!this.#step()) throw new Error('nothing will ever happen again, and the run is not over');
-    }
+    return new Promise((resolve, reject) => {
+      // Microtasks are exhausted before the next turn of the event loop: everything that was settled has run by then.
+      const turn = (): void => {
+        try {
+          if (isOver()) { resolve(); return; }
+          if (this.steps >= limit) throw new Error(`the run did not end within ${String(stepsMax)} operations; virtual time ${String(this.now - EPOCH)} ms`);
+          if (!this.#step()) throw new Error('nothing will ever happen again, and the run is not over');
+          setImmediate(turn);
+        } catch (cause) { reject(cause); }
+      };
+      setImmediate(turn);
+    });
+  }
+
+  /** A timer that will not fire; when half of them will not, they are thrown out together. */
+  #cancel(timer: Timer): void {
+    if (timer.cancelled) return;
+    timer.cancelled = true;
+    this.#cancelled += 1;
+    if (this.#cancelled < CANCELLED_MIN || 2 * this.#cancelled < this.#timers.length) return;
+    this.#cancelled = 0;
+    const left = this.#timers.filter(({ cancelled }) => !cancelled);
+    this.#timers = [];
+    for (const one of left) push(this.#timers, one);
   }
 
   #admit(operation: Operation): void {
@@ -138,9 +160,6 @@ export class Scheduler {
     return true;
   }
 }
-
-/** Everything that was settled has run: microtasks are exhausted before the next turn of the event loop. */
-function settled(): Promise<void> { return new Promise((resolve) => { setImmediate(resolve); }); }
 
 // A binary heap by instant, then order.
 

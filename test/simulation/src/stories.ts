@@ -3,7 +3,7 @@ import { plainPayload } from '@recourse/contract';
 import { mutationId } from '@recourse/sdk';
 import type { Json } from '@recourse/kernel';
 import type { ToolExecuted } from '@recourse/messages';
-import { CAPABILITY_OF, contractsOf, EFFECT_KINDS } from './contracts.js';
+import { CAPABILITY_OF, contractsOf, EFFECT_KINDS, HOLD_MS } from './contracts.js';
 import type { EffectKind, RegisteredContract } from './contracts.js';
 import { Outside } from './outside.js';
 import type { Caller } from './outside.js';
@@ -22,12 +22,12 @@ const ASSUMPTIONS = 'recourse.assumption-events';
 
 export type StoryKind =
   | 'execute' | 'execute_again' | 'execute_otherwise' | 'execute_late' | 'declare' | 'invalidate' | 'reaffirm' | 'state_again' | 'state_otherwise' | 'state_old'
-  | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip';
+  | 'hold' | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip';
 export type StoryWeights = Readonly<Record<StoryKind, number>>;
 
 export const STORIES: StoryWeights = {
   execute: 30, execute_again: 3, execute_otherwise: 2, execute_late: 2, declare: 6, invalidate: 9, reaffirm: 5, state_again: 1, state_otherwise: 1, state_old: 1,
-  trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3,
+  hold: 4, trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3,
 };
 
 interface Told { readonly body: ToolExecuted; readonly kind: EffectKind; readonly transaction: string }
@@ -75,6 +75,7 @@ export class Stories {
     flip: () => { this.#flip(); },
     state_again: () => { this.#stateAgain((body) => body); },
     state_otherwise: () => { this.outside.told += 1; this.#stateAgain((body) => ({ ...body, statement: plainPayload({ changed: this.#count += 1 }) })); },
+    hold: () => { void this.#hold(); },
     trigger: () => { const told = this.#someExecuted(); if (told !== null) this.#trigger(told.body); },
     trigger_early: () => { void this.#execute(0, true); this.#triggerUnknown(); },
     reserve: () => { this.#reserve(this.#random.chance(0.5) ? this.#someExecuted()?.body ?? null : null); },
@@ -130,9 +131,28 @@ export class Stories {
     await this.outside.send(EXECUTIONS, 'ToolExecuted', body.run_id, { ...body, event_id: this.#id('resolved'), outcome: 'succeeded' });
   }
 
-  async #plan(executed: ToolExecuted): Promise<void> {
+  /** Leaves an effect to the ledger, and sometimes thinks better of it: while it is held, or about when it goes. */
+  async #hold(): Promise<void> {
+    const { world } = this;
+    const random = this.#random;
+    const tenant = this.#tenant();
+    const transaction = this.#id('tx');
+    const body = this.#executionOf(tenant, this.#run(tenant), 'transfer', transaction, [this.#ref(tenant)]);
+    const contract = this.contracts.find(({ name }) => name === CAPABILITY_OF.transfer);
+    this.outside.told += 1;
+    await this.#plan({ ...body, contract_digest: contract?.digest ?? null }, true);
+    if (!random.chance(0.5)) return;
+    await world.scheduler.sleep(world.actor('producer'), random.pick([random.below(HOLD_MS), random.between(HOLD_MS - 200, HOLD_MS + 400)]));
+    if (random.chance(0.3)) { this.#trigger(body); return; }
+    const caller = random.chance(0.9) ? person(tenant, 'omar', 'operator') : person(tenant, 'mallory', 'reader');
+    void this.outside.command('recourse.ledger-commands', 'CancelMutation', body.run_id, caller, { run_id: body.run_id, mutation_id: mutationId(tenant, body.run_id, body.effect_key), reason: 'thought better of it' });
+  }
+
+  async #plan(executed: ToolExecuted, isHeld = false): Promise<void> {
     const { outcome: _outcome, result: _result, prior_value: _prior, external_transaction_ref: _ref, error_kind: _error, committed_at, ...planned } = executed;
-    await this.outside.send(EXECUTIONS, 'ToolPlanned', executed.run_id, { ...planned, event_id: `${executed.event_id}-plan`, planned_at: committed_at });
+    await this.outside.send(EXECUTIONS, 'ToolPlanned', executed.run_id, {
+      ...planned, event_id: `${executed.event_id}-plan`, planned_at: committed_at, is_held: isHeld, prior_value: null, rehearsal: null, staged_ref: null,
+    });
   }
 
   #executionOf(tenant: string, runId: string, kind: EffectKind, transaction: string, refs: readonly string[]): ToolExecuted {

@@ -56,7 +56,7 @@ export function sharedRegistry(): Promise<{ readonly registry: MemoryRegistry; r
     for (let id = 1; ; id += 1) {
       try { await codecs.load(id); } catch { break; }
     }
-    return { registry, codecs };
+    return { registry, codecs: readOnce(codecs) };
   })();
   return shared;
 }
@@ -217,7 +217,7 @@ export class World {
     const { profile, mutation } = this.options;
     const registry = this.registry.forActor(actor.name);
     const worker = createWorker({
-      kafka: this.kafkaOf(actor), codecs: createCodecs(registry), adapter: 'payments', tools: this.provider.toolsOf(actor), clock: clockOf(this.scheduler, actor),
+      kafka: this.kafkaOf(actor), codecs: createCodecs(registry), adapter: 'payments', tools: this.provider.toolsOf(actor), forwardTools: this.provider.forwardToolsOf(actor), clock: clockOf(this.scheduler, actor),
       claimStore: claimsOf(this.scheduler, this.faults, actor, this.#claims), positions: positionsOf(this.scheduler, this.faults, actor, this.#positions),
       workerId: actor.name, groupId: 'workers', callTimeoutMs: profile.terms.callTimeoutMs, rules: { ...ALL_WORKER_RULES, ...mutation?.workerRules },
       onNote: (note) => {
@@ -233,7 +233,10 @@ export class World {
     const wrap = (core: ServiceCore): ServiceCore => mutation?.core?.(core, this.mutantContext) ?? core;
     return {
       'contract-registry': [wrap(registryCore())],
-      'mutation-ledger': [wrap(assumptionsCore()), wrap(mutationsCore({ effectsMax: 4, concludeWithinMs: profile.reviewDeadlineMs, reviewDeadlineMs: profile.reviewDeadlineMs }))],
+      'mutation-ledger': [wrap(assumptionsCore()), wrap(mutationsCore({
+        effectsMax: 4, concludeWithinMs: profile.reviewDeadlineMs, reviewDeadlineMs: profile.reviewDeadlineMs,
+        leaseKey: Buffer.alloc(32, 8), leaseMs: profile.leaseMs, askAttemptsMax: 3, backoff: { baseMs: 300, maxMs: 3_000 },
+      }))],
       'recovery-orchestrator': [wrap(recoveriesCore({
         leaseKey: Buffer.alloc(32, 7), leaseMs: profile.leaseMs, reviewDeadlineMs: profile.reviewDeadlineMs, backoff: { baseMs: 300, maxMs: 3_000 }, ownerOf,
         ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),

@@ -13,7 +13,7 @@ export function commandOf(input: RecordInput): BudgetCommand {
   const asker = askerOf(body.envelope);
   switch (input.type) {
     case 'OpenBudget': return { type: 'OpenBudget', asker, scope: body.scope, scopeId: body.scope_id, currency: body.currency, ceilingMinor: body.ceiling_minor };
-    case 'ReserveBudget': return { type: 'ReserveBudget', asker, runId: body.run_id, effectKey: body.effect_key, capability: body.capability, value: body.value };
+    case 'ReserveBudget': return { type: 'ReserveBudget', asker, runId: body.run_id, effectKey: body.effect_key, capability: body.capability, value: body.value, agentId: body.agent_id };
     case 'ReleaseReservation': return { type: 'ReleaseReservation', asker, runId: body.run_id, effectKey: body.effect_key };
     case 'DecideEscalation': return { type: 'DecideEscalation', asker, escalationId: body.escalation_id, approved: body.approved, reason: body.reason };
     default: throw new InvariantViolation('budget inputs', `no command ${input.type}`);

@@ -6,7 +6,7 @@
 //   B1. All debts of a tenant are decided on the tenant's partition, one after another: that is the lock (P8).
 //   B2. `mutations` is read from every partition; a record of a tenant that lives elsewhere is somebody else's.
 //   B3. Each effect has one reservation id; whatever is said twice changes nothing the second time.
-import { CLASS_WEIGHTS, contractByDigest, contractByName, contractView, weighted, weightOf } from '@recourse/contract';
+import { CLASS_WEIGHTS, contractByDigest, contractByName, contractView, entryView, killVerdict, weighted, weightOf } from '@recourse/contract';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import type { DecideContext, Decision, Input, RecordInput, ServiceCore, StateView, TimerInput } from '@recourse/event-log';
 import { assertNever, InvariantViolation, partitionForKey } from '@recourse/kernel';
@@ -51,7 +51,7 @@ export function budgetsCore(config: BudgetsCoreConfig): ServiceCore {
       { topic: BUDGET_COMMANDS, source: 'wire', mode: 'aligned', types: BUDGET_COMMAND_TYPES },
       { topic: MUTATIONS_LOG, source: 'log', mode: 'broadcast', types: ['MutationRecorded', 'RecoverabilityChanged'], concerns: (input, partition) => isOwn(partition, input, config.partitionCount) && isOfAnEnd(input) },
     ],
-    views: [contractView],
+    views: [contractView, entryView],
     kinds: BUDGET_KINDS,
     keyOf: (record) => String(record.body['tenant']),
     needs: needsOf,
@@ -95,8 +95,10 @@ function onCommand(context: DecideContext, input: RecordInput, policy: Escalatio
 }
 
 function onReserve({ state, views, viewsFresh, now }: DecideContext, command: ReserveBudgetCommand, policy: EscalationPolicy): Decision {
-  const { asker: { tenant }, runId, effectKey, value } = command;
-  const known = contractByName(views.view(contractView.name), command.capability)?.contract;
+  const { asker: { tenant }, runId, effectKey, value, capability, agentId } = command;
+  const killed = killVerdict(views.view(entryView.name), { tenant, agent: agentId ?? '', capability });
+  if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
+  const known = contractByName(views.view(contractView.name), capability)?.contract;
   if (known === undefined && !viewsFresh) return { records: [], refresh: [contractView.name] };
   const usable = known !== undefined && (known.tenant === undefined || known.tenant === '*' || known.tenant === tenant);
   return answered(decideReserve(command, {

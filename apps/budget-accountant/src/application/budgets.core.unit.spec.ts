@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contractView } from '@recourse/contract';
+import { contractView, entryView } from '@recourse/contract';
 import { partitionForKey } from '@recourse/kernel';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
@@ -18,8 +18,32 @@ function phaseOf(accountant: CoreHarness, effect: string): unknown {
 
 describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
   const { view, digest } = refundView();
-  const start = () => harness(budgetsCore({ partitionCount: 1 }), { isRebuilt, views: { contracts: view } });
+  const start = () => harness(budgetsCore({ partitionCount: 1 }), { isRebuilt, views: { contracts: view, entries: memoryView(entryView) } });
   const withCeilings = (run: number, tenant: number) => start().when(open('run', run), 1).when(open('tenant', tenant), 2);
+
+  describe('a kill switch', () => {
+    const entries = memoryView(entryView);
+    const said = (type: 'EntryRegistered' | 'EntryRetired', scope: object): void => {
+      entries.append('s', fact(type, { kind: 'kill_switch', tenant: TENANT, name: 'stop', version: 1, digest: Buffer.alloc(32), body: JSON.stringify({ owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' }) }));
+    };
+    const ask = (effect: string, agent_id: string | null) => command('ReserveBudget', { run_id: RUN, effect_key: effect, capability: 'payments.issue_refund', value: money(100), agent_id });
+
+    it.each([[{ over: 'tenant' }, null], [{ over: 'capability', capability: 'payments.issue_refund' }, null], [{ over: 'agent', agent: 'agent-7' }, 'agent-7']])('over %j reserves nothing while it stands, and gives back all the same', (scope, agent) => {
+      const accountant = harness(budgetsCore({ partitionCount: 1 }), { isRebuilt, views: { contracts: view, entries } }).when(ask('before', agent), 1);
+      said('EntryRegistered', scope);
+      accountant.when(ask('after', agent), 2).thenNothing().thenAnswer({ status: 'rejected', httpStatus: 403, code: 'KILL_SWITCH' })
+        .when(releaseOf('before'), 3).then(fact('BudgetReleased'));
+      said('EntryRetired', scope);
+      accountant.when(ask('after', agent), 4).then(fact('BudgetReserved'));
+    });
+
+    it('over another agent, or over one nobody names, reserves', () => {
+      const accountant = harness(budgetsCore({ partitionCount: 1 }), { isRebuilt, views: { contracts: view, entries } });
+      said('EntryRegistered', { over: 'agent', agent: 'agent-7' });
+      accountant.when(ask('one', 'agent-8'), 1).then(fact('BudgetReserved')).when(ask('two', null), 2).then(fact('BudgetReserved'));
+      said('EntryRetired', { over: 'agent', agent: 'agent-7' });
+    });
+  });
 
   describe('a ceiling', () => {
     it('is set once, and asking again changes nothing', () => {
@@ -193,7 +217,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
   it('leaves tenants alone that live on another partition', () => {
     const count = 4;
     const other = stranger(TENANT, count);
-    const at = (partition: number) => harness(budgetsCore({ partitionCount: count }), { isRebuilt, partition, views: { contracts: memoryView(contractView) } });
+    const at = (partition: number) => harness(budgetsCore({ partitionCount: count }), { isRebuilt, partition, views: { contracts: memoryView(contractView), entries: memoryView(entryView) } });
     at(partitionForKey(TENANT, count)).when(recorded('a', 5), 1).then(fact('BudgetOverrun', { tenant: TENANT })).when(recorded('a', 5, { tenant: other }), 2).thenNothing()
       .when(changed('a', 'compensation_verified', other), 3).thenNothing();
     at(partitionForKey(other, count)).when(recorded('a', 5), 1).thenNothing().when(recorded('a', 5, { tenant: other }), 2).then(fact('BudgetOverrun', { tenant: other }));

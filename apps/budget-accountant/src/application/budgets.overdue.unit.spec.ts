@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { fact, harness, WAYS } from '@recourse/testing';
+import { entryView } from '@recourse/contract';
+import { fact, harness, WAYS, memoryView } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './budgets.core.js';
 import { decide, open, recorded, refundView, releaseOf, reservationOf, reserve, RUN, TENANT } from './budgets.testing.js';
@@ -11,7 +12,7 @@ const FRESH = { viewsFresh: true };
 const ADMINISTRATOR = { principal: 'root', roles: ['administrator'] };
 
 describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
-  const start = (): CoreHarness => harness(budgetsCore({ partitionCount: 1, escalationDeadlineMs: DECIDE_WITHIN, settleWithinMs: SETTLE_WITHIN }), { views: { contracts: refundView().view }, isRebuilt });
+  const start = (): CoreHarness => harness(budgetsCore({ partitionCount: 1, escalationDeadlineMs: DECIDE_WITHIN, settleWithinMs: SETTLE_WITHIN }), { views: { contracts: refundView().view, entries: memoryView(entryView) }, isRebuilt });
   const escalation = (run: CoreHarness) => run.rows('escalation')[0]?.doc;
   const overdue = (about: string, owner: string, deadline_at: number) => fact('BudgetOverdue', { reservation_id: reservationOf('e1'), tenant: TENANT, run_id: RUN, about, owner, deadline_at });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contractView } from '@recourse/contract';
+import { contractView, entryView } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { harness, memoryView } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
@@ -14,7 +14,7 @@ const RUN_CEILING = 300;
 const TENANT_CEILING = 400;
 
 function opened(): CoreHarness {
-  return harness(budgetsCore({ partitionCount: 1 }), { views: { contracts: memoryView(contractView) } }).when(open('run', RUN_CEILING), 1).when(open('tenant', TENANT_CEILING), 1);
+  return harness(budgetsCore({ partitionCount: 1 }), { views: { contracts: memoryView(contractView), entries: memoryView(entryView) } }).when(open('run', RUN_CEILING), 1).when(open('tenant', TENANT_CEILING), 1);
 }
 function usedOf(accountant: CoreHarness): readonly number[] {
   return accountant.rows('budget').map((row) => Number(row.doc['used_minor']));

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
-import { harness } from '@recourse/testing';
+import { entryView } from '@recourse/contract';
+import { harness, memoryView } from '@recourse/testing';
 import { budgetsCore, BUDGETS_LOG } from './budgets.core.js';
 import { changed, decide, open, recorded, refundView, releaseOf, reserve } from './budgets.testing.js';
 
 describe('the records of the budgets log', () => {
-  const accountant = harness(budgetsCore({ partitionCount: 1 }), { views: { contracts: refundView().view } });
+  const accountant = harness(budgetsCore({ partitionCount: 1 }), { views: { contracts: refundView().view, entries: memoryView(entryView) } });
   const inputs = [
     open('run', 100), reserve('a', 50), recorded('a', 50), changed('a', 'compensation_verified'), reserve('b', 500), decide('b', true), releaseOf('b'), recorded('c', 7),
   ];

@@ -28,7 +28,7 @@ export function open(scope: 'run' | 'tenant', ceiling: number, who: Who = {}): R
 }
 export function reserve(effect: string, amount: number, more: { readonly capability?: string; readonly currency?: string; readonly who?: Who } = {}): RecordInput {
   return command('ReserveBudget', {
-    run_id: RUN, effect_key: effect, capability: more.capability ?? 'wire.send_money', value: { amount_minor: amount, currency: more.currency ?? INR },
+    run_id: RUN, effect_key: effect, capability: more.capability ?? 'wire.send_money', value: { amount_minor: amount, currency: more.currency ?? INR }, agent_id: null,
   }, more.who);
 }
 export function releaseOf(effect: string): RecordInput { return command('ReleaseReservation', { run_id: RUN, effect_key: effect }); }

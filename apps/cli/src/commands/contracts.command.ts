@@ -1,16 +1,16 @@
 // recourse contracts … (also: recourse contract …)
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { adviceOn, answerFor, answerText, capabilitiesNamed, DRAFT_SOURCES, draftsFrom, parseContract, sourceOf } from '@recourse/contract';
-import type { Contract, DraftSource } from '@recourse/contract';
+import { capabilitiesNamed, DRAFT_SOURCES, draftsFrom, parseContract, sourceOf } from '@recourse/contract';
+import type { DraftSource } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
+import { addAnswer } from '../contracts/answer.js';
 import { changesOf, changesText } from '../contracts/changes.js';
 import { draftsText } from '../contracts/drafting.js';
 import { readDocuments, readOne, withoutSchemaLink } from '../contracts/files.js';
 import { inOrder, lintDocuments, lintText } from '../contracts/lint.js';
-import { docOf, queryText } from '../http.js';
+import { contractIn, isFile, registered } from '../contracts/reading.js';
+import { docOf } from '../http.js';
 import type { Doc } from '../http.js';
 import { formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -101,16 +101,6 @@ function addDraft(contracts: Command, act: Act): void {
     }));
 }
 
-function addAnswer(contracts: Command, act: Act): void {
-  contracts.command('answer').description('can it be undone, by when, by whom, verified how, at what cost, with which residue').argument('<name-or-file>', 'capability, or a file')
-    .option('--contract-version <n>', 'version', positiveInteger)
-    .action(act<{ contractVersion?: number }>(async (session, { contractVersion }, name = '') => {
-      const contract = isFile(session, name) ? contractIn(name, session.folder) : shaped(docOf((await registered(session, name, contractVersion))['contract']) as Json, name);
-      const answer = answerFor(contract);
-      session.show({ ...answer, advice: adviceOn(contract) }, () => answerText(answer));
-    }));
-}
-
 function addRegistration(contracts: Command, act: Act): void {
   contracts.command('register').description('registers contracts or new versions; everything wrong with one is listed at once; a weaker version waits for a second person').argument('<paths...>', 'files or folders, YAML or JSON')
     .addOption(IDEMPOTENCY_KEY())
@@ -146,23 +136,6 @@ function addRegistration(contracts: Command, act: Act): void {
 function listOf(given: readonly unknown[]): readonly string[] { return given.flat().filter((path) => typeof path === 'string'); }
 
 function tenantIn({ tenant }: Session): { readonly tenant?: string } { return tenant === null ? {} : { tenant }; }
-
-async function registered(session: Session, name: string, version: number | undefined): Promise<Doc> {
-  const query = queryText({ version: version?.toString(), tenant: session.tenant ?? undefined });
-  return session.service('contracts').get(`v1/contracts/${encodeURIComponent(name)}?${query}`);
-}
-
-/** A capability is no path: files have a suffix, or a folder before them. */
-function isFile({ folder }: Session, name: string): boolean { return /\.(?:ya?ml|json)$/.test(name) && existsSync(resolve(folder, name)); }
-
-function contractIn(path: string, folder: string): Contract { return shaped(withoutSchemaLink(readOne(path, folder).value), path); }
-
-/** Errors: CliProblem(CONTRACT_UNREADABLE) with every problem of its shape. */
-function shaped(value: Json, where: string): Contract {
-  const read = parseContract(JSON.stringify(value));
-  if (read.ok) return read.contract;
-  throw new CliProblem('CONTRACT_UNREADABLE', `${where} is no contract`, 'usage', { problems: read.problems, remedy: 'See `recourse contract lint`.' });
-}
 
 /** What is no contract yet goes last, as it is: the registry says what is wrong with it. */
 function ordered(given: readonly Json[]): readonly object[] {

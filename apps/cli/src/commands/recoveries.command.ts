@@ -3,13 +3,12 @@ import type { Command } from 'commander';
 import type { Doc, ServiceClient } from '../http.js';
 import { formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';
-import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
 import { describeStep } from './review-item.js';
+import { addVerdict } from './verdict.js';
 
 const RECOVERY_COLUMNS: readonly Column<Doc>[] = [
   { title: 'RECOVERY', of: (row) => row['recovery_id'] },
@@ -31,9 +30,6 @@ const STEP_COLUMNS: readonly Column<Doc>[] = [
 ];
 /** Recoveries that are looked through for one id. */
 const SEARCH_MAX = 10_000;
-const REASON_OF = { approve: 'approved at the command line', deny: 'denied at the command line' } as const;
-
-interface DecideOptions { readonly reason?: string; readonly yes?: boolean; readonly digest?: string; readonly idempotencyKey?: string }
 
 export function addRecoveries(program: Command, act: Act): void {
   const recoveries = program.command('recoveries').description('recoveries, and the steps that wait for a person');
@@ -47,15 +43,9 @@ export function addRecoveries(program: Command, act: Act): void {
     }));
   recoveries.command('show').description('a step as a review item, or a recovery with its steps').argument('<id>', 'id of a step, a recovery or a run')
     .action(act(async (session, _options, id) => { await showOne(session, id ?? ''); }));
-  addDecision(recoveries, act, 'approve', 'agrees to exactly the action that is shown; its digest is sent with the approval');
-  addDecision(recoveries, act, 'deny', 'refuses the action that is shown; the mutation goes to a person');
-}
-
-function addDecision(recoveries: Command, act: Act, verb: 'approve' | 'deny', description: string): void {
-  recoveries.command(verb).description(description).argument('<step>', 'step id')
-    .option('--reason <text>', 'why, in your words').option('--digest <hex>', 'refuse unless the action still has this digest').option('-y, --yes', 'do not ask')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(act<DecideOptions>((session, options, id) => decide(session, verb, id ?? '', options)));
+  const item = { path: (id: string) => `v1/steps/${encodeURIComponent(id)}`, describe: describeStep };
+  addVerdict(recoveries, act, 'approve', { ...item, argument: 'step', description: 'agrees to exactly the action that is shown; its digest is sent with the approval' });
+  addVerdict(recoveries, act, 'deny', { ...item, argument: 'step', description: 'refuses the action that is shown; the mutation goes to a person' });
 }
 
 async function showOne(session: Session, id: string): Promise<void> {
@@ -79,28 +69,4 @@ async function stepOrNull(orchestrator: ServiceClient, id: string): Promise<Doc 
     if (problem instanceof CliProblem && problem.code === 'NOT_FOUND') return null;
     throw problem;
   }
-}
-
-/** Shows the step, asks, and sends the decision with the digest that was shown. */
-async function decide(session: Session, verb: 'approve' | 'deny', id: string, options: DecideOptions): Promise<ExitKind> {
-  const { terminal } = session;
-  const orchestrator = session.service('recoveries');
-  const step = await orchestrator.get(`v1/steps/${encodeURIComponent(id)}`);
-  terminal.note(`${describeStep(step, Date.now())}\n`);
-  const digest = digestOf(step, options.digest);
-  if (options.yes !== true) {
-    if (!terminal.isInteractive) throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', { remedy: 'Pass --yes to decide without being asked.' });
-    if (!isYes(await terminal.ask(`${verb === 'approve' ? 'Approve' : 'Deny'} exactly this action (digest ${digest.slice(0, 12)}…)? [y/N] `))) return 'declined';
-  }
-  const answer = await orchestrator.command(`v1/steps/${encodeURIComponent(id)}/${verb}`, { action_digest: digest, reason: options.reason ?? REASON_OF[verb] }, options.idempotencyKey);
-  session.show(answer, () => formatFields(Object.entries(answer)));
-  return 'done';
-}
-
-/** Digest of the action that is shown. Errors: CliProblem(STEP_WRONG_PHASE, DIGEST_MISMATCH). */
-function digestOf(step: Doc, expected: string | undefined): string {
-  const digest = step['action_digest'];
-  if (typeof digest !== 'string') throw new CliProblem('STEP_WRONG_PHASE', 'the step proposes no action that could be approved or denied', 'refused');
-  if (expected !== undefined && expected.toLowerCase() !== digest) throw new CliProblem('DIGEST_MISMATCH', `the action now has the digest ${digest}`, 'refused');
-  return digest;
 }

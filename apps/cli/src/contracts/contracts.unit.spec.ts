@@ -30,7 +30,7 @@ async function call(args: readonly string[], answers: Readonly<Record<string, Js
   };
   const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
   // A token, so that nothing is asked of an issuer.
-  const code = await run(['contract', ...args], { terminal, environment: { RECOURSE_CONTRACTS_URL: 'http://contracts.test', RECOURSE_TOKEN: 't' }, folder, fetch: fetcher });
+  const code = await run(['contract', ...args], { terminal, environment: { RECOURSE_CONTRACTS_URL: 'http://contracts.test', RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 't' }, folder, fetch: fetcher });
   return { code, out: out.join('\n'), note: note.join('\n'), asked };
 }
 const json = ({ out }: { out: string }): Json => JSON.parse(out) as Json;
@@ -145,6 +145,42 @@ describe('answering for a capability', () => {
   it('asks the registry for one that is registered', async () => {
     const { out } = await call(['answer', 'payments.get_refund'], { 'GET /v1/contracts/payments.get_refund': { contract: example('payments.get_refund') } });
     expect(out).toContain('there is nothing to undo');
+  });
+});
+
+describe('answering for a mutation', () => {
+  const HOUR = 3_600_000;
+  const found = (more: Json = {}): Json => ({
+    mutation_id: 'mut_1', capability: 'payments.issue_refund', execution_state: 'succeeded', recoverability: 'reversal_available', reason: null,
+    execution: { agent_id: 'agent-7', initiator: 'asha' }, ref: { committed_at: Date.now(), reversal_expires_at: Date.now() + HOUR },
+    terms: { contract_name: 'payments.issue_refund', contract_version: 3, contract_digest: 'ab' }, ...more,
+  });
+  const registry = { 'GET /v1/contracts/payments.issue_refund': { digest: 'ab', contract: { ...example('payments.issue_refund'), version: 3 } } };
+
+  it('says on one screen whether it can be undone now, by when and by whom, under the version it executed under (A103)', async () => {
+    const { code, out, asked } = await call(['answer', 'mut_1'], { ...registry, 'GET /v1/mutations/mut_1': found() });
+    expect([code, asked.map(({ path }) => path)]).toEqual([0, ['GET /v1/mutations/mut_1', 'GET /v1/contracts/payments.issue_refund']]);
+    expect(out.split('\n').length).toBeLessThanOrEqual(24);
+    for (const part of ['under version 3', 'recoverability reversal_available', 'now, to an equivalent state: payments.reverse_refund', '59 min', 'one person with the role approver, neither agent-7 nor asha', "observed.status == 'reversed'", 'processing fee']) expect(out).toContain(part);
+  });
+
+  it('is one document for scripts', async () => {
+    const answer = json(await call(['answer', 'mut_1', '--json'], { ...registry, 'GET /v1/mutations/mut_1': found({ execution: { agent_id: 'agent-7', initiator: null } }) }));
+    expect(answer).toMatchObject({ mutation_id: 'mut_1', version: 3, is_undoable_now: true, people_needed: 2, undoability: 'compensated' });
+  });
+
+  it('says no of what executed without a contract', async () => {
+    const { out } = await call(['answer', 'mut_1'], { 'GET /v1/mutations/mut_1': found({ terms: null, recoverability: 'manual_resolution_required', reason: 'UNCONTRACTED' }) });
+    expect(out).toContain('without a contract');
+    expect(out).toContain('a person with the role administrator');
+  });
+
+  it.each([
+    ['another contract under the same version', { 'GET /v1/contracts/payments.issue_refund': { digest: 'cd', contract: example('payments.issue_refund') } }, found(), 'CONTRACT_DIFFERS'],
+    ['a state it does not know', registry, found({ recoverability: 'exploded' }), 'MUTATION_UNREADABLE'],
+  ])('refuses %s', async (_, contracts, mutation, refusal) => {
+    const { code, note } = await call(['answer', 'mut_1'], { ...contracts, 'GET /v1/mutations/mut_1': mutation });
+    expect([code, note]).toEqual([EXIT_CODES.refused.code, expect.stringContaining(refusal)]);
   });
 });
 

@@ -1,9 +1,10 @@
 // The refund story as plain data, for specs of the ledger.
 import { readFileSync } from 'node:fs';
 import { canonicalJson, deriveId } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import { contractDigest, contractView, plainPayload } from '@recourse/contract';
 import type { BroadcastView, Decided, RecordInput } from '@recourse/event-log';
-import type { AssumptionStated, Evidence, RollbackOpened, StatedVerdict, StepVerdict, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { AssumptionStated, Evidence, LegReported, LegRequested, Observation, ObservationPhase, RollbackOpened, StepReport, StatedVerdict, StepVerdict, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { fact, harness, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import type { Body } from '../domain/mutation/mutation.messages.js';
@@ -47,7 +48,7 @@ export function intent(changes: Partial<ToolPlanned> = {}): ToolPlanned {
   const { event_id, tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, contract_digest, effect_key, idempotency_key, subject_ref, args, assumption_refs } = refund();
   return {
     event_id: `${event_id}-plan`, tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, contract_digest, effect_key, idempotency_key, subject_ref, args,
-    assumption_refs, planned_at: NOW - 2_000, ...changes,
+    assumption_refs, planned_at: NOW - 2_000, is_held: false, prior_value: null, rehearsal: null, staged_ref: null, ...changes,
   };
 }
 
@@ -93,19 +94,43 @@ export interface LedgerOptions {
   readonly effectsMax?: number;
   /** From an intent or an uncertain outcome until a person is asked, milliseconds. */
   readonly concludeWithinMs?: number;
+  /** Asks workers; nobody is asked unless told. */
+  readonly asks?: boolean;
   readonly partitioner?: (ref: string) => number;
   /** Contracts that are registered; the refund contract unless told. */
   readonly contracts?: readonly string[];
 }
 
+/** How the ledger of a spec asks workers. */
+export const ASKING = { leaseKey: Buffer.alloc(32, 9), leaseMs: 5_000, marginMs: 2_000, askAttemptsMax: 2, backoff: { baseMs: 100, maxMs: 1_000 } } as const;
+
 /** Starts an empty ledger. */
-export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, partitioner, contracts: bodies = [REFUND] }: LedgerOptions = {}): Ledger {
+export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, asks = false, partitioner, contracts: bodies = [REFUND] }: LedgerOptions = {}): Ledger {
   const assumptions = memoryView(assumptionView, partitioner);
   // The fold of this view takes less of a record than a core's view is given.
   const contracts = memoryView(contractView);
   for (const body of bodies) contracts.append('payments.issue_refund', registered(body));
   const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts };
-  return { run: harness(mutationsCore({ ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }) }), { views, isRebuilt }), assumptions, contracts };
+  const config = { ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }), ...(asks ? ASKING : {}) };
+  return { run: harness(mutationsCore(config), { views, isRebuilt }), assumptions, contracts };
+}
+
+/** A worker's report on a request, under its lease unless told otherwise. */
+export function reported({ leg_id, tenant, run_id, attempt, lease_id, steps }: LegRequested, step: Partial<StepReport>, changes: Partial<LegReported> = {}): RecordInput {
+  const report: StepReport = { step_id: steps[0]?.step_id ?? '', outcome: 'unknown', observations: [], error_kind: null, detail: null, external_transaction_ref: null, ...step };
+  return wire('recourse.tool-results', 'LegReported', { leg_id, tenant, run_id, attempt, lease_id, worker_id: 'w-1', reported_at: NOW, steps: [report], ...changes }, { key: run_id });
+}
+
+/** Something a worker saw. */
+export function seen(phase: ObservationPhase, observed: Json, capability = 'payments.get_refund'): Observation {
+  return { phase, capability, observed: plainPayload(observed), observed_at: NOW };
+}
+
+/** The request that was sent in the last step. Errors: when none was. */
+export function request(run: CoreHarness): LegRequested {
+  const [sent] = run.outgoing();
+  if (sent === undefined) throw new Error('nothing was sent');
+  return sent.body as unknown as LegRequested; // the ledger sends nothing else
 }
 
 /** Appends a statement about its ref; the input as the broadcast loop sees it. */

@@ -1,7 +1,7 @@
 // Rows of the mutations log: what accepted records make of state, and nothing else does (L2).
 //
 // Rows: `mutation` by run; `named`, what a rollback or a recovery is about, by its id; `trigger`, a rollback of a commit that is not recorded, by run; `binding` and `spread` by ref.
-// Timers: a mutation at the end of its window, or when nobody told how its execution ended; a trigger once its commit is recorded, a spread until it is closed.
+// Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a trigger once its commit is recorded, a spread until it is closed.
 import { deriveId } from '@recourse/kernel';
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
 import type {
@@ -10,6 +10,9 @@ import type {
 } from '@recourse/messages';
 import { refScope } from '../domain/scope.js';
 import { effectStatusOf } from '../domain/effect/effect.decisions.js';
+import { dutyOf } from '../domain/mutation/agenda.decisions.js';
+import { closingRefsOf } from '../domain/mutation/closing.decider.js';
+import { forwardAfter, FORWARD_RECORDS, forwardOfIntent, forwardOfRecord, givenToPerson } from '../domain/mutation/forward.fold.js';
 import type { Awaited, Binding, Body, Mutation, Named, Spread, Trigger } from '../domain/mutation/mutation.messages.js';
 
 export const MUTATION_KINDS: readonly KindSpec[] = [
@@ -38,6 +41,9 @@ export function mutationIn(state: StateView, runId: string, mutationId: string):
   return doc === undefined ? undefined : mutationOf(doc);
 }
 
+/** Every mutation of a run. */
+export function mutationsIn(state: StateView, runId: string): readonly Mutation[] { return state.list('mutation', runId).map(mutationOf); }
+
 /** A remembered trigger: by tenant too, so that naming somebody else's commit takes nothing from its owner. */
 export function triggerIn(state: StateView, runId: string, tenant: string, mutationId: string): Trigger | undefined {
   return state.get('trigger', runId, triggerKey(tenant, mutationId)) as Trigger | undefined;
@@ -57,7 +63,8 @@ export function namesOf({ tenant, run_id, rollback_id }: Pick<Trigger, 'tenant' 
 /** Changes an accepted record of the mutations log makes. */
 export function evolveMutations(state: StateView, record: AcceptedRecord): readonly Change[] {
   const evolve = EVOLVE[record.type];
-  return evolve === undefined ? [] : evolve(state, record);
+  if (evolve !== undefined) return evolve(state, record);
+  return FORWARD_RECORDS.includes(record.type) ? followed(state, record) : [];
 }
 
 // Each function reads the body of its own record type: the log holds no other under that name.
@@ -70,7 +77,8 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
   },
   ExecutionOverdue: (state, { body, decidedAt }) => {
     const { run_id, mutation_id, owner, deadline_at } = body as Body<ExecutionOverdue>;
-    return changed(state, run_id, mutation_id, decidedAt, { awaited: { owner, deadline_at, is_overdue: true } });
+    const forward = mutationIn(state, run_id, mutation_id)?.forward ?? null;
+    return changed(state, run_id, mutation_id, decidedAt, { forward: forward === null ? null : givenToPerson(forward), awaited: { owner, deadline_at, is_overdue: true } });
   },
   CommitContradicted: contradicted,
   CommitRolledBack: rolledBack,
@@ -101,27 +109,42 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
   },
 };
 
+/** What workers were asked and answered moves the forward part alone. */
+function followed(state: StateView, record: AcceptedRecord): readonly Change[] {
+  const mutation = mutationIn(state, String(record.body.run_id), String(record.body.mutation_id));
+  return mutation === undefined ? [] : [putMutation({ ...mutation, ...forwardAfter(mutation, record), updated_at: record.decidedAt })];
+}
+
 function planned(_state: StateView, { body, decidedAt }: AcceptedRecord): readonly Change[] {
-  const { mutation_id, execution, terms, content_sha256, conclude_by } = body as Body<MutationPlanned>;
-  return [putMutation({
-    ...UNTOUCHED, ...identityOf(mutation_id, execution), terms, execution_state: 'planned', recoverability: 'planned', reason: null, expires_at: null,
-    created_at: decidedAt, updated_at: decidedAt, planned_sha256: content_sha256, awaited: awaitedFrom(execution, conclude_by),
-  })];
+  const intent = body as Body<MutationPlanned>;
+  const { mutation_id, execution, terms, content_sha256, conclude_by, hold_until, judged } = intent;
+  const { tenant, run_id } = execution;
+  const isHeld = hold_until !== null;
+  return [
+    putMutation({
+      ...UNTOUCHED, ...identityOf(mutation_id, execution), terms, execution_state: 'planned', recoverability: isHeld ? 'pending_commit' : 'planned', reason: null, expires_at: null,
+      created_at: decidedAt, updated_at: decidedAt, planned_sha256: content_sha256, awaited: awaitedFrom(execution, hold_until ?? conclude_by), forward: forwardOfIntent(intent, decidedAt),
+    }),
+    ...(isHeld ? judged.map(({ ref, position }) => putBinding({ mutation_id, tenant, run_id, ref, position, is_held: true })) : []),
+  ];
 }
 
 function recorded(state: StateView, { body, decidedAt, hash, seq }: AcceptedRecord): readonly Change[] {
-  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, judged, content_sha256, conclude_by } = body as Body<MutationRecorded>;
+  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, judged, content_sha256, conclude_by, reconcile_at, warn_at } = body as Body<MutationRecorded>;
   const { tenant, run_id } = execution;
   const before = mutationIn(state, run_id, mutation_id);
   const mutation = putMutation({
     ...UNTOUCHED, ...before, ...identityOf(mutation_id, execution), terms, execution_state, recoverability, reason, expires_at: ref.reversal_expires_at,
     created_at: before?.created_at ?? decidedAt, updated_at: decidedAt, ref, recorded_hash: hash, recorded_seq: seq, executed_sha256: content_sha256,
     last_error: stopsAt(execution_state, recoverability) ? reason : before?.last_error ?? null, awaited: awaitedFrom(execution, conclude_by),
+    forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at), warn_at, warned_at: null,
   });
   const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, position: before === undefined ? one.position : bindingPosition(state, tenant, mutation_id, one) }));
+  const closing = recoverability === 'reversal_available' ? closingRefsOf(ref.subject_ref, terms).map((event) => putBinding({ mutation_id, tenant, run_id, ref: event, position: 0, closes: true })) : [];
+  const released = recoverability === 'cancelled' ? (before?.forward?.refs ?? []).map((name): Change => ({ op: 'delete', address: { kind: 'binding', group: refScope(tenant, name), key: mutation_id } })) : [];
   const waiting = triggerIn(state, run_id, tenant, mutation_id);
   const fires = waiting === undefined ? [] : [put('trigger', run_id, triggerKey(tenant, mutation_id), waiting, decidedAt)];
-  return [mutation, ...bindings, ...fires];
+  return [mutation, ...bindings, ...closing, ...released, ...fires];
 }
 
 /** An execution that is recorded again stays bound where it was first: statements after that may still be spreading. */
@@ -158,7 +181,7 @@ function awaitedFrom({ agent_id }: Mutation['execution'], concludeBy: number | n
 
 const UNTOUCHED = {
   awaited: null, ref: null, recorded_hash: null, recorded_seq: null, compensation_attempts: 0, last_error: null, planned_sha256: null, executed_sha256: null, conflict_sha256: null, rollback_id: null,
-  rollback_evidence: null,
+  rollback_evidence: null, forward: null, warn_at: null, warned_at: null,
 } as const;
 
 function identityOf(mutationId: string, execution: Mutation['execution']): Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'effect_key' | 'capability' | 'subject_ref' | 'execution'> {
@@ -166,11 +189,7 @@ function identityOf(mutationId: string, execution: Mutation['execution']): Pick<
   return { mutation_id: mutationId, tenant, run_id, effect_key, capability, subject_ref, execution };
 }
 
-function putMutation(mutation: Mutation): Change {
-  const { awaited, recoverability, expires_at } = mutation;
-  const untold = awaited === null || awaited.is_overdue ? null : awaited.deadline_at;
-  return put('mutation', mutation.run_id, mutation.mutation_id, mutation, recoverability === 'reversal_available' ? expires_at : untold);
-}
+function putMutation(mutation: Mutation): Change { return put('mutation', mutation.run_id, mutation.mutation_id, mutation, dutyOf(mutation)?.at ?? null); }
 
 /** By tenant too: naming somebody else's rollback takes nothing from its owner. */
 function putNamed(named: Named): Change { return put('named', named.id, named.tenant, named); }

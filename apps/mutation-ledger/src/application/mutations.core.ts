@@ -1,22 +1,26 @@
 // The mutations log: every execution, how it is undone, and what became of it (DESIGN 6.2).
 //
-// Boundary: reads state and views, hands them to the deciders, maps their facts. Rows are made in mutation-rows.ts.
-import { deriveId, InvariantViolation } from '@recourse/kernel';
-import { contractByDigest, contractView, PayloadUnreadable } from '@recourse/contract';
+// Boundary: reads state and views, hands them to the deciders, maps their facts. Executions are taken in executions.ts, what
+// workers are asked in forward-legs.ts; rows are made in mutation-rows.ts.
+import { contractView, isClosingRef } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
-import type { AcceptedRecord, DecideContext, Decision, InputSpec, RecordInput, ServiceCore, TimerInput, ViewSpec } from '@recourse/event-log';
-import type { AssumptionStated, Execution, ToolExecuted, ToolPlanned } from '@recourse/messages';
-import type { NamedContract } from '../domain/mutation/binding.decider.js';
-import {
-  closeWindow, decideRecovery, decideRollback, escalateExecution, LEDGER_POLICY, recordConflict, recordExecution, recordIntent, rollBack, standingOfExecution, standingOfIntent,
-} from '../domain/mutation/mutation.decider.js';
+import type { AcceptedRecord, DecideContext, Decision, InputSpec, Outgoing, RecordInput, ServiceCore, StateView, TimerInput, ViewSpec } from '@recourse/event-log';
+import { InvariantViolation, isAskOfLedger } from '@recourse/kernel';
+import type { AssumptionStated, Execution, LegRequested, RollbackOpened, WorkerAsked } from '@recourse/messages';
+import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
+import { isHeld } from '../domain/mutation/hold.decider.js';
+import { decideRecovery, decideRollback, LEDGER_POLICY, rollBack } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
-import type { Body, Mutation, MutationEvent, MutationFact, ParkCode, Trigger } from '../domain/mutation/mutation.messages.js';
-import { continueSpread, contradictionsAtBinding, decideStatement, EFFECTS_MAX, judgeRefs, REFS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
+import type { Binding, Body, MutationEvent, MutationFact, Trigger } from '../domain/mutation/mutation.messages.js';
+import { continueSpread, decideStatement, EFFECTS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
+import { oneOrNone, onTool } from './executions.js';
+import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, namesOf, spreadsIn, triggerIn } from './mutation-rows.js';
 import { noticesOf } from './rollback-notices.js';
+
+export { mutationIdOf } from './executions.js';
 
 export interface MutationsConfig extends Partial<LedgerPolicy> {
   /** Most contradictions of one decision; EFFECTS_MAX unless told. */
@@ -37,9 +41,9 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     needs: (input) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input))),
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
     evolve: evolveMutations,
-    react: () => [],
-    owed: () => false,
-    owedNeeds: () => [],
+    react: requestsOf,
+    owed: isAskOwed,
+    owedNeeds: ({ key }) => [{ kind: 'mutation', group: key }],
     derived: { topic: 'recourse.rollback-notifications', derive: noticesOf },
   };
 }
@@ -57,26 +61,21 @@ export const assumptionView: ViewSpec = {
 
 const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted'] },
-  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: [] },
+  { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
+  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation'] },
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied'] },
-  { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['verdict'] === 'invalidated' && body['superseded'] !== true },
+  { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || isClosingRef(String(body['ref']))) },
 ];
-
-/** Id of the effect of a run: one mutation however often it is reported (C22). */
-export function mutationIdOf({ tenant, run_id, effect_key }: Pick<ToolExecuted, 'tenant' | 'run_id' | 'effect_key'>): string {
-  return deriveId('mut', tenant, run_id, effect_key);
-}
 
 function onEvent(context: DecideContext, input: RecordInput, policy: Policy): Decision {
   const event = eventOf(input);
   switch (event.type) {
     case 'ToolPlanned':
     case 'ToolExecuted': return onTool(context, input.key, event, policy);
-    case 'AssumptionStated': return onStatement(context, input, event.body, policy.effectsMax);
-    case 'RollbackOpened': {
-      const { run_id, mutation_id } = event.body;
-      return oneOrNone(decideRollback(event.body, mutationIn(context.state, run_id, mutation_id), triggerIn(context.state, run_id, event.body.tenant, mutation_id)));
-    }
+    case 'AssumptionStated': return onStatement(context, input, event.body, policy);
+    case 'RollbackOpened': return onRollback(context, event.body, policy);
+    case 'LegReported': return onReport(context, input, event.body, policy);
+    case 'CancelMutation': return onCancel(context, input, event.body, policy);
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':
@@ -89,93 +88,86 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
   }
 }
 
-type ToolEvent = { readonly type: 'ToolPlanned'; readonly body: ToolPlanned } | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted };
-
-function onTool(context: DecideContext, key: string, event: ToolEvent, policy: Policy): Decision {
-  if (key !== event.body.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
-  const id = mutationIdOf(event.body);
-  const mutation = mutationIn(context.state, event.body.run_id, id);
-  const standing = event.type === 'ToolPlanned' ? standingOfIntent(event.body, mutation) : standingOfExecution(event.body, mutation);
-  if (standing === 'known') return NOTHING;
-  if (standing === 'conflict' && mutation !== undefined) return oneOrNone(recordConflict(event, mutation));
-  const named = contractOf(context, event.body);
-  if (named.kind !== 'found') return named.decision;
-  try {
-    return event.type === 'ToolPlanned' ? facts(recordIntent(id, event.body, named.contract, context.now, policy)) : onExecution(context, id, event.body, named.contract, policy);
-  } catch (cause) {
-    if (cause instanceof PayloadUnreadable) return parked(cause.code, cause.message);
-    throw cause;
-  }
-}
-
-function onExecution(context: DecideContext, id: string, event: ToolExecuted, contract: NamedContract | null, policy: Policy): Decision {
-  const { tenant, run_id: runId, outcome } = event;
-  if (event.assumption_refs.length > REFS_MAX) return parked('TOO_MANY_REFS', `an execution relies on ${REFS_MAX} refs at the most`);
-  const mutation = mutationIn(context.state, runId, id);
-  const judgements = outcome === 'failed' ? [] : judgeRefs(tenant, runId, event.assumption_refs, context.views.view('assumptions'));
-  const bound = mutation === undefined ? [] : judgements.flatMap(({ judged }) => bindingsIn(context.state, refScope(tenant, judged.ref)).filter((one) => one.mutation_id === id));
-  const recorded = recordExecution(id, event, contract, judgements.map(({ judged }) => judged), mutation, context.now, policy);
-  return facts(recorded, ...contradictionsAtBinding(id, tenant, runId, judgements, bound));
-}
-
-type Named = { readonly kind: 'found'; readonly contract: NamedContract | null } | { readonly kind: 'wait'; readonly decision: Decision };
-
-/** The contract an event names: under that digest and no other (A22). An unknown one may only not have been read yet. */
-function contractOf({ views, viewsFresh }: DecideContext, { contract_digest: digest, capability, tenant }: ToolPlanned | ToolExecuted): Named {
-  if (digest === null) return { kind: 'found', contract: null };
-  const known = contractByDigest(views.view('contracts'), digest);
-  if (known === undefined) {
-    const decision = viewsFresh ? parked('CONTRACT_UNKNOWN', `no contract has the digest ${digest.toString('hex')}`) : { records: [], refresh: ['contracts'] };
-    return { kind: 'wait', decision };
-  }
-  const owner = known.contract.tenant ?? '*';
-  if (known.contract.name !== capability || (owner !== '*' && owner !== tenant)) {
-    return { kind: 'wait', decision: parked('CONTRACT_MISMATCH', `the digest is that of ${known.contract.name}, owned by ${owner}`) };
-  }
-  return { kind: 'found', contract: known };
+/** A rollback of an effect that is held cancels it: once that is recorded, the remembered trigger finds it so. */
+function onRollback(context: DecideContext, event: Body<RollbackOpened>, policy: Policy): Decision {
+  const { run_id, tenant, mutation_id, rollback_id } = event;
+  const mutation = mutationIn(context.state, run_id, mutation_id);
+  const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id));
+  if (marked === null) return NOTHING;
+  const cancelled = isHeld(mutation) && mutation.tenant === tenant ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy) : [];
+  return facts(marked, ...cancelled);
 }
 
 /** A statement is decided once the view has it: what binds from here on is judged at or after it. */
-function onStatement({ state, views, viewsFresh }: DecideContext, input: RecordInput, body: Body<AssumptionStated>, effectsMax: number): Decision {
-  if (body.verdict !== 'invalidated' || body.superseded) return NOTHING;
+function onStatement(context: DecideContext, input: RecordInput, body: Body<AssumptionStated>, policy: Policy): Decision {
+  const { state, views, viewsFresh } = context;
+  const isEvent = isClosingRef(body.ref);
+  if (body.superseded || (body.verdict !== 'invalidated' && !isEvent)) return NOTHING;
   if (views.view('assumptions').position(input.partition) < input.seq) {
     if (viewsFresh) throw new InvariantViolation('judged-at', `the view is behind a statement at ${input.partition}/${input.seq}`, 'partition');
     return { records: [], refresh: ['assumptions'] };
   }
   const scope = refScope(body.tenant, body.ref);
-  return facts(...decideStatement(body, input.partition, input.seq, bindingsIn(state, scope), spreadsIn(state, scope), effectsMax));
+  const bindings = bindingsIn(state, scope);
+  const closed = closedByStatement(body, bindings).flatMap((binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body) ?? []);
+  const contradicted = decideStatement(body, input.partition, input.seq, bindings, spreadsIn(state, scope), policy.effectsMax);
+  return facts(...closed, ...withCancels(context, contradicted, bindings, policy));
 }
 
-function onTimer({ state, now }: DecideContext, { address: { kind, group, key } }: TimerInput, policy: Policy): Decision {
-  if (kind === 'spread') return facts(...continueSpread(spreadsIn(state, group), bindingsIn(state, group), policy.effectsMax));
+/** Where a contradicted effect is still held, it is cancelled in the same decision. */
+function withCancels(context: DecideContext, decided: readonly MutationFact[], bindings: readonly Binding[], policy: Policy): readonly MutationFact[] {
+  const held = new Set(bindings.filter((binding) => binding.is_held === true).map((binding) => binding.mutation_id));
+  if (held.size === 0) return decided;
+  return decided.flatMap((fact) => {
+    if (fact.type !== 'CommitContradicted' || !held.has(fact.body.mutation_id)) return [fact];
+    const mutation = mutationIn(context.state, fact.body.run_id, fact.body.mutation_id);
+    return isHeld(mutation) ? [fact, ...cancels(context, mutation, 'REF_INVALIDATED', fact.body.evidence.event_id, policy)] : [fact];
+  });
+}
+
+function onTimer(context: DecideContext, { address: { kind, group, key } }: TimerInput, policy: Policy): Decision {
+  const { state } = context;
+  if (kind === 'spread') {
+    const bindings = bindingsIn(state, group);
+    return facts(...withCancels(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings, policy));
+  }
   if (kind === 'mutation') {
     const mutation = mutationIn(state, group, key);
-    return mutation === undefined ? NOTHING : oneOrNone(windowEnd(mutation, now) ?? escalateExecution(mutation, now, policy));
+    return mutation === undefined ? NOTHING : onDue(context, mutation, policy);
   }
   const waiting = state.get(kind, group, key) as Trigger | undefined;
   const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
   return waiting !== undefined && isRecorded(commit) ? oneOrNone(rollBack(commit, waiting)) : NOTHING;
 }
 
-function windowEnd(mutation: Mutation, now: number): MutationFact | null {
-  return isRecorded(mutation) && mutation.expires_at !== null && mutation.expires_at <= now ? closeWindow(mutation) : null;
+/** One request per record that a worker was asked, in its own words. */
+function requestsOf(record: AcceptedRecord): readonly Outgoing[] {
+  if (record.type !== 'WorkerAsked') return [];
+  const { adapter, run_id, request } = record.body as Body<WorkerAsked>; // the type says which body it is
+  return [{ obligationId: request.leg_id, topic: `recourse.tool-requests.${adapter}`, key: run_id, type: 'recourse.tools.LegRequested', body: { ...request } }];
 }
 
-function oneOrNone(fact: MutationFact | null): Decision { return fact === null ? NOTHING : facts(fact); }
-
-function parked(reason: ParkCode, detail: string): Decision { return { records: [], park: { reason, detail } }; }
+/** Owed as long as it is open and a worker may still take it. */
+function isAskOwed(state: StateView, message: Outgoing, now: number): boolean {
+  const { run_id, leg_id, lease_id, not_after, steps } = message.body as unknown as LegRequested; // requestsOf alone makes the messages of this log
+  const mutation = mutationIn(state, run_id, steps[0]?.step_id ?? '');
+  const ask = mutation?.forward?.asks.find((one) => one.leg_id === leg_id && one.lease_id === lease_id);
+  return ask?.answered === null && now < not_after;
+}
 
 interface Group { readonly kind: string; readonly group: string }
 
 function needsOfEvent({ type, body }: MutationEvent): readonly Group[] {
   switch (type) {
-    case 'AssumptionStated': return body.verdict === 'invalidated' ? needsOfRef(refScope(body.tenant, body.ref)) : [];
+    case 'AssumptionStated': return body.verdict === 'invalidated' || isClosingRef(body.ref) ? needsOfRef(refScope(body.tenant, body.ref)) : [];
+    case 'ToolPlanned': return body.is_held ? [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }] : [{ kind: 'mutation', group: body.run_id }];
     case 'ToolExecuted': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }];
     case 'RollbackOpened': {
       const { rollback, recovery } = namesOf(body);
       return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];
     }
-    case 'ToolPlanned':
+    case 'LegReported':
+    case 'CancelMutation':
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':

@@ -20,11 +20,24 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
     expect(execution).toMatchObject({ subject_ref: '4711', value: { amount_minor: 4_200, currency: 'INR' } });
   });
 
-  it('costs one record and one row, and one row more per ref', () => {
-    const alone = start().when(executed(refund({ assumption_refs: [] })), NOW);
+  it('costs one record and one row, and one row more per ref and per event that closes its window', () => {
+    const plain = contractText({ window_closed_by: undefined });
+    const open = (changes = {}) => ledger({ isRebuilt, contracts: [plain] }).run.when(executed(refund({ contract_digest: contractDigest(plain), ...changes })), NOW);
+    const [alone, relying] = [open({ assumption_refs: [] }), open({ assumption_refs: [REF, 'a', 'b', REF] })];
     expect([alone.records().length, alone.rows().length]).toEqual([1, 1]);
-    const relying = start().when(executed(refund({ assumption_refs: [REF, 'a', 'b', REF] })), NOW);
     expect([relying.records().length, relying.rows().length]).toEqual([1, 4]);
+    const closable = start().when(executed(refund({ assumption_refs: [] })), NOW);
+    expect([closable.records().length, closable.rows().length]).toEqual([1, 2]);
+  });
+
+  it('has what was there before from its intent, where the execution does not say it (C26)', () => {
+    const text = contractText({ requires_prior_value_capture: true, reversal_args: { amount_minor: { from: 'prior_value', path: '/limit' } } });
+    const { run } = ledger({ isRebuilt, contracts: [text] });
+    const prior = plainPayload({ limit: 7 });
+    run.when(planned(intent({ contract_digest: contractDigest(text), prior_value: prior })), NOW).when(executed(refund({ contract_digest: contractDigest(text) })), NOW + 1);
+    run.then(fact('MutationRecorded', { recoverability: 'reversal_available', ref: { prior_value_hash: prior.sha256, reversal_args: plainPayload({ amount_minor: 7 }) }, execution: { prior_value: prior } }));
+    const alone = ledger({ isRebuilt, contracts: [text] }).run.when(executed(refund({ contract_digest: contractDigest(text) })), NOW);
+    alone.then(fact('MutationRecorded', { recoverability: 'manual_resolution_required', reason: 'PRIOR_VALUE_MISSING' }));
   });
 
   it('keeps the hash of the record that bound it', () => {

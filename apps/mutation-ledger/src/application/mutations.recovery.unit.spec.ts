@@ -93,7 +93,7 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
 describe.each(WAYS)('a window, $way', ({ isRebuilt }) => {
   it('is closed by the clock alone, at its instant', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(executed(refund()), NOW).whenDue(EXPIRES - 1).thenNothing();
+    run.when(executed(refund()), NOW).whenDue(EXPIRES - 1).then(fact('WindowClosing', { closes_at: EXPIRES }));
     run.whenDue(EXPIRES).then(fact('RecoverabilityChanged', { event: 'window_closed', from_state: 'reversal_available', to_state: 'reversal_expired', reason: 'WINDOW_CLOSED', rollback_id: null }));
     expect(run.derived()).toEqual([]);
     expect(run.rows().filter((row) => row.dueAt !== null)).toEqual([]);

@@ -5,16 +5,24 @@ import { sha256Hex } from '@recourse/kernel';
  * Hashes what an event states: everything but its id, since a producer that lost its answer may say the same under a new one.
  *
  * Shape:  SHA-256 of a JSON list: the type, then each field's name and value in order of names. Bytes count as hex, a
- *         payload by its own hash and what its bytes are, absent fields not at all.
+ *         payload by its own hash and what its bytes are, absent fields not at all. Fields that came later count only where
+ *         they say something, so that what was told before is the same fact still.
  */
 export function contentHash(type: string, event: object): Buffer {
   const fields = event as Readonly<Record<string, unknown>>; // any object can be read by name
   const content: unknown[] = [type];
   for (const name of namesOf(type, fields)) {
     const value = fields[name];
-    if (value !== undefined) content.push(name, comparable(value));
+    if (value !== undefined && !isSilent(type, name, value)) content.push(name, comparable(value));
   }
   return Buffer.from(sha256Hex(JSON.stringify(content)), 'hex');
+}
+
+/** Fields that records of a type did not have at first. */
+const LATER_FIELDS: Readonly<Record<string, readonly string[]>> = { ToolPlanned: ['is_held', 'prior_value', 'rehearsal', 'staged_ref'] };
+
+function isSilent(type: string, name: string, value: unknown): boolean {
+  return (value === null || value === false) && LATER_FIELDS[type]?.includes(name) === true;
 }
 
 /** Names in order, as last seen of this type: events of one type nearly always have the same. */

@@ -5,13 +5,13 @@ import { fact, harness, WAYS, wire } from '@recourse/testing';
 import { plainPayload } from '@recourse/contract';
 import {
   approval, CLOSED_COMPENSATED, CLOSED_MANUAL, contradicted, core, denial, digest, envelope, execution, LAST_DISPATCH, LEASE, type marked, markedInput, ref, requestIn, REVIEW, ROLLBACK, RUN,
-  STEP, terms, trigger, windowClosed, WINDOW_END,
+  STEP, terms, trigger, windowClosed, WINDOW_END, views,
 } from '../recoveries.testing.js';
 import type { RecoveriesConfig } from './recoveries.core.js';
 
 describe.each(WAYS)('$way', ({ isRebuilt }) => {
-  const scenario = (config: Partial<RecoveriesConfig> = {}): CoreHarness => harness(core(config), { isRebuilt });
-  const asked = (more: Parameters<typeof marked>[0] = {}, config: Partial<RecoveriesConfig> = {}): CoreHarness => scenario(config).when(markedInput(more), 10_000);
+  const scenario = (config: Partial<RecoveriesConfig> = {}): CoreHarness => harness(core(config), { isRebuilt, views: views() });
+  const asked = (more: Parameters<typeof marked>[0] = {}, config: Partial<RecoveriesConfig> = {}): CoreHarness => scenario(config).when(markedInput(more), 10_000, { viewsFresh: true });
   const phase = (run: CoreHarness): unknown => run.rows('step')[0]?.doc['phase'];
 
   describe('a trigger', () => {

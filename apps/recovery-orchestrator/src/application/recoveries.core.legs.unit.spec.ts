@@ -6,7 +6,7 @@ import { fact, harness, WAYS } from '@recourse/testing';
 import { leaseIdOf } from '../domain/lease/lease.decisions.js';
 import {
   answered, approval, BALANCE_KEPT, BALANCE_ZERO, CALL_TIMEOUT, CLOSED_COMPENSATED, CLOSED_MANUAL, CONFIG, core, digest, LEASE, MARGIN, markedInput, observed, PAID_OUT, ref, requestIn, RUN,
-  STEP, STILL_PENDING, terms, trigger, windowClosed,
+  STEP, STILL_PENDING, terms, trigger, windowClosed, views,
 } from '../recoveries.testing.js';
 
 const SENT_AT = 20_000;
@@ -17,7 +17,7 @@ const RETRY_AT = ANSWER_BY + CONFIG.backoff.baseMs;
 describe.each(WAYS)('$way', ({ isRebuilt }) => {
   const dispatchedWith = (more: Partial<ReturnType<typeof terms>> = {}, pointer = ref()): { run: CoreHarness; request: LegRequested } => {
     const contract = terms(more);
-    const run = harness(core(), { isRebuilt }).when(markedInput({ terms: contract, ref: pointer }), 10_000).when(approval({ digest: digest({ terms: contract, ref: pointer }) }), SENT_AT);
+    const run = harness(core(), { isRebuilt, views: views() }).when(markedInput({ terms: contract, ref: pointer }), 10_000).when(approval({ digest: digest({ terms: contract, ref: pointer }) }), SENT_AT);
     return { run, request: requestIn(run.outgoing()) };
   };
   const stepOf = (run: CoreHarness): Readonly<Record<string, unknown>> => run.rows('step')[0]?.doc ?? {};
@@ -245,7 +245,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
   });
 
   it('a trigger after the compensation is redundant, not a second undo (P1)', () => {
-    const run = harness(core(), { isRebuilt }).when(trigger(), 9_000).when(markedInput(), 10_000).when(approval(), SENT_AT);
+    const run = harness(core(), { isRebuilt, views: views() }).when(trigger(), 9_000).when(markedInput(), 10_000).when(approval(), SENT_AT);
     run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 25_000).when(trigger(), 30_000).then(fact('TriggerRedundant'));
     expect(run.records().filter(({ type }) => type === 'LegDispatched')).toHaveLength(1);
   });

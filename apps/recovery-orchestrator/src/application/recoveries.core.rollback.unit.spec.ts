@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { fact, harness, WAYS } from '@recourse/testing';
-import { contradicted, core, markedInput, MUTATION, REVIEW, ROLLBACK, RUN, TENANT, trigger } from '../recoveries.testing.js';
+import { contradicted, core, markedInput, MUTATION, REVIEW, ROLLBACK, RUN, TENANT, trigger, views } from '../recoveries.testing.js';
 
 const OPENED_AT = 1_000;
 const MARK_BY = OPENED_AT + 60_000;
 
 describe.each(WAYS)('a rollback whose commit is not marked, $way', ({ isRebuilt }) => {
-  const opened = () => harness(core(), { isRebuilt }).when(contradicted(), OPENED_AT);
+  const opened = () => harness(core(), { isRebuilt, views: views() }).when(contradicted(), OPENED_AT);
 
   it('is given to a person at its deadline, and not before', () => {
     const run = opened().whenDue(MARK_BY - 1).thenNothing();
@@ -17,7 +17,7 @@ describe.each(WAYS)('a rollback whose commit is not marked, $way', ({ isRebuilt 
   });
 
   it('is given to a person as well when a command named a commit that does not exist', () => {
-    harness(core(), { isRebuilt }).when(trigger(), OPENED_AT).whenDue(MARK_BY).then(fact('RollbackEscalated', { mutation_id: MUTATION }));
+    harness(core(), { isRebuilt, views: views() }).when(trigger(), OPENED_AT).whenDue(MARK_BY).then(fact('RollbackEscalated', { mutation_id: MUTATION }));
   });
 
   it('is given to a person once', () => {

@@ -1,43 +1,50 @@
 // The log recourse.recoveries as a core: triggers, marks, approvals, reports and timers in; decisions of recovery out.
 //
 // Boundary: reads rows and inputs, asks the domain, maps its answers. Holds no rule of recovery.
+import { charterFor, contractByDigest, contractView, entryView, killVerdict } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
+import { isAskOfLedger } from '@recourse/kernel';
 import type { ApproveStep, CommitContradicted, CommitRolledBack, DenyStep, LegReported, RecoverabilityChanged, TriggerRollback } from '@recourse/messages';
-import { MARGIN_MS } from '../domain/policy.messages.js';
+import { FORWARD_VALID_MS, MARGIN_MS } from '../domain/policy.messages.js';
 import type { RecoveryPolicy } from '../domain/policy.messages.js';
 import { admit, escalateRollback, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { recoveryIdOf } from '../domain/step/opening.decisions.js';
-import { approve, closeWindow, deny, due, open, report } from '../domain/step/step.decider.js';
+import { handleOf } from '../domain/decision/recovery.decisions.js';
+import { approve, closeWindow, deny, due, open, report, resume } from '../domain/step/step.decider.js';
 import type { StepContext } from '../domain/step/step.decider.js';
 import { fact } from '../domain/step/step.messages.js';
 import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
+import { decideForwardCommand, dueForward, FORWARD_COMMANDS, FORWARD_KIND, isForwardCommand } from './forward.part.js';
+import type { ForwardCommandType } from './forward.part.js';
 import { isLegOwed, legRequests } from './leg-request.js';
-import { readRow, readRows, RECOVERY_KINDS } from './recoveries.kinds.js';
+import { HALTED, readHalt, readHalts, readRow, readRows, RECOVERY_KINDS } from './recoveries.kinds.js';
 import { foldRecovery } from './recoveries.fold.js';
 
 export const RECOVERIES_LOG = 'recourse.recoveries';
 const COMMANDS = 'recourse.recovery-commands';
 const MUTATIONS = 'recourse.mutations';
 const RESULTS = 'recourse.tool-results';
+const CONTRACTS = 'recourse.contracts';
 
-/** What the core is built with; the margin is two seconds unless told. */
-export type RecoveriesConfig = Omit<RecoveryPolicy, 'marginMs'> & { readonly marginMs?: number };
+/** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
+export type RecoveriesConfig = Omit<RecoveryPolicy, 'marginMs' | 'forwardValidMs'> & { readonly marginMs?: number; readonly forwardValidMs?: number };
 
 /** Builds the core of recourse.recoveries. */
 export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
-  const policy: RecoveryPolicy = { ...config, marginMs: config.marginMs ?? MARGIN_MS };
+  const policy: RecoveryPolicy = { ...config, marginMs: config.marginMs ?? MARGIN_MS, forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS };
   return {
     log: RECOVERIES_LOG,
     inputs: [
-      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep'] },
+      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', ...FORWARD_COMMANDS] },
       { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged'], concerns: ({ type, body }) => type !== 'RecoverabilityChanged' || body['event'] === 'window_closed' },
-      { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'] },
+      { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])) },
+      { topic: CONTRACTS, source: 'log', mode: 'broadcast', types: ['EntryRegistered', 'EntryRetired'], concerns: ({ body }) => body['kind'] === 'kill_switch' },
     ],
-    views: [],
+    views: [contractView, entryView],
     kinds: RECOVERY_KINDS,
-    keyOf: (record) => runOf(record.body),
+    keyOf: (record) => (record.type === 'HaltsReviewed' ? `kill-switch/${String(record.body['name'])}` : runOf(record.body)),
     needs: neededBy,
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onRecord(context, input, policy)),
     evolve: foldRecovery,
@@ -49,8 +56,11 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
 
 function neededBy(input: Input): readonly { readonly kind: string; readonly group: string }[] {
   if (input.source === 'timer') return kindsOf(input.address.group, [input.address.kind]);
+  if (isForwardCommand(input.type)) return kindsOf(runOf(input.body), [FORWARD_KIND]);
   const run = runOf(input.body);
   switch (input.type) {
+    case 'EntryRegistered':
+    case 'EntryRetired':          return kindsOf(HALTED, ['halt']);
     case 'CommitContradicted':
     case 'TriggerRollback':       return kindsOf(run, ['rollback']);
     case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback']);
@@ -66,17 +76,41 @@ function onTimer(context: DecideContext, { address, dueAt }: TimerInput, policy:
     const overdue = rollback === undefined ? null : escalateRollback(rollback, context.now, policy);
     return recorded(overdue === null ? [] : [overdue]);
   }
+  if (address.kind === FORWARD_KIND) return dueForward(context.state, address.group, address.key, context.now);
+  if (address.kind === 'halt') return onHaltReviewed(context, address.key, policy);
   const step = address.kind === 'step' ? readRow(context.state, 'step', address.group, address.key) : undefined;
   return step === undefined ? NOTHING : recorded(due(step, dueAt, stepContext(context, step.run_id, policy)));
 }
 
+/** A switch changed: whoever may go on now is looked at, each in a decision of its own (L4). */
+function onSwitch({ state, views }: DecideContext, { body }: RecordInput): Decision {
+  const entries = views.view(entryView.name);
+  const mayGoOn = readHalts(state).some(({ tenant, agent_id: agent, capability }) => killVerdict(entries, { tenant, agent, capability }).admitted);
+  return mayGoOn ? facts(fact('HaltsReviewed', { tenant: String(body['tenant']), name: String(body['name']) })) : NOTHING;
+}
+
+function onHaltReviewed(context: DecideContext, stepId: string, policy: RecoveryPolicy): Decision {
+  const halt = readHalt(context.state, stepId);
+  const step = halt === undefined ? undefined : readRow(context.state, 'step', halt.run_id, stepId);
+  return step === undefined ? NOTHING : recorded(resume(step, stepContext(context, step.run_id, policy)));
+}
+
+function onForward(context: DecideContext, input: RecordInput, type: ForwardCommandType, policy: RecoveryPolicy): Decision {
+  if (type === 'RequestForwardApproval' && lacksContract(context, input.body['contract_digest'])) return { records: [], refresh: [contractView.name] };
+  const { now, policy: told, contractOf } = stepContext(context, runOf(input.body), policy, []);
+  return decideForwardCommand(input, type, { now, policy: told, contractOf, state: context.state });
+}
+
 /** Dispatches on the type; bodies have the types their codecs gave them. */
 function onRecord(context: DecideContext, input: RecordInput, policy: RecoveryPolicy): Decision {
+  if (isForwardCommand(input.type)) return onForward(context, input, input.type, policy);
   switch (input.type) {
     case 'CommitContradicted':    return onContradiction(context, bodyAs<CommitContradicted>(input));
     case 'CommitRolledBack':      return onMark(context, bodyAs<CommitRolledBack>(input), policy);
     case 'RecoverabilityChanged': return onRecoverability(context, bodyAs<RecoverabilityChanged>(input), policy);
     case 'LegReported':           return onReport(context, input, policy);
+    case 'EntryRegistered':
+    case 'EntryRetired':          return onSwitch(context, input);
     case 'TriggerRollback':
     case 'ApproveStep':
     case 'DenyStep':              return onCommand(context, input, input.type, policy);
@@ -90,6 +124,8 @@ function onContradiction(context: DecideContext, hit: CommitContradicted): Decis
 }
 
 function onMark(context: DecideContext, marked: CommitRolledBack, policy: RecoveryPolicy): Decision {
+  // Only a handle with something missing is bound here, from the contract the mutation executed under.
+  if (handleOf(marked.terms, marked.ref) === 'incomplete' && lacksContract(context, marked.terms?.contract_digest)) return { records: [], refresh: [contractView.name] };
   return recorded(open(marked, stepContext(context, marked.run_id, policy)));
 }
 
@@ -163,8 +199,20 @@ function stepOf(within: StepContext, command: ApproveStep | DenyStep): StepDoc |
   return within.steps.find((step) => step.step_id === command.step_id && step.tenant === command.envelope.tenant);
 }
 
-function stepContext(context: DecideContext, runId: string, policy: RecoveryPolicy): StepContext {
-  return { now: context.now, policy, steps: readRows(context.state, 'step', runId) };
+/** `steps` are those of the run unless told. */
+function stepContext({ now, state, views }: DecideContext, runId: string, policy: RecoveryPolicy, steps = readRows(state, 'step', runId)): StepContext {
+  const entries = views.view(entryView.name);
+  return {
+    now, steps,
+    policy: { ...policy, ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent) },
+    killed: (acting) => killVerdict(entries, acting),
+    contractOf: (digest) => contractByDigest(views.view(contractView.name), digest)?.contract ?? null,
+  };
+}
+
+/** The view may not have come as far as who names a contract. */
+function lacksContract({ views, viewsFresh }: DecideContext, digest: unknown): boolean {
+  return !viewsFresh && Buffer.isBuffer(digest) && contractByDigest(views.view(contractView.name), digest) === undefined;
 }
 
 function recorded(decided: readonly Fact[]): Decision { return decided.length === 0 ? NOTHING : facts(...decided); }

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { isAtRest } from '../domain/step/step.transitions.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import {
-  answered, approval, BALANCE_KEPT, BALANCE_ZERO, CALL_TIMEOUT, contradicted, core, denial, digest, MARGIN, markedInput, PAID_OUT, ref, STILL_PENDING, terms, trigger, windowClosed,
+  answered, approval, BALANCE_KEPT, BALANCE_ZERO, CALL_TIMEOUT, contradicted, core, denial, digest, MARGIN, markedInput, PAID_OUT, ref, STILL_PENDING, terms, trigger, windowClosed, views,
 } from '../recoveries.testing.js';
 
 const OUTCOMES: readonly StepOutcome[] = ['verified', 'unverified', 'stale', 'failed', 'refused_late', 'unknown', 'not_executed'];
@@ -38,7 +38,7 @@ type Move = Walk['moves'][number];
 function played(walk: Walk, isRebuilt: boolean): CoreHarness {
   const contract = terms({ recovery_approval_mode: walk.mode, impact: walk.impact, key_lifetime_ms: walk.keyLifetimeMs, max_attempts: walk.maxAttempts });
   const pointer = ref({ reversal_expires_at: walk.windowEndsAt });
-  const run = harness(core(), { isRebuilt }).when(contradicted(), 9_000).when(markedInput({ terms: contract, ref: pointer }), 10_000);
+  const run = harness(core(), { isRebuilt, views: views() }).when(contradicted(), 9_000).when(markedInput({ terms: contract, ref: pointer }), 10_000);
   let now = 10_000;
   const sent: LegRequested[] = [];
   const gather = (): void => { for (const message of run.outgoing()) sent.push(message.body as unknown as LegRequested); }; // requests are all it sends

@@ -6,21 +6,27 @@ import { rollbackPhaseAfter } from '../domain/rollback/rollback.transitions.js';
 import { bodyOf, isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
 import type { StepRecordType } from '../domain/step/step-row.transitions.js';
 import type { RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
-import { readRow, rowOf } from './recoveries.kinds.js';
+import { evolveForward } from './forward.part.js';
+import { HALTED, haltRow, readHalts, readRow, rowOf } from './recoveries.kinds.js';
 
 /** Changes of state an accepted record makes. Records of the loop and recorded no-ops make none. */
 export function foldRecovery(state: StateView, record: AcceptedRecord): readonly Change[] {
+  const forward = evolveForward(state, record);
+  if (forward !== null) return forward;
   if (record.type === 'RollbackOpened') return [rollbackPut(rollbackOpened(record))];
   if (record.type === 'RollbackEscalated') return [rollbackPut(rollbackEscalated(state, record))];
   if (record.type === 'RecoveryClosed') return [put(rowOf('recovery', closedBy(state, record)))];
+  if (record.type === 'HaltsReviewed') return readHalts(state).map((halt) => put(haltRow(halt, record.decidedAt)));
   return isStepRecord(record.type) ? foldStep(state, record, record.type) : [];
 }
 
 function foldStep(state: StateView, record: AcceptedRecord, type: StepRecordType): readonly Change[] {
   // Every step record names its run and its step.
   const { run_id: runId, step_id: stepId } = record.body as { readonly run_id: string; readonly step_id: string };
-  const step = stepAfter(readRow(state, 'step', runId, stepId), type, record.body, record.decidedAt);
-  return [put(rowOf('step', step, step.due_at)), ...besides(state, record, type, step)];
+  const before = readRow(state, 'step', runId, stepId);
+  const step = stepAfter(before, type, record.body, record.decidedAt);
+  const left: readonly Change[] = before?.phase === 'halted' && step.phase !== 'halted' ? [{ op: 'delete', address: { kind: 'halt', group: HALTED, key: stepId } }] : [];
+  return [put(rowOf('step', step, step.due_at)), ...besides(state, record, type, step), ...left];
 }
 
 /** Other rows a step record changes. */
@@ -29,8 +35,14 @@ function besides(state: StateView, record: AcceptedRecord, type: StepRecordType,
     case 'StepDecided':   return [...marked(state, record, step), reopened(state, record, step)];
     case 'StepApproved':  return [approved(record)];
     case 'LegDispatched': return usedBy(state, record, step);
+    case 'StepHalted':    return [halted(record)];
     default:              return [];
   }
+}
+
+function halted(record: AcceptedRecord): Change {
+  const { step_id, tenant, run_id, agent_id, capability, detail } = bodyOf('StepHalted', record.body);
+  return put(haltRow({ step_id, tenant, run_id, agent_id, capability, detail, halted_at: record.decidedAt }, null));
 }
 
 function rollbackOpened(record: AcceptedRecord): RollbackDoc {

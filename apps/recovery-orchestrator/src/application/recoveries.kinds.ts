@@ -1,6 +1,7 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
 import type { ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
-import type { ApprovalDoc, RecoveryDoc, RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
+import type { ApprovalDoc, HaltDoc, RecoveryDoc, RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
+import { forwardKind } from './forward.part.js';
 import { rollbackKey } from '../domain/rollback/rollback.decider.js';
 
 /** Documents by kind. */
@@ -38,6 +39,24 @@ export function readRows<Kind extends RowKind>(state: StateView, kind: Kind, run
   return state.list(kind, runId) as readonly RowDocs[Kind][];
 }
 
+/** Halted steps of a partition are one group: a change of the switches looks at all of them. */
+export const HALTED = 'halted';
+
+/** The row of a halted step; it is looked at again at `dueAt`. */
+export function haltRow(halt: HaltDoc, dueAt: number | null): Row { return { kind: 'halt', group: HALTED, key: halt.step_id, dueAt, doc: halt }; }
+
+/** Halted steps of the partition, ordered by step. */
+export function readHalts(state: StateView): readonly HaltDoc[] {
+  // Rows of this kind are written by haltRow alone.
+  return state.list('halt', HALTED) as readonly HaltDoc[];
+}
+
+/** One of them. */
+export function readHalt(state: StateView, stepId: string): HaltDoc | undefined {
+  // As in readHalts.
+  return state.get('halt', HALTED, stepId) as HaltDoc | undefined;
+}
+
 const texts = (...names: readonly string[]): readonly ColumnSpec[] => names.map((name) => ({ name, type: 'text', of: (row) => textOf(row.doc[name]) }));
 const longs = (...names: readonly string[]): readonly ColumnSpec[] => names.map((name) => ({ name, type: 'bigint', of: (row) => longOf(row.doc[name]) }));
 
@@ -69,6 +88,13 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     columns: [...texts('tenant', 'run_id', 'step_id', 'approval_id', 'by', 'command_id', 'used_by').map(renamed), ...longs('approved_at', 'updated_at')],
     indexes: [['tenant', 'step_id']],
   },
+  {
+    kind: 'halt',
+    table: 'halted_steps',
+    columns: [...texts('tenant', 'run_id', 'step_id', 'agent_id', 'capability'), ...longs('halted_at')],
+    indexes: [['tenant', 'halted_at']],
+  },
+  forwardKind,
 ];
 
 /** `by` is a word of SQL. */

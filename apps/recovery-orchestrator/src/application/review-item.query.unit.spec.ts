@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { harness } from '@recourse/testing';
 import type { StepDoc } from '../domain/step/step.messages.js';
-import { answered, approval, core, digest, EVIDENCE, execution, LAST_DISPATCH, MARGIN, markedInput, PAID_OUT, requestIn } from '../recoveries.testing.js';
+import { answered, approval, core, digest, EVIDENCE, execution, LAST_DISPATCH, MARGIN, markedInput, PAID_OUT, requestIn, views } from '../recoveries.testing.js';
 import { reviewItem } from './review-item.query.js';
 
 function stepOf(run: ReturnType<typeof harness>): StepDoc {
@@ -11,7 +11,7 @@ function stepOf(run: ReturnType<typeof harness>): StepDoc {
 
 describe('a review item', () => {
   it('shows the objective, the action, the resource, the facts then and now, the compensation and its risk (C55 to C61)', () => {
-    expect(reviewItem(stepOf(harness(core()).when(markedInput(), 10_000)), 10_000, MARGIN)).toMatchObject({
+    expect(reviewItem(stepOf(harness(core(), { views: views() }).when(markedInput(), 10_000)), 10_000, MARGIN)).toMatchObject({
       objective: 'settle ticket 99', run_id: 'run-1', reason: 'HIGH_IMPACT', proposed_by: { agent_id: 'refund-agent', initiator: 'ines', call_id: 'call-1' },
       action: { capability: 'payments.issue_refund', args: { json: { order: '4711', amount_minor: 4_900 } }, value: { amount_minor: 4_900, currency: 'EUR' } },
       resource: { subject_ref: 'order/4711', external_ref: 're_1' }, facts: { then: ['order/4711#not_shipped'], now: { ref: 'order/4711#not_shipped', source: 'warehouse' } },
@@ -21,7 +21,7 @@ describe('a review item', () => {
   });
 
   it('shows what was observed once an attempt was made (C59), and offers nothing more', () => {
-    const run = harness(core()).when(markedInput(), 10_000).when(approval(), 20_000);
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(approval(), 20_000);
     run.when(answered(requestIn(run.outgoing()), 'stale', [PAID_OUT]), 25_000);
     expect(reviewItem(stepOf(run), 25_000, MARGIN)).toMatchObject({
       phase: 'manual', reason: 'RESOURCE_CHANGED', may: [], approvals: { given: [{ by: 'olga' }] },
@@ -31,11 +31,11 @@ describe('a review item', () => {
 
   it('shows the hash of what is sealed, never its bytes (C57)', () => {
     const args = { ...execution().args, encoding: 'sealed' as const, key_id: 'k' };
-    const step = stepOf(harness(core()).when(markedInput({ execution: execution({ args }), evidence: EVIDENCE }), 10_000));
+    const step = stepOf(harness(core(), { views: views() }).when(markedInput({ execution: execution({ args }), evidence: EVIDENCE }), 10_000));
     expect(reviewItem(step, 10_000, MARGIN).action.args).toEqual({ sealed_sha256: args.sha256.toString('hex') });
   });
 
   it('has no time left once the window is over', () => {
-    expect(reviewItem(stepOf(harness(core()).when(markedInput(), 10_000)), LAST_DISPATCH + 1, MARGIN).time_left_ms).toBe(0);
+    expect(reviewItem(stepOf(harness(core(), { views: views() }).when(markedInput(), 10_000)), LAST_DISPATCH + 1, MARGIN).time_left_ms).toBe(0);
   });
 });

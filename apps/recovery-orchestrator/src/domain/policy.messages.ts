@@ -1,10 +1,9 @@
 // What the orchestrator is told by its operator: clocks, key and people. Constant while the process runs.
 
-/** Waiting before an attempt is followed by the next: doubles from `baseMs` up to `maxMs`. */
-export interface RetryBackoff {
-  readonly baseMs: number;
-  readonly maxMs: number;
-}
+import type { RetryBackoff } from '@recourse/kernel';
+
+export { MARGIN_MS } from '@recourse/kernel';
+export type { RetryBackoff } from '@recourse/kernel';
 
 export interface RecoveryPolicy {
   /** Secret of the lease HMAC, 32 bytes or more: nobody can answer a request they were not sent (L11). */
@@ -15,19 +14,24 @@ export interface RecoveryPolicy {
   readonly marginMs: number;
   /** How long an open item may wait for a person, milliseconds. */
   readonly reviewDeadlineMs: number;
+  /** How long a forward approval may wait for its effect to begin, milliseconds. */
+  readonly forwardValidMs: number;
   readonly backoff: RetryBackoff;
   /** Directory subject of an agent's registered owner; null when none is registered. */
   readonly ownerOf: (tenant: string, agentId: string) => string | null;
 }
 
-/** Two seconds: above the clock skew workers are held to (P6). */
-export const MARGIN_MS = 2_000;
+/** A quarter of an hour: longer than an agent takes to notice, shorter than what was approved stays as it was seen. */
+export const FORWARD_VALID_MS = 15 * 60_000;
 
 /** Who is to act on what waits for an approval. */
 export const OWNER_OF_APPROVALS = 'role:approver';
 
 /** Who is to act on what automation may not touch. */
 export const OWNER_OF_MANUAL = 'role:administrator';
+
+/** Who is to act on what a kill switch stops. */
+export const OWNER_OF_HALTED = 'role:operator';
 
 /** Who is to act on a leg that is out: the workers of its adapter. */
 export function ownerOfLeg(adapter: string): string { return `adapter:${adapter}`; }

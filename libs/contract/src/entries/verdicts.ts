@@ -34,6 +34,32 @@ export function intentVerdict({ agent, allowed, denied }: EntryBody<'agent_chart
   return allowed.some((pattern) => matches(pattern, intent)) ? ADMITTED : refused('INTENT_NOT_ALLOWED', `the charter of ${agent} does not allow ${intent}`);
 }
 
+/** Who acts with what. */
+export interface Acting { readonly tenant: string; readonly agent: string; readonly capability: string }
+
+/** A kill switch as it stands; tenant `*` is over all. */
+export interface StandingSwitch { readonly name: string; readonly tenant: string; readonly entry: EntryBody<'kill_switch'> }
+
+/** Says whether one of these switches stops this. */
+export function switchVerdict(switches: readonly StandingSwitch[], acting: Acting): Verdict {
+  const stopping = switches.find(({ tenant, entry: { scope } }) => (tenant === acting.tenant || tenant === '*') && isOver(scope, acting));
+  return stopping === undefined ? ADMITTED : refused('KILLED', `the kill switch ${stopping.name} stops ${stopping.entry.scope.over === 'tenant' ? 'the tenant' : `this ${stopping.entry.scope.over}`}: ${stopping.entry.reason}`);
+}
+
+function isOver(scope: EntryBody<'kill_switch'>['scope'], { agent, capability }: Acting): boolean {
+  switch (scope.over) {
+    case 'tenant': return true;
+    case 'agent': return scope.agent === agent;
+    case 'capability': return scope.capability === capability;
+  }
+}
+
+/** Several charters of one agent as one: all that is denied is denied, and allowed is what any allows. The first gives its owner. */
+export function joinedCharter(charters: readonly EntryBody<'agent_charter'>[]): EntryBody<'agent_charter'> | undefined {
+  const [first] = charters;
+  return first === undefined ? undefined : { ...first, allowed: charters.flatMap(({ allowed }) => allowed), denied: charters.flatMap(({ denied }) => denied) };
+}
+
 /** Takes context as evidence only within its time to live (D56). Units: epoch milliseconds; at exactly ttl_ms it is over. */
 export function evidenceVerdict(source: EntryBody<'context_source'> | undefined, observedAt: number, now: number): Verdict {
   if (source === undefined) return refused('SOURCE_UNKNOWN', 'no such context source is registered');

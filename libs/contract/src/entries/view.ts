@@ -4,12 +4,10 @@ import type { EntryKind } from '@recourse/messages';
 import type { ContractEntries } from '../view.js';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
-import type { Verdict } from './verdicts.js';
+import { joinedCharter } from './verdicts.js';
+import type { Acting, Verdict } from './verdicts.js';
 
 type Doc = Readonly<Record<string, unknown>>;
-
-/** Who acts with what. */
-export interface Acting { readonly tenant: string; readonly agent: string; readonly capability: string }
 
 /** View of the entries in the contracts log, as a service core declares it. */
 export const entryView = {
@@ -21,7 +19,7 @@ export const entryView = {
     const address = `entry/${String(kind)}/${String(tenant)}/${String(name)}`;
     const standing = get(address);
     const next = record.type === 'EntryRegistered' ? { body, version } : null;
-    return [[address, next], ...switches({ kind, tenant, name }, standing, next, get)];
+    return [[address, next], ...places({ kind, tenant, name }, standing, next, get)];
   },
 } as const;
 
@@ -32,6 +30,14 @@ export function entryOf<Kind extends EntryKind>(view: ContractEntries, kind: Kin
     if (found !== undefined) return bodyOf(kind, String(found['body']), owner);
   }
   return undefined;
+}
+
+/** The charters of an agent as one: what any denies is denied, what none allows is not allowed; undefined where there is none. */
+export function charterFor(view: ContractEntries, tenant: string, agent: string): EntryBody<'agent_charter'> | undefined {
+  return joinedCharter([tenant, '*'].flatMap((owner) => namesIn(view.get(`charter/${owner}/${agent}`)).flatMap((name) => {
+    const found = view.get(`entry/agent_charter/${owner}/${name}`);
+    return found === undefined ? [] : [bodyOf('agent_charter', String(found['body']), owner)];
+  })));
 }
 
 /** Says whether a kill switch stops this: over the tenant, over all, over the agent or over the capability. */
@@ -45,14 +51,21 @@ export function killVerdict(view: ContractEntries, { tenant, agent, capability }
   return { admitted: true };
 }
 
-/** Several switches may stop the same; each is lifted by itself. */
-function switches({ kind, tenant, name }: Doc, before: Doc | undefined, after: Doc | null, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] {
-  if (kind !== 'kill_switch') return [];
-  const [from, to] = [before, after].map((doc) => doc === undefined || doc === null ? null : `kill/${String(tenant)}/${scopeOf(bodyOf('kill_switch', String(doc['body']), String(tenant)))}`);
+/** Where switches and charters are found by what they are about. Several may be about the same; each is lifted by itself. */
+function places({ kind, tenant, name }: Doc, before: Doc | undefined, after: Doc | null, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] {
+  const [from, to] = [before, after].map((doc) => doc === undefined || doc === null ? null : placeOf(kind, String(tenant), String(doc['body'])));
   const without = from === null || from === undefined ? [] : namesIn(get(from)).filter((each) => each !== name);
   const dropped = from === null || from === undefined || from === to ? [] : [[from, without.length === 0 ? null : { names: without }] as const];
   if (to === null || to === undefined) return dropped;
   return [...dropped, [to, { names: [...new Set([...namesIn(get(to)), String(name)])].sort() }]];
+}
+
+function placeOf(kind: unknown, tenant: string, body: string): string | null {
+  switch (kind) {
+    case 'kill_switch': return `kill/${tenant}/${scopeOf(bodyOf(kind, body, tenant))}`;
+    case 'agent_charter': return `charter/${tenant}/${bodyOf(kind, body, tenant).agent}`;
+    default: return null;
+  }
 }
 
 function scopeOf({ scope }: EntryBody<'kill_switch'>): string {

@@ -299,4 +299,6 @@ export interface ReserveBudget {
   readonly capability: string;
   /** Value of the action. */
   readonly value: Money;
+  /** Agent that is about to act, for kill switches over it; null when unknown. */
+  readonly agent_id: string | null;
 }

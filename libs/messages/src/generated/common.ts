@@ -66,6 +66,10 @@ export interface ContractTerms {
   readonly verify_delay_ms: number;
   /** Dispatches of a step at the most before a person decides. */
   readonly max_attempts: number;
+  /** The hold before the effect is let go; null without one. */
+  readonly hold: HoldTerms | null;
+  /** Events that end reversibility before its time (B5): names of events of the subject, or capabilities. */
+  readonly window_closed_by: readonly string[];
 }
 
 /** Why a proposed version did not register. */
@@ -131,6 +135,12 @@ export interface Execution {
   readonly external_transaction_ref: string | null;
   /** Money moved, read through the contract's value expression. */
   readonly value: Money | null;
+  /** Value that was there before the call, as its producer captured it; null when none was. */
+  readonly prior_value: Payload | null;
+  /** What a dry run said the call would do; null without one. */
+  readonly rehearsal: Payload | null;
+  /** Handle of the part that is staged at the provider while the effect is held; null when nothing is. */
+  readonly staged_ref: string | null;
 }
 
 /** What is known of the forward action. */
@@ -139,6 +149,20 @@ export type ExecutionState = (typeof EXECUTION_STATE_VALUES)[number];
 
 /** A SHA-256 hash, 32 bytes. 32 bytes. */
 export type Hash = Buffer;
+
+/** What a contract says of the hold before an effect is let go (A24). */
+export interface HoldTerms {
+  /** How long the effect is held, milliseconds. */
+  readonly hold_ms: number;
+  /** Capability that gives back what is staged; null when nothing can be. */
+  readonly cancel_capability: string | null;
+  /** Capability that observes, at the end of the hold, whether the effect may still go; null when nothing is looked at. */
+  readonly precondition_capability: string | null;
+  /** CEL over observed and args that must hold then. */
+  readonly precondition_condition: string | null;
+  /** True when the staged part is real and has to be given back on a cancel. */
+  readonly is_reservation: boolean;
+}
 
 export const REF_VERDICT_VALUES = ['unknown', 'holds', 'invalidated'] as const;
 export type RefVerdict = (typeof REF_VERDICT_VALUES)[number];

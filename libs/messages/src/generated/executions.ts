@@ -84,4 +84,12 @@ export interface ToolPlanned {
   readonly assumption_refs: readonly string[];
   /** Producer time, epoch milliseconds. */
   readonly planned_at: number;
+  /** True when the producer leaves the effect to the ledger, which lets it go through a worker when the hold of the contract ends. */
+  readonly is_held: boolean;
+  /** Value that was there before the call, as its producer captured it; null when none was. */
+  readonly prior_value: Payload | null;
+  /** What a dry run said the call would do; null without one. */
+  readonly rehearsal: Payload | null;
+  /** Handle of the part that is staged at the provider while the effect is held; null when nothing is. */
+  readonly staged_ref: string | null;
 }

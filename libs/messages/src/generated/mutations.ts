@@ -1,5 +1,38 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { ContractTerms, Evidence, Execution, ExecutionState, Hash, JudgedRef, Money, MutationRef, RecoverabilityState } from './common.js';
+import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, JudgedRef, Money, MutationRef, Observation, RecoverabilityState } from './common.js';
+import type { LegKind, LegRequested } from './tools.js';
+
+/** A worker's answer that decides nothing. */
+export interface AnswerRefused {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Request it claims to answer. */
+  readonly leg_id: string;
+  /** Attempt it claims to answer. */
+  readonly attempt: number;
+  /** Code: why it decides nothing. */
+  readonly code: string;
+}
+
+/** A person or program takes back an effect that is still held. */
+export interface CancelMutation {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Why. */
+  readonly reason: string;
+}
 
 /** Evidence contradicts a ref that a commit relies on. */
 export interface CommitContradicted {
@@ -97,6 +130,26 @@ export interface ExecutionOverdue {
   readonly deadline_at: number;
 }
 
+/** The hold of an effect ended: its preconditions stand, and it is let go. */
+export interface HoldElapsed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** When the hold ended, epoch milliseconds. */
+  readonly hold_until: number;
+  /** Verdict per ref at the end of the hold, at one view of the assumptions. */
+  readonly judged: readonly JudgedRef[];
+}
+
 /** The intent of an execution was recorded before it ran. */
 export interface MutationPlanned {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -121,6 +174,10 @@ export interface MutationPlanned {
   readonly content_sha256: Hash;
   /** By when its outcome is told, before a person is asked; epoch milliseconds, null in records older than this field. */
   readonly conclude_by: number | null;
+  /** When the hold of an effect that is left to the ledger ends; epoch milliseconds, null when its producer acts itself. */
+  readonly hold_until: number | null;
+  /** Verdict per ref of a held effect, at one view of the assumptions. */
+  readonly judged: readonly JudgedRef[];
 }
 
 /** An execution was accepted, its reversal bound. */
@@ -153,6 +210,10 @@ export interface MutationRecorded {
   readonly content_sha256: Hash;
   /** By when an uncertain outcome is settled, before a person is asked; epoch milliseconds, null for every other outcome. */
   readonly conclude_by: number | null;
+  /** When a worker is asked whether an uncertain call took effect: no call can be under way any more; epoch milliseconds, null when nobody can tell. */
+  readonly reconcile_at: number | null;
+  /** When people are warned that the window closes; epoch milliseconds, null without a warning. */
+  readonly warn_at: number | null;
 }
 
 export const RECOVERABILITY_EVENT_VALUES = ['handle_bound', 'window_closed', 'compensation_started', 'compensation_verified', 'compensation_failed', 'manual_required', 'resolved', 'cancelled'] as const;
@@ -272,4 +333,79 @@ export interface TriggerUnmatched {
   readonly rollback_id: string;
   /** Why. */
   readonly evidence: Evidence;
+}
+
+/** The window of a reversal closes soon; said once. */
+export interface WindowClosing {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** When it closes, epoch milliseconds. */
+  readonly closes_at: number;
+}
+
+export const ASK_VERDICT_VALUES = ['met', 'not_met', 'unknown'] as const;
+export type AskVerdict = (typeof ASK_VERDICT_VALUES)[number];
+
+/** What came of a request to a worker; each is closed by exactly one of these, or by news that made it needless. */
+export interface WorkerAnswered {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** The request. */
+  readonly leg_id: string;
+  /** What was asked. */
+  readonly kind: LegKind;
+  /** Attempt, from 1. */
+  readonly attempt: number;
+  /** The ledger's own verdict on what was observed: it is so, it is not so, nobody knows. */
+  readonly verdict: AskVerdict;
+  /** Code: why. */
+  readonly reason: string;
+  /** What the worker observed, in order. */
+  readonly observations: readonly Observation[];
+  /** When it is asked again, epoch milliseconds; null when it is not. */
+  readonly retry_at: number | null;
+}
+
+/** The ledger asks a worker about a forward action; never to compensate. */
+export interface WorkerAsked {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Adapter whose workers are asked. */
+  readonly adapter: string;
+  /** When a missing answer counts as none, epoch milliseconds. */
+  readonly answer_by: number;
+  /** When the first request of this kind went out, epoch milliseconds; the life of the key counts from here. */
+  readonly first_asked_at: number;
+  /** The request, as it is sent. */
+  readonly request: LegRequested;
 }

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, ContractTerms, Evidence, Execution, Hash, MutationRef, Observation, Payload } from './common.js';
+import type { CommandEnvelope, ContractTerms, Evidence, Execution, Hash, MutationRef, Observation, Payload, RecoveryApprovalMode } from './common.js';
 import type { StepOutcome } from './tools.js';
 
 /** Approve exactly one action. */
@@ -16,6 +16,22 @@ export interface ApproveStep {
   readonly reason: string;
 }
 
+/** Approve or deny exactly one action before its effect. */
+export interface DecideForwardApproval {
+  /** Who decides. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Question. */
+  readonly approval_id: string;
+  /** Digest of the action the person saw. */
+  readonly action_digest: Hash;
+  /** What is decided. */
+  readonly verdict: ForwardVerdict;
+  /** Why. */
+  readonly reason: string;
+}
+
 /** Deny an action. */
 export interface DenyStep {
   /** Who asks. */
@@ -28,6 +44,150 @@ export interface DenyStep {
   readonly action_digest: Hash;
   /** Why. */
   readonly reason: string;
+}
+
+/** A person approved or denied exactly one action before its effect. */
+export interface ForwardApprovalDecided {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Question: derived from tenant, run, effect and action. */
+  readonly approval_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** How often the question was opened; count from 1. */
+  readonly round: number;
+  /** What is decided about. */
+  readonly action_digest: Hash;
+  /** What was decided. */
+  readonly verdict: ForwardVerdict;
+  /** Directory subject of the person. */
+  readonly by: string;
+  /** Reason given. */
+  readonly reason: string;
+  /** Command that decided. */
+  readonly command_id: string;
+  /** When the approval is over if nobody has used it; for an approval that is not the last one needed, when the question is over; epoch milliseconds. */
+  readonly expires_at: number;
+}
+
+/** A question nobody decided, or an approval nobody used, is over. */
+export interface ForwardApprovalExpired {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Question: derived from tenant, run, effect and action. */
+  readonly approval_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** How often the question was opened; count from 1. */
+  readonly round: number;
+  /** Code: NOBODY_DECIDED or NOT_USED. */
+  readonly reason: string;
+}
+
+/** People are asked before an effect. */
+export interface ForwardApprovalRequested {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Question: derived from tenant, run, effect and action. */
+  readonly approval_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** How often the question was opened; count from 1. */
+  readonly round: number;
+  /** Agent that is about to act. */
+  readonly agent_id: string;
+  /** Person on whose behalf the agent acts; null when unknown. */
+  readonly initiator: string | null;
+  /** Capability that is about to be called. */
+  readonly capability: string;
+  /** Contract it is called under. */
+  readonly contract_digest: Hash;
+  /** Logical identity of the effect within its run. */
+  readonly effect_key: string;
+  /** The business subject the effect is about. */
+  readonly subject_ref: string | null;
+  /** How many people the contract asks. */
+  readonly mode: RecoveryApprovalMode;
+  /** Digest of tenant, run, effect, capability, contract, subject and arguments: what an approval covers. */
+  readonly action_digest: Hash;
+  /** Arguments of the action. */
+  readonly args: Payload;
+  /** What a dry run said; null without one. */
+  readonly rehearsal: Payload | null;
+  /** Who answers for the action beside its agent; null when nobody is known. */
+  readonly answerable_to: string | null;
+  /** Different people who must approve; count from 1. */
+  readonly required_approvals: number;
+  /** Principal that asked. */
+  readonly requested_by: string;
+  /** Who is to decide. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+  /** Command that asked. */
+  readonly command_id: string;
+}
+
+/** The effect an approval was for was begun: the approval is used up. */
+export interface ForwardApprovalUsed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Question: derived from tenant, run, effect and action. */
+  readonly approval_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** How often the question was opened; count from 1. */
+  readonly round: number;
+  /** Mutation that used it. */
+  readonly mutation_id: string;
+  /** Attempt of the effect; count from 1. */
+  readonly attempt: number;
+  /** Principal that is about to act. */
+  readonly used_by: string;
+  /** Command that used it. */
+  readonly command_id: string;
+}
+
+/** What a person said of an action before its effect. */
+export const FORWARD_VERDICT_VALUES = ['approve', 'deny'] as const;
+export type ForwardVerdict = (typeof FORWARD_VERDICT_VALUES)[number];
+
+/** A kill switch was changed or lifted: every halted step of the partition is looked at again. */
+export interface HaltsReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant of the switch; * for all. */
+  readonly tenant: string;
+  /** Name of the switch. */
+  readonly name: string;
 }
 
 /** A request to a worker was decided; it leaves because of this record. */
@@ -77,7 +237,7 @@ export interface LegDispatched {
 export const CALL_APPROVAL_MODE_VALUES = ['network', 'delegated'] as const;
 export type CallApprovalMode = (typeof CALL_APPROVAL_MODE_VALUES)[number];
 
-/** The compensating call, bound before anybody approves it (A66). */
+/** A call that a worker makes on behalf of a mutation; for a compensation it is bound before anybody approves it (A66). */
 export interface RecoveryCall {
   /** rev_ and the mutation id. */
   readonly call_id: string;
@@ -140,6 +300,34 @@ export interface ReportRefused {
   readonly attempt: number;
   /** Why it was refused. */
   readonly code: string;
+}
+
+/** Ask people before an effect. */
+export interface RequestForwardApproval {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Agent that is about to act. */
+  readonly agent_id: string;
+  /** Person on whose behalf the agent acts; null when unknown. */
+  readonly initiator: string | null;
+  /** Capability that is about to be called. */
+  readonly capability: string;
+  /** Contract it is called under. */
+  readonly contract_digest: Hash;
+  /** Logical identity of the effect within its run. */
+  readonly effect_key: string;
+  /** The business subject the effect is about. */
+  readonly subject_ref: string | null;
+  /** How many people the caller says are asked; the contract may ask for more. */
+  readonly mode: RecoveryApprovalMode;
+  /** Digest of tenant, run, effect, capability, contract, subject and arguments: what an approval covers. */
+  readonly action_digest: Hash;
+  /** Arguments of the action. */
+  readonly args: Payload;
+  /** What a dry run said; null without one. */
+  readonly rehearsal: Payload | null;
 }
 
 /** The ledger did not mark the commit of an open rollback in time; a person is asked. The mark still counts when it comes. */
@@ -216,6 +404,42 @@ export interface StepApproved {
   readonly reason: string;
   /** Command that approved. */
   readonly command_id: string;
+}
+
+/** The last argument of a step was found in the result of an earlier compensation: the step is decided again. */
+export interface StepBound {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Code of the decision. */
+  readonly reason: string;
+  /** The call, with its arguments bound. */
+  readonly call: RecoveryCall;
+  /** The recovery pointer, with its arguments bound. */
+  readonly ref: MutationRef;
+  /** What an approval covers. */
+  readonly action_digest: Hash;
+  /** Different people who must approve; count from 0. */
+  readonly required_approvals: number;
+  /** Legs whose verified results gave arguments. */
+  readonly bound_from: readonly string[];
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
 }
 
 export const STEP_DECISION_VALUES = ['retry_forward', 'reconcile_first', 'compensate_now', 'request_approval', 'manual_review'] as const;
@@ -317,6 +541,38 @@ export interface StepEscalated {
   readonly mutation_id: string;
   /** Code of the reason. */
   readonly reason: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** A kill switch stops the effect of a step: it waits, in a list, until the switch is lifted or its deadline has come. */
+export interface StepHalted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** Which switch stops what. */
+  readonly detail: string;
+  /** Agent whose action the step undoes, as switches name it. */
+  readonly agent_id: string;
+  /** Capability that is not called, as switches name it. */
+  readonly capability: string;
   /** Who is to act. */
   readonly owner: string;
   /** By when; epoch milliseconds. */
@@ -426,4 +682,18 @@ export interface TriggerRollback {
   readonly mutation_id: string;
   /** Why. */
   readonly reason: string;
+}
+
+/** Begin the effect an approval is for: uses the approval up. */
+export interface UseForwardApproval {
+  /** Who is about to act. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Question. */
+  readonly approval_id: string;
+  /** Digest of the action that is about to be done. */
+  readonly action_digest: Hash;
+  /** Attempt of the effect; count from 1. */
+  readonly attempt: number;
 }

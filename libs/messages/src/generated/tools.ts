@@ -2,6 +2,10 @@
 import type { Observation } from './common.js';
 import type { RecoveryCall } from './recoveries.js';
 
+/** What is asked of a worker: to undo, to find out, to look, to let a held effect go, to give back what is staged. */
+export const LEG_KIND_VALUES = ['compensate', 'reconcile', 'observe', 'release', 'cancel'] as const;
+export type LegKind = (typeof LEG_KIND_VALUES)[number];
+
 /** A worker answers a leg. */
 export interface LegReported {
   /** The leg. */
@@ -21,9 +25,6 @@ export interface LegReported {
   /** One per step that was begun. */
   readonly steps: readonly StepReport[];
 }
-
-export const LEG_KIND_VALUES = ['compensate', 'reconcile', 'observe', 'release', 'cancel'] as const;
-export type LegKind = (typeof LEG_KIND_VALUES)[number];
 
 /** A request to the workers of an adapter. */
 export interface LegRequested {
@@ -45,9 +46,9 @@ export interface LegRequested {
   readonly call_timeout_ms: number;
   /** Find out first whether an earlier attempt took effect. */
   readonly reconcile_first: boolean;
-  /** Why the tool is called: agent_effect_compensation. */
+  /** Why the tool is called: agent_effect_compensation, or what the ledger asks for. */
   readonly reason: string;
-  /** In this order; stop at the first that does not succeed. */
+  /** In this order; stop at the first that does not succeed. The ledger asks for one, whose id is its mutation's. */
   readonly steps: readonly LegStep[];
 }
 
@@ -79,7 +80,7 @@ export interface LegStep {
   readonly verify_delay_ms: number;
 }
 
-/** What became of a step at the worker. */
+/** What became of a step at the worker. Verified: a compensation was observed, a look met its condition, a release or cancel was answered by its tool. */
 export const STEP_OUTCOME_VALUES = ['verified', 'unverified', 'stale', 'failed', 'refused_late', 'unknown', 'not_executed'] as const;
 export type StepOutcome = (typeof STEP_OUTCOME_VALUES)[number];
 
@@ -95,4 +96,6 @@ export interface StepReport {
   readonly error_kind: string | null;
   /** One sentence for people. */
   readonly detail: string | null;
+  /** Handle that a forward call was given by the provider; null for every other step. */
+  readonly external_transaction_ref: string | null;
 }

@@ -4,9 +4,9 @@ import type { BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, Budge
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched } from './mutations.js';
+import type { AnswerRefused, CancelMutation, CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { ApproveStep, DenyStep, LegDispatched, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved, StepDecided, StepDenied, StepEscalated, StepOutcomeRecorded, StepUncertain, TriggerRedundant, TriggerRollback } from './recoveries.js';
+import type { ApproveStep, DecideForwardApproval, DenyStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, LegDispatched, RecoveryClosed, ReportRefused, RequestForwardApproval, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepUncertain, TriggerRedundant, TriggerRollback, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -75,15 +75,16 @@ export const TOPICS = [
   {
     "name": "recourse.ledger-commands",
     "kind": "wire",
-    "key": "partition key",
+    "key": "run id, or partition key",
     "partitioned": true,
     "records": [
+      "recourse.mutations.CancelMutation",
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked"
     ],
     "written_by": "HTTP edge",
     "read_by": "mutation-ledger",
-    "doc": "Administrative commands to the mutation ledger.",
+    "doc": "Commands to the mutation ledger.",
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
@@ -99,6 +100,9 @@ export const TOPICS = [
       "recourse.recoveries.TriggerRollback",
       "recourse.recoveries.ApproveStep",
       "recourse.recoveries.DenyStep",
+      "recourse.recoveries.RequestForwardApproval",
+      "recourse.recoveries.DecideForwardApproval",
+      "recourse.recoveries.UseForwardApproval",
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked"
     ],
@@ -243,7 +247,12 @@ export const TOPICS = [
       "recourse.mutations.TriggerUnmatched",
       "recourse.mutations.SpreadOpened",
       "recourse.mutations.SpreadContinued",
-      "recourse.mutations.SpreadClosed"
+      "recourse.mutations.SpreadClosed",
+      "recourse.mutations.HoldElapsed",
+      "recourse.mutations.WorkerAsked",
+      "recourse.mutations.WorkerAnswered",
+      "recourse.mutations.AnswerRefused",
+      "recourse.mutations.WindowClosing"
     ],
     "written_by": "mutation-ledger",
     "read_by": "recovery-orchestrator (aligned), budget-accountant (broadcast)",
@@ -277,6 +286,13 @@ export const TOPICS = [
       "recourse.recoveries.StepOutcomeRecorded",
       "recourse.recoveries.StepUncertain",
       "recourse.recoveries.StepEscalated",
+      "recourse.recoveries.StepHalted",
+      "recourse.recoveries.HaltsReviewed",
+      "recourse.recoveries.StepBound",
+      "recourse.recoveries.ForwardApprovalRequested",
+      "recourse.recoveries.ForwardApprovalDecided",
+      "recourse.recoveries.ForwardApprovalUsed",
+      "recourse.recoveries.ForwardApprovalExpired",
       "recourse.recoveries.ReportRefused",
       "recourse.recoveries.RecoveryClosed"
     ],
@@ -368,6 +384,7 @@ export type RegistryCommandsRecord =
 
 /** What `recourse.ledger-commands` holds. */
 export type LedgerCommandsRecord =
+  | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
   | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
 
@@ -376,6 +393,9 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'TriggerRollback'; readonly body: TriggerRollback }
   | { readonly type: 'ApproveStep'; readonly body: ApproveStep }
   | { readonly type: 'DenyStep'; readonly body: DenyStep }
+  | { readonly type: 'RequestForwardApproval'; readonly body: RequestForwardApproval }
+  | { readonly type: 'DecideForwardApproval'; readonly body: DecideForwardApproval }
+  | { readonly type: 'UseForwardApproval'; readonly body: UseForwardApproval }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
   | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
 
@@ -440,7 +460,12 @@ export type MutationsRecord =
   | { readonly type: 'TriggerUnmatched'; readonly body: TriggerUnmatched }
   | { readonly type: 'SpreadOpened'; readonly body: SpreadOpened }
   | { readonly type: 'SpreadContinued'; readonly body: SpreadContinued }
-  | { readonly type: 'SpreadClosed'; readonly body: SpreadClosed };
+  | { readonly type: 'SpreadClosed'; readonly body: SpreadClosed }
+  | { readonly type: 'HoldElapsed'; readonly body: HoldElapsed }
+  | { readonly type: 'WorkerAsked'; readonly body: WorkerAsked }
+  | { readonly type: 'WorkerAnswered'; readonly body: WorkerAnswered }
+  | { readonly type: 'AnswerRefused'; readonly body: AnswerRefused }
+  | { readonly type: 'WindowClosing'; readonly body: WindowClosing };
 
 /** What `recourse.recoveries` holds. */
 export type RecoveriesRecord =
@@ -460,6 +485,13 @@ export type RecoveriesRecord =
   | { readonly type: 'StepOutcomeRecorded'; readonly body: StepOutcomeRecorded }
   | { readonly type: 'StepUncertain'; readonly body: StepUncertain }
   | { readonly type: 'StepEscalated'; readonly body: StepEscalated }
+  | { readonly type: 'StepHalted'; readonly body: StepHalted }
+  | { readonly type: 'HaltsReviewed'; readonly body: HaltsReviewed }
+  | { readonly type: 'StepBound'; readonly body: StepBound }
+  | { readonly type: 'ForwardApprovalRequested'; readonly body: ForwardApprovalRequested }
+  | { readonly type: 'ForwardApprovalDecided'; readonly body: ForwardApprovalDecided }
+  | { readonly type: 'ForwardApprovalUsed'; readonly body: ForwardApprovalUsed }
+  | { readonly type: 'ForwardApprovalExpired'; readonly body: ForwardApprovalExpired }
   | { readonly type: 'ReportRefused'; readonly body: ReportRefused }
   | { readonly type: 'RecoveryClosed'; readonly body: RecoveryClosed };
 

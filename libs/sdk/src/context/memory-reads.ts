@@ -7,6 +7,7 @@ import { evidenceVerdict } from '@recourse/contract';
 import type { EntryBody } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Clock } from '../clock.port.js';
+import type { Entries } from '../entries/entries.port.js';
 
 /** Something remembered. */
 export interface MemoryItem {
@@ -28,7 +29,7 @@ export interface MemoryQuery {
   readonly purpose: string;
 }
 
-export type MemoryRefusalCode = 'MEMORY_UNKNOWN' | 'CONSENT_MISSING' | 'SOURCE_UNKNOWN' | 'EVIDENCE_STALE' | 'MEMORY_UNAVAILABLE' | 'LOG_UNAVAILABLE';
+export type MemoryRefusalCode = 'MEMORY_UNKNOWN' | 'CONSENT_MISSING' | 'SOURCE_UNKNOWN' | 'EVIDENCE_STALE' | 'SOURCES_UNAVAILABLE' | 'MEMORY_UNAVAILABLE' | 'LOG_UNAVAILABLE';
 
 export type MemoryRead =
   | { readonly kind: 'read'; readonly value: Json; readonly source: string; readonly observedAt: number }
@@ -41,10 +42,13 @@ export interface MemoryQueryRecord extends MemoryQuery {
   readonly askedAt: number;
 }
 
+/** Context sources by name. */
+export type Sources = Readonly<Record<string, EntryBody<'context_source'>>>;
+
 export interface MemoryReadsOptions {
   readonly find: (query: MemoryQuery) => Promise<MemoryItem | null>;
-  /** Context sources, as the registry holds them. */
-  readonly sources: Readonly<Record<string, EntryBody<'context_source'>>>;
+  /** Context sources by name, or the registry, as cachedEntries reads it. */
+  readonly sources: Sources | Entries;
   readonly clock: Clock;
   /** Resolves when the query is on record. */
   readonly log: (record: MemoryQueryRecord) => Promise<void>;
@@ -69,12 +73,25 @@ export function memoryReads({ find, sources, clock, log }: MemoryReadsOptions): 
 async function look(query: MemoryQuery, find: MemoryReadsOptions['find'], sources: MemoryReadsOptions['sources'], now: number): Promise<MemoryRead> {
   let item: MemoryItem | null;
   try { item = await find(query); } catch { return { kind: 'refused', code: 'MEMORY_UNAVAILABLE' }; }
-  const code = item === null ? 'MEMORY_UNKNOWN' : memoryRefusal(item, query.purpose, sources, now);
+  const known = isRegistry(sources) ? await registered(sources, query.tenant) : sources;
+  if (known === null) return { kind: 'refused', code: 'SOURCES_UNAVAILABLE' };
+  const code = item === null ? 'MEMORY_UNKNOWN' : memoryRefusal(item, query.purpose, known, now);
   return item === null || code !== null ? { kind: 'refused', code: code ?? 'MEMORY_UNKNOWN' } : { kind: 'read', value: item.value, source: item.source, observedAt: item.observedAt };
 }
 
+/** A source is data; only the registry can be asked. */
+function isRegistry(sources: Sources | Entries): sources is Entries { return typeof sources.standing === 'function'; }
+
+/** What stands for a tenant, its own before that for all; null when the registry cannot be asked. */
+async function registered(entries: Entries, tenant: string): Promise<Sources | null> {
+  const answer = await entries.standing('context_source', tenant);
+  if (answer.kind === 'unavailable') return null;
+  const ownLast = [...answer.entries].sort((a, b) => Number(a.tenant !== '*') - Number(b.tenant !== '*'));
+  return Object.fromEntries(ownLast.map(({ name, entry }) => [name, entry]));
+}
+
 /** Why something remembered may not be read; null when it may. Consent comes first: a refusal for age would say that it exists. Pure. */
-export function memoryRefusal(item: MemoryItem, purpose: string, sources: MemoryReadsOptions['sources'], now: number): MemoryRefusalCode | null {
+export function memoryRefusal(item: MemoryItem, purpose: string, sources: Sources, now: number): MemoryRefusalCode | null {
   if (!item.consentedTo.includes(purpose)) return 'CONSENT_MISSING';
   const verdict = evidenceVerdict(Object.hasOwn(sources, item.source) ? sources[item.source] : undefined, item.observedAt, now);
   if (verdict.admitted) return null;

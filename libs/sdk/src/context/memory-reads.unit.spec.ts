@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../clock.memory.js';
+import { MemoryEntries } from '../entries/entries.memory.js';
 import { memoryReads } from './memory-reads.js';
 import type { MemoryItem, MemoryQueryRecord, MemoryReadsOptions } from './memory-reads.js';
 
@@ -32,6 +33,32 @@ describe('a memory read', () => {
     const { read, logged } = scene(remembered);
     expect(await read(query)).toEqual({ kind: 'refused', code });
     expect(logged).toMatchObject([{ key: 'customer/7', code }]);
+  });
+
+  describe('from the sources the registry holds', () => {
+    const source = { owner: 'sales', doc: 'Customers.', sensitivity: 'personal', access: 'read', ttl_ms: 10_000 } as const;
+
+    it('goes by what stands now, the tenant\'s own before that for all', async () => {
+      const sources = new MemoryEntries();
+      const { read } = scene(item, { sources });
+      expect(await read(query)).toMatchObject({ code: 'SOURCE_UNKNOWN' });
+      sources.register('context_source', '*', 'crm', source);
+      expect(await read(query)).toMatchObject({ kind: 'read' });
+      sources.register('context_source', 'acme', 'crm', { ...source, ttl_ms: 4_000 });
+      expect(await read(query)).toMatchObject({ code: 'EVIDENCE_STALE' });
+      expect(await read({ ...query, tenant: 'globex' })).toMatchObject({ kind: 'read' });
+      sources.retire('context_source', 'acme', 'crm');
+      sources.retire('context_source', '*', 'crm');
+      expect(await read(query)).toMatchObject({ code: 'SOURCE_UNKNOWN' });
+    });
+
+    it('is refused, and logged, while they cannot be read', async () => {
+      const sources = new MemoryEntries();
+      sources.isAway = true;
+      const { read, logged } = scene(item, { sources });
+      expect(await read(query)).toEqual({ kind: 'refused', code: 'SOURCES_UNAVAILABLE' });
+      expect(logged).toMatchObject([{ code: 'SOURCES_UNAVAILABLE' }]);
+    });
   });
 
   it('is refused when it cannot be logged, and when memory does not answer', async () => {

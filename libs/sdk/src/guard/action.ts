@@ -1,7 +1,7 @@
 // The action a call makes: its keys, and what covers it.
-import { subjectOf, valueOf } from '@recourse/contract';
+import { forwardDigest, subjectOf, valueOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
+import { deriveId } from '@recourse/kernel';
 import { effectKey, mutationId } from '../effect-key.js';
 import type { Action } from '../producer/producer.js';
 import { releaseRef } from '../release.js';
@@ -32,11 +32,11 @@ export function mutationOf({ tenant, runId, effectKey: key }: Action): string {
 
 /** What an approval covers: the tenant, the effect, its arguments and the contract, as one hash in hex (P4). */
 export function actionDigestOf({ tenant, runId, effectKey: key, capability, contractDigest, subjectRef, args }: Action): string {
-  return sha256Hex(canonicalJson([tenant, runId, key, capability, contractDigest?.toString('hex') ?? null, subjectRef, args]));
+  return forwardDigest({ tenant, runId, effectKey: key, capability, contractDigest: contractDigest?.toString('hex') ?? null, subjectRef, args });
 }
 
 /** What to reserve; null when the contract names no value. */
-export function reservationOf({ tenant, runId, effectKey: key, capability, args }: Action, contract: Contract): ReservationRequest | null {
+export function reservationOf({ tenant, runId, effectKey: key, capability, agentId, args }: Action, contract: Contract): ReservationRequest | null {
   const value = valueOf(contract, args);
-  return value === null ? null : { tenant, runId, effectKey: key, capability, value };
+  return value === null ? null : { tenant, runId, effectKey: key, capability, agentId, value };
 }

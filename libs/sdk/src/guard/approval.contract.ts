@@ -9,7 +9,7 @@ export interface ApprovalsUnderTest { readonly approvals: Approvals; readonly de
 export function approvalsContract(name: string, make: () => Promise<ApprovalsUnderTest>): void {
   const request: ApprovalRequest = {
     tenant: 'acme', runId: 'run-1', effectKey: 'eff_1', capability: 'payments.issue_refund', initiator: 'asha', agentId: 'agent', mode: 'human', actionDigest: 'ab',
-    args: { order: '4711' }, rehearsal: null,
+    args: { order: '4711' }, rehearsal: null, contractDigest: 'ef'.repeat(32), subjectRef: 'order/4711', attempt: 1,
   };
   const [changed, approved, denied] = [{ ...request, actionDigest: 'cd' }, { kind: 'approved', actionDigest: 'ab' }, { kind: 'denied', reason: 'no' }];
 

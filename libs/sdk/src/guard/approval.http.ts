@@ -1,33 +1,72 @@
-// Forward approvals over HTTP, from whatever asks people in your house.
+// Forward approvals over the orchestrator's HTTP edge, or over any other that asks people so.
 //
-// Shape: POST /v1/forward-approvals {run_id, effect_key, capability, initiator, agent_id, mode, action_digest, args, rehearsal}
-// with an Idempotency-Key → 200 or 202 {status: approved | pending | denied, action_digest, reason}. The tenant is the token's.
+// Shape: GET /v1/forward-approvals/<id> → 200 {status: pending | approved | denied | used | expired, round, attempt, action_digest, reason}, 404;
+// POST /v1/forward-approvals {run_id, effect_key, capability, contract_digest, subject_ref, initiator, agent_id, mode, action_digest, args,
+// rehearsal} → 200, 201 or 202 with the same; POST /v1/forward-approvals/<id>/use {action_digest, attempt} → 200 {status: used, …}.
+// The id follows from what is asked about, and the tenant is the token's.
 import { deriveId } from '@recourse/kernel';
 import type { ApprovalAnswer, ApprovalRequest, Approvals } from './approval.port.js';
-import type { EdgeOptions } from './edge.js';
+import type { EdgeAnswer, EdgeOptions } from './edge.js';
 import { askEdge } from './edge.js';
 
 export class HttpApprovals implements Approvals {
   constructor(private readonly options: EdgeOptions) {}
 
   async ask(request: ApprovalRequest): Promise<ApprovalAnswer> {
-    const { tenant, runId, effectKey, capability, initiator, agentId, mode, actionDigest, args, rehearsal } = request;
-    const body = { run_id: runId, effect_key: effectKey, capability, initiator, agent_id: agentId, mode, action_digest: actionDigest, args, rehearsal };
     try {
-      const idempotencyKey = deriveId('ask', tenant, runId, effectKey, actionDigest);
-      const answer = await askEdge(this.options, { method: 'POST', path: '/v1/forward-approvals', body, idempotencyKey });
-      return approvalOf(answer.status, answer.body);
+      const standing = await askEdge(this.options, { method: 'GET', path: pathOf(request) });
+      const next = nextStep(standing, request.attempt);
+      switch (next.do) {
+        case 'answer': return next.answer;
+        case 'use': return await this.use(request, next.round);
+        case 'open': {
+          const opened = nextStep(await this.open(request, next.round), request.attempt);
+          return opened.do === 'use' ? await this.use(request, opened.round) : opened.do === 'answer' ? opened.answer : { kind: 'pending' };
+        }
+      }
     } catch (cause) {
       return { kind: 'unavailable', cause };
     }
   }
+
+  private open(request: ApprovalRequest, round: number): Promise<EdgeAnswer> {
+    const { tenant, runId, effectKey, capability, contractDigest, subjectRef, initiator, agentId, mode, actionDigest, args, rehearsal } = request;
+    const body = {
+      run_id: runId, effect_key: effectKey, capability, contract_digest: contractDigest, subject_ref: subjectRef, initiator, agent_id: agentId, mode, action_digest: actionDigest, args, rehearsal,
+    };
+    return askEdge(this.options, { method: 'POST', path: '/v1/forward-approvals', body, idempotencyKey: deriveId('ask', tenant, runId, effectKey, actionDigest, String(round)) });
+  }
+
+  /** One approval, one attempt: the same attempt may say so again. */
+  private async use(request: ApprovalRequest, round: number): Promise<ApprovalAnswer> {
+    const { tenant, runId, effectKey, actionDigest, attempt } = request;
+    const idempotencyKey = deriveId('use', tenant, runId, effectKey, actionDigest, String(round), String(attempt));
+    const { status, body } = await askEdge(this.options, { method: 'POST', path: `${pathOf(request)}/use`, body: { action_digest: actionDigest, attempt }, idempotencyKey });
+    if (status === 200 && body['status'] === 'used' && body['attempt'] === attempt && typeof body['action_digest'] === 'string') return { kind: 'approved', actionDigest: body['action_digest'] };
+    // It ran out, or somebody else used it, between the look and the use: asking again opens the question anew.
+    return status === 409 ? { kind: 'pending' } : unavailable(status);
+  }
 }
 
-/** What an answer means. Only a plain `approved` that names the action approves. */
-export function approvalOf(status: number, body: Readonly<Record<string, unknown>>): ApprovalAnswer {
-  const { status: state, action_digest: actionDigest, reason } = body;
-  if (status === 200 && state === 'approved' && typeof actionDigest === 'string') return { kind: 'approved', actionDigest };
-  if ((status === 200 || status === 202) && state === 'pending') return { kind: 'pending' };
-  if (status === 200 && state === 'denied') return { kind: 'denied', reason: typeof reason === 'string' ? reason : 'no reason was given' };
-  return { kind: 'unavailable', cause: new Error(`the approvals answered ${String(status)}`) };
+type NextStep = { readonly do: 'answer'; readonly answer: ApprovalAnswer } | { readonly do: 'use' | 'open'; readonly round: number };
+
+/** What is to be done, from what stands. Pure. Only a plain `approved` is used; what is not understood approves nothing. */
+export function nextStep({ status, body }: EdgeAnswer, attempt: number): NextStep {
+  if (status === 404) return { do: 'open', round: 1 };
+  const { status: state, round, reason } = body;
+  if (![200, 201, 202].includes(status) || typeof round !== 'number') return { do: 'answer', answer: unavailable(status) };
+  switch (state) {
+    case 'pending': return { do: 'answer', answer: { kind: 'pending' } };
+    case 'denied': return { do: 'answer', answer: { kind: 'denied', reason: typeof reason === 'string' ? reason : 'no reason was given' } };
+    case 'approved': return { do: 'use', round };
+    case 'used': return body['attempt'] === attempt ? { do: 'use', round } : { do: 'open', round: round + 1 };
+    case 'expired': return { do: 'open', round: round + 1 };
+    default: return { do: 'answer', answer: unavailable(status) };
+  }
+}
+
+function unavailable(status: number): ApprovalAnswer { return { kind: 'unavailable', cause: new Error(`the approvals answered ${String(status)}`) }; }
+
+function pathOf({ tenant, runId, effectKey, actionDigest }: ApprovalRequest): string {
+  return `/v1/forward-approvals/${deriveId('fwa', tenant, runId, effectKey, actionDigest)}`;
 }

@@ -6,6 +6,9 @@ export interface ApprovalRequest {
   readonly runId: string;
   readonly effectKey: string;
   readonly capability: string;
+  /** 64 hex digits; null when the caller knows none. */
+  readonly contractDigest: string | null;
+  readonly subjectRef: string | null;
   /** Who may never approve it; null when unknown. */
   readonly initiator: string | null;
   readonly agentId: string;
@@ -15,6 +18,8 @@ export interface ApprovalRequest {
   readonly args: Json;
   /** What the tool said it would do; null when it has no dry run. */
   readonly rehearsal: Json;
+  /** Attempt of the effect, from 1: an approval is used by one. */
+  readonly attempt: number;
 }
 
 export type ApprovalAnswer =

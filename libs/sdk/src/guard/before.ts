@@ -1,14 +1,14 @@
 // Everything a guard does before it calls a tool: each step lets the call go on, or says why not.
 //
 // Boundary: asks the ports; calls nothing that has an effect. In `observe` an objection is heard and the call goes on.
-import { intentVerdict } from '@recourse/contract';
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import type { Action } from '../producer/producer.js';
+import type { Action, Preparation } from '../producer/producer.js';
 import { releaseStatement } from '../release.js';
 import { actionDigestOf, mutationOf, reservationOf } from './action.js';
 import { checkArgs } from './args.decisions.js';
 import type { ArgsProblem } from './args.decisions.js';
+import { governed } from './governance.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions, GuardTrouble, GuardTroubleCode } from './guard.messages.js';
 import { earlierCall } from './standing.decisions.js';
 import { verdictFor } from './verdict.decisions.js';
@@ -33,10 +33,10 @@ export function objection(options: GuardOptions, trouble: GuardTrouble, result?:
   return options.mode === 'enforce' ? { stop: result ?? { kind: 'refused', mutation_refs: [], ...trouble } } : null;
 }
 
-/** Arguments, charter, earlier calls, prior value, dry run, people, budget, intent; in this order. */
+/** Arguments, what the registry says, earlier calls, prior value, dry run, people, budget, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
-  const unfit = await fits(situation) ?? intended(situation);
+  const unfit = await fits(situation) ?? await permitted(situation);
   if (unfit !== null) return unfit;
   const found = await standingOf(situation);
   if ('stop' in found) return found;
@@ -45,9 +45,9 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const rehearsed = await rehearse(situation);
   if ('stop' in rehearsed) return rehearsed;
   if (call.isRehearsal === true) return { stop: { kind: 'rehearsed', mutation_refs: [], error_kind: null } };
-  const stopped = await approve(situation, rehearsed.rehearsal) ?? await reserve(situation);
+  const stopped = await approve(situation, rehearsed.rehearsal, found.attempt) ?? await reserve(situation);
   if (stopped !== null) return stopped;
-  const unpublished = await announce(situation);
+  const unpublished = await announce(situation, { isHeld: isLeftToLedger(situation), priorValue: captured.priorValue, rehearsal: rehearsed.rehearsal });
   if (unpublished !== null) { await giveBack(action, options); return unpublished; }
   return hold(situation) ?? { priorValue: captured.priorValue, attempt: found.attempt };
 }
@@ -67,10 +67,9 @@ async function fits({ tool: { schema }, call: { args }, options }: Situation): P
 }
 
 /** A capability is the intent a charter speaks of. */
-function intended({ options }: Situation): Stop | null {
-  const verdict = options.charter === undefined ? null : intentVerdict(options.charter, options.contract.name);
-  if (verdict === null || verdict.admitted) return null;
-  return objection(options, trouble(verdict.code === 'INTENT_DENIED' ? 'INTENT_DENIED' : 'INTENT_NOT_ALLOWED', verdict.reason));
+async function permitted({ call, action, options }: Situation): Promise<Stop | null> {
+  const found = await governed(call, action, options);
+  return found === null ? null : objection(options, trouble(found.code, found.reason));
 }
 
 /** Asks the record whether the call was made before. A recovery's attempts are reconciled by who asks for them. */
@@ -119,13 +118,13 @@ async function rehearse({ tool, call, options }: Situation): Promise<Stop | { re
 }
 
 /** Asks people where the contract wants them. A recovery was approved as one, before it came here. */
-async function approve({ call, action, options }: Situation, rehearsal: Json): Promise<Stop | null> {
+async function approve({ call, action, options }: Situation, rehearsal: Json, attempt: number): Promise<Stop | null> {
   const mode = options.contract.forward_approval ?? 'policy';
   if (mode === 'policy' || call.recovery !== undefined) return null;
   if (options.approvals === undefined) return objection(options, trouble('APPROVAL_UNAVAILABLE', `the contract wants ${mode}, and nobody can be asked`));
-  const { tenant, runId, effectKey, capability, initiator, agentId, args } = action;
+  const { tenant, runId, effectKey, capability, initiator, agentId, args, subjectRef } = action;
   const actionDigest = actionDigestOf(action);
-  const answer = await options.approvals.ask({ tenant, runId, effectKey, capability, initiator, agentId, mode, actionDigest, args, rehearsal });
+  const answer = await options.approvals.ask({ tenant, runId, effectKey, capability, contractDigest: action.contractDigest?.toString('hex') ?? null, subjectRef, initiator, agentId, mode, actionDigest, args, rehearsal, attempt });
   switch (answer.kind) {
     case 'approved': return answer.actionDigest === actionDigest ? null : objection(options, trouble('APPROVAL_DENIED', 'the approval is for another action'));
     case 'pending': return objection(options, trouble('APPROVAL_PENDING', 'nobody has decided yet'));
@@ -147,11 +146,11 @@ async function reserve({ action, options }: Situation): Promise<Stop | null> {
 }
 
 /** Publishes the intent, and before it what its release ref stands for. */
-async function announce({ call, action, options }: Situation): Promise<Stop | null> {
+async function announce({ call, action, options }: Situation, preparation: Preparation): Promise<Stop | null> {
   const { producer, clock } = options;
   try {
     if (call.run.release !== undefined) await producer.assumptionDeclared(releaseStatement(action.tenant, call.run.release));
-    await producer.toolPlanned(action, clock.now());
+    await producer.toolPlanned(action, clock.now(), preparation);
     return null;
   } catch (cause) {
     return objection(options, trouble('INTENT_NOT_PUBLISHED', textOf(cause)));
@@ -159,11 +158,17 @@ async function announce({ call, action, options }: Situation): Promise<Stop | nu
 }
 
 /** A held effect is let go by the ledger, through a worker: the intent is all there is to do here. */
-function hold({ call, action, options }: Situation): Stop | null {
-  if ((options.contract.commit_hold_ms ?? 0) === 0 || call.recovery !== undefined) return null;
-  if (options.mode === 'enforce') return { stop: heldResult(action, options) };
+function hold(situation: Situation): Stop | null {
+  const { action, options } = situation;
+  if (!isHoldDue(situation)) return null;
+  if (isLeftToLedger(situation)) return { stop: heldResult(action, options) };
   return objection(options, trouble('HOLD_SKIPPED', 'the effect is let go at once'));
 }
+
+function isHoldDue({ call, options }: Situation): boolean { return (options.contract.commit_hold_ms ?? 0) > 0 && call.recovery === undefined; }
+
+/** Is this effect let go by the ledger, and not here? */
+function isLeftToLedger(situation: Situation): boolean { return situation.options.mode === 'enforce' && isHoldDue(situation); }
 
 function heldResult(action: Action, { contract }: GuardOptions): GuardedResult {
   return { kind: 'held', mutation_refs: [mutationOf(action)], error_kind: null, hold_ms: contract.commit_hold_ms ?? 0 };

@@ -16,8 +16,8 @@ async function edge(): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as { run_id: string; effect_key: string; capability: string; value: { amount_minor: number; currency: string } };
-      const asked = { tenant: 'acme', runId: body.run_id, effectKey: body.effect_key, capability: body.capability, value: body.value };
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as { run_id: string; effect_key: string; capability: string; agent_id: string | null; value: { amount_minor: number; currency: string } };
+      const asked = { tenant: 'acme', runId: body.run_id, effectKey: body.effect_key, capability: body.capability, agentId: body.agent_id, value: body.value };
       void (request.url?.endsWith('/release') === true
         ? budget.release(asked).then(() => [200, {}] as const)
         : budget.reserve(asked).then((answer) => (answer.kind === 'reserved' ? [201, { reservation_id: answer.reservationId }] as const : [409, { code: 'CEILING_EXCEEDED' }] as const))
@@ -38,6 +38,6 @@ describe('an answer of the accountant', () => {
 
   it('is "unavailable" when nobody answers', async () => {
     const budget = new HttpBudget({ url: 'http://127.0.0.1:1', token: () => Promise.resolve('token') });
-    expect((await budget.reserve({ tenant: 'a', runId: 'r', effectKey: 'e', capability: 'payments.issue_refund', value: { amount_minor: 1, currency: 'INR' } })).kind).toBe('unavailable');
+    expect((await budget.reserve({ tenant: 'a', runId: 'r', effectKey: 'e', capability: 'payments.issue_refund', agentId: 'agent', value: { amount_minor: 1, currency: 'INR' } })).kind).toBe('unavailable');
   });
 });

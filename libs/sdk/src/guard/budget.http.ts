@@ -1,6 +1,6 @@
 // The budget over the accountant's HTTP edge.
 //
-// Shape: POST /v1/reservations {run_id, effect_key, capability, value} → 201 reserved, 202 or 409 escalated, other 4xx
+// Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, value} → 201 reserved, 202 or 409 escalated, other 4xx
 // refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
 import { deriveId } from '@recourse/kernel';
 import type { EdgeAnswer, EdgeOptions } from './edge.js';
@@ -13,9 +13,9 @@ export class HttpBudget implements Budget {
   constructor(private readonly options: HttpBudgetOptions) {}
 
   async reserve(request: ReservationRequest): Promise<ReservationAnswer> {
-    const { runId, effectKey, capability, value } = request;
+    const { runId, effectKey, capability, agentId, value } = request;
     try {
-      const { status, body } = await this.post('/v1/reservations', { run_id: runId, effect_key: effectKey, capability, value }, `reserve/${idOf(request)}`);
+      const { status, body } = await this.post('/v1/reservations', { run_id: runId, effect_key: effectKey, capability, agent_id: agentId, value }, `reserve/${idOf(request)}`);
       return answerOf(status, body, idOf(request));
     } catch (cause) {
       return { kind: 'unavailable', cause };

@@ -6,6 +6,8 @@ export interface ReservationRequest {
   readonly runId: string;
   readonly effectKey: string;
   readonly capability: string;
+  /** For kill switches over it; null when unknown. */
+  readonly agentId: string | null;
   readonly value: Money;
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { deriveId } from '@recourse/kernel';
 import { approvalsContract } from './approval.contract.js';
-import { approvalOf, HttpApprovals } from './approval.http.js';
+import { HttpApprovals, nextStep } from './approval.http.js';
 import { MemoryApprovals } from './approval.memory.js';
 import type { ApprovalRequest } from './approval.port.js';
 import { testEdge } from './edge.testing.js';
@@ -40,28 +41,49 @@ approvalsContract('memory', () => {
 
 approvalsContract('http', async () => {
   const desk = new MemoryApprovals();
-  const options = await edgeOf(async ({ body }) => {
-    const { run_id: runId, effect_key: effectKey, capability, initiator, agent_id: agentId, mode, action_digest: actionDigest, args, rehearsal } = body;
-    // The adapter under test sends every field of a request.
-    const answer = await desk.ask({ tenant: 'acme', runId, effectKey, capability, initiator, agentId, mode, actionDigest, args, rehearsal } as ApprovalRequest);
-    return [answer.kind === 'pending' ? 202 : 200, { status: answer.kind, ...(answer.kind === 'approved' ? { action_digest: answer.actionDigest } : {}), ...(answer.kind === 'denied' ? { reason: answer.reason } : {}) }];
+  const asked = new Map<string, ApprovalRequest>();
+  const options = await edgeOf(async ({ path, body }) => {
+    if (path === '/v1/forward-approvals') {
+      const { run_id: runId, effect_key: effectKey, capability, contract_digest: contractDigest, subject_ref: subjectRef, initiator, agent_id: agentId, mode, action_digest: actionDigest, args, rehearsal } = body;
+      // The adapter under test sends every field of a request.
+      const request = { tenant: 'acme', runId, effectKey, capability, contractDigest, subjectRef, initiator, agentId, mode, actionDigest, args, rehearsal, attempt: 1 } as ApprovalRequest;
+      asked.set(deriveId('fwa', 'acme', request.runId, request.effectKey, request.actionDigest), request);
+    }
+    const [, id = ''] = /forward-approvals\/([^/]+)/.exec(path) ?? [];
+    const request = path === '/v1/forward-approvals' ? [...asked.values()].at(-1) : asked.get(id);
+    if (request === undefined) return [404, { code: 'NOT_FOUND' }];
+    const answer = await desk.ask(request);
+    const status = path.endsWith('/use') && answer.kind === 'approved' ? 'used' : answer.kind;
+    return [200, { status, round: 1, attempt: 1, action_digest: request.actionDigest, ...(answer.kind === 'denied' ? { reason: answer.reason } : {}) }];
   });
   return { approvals: new HttpApprovals(options), desk };
 });
+
+const REQUEST: ApprovalRequest = {
+  tenant: 'a', runId: 'r', effectKey: 'e', capability: 'a.b_c', contractDigest: null, subjectRef: null, initiator: null, agentId: 'g', mode: 'human', actionDigest: 'ab', args: {}, rehearsal: null, attempt: 1,
+};
 
 describe('an answer that does not say what it should', () => {
   it.each([[200, {}], [200, { execution_state: 'exploded', recoverability: 'planned' }], [500, { execution_state: 'failed', recoverability: 'planned' }]])('%i %o is no record', (status, body) => {
     expect(standingOf(status, body).kind).toBe('unavailable');
   });
 
-  it.each([[200, { status: 'approved' }], [201, { status: 'approved', action_digest: 'ab' }], [202, { status: 'approved', action_digest: 'ab' }], [200, { status: 'fine' }], [404, {}]])('%i %o is no approval', (status, body) => {
-    expect(approvalOf(status, body).kind).toBe('unavailable');
+  it.each([[200, { status: 'approved' }], [200, { status: 'fine', round: 1 }], [403, { status: 'approved', round: 1 }], [500, {}]])('%i %o is no approval', (status, body) => {
+    expect(nextStep({ status, body }, 1)).toMatchObject({ do: 'answer', answer: { kind: 'unavailable' } });
+  });
+
+  it.each([[{ status: 'used', attempt: 1, round: 3 }, { do: 'open', round: 4 }], [{ status: 'used', attempt: 2, round: 3 }, { do: 'use', round: 3 }], [{ status: 'expired', round: 1 }, { do: 'open', round: 2 }]])('%j is asked for anew by attempt 2, unless it used it', (body, next) => {
+    expect(nextStep({ status: 200, body }, 2)).toEqual(next);
+  });
+
+  it.each([[200, { status: 'used', attempt: 2, action_digest: 'ab' }, 'unavailable'], [200, { status: 'used', attempt: 1 }, 'unavailable'], [409, { code: 'APPROVAL_USED' }, 'pending'], [503, {}, 'unavailable'], [202, {}, 'unavailable']])('a use answered with %i %j is no approval', async (status, body, kind) => {
+    const options = await edgeOf(({ path }) => Promise.resolve(path.endsWith('/use') ? [status, body] : [200, { status: 'approved', round: 1 }]));
+    expect((await new HttpApprovals(options).ask(REQUEST)).kind).toBe(kind);
   });
 
   it('is "unavailable" when nobody answers', async () => {
     const options = { url: 'http://127.0.0.1:1', token };
     expect((await new HttpStanding(options).of('mut_1')).kind).toBe('unavailable');
-    const request: ApprovalRequest = { tenant: 'a', runId: 'r', effectKey: 'e', capability: 'a.b_c', initiator: null, agentId: 'g', mode: 'human', actionDigest: 'ab', args: {}, rehearsal: null };
-    expect((await new HttpApprovals(options).ask(request)).kind).toBe('unavailable');
+    expect((await new HttpApprovals(options).ask(REQUEST)).kind).toBe('unavailable');
   });
 });

@@ -3,6 +3,7 @@ import type { Contract, EntryBody } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { ToolOutcome } from '@recourse/messages';
 import type { Clock } from '../clock.port.js';
+import type { Entries } from '../entries/entries.port.js';
 import type { Producer } from '../producer/producer.js';
 import type { ReleaseTuple } from '../release.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
@@ -33,6 +34,10 @@ export interface GuardedCall {
   readonly target: string | null;
   /** What the decision to act relies on. */
   readonly assumptionRefs: readonly string[];
+  /** What the decision to act saw, for admission predicates: they read it as `gate`, beside what is known of the call itself. */
+  readonly gate?: Json;
+  /** State the run is in, for admission predicates: they read it as `state`. */
+  readonly state?: Json;
   /** Stop after the dry run: nothing is told, reserved or called. */
   readonly isRehearsal?: boolean;
   /** The ids a recovery gives its call. Whoever gives them has reconciled every attempt before this one. */
@@ -46,9 +51,18 @@ export interface RecoveryIds {
   readonly attempt: number;
 }
 
+/** What a forward tool is told besides its arguments. */
+export interface ForwardContext {
+  readonly idempotencyKey: string;
+  readonly callId: string;
+  readonly runId: string;
+  /** Handle of what was staged while the effect was held; absent or null when nothing was. */
+  readonly stagedRef?: string | null;
+}
+
 /** A forward tool. `execute` throws ToolRejected when it knows there was no effect. */
 export interface ForwardTool {
-  execute(args: Json, context: { readonly idempotencyKey: string; readonly callId: string; readonly runId: string }): Promise<Json>;
+  execute(args: Json, context: ForwardContext): Promise<Json>;
   /** Reads the value that is about to be overwritten. Needed where the contract requires its capture. */
   capturePriorValue?(args: Json): Promise<Json>;
   /** Says what `execute` would do, without doing it. Needed where the contract names a dry run. */
@@ -76,6 +90,10 @@ export interface GuardOptions {
   readonly clock: Clock;
   /** What the agent is for, as the registry holds it: deny wins, and what is not allowed is not done (D59). */
   readonly charter?: EntryBody<'agent_charter'>;
+  /** The registry, as cachedEntries reads it: kill switches, charters and policy bundles are obeyed as they stand; unread, nothing is done. */
+  readonly entries?: Entries;
+  /** Names of the policy bundles whose admission predicates must hold; read from `entries`. */
+  readonly policyBundles?: readonly string[];
   readonly budget?: Budget;
   /** Asked where the contract wants people asked; without it such a call is refused. */
   readonly approvals?: Approvals;
@@ -90,6 +108,7 @@ export interface GuardOptions {
 export type GuardTroubleCode =
   | 'ARGS_INVALID'
   | 'INTENT_DENIED' | 'INTENT_NOT_ALLOWED'
+  | 'KILL_SWITCH' | 'POLICY_REFUSED' | 'POLICY_UNDECIDED' | 'POLICY_UNKNOWN' | 'REGISTRY_UNAVAILABLE'
   | 'ALREADY_EXECUTED' | 'CANCELLED' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE' | 'CLAIM_UNAVAILABLE'
   | 'PRIOR_VALUE_MISSING' | 'REHEARSAL_MISSING' | 'REHEARSAL_FAILED'
   | 'APPROVAL_PENDING' | 'APPROVAL_DENIED' | 'APPROVAL_UNAVAILABLE'

@@ -1,10 +1,10 @@
 // A producer in memory: keeps what it is told, in order. For specs and first steps.
 import { mutationId } from '../effect-key.js';
 import type { MemoryStanding } from '../guard/standing.memory.js';
-import type { Action, ActionOutcome, Producer, Statement } from './producer.js';
+import type { Action, ActionOutcome, Preparation, Producer, Statement } from './producer.js';
 
 export type Told =
-  | { readonly type: 'ToolPlanned'; readonly action: Action; readonly plannedAt: number }
+  | { readonly type: 'ToolPlanned'; readonly action: Action; readonly plannedAt: number; readonly preparation?: Preparation }
   | { readonly type: 'ToolExecuted'; readonly action: Action; readonly outcome: ActionOutcome }
   | { readonly type: 'AssumptionDeclared' | 'AssumptionInvalidated' | 'AssumptionReaffirmed'; readonly statement: Statement };
 
@@ -17,9 +17,9 @@ export class MemoryProducer implements Producer {
   /** Everything told so far. */
   get told(): readonly Told[] { return this.events; }
 
-  toolPlanned(action: Action, plannedAt: number): Promise<string> {
+  toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string> {
     this.standing?.record(mutationId(action.tenant, action.runId, action.effectKey), 'planned', 'planned');
-    return this.keep({ type: 'ToolPlanned', action, plannedAt });
+    return this.keep({ type: 'ToolPlanned', action, plannedAt, ...(preparation === undefined ? {} : { preparation }) });
   }
 
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string> {

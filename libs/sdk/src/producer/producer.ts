@@ -32,6 +32,18 @@ export interface Action {
   readonly assumptionRefs: readonly string[];
 }
 
+/** What was done before the call, and who makes it. */
+export interface Preparation {
+  /** The effect is left to the ledger, which lets it go through a worker when the contract's hold ends. */
+  readonly isHeld?: boolean;
+  /** Value that is about to be overwritten; null or absent when none was read. */
+  readonly priorValue?: Json | null;
+  /** What a dry run said; null or absent without one. */
+  readonly rehearsal?: Json | null;
+  /** Handle of what is staged at the provider while the effect is held; null or absent when nothing is. */
+  readonly stagedRef?: string | null;
+}
+
 /** What came of an action. Instants in epoch milliseconds of the producer. */
 export interface ActionOutcome {
   readonly outcome: ToolOutcome;
@@ -57,7 +69,7 @@ export interface Statement {
 
 /** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE). */
 export interface Producer {
-  toolPlanned(action: Action, plannedAt: number): Promise<string>;
+  toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
   assumptionDeclared(statement: Statement): Promise<string>;
   assumptionInvalidated(statement: Statement & { readonly sourceKind: SourceKind }): Promise<string>;
@@ -88,7 +100,7 @@ export async function createProducer({ kafka, codecs, source, registerSchemas = 
     send(ASSUMPTIONS_TOPIC, type, statement.ref, { ...statementBody(source, type, statement), ...more });
 
   return {
-    toolPlanned: (action, plannedAt) => send(EXECUTIONS_TOPIC, 'ToolPlanned', action.runId, plannedBody(source, action, plannedAt)),
+    toolPlanned: (action, plannedAt, preparation) => send(EXECUTIONS_TOPIC, 'ToolPlanned', action.runId, plannedBody(source, action, plannedAt, preparation)),
     toolExecuted: (action, outcome) => send(EXECUTIONS_TOPIC, 'ToolExecuted', action.runId, executedBody(source, action, outcome)),
     assumptionDeclared: (statement) => state('AssumptionDeclared', statement),
     assumptionInvalidated: ({ sourceKind, ...statement }) => state('AssumptionInvalidated', statement, { source_kind: sourceKind }),
@@ -98,8 +110,10 @@ export async function createProducer({ kafka, codecs, source, registerSchemas = 
 }
 
 /** Body of a ToolPlanned. */
-export function plannedBody(source: string, action: Action, plannedAt: number): ToolPlanned {
-  return { ...actionBody(source, 'planned', action), planned_at: plannedAt };
+export function plannedBody(source: string, action: Action, plannedAt: number, { isHeld = false, priorValue = null, rehearsal = null, stagedRef = null }: Preparation = {}): ToolPlanned {
+  return {
+    ...actionBody(source, 'planned', action), planned_at: plannedAt, is_held: isHeld, prior_value: payloadOrNull(priorValue), rehearsal: payloadOrNull(rehearsal), staged_ref: stagedRef,
+  };
 }
 
 /** Body of a ToolExecuted. */
@@ -115,7 +129,7 @@ export function executedBody(source: string, action: Action, { outcome, result, 
   };
 }
 
-function actionBody(source: string, told: string, action: Action): Omit<ToolPlanned, 'planned_at'> {
+function actionBody(source: string, told: string, action: Action): Omit<ToolPlanned, 'planned_at' | keyof Prepared> {
   return {
     event_id: deriveId('evt', source, action.tenant, action.runId, action.effectKey, told),
     tenant: action.tenant,
@@ -134,6 +148,9 @@ function actionBody(source: string, told: string, action: Action): Omit<ToolPlan
     assumption_refs: action.assumptionRefs,
   };
 }
+
+/** Fields of an intent that tell how it was prepared. */
+type Prepared = Pick<ToolPlanned, 'is_held' | 'prior_value' | 'rehearsal' | 'staged_ref'>;
 
 function statementBody(source: string, type: string, { eventId, tenant, ref, runId, statement, statedAt }: Statement): Omit<AssumptionInvalidated, 'source_kind'> {
   const content = sha256Hex(canonicalJson([tenant, runId ?? null, statement]));

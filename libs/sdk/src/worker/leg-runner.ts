@@ -1,10 +1,12 @@
 // Runs one leg: asks decideStep, obeys, and writes down what it saw.
 //
 // Boundary: calls tools, claim store and clock; sends nothing. A tool's error never leaves it.
-import { boundFacts, evaluateCondition, plainPayload, readPayload } from '@recourse/contract';
+import { boundFacts, evaluateExpression, forwardFinding, plainPayload, readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { LegReported, LegRequested, LegStep, Observation, ObservationPhase, StepReport } from '@recourse/messages';
 import type { Clock } from '../clock.port.js';
+import type { ForwardTool } from '../guard/guard.messages.js';
+import { verdictFor } from '../guard/verdict.decisions.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
 import type { CallFailure, StepAction, StepEvent, WorkerRules } from './leg.decisions.js';
@@ -14,6 +16,8 @@ import type { Tool } from './tool.js';
 export interface LegParts {
   readonly workerId: string;
   readonly tools: Readonly<Record<string, Tool>>;
+  /** Forward tools by capability, as a guard wraps them: held effects are let go through these. */
+  readonly forwardTools?: Readonly<Record<string, ForwardTool>> | undefined;
   readonly clock: Clock;
   readonly claimStore: ClaimStore;
   /** Longest a call may take here, in milliseconds; the request may ask for less. */
@@ -28,6 +32,8 @@ interface Running {
   readonly args: Json;
   readonly observations: Observation[];
   detail: string | null;
+  /** Provider's handle of a forward call. */
+  handle: string | null;
 }
 
 /**
@@ -49,14 +55,14 @@ export async function runLeg(leg: LegRequested, parts: LegParts): Promise<LegRep
 
 async function runStep(leg: LegRequested, step: LegStep, parts: LegParts): Promise<StepReport> {
   const args = argsOf(step);
-  if (args === null) return { step_id: step.step_id, outcome: 'not_executed', observations: [], error_kind: 'ARGS_UNREADABLE', detail: null };
-  const running: Running = { leg, step, args: args.value, observations: [], detail: null };
+  if (args === null) return { step_id: step.step_id, outcome: 'not_executed', observations: [], error_kind: 'ARGS_UNREADABLE', detail: null, external_transaction_ref: null };
+  const running: Running = { leg, step, args: args.value, observations: [], detail: null, handle: null };
   let progress = NOT_BEGUN;
   for (;;) {
     const action = decideStep({ leg, step, progress, now: parts.clock.now(), rules: parts.rules });
     if (action.do === 'end') {
       const { outcome, errorKind } = action.end;
-      return { step_id: step.step_id, outcome, observations: running.observations, error_kind: errorKind, detail: running.detail };
+      return { step_id: step.step_id, outcome, observations: running.observations, error_kind: errorKind, detail: running.detail, external_transaction_ref: running.handle };
     }
     progress = advance(leg, progress, await obey(action, running, parts));
   }
@@ -81,7 +87,7 @@ async function obey(action: Exclude<StepAction, { do: 'end' }>, running: Running
 async function observe({ phase, capability, condition }: Extract<StepAction, { do: 'observe' }>, running: Running, parts: LegParts): Promise<StepEvent> {
   const called = await call(capability, phase, running, parts);
   if (called.kind === 'failed') return { type: 'ObservationFailed', phase, failure: called.failure };
-  return { type: 'Observed', phase, holds: judge(condition, called.observed, running) };
+  return { type: 'Observed', phase, holds: condition === null && phase === 'reconcile' ? findingOf(called.observed) : judge(condition, called.observed, running) };
 }
 
 /** Whether an observation meets a condition; null when that cannot be told, which no rule takes for a yes. */
@@ -89,15 +95,22 @@ function judge(condition: string | null, observed: Json, running: Running): bool
   if (condition === null) return null;
   // A leg does not carry the arguments of the forward action: a condition on them is for the orchestrator to judge.
   const bound = boundFacts({ reversalArgs: running.args, externalRef: running.step.external_transaction_ref });
-  const judged = evaluateCondition(condition, { observed, bound });
+  // What the ledger asks about is the forward call itself: there the arguments are its own.
+  const judged = evaluateExpression(condition, running.leg.kind === 'compensate' ? { observed, bound } : { observed, bound, args: running.args });
   if (judged.ok) return judged.holds;
   running.detail = judged.detail;
   return null;
 }
 
+/** Whether a forward call took effect; null when the answer does not say. */
+function findingOf(observed: Json): boolean | null {
+  const { kind } = forwardFinding(observed);
+  return kind === 'unknown' ? null : kind === 'happened';
+}
+
 async function claim({ leg, step }: Running, { claimStore, workerId }: LegParts): Promise<'granted' | 'taken' | 'failed'> {
   try {
-    return await claimStore.claim({ stepId: step.step_id, attempt: leg.attempt, workerId });
+    return await claimStore.claim({ stepId: leg.kind === 'compensate' ? step.step_id : leg.leg_id, attempt: leg.attempt, workerId });
   } catch {
     return 'failed';
   }
@@ -111,7 +124,7 @@ async function execute(running: Running, parts: LegParts): Promise<StepEvent> {
 type Called = { readonly kind: 'answered'; readonly observed: Json } | { readonly kind: 'failed'; readonly failure: CallFailure };
 
 async function call(capability: string, phase: ObservationPhase, running: Running, parts: LegParts): Promise<Called> {
-  const tool = Object.hasOwn(parts.tools, capability) ? parts.tools[capability] : undefined;
+  const tool = toolFor(capability, running, parts);
   if (tool === undefined) {
     running.detail = `no tool ${capability}`;
     return { kind: 'failed', failure: 'TOOL_MISSING' };
@@ -126,6 +139,24 @@ async function call(capability: string, phase: ObservationPhase, running: Runnin
   return { kind: 'failed', failure: called.failure };
 }
 
+/** A held effect goes through the forward tool where there is one, every other call through the tools of the worker. */
+function toolFor(capability: string, running: Running, { tools, forwardTools = {} }: LegParts): Tool | undefined {
+  const forward = running.leg.kind === 'release' && Object.hasOwn(forwardTools, capability) ? forwardTools[capability] : undefined;
+  if (forward !== undefined) return letGo(forward, running);
+  return Object.hasOwn(tools, capability) ? tools[capability] : undefined;
+}
+
+/** Calls a forward tool as its guard would: what it says of its effect is believed, its handle is kept. */
+function letGo(tool: ForwardTool, running: Running): Tool {
+  return async (args, { idempotencyKey, callId, runId, externalTransactionRef: stagedRef }) => {
+    const result = await tool.execute(args, { idempotencyKey, callId, runId, stagedRef });
+    const verdict = verdictFor({ on: 'result', result });
+    if (verdict !== null) throw verdict.effect === 'none' ? new ToolRejected(verdict.kind, `the tool answered ${verdict.kind}`) : new Error(`the tool answered ${verdict.kind}`);
+    running.handle = tool.externalTransactionRef?.(result) ?? null;
+    return result;
+  };
+}
+
 type Attempted = Extract<Called, { kind: 'answered' }> | { readonly kind: 'failed'; readonly failure: CallFailure; readonly detail: string };
 
 async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }: Running): Promise<Attempted> {
@@ -138,8 +169,13 @@ async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }:
     return { kind: 'answered', observed };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    return { kind: 'failed', failure: error instanceof ToolRejected ? 'TOOL_REJECTED' : 'TOOL_ERROR', detail };
+    return { kind: 'failed', failure: hadNoEffect(error, leg.kind) ? 'TOOL_REJECTED' : 'TOOL_ERROR', detail };
   }
+}
+
+/** A forward call's errors are read as its guard reads them; a compensation is only believed what it says outright. */
+function hadNoEffect(error: unknown, kind: LegRequested['kind']): boolean {
+  return error instanceof ToolRejected || (kind === 'release' && verdictFor({ on: 'exception', error })?.effect === 'none');
 }
 
 /** Waits for a call, at most so long. The call itself goes on: whoever comes after must not rely on its end. */

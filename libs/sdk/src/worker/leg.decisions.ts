@@ -4,13 +4,13 @@
 //   I1. After `not_after` nothing is called: asked again before every call.
 //   I2. Nothing is executed twice by one leg, nor without reconciliation where the request asks for it.
 //   I3. Where the tool takes no key, a durable claim comes before the call, and a later attempt never executes.
-//   I4. `verified` needs an observation that meets the success condition; an answer of the acting tool is none.
+//   I4. `verified` needs an observation that meets the success condition; an answer of the acting tool is none. A release or
+//       cancel ends with that answer: the ledger takes it for what a producer would have told, no more.
 import type { LegRequested, LegStep, ObservationPhase, StepOutcome } from '@recourse/messages';
 
 /** Why a step did not end verified; the closed set of `error_kind`. */
 export type StepErrorKind =
   | 'LEASE_OVER'            // not_after has passed
-  | 'KIND_UNSUPPORTED'      // this worker does not know that kind of leg
   | 'ARGS_UNREADABLE'       // sealed or broken arguments
   | 'TOOL_MISSING'          // no tool of that capability here
   | 'TOOL_REJECTED'         // the tool knows it had no effect
@@ -106,8 +106,13 @@ export function decideStep(situation: StepSituation): StepAction {
       return decideLook(situation);
     case 'release':
     case 'cancel':
-      return ended('not_executed', 'KIND_UNSUPPORTED');
+      return decideCall(situation);
   }
+}
+
+/** A forward call that is let go, or the cancel of what is staged: made once, its answer is its end. */
+function decideCall({ step, progress, rules }: StepSituation): StepAction {
+  return rules.claim && step.key_lifetime_ms === null && !progress.isClaimed ? { do: 'claim' } : { do: 'execute' };
 }
 
 function decideCompensation({ leg, step, progress, rules }: StepSituation): StepAction {
@@ -123,7 +128,13 @@ function decideCompensation({ leg, step, progress, rules }: StepSituation): Step
 
 /** A leg that only looks: reconciliation of an earlier attempt, or an observation of the resource. */
 function decideLook({ leg, step }: StepSituation): StepAction {
-  return leg.kind === 'reconcile' ? reconciliation(step) : observation(step);
+  return leg.kind === 'reconcile' ? decideLookBack(step) : observation(step);
+}
+
+/** Without a condition the capability itself says whether the call took effect (`forwardFinding`). */
+function decideLookBack(step: LegStep): StepAction {
+  if (step.success_condition !== null || step.reconcile_capability === null) return reconciliation(step);
+  return { do: 'observe', phase: 'reconcile', capability: step.reconcile_capability, condition: null };
 }
 
 function reconciliation(step: LegStep): StepAction {
@@ -162,7 +173,7 @@ export function advance(leg: LegRequested, progress: StepProgress, event: StepEv
     case 'ClaimAnswered':
       return afterClaim(progress, event.answer);
     case 'Executed':
-      return { ...progress, isMade: true };
+      return leg.kind === 'compensate' ? { ...progress, isMade: true } : { ...progress, isMade: true, end: end('verified', null) };
     case 'ExecutionFailed':
       return { ...progress, end: executionEnd(event.failure) };
     case 'Paused':

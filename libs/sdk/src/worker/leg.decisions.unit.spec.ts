@@ -104,8 +104,20 @@ describe('a tool that takes no key', () => {
 });
 
 describe('other kinds of leg', () => {
-  it.each(['release', 'cancel'] as const)('%s is answered, not performed', (kind) => {
-    expect(next({ leg: { kind } })).toEqual(end('not_executed', 'KIND_UNSUPPORTED'));
+  it.each(['release', 'cancel'] as const)('%s calls its tool once, without another look, and ends with its answer', (kind) => {
+    expect(next({ leg: { kind } })).toEqual({ do: 'execute' });
+    expect(next({ leg: { kind } }, { type: 'Executed' })).toEqual(end('verified', null));
+    expect(next({ leg: { kind } }, { type: 'ExecutionFailed', failure: 'TOOL_REJECTED' })).toEqual(end('failed', 'TOOL_REJECTED'));
+    expect(next({ leg: { kind } }, { type: 'ExecutionFailed', failure: 'TOOL_TIMEOUT' })).toEqual(end('unknown', 'TOOL_TIMEOUT'));
+    expect(next({ leg: { kind }, now: NOT_AFTER + 1 })).toEqual(end('refused_late', 'LEASE_OVER'));
+  });
+  it.each(['release', 'cancel'] as const)('%s of a tool that takes no key is claimed first', (kind) => {
+    expect(next({ leg: { kind }, step: keyless })).toEqual({ do: 'claim' });
+    expect(next({ leg: { kind }, step: keyless }, { type: 'ClaimAnswered', answer: 'taken' })).toEqual(end('unknown', 'CLAIM_TAKEN'));
+  });
+  it('a reconciliation without a condition takes the word of the capability', () => {
+    expect(next({ leg: { kind: 'reconcile' }, step: { success_condition: null } })).toEqual({ do: 'observe', phase: 'reconcile', capability: 'payments.get_refund', condition: null });
+    expect(next({ leg: { kind: 'reconcile' }, step: { success_condition: null, reconcile_capability: null } })).toEqual(end('unknown', 'RECONCILE_IMPOSSIBLE'));
   });
   it.each([['reconcile', 'reconcile'], ['observe', 'verify']] as const)('%s looks once and says what it saw', (kind, phase) => {
     expect(next({ leg: { kind } })).toMatchObject({ do: 'observe', phase });

@@ -16,6 +16,7 @@ import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, Kafka, Raw
 import type { Clock } from '../clock.port.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import type { PositionStore } from '../stores/position-store.port.js';
+import type { ForwardTool } from '../guard/guard.messages.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { ALL_RULES } from './leg.decisions.js';
 import type { WorkerRules } from './leg.decisions.js';
@@ -39,6 +40,8 @@ export interface WorkerOptions {
   readonly adapter: string;
   /** By capability. */
   readonly tools: Readonly<Record<string, Tool>>;
+  /** Forward tools by capability, as a guard wraps them: effects that a contract holds are let go through these. */
+  readonly forwardTools?: Readonly<Record<string, ForwardTool>>;
   readonly clock: Clock;
   readonly claimStore: ClaimStore;
   readonly positions: PositionStore;

@@ -1,5 +1,5 @@
 // P1: a mutation is compensated at most once in effect, and called compensated only where it is undone.
-import { broken, groupBy, ofType, text } from './history.js';
+import { broken, groupBy, nested, ofType, text } from './history.js';
 import type { History } from './history.js';
 
 export function checkAtMostOnce(history: History): void {
@@ -7,8 +7,23 @@ export function checkAtMostOnce(history: History): void {
   for (const [transaction, effects] of groupBy(provider.effects, ({ transactionId }) => transactionId)) {
     if (effects.length > 1) broken(history, 'P1', 'at most once', `${transaction} was undone ${String(effects.length)} times: ${effects.map(({ worker, callId, attempt }) => `${worker} ${callId}/${String(attempt)}`).join(', ')}`);
   }
+  checkReleased(history);
   checkVerified(history);
   checkReconciled(history);
+}
+
+/** What was held went after its hold had elapsed on record, and nothing went that was cancelled. */
+function checkReleased(history: History): void {
+  const mutations = 'recourse.mutations';
+  const effectOf = new Map(ofType(history, mutations, 'MutationPlanned').map(({ body }) => [nested(body, 'execution')['idempotency_key'], text(body, 'mutation_id')]));
+  const elapsed = new Map(ofType(history, mutations, 'HoldElapsed').map((record) => [text(record.body, 'mutation_id'), record]));
+  const cancelled = new Set(ofType(history, mutations, 'MutationRecorded').filter(({ body }) => body['recoverability'] === 'cancelled').map(({ body }) => text(body, 'mutation_id')));
+  for (const { transactionId, order, worker } of history.world.provider.released) {
+    const mutation = effectOf.get(`key-${transactionId}`) ?? 'unknown';
+    const letGo = elapsed.get(mutation);
+    if (letGo === undefined || letGo.order >= order) broken(history, 'P1', 'held', `${transactionId} was let go by ${worker} before its hold was over`);
+    if (cancelled.has(mutation)) broken(history, 'P1', 'cancelled', `${transactionId} was let go by ${worker} and cancelled`);
+  }
 }
 
 /** An outcome `compensated` stands on an effect that is there. */

@@ -1,4 +1,5 @@
 // P2: what reached a wire is in its log exactly once: recorded, conflicting, answered or parked. What one log says reaches the next.
+import { mutationId } from '@recourse/sdk';
 import { broken, groupBy, nested, number, ofType, text, wireOf } from './history.js';
 import type { Fields, History, LogRecord, WireRecord } from './history.js';
 
@@ -27,11 +28,14 @@ function placeOf(body: Fields): string { return `${text(body, 'topic')}/${text(b
 function checkExecutions(history: History, isParked: (wire: WireRecord) => boolean): void {
   const mutations = history.logs['recourse.mutations'] ?? [];
   const recorded = new Set(mutations.flatMap(({ type, body }) => (['MutationRecorded', 'MutationPlanned', 'ExecutionConflicted'].includes(type) ? [text(body, 'event_id')] : [])));
+  const told = new Set(ofType(history, 'recourse.mutations', 'WorkerAnswered').filter(({ body }) => body['verdict'] === 'met').map(({ body }) => text(body, 'mutation_id')));
   const executed = new Set(ofType(history, 'recourse.mutations', 'MutationRecorded').map(({ body }) => effectOf(nested(body, 'execution'))));
   for (const wire of history.wires['recourse.tool-executions'] ?? []) {
     if (isParked(wire) || recorded.has(text(wire.body, 'event_id'))) continue;
     // An intent that comes after its execution tells nothing new.
     if (wire.type === 'ToolPlanned' && executed.has(effectOf(wire.body))) continue;
+    // What a worker found out before its producer said the same is no news either.
+    if (wire.body['outcome'] === 'succeeded' && told.has(mutationId(text(wire.body, 'tenant'), text(wire.body, 'run_id'), text(wire.body, 'effect_key')))) continue;
     broken(history, 'P2', 'recorded', `${String(wire.type)} ${text(wire.body, 'event_id')} at ${wire.topic}/${String(wire.partition)}@${String(wire.offset)} is nowhere in the log`);
   }
   once(history, ofType(history, 'recourse.mutations', 'MutationRecorded'), ({ body }) => `${text(body, 'mutation_id')} ${text(body, 'event_id')}`, 'execution');
@@ -65,7 +69,8 @@ function checkCommands(history: History, isParked: (wire: WireRecord) => boolean
 }
 
 function checkReports(history: History, isParked: (wire: WireRecord) => boolean): void {
-  const known = new Set(ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'ReportRefused').map(({ body }) => text(body, 'leg_id')));
+  const answers = [...ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'ReportRefused'), ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused')];
+  const known = new Set(answers.map(({ body }) => text(body, 'leg_id')));
   for (const wire of wireOf(history, 'recourse.tool-results', 'LegReported')) {
     if (!isParked(wire) && !known.has(text(wire.body, 'leg_id'))) broken(history, 'P2', 'recorded', `the report on ${text(wire.body, 'leg_id')} is nowhere in the log`);
   }
@@ -108,6 +113,9 @@ function checkOwed(history: History): void {
     if (number(body, 'not_after') - decidedAt < SENT_WITHIN_MS || sent.has(`${text(body, 'leg_id')} ${text(body, 'attempt')}`)) continue;
     broken(history, 'P2', 'sent', `${text(body, 'leg_id')} was dispatched and never asked of a worker`);
   }
+  const asks = ofType(history, 'recourse.mutations', 'WorkerAsked');
+  const answered = new Set(ofType(history, 'recourse.mutations', 'WorkerAnswered', 'MutationRecorded').map(({ body }) => text(body, 'mutation_id')));
+  for (const { body } of asks) if (!answered.has(text(body, 'mutation_id'))) broken(history, 'P2', 'answered', `${text(nested(body, 'request'), 'leg_id')} was asked of a worker, and nothing says what came of it`);
 }
 
 function once(history: History, records: readonly LogRecord[], key: (record: LogRecord) => string, what: string): void {

@@ -26,7 +26,10 @@ function checkLeg(history: History, leg: LogRecord, decided: LogRecord | undefin
 
 /** A request to a worker follows from a dispatch that was accepted before it. */
 function checkRequests(history: History): void {
-  const dispatched = new Map(ofType(history, RECOVERIES, 'LegDispatched').map((record) => [leaseOf(record.body), record]));
+  const dispatched = new Map([
+    ...ofType(history, RECOVERIES, 'LegDispatched').map((record) => [leaseOf(record.body), record] as const),
+    ...ofType(history, 'recourse.mutations', 'WorkerAsked').map((record) => [leaseOf(nested(record.body, 'request')), record] as const),
+  ]);
   for (const { body, order } of wireOf(history, 'recourse.tool-requests.payments', 'LegRequested')) {
     const leg = dispatched.get(leaseOf(body));
     if (leg === undefined) broken(history, 'P3', 'request', `${text(body, 'leg_id')} was asked of a worker and never dispatched`);

@@ -27,10 +27,14 @@ function checkReached(history: History): void {
     if (seqs.has(number(evidence, 'position'))) broken(history, 'P9', 'once', `${id} was contradicted twice by ${text(evidence, 'position')}`);
     hits.set(id, seqs.add(number(evidence, 'position')));
   }
-  for (const [mutation, records] of groupBy(ofType(history, 'recourse.mutations', 'MutationRecorded'), ({ body }) => text(body, 'mutation_id'))) checkMutation(history, mutation, records, statements, hits);
+  // An effect that is held relies on its refs from its intent on.
+  const relying = ofType(history, 'recourse.mutations', 'MutationPlanned', 'MutationRecorded').filter(({ type, body }) => type === 'MutationRecorded' || list(body, 'judged').length > 0);
+  for (const [mutation, records] of groupBy(relying, ({ body }) => text(body, 'mutation_id'))) checkMutation(history, mutation, records, statements, hits);
 }
 
 function checkMutation(history: History, mutation: string, records: readonly LogRecord[], statements: ReadonlyMap<string, readonly LogRecord[]>, hits: ReadonlyMap<string, ReadonlySet<number>>): void {
+  // What was cancelled never happened: from there on it relies on nothing.
+  if (records.some(({ body }) => body['recoverability'] === 'cancelled')) return;
   const binding = records.filter(({ body }) => body['execution_state'] !== 'failed');
   const refs = new Set(binding.flatMap(({ body }) => list(body, 'judged').map((judged) => text(judged, 'ref'))));
   for (const ref of refs) {

@@ -30,7 +30,7 @@ export interface Asker {
 }
 
 export interface OpenBudgetCommand { readonly type: 'OpenBudget'; readonly asker: Asker; readonly scope: BudgetScope; readonly scopeId: string; readonly currency: string; readonly ceilingMinor: number }
-export interface ReserveBudgetCommand { readonly type: 'ReserveBudget'; readonly asker: Asker; readonly runId: string; readonly effectKey: string; readonly capability: string; readonly value: Money }
+export interface ReserveBudgetCommand { readonly type: 'ReserveBudget'; readonly asker: Asker; readonly runId: string; readonly effectKey: string; readonly capability: string; readonly value: Money; /** Null when unknown. */ readonly agentId: string | null }
 export interface ReleaseReservationCommand { readonly type: 'ReleaseReservation'; readonly asker: Asker; readonly runId: string; readonly effectKey: string }
 export interface DecideEscalationCommand { readonly type: 'DecideEscalation'; readonly asker: Asker; readonly escalationId: string; readonly approved: boolean; readonly reason: string }
 
@@ -49,6 +49,7 @@ export const LAST_RESORT_ROLE = 'administrator';
 export const BUDGET_REJECTIONS = {
   ROLE_REQUIRED: 403,
   SELF_APPROVAL: 403,
+  KILL_SWITCH: 403,
   RESERVATION_UNKNOWN: 404,
   ESCALATION_UNKNOWN: 404,
   BUDGET_CONFLICT: 409,

@@ -2,7 +2,7 @@
 import type { Json } from '@recourse/kernel';
 import { bindReversal, plainPayload, readPayload, subjectOf, termsOf, valueOf } from '@recourse/contract';
 import type { Binding as Bound, Contract } from '@recourse/contract';
-import type { ContractTerms, Execution, ExecutionState, MutationRef, RecoverabilityState, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { ContractTerms, Execution, ExecutionState, MutationRef, Payload, RecoverabilityState, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import type { RecoverabilityMove } from './mutation.transitions.js';
 import type { ReasonCode } from './mutation.messages.js';
@@ -24,38 +24,59 @@ interface Facts { readonly args: Json; readonly result: Json | null; readonly pr
 /**
  * Binds an execution under its contract (null: it names none).
  *
- * Shape:  `before` is where its recoverability stood; `planned` for a new one.
+ * Shape:  `before` is where it stood; a prior value that only its intent told counts too (C26).
  * Units:  the window starts at min(committed_at, now), so a producer's clock can only shorten it.
  * Errors: PayloadUnreadable when arguments, result or prior value cannot be read.
  */
-export function acceptExecution(id: string, event: ToolExecuted, named: NamedContract | null, before: RecoverabilityState, now: number): Acceptance {
-  const facts = factsOf(event);
+export function acceptExecution(id: string, event: ToolExecuted, named: NamedContract | null, { recoverability: before, execution: planned }: Before, now: number): Acceptance {
+  const prior = event.prior_value ?? planned?.prior_value ?? null;
+  const facts = factsOf(event, prior);
   const terms = named === null ? null : termsOf(named.contract, named.digest);
   const bound: Bound = named === null ? { kind: 'none' } : bindReversal(named.contract, facts);
   const ref = refOf(id, event, named?.contract ?? null, terms, bound, now);
+  const told = { ...event, prior_value: prior, rehearsal: planned?.rehearsal ?? null, staged_ref: planned?.staged_ref ?? null };
   const subject_ref = subjectRefOf(event, named?.contract ?? null, facts.args);
   const { moves, reason } = movesOf(event.outcome, ref, terms, bound, now);
   const recoverability = moves.reduce<RecoverabilityState>((state, move) => RECOVERABILITY_AFTER[state][move] ?? state, before);
-  return { execution: executionOf(event, named?.contract ?? null, facts.args, event), terms, ref: { ...ref, subject_ref }, recoverability, reason };
+  return { execution: executionOf(event, named?.contract ?? null, facts.args, told), terms, ref: { ...ref, subject_ref, prior_value_hash: prior?.sha256 ?? null }, recoverability, reason };
 }
 
 /** The facts of an intent; result and handle are not known yet. Errors: PayloadUnreadable. */
 export function acceptIntent(event: ToolPlanned, named: NamedContract | null): { readonly execution: Execution; readonly terms: ContractTerms | null } {
   const args = readPayload(event.args);
-  const execution = executionOf(event, named?.contract ?? null, args, { result: null, external_transaction_ref: null });
+  // What cannot be read now could not be restored later.
+  if (event.prior_value !== null) readPayload(event.prior_value);
+  const execution = executionOf(event, named?.contract ?? null, args, { ...event, result: null, external_transaction_ref: null });
   return { execution, terms: named === null ? null : termsOf(named.contract, named.digest) };
 }
 
-function factsOf(event: ToolExecuted): Facts {
+/** Where a mutation stood before: an intent may have told what its execution does not. */
+export interface Before { readonly recoverability: RecoverabilityState; readonly execution: Execution | null }
+
+/** A mutation nobody knew of. */
+export const UNKNOWN_BEFORE: Before = { recoverability: 'planned', execution: null };
+
+/** Pointer of an effect that was cancelled before it happened: there is nothing to undo. */
+export function cancelledRef(id: string, execution: Execution, terms: ContractTerms | null, refs: readonly string[], contract: Contract | null, now: number): MutationRef {
+  return {
+    mutation_id: id, original_call_id: execution.call_id, capability: execution.capability, subject_ref: execution.subject_ref, reversal_class: contract?.reversal_class ?? 'irreversible',
+    reversal_capability: terms?.reversal_capability ?? null, reversal_args: null, assumption_refs: refs, idempotency_key: execution.idempotency_key, committed_at: now, reversal_expires_at: null,
+    prior_value_hash: execution.prior_value?.sha256 ?? null, external_transaction_ref: null, verification_ref: terms?.verify_capability ?? null,
+  };
+}
+
+function factsOf(event: ToolExecuted, prior: Payload | null): Facts {
   return {
     args: readPayload(event.args),
     result: event.result === null ? null : readPayload(event.result),
-    priorValue: event.prior_value === null ? null : readPayload(event.prior_value),
+    priorValue: prior === null ? null : readPayload(prior),
     externalRef: event.external_transaction_ref,
   };
 }
 
-function executionOf(event: ToolPlanned | ToolExecuted, contract: Contract | null, args: Json, outcome: Pick<ToolExecuted, 'result' | 'external_transaction_ref'>): Execution {
+type Told = Pick<Execution, 'result' | 'external_transaction_ref' | 'prior_value' | 'rehearsal' | 'staged_ref'>;
+
+function executionOf(event: ToolPlanned | ToolExecuted, contract: Contract | null, args: Json, outcome: Told): Execution {
   const { tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, effect_key, idempotency_key } = event;
   return {
     tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, effect_key, idempotency_key,
@@ -64,6 +85,9 @@ function executionOf(event: ToolPlanned | ToolExecuted, contract: Contract | nul
     result: outcome.result,
     external_transaction_ref: outcome.external_transaction_ref,
     value: contract === null ? null : valueOf(contract, args),
+    prior_value: outcome.prior_value,
+    rehearsal: outcome.rehearsal,
+    staged_ref: outcome.staged_ref,
   };
 }
 

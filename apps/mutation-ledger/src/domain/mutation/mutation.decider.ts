@@ -5,28 +5,35 @@
 //   M2. A commit is rolled back once.
 //   M3. Recoverability moves only as RECOVERABILITY_AFTER says.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
-import { assertNever } from '@recourse/kernel';
-import type { JudgedRef, Money, RecoverabilityEvent, RollbackOpened, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import { assertNever, MARGIN_MS } from '@recourse/kernel';
+import type { JudgedRef, Money, MutationRef, RecoverabilityEvent, RollbackOpened, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { contentHash } from '../content.js';
-import { acceptExecution, acceptIntent } from './binding.decider.js';
+import { askPerson, askWorker, canReconcile } from './asking.decider.js';
+import type { AskPolicy } from './asking.decider.js';
+import { acceptExecution, acceptIntent, UNKNOWN_BEFORE } from './binding.decider.js';
 import type { NamedContract } from './binding.decider.js';
 import { EXECUTION_AFTER, RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import { isRecorded } from './mutation.messages.js';
 import type { Body, Mutation, MutationFact, ReasonCode, RecordedMutation, RecoveryEvent, Trigger } from './mutation.messages.js';
 
-/** How long the ledger waits for others. */
-export interface LedgerPolicy {
+/** How long the ledger waits for others, and how it asks workers. */
+export interface LedgerPolicy extends AskPolicy {
   /** From an intent or an uncertain outcome until a person is asked, milliseconds. */
   readonly concludeWithinMs: number;
-  /** How long that person has, milliseconds. */
-  readonly reviewDeadlineMs: number;
+  /** People are warned so long before a window closes, or when a tenth of it is left if that is less; milliseconds. */
+  readonly warnLeadMs: number;
 }
 
-/** A quarter of an hour is longer than tools take; what takes a person may take a day. */
-export const LEDGER_POLICY: LedgerPolicy = { concludeWithinMs: 900_000, reviewDeadlineMs: 86_400_000 };
+/** A quarter of an hour is longer than tools take; what takes a person may take a day. Without a key no worker is asked. */
+export const LEDGER_POLICY: LedgerPolicy = {
+  concludeWithinMs: 900_000, reviewDeadlineMs: 86_400_000, warnLeadMs: 3_600_000,
+  leaseKey: null, leaseMs: 30_000, marginMs: MARGIN_MS, askAttemptsMax: 5, backoff: { baseMs: 1_000, maxMs: 60_000 },
+};
 
-/** Who looks into executions nobody told the end of. */
-const OWNER_OF_OVERDUE = 'role:administrator';
+/** Nobody can act on a warning that comes less than a minute before the end; milliseconds. */
+const WARN_LEAD_MIN_MS = 60_000;
+/** Part of a window that is left when people are warned at the latest. */
+const WARN_FRACTION = 10;
 
 /** How a report relates to what is recorded. */
 export type Standing = 'new' | 'known' | 'conflict';
@@ -35,7 +42,14 @@ export type Standing = 'new' | 'known' | 'conflict';
 export function standingOfExecution(event: ToolExecuted, mutation: Mutation | undefined): Standing {
   if (mutation === undefined) return 'new';
   if (mutation.executed_sha256?.equals(contentHash('ToolExecuted', event)) === true) return 'known';
-  return EXECUTION_AFTER[mutation.execution_state][event.outcome] === null ? 'conflict' : 'new';
+  if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null) return 'new';
+  return agreesWithWorker(event, mutation) ? 'known' : 'conflict';
+}
+
+/** A worker told the same before its producer did. */
+function agreesWithWorker(event: ToolExecuted, { execution_state, execution, forward }: Mutation): boolean {
+  const wasTold = forward?.asks.some(({ kind, answered }) => (kind === 'reconcile' || kind === 'release') && answered === (event.outcome === 'succeeded' ? 'met' : 'not_met')) === true;
+  return wasTold && execution_state === event.outcome && event.external_transaction_ref === execution.external_transaction_ref;
 }
 
 /** Says the same of an intent; one that comes after its execution tells nothing new. */
@@ -46,10 +60,12 @@ export function standingOfIntent(event: ToolPlanned, mutation: Mutation | undefi
 }
 
 /** Records an execution with its reversal bound. Errors: PayloadUnreadable. */
-export function recordExecution(id: string, event: ToolExecuted, named: NamedContract | null, judged: readonly JudgedRef[], mutation: Mutation | undefined, now: number, policy: LedgerPolicy): MutationFact {
-  const accepted = acceptExecution(id, event, named, mutation?.recoverability ?? 'planned', now);
+export function recordExecution(id: string, event: ToolExecuted, named: NamedContract | null, judged: readonly JudgedRef[], mutation: Mutation | undefined, now: number, policy: LedgerPolicy): Extract<MutationFact, { type: 'MutationRecorded' }> {
+  const accepted = acceptExecution(id, event, named, mutation ?? UNKNOWN_BEFORE, now);
   const before = mutation?.execution_state ?? 'planned';
   const executionState = EXECUTION_AFTER[before][event.outcome] ?? before;
+  const isUncertain = executionState === 'uncertain';
+  const { terms, ref, recoverability } = accepted;
   return {
     type: 'MutationRecorded',
     body: {
@@ -59,18 +75,32 @@ export function recordExecution(id: string, event: ToolExecuted, named: NamedCon
       judged,
       event_id: event.event_id,
       content_sha256: contentHash('ToolExecuted', event),
-      conclude_by: executionState === 'uncertain' ? now + policy.concludeWithinMs : null,
+      conclude_by: isUncertain ? now + policy.concludeWithinMs : null,
+      reconcile_at: isUncertain && terms !== null && canReconcile({ terms, forward: mutation?.forward ?? null }, policy) ? now + terms.call_timeout_ms + policy.marginMs : null,
+      warn_at: recoverability === 'reversal_available' ? warnAt(ref, policy) : null,
     },
   };
 }
 
-/** Records an intent. Errors: PayloadUnreadable. */
-export function recordIntent(id: string, event: ToolPlanned, named: NamedContract | null, now: number, policy: LedgerPolicy): MutationFact {
-  const { event_id, assumption_refs, planned_at } = event;
+/** When people are warned of the end of a window; null when it is too short for anybody to act on it. */
+function warnAt({ committed_at, reversal_expires_at: endsAt }: MutationRef, { warnLeadMs }: LedgerPolicy): number | null {
+  if (endsAt === null) return null;
+  const leadMs = Math.min(warnLeadMs, Math.floor((endsAt - committed_at) / WARN_FRACTION));
+  return leadMs < WARN_LEAD_MIN_MS ? null : endsAt - leadMs;
+}
+
+/** Records an intent; one that is held waits for the end of its hold, every other for its outcome. Errors: PayloadUnreadable. */
+export function recordIntent(id: string, event: ToolPlanned, named: NamedContract | null, judged: readonly JudgedRef[], now: number, policy: LedgerPolicy): Extract<MutationFact, { type: 'MutationPlanned' }> {
   const accepted = acceptIntent(event, named);
+  const hold = event.is_held ? accepted.terms?.hold ?? null : null;
   return {
     type: 'MutationPlanned',
-    body: { mutation_id: id, ...accepted, assumption_refs, planned_at, event_id, content_sha256: contentHash('ToolPlanned', event), conclude_by: now + policy.concludeWithinMs },
+    body: {
+      mutation_id: id, ...accepted, assumption_refs: event.assumption_refs, planned_at: event.planned_at, event_id: event.event_id, content_sha256: contentHash('ToolPlanned', event),
+      conclude_by: hold === null ? now + policy.concludeWithinMs : null,
+      hold_until: hold === null ? null : now + hold.hold_ms,
+      judged: hold === null ? [] : judged,
+    },
   };
 }
 
@@ -115,16 +145,19 @@ function isAttemptKnown({ recoverability, compensation_attempts }: RecordedMutat
   return recoverability === 'compensating' && attempt <= compensation_attempts;
 }
 
-/** Asks a person how an execution ended that nobody told the end of in time; null while there is time, and once a person was asked. */
-export function escalateExecution(mutation: Mutation, now: number, policy: LedgerPolicy): MutationFact | null {
-  const { mutation_id, tenant, run_id, execution_state, awaited } = mutation;
-  if (awaited === null || awaited.is_overdue || now < awaited.deadline_at) return null;
-  return { type: 'ExecutionOverdue', body: { mutation_id, tenant, run_id, execution_state, owner: OWNER_OF_OVERDUE, deadline_at: now + policy.reviewDeadlineMs } };
+/** Asks how an execution ended that nobody told the end of in time: a worker where one can find out, else a person, once. */
+export function concludeExecution(mutation: Mutation, now: number, policy: LedgerPolicy): MutationFact {
+  return canReconcile(mutation, policy) ? askWorker(mutation, 'reconcile', now, policy) : askPerson(mutation, now, policy);
 }
 
-/** The clock closes a window; null where no reversal was available. */
-export function closeWindow(mutation: RecordedMutation): MutationFact | null {
-  return mutation.recoverability === 'reversal_available' ? move(mutation, 'window_closed', { reason: 'WINDOW_CLOSED' satisfies ReasonCode }) : null;
+/** Warns people that a window closes soon. */
+export function warnOfEnd({ mutation_id, tenant, run_id, expires_at }: Mutation): MutationFact | null {
+  return expires_at === null ? null : { type: 'WindowClosing', body: { mutation_id, tenant, run_id, closes_at: expires_at } };
+}
+
+/** The clock closes a window, or an event before it; null where no reversal was available. */
+export function closeWindow(mutation: RecordedMutation, reason: Extract<ReasonCode, 'WINDOW_CLOSED' | `CLOSED_BY:${string}`> = 'WINDOW_CLOSED'): MutationFact | null {
+  return mutation.recoverability === 'reversal_available' ? move(mutation, 'window_closed', { reason }) : null;
 }
 
 /** A stale resource was not touched and an uncertain step goes on: neither moves the mutation by itself. */

@@ -1,8 +1,8 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
 import type {
-  AssumptionStated, CommitContradicted, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState, LegDispatched, MutationPlanned,
-  MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackOpened, SpreadClosed, SpreadContinued, SpreadOpened, StepDenied,
-  StepEscalated, StepOutcomeRecorded, ToolExecuted, ToolPlanned, TriggerUnmatched,
+  AnswerRefused, AskVerdict, AssumptionStated, CancelMutation, CommitContradicted, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
+  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackOpened, SpreadClosed, SpreadContinued,
+  SpreadOpened, StepDenied, StepEscalated, StepOutcomeRecorded, ToolExecuted, ToolPlanned, TriggerUnmatched, WindowClosing, WorkerAnswered, WorkerAsked,
 } from '@recourse/messages';
 
 /** A record's fields as a decision states them; the loop adds its place in the chain. */
@@ -20,6 +20,8 @@ export type MutationEvent =
   | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
   | { readonly type: 'AssumptionStated'; readonly body: Body<AssumptionStated> }
   | { readonly type: 'RollbackOpened'; readonly body: Body<RollbackOpened> }
+  | { readonly type: 'LegReported'; readonly body: LegReported }
+  | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
   | RecoveryEvent;
 
 export type MutationFact =
@@ -33,12 +35,20 @@ export type MutationFact =
   | { readonly type: 'TriggerUnmatched'; readonly body: Body<TriggerUnmatched> }
   | { readonly type: 'SpreadOpened'; readonly body: Body<SpreadOpened> }
   | { readonly type: 'SpreadContinued'; readonly body: Body<SpreadContinued> }
-  | { readonly type: 'SpreadClosed'; readonly body: Body<SpreadClosed> };
+  | { readonly type: 'SpreadClosed'; readonly body: Body<SpreadClosed> }
+  | { readonly type: 'HoldElapsed'; readonly body: Body<HoldElapsed> }
+  | { readonly type: 'WorkerAsked'; readonly body: Body<WorkerAsked> }
+  | { readonly type: 'WorkerAnswered'; readonly body: Body<WorkerAnswered> }
+  | { readonly type: 'AnswerRefused'; readonly body: Body<AnswerRefused> }
+  | { readonly type: 'WindowClosing'; readonly body: Body<WindowClosing> };
 
-/** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE is followed by the fields that lack. */
+/** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE is followed by the fields that lack, CLOSED_BY by the event. */
 export type ReasonCode =
   | 'UNCONTRACTED' | 'NO_REVERSAL' | 'HANDLE_MISSING' | 'PRIOR_VALUE_MISSING' | 'WINDOW_MISSING' | 'WINDOW_CLOSED'
-  | 'EXECUTION_FAILED' | 'EXECUTION_UNCERTAIN' | 'DENIED' | `REVERSAL_ARGS_INCOMPLETE:${string}`;
+  | 'EXECUTION_FAILED' | 'EXECUTION_UNCERTAIN' | 'DENIED' | `REVERSAL_ARGS_INCOMPLETE:${string}` | `CLOSED_BY:${string}` | CancelReason;
+
+/** Why a held effect was not let go. */
+export type CancelReason = 'CANCELLED_BY_PERSON' | 'REF_INVALIDATED' | 'ROLLED_BACK' | 'PRECONDITION_FAILED' | 'PRECONDITION_UNKNOWN';
 
 /** Why an input cannot be taken. */
 export type ParkCode = 'KEY_MISMATCH' | 'CONTRACT_UNKNOWN' | 'CONTRACT_MISMATCH' | 'TOO_MANY_REFS' | 'PAYLOAD_SEALED' | 'PAYLOAD_NOT_JSON' | 'PAYLOAD_HASH_MISMATCH';
@@ -50,6 +60,40 @@ export type Awaited = {
   /** Epoch milliseconds. */
   readonly deadline_at: number;
   readonly is_overdue: boolean;
+};
+
+/** What the ledger asks of workers: never to compensate. */
+export type AskKind = Extract<LegKind, 'reconcile' | 'observe' | 'release' | 'cancel'>;
+
+/** A request to a worker, and what came of it. */
+export type Ask = {
+  readonly leg_id: string;
+  readonly kind: AskKind;
+  /** From 1, counted per kind. */
+  readonly attempt: number;
+  readonly lease_id: string;
+  /** Epoch milliseconds. */
+  readonly answer_by: number;
+  readonly first_asked_at: number;
+  /** Null while it is open; overtaken when the answer came from somewhere else. */
+  readonly answered: AskVerdict | 'overtaken' | null;
+  /** When it is asked again, epoch milliseconds; null when it is not. */
+  readonly retry_at: number | null;
+};
+
+/** How long an effect is held. Once it is over the effect is let go, or never will be. */
+export type Hold = { readonly until: number; readonly is_over: boolean };
+
+/** What is open about a forward action before its end is known, and what workers were asked about it. */
+export type Forward = {
+  /** Refs as planned. */
+  readonly refs: readonly string[];
+  /** Earliest instant at which the effect can have taken hold, epoch milliseconds. */
+  readonly since: number;
+  readonly hold: Hold | null;
+  readonly asks: readonly Ask[];
+  /** When a worker is asked how an uncertain call ended, epoch milliseconds; null when nobody is. */
+  readonly reconcile_at: number | null;
 };
 
 /** A mutation as its row holds it. */
@@ -88,6 +132,11 @@ export type Mutation = {
   /** Null as long as nothing rolled it back. */
   readonly rollback_id: string | null;
   readonly rollback_evidence: Evidence | null;
+  /** Null for an execution that was told with its end and that nobody was asked about. */
+  readonly forward: Forward | null;
+  /** When people are warned that the window closes, epoch milliseconds; null when they are not, or were. */
+  readonly warn_at: number | null;
+  readonly warned_at: number | null;
 };
 
 /** A mutation whose execution was accepted. */
@@ -101,6 +150,10 @@ export type Binding = {
   readonly ref: string;
   /** Seq in the ref's partition of the assumptions log up to which statements are taken into account: judged, or contradicted, there. */
   readonly position: number;
+  /** The effect is still held: what contradicts the ref cancels it. */
+  readonly is_held?: true;
+  /** The ref is an event that closes the window of the reversal, nothing that the commit relies on. */
+  readonly closes?: true;
 };
 
 /** A rollback of a commit that is not recorded yet. */
@@ -132,6 +185,8 @@ export type Verdict = {
   readonly verdict: 'holds' | 'invalidated';
   /** Evidence of an invalidation, its partition left out; null when the ref holds. */
   readonly evidence: Omit<Evidence, 'partition'> | null;
+  /** When its source says it became so, epoch milliseconds. */
+  readonly stated_at: number;
 };
 
 /** True once an execution was accepted. */

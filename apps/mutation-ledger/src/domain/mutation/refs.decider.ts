@@ -42,7 +42,7 @@ export function judgeRefs(tenant: string, runId: string, refs: readonly string[]
 export function verdictEntry(body: Body<AssumptionStated>, seq: number): readonly [string, Verdict] | null {
   if (body.superseded) return null;
   const { partition: _, ...evidence } = evidenceOf(body, 0, seq);
-  return [verdictScope(body.tenant, body.ref, body.run_id), { verdict: body.verdict, evidence: body.verdict === 'invalidated' ? evidence : null }];
+  return [verdictScope(body.tenant, body.ref, body.run_id), { verdict: body.verdict, evidence: body.verdict === 'invalidated' ? evidence : null, stated_at: body.stated_at }];
 }
 
 /** A statement as evidence against what relies on it. */
@@ -91,7 +91,7 @@ export function continueSpread(spreads: readonly Spread[], bindings: readonly Bi
 
 function reachedBy({ position, scope_run_id }: Pick<Spread, 'position' | 'scope_run_id'>, bindings: readonly Binding[]): readonly Binding[] {
   return bindings
-    .filter((binding) => position > binding.position && (scope_run_id === null || scope_run_id === binding.run_id))
+    .filter((binding) => binding.closes !== true && position > binding.position && (scope_run_id === null || scope_run_id === binding.run_id))
     .sort((a, b) => (a.mutation_id < b.mutation_id ? -1 : 1));
 }
 

@@ -56,9 +56,9 @@ export class EffectsController {
 }
 
 /** What a person needs to see of a window that closes. */
-function closingOf({ mutation_id, tenant, run_id, capability, subject_ref, expires_at, rollback_id, execution, terms, ref }: Mutation, now: number): unknown {
+function closingOf({ mutation_id, tenant, run_id, capability, subject_ref, expires_at, warned_at, rollback_id, execution, terms, ref }: Mutation, now: number): unknown {
   return {
-    mutation_id, tenant, run_id, capability, subject_ref, expires_at, closes_in_ms: expires_at === null ? null : expires_at - now, value: execution.value, effect: terms?.effect ?? null,
+    mutation_id, tenant, run_id, capability, subject_ref, expires_at, closes_in_ms: expires_at === null ? null : expires_at - now, warned_at, value: execution.value, effect: terms?.effect ?? null,
     reversal_class: ref?.reversal_class ?? null, reversal_capability: ref?.reversal_capability ?? null, recovery_approval_mode: terms?.recovery_approval_mode ?? null, rollback_id,
   };
 }

@@ -1,7 +1,7 @@
-// HTTP edge of the mutation ledger: reads only, executions come by Kafka.
-import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, pageQuery, parse, Reads, render } from '@recourse/service';
+// HTTP edge of the mutation ledger: reads, and the way to take back what is held; executions come by Kafka.
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Commands, FromCaller, idText, openApiSchema, pageQuery, parse, Reads, reasonText, render } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import { z } from 'zod';
@@ -14,12 +14,13 @@ const listQuery = z.strictObject({
   ...pageQuery, run_id: idText.optional(), state: z.enum(RECOVERABILITY_STATE_VALUES).optional(), execution: z.enum(EXECUTION_STATE_VALUES).optional(), capability: idText.optional(), subject: idText.optional(),
 });
 const oneQuery = z.strictObject({ tenant: idText.optional() });
+const cancelBody = z.strictObject({ reason: reasonText });
 const assumptionQuery = z.strictObject({ ...pageQuery, ref: idText.optional(), run_id: idText.optional() });
 
 @ApiTags('mutations') @ApiBearerAuth()
 @Controller('v1')
 export class MutationsController {
-  constructor(@Inject(Reads) private readonly reads: Reads) {}
+  constructor(@Inject(Reads) private readonly reads: Reads, @Inject(Commands) private readonly commands: Commands) {}
 
   @Get('mutations') @ApiOperation({ summary: 'Recorded effects with their recoverability.' })
   @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'state', required: false, enum: RECOVERABILITY_STATE_VALUES, description: 'Recoverability state.' }) @ApiQuery({ name: 'execution', required: false, enum: EXECUTION_STATE_VALUES, description: 'Execution state.' })
@@ -38,6 +39,17 @@ export class MutationsController {
     const { doc, partition } = await this.reads.find(caller, { log: MUTATIONS_LOG, kind: 'mutation', where: { mutation_id: parse(idText, id) }, tenant });
     const mutation = doc as Mutation; // rows of this kind are mutations
     return render({ ...mutation, status: effectStatusOf(mutation), proof: proofOf(mutation, partition) });
+  }
+
+  @Post('mutations/:id/cancel') @HttpCode(200) @ApiOperation({ summary: 'Takes back an effect that is still held; once it was let go it is not.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(cancelBody) })
+  async cancel(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
+    const { reason } = parse(cancelBody, input);
+    const { doc } = await this.reads.find(caller, { log: MUTATIONS_LOG, kind: 'mutation', where: { mutation_id: parse(idText, id) } });
+    const { run_id, tenant } = doc as Mutation; // rows of this kind are mutations
+    await this.commands.submit(caller, {
+      type: 'recourse.mutations.CancelMutation', key: run_id, tenant, body: { mutation_id: id, reason }, build: (envelope) => ({ envelope, run_id, mutation_id: id, reason }),
+    });
   }
 
   @Get('assumptions') @ApiOperation({ summary: 'What was last stated about assumptions.' })

@@ -9,7 +9,7 @@ import type { ContractTerms, ExecutionState, MutationRef, RecoverabilityState, R
 export const WINDOWS = ['open', 'closed', 'none'] as const;
 export type Window = (typeof WINDOWS)[number];
 
-export const HANDLES = ['bound', 'uncontracted', 'irreversible', 'no_reversal', 'incomplete', 'unverifiable'] as const;
+export const HANDLES = ['bound', 'uncontracted', 'irreversible', 'no_reversal', 'incomplete', 'step_pending', 'step_missing', 'unverifiable'] as const;
 export type Handle = (typeof HANDLES)[number];
 
 export const IMPACTS = ['ordinary', 'grave'] as const;
@@ -31,7 +31,7 @@ export interface RecoveryFacts {
 
 export const DECISION_REASONS = [
   'NOTHING_TO_UNDO', 'ALREADY_UNDONE', 'FORWARD_NOT_STARTED', 'FORWARD_IN_FLIGHT', 'FORWARD_UNCERTAIN', 'UNCONTRACTED',
-  'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', 'MISSING_COMPENSATION_IMPLEMENTATION', 'HANDLE_INCOMPLETE', 'VERIFICATION_MISSING', 'REVERSAL_EXPIRED',
+  'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', 'MISSING_COMPENSATION_IMPLEMENTATION', 'HANDLE_INCOMPLETE', 'STEP_RESULT_PENDING', 'STEP_RESULT_MISSING', 'VERIFICATION_MISSING', 'REVERSAL_EXPIRED',
   'REVERSAL_WINDOW_MISSING', 'UNSUPPORTED_RECOVERY_STATE', 'APPROVED', 'POLICY_AUTO', 'HIGH_IMPACT', 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
 ] as const;
 export type DecisionReason = (typeof DECISION_REASONS)[number];
@@ -58,12 +58,14 @@ export const DECISION_TABLE = [
   { when: { handle: ['irreversible'] },              then: { decision: 'manual_review',    reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' } },
   { when: { handle: ['no_reversal'] },               then: { decision: 'manual_review',    reason: 'MISSING_COMPENSATION_IMPLEMENTATION' } },
   { when: { handle: ['incomplete'] },                then: { decision: 'manual_review',    reason: 'HANDLE_INCOMPLETE' } },
+  { when: { handle: ['step_missing'] },              then: { decision: 'manual_review',    reason: 'STEP_RESULT_MISSING' } },
   { when: { handle: ['unverifiable'] },              then: { decision: 'manual_review',    reason: 'VERIFICATION_MISSING' } },
   { when: { recoverability: ['reversal_expired'] },  then: { decision: 'manual_review',    reason: 'REVERSAL_EXPIRED' } },
   { when: { window: ['closed'] },                    then: { decision: 'manual_review',    reason: 'REVERSAL_EXPIRED' } },
   { when: { window: ['none'] },                      then: { decision: 'manual_review',    reason: 'REVERSAL_WINDOW_MISSING' } },
   { when: { recoverability: ['planned', 'pending_commit', 'committed', 'compensating', 'compensation_failed', 'manual_resolution_required'] },
     then: { decision: 'manual_review', reason: 'UNSUPPORTED_RECOVERY_STATE' } },
+  { when: { handle: ['step_pending'] },              then: { decision: 'reconcile_first',  reason: 'STEP_RESULT_PENDING' } },
   { when: { approval: ['sufficient'] },              then: { decision: 'compensate_now',   reason: 'APPROVED' } },
   { when: { impact: ['grave'] },                     then: { decision: 'request_approval', reason: 'HIGH_IMPACT' } },
   { when: { mode: ['human', 'dual_control'] },       then: { decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' } },

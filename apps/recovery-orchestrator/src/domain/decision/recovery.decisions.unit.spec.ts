@@ -78,8 +78,15 @@ describe('the decision table as a whole', () => {
     fc.assert(fc.property(anyFacts, (facts) => { expect(decideRecovery({ ...facts })).toEqual(decideRecovery(facts)); }), { numRuns: 5_000 });
   });
 
+  it('waits for the result of another compensation, but not past its window', () => {
+    fc.assert(fc.property(anyFacts, (facts) => {
+      fc.pre(facts.execution === 'succeeded' && facts.recoverability === 'reversal_available');
+      expect(decideRecovery({ ...facts, handle: 'step_pending' }).decision).toBe(facts.window === 'open' ? 'reconcile_first' : 'manual_review');
+    }));
+  });
+
   it('ends in manual review whatever goes wrong with the handle of a succeeded action', () => {
-    fc.assert(fc.property(anyFacts, fc.constantFrom(...HANDLES.filter((handle) => handle !== 'bound')), (facts, handle) => {
+    fc.assert(fc.property(anyFacts, fc.constantFrom(...HANDLES.filter((handle) => handle !== 'bound' && handle !== 'step_pending')), (facts, handle) => {
       fc.pre(facts.execution === 'succeeded' && facts.recoverability === 'reversal_available');
       expect(decideRecovery({ ...facts, handle }).decision).toBe('manual_review');
     }), { numRuns: 1_000 });

@@ -8,6 +8,7 @@ const REFUSED_IN = {
   held:              'STEP_WRONG_PHASE',
   awaiting_approval: null,
   approved:          'APPROVAL_USED',
+  halted:            'STEP_WRONG_PHASE',
   dispatched:        'APPROVAL_USED',
   uncertain:         'APPROVAL_USED',
   retrying:          'APPROVAL_USED',
@@ -21,6 +22,7 @@ export const ROLES_OF = {
   TriggerRollback: ['reporter', 'approver', 'administrator'],
   ApproveStep: ['approver'],
   DenyStep: ['approver'],
+  DecideForwardApproval: ['approver'],
 } as const satisfies Record<string, readonly string[]>;
 
 /** Refuses who lacks every role the command asks for. */
@@ -59,11 +61,15 @@ function canonicalSubject(subject: string): string {
 function personRefusal(step: StepDoc, principal: string): Refusal | null {
   const { agent_id: agentId, initiator } = step.execution;
   const concerned = [agentId, initiator, step.answerable_to].filter((subject) => subject !== null);
-  if (concerned.some((subject) => isSamePerson(subject, principal))) {
-    return { httpStatus: 403, code: 'SELF_APPROVAL', message: 'Nobody approves their own action nor one done on their behalf.' };
-  }
+  const refusal = selfRefusal(concerned, principal);
+  return refusal === null ? null : { httpStatus: 403, ...refusal };
+}
+
+/** Says why somebody may not approve what these answer for; null when they may. An agent is no person, however it spells its name. */
+export function selfRefusal(concerned: readonly (string | null)[], principal: string): { readonly code: 'SELF_APPROVAL' | 'APPROVER_NOT_A_PERSON'; readonly message: string } | null {
+  if (concerned.some((subject) => subject !== null && isSamePerson(subject, principal))) return { code: 'SELF_APPROVAL', message: 'Nobody approves their own action nor one done on their behalf.' };
   if (principal.trim() !== '' && !/^\s*agent:/iu.test(principal.normalize('NFKC'))) return null;
-  return { httpStatus: 403, code: 'APPROVER_NOT_A_PERSON', message: 'Only a person approves a compensation.' };
+  return { code: 'APPROVER_NOT_A_PERSON', message: 'Only a person approves.' };
 }
 
 function digestRefusal(step: StepDoc, command: ApproveStep | DenyStep): Refusal | null {

@@ -1,13 +1,15 @@
 // Opens the step of a commit the ledger marked: binds the call, decides by the table, and goes on at once where nobody must be asked.
 import { createHash } from 'node:crypto';
 import { canonicalJson, deriveId } from '@recourse/kernel';
+import type { Contract } from '@recourse/contract';
 import type { CommitRolledBack, ContractTerms, MutationRef, RecoveryCall } from '@recourse/messages';
 import { decideRecovery, handleOf, impactOf, requiredApprovals } from '../decision/recovery.decisions.js';
-import type { RecoveryDecision } from '../decision/recovery.decisions.js';
+import type { Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
 import { dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import type { FactBodies } from './step.messages.js';
+import { bindFromSteps } from './binding.decisions.js';
+import type { FactBodies, StepDoc } from './step.messages.js';
 
 export type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 
@@ -15,24 +17,56 @@ export type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 export function recoveryIdOf(tenant: string, runId: string): string { return deriveId('rec', tenant, runId); }
 export function stepIdOf(rollbackId: string, mutationId: string): string { return deriveId('step', rollbackId, mutationId); }
 
+/** What binding a step may look at beside what is marked. */
+export interface Around {
+  /** The contract the mutation executed under; null when nobody knows it. */
+  readonly contract: Contract | null;
+  /** Steps of the run. */
+  readonly steps: readonly StepDoc[];
+}
+
 /** Decides what is done about a marked commit: the body of `StepDecided`. */
-export function openStep(marked: Marked, now: number, policy: RecoveryPolicy): FactBodies['StepDecided'] {
+export function openStep(marked: Marked, now: number, policy: RecoveryPolicy, around: Around): FactBodies['StepDecided'] {
+  const { ref, handle } = handled(marked, around);
+  const decided = decideOn({ ...marked, ref }, handle, now, policy);
+  return { ...opened({ ...marked, ref }, decided.chosen, now, policy), ...decided.bound };
+}
+
+/** What `StepDecided` and `StepBound` say of a call. */
+interface DecidedCall {
+  readonly chosen: RecoveryDecision;
+  readonly bound: Pick<FactBodies['StepDecided'], 'call' | 'action_digest' | 'required_approvals' | 'answerable_to'>;
+}
+
+/** What the table and the call are made of. */
+export type Undecided = Pick<Marked, 'tenant' | 'run_id' | 'execution' | 'execution_state' | 'recoverability' | 'terms' | 'ref'>;
+
+/** Decides by the table, and makes the call where there can be one. */
+export function decideOn(marked: Undecided, handle: Handle, now: number, policy: RecoveryPolicy): DecidedCall {
   const { ref, terms, execution } = marked;
   const mode = terms?.recovery_approval_mode ?? 'human';
   const impact = impactOf(terms);
   const answerableTo = execution.initiator ?? policy.ownerOf(marked.tenant, execution.agent_id);
   const required = requiredApprovals(mode, impact, answerableTo);
-  const handle = handleOf(terms, ref);
   const window = windowOf(ref, terms, now, policy.marginMs);
   const chosen = decideRecovery({ execution: marked.execution_state, recoverability: marked.recoverability, window, handle, mode, impact, approval: 'none' });
   const call = terms === null || handle !== 'bound' ? null : callOf(marked, terms, required);
-  return {
-    ...opened(marked, chosen, now, policy),
-    call,
-    action_digest: call === null || terms === null ? null : actionDigest({ tenant: marked.tenant, call, terms, ref }),
-    required_approvals: required,
-    answerable_to: answerableTo,
-  };
+  const digest = call === null || terms === null ? null : actionDigest({ tenant: marked.tenant, call, terms, ref });
+  return { chosen, bound: { call, action_digest: digest, required_approvals: required, answerable_to: answerableTo } };
+}
+
+/** The handle, with arguments from earlier compensations where the contract takes some from there. */
+function handled(marked: Marked, { contract, steps }: Around): { readonly ref: MutationRef; readonly handle: Handle } {
+  const { ref, terms } = marked;
+  const handle = handleOf(terms, ref);
+  if (handle !== 'incomplete') return { ref, handle };
+  const binding = bindFromSteps(marked, contract, steps);
+  switch (binding.kind) {
+    case 'bound':      return { ref: binding.ref, handle: handleOf(terms, binding.ref) };
+    case 'pending':    return { ref, handle: 'step_pending' };
+    case 'missing':    return { ref, handle: 'step_missing' };
+    case 'incomplete': return { ref, handle };
+  }
 }
 
 /** What an approval covers (P4); any change of one of these voids it. */
@@ -87,14 +121,14 @@ function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: R
 }
 
 /** A question to people ends with their patience or with the last instant a dispatch could begin. */
-function deadlineOf(marked: Marked, chosen: RecoveryDecision, now: number, policy: RecoveryPolicy): number {
+export function deadlineOf(marked: Pick<Marked, 'ref' | 'terms'>, chosen: RecoveryDecision, now: number, policy: RecoveryPolicy): number {
   const patience = now + policy.reviewDeadlineMs;
   const { ref, terms } = marked;
   if (chosen.decision === 'manual_review' || ref.reversal_expires_at === null || terms === null) return patience;
   return Math.max(now, Math.min(patience, dispatchableUntil(ref.reversal_expires_at, terms.call_timeout_ms, policy.marginMs)));
 }
 
-function callOf(marked: Marked, terms: ContractTerms, required: number): RecoveryCall | null {
+function callOf(marked: Undecided, terms: ContractTerms, required: number): RecoveryCall | null {
   const { ref } = marked;
   if (ref.reversal_capability === null || ref.reversal_args === null) return null;
   return {

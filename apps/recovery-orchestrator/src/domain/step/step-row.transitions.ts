@@ -6,7 +6,7 @@ import type { Fact, FactBodies, FactType, LastOutcome, LegDoc, StepDoc, StepEven
 import { EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
 
 /** Records that open or move a step. */
-export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated'] as const;
+export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepBound'] as const;
 export type StepRecordType = (typeof STEP_RECORDS)[number];
 
 export function isStepRecord(type: string): type is StepRecordType {
@@ -36,6 +36,8 @@ export function stepAfter(step: StepDoc | undefined, type: StepRecordType, body:
     case 'StepOutcomeRecorded': return settledBy(step, bodyOf(type, body), at);
     case 'StepUncertain':       return silentAfter(step, bodyOf(type, body), at);
     case 'StepEscalated':       return escalatedBy(step, bodyOf(type, body), at);
+    case 'StepHalted':          return haltedBy(step, bodyOf(type, body), at);
+    case 'StepBound':           return boundBy(step, bodyOf(type, body), at);
   }
 }
 
@@ -93,6 +95,18 @@ function silentAfter(step: StepDoc, body: FactBodies['StepUncertain'], at: numbe
 function escalatedBy(step: StepDoc, body: FactBodies['StepEscalated'], at: number): StepDoc {
   const given = moved({ ...step, reason: body.reason, owner: body.owner }, 'Escalated', at);
   return { ...given, deadline_at: body.deadline_at };
+}
+
+/** A halted item keeps its reason in the open, with deadline and owner (P12). */
+function haltedBy(step: StepDoc, body: FactBodies['StepHalted'], at: number): StepDoc {
+  return { ...moved({ ...step, reason: body.reason, owner: body.owner }, 'Halted', at), deadline_at: body.deadline_at, due_at: body.deadline_at };
+}
+
+function boundBy(step: StepDoc, body: FactBodies['StepBound'], at: number): StepDoc {
+  const { reason, call, ref, action_digest, required_approvals, owner, deadline_at } = body;
+  const isForPeople = required_approvals > 0;
+  const bound = { ...step, reason, call, ref, action_digest, required_approvals, owner, deadline_at, due_at: deadline_at };
+  return moved({ ...bound, decision: isForPeople ? 'request_approval' : 'compensate_now' }, isForPeople ? 'BoundForPeople' : 'BoundToGo', at);
 }
 
 function moved(step: StepDoc, event: StepEvent, at: number): StepDoc {

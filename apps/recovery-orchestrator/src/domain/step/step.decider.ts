@@ -6,25 +6,29 @@
 //   T3. Whatever is not at rest has a timer.
 import { assertNever, deriveId } from '@recourse/kernel';
 import type { ApproveStep, DenyStep, LegReported, StepReport } from '@recourse/messages';
+import type { Contract } from '@recourse/contract';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { approvalRefusal, denialRefusal } from './approval.decisions.js';
-import { dispatchOrEscalate, escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
+import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
+import { goOn } from './halt.decisions.js';
+import type { Going } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
 import { openStep } from './opening.decisions.js';
 import type { Marked } from './opening.decisions.js';
+import { rebound, replaced } from './rebinding.decisions.js';
 import { isStepRecord, stepAfter } from './step-row.transitions.js';
 import { fact, identityOf } from './step.messages.js';
 import type { Fact, LegDoc, Refusal, ReportRefusal, StepDoc } from './step.messages.js';
 import { isAtRest, isSettled } from './step.transitions.js';
 
 /** What every decision about a step needs beside the step. */
-export interface StepContext {
-  readonly now: number;
-  readonly policy: RecoveryPolicy;
+export interface StepContext extends Going {
   /** All steps of the run. */
   readonly steps: readonly StepDoc[];
+  /** The contract with a digest; null when nobody knows it. */
+  readonly contractOf: (digest: Buffer) => Contract | null;
 }
 
 /** A step with the records decided so far, folded into it. */
@@ -36,12 +40,12 @@ interface Draft {
 /** Opens the step of a marked commit. A commit that was marked before is left alone. */
 export function open(marked: Marked, context: StepContext): readonly Fact[] {
   const { now, policy } = context;
-  const body = openStep(marked, now, policy);
+  const body = openStep(marked, now, policy, { contract: marked.terms === null ? null : context.contractOf(marked.terms.contract_digest), steps: context.steps });
   if (context.steps.some((step) => step.step_id === body.step_id)) return [];
   const decided = fact('StepDecided', body);
   const draft: Draft = { step: stepAfter(undefined, 'StepDecided', decided.body, now), facts: [decided] };
   switch (body.decision) {
-    case 'compensate_now':   return concluded(followed(draft, dispatchOrEscalate(draft.step, now, policy), now), context);
+    case 'compensate_now':   return concluded(followed(draft, goOn(draft.step, context), now), context);
     case 'manual_review':    return concluded(followed(draft, escalated(draft.step, body.reason, now, policy), now), context);
     case 'request_approval':
     case 'reconcile_first':
@@ -63,7 +67,7 @@ export function approve(step: StepDoc, command: ApproveStep, context: StepContex
     ...identityOf(step), approval_id: approvalId, action_digest: command.action_digest, by: principal, reason: command.reason, command_id: commandId,
   });
   const draft = followed({ step, facts: [] }, given, now);
-  const done = draft.step.phase === 'approved' ? followed(draft, dispatchOrEscalate(draft.step, now, policy), now) : draft;
+  const done = draft.step.phase === 'approved' ? followed(draft, goOn(draft.step, context), now) : draft;
   return { facts: concluded(done, context), step: done.step, approvalId };
 }
 
@@ -88,26 +92,33 @@ export function report(message: LegReported, context: StepContext): readonly Fac
 
 /** What a due step does. A timer that was overtaken does nothing. */
 export function due(step: StepDoc, dueAt: number, context: StepContext): readonly Fact[] {
-  const { now, policy } = context;
+  const { now } = context;
   if (step.due_at !== dueAt || now < dueAt) return [];
-  const next = atDeadline(step, now, policy);
+  const next = atDeadline(step, context);
   return next === null ? [] : concluded(followed({ step, facts: [] }, next, now), context);
+}
+
+/** A halted step, after the switches changed: it goes on, or stays halted for another one. */
+export function resume(step: StepDoc, context: StepContext): readonly Fact[] {
+  return step.phase === 'halted' ? concluded(followed({ step, facts: [] }, goOn(step, context), context.now), context) : [];
 }
 
 /** The window of a mutation closed: who still waits for a person or for the forward action is told now. */
 export function closeWindow(step: StepDoc, context: StepContext): readonly Fact[] {
-  if (step.phase !== 'awaiting_approval' && step.phase !== 'held') return [];
+  if (step.phase !== 'awaiting_approval' && step.phase !== 'held' && step.phase !== 'halted') return [];
   return concluded(followed({ step, facts: [] }, escalated(step, 'REVERSAL_EXPIRED', context.now, context.policy), context.now), context);
 }
 
-function atDeadline(step: StepDoc, now: number, policy: RecoveryPolicy): Fact | null {
+function atDeadline(step: StepDoc, context: StepContext): Fact | null {
+  const { now, policy } = context;
   switch (step.phase) {
-    case 'held':              return escalated(step, 'FORWARD_UNRESOLVED', now, policy);
+    case 'held':              return escalated(step, step.reason === 'STEP_RESULT_PENDING' ? 'STEP_RESULT_MISSING' : 'FORWARD_UNRESOLVED', now, policy);
+    case 'halted':            return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'HALTED_TOO_LONG', now, policy);
     case 'awaiting_approval': return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
     case 'dispatched':        return silent(step, now, policy);
     case 'approved':
     case 'uncertain':
-    case 'retrying':          return dispatchOrEscalate(step, now, policy);
+    case 'retrying':          return goOn(step, context);
     case 'compensated':
     case 'not_needed':
     case 'manual':
@@ -132,7 +143,7 @@ function onLease(step: StepDoc, leg: LegDoc, message: LegReported, about: StepRe
   if (about?.outcome === 'refused_late') return [refusedReport(message, 'REFUSED_LATE')];
   const judgement = judge(step, about);
   if (step.phase === 'dispatched' && leg.attempt === step.attempt) return settle(step, leg, judgement, context);
-  const isLateProof = judgement.outcome === 'compensated' && (step.phase === 'uncertain' || step.phase === 'retrying');
+  const isLateProof = judgement.outcome === 'compensated' && ['uncertain', 'retrying', 'halted'].includes(step.phase);
   if (isLateProof) return settle(step, leg, judgement, context);
   return isRepeated ? [] : [refusedReport(message, 'ATTEMPT_STALE')];
 }
@@ -167,13 +178,13 @@ function followed(draft: Draft, next: Fact, now: number): Draft {
   return { step, facts: [...draft.facts, next] };
 }
 
-/** Adds the close of the recovery when this step was the last one open. */
+/** Goes on with the steps that waited for this one, then adds the close of the recovery when none is open any more. */
 function concluded(draft: Draft, context: StepContext): readonly Fact[] {
-  const { step, facts } = draft;
-  const others = context.steps.filter((one) => one.recovery_id === step.recovery_id && one.step_id !== step.step_id);
-  const all = [...others, step];
+  const woken = isAtRest(draft.step.phase) ? rebound(draft.step, context) : { steps: replaced(context.steps, draft.step), facts: [] };
+  const { recovery_id, rollback_id, tenant, run_id } = draft.step;
+  const all = woken.steps.filter((one) => one.recovery_id === recovery_id);
+  const facts = [...draft.facts, ...woken.facts];
   if (!all.every((one) => isAtRest(one.phase))) return facts;
   const outcome = all.every((one) => isSettled(one.phase)) ? 'compensated' : 'manual';
-  const { recovery_id, rollback_id, tenant, run_id } = step;
   return [...facts, fact('RecoveryClosed', { recovery_id, rollback_id, tenant, run_id, outcome })];
 }

@@ -1,22 +1,22 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
-  ContractTerms, Evidence, Execution, LegDispatched, MutationRef, Observation, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
-  StepDecided, StepDecision, StepDenied, StepEscalated, StepOutcome, StepOutcomeRecorded, StepUncertain, StepVerdict, TriggerRedundant,
+  ContractTerms, Evidence, Execution, HaltsReviewed, LegDispatched, MutationRef, Observation, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
+  StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepUncertain, StepVerdict, TriggerRedundant,
 } from '@recourse/messages';
 import type { RollbackPhase } from '../rollback/rollback.transitions.js';
 
 export const STEP_PHASES = [
-  'held', 'awaiting_approval', 'approved', 'dispatched', 'uncertain', 'retrying', 'compensated', 'not_needed', 'manual', 'denied',
+  'held', 'awaiting_approval', 'approved', 'halted', 'dispatched', 'uncertain', 'retrying', 'compensated', 'not_needed', 'manual', 'denied',
 ] as const;
 export type StepPhase = (typeof STEP_PHASES)[number];
 
 /** What can happen to a step once it is decided; several come from one record type, told apart by its fields. */
-export const STEP_EVENTS = ['ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated'] as const;
+export const STEP_EVENTS = ['ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo'] as const;
 export type StepEvent = (typeof STEP_EVENTS)[number];
 
 export const ESCALATION_REASONS = [
   'REVERSAL_EXPIRED', 'KEY_LIFETIME_OVER', 'APPROVAL_TIMEOUT', 'FORWARD_UNRESOLVED', 'VERIFICATION_FAILED', 'RESOURCE_CHANGED', 'COMPENSATION_FAILED',
-  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED',
+  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED', 'HALTED_TOO_LONG', 'STEP_RESULT_MISSING',
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 
@@ -84,6 +84,18 @@ export type StepDoc = {
   readonly updated_at: number;
 };
 
+/** A halted step, where a change of the switches finds it. */
+export type HaltDoc = {
+  readonly step_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly agent_id: string;
+  readonly capability: string;
+  /** Which switch stops what. */
+  readonly detail: string;
+  readonly halted_at: number;
+};
+
 export type RecoveryDoc = {
   readonly recovery_id: string;
   readonly tenant: string;
@@ -141,6 +153,9 @@ export interface FactBodies {
   readonly StepOutcomeRecorded: Omit<StepOutcomeRecorded, ChainField>;
   readonly StepUncertain: Omit<StepUncertain, ChainField>;
   readonly StepEscalated: Omit<StepEscalated, ChainField>;
+  readonly StepHalted: Omit<StepHalted, ChainField>;
+  readonly HaltsReviewed: Omit<HaltsReviewed, ChainField>;
+  readonly StepBound: Omit<StepBound, ChainField>;
   readonly ReportRefused: Omit<ReportRefused, ChainField>;
   readonly RecoveryClosed: Omit<RecoveryClosed, ChainField>;
 }

@@ -17,6 +17,8 @@ export const PHASE_OPENED_BY = {
   TOOL_HAS_NO_AUTOMATIC_COMPENSATION: 'held',
   MISSING_COMPENSATION_IMPLEMENTATION: 'held',
   HANDLE_INCOMPLETE: 'held',
+  STEP_RESULT_PENDING: 'held',
+  STEP_RESULT_MISSING: 'held',
   VERIFICATION_MISSING: 'held',
   REVERSAL_EXPIRED: 'held',
   REVERSAL_WINDOW_MISSING: 'held',
@@ -29,7 +31,8 @@ export const PHASE_OPENED_BY = {
 
 /** Nothing happens any more. */
 const NEVER = {
-  ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null,
+  ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Halted: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null,
+  BoundForPeople: null, BoundToGo: null,
 } as const;
 
 /**
@@ -39,12 +42,13 @@ const NEVER = {
  * it, so it cannot be abandoned (L11).
  */
 export const PHASE_AFTER = {
-  held:              { ...NEVER, Escalated: 'manual' },
+  held:              { ...NEVER, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
   awaiting_approval: { ...NEVER, ApprovalAdded: 'awaiting_approval', ApprovalCompleted: 'approved', Denied: 'denied', Escalated: 'manual' },
-  approved:          { ...NEVER, Dispatched: 'dispatched', Escalated: 'manual' },
+  approved:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
+  halted:            { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   dispatched:        { ...NEVER, Compensated: 'compensated', Unsettled: 'retrying', Uncertain: 'uncertain' },
-  uncertain:         { ...NEVER, Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
-  retrying:          { ...NEVER, Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  uncertain:         { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  retrying:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   compensated:       NEVER,
   not_needed:        NEVER,
   manual:            NEVER,

@@ -32,8 +32,8 @@ describe('the phases of a step', () => {
     expect(() => phaseAfter('dispatched', 'Escalated')).toThrow('step-phase');
   });
 
-  it('reach compensated only through a dispatch', () => {
+  it('reach compensated only through a dispatch, be it one before a halt', () => {
     const sources = STEP_PHASES.filter((phase) => nextOf(phase).includes('compensated'));
-    expect(sources).toEqual(['dispatched', 'uncertain', 'retrying']);
+    expect(sources).toEqual(['halted', 'dispatched', 'uncertain', 'retrying']);
   });
 });

@@ -4,13 +4,15 @@ import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } fr
 import { Commands, FromCaller, hashHex, idText, openApiSchema, pageQuery, parse, Reads, reasonText, render } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
+import { FORWARD_KIND } from '../../application/forward.part.js';
 import { RECOVERIES_LOG } from '../../application/recoveries.core.js';
+import { FORWARD_PHASES } from '../../domain/forward/forward.messages.js';
 import { STEP_PHASES } from '../../domain/step/step.messages.js';
 import type { StepPhase } from '../../domain/step/step.messages.js';
 
 /** Steps that wait for a person. */
-const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'manual', 'uncertain'];
-const reviewQuery = z.strictObject({ ...pageQuery, state: z.enum(['open', ...STEP_PHASES]).default('open'), run_id: idText.optional() });
+const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'halted', 'manual', 'uncertain'];
+const reviewQuery = z.strictObject({ ...pageQuery, kind: z.enum(['recovery', 'forward']).default('recovery'), state: z.enum(['open', ...new Set([...STEP_PHASES, ...FORWARD_PHASES])]).default('open'), run_id: idText.optional() });
 const runQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: idText.optional() });
 const trigger = z.strictObject({ run_id: idText, mutation_id: idText, reason: reasonText, tenant: idText.optional() });
 const verdict = z.strictObject({ action_digest: hashHex, reason: reasonText });
@@ -20,10 +22,11 @@ const verdict = z.strictObject({ action_digest: hashHex, reason: reasonText });
 export class RecoveriesController {
   constructor(@Inject(Commands) private readonly commands: Commands, @Inject(Reads) private readonly reads: Reads) {}
 
-  @Get('reviews') @ApiOperation({ summary: 'Steps that wait for a person, or those in one phase.' })
-  @ApiQuery({ name: 'state', required: false }) @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  @Get('reviews') @ApiOperation({ summary: 'What waits for a person, or is in one phase: steps of recoveries, or with `kind=forward` questions before effects.' })
+  @ApiQuery({ name: 'kind', required: false }) @ApiQuery({ name: 'state', required: false }) @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
   reviews(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { state, run_id, ...page } = parse(reviewQuery, query);
+    const { kind, state, run_id, ...page } = parse(reviewQuery, query);
+    if (kind === 'forward') return this.reads.list(caller, { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { phase: state === 'open' ? 'awaiting' : state, run_id }, ...page });
     return this.reads.list(caller, { log: RECOVERIES_LOG, kind: 'step', where: { phase: state === 'open' ? PHASES_IN_REVIEW : state, run_id }, ...page });
   }
 

@@ -1,0 +1,57 @@
+// recourse contract answer: can it be undone, by when, by whom, verified how, at what cost, with which residue (A103).
+import { adviceOn, answerFor, answerForMutation, answerText, mutationAnswerText } from '@recourse/contract';
+import type { Contract, MutationStanding } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
+import type { Command } from 'commander';
+import { docOf } from '../http.js';
+import type { Doc } from '../http.js';
+import { positiveInteger } from '../commands/options.js';
+import type { Act } from '../commands/options.js';
+import { CliProblem } from '../problem.js';
+import type { Session } from '../session.js';
+import { contractIn, isFile, registered, shaped } from './reading.js';
+
+/** Ids of mutations begin so; no capability does. */
+const MUTATION_ID = /^mut_/;
+
+export function addAnswer(contracts: Command, act: Act): void {
+  contracts.command('answer').description('can it be undone, by when, by whom, verified how, at what cost, with which residue; of a mutation: can it be undone now').argument('<name-or-id>', 'capability, a file, or a mutation id')
+    .option('--contract-version <n>', 'version', positiveInteger)
+    .action(act<{ contractVersion?: number }>(async (session, { contractVersion }, name = '') => {
+      if (MUTATION_ID.test(name)) { await answerMutation(session, name); return; }
+      const contract = isFile(session, name) ? contractIn(name, session.folder) : shaped(docOf((await registered(session, name, contractVersion))['contract']) as Json, name);
+      const answer = answerFor(contract);
+      session.show({ ...answer, advice: adviceOn(contract) }, () => answerText(answer));
+    }));
+}
+
+async function answerMutation(session: Session, id: string): Promise<void> {
+  const found = await session.service('ledger').get(`v1/mutations/${encodeURIComponent(id)}`);
+  const answer = answerForMutation(await contractOf(session, docOf(found['terms'])), standingOf(found, id), Date.now());
+  session.show(answer, () => mutationAnswerText(answer));
+}
+
+/** The version the mutation executed under, and no other. Errors: CliProblem(CONTRACT_DIFFERS). */
+async function contractOf(session: Session, terms: Doc): Promise<Contract | null> {
+  const { contract_name: name, contract_version: version, contract_digest: digest } = terms;
+  if (typeof name !== 'string' || typeof version !== 'number') return null;
+  const found = await registered(session, name, version);
+  if (found['digest'] === digest) return shaped(docOf(found['contract']) as Json, name);
+  throw new CliProblem('CONTRACT_DIFFERS', `the registry's version ${version} of ${name} is not the one the mutation executed under`, 'refused', { remedy: 'Ask the registry that the ledger reads.' });
+}
+
+/** Errors: CliProblem(MUTATION_UNREADABLE) for states this program does not know. */
+function standingOf(found: Doc, id: string): MutationStanding {
+  const [ref, execution] = [docOf(found['ref']), docOf(found['execution'])];
+  const executionState = EXECUTION_STATE_VALUES.find((state) => state === found['execution_state']);
+  const recoverability = RECOVERABILITY_STATE_VALUES.find((state) => state === found['recoverability']);
+  if (executionState === undefined || recoverability === undefined) throw new CliProblem('MUTATION_UNREADABLE', `${id} is in a state this program does not know`, 'refused', { remedy: 'Use the program of the ledger\'s version.' });
+  return {
+    mutation_id: id, capability: textOf(found['capability']) ?? '', execution_state: executionState, recoverability, reason: textOf(found['reason']),
+    agent_id: textOf(execution['agent_id']) ?? '', initiator: textOf(execution['initiator']), committed_at: numberOf(ref['committed_at']), reversal_expires_at: numberOf(ref['reversal_expires_at']),
+  };
+}
+
+function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }
+function numberOf(value: unknown): number | null { return typeof value === 'number' ? value : null; }

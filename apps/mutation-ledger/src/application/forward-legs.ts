@@ -1,0 +1,89 @@
+// What the ledger does about forward actions whose end it does not know yet: worker's answers, cancels, and the clock.
+import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
+import type { CancelMutation, LegReported } from '@recourse/messages';
+import { dutyOf } from '../domain/mutation/agenda.decisions.js';
+import { askAgain, askOf, missAnswer, refuseAnswer, takeAnswer } from '../domain/mutation/answer.decider.js';
+import type { AnswerContext } from '../domain/mutation/answer.decider.js';
+import { cancelHeld, endHold, isHeld } from '../domain/mutation/hold.decider.js';
+import { closeWindow, concludeExecution, warnOfEnd } from '../domain/mutation/mutation.decider.js';
+import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
+import { isRecorded } from '../domain/mutation/mutation.messages.js';
+import type { CancelReason, Mutation, MutationFact } from '../domain/mutation/mutation.messages.js';
+import { judgeRefs } from '../domain/mutation/refs.decider.js';
+import type { Judgement } from '../domain/mutation/refs.decider.js';
+import { contractOf, contractOfMutation, executionFacts, oneOrNone } from './executions.js';
+import type { Named } from './executions.js';
+import { mutationIn } from './mutation-rows.js';
+
+/** Roles of which one may take back an effect that is held. */
+export const CANCEL_ROLES: readonly string[] = ['agent', 'operator', 'approver', 'administrator'];
+
+/** Takes a worker's report. One under another key than its run is refused on the key it came with. */
+export function onReport(context: DecideContext, input: RecordInput, message: LegReported, policy: LedgerPolicy): Decision {
+  if (input.key !== message.run_id) return facts(refuseAnswer({ ...message, run_id: input.key }, 'KEY_MISMATCH'));
+  const [mutationId] = message.steps.map(({ step_id }) => step_id);
+  const mutation = mutationId === undefined ? mutationOfLeg(context, message) : mutationIn(context.state, message.run_id, mutationId);
+  const ask = askOf(message, mutation);
+  if (mutation === undefined || ask === null) return facts(refuseAnswer(message, 'LEASE_UNKNOWN'));
+  const named = contractOf(context, factsOf(mutation));
+  return named.kind === 'wait' ? named.decision : facts(...takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)));
+}
+
+/** A report without a step names nothing but its request: nobody was asked under that name but one of the run. */
+function mutationOfLeg(context: DecideContext, { run_id, leg_id }: LegReported): Mutation | undefined {
+  const run = context.state.list('mutation', run_id) as readonly Mutation[]; // rows of this kind are mutations
+  return run.find(({ forward }) => forward?.asks.some((ask) => ask.leg_id === leg_id) === true);
+}
+
+/** Takes back an effect that is held; what was let go before is not taken back (H1). */
+export function onCancel(context: DecideContext, input: RecordInput, { envelope, run_id, mutation_id }: CancelMutation, policy: LedgerPolicy): Decision {
+  if (input.key !== run_id) return refused(422, 'KEY_MISMATCH', 'The record key must be the run the command is about.');
+  if (!envelope.roles.some((role) => CANCEL_ROLES.includes(role))) return refused(403, 'ROLE_REQUIRED', `CancelMutation needs one of the roles ${CANCEL_ROLES.join(', ')}.`);
+  const mutation = mutationIn(context.state, run_id, mutation_id);
+  if (mutation?.tenant !== envelope.tenant) return refused(404, 'MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
+  const answer = { mutation_id, run_id, recoverability: 'cancelled' };
+  if (mutation.recoverability === 'cancelled') return accepted(200, { ...answer, reason: mutation.reason });
+  if (!isHeld(mutation)) return refused(409, 'NOT_HELD', 'The effect is not held: it was let go, or never waited.', { execution_state: mutation.execution_state, recoverability: mutation.recoverability });
+  const reason: CancelReason = 'CANCELLED_BY_PERSON';
+  return accepted(200, { ...answer, reason }, ...cancels(context, mutation, reason, envelope.command_id, policy));
+}
+
+/** Cancels a held effect under the contract it was planned under. */
+export function cancels(context: DecideContext, held: Mutation, reason: CancelReason, eventId: string, policy: LedgerPolicy): readonly MutationFact[] {
+  return cancelHeld(held, { reason, eventId, contract: contractOfMutation(context, held), refs: held.forward?.refs ?? [] }, context.now, policy);
+}
+
+/** Does what is due about a mutation. */
+export function onDue(context: DecideContext, mutation: Mutation, policy: LedgerPolicy): Decision {
+  const duty = dutyOf(mutation);
+  const { now } = context;
+  if (duty === null || now < duty.at) return NOTHING;
+  switch (duty.do) {
+    case 'miss_answer': {
+      const named = contractOf(context, factsOf(mutation));
+      return named.kind === 'wait' ? named.decision : facts(...missAnswer(mutation, answering(context, mutation, named, policy)));
+    }
+    case 'ask_again': return facts(...askAgain(mutation, duty.ask, now, policy));
+    case 'end_hold': return facts(...endHold(mutation, judgementsOf(context, mutation), contractOfMutation(context, mutation), now, policy));
+    case 'warn': return oneOrNone(warnOfEnd(mutation));
+    case 'close_window': return isRecorded(mutation) ? oneOrNone(closeWindow(mutation)) : NOTHING;
+    case 'reconcile':
+    case 'ask_person': return facts(concludeExecution(mutation, now, policy));
+  }
+}
+
+function answering(context: DecideContext, mutation: Mutation, { contract }: Extract<Named, { kind: 'found' }>, policy: LedgerPolicy): AnswerContext {
+  return {
+    now: context.now, policy, contract: contract?.contract ?? null, judgements: judgementsOf(context, mutation),
+    record: (event) => executionFacts(context, mutation.mutation_id, event, contract, policy),
+  };
+}
+
+function judgementsOf(context: DecideContext, { tenant, run_id, forward }: Mutation): readonly Judgement[] {
+  return judgeRefs(tenant, run_id, forward?.refs ?? [], context.views.view('assumptions'));
+}
+
+function factsOf({ terms, capability, tenant }: Mutation): Parameters<typeof contractOf>[1] {
+  return { contract_digest: terms?.contract_digest ?? null, capability, tenant };
+}

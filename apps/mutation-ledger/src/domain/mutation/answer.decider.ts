@@ -1,0 +1,127 @@
+// Takes what workers answer about forward actions, and what it means that they do not answer.
+//
+// Invariants
+//   A1. Only an answer under a real lease counts, and each request is closed once (L9, L11).
+//   A2. Proof counts whenever it comes; a later proof of the contrary is a conflict on record, never dropped (L12).
+//   A3. What nobody can find out within bounds goes to a person; a held effect whose precondition nobody can see does not go.
+import { plainPayload } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
+import { backoffMs } from '@recourse/kernel';
+import type { LegReported, Observation, StepReport, ToolExecuted, ToolOutcome } from '@recourse/messages';
+import { contentHash } from '../content.js';
+import { askPerson, askWorker, attemptsOf } from './asking.decider.js';
+import type { AskPolicy } from './asking.decider.js';
+import { cancelHeld, endHold, fallenRef, isHeld, letGo } from './hold.decider.js';
+import { EXECUTION_AFTER } from './mutation.transitions.js';
+import type { Ask, Mutation, MutationFact } from './mutation.messages.js';
+import { NO_ANSWER, readAnswer } from './reading.decisions.js';
+import type { Reading } from './reading.decisions.js';
+import type { Judgement } from './refs.decider.js';
+
+/** What a decision about an answer takes from elsewhere. */
+export interface AnswerContext {
+  readonly now: number;
+  readonly policy: AskPolicy;
+  readonly contract: Contract | null;
+  /** Verdicts on the mutation's refs, from one view. */
+  readonly judgements: readonly Judgement[];
+  /** Records an execution with its reversal bound. */
+  readonly record: (event: ToolExecuted) => readonly MutationFact[];
+}
+
+export type AnswerRefusal = 'KEY_MISMATCH' | 'LEASE_UNKNOWN' | 'REFUSED_LATE' | 'ALREADY_ANSWERED' | 'OVERTAKEN';
+
+/** Refuses an answer. */
+export function refuseAnswer({ tenant, run_id, leg_id, attempt }: Pick<LegReported, 'tenant' | 'run_id' | 'leg_id' | 'attempt'>, code: AnswerRefusal): MutationFact {
+  return { type: 'AnswerRefused', body: { tenant, run_id, leg_id, attempt, code } };
+}
+
+/** The request an answer is about; null when it was never made, or under another lease. */
+export function askOf(message: LegReported, mutation: Mutation | undefined): Ask | null {
+  if (mutation?.tenant !== message.tenant) return null;
+  return mutation.forward?.asks.find((ask) => ask.leg_id === message.leg_id && ask.attempt === message.attempt && ask.lease_id === message.lease_id) ?? null;
+}
+
+/** Takes an answer to a request that was made. */
+export function takeAnswer(message: LegReported, ask: Ask, mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+  const report = message.steps.find(({ step_id }) => step_id === mutation.mutation_id);
+  // A refusal by one copy proves nothing about another: the request stays open until its time is over.
+  if (report?.outcome === 'refused_late') return [refuseAnswer(message, 'REFUSED_LATE')];
+  const reading = readAnswer(ask.kind, report, mutation);
+  if (ask.answered !== null) return takeLate(message, ask, reading, mutation, context);
+  return close(ask, reading, observationsOf(report), mutation, context);
+}
+
+/** Takes it that no answer came in time. */
+export function missAnswer(mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+  const ask = mutation.forward?.asks.at(-1);
+  return ask === undefined || ask.answered !== null ? [] : close(ask, NO_ANSWER, [], mutation, context);
+}
+
+function close(ask: Ask, reading: Reading, observations: readonly Observation[], mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+  const { mutation_id, tenant, run_id } = mutation;
+  const { leg_id, kind, attempt } = ask;
+  const retry_at = retryAt(ask, reading, mutation, context);
+  const answered: MutationFact = { type: 'WorkerAnswered', body: { mutation_id, tenant, run_id, leg_id, kind, attempt, verdict: reading.verdict, reason: reading.reason, observations, retry_at } };
+  return [answered, ...(retry_at === null ? consequences(ask, reading, mutation, context) : [])];
+}
+
+/** A look, or a cancel under its key, may be repeated; letting go may not. */
+function retryAt(ask: Ask, { verdict }: Reading, { terms }: Mutation, { now, policy }: AnswerContext): number | null {
+  const isSettled = verdict === 'met' || (verdict === 'not_met' && ask.kind !== 'cancel');
+  if (isSettled || terms === null || ask.attempt >= attemptsOf(ask.kind, terms, policy)) return null;
+  return now + backoffMs(ask.attempt, policy.backoff);
+}
+
+function consequences(ask: Ask, reading: Reading, mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+  const { now, policy } = context;
+  switch (ask.kind) {
+    case 'observe': return isHeld(mutation) ? afterLook(ask, reading, mutation, context) : [];
+    case 'cancel': return reading.verdict === 'met' ? [] : [askPerson(mutation, now, policy)];
+    case 'reconcile': return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : context.record(toldBy(ask, reading, mutation));
+    case 'release': return context.record(toldBy(ask, reading, mutation));
+  }
+}
+
+/** The refs are judged again with the answer: the look took its time. */
+function afterLook(ask: Ask, { verdict }: Reading, mutation: Mutation, { now, policy, contract, judgements }: AnswerContext): readonly MutationFact[] {
+  if (fallenRef(judgements) !== null) return endHold(mutation, judgements, contract, now, policy);
+  if (verdict === 'met') return letGo(mutation, judgements, now, policy);
+  return cancelHeld(mutation, { reason: verdict === 'not_met' ? 'PRECONDITION_FAILED' : 'PRECONDITION_UNKNOWN', eventId: ask.leg_id, contract, refs: mutation.forward?.refs ?? [] }, now, policy);
+}
+
+function takeLate(message: LegReported, ask: Ask, reading: Reading, mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+  if (ask.answered === reading.verdict) return [];
+  if (reading.verdict === 'unknown' || ask.kind === 'observe') return [refuseAnswer(message, ask.answered === 'overtaken' ? 'OVERTAKEN' : 'ALREADY_ANSWERED')];
+  if (ask.kind === 'cancel') return reading.verdict === 'met' ? close({ ...ask, answered: null }, reading, [], mutation, context) : [refuseAnswer(message, 'ALREADY_ANSWERED')];
+  const told = toldBy(ask, reading, mutation);
+  if (told.outcome === mutation.execution_state) return [refuseAnswer(message, 'ALREADY_ANSWERED')];
+  return EXECUTION_AFTER[mutation.execution_state][told.outcome] === null ? [conflict(told, mutation)] : context.record(told);
+}
+
+function conflict(told: ToolExecuted, { mutation_id, run_id, tenant, executed_sha256 }: Mutation): MutationFact {
+  const conflicting = contentHash('ToolExecuted', told);
+  return { type: 'ExecutionConflicted', body: { mutation_id, run_id, tenant, event_id: told.event_id, recorded_sha256: executed_sha256 ?? conflicting, conflicting_sha256: conflicting } };
+}
+
+const OUTCOME_OF = { met: 'succeeded', not_met: 'failed', unknown: 'uncertain' } as const satisfies Record<Reading['verdict'], ToolOutcome>;
+
+/** The execution as a worker's answer tells it. The window counts from the earliest instant at which it can have happened. */
+function toldBy(ask: Ask, { verdict, happened }: Reading, { execution, terms, ref, forward }: Mutation): ToolExecuted {
+  const { tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, effect_key, idempotency_key, subject_ref, args, prior_value } = execution;
+  return {
+    // A request that nobody answered in time may still be answered: that is another event.
+    event_id: `${ask.leg_id}.${verdict}`, tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, contract_digest: terms?.contract_digest ?? null, effect_key, idempotency_key, subject_ref, args,
+    assumption_refs: ref?.assumption_refs ?? forward?.refs ?? [], outcome: OUTCOME_OF[verdict],
+    result: happened === null || happened.result === null ? execution.result : plainPayload(happened.result), prior_value,
+    external_transaction_ref: happened?.externalRef ?? execution.external_transaction_ref, error_kind: null,
+    committed_at: ref?.committed_at ?? (ask.kind === 'release' ? ask.first_asked_at : forward?.since ?? ask.first_asked_at),
+  };
+}
+
+function observationsOf(report: StepReport | undefined): readonly Observation[] { return report?.observations ?? []; }
+
+/** Asks again what was not answered. */
+export function askAgain(mutation: Mutation, ask: Ask, now: number, policy: AskPolicy): readonly MutationFact[] {
+  return ask.kind === 'observe' && !isHeld(mutation) ? [] : [askWorker(mutation, ask.kind, now, policy)];
+}

@@ -1,0 +1,112 @@
+// Asks a worker about a forward action: how it ended, whether it may still go, to let it go, to give back what is staged.
+//
+// Invariants
+//   W1. Every request carries the keys of the forward call (L11); a cancel carries keys of its own, the same each time.
+//   W2. An effect is let go once. Whatever is not known after that is found out, never tried again.
+//   W3. Who cannot be asked, or was asked too often, is followed by a person with a deadline (P12).
+import { adapterOf } from '@recourse/contract';
+import { ASK_PREFIX, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
+import type { Lease, RetryBackoff } from '@recourse/kernel';
+import type { ContractTerms, LegStep, RecoveryCall } from '@recourse/messages';
+import { OWNER_OF_OVERDUE } from './people.js';
+import type { AskKind, Mutation, MutationFact } from './mutation.messages.js';
+
+export interface AskPolicy {
+  /** Secret of the lease HMAC; null where the ledger asks no workers. */
+  readonly leaseKey: Buffer | null;
+  /** Longest a worker may hold a request, milliseconds. */
+  readonly leaseMs: number;
+  /** Distance kept from every instant another clock judges, milliseconds. */
+  readonly marginMs: number;
+  /** Requests of one kind at the most before a person is asked. */
+  readonly askAttemptsMax: number;
+  readonly backoff: RetryBackoff;
+  /** How long a person has, milliseconds. */
+  readonly reviewDeadlineMs: number;
+}
+
+/** What of a mutation a request is made of. */
+export type Asked = Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'execution' | 'execution_state' | 'terms' | 'forward'>;
+
+/** Why a tool is called, by what is asked. */
+const REASON_OF = {
+  reconcile: 'forward_effect_reconciliation', observe: 'forward_effect_precondition', release: 'forward_effect_release', cancel: 'forward_effect_cancel',
+} as const satisfies Record<AskKind, string>;
+
+/** Capability a worker needs for what is asked; null when the contract names none. */
+export function capabilityAsked(kind: AskKind, { terms, execution }: Pick<Mutation, 'terms' | 'execution'>): string | null {
+  switch (kind) {
+    case 'reconcile': return terms?.reconcile_capability ?? null;
+    case 'observe': return terms?.hold?.precondition_capability ?? null;
+    case 'release': return execution.capability;
+    case 'cancel': return terms?.hold?.cancel_capability ?? null;
+  }
+}
+
+/** Asks a worker, or a person where no worker can be asked; exactly one record. */
+export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: AskPolicy): MutationFact {
+  const { terms } = mutation;
+  const capability = capabilityAsked(kind, mutation);
+  const before = mutation.forward?.asks.filter((ask) => ask.kind === kind) ?? [];
+  if (capability === null || terms === null || policy.leaseKey === null || before.length >= attemptsOf(kind, terms, policy)) return askPerson(mutation, now, policy);
+  const firstAt = before[0]?.first_asked_at ?? now;
+  const lease = grantLease({ windowEndsAt: Number.MAX_SAFE_INTEGER, firstDispatchedAt: firstAt, keyLifetimeMs: kind === 'release' || kind === 'cancel' ? terms.key_lifetime_ms : null, callTimeoutMs: terms.call_timeout_ms, now }, policy);
+  if (lease.kind === 'refused') return askPerson(mutation, now, policy);
+  const { mutation_id, tenant, run_id } = mutation;
+  const attempt = before.length + 1;
+  const request = { kind, attempt, capability, terms, lease, leaseKey: policy.leaseKey };
+  return { type: 'WorkerAsked', body: { mutation_id, tenant, run_id, adapter: adapterOf(capability), answer_by: lease.answerBy, first_asked_at: firstAt, request: requestOf(mutation, request) } };
+}
+
+/** Gives a mutation to a person. */
+export function askPerson({ mutation_id, tenant, run_id, execution_state }: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'execution_state'>, now: number, policy: Pick<AskPolicy, 'reviewDeadlineMs'>): MutationFact {
+  return { type: 'ExecutionOverdue', body: { mutation_id, tenant, run_id, execution_state, owner: OWNER_OF_OVERDUE, deadline_at: now + policy.reviewDeadlineMs } };
+}
+
+/** Requests of a kind at the most: looks may be repeated, a cancel only under a key the provider knows, letting go never. */
+export function attemptsOf(kind: AskKind, { key_lifetime_ms }: Pick<ContractTerms, 'key_lifetime_ms'>, { askAttemptsMax }: AskPolicy): number {
+  return kind === 'release' || (kind === 'cancel' && key_lifetime_ms === null) ? 1 : askAttemptsMax;
+}
+
+/** Can a worker tell how the forward call ended? */
+export function canReconcile({ terms, forward }: Pick<Mutation, 'terms' | 'forward'>, policy: AskPolicy): boolean {
+  const asked = forward?.asks.filter(({ kind }) => kind === 'reconcile').length ?? 0;
+  return policy.leaseKey !== null && (terms?.reconcile_capability ?? null) !== null && asked < policy.askAttemptsMax;
+}
+
+interface Request {
+  readonly kind: AskKind;
+  readonly attempt: number;
+  readonly capability: string;
+  readonly terms: ContractTerms;
+  readonly lease: Extract<Lease, { kind: 'granted' }>;
+  readonly leaseKey: Buffer;
+}
+
+function requestOf(mutation: Asked, { kind, attempt, capability, terms, lease, leaseKey }: Request): Extract<MutationFact, { type: 'WorkerAsked' }>['body']['request'] {
+  const legId = deriveId(ASK_PREFIX, mutation.mutation_id, kind, attempt);
+  return {
+    leg_id: legId, kind, tenant: mutation.tenant, run_id: mutation.run_id, attempt,
+    lease_id: leaseIdOf(leaseKey, legId, attempt, lease.notAfter), not_after: lease.notAfter, call_timeout_ms: terms.call_timeout_ms,
+    reconcile_first: false, reason: REASON_OF[kind], steps: [stepOf(mutation, kind, capability, terms)],
+  };
+}
+
+function stepOf(mutation: Asked, kind: AskKind, capability: string, terms: ContractTerms): LegStep {
+  const { execution, mutation_id } = mutation;
+  const isLook = kind === 'observe';
+  return {
+    step_id: mutation_id, call: callOf(mutation, kind, capability), subject_ref: execution.subject_ref,
+    external_transaction_ref: execution.external_transaction_ref ?? execution.staged_ref, key_lifetime_ms: terms.key_lifetime_ms,
+    reconcile_capability: terms.reconcile_capability, stale_capability: null, stale_condition: null,
+    verify_capability: isLook ? capability : null, success_condition: isLook ? terms.hold?.precondition_condition ?? null : null, verify_max_attempts: 1, verify_delay_ms: 0,
+  };
+}
+
+function callOf({ execution, mutation_id }: Asked, kind: AskKind, capability: string): RecoveryCall {
+  const isCancel = kind === 'cancel';
+  return {
+    call_id: isCancel ? `cancel_${mutation_id}` : execution.call_id, run_id: execution.run_id, adapter_id: adapterOf(capability), capability, args: execution.args, approval_mode: 'network', policy_ref: null,
+    idempotency_key: isCancel ? `cancel_${execution.idempotency_key}` : execution.idempotency_key, reverses_mutation_ref: mutation_id,
+  };
+}

@@ -1,0 +1,67 @@
+// Holds: an effect that is left to the ledger goes when its hold ends, or never (A24, A50, A51, A60).
+//
+// Invariants
+//   H1. The order of the log decides between letting go and cancelling: what was let go is not cancelled, and the reverse.
+//   H2. At the end of a hold everything the effect relies on is judged again; in doubt it does not go (P14).
+//   H3. What is staged at the provider is given back when its effect is cancelled.
+import type { Contract } from '@recourse/contract';
+import { contentHash } from '../content.js';
+import { cancelledRef } from './binding.decider.js';
+import { askWorker } from './asking.decider.js';
+import type { Asked, AskPolicy } from './asking.decider.js';
+import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
+import type { CancelReason, Forward, Mutation, MutationFact } from './mutation.messages.js';
+import type { Judgement } from './refs.decider.js';
+
+/** A mutation whose effect is held; what a decision about the hold looks at. */
+export type Held = Asked & Pick<Mutation, 'recoverability' | 'forward'>;
+
+/** A mutation that waits for the end of its hold. */
+export type HeldMutation = Mutation & { readonly forward: Forward };
+
+/** Why a held effect is cancelled, and under which event. */
+export interface Cancel {
+  readonly reason: CancelReason;
+  readonly eventId: string;
+  readonly contract: Contract | null;
+  readonly refs: readonly string[];
+}
+
+/** Is the effect still held, so that it can be cancelled? */
+export function isHeld(mutation: Mutation | undefined): mutation is HeldMutation {
+  return mutation !== undefined && mutation.forward !== null && mutation.forward.hold !== null && mutation.execution_state === 'planned' && mutation.recoverability === 'pending_commit';
+}
+
+/** Cancels a held effect; what is staged is given back by a worker. */
+export function cancelHeld(held: Held, { reason, eventId, contract, refs }: Cancel, now: number, policy: AskPolicy): readonly MutationFact[] {
+  const { mutation_id, execution, terms, recoverability } = held;
+  const cancelled: MutationFact = {
+    type: 'MutationRecorded',
+    body: {
+      mutation_id, execution, execution_state: 'failed', recoverability: RECOVERABILITY_AFTER[recoverability].cancelled ?? recoverability, reason, terms,
+      ref: cancelledRef(mutation_id, execution, terms, refs, contract, now), judged: [], event_id: eventId,
+      content_sha256: contentHash('Cancelled', { mutation_id, reason, cause: eventId }), conclude_by: null, reconcile_at: null, warn_at: null,
+    },
+  };
+  const isStaged = execution.staged_ref !== null || terms?.hold?.is_reservation === true;
+  return isStaged ? [cancelled, askWorker({ ...held, execution_state: 'failed' }, 'cancel', now, policy)] : [cancelled];
+}
+
+/** What the end of a hold does: nothing goes on refs that fell, and nothing before its precondition was looked at. */
+export function endHold(held: Mutation, judgements: readonly Judgement[], contract: Contract | null, now: number, policy: AskPolicy): readonly MutationFact[] {
+  const fallen = fallenRef(judgements);
+  if (fallen !== null) return cancelHeld(held, { reason: 'REF_INVALIDATED', eventId: fallen, contract, refs: held.forward?.refs ?? [] }, now, policy);
+  return (held.terms?.hold?.precondition_capability ?? null) === null ? letGo(held, judgements, now, policy) : [askWorker(held, 'observe', now, policy)];
+}
+
+/** Lets an effect go. */
+export function letGo(held: Mutation, judgements: readonly Judgement[], now: number, policy: AskPolicy): readonly MutationFact[] {
+  const { mutation_id, tenant, run_id, forward } = held;
+  const judged = judgements.map((one) => one.judged);
+  return [{ type: 'HoldElapsed', body: { mutation_id, tenant, run_id, hold_until: forward?.hold?.until ?? now, judged } }, askWorker(held, 'release', now, policy)];
+}
+
+/** Event that invalidated a ref of an effect; null while all stand. */
+export function fallenRef(judgements: readonly Judgement[]): string | null {
+  return judgements.find(({ judged }) => judged.verdict === 'invalidated')?.evidence?.event_id ?? null;
+}

@@ -1,0 +1,76 @@
+// Arguments of a compensation that come from the result of an earlier one: `steps.<effect_key>.result` (DESIGN 6.1).
+//
+// Boundary: pure; reads the contract the mutation executed under, its execution, and the other steps of the recovery.
+//
+// Invariants
+//   B1. Only the result of a compensation that another capability has verified is read; never that of a call that answered.
+//   B2. Nothing is guessed: an argument that cannot come any more sends the step to a person.
+import { bindReversal, plainPayload, readPayload } from '@recourse/contract';
+import type { BindingFacts, Contract } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import type { Execution, MutationRef, Payload } from '@recourse/messages';
+import type { StepDoc } from './step.messages.js';
+import { isAtRest } from './step.transitions.js';
+
+export type StepBinding =
+  | { readonly kind: 'bound'; readonly ref: MutationRef; readonly from: readonly string[] }
+  /** A compensation that may still give the argument is on its way, or has not begun. */
+  | { readonly kind: 'pending' }
+  /** The compensation that would give it came to rest without, or without a result. */
+  | { readonly kind: 'missing' }
+  /** It was never a matter of other steps. */
+  | { readonly kind: 'incomplete' };
+
+/** A mutation whose reversal arguments are not all there. */
+export interface Unbound { readonly tenant: string; readonly mutation_id: string; readonly execution: Execution; readonly ref: MutationRef }
+
+/** Effect keys whose compensations give arguments of this contract. */
+export function stepSources(contract: Contract): readonly string[] {
+  return [...new Set(Object.values(contract.reversal_args ?? {}).flatMap((arg) => (arg.from === 'step' ? [arg.effect_key] : [])))];
+}
+
+/**
+ * Binds what is left, from the steps of the recovery.
+ *
+ * Shape:  `steps` are those of the run; only those of the same tenant are read.
+ * Errors: none; sealed or broken payloads are `incomplete`, or `missing` where a result was wanted.
+ */
+export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps: readonly StepDoc[]): StepBinding {
+  const keys = contract === null ? [] : stepSources(contract);
+  const base = factsOf(unbound);
+  if (contract === null || keys.length === 0 || base === null) return { kind: 'incomplete' };
+  const sources = keys.map((key) => ({ key, step: sourceOf(key, unbound, steps) }));
+  const results = Object.fromEntries(sources.flatMap(({ key, step }) => { const result = step === undefined ? undefined : resultOf(step); return result === undefined ? [] : [[key, result]]; }));
+  const binding = bindReversal(contract, { ...base, steps: results });
+  if (binding.kind === 'bound') return { kind: 'bound', ref: { ...unbound.ref, reversal_args: plainPayload(binding.args) }, from: sources.flatMap(({ step }) => step?.legs.findLast(({ answered }) => answered !== null)?.leg_id ?? []) };
+  if (binding.kind === 'none' || !binding.missing.every((place) => place.startsWith('steps.'))) return { kind: 'incomplete' };
+  // A source that has a result lacks the field; one that is at rest without a result gives none.
+  return sources.every(({ step }) => step !== undefined && isAtRest(step.phase)) || sources.some(({ step }) => step !== undefined && isAtRest(step.phase) && resultOf(step) === undefined) ? { kind: 'missing' } : { kind: 'pending' };
+}
+
+/** What a compensation returned; undefined unless it was verified and its answer can be read. */
+export function resultOf({ phase, last, call }: StepDoc): Json | undefined {
+  if (phase !== 'compensated' || last === null || call === null) return undefined;
+  const executed = last.observations.findLast((observation) => observation.phase === 'execute' && observation.capability === call.capability);
+  return executed === undefined ? undefined : jsonOf(executed.observed);
+}
+
+function sourceOf(key: string, { tenant, mutation_id }: Unbound, steps: readonly StepDoc[]): StepDoc | undefined {
+  return steps.find((step) => step.tenant === tenant && step.mutation_id !== mutation_id && step.execution.effect_key === key);
+}
+
+function factsOf({ execution, ref }: Unbound): BindingFacts | null {
+  const [args, result, priorValue] = [jsonOf(execution.args), optional(execution.result), optional(execution.prior_value)];
+  if (args === undefined || result === undefined || priorValue === undefined) return null;
+  return { args, result, priorValue, externalRef: ref.external_transaction_ref };
+}
+
+function optional(payload: Payload | null): Json | undefined { return payload === null ? null : jsonOf(payload); }
+
+function jsonOf(payload: Payload): Json | undefined {
+  try {
+    return readPayload(payload);
+  } catch {
+    return undefined;
+  }
+}

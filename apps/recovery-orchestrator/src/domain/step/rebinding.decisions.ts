@@ -1,0 +1,72 @@
+// Goes on with the steps whose arguments waited for a compensation that has come to rest.
+//
+// Boundary: pure; a decision is whole, so what a step that came to rest makes possible or impossible is in it.
+import type { Contract } from '@recourse/contract';
+import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
+import { bindFromSteps } from './binding.decisions.js';
+import { escalated } from './dispatch.decisions.js';
+import { goOn } from './halt.decisions.js';
+import type { Going } from './halt.decisions.js';
+import { deadlineOf, decideOn } from './opening.decisions.js';
+import { isStepRecord, stepAfter } from './step-row.transitions.js';
+import { fact, identityOf } from './step.messages.js';
+import type { Fact, StepDoc } from './step.messages.js';
+import { isAtRest } from './step.transitions.js';
+
+interface Waking extends Going {
+  readonly steps: readonly StepDoc[];
+  readonly contractOf: (digest: Buffer) => Contract | null;
+}
+
+/** Steps of a run with the records decided so far folded into them. */
+export interface Woken { readonly steps: readonly StepDoc[]; readonly facts: readonly Fact[] }
+
+/** Every step that waited for `rested`, and those that waited for these. */
+export function rebound(rested: StepDoc, context: Waking): Woken {
+  let woken: Woken = { steps: replaced(context.steps, rested), facts: [] };
+  for (let rests = 1; rests > 0;) {
+    rests = 0;
+    for (const waiting of woken.steps.filter((step) => isWaiting(step) && step.recovery_id === rested.recovery_id)) {
+      const facts = wakened(waiting, { ...context, steps: woken.steps });
+      const after = facts.reduce((step, next) => folded(step, next, context.now), waiting);
+      woken = { steps: replaced(woken.steps, after), facts: [...woken.facts, ...facts] };
+      if (isAtRest(after.phase)) rests += 1;
+    }
+  }
+  return woken;
+}
+
+/** Steps with one put in the place of its older self. */
+export function replaced(steps: readonly StepDoc[], step: StepDoc): readonly StepDoc[] {
+  return steps.some((one) => one.step_id === step.step_id) ? steps.map((one) => (one.step_id === step.step_id ? step : one)) : [...steps, step];
+}
+
+function isWaiting(step: StepDoc): boolean { return step.phase === 'held' && step.reason === 'STEP_RESULT_PENDING'; }
+
+function wakened(waiting: StepDoc, context: Waking): readonly Fact[] {
+  const { now, policy, steps } = context;
+  const binding = bindFromSteps(waiting, waiting.terms === null ? null : context.contractOf(waiting.terms.contract_digest), steps);
+  switch (binding.kind) {
+    case 'pending':    return [];
+    case 'missing':
+    case 'incomplete': return [escalated(waiting, 'STEP_RESULT_MISSING', now, policy)];
+    case 'bound':      return decidedAnew({ ...waiting, ref: binding.ref }, binding.from, context);
+  }
+}
+
+function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): readonly Fact[] {
+  const { now, policy } = context;
+  const { chosen, bound: { call, action_digest: digest, required_approvals } } = decideOn({ ...step, execution_state: 'succeeded', recoverability: 'reversal_available' }, 'bound', now, policy);
+  const isToGo = chosen.decision === 'compensate_now' || chosen.decision === 'request_approval';
+  if (!isToGo || call === null || digest === null) return [escalated(step, chosen.reason, now, policy)];
+  const bound = fact('StepBound', {
+    ...identityOf(step), reason: chosen.reason, call, ref: step.ref, action_digest: digest, required_approvals, bound_from: from,
+    owner: required_approvals > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL, deadline_at: deadlineOf(step, chosen, now, policy),
+  });
+  const after = folded(step, bound, now);
+  return after.phase === 'approved' ? [bound, goOn(after, context)] : [bound];
+}
+
+function folded(step: StepDoc, next: Fact, now: number): StepDoc {
+  return isStepRecord(next.type) ? stepAfter(step, next.type, next.body, now) : step;
+}

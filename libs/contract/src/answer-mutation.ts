@@ -1,0 +1,135 @@
+// "Can this still be undone?" (A103, C79): the answer of the contract a mutation executed under, and what has become of it since.
+import type { ExecutionState, RecoverabilityState, RecoveryApprovalMode } from '@recourse/messages';
+import { answerFor, screen, spanOf } from './answer.js';
+import type { UndoAnswer } from './answer.js';
+import type { Contract } from './shape.js';
+
+/** What the ledger says of one mutation. Instants in epoch milliseconds. */
+export interface MutationStanding {
+  readonly mutation_id: string;
+  readonly capability: string;
+  readonly execution_state: ExecutionState;
+  readonly recoverability: RecoverabilityState;
+  /** Code of why it stands as it does; null where nothing is to be said. */
+  readonly reason: string | null;
+  readonly agent_id: string;
+  readonly initiator: string | null;
+  readonly committed_at: number | null;
+  readonly reversal_expires_at: number | null;
+}
+
+export interface MutationAnswer extends Omit<UndoAnswer, 'version' | 'window_ms'> {
+  readonly mutation_id: string;
+  /** Version of the contract it executed under; null where it had none. */
+  readonly version: number | null;
+  readonly state: string;
+  readonly is_undoable_now: boolean;
+  readonly reversal_expires_at: number | null;
+  /** Milliseconds until the window closes; null where none is open. */
+  readonly closes_in_ms: number | null;
+  /** Different people who have to agree; null where nothing can be agreed to. */
+  readonly people_needed: 0 | 1 | 2 | null;
+}
+
+/** Impacts that need a person whatever mode the contract declares (C35). */
+const GRAVE_IMPACTS: readonly string[] = ['financial', 'destructive', 'security_sensitive'];
+
+/** Who may approve a compensation. */
+const APPROVER_ROLE = 'approver';
+
+/**
+ * Counts the different people a compensation needs.
+ *
+ * Shape:  none only in automatic mode without grave impact; two where nobody answers for the action.
+ * Source: P5; DESIGN 3.5.
+ */
+export function peopleNeeded(mode: RecoveryApprovalMode, impact: string, isAnswerable: boolean): 0 | 1 | 2 {
+  if (mode === 'auto' && !GRAVE_IMPACTS.includes(impact)) return 0;
+  return mode === 'dual_control' || !isAnswerable ? 2 : 1;
+}
+
+/** Answers for one mutation; `contract` is the version it executed under, null where it had none. */
+export function answerForMutation(contract: Contract | null, mutation: MutationStanding, now: number): MutationAnswer {
+  const declared = contract === null ? UNCONTRACTED : answerFor(contract);
+  const closesIn = closesInOf(mutation, now);
+  const isUndoable = contract !== null && closesIn !== null && ['restored', 'compensated'].includes(declared.undoability);
+  const people = isUndoable ? peopleNeeded(contract.recovery_approval_mode ?? 'human', contract.impact, mutation.initiator !== null) : null;
+  return {
+    ...declared,
+    capability: mutation.capability,
+    version: contract === null ? null : contract.version ?? 1,
+    mutation_id: mutation.mutation_id,
+    state: `execution ${mutation.execution_state}, recoverability ${mutation.recoverability}${mutation.reason === null ? '' : `: ${mutation.reason}`}`,
+    is_undoable_now: isUndoable,
+    can_it_be_undone: isUndoable ? `now, ${declared.can_it_be_undone}` : notNow(mutation, declared, now),
+    by_when: closesIn === null ? closedWhen(mutation, now) : `by ${instantOf(mutation.reversal_expires_at ?? now)}, ${spanOf(closesIn)} from now; a change declared to close the window ends it earlier`,
+    by_whom: people === null ? handOf(declared, mutation) : `${declared.by_whom.split(',')[0] ?? ''}, ${askedOf(people, mutation)}`,
+    reversal_expires_at: mutation.reversal_expires_at,
+    closes_in_ms: isUndoable ? closesIn : null,
+    people_needed: people,
+  };
+}
+
+/** The answer on one screen. */
+export function mutationAnswerText(answer: MutationAnswer): string {
+  const under = answer.version === null ? 'without a contract' : `under version ${answer.version} of its contract`;
+  return screen(`${answer.mutation_id}: ${answer.capability}, ${under}`, { ...answer }, [['state', 'How does it stand?']]);
+}
+
+/** What nobody described cannot be undone by machine (A22). */
+const UNCONTRACTED: UndoAnswer = {
+  capability: '', version: 0, undoability: 'not_undone', can_it_be_undone: 'no: it executed without a contract', by_when: 'never', by_whom: 'nobody; a person decides what to do',
+  verified_how: 'not by machine: a person records the evidence', at_what_cost: 'not bounded', with_which_residue: 'everything stays as it is', window_ms: null,
+};
+
+function closesInOf({ recoverability, reversal_expires_at: endsAt }: MutationStanding, now: number): number | null {
+  return recoverability === 'reversal_available' && endsAt !== null && endsAt > now ? endsAt - now : null;
+}
+
+/** Why it cannot be undone now. Total over the states of the ledger. */
+function notNow({ recoverability, execution_state, reversal_expires_at: endsAt }: MutationStanding, declared: UndoAnswer, now: number): string {
+  switch (recoverability) {
+    case 'planned': return execution_state === 'failed' ? 'nothing to undo: it failed without effect' : 'not yet: nobody has recorded that it happened';
+    case 'pending_commit': return 'not needed yet: it is held, and can be cancelled until the hold ends';
+    case 'cancelled': return 'nothing to undo: it was cancelled before its effect';
+    case 'committed': return declared.undoability === 'not_undone' || declared.undoability === 'by_hand' ? declared.can_it_be_undone : 'no: it has no bound reversal';
+    case 'reversal_available': return endsAt === null || endsAt <= now ? 'no: its window has closed; a person has to resolve it' : declared.can_it_be_undone;
+    case 'reversal_expired': return 'no: its window has closed; a person has to resolve it';
+    case 'compensating': return 'it is being undone';
+    case 'compensated': return 'it is undone: another capability has observed it';
+    case 'compensation_failed': return 'undoing it failed; a person has to resolve it';
+    case 'manual_resolution_required': return 'by hand only: automation gave it to a person';
+  }
+}
+
+function closedWhen({ reversal_expires_at: endsAt, recoverability }: MutationStanding, now: number): string {
+  if (recoverability === 'compensating' || recoverability === 'compensated') return 'it has begun';
+  if (endsAt === null) return 'never';
+  return endsAt > now ? `its window ends at ${instantOf(endsAt)}` : `its window ended at ${instantOf(endsAt)}`;
+}
+
+function handOf(declared: UndoAnswer, { recoverability }: MutationStanding): string {
+  switch (recoverability) {
+    case 'compensating':
+    case 'compensated': return declared.by_whom;
+    case 'cancelled': return 'nobody';
+    case 'reversal_expired':
+    case 'compensation_failed':
+    case 'manual_resolution_required': return 'a person with the role administrator';
+    case 'planned':
+    case 'pending_commit':
+    case 'committed':
+    case 'reversal_available': return declared.undoability === 'nothing_to_undo' ? 'nobody' : declared.by_whom;
+  }
+}
+
+function askedOf(people: 0 | 1 | 2, { agent_id: agent, initiator }: MutationStanding): string {
+  const excluded = [agent, ...(initiator === null ? [] : [initiator])].join(' nor ');
+  switch (people) {
+    case 0: return 'nobody is asked';
+    case 1: return `after one person with the role ${APPROVER_ROLE}, neither ${excluded}, has approved`;
+    case 2: return `after two different people with the role ${APPROVER_ROLE}, neither ${excluded}, have approved`;
+  }
+}
+
+function instantOf(at: number): string { return new Date(at).toISOString(); }

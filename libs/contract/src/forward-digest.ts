@@ -1,0 +1,24 @@
+// What a forward approval covers, as one hash: the guard computes it, and who asks people checks it against what they are shown.
+import { canonicalJson, sha256Hex } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
+
+export interface ForwardAction {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly effectKey: string;
+  readonly capability: string;
+  /** 64 hex digits; null where the caller knows none. */
+  readonly contractDigest: string | null;
+  readonly subjectRef: string | null;
+  readonly args: Json;
+}
+
+/**
+ * SHA-256 over the canonical JSON of tenant, run, effect, capability, contract, subject and arguments.
+ *
+ * Shape:  64 hex digits.
+ * Source: P4.
+ */
+export function forwardDigest({ tenant, runId, effectKey, capability, contractDigest, subjectRef, args }: ForwardAction): string {
+  return sha256Hex(canonicalJson([tenant, runId, effectKey, capability, contractDigest, subjectRef, args]));
+}

@@ -1,0 +1,43 @@
+// The shell blocks of a guide, run as they stand: `npx recourse …` is the command line itself, in this process.
+import { run } from '@recourse/cli';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Person, System } from './system.testing.js';
+
+export interface Ran { readonly code: number; readonly out: string; readonly note: string }
+
+/** Every command of the shell blocks, in order. */
+export function commandsIn(guide: string): readonly string[] {
+  const text = readFileSync(`docs/guides/${guide}.md`, 'utf8');
+  return [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap((block) => (block[1] ?? '').split('\n')).filter((line) => line.trim() !== '');
+}
+
+/** The first YAML block of a guide. */
+export function yamlIn(guide: string): string {
+  return /^```yaml\n([\s\S]*?)^```/m.exec(readFileSync(`docs/guides/${guide}.md`, 'utf8'))?.[1] ?? '';
+}
+
+/** Writes a file below a folder. */
+export function put(folder: string, file: string, content: unknown): void {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+/** Runs a command of a guide as a person would. Knows quotes, `$NAME` in quotes, and `> file`; nothing else of a shell. */
+export async function runCommand(command: string, { system, person, folder, variables }: { readonly system: System; readonly person: Person; readonly folder: string; readonly variables: Readonly<Record<string, string>> }): Promise<Ran> {
+  const [, rest = ''] = /^npx recourse (.*)$/.exec(command) ?? [];
+  const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => (quoted ?? bare ?? '').replace(/^\$(\w+)$/, (_, name: string) => variables[name] ?? ''));
+  const at = words.indexOf('>');
+  const ran = await cli(system, person, folder, ...(at < 0 ? words : words.slice(0, at)));
+  if (at >= 0) put(folder, words[at + 1] ?? '', ran.out);
+  return ran;
+}
+
+/** The command line with the addresses of a system and the token of a person. */
+export async function cli(system: System, person: Person, folder: string, ...args: readonly string[]): Promise<Ran> {
+  const [out, note]: [string[], string[]] = [[], []];
+  const { urls } = system.plan;
+  const at = ['--contracts-url', urls.registry, '--ledger-url', urls.ledger, '--recoveries-url', urls.orchestrator, '--budget-url', urls.budget, '--token', await system.token(person)];
+  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
+  return { code: await run([...at, ...args], { terminal, environment: {}, folder, fetch }), out: out.join('\n'), note: note.join('\n') };
+}
