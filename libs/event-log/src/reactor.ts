@@ -3,6 +3,8 @@
 // Invariants
 //   I1. A message is handed to the producer only after its record was accepted and the loop opened the gate.
 //   I2. `reactedSeq` never passes a record with an unsent message.
+//   I3. A message for which there is no topic counts as lost on the way after a few tries: what it asked for has a deadline of
+//       its own, and other messages of the partition do not wait behind it (P13).
 import { Failure } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import type { Kafka, WireProducer } from '@recourse/kafka';
@@ -10,6 +12,9 @@ import { backoffMs } from './loop.decisions.js';
 import type { Scheduler } from './scheduler.js';
 import { Wake } from './scheduler.js';
 import type { Outgoing } from './service-core.js';
+
+/** Tries, over some seconds: a broker that has just started may not know its topics yet. */
+const NOWHERE_TRIES_MAX = 8;
 
 /** A message as bytes, for records that go back to the wire they came from. */
 export interface RawMessage { readonly topic: string; readonly key: string; readonly value: Buffer }
@@ -25,6 +30,8 @@ export class Reactor {
   #prepared = new Set<string>();
   #stopped = false;
   #epoch = 0;
+  /** Topics that were found missing, so that later messages to them wait no longer than one try. */
+  #missing = new Set<string>();
   #wake: Wake;
   #running: Promise<void> | null = null;
   reactedSeq = 0;
@@ -66,7 +73,7 @@ export class Reactor {
       if (next === undefined) { await this.#wake.wait(60_000); continue; }
       const epoch = this.#epoch;
       try {
-        for (const message of next.messages) await this.#send(message);
+        for (const message of next.messages) await this.#sendOrLose(message);
         failures = 0;
         if (epoch !== this.#epoch) continue;
         this.#queue.shift();
@@ -83,6 +90,25 @@ export class Reactor {
 
   #skipEmpty(): void {
     while (this.#queue[0]?.messages.length === 0) this.reactedSeq = Math.max(this.reactedSeq, this.#queue.shift()?.seq ?? 0);
+  }
+
+  async #sendOrLose(message: Outgoing | RawMessage): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await this.#send(message);
+        this.#missing.delete(message.topic);
+        return;
+      } catch (cause) {
+        if (!isNowhere(cause)) throw cause;
+        if (this.#stopped) return;
+        if (tries >= NOWHERE_TRIES_MAX || this.#missing.has(message.topic)) {
+          this.#missing.add(message.topic);
+          this.onError(new Failure('TOPIC_MISSING', `a message to ${message.topic} is lost: there is no such topic`, { cause }));
+          return;
+        }
+      }
+      await this.scheduler.sleep(backoffMs(tries));
+    }
   }
 
   async #send(message: Outgoing | RawMessage): Promise<void> {
@@ -105,4 +131,9 @@ export class Reactor {
     this.#producer = null;
     try { await producer?.close(); } catch (cause) { if (!(cause instanceof Failure)) this.onError(cause); }
   }
+}
+
+/** There is no such topic, or nobody ever registered what goes there. */
+function isNowhere(cause: unknown): boolean {
+  return cause instanceof Failure && (cause.code === 'TOPIC_MISSING' || cause.code === 'UNKNOWN_SCHEMA');
 }

@@ -93,7 +93,7 @@ export class Scheduler {
           if (this.steps >= limit) throw new Error(`the run did not end within ${String(stepsMax)} operations; virtual time ${String(this.now - EPOCH)} ms`);
           if (!this.#step()) throw new Error('nothing will ever happen again, and the run is not over');
           setImmediate(turn);
-        } catch (cause) { reject(cause); }
+        } catch (cause) { reject(cause instanceof Error ? cause : new Error(String(cause))); }
       };
       setImmediate(turn);
     });

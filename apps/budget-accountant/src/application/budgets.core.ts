@@ -131,9 +131,11 @@ function onRecoverability(state: StateView, change: RecoverabilityChanged): Deci
   return facts(...(change.event === 'cancelled' ? release(reservation, 'cancelled') : refund(change.mutation_id, reservation)));
 }
 
-function endOf(record: MutationRecorded): ExecutionEnd | null {
-  if (record.recoverability === 'cancelled') return 'cancelled';
-  return record.execution_state === 'succeeded' || record.execution_state === 'failed' ? record.execution_state : null;
+/** What happened counts even when it was cancelled before (P8). */
+function endOf({ execution_state: state, recoverability }: MutationRecorded): ExecutionEnd | null {
+  if (state === 'succeeded') return 'succeeded';
+  if (recoverability === 'cancelled') return 'cancelled';
+  return state === 'failed' ? 'failed' : null;
 }
 
 /** Weight under the contract the mutation executed under; null when the view has still to be read. */

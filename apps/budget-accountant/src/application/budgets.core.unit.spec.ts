@@ -194,6 +194,13 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
         .when(recorded('a', 4_991, { digest: Buffer.alloc(32, 1) }), 2, FRESH).then(fact('BudgetOverrun', { debit: money(500) }));
     });
 
+    it('that happened after all is debited in full, though it was cancelled and its reservation given back', () => {
+      const accountant = withCeilings(500, 500).when(reserve('a', 400), 3, FRESH)
+        .when(recorded('a', 400, { state: 'planned', recoverability: 'cancelled' }), 4).then(fact('BudgetReleased', { debit: money(400), cause: 'cancelled' }));
+      accountant.when(recorded('a', 400, { recoverability: 'cancelled' }), 5).then(fact('BudgetOverrun', { debit: money(400) }));
+      expect(used(accountant, 'run')).toBe(400);
+    });
+
     it('of no known value debits nothing that was not asked for', () => {
       start().when(recorded('a', null), 1).thenNothing().when(recorded('b', 0), 2).thenNothing().when(recorded('c', 5, { state: 'uncertain' }), 3).thenNothing();
     });

@@ -40,12 +40,12 @@ export function reservationOf(effect: string, tenant = TENANT): string { return 
 export function mutationOf(effect: string, tenant = TENANT): string { return deriveId('mut', tenant, RUN, effect); }
 
 /** An accepted MutationRecorded, as far as the accountant reads it. */
-export function recorded(effect: string, amount: number | null, more: { readonly state?: string; readonly tenant?: string; readonly digest?: Buffer; readonly currency?: string } = {}): RecordInput {
+export function recorded(effect: string, amount: number | null, more: { readonly state?: string; readonly recoverability?: string; readonly tenant?: string; readonly digest?: Buffer; readonly currency?: string } = {}): RecordInput {
   const tenant = more.tenant ?? TENANT;
   const value = amount === null ? null : { amount_minor: amount, currency: more.currency ?? INR };
   return logged('recourse.mutations', 'MutationRecorded', {
     mutation_id: mutationOf(effect, tenant), execution: { tenant, run_id: RUN, effect_key: effect, capability: 'wire.send_money', value },
-    execution_state: more.state ?? 'succeeded', recoverability: 'committed', terms: more.digest === undefined ? null : { contract_digest: more.digest },
+    execution_state: more.state ?? 'succeeded', recoverability: more.recoverability ?? 'committed', terms: more.digest === undefined ? null : { contract_digest: more.digest },
     ref: { reversal_class: more.digest === undefined ? 'irreversible' : 'compensable' },
   }, 1, { partition: 3 });
 }
