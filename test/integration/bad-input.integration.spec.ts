@@ -4,6 +4,9 @@ import { contractBody, contractDigest } from '@recourse/contract';
 import { CONTRACTS, ISSUE_INSTANT_REFUND, ISSUE_REFUND } from '@recourse/example-drifted-refund';
 import { partitionForKey } from '@recourse/kafka';
 import type { ToolExecuted } from '@recourse/messages';
+import { HOSTILE_STRINGS } from '@recourse/testing';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { UnsecuredJWT, SignJWT } from 'jose';
 import { ADMINISTRATOR, ASSUMPTIONS, EDITOR, executed, EXECUTIONS, INITIATOR, itemsOf, OPERATOR, runOn, startSystem, TENANT, until, PARTITIONS } from './system.testing.js';
 import type { Facts, System } from './system.testing.js';
@@ -239,4 +242,46 @@ describe('an approval', () => {
     });
     expect(await approve(digest(at), {}, at)).toMatchObject({ status: 409, body: { code: 'WINDOW_CLOSED' } });
   }, 60_000);
+});
+
+describe('hostile text in every field of an execution', () => {
+  const REFUSALS = ['NUL_IN_TEXT', 'TEXT_TOO_LONG'];
+  const cases = HOSTILE_STRINGS.map(({ name, text }, index) => ({ name, text, run: runOn(HOME, `hostile-${String(index)}`) }));
+
+  beforeAll(async () => {
+    for (const { text, run } of cases) {
+      const action = { agentId: text, initiator: text, objective: text, stepId: text, callId: text, subjectRef: text, args: { [text]: [text] }, assumptionRefs: [text] };
+      await system.send(EXECUTIONS, run, framed(executed(run, action, { result: { [text]: text }, externalTransactionRef: text })));
+    }
+    await othersGoOn();
+  }, 120_000);
+
+  it('is kept as it came or parked with a code, and read back', async () => {
+    const parked = new Map((await openParked()).map(({ record_key, reason }) => [record_key, reason]));
+    const kept: string[] = [];
+    for (const { text, run } of cases) {
+      const found = await mutationOf(run);
+      if (found === null) { expect([text, REFUSALS]).toEqual([text, expect.arrayContaining([parked.get(run)])]); continue; }
+      // Half a surrogate pair has no place in UTF-8: its three octets are read as three replacement characters.
+      const told = text.replace(/\p{Cs}/gu, '\ufffd'.repeat(3));
+      expect(found['execution']).toMatchObject({ agent_id: told, initiator: told, objective: told, step_id: told, call_id: told, subject_ref: told, external_transaction_ref: told });
+      kept.push(text);
+    }
+    expect(kept.length).toBeGreaterThanOrEqual(200);
+  }, 120_000);
+
+  it('is looked for over HTTP without harm: found, not found or refused with a code', async () => {
+    for (const { text } of cases.filter((one) => one.text.isWellFormed() && one.text.length < 2_000)) {
+      const { status, body } = await system.get('ledger', `/v1/mutations?subject=${encodeURIComponent(text)}`);
+      if (status === 200) expect(itemsOf({ status, body }).every((item) => (item['execution'] as Facts)['subject_ref'] === text)).toBe(true);
+      else expect([status, typeof body['code']]).toEqual([400, 'string']);
+    }
+  }, 120_000);
+
+  it('stays inside its line in the logs of the services', () => {
+    const lines = readdirSync(system.stack.logDir).filter((name) => /^(?:contract|mutation|recovery|budget)-/.test(name))
+      .flatMap((name) => readFileSync(join(system.stack.logDir, name), 'utf8').split('\n').filter((line) => line !== ''));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), msg: expect.any(String) });
+  });
 });

@@ -1,4 +1,5 @@
 // Tables and field lists in plain padded text. Pure.
+import { visible, visibleOnOneLine } from './visible.js';
 
 /** A column: its heading and what a row shows there. */
 export interface Column<Row> {
@@ -16,7 +17,7 @@ const GAP = '  ';
  * Shape: no trailing blanks and no cut cells, so ids can be copied.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const cells = rows.map((row) => columns.map((column) => cellText(column.of(row))));
+  const cells = rows.map((row) => columns.map((column) => visibleOnOneLine(cellText(column.of(row)))));
   const widths = columns.map(({ title }, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
   const line = (texts: readonly string[]): string => texts.map((text, at) => pad(text, widths[at] ?? 0, columns[at]?.align)).join(GAP).trimEnd();
   return [line(columns.map(({ title }) => title)), ...cells.map(line)].join('\n');
@@ -26,7 +27,7 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
 export function formatFields(fields: readonly (readonly [name: string, value: unknown])[]): string {
   const shown = fields.filter(([, value]) => value !== undefined && value !== null && value !== '');
   const width = Math.max(0, ...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${name.padEnd(width)}${GAP}${cellText(value).replaceAll('\n', `\n${' '.repeat(width + GAP.length)}`)}`).join('\n');
+  return shown.map(([name, value]) => `${name.padEnd(width)}${GAP}${visible(cellText(value)).replaceAll('\n', `\n${' '.repeat(width + GAP.length)}`)}`).join('\n');
 }
 
 /** A value as people read it: nothing as a dash, lists with commas, anything deeper as JSON. */

@@ -1,5 +1,6 @@
 // The terminal as the commands see it; specs give another.
 import { createInterface } from 'node:readline/promises';
+import { visible } from './visible.js';
 
 export interface Terminal {
   /** What was asked for: standard output. */
@@ -13,17 +14,17 @@ export interface Terminal {
   readonly progress?: (text: string | null) => void;
 }
 
-/** The process's own terminal. */
+/** The process's own terminal. Everything passes `visible` on its way out: texts of agents are in it. */
 export function processTerminal(): Terminal {
   return {
-    out: (text) => { process.stdout.write(`${text}\n`); },
-    note: (text) => { process.stderr.write(`${text}\n`); },
+    out: (text) => { process.stdout.write(`${visible(text)}\n`); },
+    note: (text) => { process.stderr.write(`${visible(text)}\n`); },
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
     ...(process.stderr.isTTY ? { progress: showProgress } : {}),
     ask: async (question) => {
       const reader = createInterface({ input: process.stdin, output: process.stderr });
       try {
-        return await reader.question(question);
+        return await reader.question(visible(question));
       } finally {
         reader.close();
       }
@@ -32,7 +33,7 @@ export function processTerminal(): Terminal {
 }
 
 /** A line that is written over: to its start, clear, write. */
-const showProgress = (text: string | null): void => { process.stderr.write(`\r\u001b[2K${text ?? ''}`); };
+const showProgress = (text: string | null): void => { process.stderr.write(`\r\u001b[2K${visible(text ?? '')}`); };
 
 /** True only for a clear yes. */
 export function isYes(answer: string): boolean { return ['y', 'yes'].includes(answer.trim().toLowerCase()); }

@@ -135,7 +135,7 @@ function recorded(state: StateView, { body, decidedAt, hash, seq }: AcceptedReco
   const before = mutationIn(state, run_id, mutation_id);
   const mutation = putMutation({
     ...UNTOUCHED, ...before, ...identityOf(mutation_id, execution), terms, execution_state, recoverability, reason, expires_at: ref.reversal_expires_at,
-    created_at: before?.created_at ?? decidedAt, updated_at: decidedAt, ref, recorded_hash: hash, recorded_seq: seq, executed_sha256: content_sha256,
+    created_at: before?.created_at ?? decidedAt, updated_at: decidedAt, ref, recorded_hash: hash, recorded_seq: seq, executed_sha256: content_sha256, earlier_sha256: earlierOf(before),
     last_error: stopsAt(execution_state, recoverability) ? reason : before?.last_error ?? null, awaited: awaitedFrom(execution, conclude_by),
     forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at), warn_at, warned_at: null,
   });
@@ -175,12 +175,16 @@ function changed(state: StateView, runId: string, mutationId: string, decidedAt:
   return mutation === undefined ? [] : [putMutation({ ...mutation, ...changes, updated_at: decidedAt })];
 }
 
+function earlierOf(before: Mutation | undefined): readonly Buffer[] {
+  return before === undefined || before.executed_sha256 === null ? [] : [...before.earlier_sha256, before.executed_sha256];
+}
+
 function awaitedFrom({ agent_id }: Mutation['execution'], concludeBy: number | null): Awaited | null {
   return concludeBy === null ? null : { owner: agent_id, deadline_at: concludeBy, is_overdue: false };
 }
 
 const UNTOUCHED = {
-  awaited: null, ref: null, recorded_hash: null, recorded_seq: null, compensation_attempts: 0, last_error: null, planned_sha256: null, executed_sha256: null, conflict_sha256: null, rollback_id: null,
+  awaited: null, ref: null, recorded_hash: null, recorded_seq: null, compensation_attempts: 0, last_error: null, planned_sha256: null, executed_sha256: null, earlier_sha256: [], conflict_sha256: null, rollback_id: null,
   rollback_evidence: null, forward: null, warn_at: null, warned_at: null,
 } as const;
 

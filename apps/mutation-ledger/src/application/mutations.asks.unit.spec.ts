@@ -40,6 +40,13 @@ describe.each(WAYS)('an execution nobody knows the end of, $way', ({ isRebuilt }
     expect(run.rows().filter((row) => row.dueAt !== null)).toEqual([]);
   });
 
+  it('stays failed when its producer\'s first word is delivered again, and again after a retry', () => {
+    const run = asked();
+    run.when(reported(request(run), FOUND_NOTHING), ASKED_AT + 5).when(executed(UNCERTAIN), ASKED_AT + 6).thenNothing();
+    run.when(executed(refund()), ASKED_AT + 7).then(fact('MutationRecorded', { execution_state: 'succeeded' }));
+    run.when(executed(UNCERTAIN), ASKED_AT + 8).thenNothing().when(executed(refund()), ASKED_AT + 9).thenNothing();
+  });
+
   it('is asked about again after a while, and given to a person after the last time', () => {
     const run = asked();
     run.when(reported(request(run), { outcome: 'unknown' }), ASKED_AT + 5).then(fact('WorkerAnswered', { verdict: 'unknown', retry_at: ASKED_AT + 105 }));

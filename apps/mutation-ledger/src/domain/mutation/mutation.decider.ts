@@ -41,7 +41,8 @@ export type Standing = 'new' | 'known' | 'conflict';
 /** Says whether an execution is new, was recorded already, or contradicts what was. */
 export function standingOfExecution(event: ToolExecuted, mutation: Mutation | undefined): Standing {
   if (mutation === undefined) return 'new';
-  if (mutation.executed_sha256?.equals(contentHash('ToolExecuted', event)) === true) return 'known';
+  const content = contentHash('ToolExecuted', event);
+  if (mutation.executed_sha256?.equals(content) === true || mutation.earlier_sha256.some((earlier) => earlier.equals(content))) return 'known';
   if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null) return 'new';
   return agreesWithWorker(event, mutation) ? 'known' : 'conflict';
 }

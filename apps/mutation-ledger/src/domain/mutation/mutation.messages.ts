@@ -127,6 +127,8 @@ export type Mutation = {
   readonly last_error: string | null;
   readonly planned_sha256: Buffer | null;
   readonly executed_sha256: Buffer | null;
+  /** Contents that were recorded before the last one: each may be delivered again, as long as the aggregate lives (L12). */
+  readonly earlier_sha256: readonly Buffer[];
   /** Last content that conflicted with it; null when none did. */
   readonly conflict_sha256: Buffer | null;
   /** Null as long as nothing rolled it back. */

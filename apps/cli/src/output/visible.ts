@@ -1,0 +1,25 @@
+// Makes text safe to show: what agents and tools wrote reaches an operator's terminal, and must not command it. Pure.
+
+/**
+ * Characters that a terminal obeys, that turn the direction of what follows, or that nobody sees. Line feed and tab stay:
+ * they are how our own output is laid out; tables escape them in cells.
+ */
+const DANGEROUS = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
+const LAYOUT: ReadonlySet<string> = new Set(['\n', '\t']);
+/** Joins parts of one emoji or letter; alone it is as good as unseen. */
+const JOINER = '\u200d';
+const JOINED = /\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]*$/u;
+
+/** The text with dangerous characters as `\uXXXX`: the spelling of JSON, so that a document stays one. */
+export function visible(text: string): string {
+  return text.replace(DANGEROUS, (character, offset: number) => (LAYOUT.has(character) || (character === JOINER && JOINED.test(text.slice(0, offset))) ? character : escaped(character)));
+}
+
+/** The same on one line. */
+export function visibleOnOneLine(text: string): string {
+  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+function escaped(character: string): string {
+  return Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+}
