@@ -500,9 +500,12 @@ export class PartitionLoop {
   async #tryOpen(): Promise<void> {
     if (!this.#rules.quietUntilCaughtUp) { this.#openGate(); return; }
     if (this.#ends === null) {
+      const resets = this.#resets;
       const reader = await this.#log.reader();
       const ends = new Map<string, number>();
       for (const { topic, partition } of this.inputPartitions()) ends.set(inputId(topic, partition), (await reader.range(topic, partition)).high);
+      // Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.
+      if (resets !== this.#resets) return;
       this.#ends = ends;
     }
     for (const [id, end] of this.#ends) if ((this.#cursors.get(id)?.offset ?? 0) < end) return;
