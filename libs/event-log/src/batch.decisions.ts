@@ -131,6 +131,9 @@ export class BatchRun {
   #item({ what }: QueueItem): void {
     if (what.kind === 'skip') return;
     const origin = what.kind === 'bad' ? { topic: what.topic, partition: what.partition, ...what.raw } : { topic: what.input.topic, partition: what.input.partition, ...what.raw };
+    // What belongs elsewhere waits behind nothing here: it goes back to its wire, whatever becomes of those before it.
+    const foreign = what.kind === 'bad' ? null : this.#refuseForeign(what.input);
+    if (foreign !== null) { this.#park(origin, foreign.reason, foreign.detail); return; }
     if (this.#isHeldUp(parkingKey(origin))) { this.#park(origin, 'BEHIND', 'an earlier record of this key is parked'); return; }
     if (what.kind === 'bad') { this.#park(origin, what.reason, what.detail); return; }
     const refusal = this.#refuseUnread(what.input, origin);
@@ -148,9 +151,13 @@ export class BatchRun {
     if ((origin.value?.length ?? 0) > WIRE_RECORD_BYTES_MAX) return { reason: 'RECORD_TOO_LARGE', detail: `a wire record may have ${WIRE_RECORD_BYTES_MAX} bytes` };
     const problem = findStorageProblem(input.key, input.body);
     if (problem !== null) return problem;
-    const partition = partitionForKey(input.key, this.context.partitionCountOf(input.topic));
-    if (partition !== input.partition) return { reason: 'FOREIGN_PARTITION', detail: `the key belongs on partition ${partition} (murmur2); librdkafka needs partitioner=murmur2_random` };
     return null;
+  }
+
+  #refuseForeign(input: RecordInput): { readonly reason: string; readonly detail: string } | null {
+    if (input.source !== 'wire' || findStorageProblem(input.key, {}) !== null) return null;
+    const partition = partitionForKey(input.key, this.context.partitionCountOf(input.topic));
+    return partition === input.partition ? null : { reason: 'FOREIGN_PARTITION', detail: `the key belongs on partition ${partition} (murmur2); librdkafka needs partitioner=murmur2_random` };
   }
 
   #input(input: RecordInput, origin: ParkedOrigin): void {

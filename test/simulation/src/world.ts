@@ -69,6 +69,8 @@ export class World {
   readonly databases: Readonly<Record<ServiceName, MemoryDatabase>>;
   readonly cores: Readonly<Record<ServiceName, readonly ServiceCore[]>>;
   readonly appended: Appended[] = [];
+  /** Places of records that landed after their sender had given up, as `topic/partition@offset`. */
+  readonly landedLate = new Set<string>();
   readonly recovered: Recovered[] = [];
   readonly halted: string[] = [];
   readonly troubles = new Map<string, number>();
@@ -265,7 +267,8 @@ export class World {
     const { pendingLate } = this.broker;
     if (pendingLate.length === 0) return;
     const packet = this.random.pick(pendingLate);
-    packet.release();
+    const base = packet.release();
+    for (let offset = base; offset < base + packet.count; offset += 1) this.landedLate.add(`${packet.topic}/${String(packet.partition)}@${String(offset)}`);
     this.lastAppendAt = this.scheduler.now;
     this.trace(() => `a late packet of ${packet.actor} lands on ${packet.topic}/${String(packet.partition)}`);
   }

@@ -90,7 +90,8 @@ function checkQuiet(history: History, world: World, records: readonly LogRecord[
       for (const cursor of list(record.body, 'cursors')) cursors.set(`${text(cursor, 'topic')}/${text(cursor, 'partition')}`, number(cursor, 'offset'));
     }
     const isByTimer = BY_ITSELF.has(record.type) || (record.type === 'LegDispatched' && number(record.body, 'attempt') > 1) || (record.type === 'RecoverabilityChanged' && record.body['event'] === 'window_closed');
-    if (!isByTimer) continue;
+    // What landed late was decided before the start that came meanwhile.
+    if (!isByTimer || world.landedLate.has(`${log}/${String(partition)}@${String(record.offset)}`)) continue;
     const append = appends.find(({ order }) => order >= record.order);
     const start = append === undefined ? undefined : world.recovered.findLast((one) => one.actor === append.actor && one.log === log && one.partition === partition && one.order < lastProgress);
     if (append === undefined || start === undefined) continue;
