@@ -207,6 +207,13 @@ describe('a record that cannot be taken', () => {
     await world.state([{ ref: 'r1', id: '2' }]);
     await world.until('its partition', recorded('r1:2'));
   });
+
+  it('with a key of another partition waits behind nothing: redriven after the first, it would be taken where it does not belong', async () => {
+    await world.start('a');
+    for (const id of ['1', '2']) await world.raw(1 - world.partitionOf('r1'), 'r1', world.encoded('r1', id));
+    await world.until('parked', async () => (await parked()).length === 2);
+    expect(await parked()).toEqual(['r1:FOREIGN_PARTITION', 'r1:FOREIGN_PARTITION']);
+  });
 });
 
 describe('what was owed and may not have been sent', () => {

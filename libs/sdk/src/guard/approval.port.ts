@@ -1,21 +1,14 @@
 // Asking people before an effect whose contract wants them asked.
+import type { ForwardAction } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 
-export interface ApprovalRequest {
-  readonly tenant: string;
-  readonly runId: string;
-  readonly effectKey: string;
-  readonly capability: string;
-  /** 64 hex digits; null when the caller knows none. */
-  readonly contractDigest: string | null;
-  readonly subjectRef: string | null;
+export interface ApprovalRequest extends ForwardAction {
   /** Who may never approve it; null when unknown. */
   readonly initiator: string | null;
   readonly agentId: string;
   readonly mode: 'human' | 'dual_control';
   /** SHA-256, hex: an approval covers exactly this action (P4). */
   readonly actionDigest: string;
-  readonly args: Json;
   /** What the tool said it would do; null when it has no dry run. */
   readonly rehearsal: Json;
   /** Attempt of the effect, from 1: an approval is used by one. */
