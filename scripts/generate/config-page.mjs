@@ -9,6 +9,7 @@ const PROGRAMS = [
 ];
 const SHARED = { file: 'libs/service/dist/service-config.js', spec: 'SERVICE_CONFIG' };
 const CLI = { file: 'apps/cli/dist/config.js', spec: 'CLI_CONFIG' };
+const STACK = { file: 'deploy/dev/dist/adapters.js', spec: 'STACK_CONFIG' };
 const ISSUER = { file: 'libs/service/dist/dev-issuer.main.js', spec: 'ISSUER_CONFIG' };
 
 /** The page. `built` imports a compiled module by its path from the root. */
@@ -44,5 +45,10 @@ Flags say the same and win over the environment.
 ${describeConfig(await specOf(CLI))}
 ## Development issuer
 
-${describeConfig(await specOf(ISSUER))}`;
+${describeConfig(await specOf(ISSUER))}
+## Development stack
+
+Read by \`npm start\`. What is asked of an adapter without a topic reaches no worker; its time runs out, and a person has it.
+
+${describeConfig(await specOf(STACK))}`;
 }

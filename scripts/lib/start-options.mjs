@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { isAbsolute, join, resolve } from 'node:path';
 import { defaultDataDir } from './paths.mjs';
 
-export const SCENARIOS = ['drifted-refund', 'window-closed'];
+export const SCENARIOS = ['drifted-refund', 'window-closed', 'twelve-calls', 'checkout'];
 export const BREAKS = ['phantom-undo'];
 
 export const HELP = `npm start -- [options]
@@ -15,12 +15,17 @@ refund and tells what happens, then stays up and prints where everything is. Ctr
                              The example's operator answers the approval (also without a terminal)
   --scenario <name>          ${SCENARIOS.join(' | ')}
                              window-closed: the reversal window had closed, a person has to act
+                             twelve-calls: one agent action of twelve calls, accounted for up to
+                             the moment of undo
+                             checkout: reserve, charge, book, notify, with each failure of each step
   --break <what>             ${BREAKS.join(' | ')}: the provider answers 200 and undoes nothing;
                              the story has to notice it and exits non-zero
   --reset                    wipe the data of an earlier run first (Kafka, registry and PostgreSQL)
   --data-dir <directory>     where the data lives (default .recourse/data); another directory
                              gives a second stack beside the first
   --help                     this text
+
+RECOURSE_ADAPTERS=mail,crm npm start makes request topics for workers of more adapters.
 
 Needs Java 21+, Maven 3.6+ (first start only) and Node 20+. Everything listens on 127.0.0.1 on
 ports that were free; logs are in <data-dir>/logs.

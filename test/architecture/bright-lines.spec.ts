@@ -34,6 +34,20 @@ describe('a compensation request', () => {
   });
 });
 
+describe('the inverse of an effect (B13)', () => {
+  const orchestrator = product('apps/recovery-orchestrator');
+  const writers = (pattern: RegExp): readonly string[] => orchestrator.filter((path) => pattern.test(codeOf(path)));
+
+  it('is bound from its contract where results of other steps were awaited, and is built nowhere in a recovery', () => {
+    expect(writers(/\bbindReversal\b/)).toEqual(['apps/recovery-orchestrator/src/domain/step/binding.decisions.ts']);
+    expect(writers(/\breversal_args:/)).toEqual(['apps/recovery-orchestrator/src/domain/step/binding.decisions.ts']);
+  });
+
+  it('is not looked for in other mutations of the log', () => {
+    expect(writers(/\b(?:MutationPlanned|ToolExecuted|ToolPlanned)\b/)).toEqual([]);
+  });
+});
+
 describe('a log', () => {
   const { topics } = JSON.parse(textOf('schemas/topics.json')) as { readonly topics: readonly TopicRow[] };
   const logs = topics.filter(({ kind }) => kind !== 'wire');

@@ -5,6 +5,7 @@ import { addAudit } from './commands/audit.command.js';
 import { addBudgets } from './commands/budgets.command.js';
 import { addContracts } from './commands/contracts.command.js';
 import { addEntries } from './commands/entries.command.js';
+import { addErasures } from './commands/erasures.command.js';
 import { addLog } from './commands/log.command.js';
 import { addMutations } from './commands/mutations.command.js';
 import type { Act, Action } from './commands/options.js';
@@ -50,7 +51,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
     onEnd(await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args) ?? 'done');
   };
-  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addApprovals, addBudgets, addParked, addAudit, addReplay, addLog]) add(program, act);
+  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addApprovals, addBudgets, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
   return program;
 }
 

@@ -5,6 +5,7 @@ import { assumptionsCore } from './application/assumptions.core.js';
 import { mutationsCore } from './application/mutations.core.js';
 import type { LedgerConfig } from './config.js';
 import { EffectsController } from './inbound/http/effects.controller.js';
+import { ErasuresController } from './inbound/http/erasures.controller.js';
 import { MutationsController } from './inbound/http/mutations.controller.js';
 import { ResolveController } from './inbound/http/resolve.controller.js';
 import { AGENT_EFFECTS_VIEW } from './outbound/agent-effects.view.js';
@@ -23,7 +24,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
   return {
     name: 'mutation-ledger', commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG,
     cores: () => [assumptionsCore(), mutationsCore(policy)],
-    controllers: [MutationsController, EffectsController, ResolveController],
+    controllers: [MutationsController, EffectsController, ResolveController, ErasuresController],
     providers: [{ provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },
   };

@@ -82,6 +82,13 @@ export function marked(more: Partial<Marked> = {}): Marked {
 
 export function markedInput(more: Partial<Marked> = {}): RecordInput { return logged('recourse.mutations', 'CommitRolledBack', marked(more), 1, { key: more.run_id ?? RUN }); }
 
+/** What the ledger records of a commit after it was marked; `rollback_id` null as if it had never been. */
+export function recordedAgain(more: Partial<Omit<Marked, 'rollback_id'>> & { readonly rollback_id?: string | null } = {}): RecordInput {
+  const { evidence: _evidence, recorded_hash: _hash, tenant, run_id, ...told } = { ...marked(), ...more };
+  const body = { ...told, execution: { ...told.execution, tenant, run_id }, judged: [], event_id: 'evt-2', content_sha256: Buffer.alloc(32), conclude_by: null, reconcile_at: null, warn_at: null };
+  return logged('recourse.mutations', 'MutationRecorded', body, 3, { key: run_id });
+}
+
 export function contradicted(more: Readonly<Record<string, unknown>> = {}): RecordInput {
   return logged('recourse.mutations', 'CommitContradicted', { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, evidence: EVIDENCE, ...more }, 1, { key: RUN });
 }

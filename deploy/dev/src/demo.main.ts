@@ -1,29 +1,49 @@
-// npm start: the stack, the services, the example, and its story.
+// npm start: the stack, the services, an example, and its story.
 import { createInterface } from 'node:readline/promises';
+import { playCheckout } from '@recourse/example-checkout';
 import { playStory } from '@recourse/example-drifted-refund';
 import type { Interactive } from '@recourse/example-drifted-refund';
+import { playTwelveCalls } from '@recourse/example-twelve-calls';
+import { adaptersIn } from './adapters.js';
 import { launch } from './launcher.js';
 import type { Programme } from './launcher.js';
 import { planSystem } from './system.js';
 import type { SystemPlan } from './system.js';
+import type { StackFacts } from './stack.js';
 
+/** Stories over the little services; every other is the drifted refund's. */
+const LITTLE_STORIES = { 'twelve-calls': playTwelveCalls, checkout: playCheckout } as const;
+type LittleStory = keyof typeof LITTLE_STORIES;
+
+const isLittle = (scenario: string): scenario is LittleStory => Object.hasOwn(LITTLE_STORIES, scenario);
+const say = (line: string): void => { process.stdout.write(`${line}\n`); };
+
+/** Errors: ConfigInvalid, before anything is started. */
 function demo(): Programme {
+  const adapters = adaptersIn(process.env);
   let plan: SystemPlan | null = null;
   return {
-    processes: async (stack, { dataDir }) => {
-      plan = await planSystem(stack, { dataDir, onProgress: (line) => { process.stdout.write(`  ${line}\n`); } });
+    processes: async (stack, { dataDir, scenario }) => {
+      const withLittleServices = isLittle(scenario);
+      plan = await planSystem(stack, { dataDir, adapters, withExample: !withLittleServices, withLittleServices, onProgress: (line) => { say(`  ${line}`); } });
       return plan.processes;
     },
-    story: async (_stack, _processes, options) => {
+    story: async (stack, _processes, options) => {
       if (plan === null) return false;
+      if (isLittle(options.scenario)) return playLittle(options.scenario, plan, stack);
       const { ok } = await playStory({
         urls: plan.urls, scenario: options.scenario === 'window-closed' ? 'window-closed' : 'refund', breakMode: options.breakWhat === 'phantom-undo' ? 'phantom-undo' : null,
-        interactive: options.once || !process.stdin.isTTY ? null : askPerson, say: (line) => { process.stdout.write(`${line}\n`); },
+        interactive: options.once || !process.stdin.isTTY ? null : askPerson, say,
       });
       return ok;
     },
     whereabouts: () => (plan === null ? [] : whereabouts(plan)),
   };
+}
+
+async function playLittle(story: LittleStory, { urls }: SystemPlan, { kafka, registryUrl }: StackFacts): Promise<boolean> {
+  const { ok } = await LITTLE_STORIES[story]({ urls, brokers: kafka.brokers, registryUrl, say });
+  return ok;
 }
 
 const askPerson: Interactive = async (question) => {
@@ -39,12 +59,15 @@ const askPerson: Interactive = async (question) => {
   }
 };
 
+/** A part that does not run has no port. */
+const isHere = (url: string): boolean => !url.endsWith(':0');
+
 function whereabouts({ urls, logId }: SystemPlan): readonly string[] {
   const service = (name: string, url: string): string => `  ${name.padEnd(12)}${url}   OpenAPI ${url}/docs`;
   return [
     service('registry', urls.registry), service('ledger', urls.ledger), service('recoveries', urls.orchestrator), service('budgets', urls.budget),
     `  tokens      ${urls.issuer}   (development only: hands a token for anybody to anybody)`,
-    `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,
+    isHere(urls.services) ? `  services    ${urls.services}/state` : `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,
     `  log id      ${logId}`,
     '',
     'Try:',
@@ -53,7 +76,7 @@ function whereabouts({ urls, logId }: SystemPlan): readonly string[] {
   ];
 }
 
-process.exitCode = await launch(process.argv.slice(2), demo()).catch((cause: unknown) => {
+process.exitCode = await Promise.resolve().then(() => launch(process.argv.slice(2), demo())).catch((cause: unknown) => {
   process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
   return 1;
 });

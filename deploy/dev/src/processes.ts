@@ -4,6 +4,7 @@
 // and stops them in reverse order. What they are and what they need comes in as specs.
 import { join } from 'node:path';
 import { pinnedNode, root } from '../../../scripts/lib/paths.mjs';
+import { withoutStackVariables } from './adapters.js';
 import { superviseChild, type ChildPlan, type SupervisedChild } from './child.js';
 import type { StateBook } from './state-file.js';
 
@@ -94,7 +95,7 @@ function planOf(spec: ProcessSpec, options: ProcessOptions): ChildPlan {
         file: pinnedNode,
         args: [...NODE_FLAGS, ...(spec.nodeFlags ?? []), spec.entry, ...(spec.args ?? [])],
         // Compiled code is kept between starts: importing costs more than a second of CPU otherwise.
-        env: { NODE_COMPILE_CACHE: join(root, '.cache', 'compile'), ...process.env, ...spec.env },
+        env: { NODE_COMPILE_CACHE: join(root, '.cache', 'compile'), ...withoutStackVariables(process.env), ...spec.env },
       };
     },
     probe: async () => (readyUrl === null ? Date.now() - startedAt >= RUNS_FOR_MS : (await fetch(readyUrl, { signal: AbortSignal.timeout(2_000) })).ok),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Kafka, TopicSpec } from '@recourse/kafka';
 import { root } from '../../../scripts/lib/paths.mjs';
+import { withAdapterTopics } from './adapters.js';
 import { createDatabase, type DatabaseAddress } from './databases.js';
 import type { PostgresAddress } from './postgres-server.js';
 
@@ -20,11 +21,11 @@ export interface Catalogue {
 /** Partitions of a partitioned topic in development: enough that keys are spread and a second owner has work. */
 const PARTITIONS = 2;
 
-/** The topics of schemas/topics.json for one broker. */
-export function topicSpecs(partitions: number = PARTITIONS): readonly TopicSpec[] {
+/** The topics of schemas/topics.json for one broker, with a request topic per adapter. */
+export function topicSpecs(partitions: number = PARTITIONS, adapters: readonly string[] = []): readonly TopicSpec[] {
   // Checked by `node scripts/generate.mjs --check`.
   const { topics } = JSON.parse(readFileSync(join(root, 'schemas', 'topics.json'), 'utf8')) as { readonly topics: readonly CatalogueTopic[] };
-  return topics.map(({ name, partitioned, config }) => ({ name, partitions: partitioned ? partitions : 1, replicationFactor: 1, config }));
+  return withAdapterTopics(topics.map(({ name, partitioned, config }) => ({ name, partitions: partitioned ? partitions : 1, replicationFactor: 1, config })), adapters);
 }
 
 interface CatalogueTopic {

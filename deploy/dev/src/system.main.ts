@@ -5,13 +5,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { adaptersIn } from './adapters.js';
 import { startProcesses } from './processes.js';
 import { planSystem } from './system.js';
 import { sharedTestStack } from './test-stack.js';
 
 const stack = await sharedTestStack();
 const dataDir = mkdtempSync(join(tmpdir(), 'recourse-system-'));
-const plan = await planSystem(stack, { dataDir });
+const plan = await planSystem(stack, { dataDir, adapters: adaptersIn(process.env) });
 const processes = await startProcesses(plan.processes, { logDir: dataDir, onExit: (name, how) => { process.stderr.write(`${name} ended: ${how}\n`); } });
 process.stdout.write(`${JSON.stringify({ urls: plan.urls, logId: plan.logId })}\n`);
 

@@ -6,7 +6,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROCESSES } from '@recourse/example-drifted-refund';
-import type { StoryUrls } from '@recourse/example-drifted-refund';
+import type { ProcessSpec as ExampleSpec, StoryUrls } from '@recourse/example-drifted-refund';
+import { ADAPTERS, LITTLE_PROCESSES } from '@recourse/example-little-services';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs, SCHEMAS, TOPICS } from '@recourse/messages';
 import { root } from '../../../scripts/lib/paths.mjs';
@@ -18,6 +19,9 @@ import type { StackFacts } from './stack.js';
 
 export const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'] as const;
 export type ServiceName = (typeof SERVICES)[number];
+
+/** Database of the keys that seal payloads: apart from every service's own. */
+const KEYS = 'keys';
 
 /** Services that ask workers. */
 const LEASING: readonly ServiceName[] = ['mutation-ledger', 'recovery-orchestrator'];
@@ -31,6 +35,10 @@ export interface SystemOptions {
   readonly partitions?: number;
   /** Without them only the services and the issuer run. Default true. */
   readonly withExample?: boolean;
+  /** The little services and their worker, which serves their adapters. Default false. */
+  readonly withLittleServices?: boolean;
+  /** Adapters that workers serve, beside those of the processes above: each gets its request topic. Default: payments. */
+  readonly adapters?: readonly string[];
   /** Brokers the services are told of, for a proxy in between. Default: the stack's. */
   readonly serviceBrokers?: readonly string[];
   /** Added to the environment of every service. */
@@ -41,8 +49,9 @@ export interface SystemOptions {
 export interface SystemPlan {
   readonly processes: readonly ProcessSpec[];
   /** Base addresses of the first instance of everything. */
-  readonly urls: StoryUrls & { readonly worker: string };
+  readonly urls: StoryUrls & { readonly worker: string; readonly services: string };
   readonly databases: Readonly<Record<ServiceName, DatabaseAddress>>;
+  readonly keyStoreUrl: string;
   readonly logId: string;
   readonly secrets: { readonly edgeKeyFile: string; readonly leaseKeyFile: string };
 }
@@ -50,38 +59,41 @@ export interface SystemPlan {
 const ISSUER = 'https://issuer.recourse.test';
 const AUDIENCE = 'recourse';
 const EXAMPLES = PROCESSES.map(({ name }) => name);
+const LITTLE = LITTLE_PROCESSES.map(({ name }) => name);
 /** Topics whose schemas are registered side by side; a cold registry takes no more. */
 const REGISTER_AT_ONCE = 3;
 
 /** Provisions what the processes need and plans them. Errors: those of Kafka, registry and PostgreSQL. */
 export async function planSystem(stack: StackFacts, options: SystemOptions): Promise<SystemPlan> {
-  const { dataDir, instances = 1, partitions = 2, withExample = true } = options;
+  const { dataDir, instances = 1, partitions = 2, withExample = true, withLittleServices = false, adapters = [] } = options;
   const secrets = keysIn(join(dataDir, 'secrets'));
   const logId = logIdIn(join(dataDir, 'secrets'));
   const kafka = createKafka({ brokers: [...stack.kafka.brokers], clientId: 'provisioning' });
-  const passwords = new Map(SERVICES.map((name) => [name, secretIn(join(dataDir, 'secrets'), `${name}.password`)]));
+  const passwords = new Map([...SERVICES, KEYS].map((name) => [name, secretIn(join(dataDir, 'secrets'), `${name}.password`)]));
+  const topics = topicSpecs(partitions, [...new Set([...adapters, ...(withLittleServices ? ADAPTERS : [])])]);
   const [addresses] = await Promise.all([
     provision(stack, kafka, {
-      topics: topicSpecs(partitions),
-      databases: SERVICES.map((name) => ({ name: databaseName(name), role: databaseName(name), password: passwords.get(name) ?? '' })),
+      topics,
+      databases: [...SERVICES, KEYS].map((name) => ({ name: databaseName(name), role: databaseName(name), password: passwords.get(name) ?? '' })),
     }),
-    registerSchemas(stack, dataDir, options.onProgress ?? (() => undefined)),
+    registerSchemas(stack, { dataDir, topics: topics.map(({ name }) => name), say: options.onProgress ?? (() => undefined) }),
   ]);
   const databases = Object.fromEntries(SERVICES.map((name) => [name, addresses.find(({ database }) => database === databaseName(name))])) as Record<ServiceName, DatabaseAddress>;
-  const names = portNames(instances, withExample);
+  const keyStoreUrl = addresses.find(({ database }) => database === databaseName(KEYS))?.url ?? '';
+  const names = portNames(instances, [...(withExample ? EXAMPLES : []), ...(withLittleServices ? LITTLE : [])]);
   const ports = await choosePorts(names);
-  const plan = { ...options, stack, secrets, logId, databases, ports, instances };
-  writeSystemFile(dataDir, { stack, urls: urlsOf(ports), logId, databases });
+  const plan = { ...options, stack, secrets, logId, databases, keyStoreUrl, ports, instances };
+  writeSystemFile(dataDir, { stack, urls: urlsOf(ports), logId, databases, keyStoreUrl });
   return {
-    processes: [issuerProcess(plan), ...serviceProcesses(plan), ...(withExample ? exampleProcesses(plan) : [])],
-    urls: urlsOf(ports), databases, logId, secrets,
+    processes: [issuerProcess(plan), ...serviceProcesses(plan), ...exampleProcesses(plan, [...(withExample ? PROCESSES : []), ...(withLittleServices ? LITTLE_PROCESSES : [])])],
+    urls: urlsOf(ports), databases, keyStoreUrl, logId, secrets,
   };
 }
 
 /** Says where everything is, for the command line (apps/cli/src/config.ts); it holds passwords. */
-function writeSystemFile(dataDir: string, { stack, urls, logId, databases }: Pick<SystemPlan, 'urls' | 'logId' | 'databases'> & { readonly stack: StackFacts }): void {
+function writeSystemFile(dataDir: string, { stack, urls, logId, databases, keyStoreUrl }: Pick<SystemPlan, 'urls' | 'logId' | 'databases' | 'keyStoreUrl'> & { readonly stack: StackFacts }): void {
   const addresses = Object.fromEntries(Object.entries(databases).map(([name, { url }]) => [name, url]));
-  const system = { urls, brokers: stack.kafka.brokers, registry_url: stack.registryUrl, log_id: logId, databases: addresses };
+  const system = { urls, brokers: stack.kafka.brokers, registry_url: stack.registryUrl, log_id: logId, databases: addresses, key_store_url: keyStoreUrl };
   writeFileSync(join(dataDir, 'system.json'), `${JSON.stringify(system, null, 2)}\n`, { mode: 0o600 });
 }
 
@@ -90,13 +102,14 @@ interface Planning extends SystemOptions {
   readonly secrets: SystemPlan['secrets'];
   readonly logId: string;
   readonly databases: Readonly<Record<ServiceName, DatabaseAddress>>;
+  readonly keyStoreUrl: string;
   readonly ports: Readonly<Record<string, number>>;
   readonly instances: number;
 }
 
-function portNames(instances: number, withExample: boolean): readonly string[] {
+function portNames(instances: number, examples: readonly string[]): readonly string[] {
   const services = SERVICES.flatMap((name) => Array.from({ length: instances }, (_, index) => processName(name, index)));
-  return ['issuer', ...services, ...(withExample ? EXAMPLES : [])];
+  return ['issuer', ...services, ...examples];
 }
 
 /** The first instance carries the service's name alone. */
@@ -106,7 +119,7 @@ function urlsOf(ports: Readonly<Record<string, number>>): SystemPlan['urls'] {
   const at = (name: string): string => `http://127.0.0.1:${String(ports[name] ?? 0)}`;
   return {
     issuer: at('issuer'), registry: at('contract-registry'), ledger: at('mutation-ledger'), orchestrator: at('recovery-orchestrator'), budget: at('budget-accountant'),
-    provider: at('payment-provider'), warehouse: at('warehouse'), agent: at('agent'), loyalty: at('loyalty'), worker: at('worker'),
+    provider: at('payment-provider'), warehouse: at('warehouse'), agent: at('agent'), loyalty: at('loyalty'), worker: at('worker'), services: at('services'),
   };
 }
 
@@ -128,7 +141,7 @@ function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
       readyUrl: `http://127.0.0.1:${port}/health/${index === 0 && plan.instances === 1 ? 'ready' : 'startup'}`,
       env: {
         RECOURSE_KAFKA_BROKERS: (plan.serviceBrokers ?? plan.stack.kafka.brokers).join(','), RECOURSE_REGISTRY_URL: plan.stack.registryUrl, RECOURSE_LOG_ID: plan.logId,
-        RECOURSE_DATABASE_URL: plan.databases[service].url, RECOURSE_HTTP_PORT: port, RECOURSE_JWKS_URL: `http://127.0.0.1:${String(plan.ports['issuer'])}/jwks.json`,
+        RECOURSE_DATABASE_URL: plan.databases[service].url, RECOURSE_KEY_STORE_URL: plan.keyStoreUrl, RECOURSE_HTTP_PORT: port, RECOURSE_JWKS_URL: `http://127.0.0.1:${String(plan.ports['issuer'])}/jwks.json`,
         RECOURSE_JWT_ISSUER: ISSUER, RECOURSE_JWT_AUDIENCE: AUDIENCE, RECOURSE_EDGE_KEY_FILE: plan.secrets.edgeKeyFile, RECOURSE_INSTANCE: String(index + 1),
         ...(LEASING.includes(service) ? { RECOURSE_LEASE_KEY_FILE: plan.secrets.leaseKeyFile, RECOURSE_LEASE_MS: '5000' } : {}),
         ...plan.serviceEnv,
@@ -137,14 +150,15 @@ function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
   }));
 }
 
-function exampleProcesses(plan: Planning): readonly ProcessSpec[] {
+function exampleProcesses(plan: Planning, examples: readonly ExampleSpec[]): readonly ProcessSpec[] {
   const { dataDir, ports, stack, logId } = plan;
   const urls = urlsOf(ports);
   const known: Readonly<Record<string, string>> = {
     RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','), RECOURSE_REGISTRY_URL: stack.registryUrl, RECOURSE_LOG_ID: logId,
     PROVIDER_URL: urls.provider, RECOURSE_CONTRACTS_URL: urls.registry, RECOURSE_ISSUER_URL: urls.issuer, RECOURSE_BUDGET_URL: urls.budget, LOYALTY_URL: urls.loyalty, WORKER_ID: 'worker-1',
+    SERVICES_URL: urls.services, ADAPTERS: ADAPTERS.join(','),
   };
-  return PROCESSES.map(({ name, entry, variables, optional }): ProcessSpec => {
+  return examples.map(({ name, entry, variables, optional }): ProcessSpec => {
     const port = String(ports[name]);
     const wanted = [...variables, ...optional].filter((variable) => known[variable] !== undefined);
     return {
@@ -154,19 +168,21 @@ function exampleProcesses(plan: Planning): readonly ProcessSpec[] {
   });
 }
 
-/** Registers every schema of the catalogue, once per content and data directory. */
-async function registerSchemas(stack: StackFacts, dataDir: string, say: (line: string) => void): Promise<void> {
-  const wanted = createHash('sha256').update(JSON.stringify([SCHEMAS, TOPICS, stack.kafka.clusterId])).digest('hex');
+interface Registering { readonly dataDir: string; readonly topics: readonly string[]; readonly say: (line: string) => void }
+
+/** Registers the schemas of every topic, once per content and data directory: each topic has subjects of its own. */
+async function registerSchemas(stack: StackFacts, { dataDir, topics, say }: Registering): Promise<void> {
+  const wanted = createHash('sha256').update(JSON.stringify([SCHEMAS, TOPICS, topics, stack.kafka.clusterId])).digest('hex');
   const marker = join(dataDir, 'schemas-registered');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
   const codecs = createCodecs(createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000 }));
-  const waiting = TOPICS.map(({ name }) => name);
+  const waiting = [...topics];
   let done = 0;
   await Promise.all(Array.from({ length: REGISTER_AT_ONCE }, async () => {
     for (let topic = waiting.shift(); topic !== undefined; topic = waiting.shift()) {
       await codecs.prepareWriter(topic, { register: true });
       done += 1;
-      say(`registered schemas of ${String(done)}/${String(TOPICS.length)} topics`);
+      say(`registered schemas of ${String(done)}/${String(topics.length)} topics`);
     }
   }));
   writeFileSync(marker, wanted);

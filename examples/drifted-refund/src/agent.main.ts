@@ -1,8 +1,6 @@
 // Agent: refunds orders that were not shipped, under the contract the registry holds.
 import { join } from 'node:path';
-import { contractDigest, parseContract } from '@recourse/contract';
-import type { Contract } from '@recourse/contract';
-import { canonicalJson, deriveId } from '@recourse/kernel';
+import { deriveId } from '@recourse/kernel';
 import { createProducer, guard, HttpBudget, systemClock, ToolRejected } from '@recourse/sdk';
 import type { ForwardTool, GuardedResult } from '@recourse/sdk';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -14,6 +12,7 @@ import { readEnvironment } from './common/environment.js';
 import { ask, wasNotSent } from './common/http.js';
 import { Journal } from './common/journal.js';
 import { reachRecourse, tokenFrom, untilReached } from './common/recourse.js';
+import { contractOf } from './common/registered.js';
 import { answering, HttpAnswer, serve } from './common/serve.js';
 import { notShipped } from './warehouse/warehouse.state.js';
 
@@ -71,7 +70,7 @@ async function perform(run: Run): Promise<GuardedResult> {
 
 async function refund(run: Run): Promise<GuardedResult> {
   const { run_id: runId, order, amount_minor, currency, capability, initiator } = run;
-  const { contract, digest } = await contractOf(capability);
+  const { contract, digest } = await contractOf({ url: env.RECOURSE_CONTRACTS_URL, token }, capability);
   const budget = env.RECOURSE_BUDGET_URL === undefined ? {} : { budget: new HttpBudget({ url: env.RECOURSE_BUDGET_URL, token }) };
   const guarded = guard(refundTool, { contract, contractDigest: digest, mode: 'enforce', producer, clock: systemClock, ...budget });
   const result = await guarded({
@@ -96,19 +95,6 @@ const refundTool: ForwardTool = {
     return parsed.success ? parsed.data.refund_id : null;
   },
 };
-
-/** A contract as the registry holds it, with the digest of its canonical JSON checked. */
-async function contractOf(name: string): Promise<{ readonly contract: Contract; readonly digest: Buffer }> {
-  const { status, body } = await ask(`${env.RECOURSE_CONTRACTS_URL}/v1/contracts/${name}`, { headers: { authorization: `Bearer ${await token()}` } });
-  const stated = body['digest'];
-  if (status !== 200 || typeof stated !== 'string') throw new Error(`the registry answered ${String(status)} for ${name}`);
-  const held = body['body'] ?? body['contract'];
-  const text = typeof held === 'string' ? held : canonicalJson(held);
-  const parsed = parseContract(text);
-  const digest = contractDigest(text);
-  if (!parsed.ok || digest.toString('hex') !== stated) throw new Error(`the registry's contract ${name} does not fit its digest`);
-  return { contract: parsed.contract, digest };
-}
 
 /** The loyalty service relies on the refund; when it cannot be told, there are no points, which hurts nobody. */
 async function grantPoints(order: string, mutationIds: readonly string[]): Promise<void> {

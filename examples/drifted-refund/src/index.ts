@@ -6,3 +6,14 @@ export type { Interactive } from './story/endings.js';
 export { CONTRACTS, GET_REFUND, ISSUE_INSTANT_REFUND, ISSUE_REFUND, REVERSE_REFUND } from './common/contracts.js';
 export { PROCESSES } from './processes.js';
 export type { ProcessSpec } from './processes.js';
+// What the other examples are told with too.
+export { Desk, factsOf, listOf, numberOf, textOf } from './story/desk.js';
+export type { Facts, Person } from './story/desk.js';
+export { BUDGET_OWNER, CONTRACT_EDITOR, INITIATOR, OPERATOR } from './story/people.js';
+export { ask, wasNotSent } from './common/http.js';
+export type { HttpAsk, HttpReply } from './common/http.js';
+export { readEnvironment } from './common/environment.js';
+export { reachRecourse, tokenFrom, untilReached } from './common/recourse.js';
+export { contractOf } from './common/registered.js';
+export type { Registered } from './common/registered.js';
+export { answering, serve } from './common/serve.js';

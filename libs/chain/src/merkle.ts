@@ -7,8 +7,7 @@
 import { HASH_SIZE, sha256 } from './leaf.js';
 
 const NODE_PREFIX = 0x01;
-const pair = Buffer.alloc(1 + 2 * HASH_SIZE);
-pair[0] = NODE_PREFIX;
+const pair = Buffer.concat([Buffer.from([NODE_PREFIX]), Buffer.alloc(2 * HASH_SIZE)]);
 
 /** Hash of an inner node. */
 export function nodeHash(left: Buffer, right: Buffer): Buffer {

@@ -64,6 +64,16 @@ export function oneOf<const T extends readonly [string, ...string[]]>(name: stri
   return make(name, options, { range: `one of ${values.join(', ')}`, schema: z.string().pipe(z.enum(values)) });
 }
 
+/** Names, several with commas, none twice. `form` says in words what `pattern` takes. */
+export function names(name: string, options: VariableOptions & { readonly pattern: RegExp; readonly form: string }): Variable<readonly string[]> {
+  const { pattern, form } = options;
+  const schema = z.string().transform((value) => value.split(',').map((part) => part.trim())).pipe(z.array(z.string()).superRefine((given, context) => {
+    for (const each of given) if (!pattern.test(each)) context.addIssue({ code: 'custom', message: `${JSON.stringify(each)} is no such name` });
+    for (const each of new Set(given.filter((one, at) => given.indexOf(one) !== at))) context.addIssue({ code: 'custom', message: `${JSON.stringify(each)} stands there twice` });
+  }));
+  return make(name, options, { range: `${form}, several separated by commas`, schema });
+}
+
 /** A path to a file that can be read; the value is its content. */
 export function file(name: string, options: VariableOptions): Variable<string> {
   return make(name, options, { range: 'path of a readable file', schema: z.string().min(1).transform((path, context) => content(path, context)?.toString('utf8') ?? z.NEVER) });

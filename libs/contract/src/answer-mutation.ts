@@ -96,7 +96,7 @@ function notNow({ recoverability, execution_state, reversal_expires_at: endsAt }
     case 'reversal_available': return endsAt === null || endsAt <= now ? 'no: its window has closed; a person has to resolve it' : declared.can_it_be_undone;
     case 'reversal_expired': return 'no: its window has closed; a person has to resolve it';
     case 'compensating': return 'it is being undone';
-    case 'compensated': return 'it is undone: another capability has observed it';
+    case 'compensated': return `${declared.undoability === 'restored' ? 'it is restored' : 'an equivalent state is restored, with the residue below'}: another capability has observed it`;
     case 'compensation_failed': return 'undoing it failed; a person has to resolve it';
     case 'manual_resolution_required': return 'by hand only: automation gave it to a person';
   }

@@ -45,6 +45,13 @@ describe('the answer on a mutation', () => {
     if ('reason' in more) expect(told.state).toContain(more.reason);
   });
 
+  it('that is compensated is never called undone: the state is equivalent, and something remains (A19)', () => {
+    const told = answer({ recoverability: 'compensated' });
+    expect(told.can_it_be_undone).toContain('equivalent state');
+    expect(mutationAnswerText(told)).not.toMatch(/is undone/);
+    expect(told.with_which_residue).not.toBe('');
+  });
+
   it('without a contract promises nothing', () => {
     const told = answer({}, null);
     expect(told).toMatchObject({ version: null, is_undoable_now: false, undoability: 'not_undone', by_whom: expect.stringContaining('nobody') });

@@ -1,5 +1,5 @@
 // "Can this be undone, by when, by whom, verified how?" (A103), and at what cost with which residue, from the contract alone.
-import { adapterOf, hasSideEffects, isManual, reversalCapabilityOf, windowOf } from './class.js';
+import { adapterOf, availableFor, hasSideEffects, isManual, reversalCapabilityOf } from './class.js';
 import type { Contract } from './shape.js';
 import { VERIFY_DELAY_MS } from './terms.js';
 
@@ -36,7 +36,7 @@ export function answerFor(contract: Contract): UndoAnswer {
     verified_how: isBack ? verifiedOf(contract) : undoability === 'nothing_to_undo' ? 'nothing to verify' : 'not by machine: a person records the evidence',
     at_what_cost: costOf(contract, isBack),
     with_which_residue: contract.residue ?? (undoability === 'restored' || undoability === 'nothing_to_undo' ? 'none is declared' : 'everything stays as it is'),
-    window_ms: isBack ? windowOf(contract) : null,
+    window_ms: isBack ? availableFor(contract) : null,
   };
 }
 
@@ -62,7 +62,7 @@ function canOf(contract: Contract, undoability: Undoability): string {
 function whenOf(contract: Contract, undoability: Undoability): string {
   const closed = contract.window_closed_by ?? [];
   const earlier = closed.length === 0 ? '' : `, or until ${closed.join(' or ')}`;
-  const window = windowOf(contract);
+  const window = availableFor(contract);
   switch (undoability) {
     case 'restored':
     case 'compensated': return `within ${spanOf(window ?? 0)} of the commit${earlier}`;

@@ -40,6 +40,12 @@ export function windowOf(contract: ContractDraft): number | null {
   return bounds.length === 0 ? null : Math.min(...bounds);
 }
 
+/** Time in which a reversal can be had, milliseconds: what lies behind a tombstone can be restored only as long as the tombstone is kept (A54). */
+export function availableFor(contract: ContractDraft): number | null {
+  const bounds = [windowOf(contract), contract.techniques?.tombstone_ttl_ms ?? null].filter((bound) => bound !== null);
+  return bounds.length === 0 ? null : Math.min(...bounds);
+}
+
 /** Debt weights by class (A74). */
 export const CLASS_WEIGHTS = { reversible: 0, compensable: 0.1, irreversible: 1 } as const;
 

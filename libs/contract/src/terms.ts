@@ -1,6 +1,6 @@
 // Terms: what of a contract a mutation carries along, with the defaults resolved (L2).
 import type { ContractTerms, HoldTerms } from '@recourse/messages';
-import { adapterOf, reversalCapabilityOf, windowOf } from './class.js';
+import { adapterOf, availableFor, reversalCapabilityOf } from './class.js';
 import type { Contract } from './shape.js';
 
 /** Longest a tool call may take when the contract does not say; milliseconds. */
@@ -42,12 +42,6 @@ export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
     hold: holdOf(contract),
     window_closed_by: contract.window_closed_by ?? [],
   };
-}
-
-/** Window of the reversal, milliseconds: what lies behind a tombstone can be restored only as long as the tombstone is kept (A54). */
-function availableFor(contract: Contract): number | null {
-  const bounds = [windowOf(contract), contract.techniques?.tombstone_ttl_ms ?? null].filter((bound) => bound !== null);
-  return bounds.length === 0 ? null : Math.min(...bounds);
 }
 
 function holdOf({ commit_hold_ms: holdMs = 0, cancel_capability, precondition, techniques }: Contract): HoldTerms | null {

@@ -15,6 +15,9 @@ import type { BatchSealer } from './own-log.js';
 import { blocksKey, findStorageProblem, parkedBody, parkingKey, PARKED_BYTES_MAX, WIRE_RECORD_BYTES_MAX } from './parking.decisions.js';
 import type { ParkedOrigin } from './parking.decisions.js';
 import type { Overlay } from './row-cache.js';
+import { KeysNotLoaded } from './sealing/sealing.js';
+import type { BatchSealing, Sealing, SealScope } from './sealing/sealing.js';
+import { OpenedState } from './sealing/opened-state.js';
 import { NotLoaded } from './service-core.js';
 import type { AcceptedRecord, Change, CommandAnswer, DecideContext, Decided, Decision, Doc, Input, Outgoing, RecordInput, ServiceCore, TimerInput, Views } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
@@ -38,6 +41,8 @@ export interface BatchContext {
   /** null: the stack runs without edge signatures. */
   readonly edgeKey: Buffer | null;
   readonly fullNameOf: (topic: string, type: string) => string;
+  /** Seals what is recorded and opens what is decided upon; null where the stack runs without. */
+  readonly sealing: { readonly vault: Sealing; readonly batch: BatchSealing } | null;
   /** Reads a parked record again for a redrive. */
   readonly reread: (origin: ParkedOrigin) => RecordInput | null;
 }
@@ -45,8 +50,9 @@ export interface BatchContext {
 export type BatchResult =
   | { readonly kind: 'batch'; readonly decided: number; readonly timersWithoutEffect: readonly TimerInput[] }
   | { readonly kind: 'load'; readonly groups: readonly { readonly kind: string; readonly group: string }[] }
+  | { readonly kind: 'keys'; readonly keyIds: readonly string[] }
   | { readonly kind: 'refresh'; readonly views: readonly string[] }
-  | { readonly kind: 'overfull'; readonly take: number };
+  | { readonly kind: 'overfull'; readonly take: number; /** Timers that fit, when the timers alone are too much. */ readonly timers?: number };
 
 const PROGRESS_KEY = 'progress';
 
@@ -80,7 +86,7 @@ export class BatchRun {
     this.#steps = [
       () => this.#progress(),
       ...resends.map((resend) => () => this.#resend(resend)),
-      ...timers.map((timer) => () => this.#timerStep(timer)),
+      ...timers.map((timer, index) => () => this.#timerStep(timer, index)),
       ...items.map((item, index) => () => this.#itemStep(item, index)),
     ];
   }
@@ -96,6 +102,7 @@ export class BatchRun {
       } catch (cause) {
         this.#rollback(mark);
         if (cause instanceof NotLoaded) return { kind: 'load', groups: [{ kind: cause.kind, group: cause.group }] };
+        if (cause instanceof KeysNotLoaded) return { kind: 'keys', keyIds: cause.keyIds };
         if (cause instanceof WantsRefresh) return { kind: 'refresh', views: cause.views };
         throw cause;
       }
@@ -115,10 +122,10 @@ export class BatchRun {
     return null;
   }
 
-  #timerStep(timer: TimerInput): BatchResult | null {
+  #timerStep(timer: TimerInput, index: number): BatchResult | null {
     const before = this.#decided;
     this.#guarded(timer, () => { this.#timer(timer); });
-    if (this.sealer.isOverfull) return { kind: 'overfull', take: 0 };
+    if (this.sealer.isOverfull) return { kind: 'overfull', take: 0, timers: index };
     if (this.#decided === before) this.#timersWithoutEffect.push(timer);
     return null;
   }
@@ -174,15 +181,22 @@ export class BatchRun {
   }
 
   #ask(input: Input): Decision {
-    const { core, views, now, partition } = this.context;
+    const { core, views, now, partition, sealing } = this.context;
     const viewsFresh = this.#viewsFresh;
-    const context: DecideContext = { state: this.overlay, views, viewsFresh, now, partition };
-    const decision = core.decide(context, input);
+    const state = sealing === null ? this.overlay : new OpenedState(this.overlay, sealing.vault);
+    const context: DecideContext = { state, views, viewsFresh, now, partition };
+    const decision = core.decide(context, this.#opened(input));
     if (decision.refresh !== undefined && decision.refresh.length > 0) {
       if (viewsFresh) throw new InvariantViolation('decide', 'asked for a fresh view twice');
       throw new WantsRefresh(decision.refresh);
     }
     return decision;
+  }
+
+  /** Only logs are believed when they say that something is sealed: a wire could name a key of anybody's. */
+  #opened(input: Input): Input {
+    const { sealing } = this.context;
+    return sealing === null || input.source !== 'log' ? input : { ...input, body: sealing.vault.open(input.body) };
   }
 
   // Commands -----------------------------------------------------------------------------------------------------------
@@ -237,7 +251,10 @@ export class BatchRun {
   }
 
   #park(origin: ParkedOrigin, reason: string, detail: string): void {
-    this.#record({ type: 'RecordParked', body: parkedBody(origin, reason, detail) }, parkingKey(origin));
+    const body = parkedBody(origin, reason, detail);
+    const key = parkingKey(origin);
+    const sealed = this.context.sealing?.batch.sealBytes(body.value, { tenant: '', subject: `parked/${this.context.core.log}/${key}` });
+    this.#record({ type: 'RecordParked', body: sealed === undefined ? body : { ...body, value: sealed.body, key_id: sealed.keyId } }, key);
   }
 
   #aboutParked(input: RecordInput, envelope: Doc): Decision {
@@ -270,11 +287,20 @@ export class BatchRun {
     return { records: [], answer: { status: 'accepted', httpStatus: 200, code: null, body: { parked_id: parkedId, redriven: done.length } } };
   }
 
+  /** The record's bytes; null when the key that sealed them was destroyed. */
+  #parkedValue(doc: Doc): Buffer | null {
+    const { key_id: keyId, value } = doc as { readonly key_id?: string | null; readonly value: Buffer };
+    if (keyId === null || keyId === undefined) return value;
+    return this.context.sealing?.vault.openBytes(keyId, value) ?? null;
+  }
+
   /** Decides a parked record again, in place of its first time. A record of another partition goes back to its wire by reaction. */
   #redrive(doc: Doc): { readonly code: string; readonly message: string } | null {
     if (Number(doc.value_bytes) > PARKED_BYTES_MAX) return { code: 'PARKED_TRUNCATED', message: 'only the first bytes of this record were kept; send it again from its source' };
     if (doc.reason === 'FOREIGN_PARTITION') return null;
-    const input = this.context.reread({ topic: String(doc.topic), partition: Number(doc.partition), offset: Number(doc.offset), key: Buffer.from(String(doc.record_key)), value: doc.value as Buffer });
+    const value = this.#parkedValue(doc);
+    if (value === null) return { code: 'PARKED_ERASED', message: 'the key that sealed this record was destroyed; discard it' };
+    const input = this.context.reread({ topic: String(doc.topic), partition: Number(doc.partition), offset: Number(doc.offset), key: Buffer.from(String(doc.record_key)), value });
     if (input === null) return { code: 'STILL_UNREADABLE', message: 'the record can still not be decoded; discard it or register its schema' };
     const problem = input.source === 'wire' ? findStorageProblem(input.key, input.body) : null;
     if (problem !== null) return { code: problem.reason, message: problem.detail };
@@ -329,9 +355,15 @@ export class BatchRun {
     this.#decided += 1;
   }
 
+  #scopeOf(decided: Decided, key: string): SealScope {
+    const { core } = this.context;
+    return core.sealScope?.(decided, this.overlay) ?? { tenant: '', subject: `${core.log}/${key}` };
+  }
+
   #append(decided: Decided, key: string): void {
-    const accepted = this.sealer.add(decided, key);
-    this.overlay.apply(evolveAny(this.context.core, this.overlay, accepted));
+    const { core, sealing } = this.context;
+    const accepted = this.sealer.add(sealing === null ? decided : { type: decided.type, body: sealing.batch.seal(decided.body, () => this.#scopeOf(decided, key)) }, key);
+    this.overlay.apply(evolveAny(core, this.overlay, accepted));
   }
 }
 
@@ -381,7 +413,7 @@ function cursorsOf(passed: readonly StoredCursor[], items: readonly QueueItem[])
 function isCommand(input: RecordInput): boolean { return input.source === 'wire' && typeof input.body.envelope === 'object' && input.body.envelope !== null; }
 function isAboutParked(input: RecordInput): boolean { return PARKED_COMMANDS.has(input.type); }
 function isSignal(cause: unknown): boolean {
-  return cause instanceof NotLoaded || cause instanceof WantsRefresh || (cause instanceof InvariantViolation && cause.scope === 'partition');
+  return cause instanceof NotLoaded || cause instanceof KeysNotLoaded || cause instanceof WantsRefresh || (cause instanceof InvariantViolation && cause.scope === 'partition');
 }
 function textOf(value: unknown): string { return typeof value === 'string' ? value : ''; }
 function messageOf(cause: unknown): string { return cause instanceof Error ? cause.message : String(cause); }

@@ -25,5 +25,12 @@ export type { LoopEvent, LoopHealth, LoopSettings, PartitionLoopOptions } from '
 export { createServiceRuntime } from './service-runtime.js';
 export type { RuntimeHealth, ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
 export { findStorageProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';
+export { showLoaded } from './sealing/sealing.js';
+export type { Sealing, SealScope } from './sealing/sealing.js';
+export { Vault } from './sealing/vault.js';
+export type { VaultOptions } from './sealing/vault.js';
+export { scopeId } from './sealing/key-id.js';
+export { MemoryKeyStore } from './sealing/key-store.memory.js';
+export type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey } from './sealing/key-store.port.js';
 export { replayPartition } from './replay.js';
 export type { ReplayBounds, Replayed, ReplayOptions } from './replay.js';

@@ -10,6 +10,7 @@ import { ChainReader, genesisHead } from '@recourse/chain';
 import { createServiceRuntime } from './service-runtime.js';
 import type { ServiceRuntime } from './service-runtime.js';
 import type { Scheduler } from './scheduler.js';
+import type { Sealing } from './sealing/sealing.js';
 import type { LoopEvent, LoopSettings } from './partition-loop.js';
 import { accepted, facts, NOTHING } from './service-core.js';
 import type { AcceptedRecord, Doc, Outgoing, ServiceCore } from './service-core.js';
@@ -82,7 +83,7 @@ const UNHELD: Scheduler = {
   }),
 };
 
-export interface Statement { readonly ref: string; readonly id: string; readonly source?: string; readonly statedAt?: number; readonly partition?: number }
+export interface Statement { readonly ref: string; readonly id: string; readonly source?: string; readonly statedAt?: number; readonly partition?: number; readonly statement?: Doc }
 
 /** Broker, registry, database and clock; services come and go. */
 export class LoopWorld {
@@ -109,10 +110,10 @@ export class LoopWorld {
     return this;
   }
 
-  async start(name: string, core = this.core): Promise<ServiceRuntime> {
+  async start(name: string, core = this.core, sealing?: Sealing): Promise<ServiceRuntime> {
     const runtime = createServiceRuntime({
       cores: [core], kafka: this.broker.forActor(name), registry: this.registry.forActor(name), stores: this.database.forActor(name), logId: LOG_ID,
-      groupId: 'service', edgeKey: null, scheduler: UNHELD, settings: { lazyProgressMs: 20, ...this.settings }, onEvent: (event) => this.events.push({ ...event, by: name }),
+      groupId: 'service', edgeKey: null, ...(sealing === undefined ? {} : { sealing }), scheduler: UNHELD, settings: { lazyProgressMs: 20, ...this.settings }, onEvent: (event) => this.events.push({ ...event, by: name }),
     });
     this.#runtimes.set(name, runtime);
     await runtime.start();
@@ -133,8 +134,8 @@ export class LoopWorld {
 
   async state(statements: readonly Statement[]): Promise<void> {
     const producer = await this.broker.forActor('outside').wireProducer();
-    for (const { ref, id, source = 'outside', statedAt = 0 } of statements) {
-      const body = { event_id: id, tenant: 'acme', ref, run_id: null, source, statement: payload(), stated_at: statedAt };
+    for (const { ref, id, source = 'outside', statedAt = 0, statement: told = payload() } of statements) {
+      const body = { event_id: id, tenant: 'acme', ref, run_id: null, source, statement: told, stated_at: statedAt };
       await producer.send(WIRE, [{ key: Buffer.from(ref), value: this.codecs.encode(WIRE, 'AssumptionDeclared', body) }]);
     }
   }

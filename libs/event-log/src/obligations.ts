@@ -117,7 +117,7 @@ export class Obligations {
     const key = String(rows.get(PARKED_KIND, `#${id}`, id)?.record_key);
     const parked = rows.get(PARKED_KIND, key, id);
     if (record.body.resolution !== 'redriven' || parked?.reason !== 'FOREIGN_PARTITION') return [];
-    return [{ topic: String(parked.topic), key, value: parked.value as Buffer }];
+    return [{ topic: String(parked.topic), key, value: parked.value as Buffer, keyId: typeof parked.key_id === 'string' ? parked.key_id : null }];
   }
 
   async #recordsSince(seq: number, stored: ProjectedHead | null): Promise<readonly PlacedRecord[]> {

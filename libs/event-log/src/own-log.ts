@@ -207,7 +207,7 @@ export class OwnLog {
 export function acceptedOf(type: string, decoded: Doc, head: Head): AcceptedRecord {
   const body: Record<string, unknown> = {};
   for (const name of Object.keys(decoded)) if (!HEAD_FIELDS.has(name)) body[name] = decoded[name];
-  return { type, body, seq: head.seq, hash: head.hash, decidedAt: Number(decoded.decided_at ?? 0) };
+  return { type, body, seq: head.seq, hash: head.hash, prevHash: decoded.prev_hash as Buffer, decidedAt: Number(decoded.decided_at ?? 0) }; // every log record has it
 }
 
 /** Chains records one after the other; a batch is what it holds at the end. */
@@ -244,16 +244,17 @@ export class BatchSealer {
    */
   add(decided: Decided, key: string, extra?: Doc): AcceptedRecord {
     const { codecs, topic } = this.options;
-    const seq = this.#head.seq + 1;
+    const { seq: before, hash: prevHash } = this.#head;
+    const seq = before + 1;
     const stated = extra === undefined ? decided.body : { ...decided.body, ...extra };
-    const body = { ...stated, seq, prev_hash: this.#head.hash, decided_at: this.decidedAt };
+    const body = { ...stated, seq, prev_hash: prevHash, decided_at: this.decidedAt };
     const value = codecs.encode(topic, decided.type, body);
     const fingerprint = codecs.fingerprintOf(schemaIdOf(value) ?? -1);
     if (fingerprint === null) throw new InvariantViolation('own-log', `${decided.type} has no fingerprint`);
     const keyBytes = Buffer.from(key, 'utf8');
     this.#head = { seq, hash: leafHash(fingerprint, keyBytes, value.subarray(FRAME_SIZE)) };
     const read = codecs.asRead(topic, decided.type, body, HEAD_FIELDS) ?? this.#readBack(decided.type, value);
-    const accepted: AcceptedRecord = { type: decided.type, body: read, seq, hash: this.#head.hash, decidedAt: this.decidedAt };
+    const accepted: AcceptedRecord = { type: decided.type, body: read, seq, hash: this.#head.hash, prevHash, decidedAt: this.decidedAt };
     this.outgoing.push({ key: keyBytes, value });
     this.accepted.push(accepted);
     this.#bytes += value.length + keyBytes.length + 40;

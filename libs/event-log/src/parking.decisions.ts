@@ -88,12 +88,12 @@ export function parkingKey(origin: Pick<ParkedOrigin, 'topic' | 'partition' | 'o
 }
 
 /** Body of the RecordParked that sets a record aside. */
-export function parkedBody(origin: ParkedOrigin, reason: string, detail: string): Doc {
+export function parkedBody(origin: ParkedOrigin, reason: string, detail: string): Doc & { readonly value: Buffer } {
   const value = origin.value ?? Buffer.alloc(0);
   return {
     parked_id: deriveId('parked', origin.topic, origin.partition, origin.offset),
     topic: origin.topic, partition: origin.partition, offset: origin.offset,
     record_key: parkingKey(origin), reason, detail: detail.slice(0, 1_000).toWellFormed().replaceAll('\u0000', '\\0'),
-    value: value.subarray(0, PARKED_BYTES_MAX), value_sha256: Buffer.from(sha256Hex(value), 'hex'), value_bytes: value.length,
+    value: value.subarray(0, PARKED_BYTES_MAX), value_sha256: Buffer.from(sha256Hex(value), 'hex'), value_bytes: value.length, key_id: null,
   };
 }

@@ -34,8 +34,10 @@ import { Reactor } from './reactor.js';
 import { Overlay, RowCache } from './row-cache.js';
 import { Wake } from './scheduler.js';
 import type { Scheduler } from './scheduler.js';
+import { sealedUnder } from './sealing/sealing.js';
+import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { NotLoaded } from './service-core.js';
-import type { AcceptedRecord, Doc, InputSpec, RecordInput, ServiceCore } from './service-core.js';
+import type { AcceptedRecord, Doc, InputSpec, RecordInput, ServiceCore, TimerInput } from './service-core.js';
 import type { GroupAddress, PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
 import { Timers } from './timers.js';
 
@@ -73,6 +75,8 @@ export interface PartitionLoopOptions {
   readonly views: ViewSet;
   readonly scheduler: Scheduler;
   readonly edgeKey: Buffer | null;
+  /** Seals payloads; absent where the stack runs without. */
+  readonly sealing?: Sealing;
   readonly settings?: Partial<LoopSettings>;
   readonly rules?: LoopRules;
   /** The loop knows where its inputs go on: seek there and resume. */
@@ -151,7 +155,7 @@ export class PartitionLoop {
       fenced: () => { this.reset(); },
       error: (cause) => { this.#report('project', cause); },
     });
-    this.#reactor = new Reactor(kafka, codecs, scheduler, (cause) => { this.#report('react', cause); });
+    this.#reactor = new Reactor({ kafka, codecs, scheduler, ...(options.sealing === undefined ? {} : { sealing: options.sealing }), onError: (cause) => { this.#report('react', cause); } });
     this.#obligations = new Obligations(core, this.#reactor, () => new OwnLog({ ...logOptions, topic: core.log }));
     this.#derived = this.#makeDerived(logOptions);
   }
@@ -263,7 +267,7 @@ export class PartitionLoop {
       await this.#timers.load(store, this.#estimatedNow());
     }
     const guess = mayTimersRun ? this.#timers.ready(this.#estimatedNow()) : [];
-    const now = await this.#load(needsOf(this.#core, items, guess));
+    const now = await this.#load(needsOf(this.#core, items, guess, this.options.views));
     if (!this.#recovered) return null;
     const timers = mayTimersRun ? this.#timers.ready(now) : [];
     const resends = mayTimersRun ? await this.#resendsOf(now) : [];
@@ -273,15 +277,23 @@ export class PartitionLoop {
 
   async #decideAndAppend(material: BatchMaterial & { readonly now: number }): Promise<void> {
     await this.#bringViews(material.items);
-    let { items } = material;
+    await this.#bringKeys(material.items);
+    let { items, timers } = material;
     while (this.#recovered) {
-      const part = { ...material, items };
+      const part = { ...material, items, timers };
       const overlay = new Overlay(this.#cache);
       const sealer = this.#log.seal(material.now);
-      const result = await this.#decide(new BatchRun(this.#context(material.now), part, overlay, sealer));
+      const sealing = this.options.sealing?.batch(material.now) ?? null;
+      const result = await this.#decide(new BatchRun(this.#context(material.now, sealing), part, overlay, sealer));
       if (result === null) return;
-      if (result.kind === 'batch') { await this.#settle(result, part, overlay, sealer); return; }
-      items = this.#shorter(items, result.take);
+      if (result.kind === 'overfull') {
+        if (result.timers === undefined) items = this.#shorter(items, result.take);
+        else [items, timers] = [[], this.#fewer(timers, result.timers)];
+        continue;
+      }
+      const keys = await this.#settleKeys(sealing);
+      if (keys === 'reset') return;
+      if (keys === 'stand') { await this.#settle(result, part, overlay, sealer); return; }
     }
   }
 
@@ -289,13 +301,36 @@ export class PartitionLoop {
   async #decide(batch: BatchRun): Promise<Extract<BatchResult, { kind: 'batch' | 'overfull' }> | null> {
     const resets = this.#resets;
     let result = batch.run();
-    while (result.kind === 'load' || result.kind === 'refresh') {
+    while (result.kind === 'load' || result.kind === 'refresh' || result.kind === 'keys') {
       if (result.kind === 'load') await this.#load(result.groups);
+      else if (result.kind === 'keys') await this.options.sealing?.load(result.keyIds);
       else for (const name of result.views) await this.options.views.view(name).refresh();
       if (resets !== this.#resets) return null;
       result = batch.run({ areFresh: result.kind === 'refresh' });
     }
     return result;
+  }
+
+  /** Keys of what logs brought, in one question: a batch would ask for them one by one. */
+  async #bringKeys(items: readonly QueueItem[]): Promise<void> {
+    const { sealing } = this.options;
+    if (sealing === undefined) return;
+    await sealing.load(sealedUnder(items.flatMap(({ what }) => (what.kind === 'record' && what.input.source === 'log' ? [what.input.body] : []))));
+  }
+
+  /** Makes the keys of a batch durable before it is appended; `anew` when another process made one of them first. */
+  async #settleKeys(sealing: BatchSealing | null): Promise<'stand' | 'anew' | 'reset'> {
+    if (sealing === null) return 'stand';
+    const resets = this.#resets;
+    const stand = await sealing.settle();
+    if (resets !== this.#resets) return 'reset';
+    return stand ? 'stand' : 'anew';
+  }
+
+  /** Timers that are left wait for the next batch, and the inputs with them. */
+  #fewer(timers: readonly TimerInput[], fit: number): readonly TimerInput[] {
+    if (fit === 0) throw new InvariantViolation('L4', 'what one timer leads to does not fit a batch', 'partition');
+    return timers.slice(0, fit);
   }
 
   #shorter(items: readonly QueueItem[], take: number): readonly QueueItem[] {
@@ -519,10 +554,11 @@ export class PartitionLoop {
 
   // Helpers -------------------------------------------------------------------------------------------------------------
 
-  #context(now: number): BatchContext {
+  #context(now: number, sealing: BatchSealing | null): BatchContext {
     const { core, partition, partitionCountOf, views, edgeKey } = this.options;
     return {
       core, partition, partitionCountOf, views, now, edgeKey,
+      sealing: sealing === null || this.options.sealing === undefined ? null : { vault: this.options.sealing, batch: sealing },
       fullNameOf: (topic, type) => recordsOf(topic).find((name) => name.endsWith(`.${type}`)) ?? type,
       reread: (origin) => this.#reread(origin),
     };

@@ -1,7 +1,12 @@
 // The loop of one partition on memory adapters: each rule of DESIGN 3.3 as a scenario.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { GateVerdict } from '@recourse/kafka';
+import { Failure } from '@recourse/kernel';
 import { countingCore, LOG, LoopWorld, WIRE } from './loop.testing.js';
+import { MemoryKeyStore } from './sealing/key-store.memory.js';
+import type { KeyStore } from './sealing/key-store.port.js';
+import { Vault } from './sealing/vault.js';
+import type { Doc, ServiceCore } from './service-core.js';
 
 let world: LoopWorld;
 beforeEach(async () => { world = await new LoopWorld().prepare(); });
@@ -16,6 +21,11 @@ function onAppend(verdict: GateVerdict, times = 1, actor = 'a'): void {
     left -= 1;
     return verdict;
   });
+}
+/** A process's vault over a store; its secrets are of no interest. */
+function vaultOver(store: KeyStore): Vault {
+  let drawn = 0;
+  return new Vault({ store, windowMs: 86_400_000, now: () => 0, random: (size) => Buffer.alloc(size, drawn += 1) });
 }
 const settledHash = async (partition: number): Promise<string> => world.database.partition(LOG, partition).stateHash();
 const projected = async (): Promise<void> => {
@@ -159,6 +169,88 @@ describe('a durable timer', () => {
     await world.until('fired', recorded('r1:1', 'r1:timer'));
     await new Promise((resolve) => { setTimeout(resolve, 50); });
     expect(await world.statements()).toEqual(['r1:1', 'r1:timer']);
+  });
+});
+
+describe('durable timers that are due together', () => {
+  it('fire in several batches when one cannot hold what they lead to', async () => {
+    const sound = countingCore();
+    await world.start('a', { ...sound, decide: (context, input) => {
+      const decision = sound.decide(context, input);
+      return input.source === 'timer' ? { records: Array.from({ length: 3 }, () => decision.records[0] ?? { type: '', body: {} }) } : decision;
+    } });
+    const refs = Array.from({ length: 900 }, (_, n) => `r${String(n)}`);
+    await world.state(refs.map((ref) => ({ ref, id: '1', source: 'timed', statedAt: world.now + 5_000 })));
+    await world.until('told', async () => (await world.statements()).length === refs.length);
+    world.now += 6_000;
+    await world.until('all fired', async () => (await world.statements()).length === 4 * refs.length);
+    expect(world.events.filter(({ kind }) => kind === 'halted')).toEqual([]);
+  });
+});
+
+describe('a loop that seals payloads', () => {
+  const secret = 'planted';
+  const bytes = async (): Promise<string> => (await Promise.all([0, 1].map(async (partition) => JSON.stringify(await world.accepted(partition))))).join();
+  const telling = (): ServiceCore => countingCore({ decide: (context, input) => {
+    const decision = countingCore().decide(context, input);
+    return { records: decision.records.map(({ type, body }) => ({ type, body: { ...body, statement: plainly(secret) } })) };
+  } });
+  const plainly = (text: string): Doc => ({ content_type: 'text/plain', encoding: 'plain', key_id: null, body: Buffer.from(text), sha256: Buffer.alloc(32) });
+  const payloads = async (): Promise<readonly Doc[]> => (await Promise.all([0, 1].map((partition) => world.accepted(partition)))).flat().filter(({ type }) => type === 'AssumptionStated').map(({ body }) => body['statement'] as Doc);
+
+  it('appends none in the clear, under a key that the store knows', async () => {
+    const store = new MemoryKeyStore();
+    await world.start('a', telling(), vaultOver(store));
+    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r3', id: '2' }]);
+    await world.until('told', recorded('r1:1', 'r3:2'));
+    const sealed = await payloads();
+    expect(sealed.map(({ encoding }) => encoding)).toEqual(['sealed', 'sealed']);
+    expect(await store.find(sealed.map(({ key_id }) => String(key_id)))).toHaveLength(2);
+    expect(await bytes()).not.toContain(JSON.stringify([...Buffer.from(secret)]).slice(1, -1));
+  });
+
+  it('appends nothing while the key store does not answer, and goes on when it does', async () => {
+    const store = new MemoryKeyStore();
+    let isDown = true;
+    const ensure: KeyStore['ensure'] = (wanted) => (isDown ? Promise.reject(new Failure('KEY_STORE_UNAVAILABLE', 'down')) : store.ensure(wanted));
+    await world.start('a', telling(), vaultOver({ ensure, find: (ids) => store.find(ids), destroy: (erasure) => store.destroy(erasure), close: () => store.close() }));
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('an error', () => Promise.resolve(world.events.some((event) => event.kind === 'error' && String(event.cause).includes('KEY_STORE_UNAVAILABLE'))));
+    expect(await world.statements()).toEqual([]);
+    isDown = false;
+    await world.until('told', recorded('r1:1'));
+  });
+
+  it('hands deciders what is sealed in rows in the clear, and puts it back as it was', async () => {
+    const seen: unknown[] = [];
+    const core = countingCore();
+    const keeping = countingCore({
+      decide: (context, input) => {
+        const kept = input.source === 'timer' ? undefined : context.state.get('count', input.key, 'count')?.['statement'] as Doc | undefined;
+        if (kept !== undefined) seen.push(String(kept['body']));
+        return { records: core.decide(context, input).records.map(({ type, body }) => ({ type, body: { ...body, statement: kept ?? plainly(secret) } })) };
+      },
+      evolve: (state, record) => core.evolve(state, record).map((change) => (change.op === 'put' ? { op: 'put', row: { ...change.row, doc: { ...change.row.doc, statement: record.body['statement'] } } } : change)),
+    });
+    await world.start('a', keeping, vaultOver(new MemoryKeyStore()));
+    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }]);
+    await world.until('both told', recorded('r1:1', 'r1:2'));
+    expect(seen).toContain(secret);
+    const [first, second] = await payloads();
+    expect(second).toEqual(first);
+  });
+
+  it('believes no wire that says something is sealed', async () => {
+    const opened: unknown[] = [];
+    const store = new MemoryKeyStore();
+    const vault = vaultOver(store);
+    const batch = vault.batch(0);
+    const theirs = batch.seal({ statement: plainly(secret) }, () => ({ tenant: 'globex', subject: 'them' }))['statement'] as Doc;
+    await batch.settle();
+    await world.start('a', countingCore({ decide: (context, input) => { if (input.source === 'wire') opened.push((input.body['statement'] as Doc)['encoding']); return countingCore().decide(context, input); } }), vault);
+    await world.state([{ ref: 'r1', id: '1', statement: theirs }]);
+    await world.until('told', recorded('r1:1'));
+    expect(new Set(opened)).toEqual(new Set(['sealed']));
   });
 });
 

@@ -9,19 +9,30 @@ import { Failure } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import type { Kafka, WireProducer } from '@recourse/kafka';
 import { backoffMs } from './loop.decisions.js';
+import { openLoaded, sealedUnder } from './sealing/sealing.js';
+import type { Sealing } from './sealing/sealing.js';
 import type { Scheduler } from './scheduler.js';
 import { Wake } from './scheduler.js';
-import type { Outgoing } from './service-core.js';
+import type { Doc, Outgoing } from './service-core.js';
 
 /** Tries, over some seconds: a broker that has just started may not know its topics yet. */
 const NOWHERE_TRIES_MAX = 8;
 
 /** A message as bytes, for records that go back to the wire they came from. */
-export interface RawMessage { readonly topic: string; readonly key: string; readonly value: Buffer }
+export interface RawMessage { readonly topic: string; readonly key: string; readonly value: Buffer; /** Key that seals the value; null when it is in the clear. */ readonly keyId: string | null }
 
 export interface Reaction {
   readonly seq: number;
   readonly messages: readonly (Outgoing | RawMessage)[];
+}
+
+export interface ReactorOptions {
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  readonly scheduler: Scheduler;
+  /** Opens what leaves: wires carry payloads in the clear. */
+  readonly sealing?: Sealing;
+  readonly onError: (cause: unknown) => void;
 }
 
 export class Reactor {
@@ -37,9 +48,7 @@ export class Reactor {
   reactedSeq = 0;
   sent = 0;
 
-  constructor(private readonly kafka: Kafka, private readonly codecs: Codecs, private readonly scheduler: Scheduler, private readonly onError: (cause: unknown) => void) {
-    this.#wake = new Wake(scheduler);
-  }
+  constructor(private readonly options: ReactorOptions) { this.#wake = new Wake(options.scheduler); }
 
   start(): void { this.#running ??= this.#run(); }
 
@@ -80,10 +89,10 @@ export class Reactor {
         this.reactedSeq = Math.max(this.reactedSeq, next.seq);
         this.#skipEmpty();
       } catch (cause) {
-        this.onError(cause);
+        this.options.onError(cause);
         failures += 1;
         await this.#dropProducer();
-        await this.scheduler.sleep(backoffMs(failures));
+        await this.options.scheduler.sleep(backoffMs(failures));
       }
     }
   }
@@ -99,37 +108,57 @@ export class Reactor {
         this.#missing.delete(message.topic);
         return;
       } catch (cause) {
+        if (cause instanceof Failure && cause.code === 'KEY_DESTROYED') { this.options.onError(cause); return; }
         if (!isNowhere(cause)) throw cause;
         if (this.#stopped) return;
         if (tries >= NOWHERE_TRIES_MAX || this.#missing.has(message.topic)) {
           this.#missing.add(message.topic);
-          this.onError(new Failure('TOPIC_MISSING', `a message to ${message.topic} is lost: there is no such topic`, { cause }));
+          this.options.onError(new Failure('TOPIC_MISSING', `a message to ${message.topic} is lost: there is no such topic`, { cause }));
           return;
         }
       }
-      await this.scheduler.sleep(backoffMs(tries));
+      await this.options.scheduler.sleep(backoffMs(tries));
     }
   }
 
   async #send(message: Outgoing | RawMessage): Promise<void> {
-    this.#producer ??= await this.kafka.wireProducer();
-    const value = 'value' in message ? message.value : await this.#encode(message);
+    this.#producer ??= await this.options.kafka.wireProducer();
+    const value = 'value' in message ? await this.#openedBytes(message) : await this.#encode(message);
     await this.#producer.send(message.topic, [{ key: Buffer.from(message.key, 'utf8'), value }]);
     this.sent += 1;
   }
 
   async #encode(message: Outgoing): Promise<Buffer> {
     if (!this.#prepared.has(message.topic)) {
-      await this.codecs.prepareWriter(message.topic);
+      await this.options.codecs.prepareWriter(message.topic);
       this.#prepared.add(message.topic);
     }
-    return this.codecs.encode(message.topic, message.type.slice(message.type.lastIndexOf('.') + 1), message.body);
+    return this.options.codecs.encode(message.topic, message.type.slice(message.type.lastIndexOf('.') + 1), await this.#opened(message));
+  }
+
+  /** Errors: Failure(KEY_DESTROYED) when what it carries was erased: nobody can act upon it. */
+  async #opened({ topic, body }: Outgoing): Promise<Doc> {
+    const { sealing } = this.options;
+    if (sealing === undefined) return body;
+    const opened = await openLoaded(sealing, body);
+    const erased = sealedUnder(opened);
+    if (erased.length > 0) throw new Failure('KEY_DESTROYED', `a message to ${topic} holds data that was erased with ${erased.join(', ')}`);
+    return opened;
+  }
+
+  async #openedBytes({ topic, value, keyId }: RawMessage): Promise<Buffer> {
+    const { sealing } = this.options;
+    if (keyId === null || sealing === undefined) return value;
+    await sealing.load([keyId]);
+    const opened = sealing.openBytes(keyId, value);
+    if (opened === null) throw new Failure('KEY_DESTROYED', `a record for ${topic} was erased with ${keyId}`);
+    return opened;
   }
 
   async #dropProducer(): Promise<void> {
     const producer = this.#producer;
     this.#producer = null;
-    try { await producer?.close(); } catch (cause) { if (!(cause instanceof Failure)) this.onError(cause); }
+    try { await producer?.close(); } catch (cause) { if (!(cause instanceof Failure)) this.options.onError(cause); }
   }
 }
 

@@ -7,7 +7,7 @@ import type { RawMessage } from './reactor.js';
 
 const TOPIC = 'recourse.tool-requests.payments';
 const NOWHERE = 'recourse.tool-requests.nobody';
-const message = (topic: string, value: string): RawMessage => ({ topic, key: 'run-1', value: Buffer.from(value) });
+const message = (topic: string, value: string): RawMessage => ({ topic, key: 'run-1', value: Buffer.from(value), keyId: null });
 
 async function until(holds: () => boolean): Promise<void> {
   for (let turn = 0; turn < 500 && !holds(); turn += 1) await new Promise((resolve) => { setImmediate(resolve); });
@@ -27,7 +27,7 @@ describe('a message for which there is no topic', () => {
     broker = new MemoryBroker({});
     broker.ensureTopics([{ name: TOPIC, partitions: 1 }]);
     const scheduler = { now: () => 0, sleep: (ms: number, wake?: Promise<void>) => { if (wake) return wake; waits.push(ms); return Promise.resolve(); } };
-    reactor = new Reactor(broker.forActor('spec'), new LoopWorld().codecs, scheduler, (cause) => { errors.push(cause); });
+    reactor = new Reactor({ kafka: broker.forActor('spec'), codecs: new LoopWorld().codecs, scheduler, onError: (cause) => { errors.push(cause); } });
     reactor.start();
   });
   afterEach(() => reactor.stop());

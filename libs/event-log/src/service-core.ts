@@ -8,6 +8,8 @@
 //   C2. evolve depends on the record and on rows that earlier records made; never on views, input or time.
 //   C3. Rows are plain readonly data (text, numbers, booleans, null, Buffer, lists, objects); numbers are safe integers.
 
+import type { SealScope } from './sealing/sealing.js';
+
 /** Plain readonly data; bytes are Buffers. */
 export type Doc = Readonly<Record<string, unknown>>;
 
@@ -61,6 +63,8 @@ export interface AcceptedRecord {
   readonly body: Doc;
   readonly seq: number;
   readonly hash: Buffer;
+  /** Hash of the accepted record before it; the genesis hash for the first. */
+  readonly prevHash: Buffer;
   /** Epoch milliseconds of database time. */
   readonly decidedAt: number;
 }
@@ -189,8 +193,10 @@ export interface ServiceCore {
   readonly kinds: readonly KindSpec[];
   /** Record key of a decided record: the aggregate it is about. */
   readonly keyOf: (record: Decided) => string;
-  /** Groups decide will read for this input; a hint that saves a second try. */
-  readonly needs: (input: Input) => readonly { readonly kind: string; readonly group: string }[];
+  /** Whose data the payloads of a decided record are; they are sealed under a key of that subject (DESIGN section 4). Default: the record key's. */
+  readonly sealScope?: (record: Decided, state: StateView) => SealScope;
+  /** Groups that deciding this input and its records will touch, as far as the views say it; a hint that saves a second try. */
+  readonly needs: (input: Input, views: Views) => readonly { readonly kind: string; readonly group: string }[];
   readonly decide: (context: DecideContext, input: Input) => Decision;
   readonly evolve: (state: StateView, record: AcceptedRecord) => readonly Change[];
   /** Messages an accepted record sends. Pure function of the record. */

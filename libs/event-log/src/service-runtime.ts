@@ -17,6 +17,7 @@ import { PartitionLoop } from './partition-loop.js';
 import type { LoopEvent, LoopHealth, LoopSettings } from './partition-loop.js';
 import { systemScheduler } from './scheduler.js';
 import type { Scheduler } from './scheduler.js';
+import type { Sealing } from './sealing/sealing.js';
 import type { ServiceCore, ViewSpec } from './service-core.js';
 import type { StoreFactory } from './store.port.js';
 
@@ -33,6 +34,8 @@ export interface ServiceRuntimeOptions {
   readonly scheduler?: Scheduler;
   /** Key of the edges that sign commands; null where the stack runs without, and says so. */
   readonly edgeKey: Buffer | null;
+  /** Seals payloads on their way into logs; absent where the stack runs without. */
+  readonly sealing?: Sealing;
   readonly settings?: Partial<LoopSettings>;
   readonly rules?: LoopRules;
   readonly sessionTimeoutMs?: number;
@@ -217,12 +220,13 @@ class Runtime implements ServiceRuntime {
   }
 
   #makeLoop(core: ServiceCore, partition: number): PartitionLoop {
-    const { kafka, logId, stores, edgeKey, settings, rules, onEvent } = this.options;
+    const { kafka, logId, stores, edgeKey, sealing, settings, rules, onEvent } = this.options;
     const loop: PartitionLoop = new PartitionLoop({
       core, partition, kafka, logId, edgeKey, codecs: this.#codecs, views: this.#views, scheduler: this.#scheduler,
       partitionCountOf: (topic) => this.#count(topic),
       store: stores.partition(core.log, partition),
       ...(core.derived === undefined ? {} : { derivedStore: stores.partition(core.derived.topic, partition) }),
+      ...(sealing === undefined ? {} : { sealing }),
       ...(settings === undefined ? {} : { settings }),
       ...(rules === undefined ? {} : { rules }),
       onPositioned: () => { this.#position(loop.inputPartitions()); },

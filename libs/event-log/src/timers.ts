@@ -4,10 +4,12 @@ import type { PartitionStore } from './store.port.js';
 
 /** How far ahead due rows are kept in memory, milliseconds of database time. */
 export const HORIZON_MS = 120_000;
-/** Timers taken from the store at a time. */
+/** Timers taken from the store at a time; more are fetched once half of them are left. */
 const LOAD_MAX = 5_000;
 /** Timers of one batch. */
 const FIRE_MAX = 200;
+
+interface Waiting { readonly waiting: number; readonly next: number | null }
 
 const NONE: readonly TimerInput[] = [];
 
@@ -18,14 +20,14 @@ export class Timers {
   #spent = new Map<string, number>();
   #horizon = -Infinity;
   #complete = true;
-  /** Earliest time something comes due; undefined when that has to be looked up. */
-  #next: number | null | undefined;
+  /** What waits to fire, and when the first of it does; undefined when that has to be looked up. */
+  #waiting: Waiting | undefined;
 
-  clear(): void { this.#due.clear(); this.#spent.clear(); this.#horizon = -Infinity; this.#next = undefined; }
+  clear(): void { this.#due.clear(); this.#spent.clear(); this.#horizon = -Infinity; this.#waiting = undefined; }
 
   /** Follows the changes of an accepted batch. */
   apply(changes: readonly Change[]): void {
-    this.#next = undefined;
+    this.#waiting = undefined;
     for (const change of changes) {
       const address = change.op === 'put' ? change.row : change.address;
       const id = idOf(address);
@@ -37,7 +39,7 @@ export class Timers {
   }
 
   /** Asks the store for what comes due, when the horizon is near. Call only when the store is as new as memory. */
-  needsLoad(now: number): boolean { return now + HORIZON_MS / 2 > this.#horizon || !this.#complete; }
+  needsLoad(now: number): boolean { return this.#complete ? now + HORIZON_MS / 2 > this.#horizon : this.#survey().waiting < LOAD_MAX / 2; }
 
   async load(store: PartitionStore, now: number): Promise<void> {
     const until = now + HORIZON_MS;
@@ -46,9 +48,10 @@ export class Timers {
       const id = idOf(address);
       if (!this.#due.has(id)) this.#due.set(id, { source: 'timer', address, dueAt });
     }
-    this.#next = undefined;
+    this.#waiting = undefined;
     this.#complete = found.length < LOAD_MAX;
-    this.#horizon = this.#complete ? until : Math.max(this.#horizon, found[found.length - 1]?.dueAt ?? until);
+    // Of the last instant that was fetched others may be left in the store: what is at hand for certain ends before it.
+    this.#horizon = this.#complete ? until : Math.max(this.#horizon, (found[found.length - 1]?.dueAt ?? until) - 1);
   }
 
   /** Timers whose time has come, earliest first. */
@@ -62,19 +65,23 @@ export class Timers {
 
   /** A timer that fired and changed nothing does not fire again until its row changes. */
   spend(timers: readonly TimerInput[]): void {
-    if (timers.length > 0) this.#next = undefined;
+    if (timers.length > 0) this.#waiting = undefined;
     for (const timer of timers) this.#spent.set(idOf(timer.address), timer.dueAt);
   }
 
   /** Earliest time something comes due, or null. */
-  next(): number | null {
-    if (this.#next === undefined) this.#next = this.#earliest();
-    return this.#next;
-  }
+  next(): number | null { return this.#survey().next; }
 
-  #earliest(): number | null {
+  #survey(): Waiting {
+    if (this.#waiting !== undefined) return this.#waiting;
     let next: number | null = null;
-    for (const [id, { dueAt }] of this.#due) if (this.#spent.get(id) !== dueAt && (next === null || dueAt < next)) next = dueAt;
-    return next;
+    let waiting = 0;
+    for (const [id, { dueAt }] of this.#due) {
+      if (this.#spent.get(id) === dueAt) continue;
+      waiting += 1;
+      if (next === null || dueAt < next) next = dueAt;
+    }
+    this.#waiting = { waiting, next };
+    return this.#waiting;
   }
 }

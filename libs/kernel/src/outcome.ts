@@ -37,6 +37,8 @@ export const FAILURES = {
   UNKNOWN_SCHEMA: { retry: 'backoff', httpStatus: 503, summary: 'A record of a log names a schema the registry does not know; the reader waits and never skips it.' },
   REGISTRY_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The schema registry does not answer.' },
   DATABASE_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The database does not answer; nothing is compensated or debited meanwhile.' },
+  KEY_STORE_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The key store does not answer; nothing that holds data of people is recorded or opened meanwhile.' },
+  KEY_DESTROYED: { retry: 'never', httpStatus: 410, summary: 'The key that sealed this data was destroyed: it is erased, for good.' },
   BROKER_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'No Kafka broker answers.' },
   CLOCK_BEHIND: { retry: 'backoff', httpStatus: 503, summary: 'Database time is behind the chain by more than the margin; nothing is decided until it has caught up.' },
   PROJECTION_FENCED: { retry: 'backoff', httpStatus: 503, summary: 'The projection head was moved by another owner; the loop reloads.' },

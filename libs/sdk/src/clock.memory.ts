@@ -3,6 +3,7 @@ import type { Clock } from './clock.port.js';
 
 interface Sleeper { readonly dueAt: number; readonly wakeUp: () => void }
 
+/** A clock that stands until it is told to go on. For specs. */
 export class ManualClock implements Clock {
   private sleepers: Sleeper[] = [];
 

@@ -7,6 +7,7 @@
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 
+/** What makes two calls the same effect. */
 export interface EffectIdentity {
   readonly step: string;
   readonly capability: string;

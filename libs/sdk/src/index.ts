@@ -18,6 +18,8 @@ export { guardCompensation } from './guard/compensation.js';
 export type { CompensationOptions } from './guard/compensation.js';
 export { ERROR_KINDS, verdictFor } from './guard/verdict.decisions.js';
 export type { ErrorKind, ToolError, ToolVerdict } from './guard/verdict.decisions.js';
+export { COMPENSATION_ACTIONS, directiveFor, PLAYBOOK } from '@recourse/contract';
+export type { CompensationAction, Directive, FailedCall, Playbook } from '@recourse/contract';
 export type { ApprovalAnswer, ApprovalRequest, Approvals } from './guard/approval.port.js';
 export { HttpApprovals } from './guard/approval.http.js';
 export { MemoryApprovals } from './guard/approval.memory.js';

@@ -6,12 +6,15 @@
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Statement } from './producer/producer.js';
 
+/** The parts of a release tuple, in their order (D63). */
 export const RELEASE_PARTS = ['prompt', 'model', 'policy', 'tools', 'context', 'eval', 'memory'] as const;
+/** Name of a part of a release tuple. */
 export type ReleasePart = (typeof RELEASE_PARTS)[number];
 
 /** Version or digest of each part. Source: requirement D63. */
 export type ReleaseTuple = { readonly [Part in ReleasePart]: string };
 
+/** One part in which two releases differ. */
 export interface ReleaseDifference { readonly part: ReleasePart; readonly from: string; readonly to: string }
 
 /** The tuple alone, in the order of its parts; what else an object carries is left out. */

@@ -2,13 +2,14 @@
 //
 // Boundary: the only place where real parts meet: Kafka, registry, PostgreSQL, HTTP. Everything else takes ports.
 import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
 import type { Provider, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
-import { createServiceRuntime, PARKED_KIND, withCommonKinds } from '@recourse/event-log';
-import type { ServiceCore } from '@recourse/event-log';
+import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
+import type { Sealing, ServiceCore } from '@recourse/event-log';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
@@ -19,13 +20,14 @@ import { createAuthenticate } from './edge/authenticate.js';
 import { CommandEdge } from './edge/command-edge.js';
 import { EventLogTransport } from './event-log.transport.js';
 import { serveDocs } from './inbound/http/docs.js';
+import { PostgresKeyStore } from './outbound/postgres-key-store.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
 import type { ProjectedLog, ProjectedView } from './outbound/postgres-schema.js';
 import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { gauge, tell } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
-import { databaseUrlOf, jwksOf } from './service-config.js';
+import { databaseUrlOf, jwksOf, keyStoreUrlOf } from './service-config.js';
 import type { ServiceConfig } from './service-config.js';
 import type { ServiceContext, ServiceDefinition } from './service-context.js';
 import { ServiceHost } from './service-host.js';
@@ -98,9 +100,11 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
   });
   const registry = createSchemaRegistry({ url: config.registryUrl });
   const shapes = spec.cores(() => 1);
+  const keys = new PostgresKeyStore({ url: keyStoreUrlOf(config) });
+  const sealing = new Vault({ store: keys, windowMs: config.sealWindowMs, now: () => performance.now(), random: randomBytes });
   const host = new ServiceHost({
     openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(shapes, spec.views)),
-    createRuntime: async (database) => runtimeOf({ config, spec, kafka, registry, metrics, logger, counts: await countsOf(kafka, shapes) }, database),
+    createRuntime: async (database) => runtimeOf({ config, spec, kafka, registry, sealing, metrics, logger, counts: await countsOf(kafka, shapes) }, database),
     logger,
   });
   const edge = new CommandEdge({
@@ -112,11 +116,12 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
   const context: ServiceContext = {
     definition: { name: spec.name, cores: shapes, commandTopic: spec.commandTopic, commandLog: spec.commandLog },
     host, edge, projection, metrics,
+    keys: { destroy: async (erasure) => { const count = await keys.destroy(erasure); sealing.forget(); return count; } }, shown: (docs) => showLoaded(sealing, docs),
     authenticate: createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) }),
     partitionCount,
     onError: (error) => { logger.error({ err: error }, 'a request failed'); },
   };
-  return { context, host, stop: async () => { await edge.close(); await projection.close(); await host.stop(); } };
+  return { context, host, stop: async () => { await edge.close(); await projection.close(); await host.stop(); await keys.close(); } };
 }
 
 interface RuntimeParts {
@@ -124,15 +129,16 @@ interface RuntimeParts {
   readonly spec: ServiceSpec;
   readonly kafka: Kafka;
   readonly registry: SchemaRegistry;
+  readonly sealing: Sealing;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly counts: ReadonlyMap<string, number>;
 }
 
-function runtimeOf({ config, spec, kafka, registry, metrics, logger, counts }: RuntimeParts, database: ServiceDatabase): RunningService {
+function runtimeOf({ config, spec, kafka, registry, sealing, metrics, logger, counts }: RuntimeParts, database: ServiceDatabase): RunningService {
   const cores = spec.cores((topic) => countOf(counts, topic));
   const runtime = createServiceRuntime({
-    cores, kafka: measuredKafka(kafka, metrics), registry, stores: measuredStores(database, metrics), logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey,
+    cores, kafka: measuredKafka(kafka, metrics), registry, stores: measuredStores(database, metrics), logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey, sealing,
     sessionTimeoutMs: config.sessionTimeoutMs, onEvent: (event) => { tell(event, metrics, logger); },
   });
   const standing = new StandingGauges({

@@ -10,6 +10,9 @@ export const SERVICE_CONFIG = {
   logId: text('RECOURSE_LOG_ID', { doc: 'Id of this deployment\'s logs; every genesis hash commits to it, so it never changes.' }),
   databaseUrl: url('RECOURSE_DATABASE_URL', { doc: 'The service\'s own database, with its own role.', protocols: ['postgres:', 'postgresql:'] }),
   databasePassword: optional(passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password of the role, when the address has none.' })),
+  keyStoreUrl: url('RECOURSE_KEY_STORE_URL', { doc: 'Database of the keys that seal payloads, apart from every service\'s own.', protocols: ['postgres:', 'postgresql:'] }),
+  keyStorePassword: optional(passwordFile('RECOURSE_KEY_STORE_PASSWORD_FILE', { doc: 'Password for the key store, when the address has none.' })),
+  sealWindowMs: integer('RECOURSE_SEAL_WINDOW_MS', { doc: 'Length of a retention window: what was recorded of a subject within one is erased together.', min: 60_000, max: 400 * 86_400_000, unit: 'milliseconds', fallback: '2592000000' }),
   httpHost: text('RECOURSE_HTTP_HOST', { doc: 'Address the HTTP edge listens on.', fallback: '127.0.0.1' }),
   httpPort: port('RECOURSE_HTTP_PORT', { doc: 'Port the HTTP edge listens on.' }),
   jwksFile: optional(text('RECOURSE_JWKS_FILE', { doc: 'Public keys of the token issuer, as a file. Exactly one of file and address.' })),
@@ -33,8 +36,17 @@ export function jwksOf({ jwksFile, jwksUrl }: Pick<ServiceConfig, 'jwksFile' | '
 
 /** The address with the password of the file, when there is one. */
 export function databaseUrlOf({ databaseUrl, databasePassword }: Pick<ServiceConfig, 'databaseUrl' | 'databasePassword'>): string {
-  if (databasePassword === undefined) return databaseUrl;
-  const address = new URL(databaseUrl);
-  address.password = encodeURIComponent(databasePassword);
+  return withPassword(databaseUrl, databasePassword);
+}
+
+/** Address of the key store, with its password. */
+export function keyStoreUrlOf({ keyStoreUrl, keyStorePassword }: Pick<ServiceConfig, 'keyStoreUrl' | 'keyStorePassword'>): string {
+  return withPassword(keyStoreUrl, keyStorePassword);
+}
+
+function withPassword(url: string, password: string | undefined): string {
+  if (password === undefined) return url;
+  const address = new URL(url);
+  address.password = encodeURIComponent(password);
   return address.toString();
 }

@@ -1,5 +1,5 @@
 // What controllers get: one token with the parts of the service.
-import type { ServiceCore } from '@recourse/event-log';
+import type { Doc, KeyStore, ServiceCore } from '@recourse/event-log';
 import type { Metrics } from '@recourse/telemetry';
 import type { Authenticate } from './edge/authenticate.js';
 import type { CommandEdge } from './edge/command-edge.js';
@@ -24,6 +24,10 @@ export interface ServiceContext {
   readonly projection: Pick<ProjectionEnd, 'isReached'>;
   readonly authenticate: Authenticate;
   readonly metrics: Metrics;
+  /** Destroys what seals the data of a subject or a window. */
+  readonly keys: Pick<KeyStore, 'destroy'>;
+  /** Docs of the projection with what their sealed payloads hold, for who may see them. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+  readonly shown: (docs: readonly Doc[]) => Promise<readonly Doc[]>;
   /** Partition count of a log; asked once. */
   readonly partitionCount: (topic: string) => Promise<number>;
   readonly onError: (error: unknown) => void;

@@ -151,7 +151,7 @@ export class CoreHarness {
   }
 
   private decide(input: Input, now: number, viewsFresh: boolean): Decision {
-    const run = (fresh: boolean): Decision => this.coldly(this.core.needs(input), (state) => this.core.decide(this.context(state, now, fresh), input));
+    const run = (fresh: boolean): Decision => this.coldly(this.core.needs(input, { view: (name) => this.viewNamed(name) }), (state) => this.core.decide(this.context(state, now, fresh), input));
     const decision = deepFreeze(run(viewsFresh));
     if (decision.refresh !== undefined && decision.records.length > 0) throw new Error('a refresh carries no records');
     return decision;
@@ -170,7 +170,7 @@ export class CoreHarness {
 
   private accept(record: Decided): AcceptedRecord {
     const seq = this.accepted.length + 1;
-    const accepted = deepFreeze<AcceptedRecord>({ ...record, seq, hash: fakeHash(this.core.log, seq, record.body), decidedAt: this.now });
+    const accepted = deepFreeze<AcceptedRecord>({ ...record, seq, hash: fakeHash(this.core.log, seq, record.body), prevHash: this.accepted.at(-1)?.hash ?? Buffer.alloc(32), decidedAt: this.now });
     this.keyOf(record);
     this.accepted.push(accepted);
     this.evolve(accepted);

@@ -28,7 +28,7 @@ export class MemoryView implements BroadcastView {
     const partition = this.partitioner(key);
     const seq = (this.ends.get(partition) ?? 0) + 1;
     this.ends.set(partition, seq);
-    const accepted: AcceptedRecord = deepFreeze({ ...record, seq, hash: fakeHash(this.spec.topic, partition, seq, record.body), decidedAt });
+    const accepted: AcceptedRecord = deepFreeze({ ...record, seq, hash: fakeHash(this.spec.topic, partition, seq, record.body), prevHash: Buffer.alloc(32), decidedAt });
     this.waiting.push({ partition, record: accepted });
     return logged(this.spec.topic, record.type, record.body, seq, { key, partition, offset: seq - 1, hash: accepted.hash });
   }

@@ -1,111 +1,142 @@
-// ingest: executions to ledger rows.
+// ingest, ingest-full: executions to ledger rows.
 //
 // Ours: preloaded ToolExecuted of two partitions go through the ledger's production loop (decide, append to the mutations
-// log, project) into one row each, from the first fetch to the last commit; two connections write. Raw: the very same rows
+// log, project) into its rows, from the first fetch to the last commit; two connections write. Raw: the very same rows
 // go from memory into the same, empty tables by COPY and merge, on two connections. In turns, each on an empty database.
-import { partitionForKey } from '@recourse/kafka';
-import type { OutgoingRecord } from '@recourse/kafka';
+import type { ToolExecuted } from '@recourse/messages';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
-import { execution } from './executions.js';
+import { root } from '../../../scripts/lib/paths.mjs';
+import { execution, fullExecution, withWindow } from './executions.js';
+import type { Registered } from './executions.js';
 import { emptyTopics, freshDatabase, freshLogId, makeTopics, PARTITIONS, prepareWriters, say, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import type { IngestAnswer, IngestTask } from './ingest-service.main.js';
 import type { MergeAnswer, MergeTask } from './ingest-merge.main.js';
-import type { Measured } from './report.js';
+import { CONTRACTS_TOPIC, EXECUTIONS_TOPIC, LEDGER_LOGS, LEDGER_TOPICS, lengthOf, preload, register } from './preload.js';
+import type { Measured, Numbers } from './report.js';
 import { interleaved, rateOf, sum } from './rounds.js';
 import { answerOf } from './worker-process.js';
 
-const WIRE = 'recourse.tool-executions';
-const LOGS = ['recourse.mutations', 'recourse.assumptions', 'recourse.rollback-notifications'];
-const PRELOAD_BATCH = 1_000;
 /** Rows the projector writes in one transaction when it has more to do than it can. */
 const ROWS_PER_MERGE = 10_000;
+/** Windows that stay open whatever the bench takes, milliseconds. */
+const WEEK_MS = 604_800_000;
 
 export interface IngestSize { readonly rounds: number; readonly executions: number }
-export const INGEST_FULL: IngestSize = { rounds: 2, executions: 1_000_000 };
+export const INGEST: IngestSize = { rounds: 2, executions: 1_000_000 };
 export const INGEST_QUICK: IngestSize = { rounds: 2, executions: 100_000 };
+export const INGEST_FULL: IngestSize = { rounds: 2, executions: 300_000 };
+export const INGEST_FULL_QUICK: IngestSize = { rounds: 2, executions: 40_000 };
 
-interface Round extends IngestAnswer { readonly done: number; readonly rows: number; readonly distinct: number; readonly logged: number }
+/** What is ingested, and what it becomes. */
+interface Shape {
+  readonly prefix: string;
+  readonly of: (index: number) => ToolExecuted;
+  readonly contract: Registered | null;
+  /** Payloads are sealed on their way into the log. */
+  readonly isSealed: boolean;
+  /** Rows of one execution by table of the mutations log. */
+  readonly tables: Readonly<Record<string, number>>;
+}
 
-export async function benchIngest({ rounds, executions }: IngestSize): Promise<Measured> {
-  return withStack(async (bench) => {
-    await makeTopics(bench);
-    await emptyTopics(bench, [WIRE]);
-    await prepareWriters(bench, WIRE, ...LOGS, 'recourse.assumption-events', 'recourse.contracts', 'recourse.recoveries', 'recourse.ledger-commands');
-    await preload(bench, executions);
+/** What a table holds after a round. */
+interface Content { readonly rows: number; readonly distinct: number; readonly hash: string }
+type Contents = Readonly<Record<string, Content>>;
+
+interface Ours extends IngestAnswer { readonly done: number; readonly contents: Contents; readonly logged: number }
+interface Raw extends MergeAnswer { readonly done: number; readonly contents: Contents }
+
+/** The least there is to record: no contract, no refs, one row. */
+export function benchIngest(size: IngestSize): Promise<Measured> {
+  return bench({ prefix: 'ingest', of: execution, contract: null, isSealed: false, tables: { mutation: 1 } }, size);
+}
+
+/**
+ * What a user sends: a contract, an assumption, a parent, payloads that the ledger seals.
+ *
+ * Shape:  four rows: the mutation, and a binding for the assumption, for the parent, and for the event that closes its window.
+ */
+export function benchIngestFull(size: IngestSize): Promise<Measured> {
+  const contract = withWindow(readFileSync(join(root, 'examples', 'contracts', 'payments.issue_refund.json'), 'utf8'), WEEK_MS);
+  const committedAt = Date.now();
+  return bench({ prefix: 'ingest_full', of: (index) => fullExecution(index, contract, committedAt), contract, isSealed: true, tables: { mutation: 1, binding: 3 } }, size);
+}
+
+async function bench(shape: Shape, { rounds, executions }: IngestSize): Promise<Measured> {
+  return withStack(async (stack) => {
+    await makeTopics(stack);
+    await emptyTopics(stack, [EXECUTIONS_TOPIC]);
+    await prepareWriters(stack, ...LEDGER_TOPICS);
+    await preload(stack, executions, shape.of);
     let source = '';
     const measured = await interleaved(rounds, {
       ours: async (round) => {
         say(`round ${String(round + 1)} of ${String(rounds)}: ingest`);
-        const database = await freshDatabase(bench, 'ingest');
-        const result = await ingestRound(bench, database.url, executions);
-        source = database.url;
+        const { url } = await freshDatabase(stack, 'ingest');
+        const result = await ingestRound(stack, shape, url, executions);
+        source = url;
         say(`  ${String(Math.round((executions / result.ms) * 1_000))} executions/s`);
         return result;
       },
       raw: async (round) => {
         say(`round ${String(round + 1)} of ${String(rounds)}: merge`);
-        const result = await mergeRound(bench, source);
-        say(`  ${String(Math.round((result.rows / result.ms) * 1_000))} rows/s`);
-        return { ...result, done: result.rows };
+        const result = await mergeRound(stack, shape, source, executions);
+        say(`  rows of ${String(Math.round((executions / result.ms) * 1_000))} executions/s`);
+        return result;
       },
     });
-    return measuredOf(measured, executions, rounds);
+    return measuredOf(shape, measured, executions, rounds);
   });
 }
 
-function measuredOf({ ours, raw }: { readonly ours: readonly Round[]; readonly raw: readonly (MergeAnswer & { readonly done: number })[] }, executions: number, rounds: number): Measured {
-  const total = executions * rounds;
-  const perExecution = (pick: (round: Round) => number): number => sum(ours.map(pick)) / total;
-  return {
-    figures: { ingest_per_s: rateOf(ours), ingest_merge_per_s: rateOf(raw), ingest_cpu_us_per_execution: perExecution(({ cpuMs }) => cpuMs * 1_000) },
-    ratios: { ingest_vs_merge: rateOf(ours) / rateOf(raw) },
+function measuredOf({ prefix, tables }: Shape, { ours, raw }: { readonly ours: readonly Ours[]; readonly raw: readonly Raw[] }, executions: number, rounds: number): Measured {
+  const perExecution = (pick: (round: Ours) => number): number => sum(ours.map(pick)) / (executions * rounds);
+  const rows = sum(Object.values(tables));
+  const isWhole = ({ contents }: Ours | Raw): boolean => Object.entries(tables).every(([table, count]) => contents[table]?.rows === count * executions);
+  const isDistinct = ({ contents }: Ours | Raw): boolean => Object.values(contents).every((content) => content.distinct === content.rows);
+  return named(prefix, {
+    figures: { per_s: rateOf(ours), merge_per_s: rateOf(raw), cpu_us_per_execution: perExecution(({ cpuMs }) => cpuMs * 1_000) },
+    ratios: { vs_merge: rateOf(ours) / rateOf(raw) },
     counts: {
-      ingest_executions: executions, ingest_rounds: rounds,
-      ingest_log_records_per_execution: perExecution(({ records }) => records), ingest_produce_requests_per_execution: perExecution(({ appends }) => appends),
-      ingest_statements_per_execution: perExecution(({ statements }) => statements), ingest_commits_per_execution: perExecution(({ projections }) => projections),
-      ingest_records_per_produce_request: sum(ours.map(({ records }) => records)) / sum(ours.map(({ appends }) => appends)),
+      executions, rounds, rows_per_execution: rows,
+      log_records_per_execution: perExecution(({ records }) => records), produce_requests_per_execution: perExecution(({ appends }) => appends),
+      statements_per_execution: perExecution(({ statements }) => statements), commits_per_execution: perExecution(({ projections }) => projections),
+      records_per_produce_request: sum(ours.map(({ records }) => records)) / sum(ours.map(({ appends }) => appends)),
     },
     gates: {
-      ingest_one_row_each: ours.every(({ rows }) => rows === executions),
-      ingest_rows_unique: ours.every(({ distinct }) => distinct === executions),
-      ingest_log_holds_each_once: ours.every(({ recorded, logged, records }) => recorded === executions && logged === records),
-      ingest_nothing_parked: ours.every(({ parked, appendsUnknown }) => parked === 0 && appendsUnknown === 0),
-      ingest_merge_wrote_the_same_rows: raw.every(({ rows }) => rows === executions),
+      rows_of_each: ours.every(isWhole),
+      rows_unique: ours.every(isDistinct),
+      log_holds_each_once: ours.every(({ recorded, logged, records }) => recorded === executions && logged === records),
+      nothing_parked: ours.every(({ parked, appendsUnknown }) => parked === 0 && appendsUnknown === 0),
+      merge_wrote_the_same_rows: raw.every((round, at) => isWhole(round) && hashesOf(round) === hashesOf(sourceOf(ours, at))),
     },
-    notes: [`ingest: ${String(executions)} executions over ${String(PARTITIONS)} partitions a round; loop, broker and PostgreSQL share the cores; merge shares them with PostgreSQL alone`],
-  };
+    notes: [`${prefix}: ${String(executions)} executions over ${String(PARTITIONS)} partitions a round, ${String(rows)} rows each; loop, broker and PostgreSQL share the cores; merge shares them with PostgreSQL alone`],
+  });
 }
 
-async function preload({ codecs, raw }: BenchStack, executions: number): Promise<void> {
-  say(`preloading ${String(executions)} executions`);
-  const producer = raw.producer({ allowAutoTopicCreation: false });
-  await producer.connect();
-  const waiting: OutgoingRecord[][] = Array.from({ length: PARTITIONS }, () => []);
-  const flush = async (): Promise<void> => {
-    const full = waiting.map((records) => records.splice(0));
-    await Promise.all(full.map((records, partition) => producer.send({ topic: WIRE, acks: -1, messages: records.map(({ key, value }) => ({ key, value, partition })) })));
-  };
-  for (let index = 0; index < executions; index += 1) {
-    const body = execution(index);
-    waiting[partitionForKey(body.run_id, PARTITIONS)]?.push({ key: Buffer.from(body.run_id), value: codecs.encode(WIRE, 'ToolExecuted', body) });
-    if ((index + 1) % PRELOAD_BATCH === 0) await flush();
-  }
-  await flush();
-  await producer.disconnect();
+/** Ours go first in even rounds, and last in odd ones: the merge takes the rows made last. */
+function sourceOf(ours: readonly Ours[], rawRound: number): Ours | undefined { return ours[rawRound - (rawRound % 2)]; }
+
+function hashesOf(round: Ours | Raw | undefined): string { return Object.values(round?.contents ?? {}).map(({ hash }) => hash).join(); }
+
+/** Puts a bench's name before its keys. */
+function named(prefix: string, { figures, ratios, counts, gates, notes }: Measured): Measured {
+  const all = <T>(of: Readonly<Record<string, T>>): Readonly<Record<string, T>> => Object.fromEntries(Object.entries(of).map(([key, value]) => [`${prefix}_${key}`, value]));
+  return { figures: all<Numbers[string]>(figures), ratios: all(ratios), counts: all(counts), gates: all(gates), notes };
 }
 
-async function ingestRound(bench: BenchStack, databaseUrl: string, executions: number): Promise<Round> {
+async function ingestRound(bench: BenchStack, shape: Shape, databaseUrl: string, executions: number): Promise<Ours> {
   // Logs are begun anew for every round; the executions stay where they are.
-  await emptyTopics(bench, LOGS);
+  await emptyTopics(bench, [...LEDGER_LOGS, CONTRACTS_TOPIC]);
   const { stack } = bench;
-  const task: IngestTask = { brokers: stack.kafka.brokers, registryUrl: stack.registryUrl, databaseUrl, logId: freshLogId(), executions, ...settingsGiven() };
+  const logId = freshLogId();
+  if (shape.contract !== null) await register(bench, logId, shape.contract);
+  const keyStoreUrl = shape.isSealed ? (await freshDatabase(bench, 'keys')).url : null;
+  const task: IngestTask = { brokers: stack.kafka.brokers, registryUrl: stack.registryUrl, databaseUrl, logId, keyStoreUrl, executions, ...settingsGiven() };
   const result = await answerOf<IngestAnswer>('./ingest-service.main.js', task);
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  const { rows } = await client.query<{ readonly n: string; readonly d: string }>('SELECT count(*) AS n, count(DISTINCT mutation_id) AS d FROM "mutations"."mutation"');
-  await client.end();
-  return { ...result, done: executions, rows: Number(rows[0]?.n), distinct: Number(rows[0]?.d), logged: await lengthOf(bench, 'recourse.mutations') };
+  return { ...result, done: executions, contents: await contentsOf(databaseUrl, shape), logged: await lengthOf(bench, 'recourse.mutations') };
 }
 
 /** Settings of the loop to try out: `RECOURSE_BENCH_SETTINGS='{"itemsMax":900}'`. */
@@ -114,17 +145,22 @@ function settingsGiven(): Pick<IngestTask, 'settings'> {
   return given === undefined ? {} : { settings: JSON.parse(given) as NonNullable<IngestTask['settings']> };
 }
 
-async function mergeRound(bench: BenchStack, sourceUrl: string): Promise<MergeAnswer> {
+async function mergeRound(bench: BenchStack, shape: Shape, sourceUrl: string, executions: number): Promise<Raw> {
   const { url } = await freshDatabase(bench, 'merge');
-  return answerOf<MergeAnswer>('./ingest-merge.main.js', { sourceUrl, targetUrl: url, partitions: PARTITIONS, rowsPerBatch: ROWS_PER_MERGE } satisfies MergeTask);
+  const result = await answerOf<MergeAnswer>('./ingest-merge.main.js', { sourceUrl, targetUrl: url, partitions: PARTITIONS, tables: shape.tables, rowsPerBatch: ROWS_PER_MERGE } satisfies MergeTask);
+  return { ...result, done: executions, contents: await contentsOf(url, shape) };
 }
 
-async function lengthOf({ kafka }: BenchStack, topic: string): Promise<number> {
-  const reader = await kafka.rawReader();
-  try {
-    const ranges = await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => reader.range(topic, partition)));
-    return sum(ranges.map(({ high }) => high));
-  } finally {
-    await reader.close();
+async function contentsOf(url: string, { tables }: Shape): Promise<Contents> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const contents: Record<string, Content> = {};
+  for (const table of Object.keys(tables)) {
+    const { rows } = await client.query<{ readonly n: string; readonly d: string; readonly hash: string }>(
+      `SELECT count(*) AS n, count(DISTINCT (group_key, row_key)) AS d, sum(hash_record_extended(t, 0)::numeric) AS hash FROM "mutations"."${table}" t`,
+    );
+    contents[table] = { rows: Number(rows[0]?.n), distinct: Number(rows[0]?.d), hash: String(rows[0]?.hash) };
   }
+  await client.end();
+  return contents;
 }

@@ -24,8 +24,9 @@ export function answerOf<Answer>(program: string, task: object, flags: readonly 
 /** Flags for Node in the measured processes, for profiles: `RECOURSE_BENCH_NODE_FLAGS=--cpu-prof`. */
 function extraFlags(): readonly string[] { return (process.env['RECOURSE_BENCH_NODE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== ''); }
 
-/** The task of this process, as its parent stated it. */
+/** The task of this process, as its parent stated it; the process ends with its parent. */
 export function task<Task>(): Task {
+  process.once('disconnect', () => { process.exit(1); });
   // Written by answerOf in the parent.
   return JSON.parse(process.env[TASK_VARIABLE] ?? '{}') as Task;
 }

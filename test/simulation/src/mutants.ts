@@ -1,6 +1,6 @@
 // The checker is checked: each mutant switches one rule off, at a port, a core or a rule of loop or worker, and nothing else.
 import { plainPayload } from '@recourse/contract';
-import type { DecideContext, Decided, Decision, Doc, Input, PartitionStore, RecordInput, ServiceCore, StateView } from '@recourse/event-log';
+import type { DecideContext, Decided, Decision, Doc, Input, PartitionStore, RecordInput, Sealing, ServiceCore, StateView } from '@recourse/event-log';
 import type { LogProducer, SendOutcome } from '@recourse/kafka';
 import { OBSERVE } from './contracts.js';
 import type { Bias } from './bias.js';
@@ -30,6 +30,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'L5': { mutation: { logProducer: (producer, { endOf }) => ({ ...closing(producer), send: (topic, partition, records) => hopeful(producer.send(topic, partition, records), endOf(topic, partition)) }) } },
   'L5-seek': { mutation: { loopRules: { seekAfterUnknown: false } } },
   'L7': { mutation: { store: (store) => unfenced(store) }, bias: { profile: { chaos: { ...UNREST, freeze: 16, restore: 6 }, chaosEveryMs: 350 } } },
+  'sealing': { mutation: { sealing: () => null } },
+  'sealing-durable': { mutation: { sealing: undurable } },
   'L9': { mutation: { loopRules: { resendOwed: false } }, bias: { profile: { leaseMs: 45_000, terms: { ...ORDINARY.terms, windowMs: 120_000, keyLifetimeMs: 90_000 }, chaosEveryMs: 350 }, stories: RECOVERING } },
   'L10': { mutation: { loopRules: { quietUntilCaughtUp: false } }, bias: { profile: { chaosEveryMs: 450, leaseMs: 3_000, chaos: { ...UNREST, crash: 16 } }, stories: RECOVERING } },
   'L11': {
@@ -155,6 +157,14 @@ function trusting(body: Doc): Doc {
 }
 
 // Ports ------------------------------------------------------------------------------------------------------------------
+
+/** Seals, and never makes a key durable. */
+function undurable(sealing: Sealing): Sealing {
+  return {
+    batch: (now) => ({ ...sealing.batch(now), settle: () => Promise.resolve(true) }),
+    open: (doc) => sealing.open(doc), show: (doc) => sealing.show(doc), openBytes: (keyId, body) => sealing.openBytes(keyId, body), load: (keyIds) => sealing.load(keyIds),
+  };
+}
 
 function closing(producer: LogProducer): Pick<LogProducer, 'close'> { return { close: () => producer.close() }; }
 

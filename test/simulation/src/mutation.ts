@@ -1,5 +1,5 @@
 // What a mutant changes: ports and cores are wrapped, production code stays as it is.
-import type { LoopRules, PartitionStore, ServiceCore } from '@recourse/event-log';
+import type { LoopRules, PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
 import type { LogProducer } from '@recourse/kafka';
 import type { WorkerRules } from '@recourse/sdk';
 
@@ -16,5 +16,7 @@ export interface Mutation {
   readonly marginMs?: number;
   readonly core?: (core: ServiceCore, context: MutantContext) => ServiceCore;
   readonly logProducer?: (producer: LogProducer, context: MutantContext) => LogProducer;
+  /** Null: payloads are not sealed. */
+  readonly sealing?: (sealing: Sealing) => Sealing | null;
   readonly store?: (store: PartitionStore) => PartitionStore;
 }

@@ -1,6 +1,6 @@
 // The ports an actor of the simulation is given: production adapters in memory, with the scheduler in between.
 import type { Gate, GateOperation, GateVerdict } from '@recourse/kafka';
-import type { MemoryDatabase, PartitionStore, Scheduler as PacingScheduler, StoreFactory } from '@recourse/event-log';
+import type { KeyStore, MemoryDatabase, PartitionStore, Scheduler as PacingScheduler, StoreFactory } from '@recourse/event-log';
 import type { ClaimStore, Clock, PositionStore } from '@recourse/sdk';
 import type { Faults } from './faults.js';
 import type { Scheduler, SimActor } from './scheduler.js';
@@ -70,6 +70,22 @@ export function claimsOf(scheduler: Scheduler, faults: Faults, actor: SimActor, 
       if (faults.holdsAnswer('claim')) await scheduler.pass(actor, 'claim', 'after');
       return answer;
     },
+  };
+}
+
+/** The key store, as one process reaches it: an outage or a crash may come before or after each answer. */
+export function keysOf(scheduler: Scheduler, faults: Faults, actor: SimActor, shared: KeyStore): KeyStore {
+  const asked = async <T>(what: string, ask: () => Promise<T>): Promise<T> => {
+    await scheduler.pass(actor, what, 'before');
+    const answer = await ask();
+    if (faults.holdsAnswer(what)) await scheduler.pass(actor, what, 'after');
+    return answer;
+  };
+  return {
+    ensure: (wanted) => asked('keys.ensure', () => shared.ensure(wanted)),
+    find: (keyIds) => asked('keys.find', () => shared.find(keyIds)),
+    destroy: (erasure) => shared.destroy(erasure),
+    close: () => Promise.resolve(),
   };
 }
 

@@ -1,10 +1,11 @@
 // One world: broker, registry, databases, the four services, workers, and whoever lives outside.
 //
 // Boundary: starts, kills and disturbs actors; runs production code unchanged behind the simulation's ports.
+import { createHash } from 'node:crypto';
 import { budgetsCore } from '@recourse/budget-accountant';
 import { registryCore } from '@recourse/contract-registry';
-import { ALL_RULES as ALL_LOOP_RULES, createServiceRuntime, MemoryDatabase, withCommonKinds } from '@recourse/event-log';
-import type { LoopEvent, ServiceCore, ServiceRuntime, StoreFactory } from '@recourse/event-log';
+import { ALL_RULES as ALL_LOOP_RULES, createServiceRuntime, MemoryDatabase, MemoryKeyStore, Vault, withCommonKinds } from '@recourse/event-log';
+import type { LoopEvent, Sealing, ServiceCore, ServiceRuntime, StoreFactory } from '@recourse/event-log';
 import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
 import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
 import { createCodecs, TOPICS } from '@recourse/messages';
@@ -14,7 +15,7 @@ import { recoveriesCore } from '@recourse/recovery-orchestrator';
 import { ALL_RULES as ALL_WORKER_RULES, createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/sdk';
 import { Faults } from './faults.js';
 import type { MutantContext, Mutation } from './mutation.js';
-import { claimsOf, clockOf, gateOf, pacingOf, positionsOf, storesOf } from './ports.js';
+import { claimsOf, clockOf, gateOf, keysOf, pacingOf, positionsOf, storesOf } from './ports.js';
 import type { Profile } from './profile.js';
 import { Provider } from './provider.js';
 import type { Random } from './random.js';
@@ -61,6 +62,9 @@ export function sharedRegistry(): Promise<{ readonly registry: MemoryRegistry; r
   return shared;
 }
 
+/** Length of a retention window: some go by in every run. */
+const SEAL_WINDOW_MS = 20_000;
+
 export class World {
   readonly scheduler: Scheduler;
   readonly faults: Faults;
@@ -84,6 +88,8 @@ export class World {
   #order = 0;
   #clockOffset = 0;
   #incarnations = 0;
+  readonly keys = new MemoryKeyStore();
+  #secrets = 0;
   #claims = new MemoryClaimStore();
   #positions = new MemoryPositionStore();
 
@@ -209,10 +215,20 @@ export class World {
   runtimeOf(actor: SimActor, service: ServiceName, stores: StoreFactory, rules: typeof ALL_LOOP_RULES): ServiceRuntime {
     return createServiceRuntime({
       cores: this.cores[service], kafka: this.kafkaOf(actor), registry: this.registry.forActor(actor.name), codecs: readOnce(createCodecs(this.registry.forActor(actor.name))), stores, logId: LOG_ID,
-      groupId: actor.role === 'rebuild' ? actor.name : service, scheduler: pacingOf(this.scheduler, actor), edgeKey: null, rules,
+      groupId: actor.role === 'rebuild' ? actor.name : service, scheduler: pacingOf(this.scheduler, actor), edgeKey: null, rules, ...this.#sealingOf(actor),
       settings: { itemsMax: 40, groupsMax: 60, lazyProgressMs: 400, viewAgeMs: 250 },
       onEvent: (event) => { this.#onLoop(actor, event); },
     });
+  }
+
+  /** What a process holds of keys dies with it; the store does not. */
+  #sealingOf(actor: SimActor): { readonly sealing?: Sealing } {
+    const vault = new Vault({
+      store: keysOf(this.scheduler, this.faults, actor, this.keys), windowMs: SEAL_WINDOW_MS, now: () => this.scheduler.now,
+      random: (size) => Buffer.alloc(size, createHash('sha512').update(String(this.#secrets += 1)).digest()),
+    });
+    const sealing = this.options.mutation?.sealing === undefined ? vault : this.options.mutation.sealing(vault);
+    return sealing === null ? {} : { sealing };
   }
 
   async #startWorker(actor: SimActor): Promise<void> {

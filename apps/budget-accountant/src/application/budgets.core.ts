@@ -6,20 +6,20 @@
 //   B1. All debts of a tenant are decided on the tenant's partition, one after another: that is the lock (P8).
 //   B2. `mutations` is read from every partition; a record of a tenant that lives elsewhere is somebody else's.
 //   B3. Each effect has one reservation id; whatever is said twice changes nothing the second time.
-import { CLASS_WEIGHTS, contractByDigest, contractByName, contractView, entryView, killVerdict, weighted, weightOf } from '@recourse/contract';
+import { CLASS_WEIGHTS, contractByDigest, contractByName, contractView, entryView, EXPOSURE, exposureOf, killVerdict, reservationId, sensitivityOf, weighted, weightOf } from '@recourse/contract';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import type { DecideContext, Decision, Input, RecordInput, ServiceCore, StateView, TimerInput } from '@recourse/event-log';
 import { assertNever, InvariantViolation, partitionForKey } from '@recourse/kernel';
 import type { Money, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
-import { decideEscalation, decideOpen, decideRelease, decideReserve, escalationIdOf, reservationIdOf } from '../domain/budget/budget.decider.js';
+import { decideEscalation, decideOpen, decideRelease, decideReserve, escalationIdOf, isUnit } from '../domain/budget/budget.decider.js';
 import type { Scopes } from '../domain/budget/budget.decider.js';
 import { BUDGET_REJECTIONS } from '../domain/budget/budget.messages.js';
-import type { BudgetAnswer, BudgetCommand, BudgetEvent, Escalation, EscalationPolicy, Reservation, ReserveBudgetCommand } from '../domain/budget/budget.messages.js';
+import type { BudgetAnswer, BudgetCommand, BudgetEvent, Escalation, EscalationPolicy, ReleaseReservationCommand, Reservation, ReserveBudgetCommand } from '../domain/budget/budget.messages.js';
 import { escalateReservation, passOn } from '../domain/budget/overdue.decider.js';
 import { refund, release, settle } from '../domain/budget/settlement.decider.js';
 import type { ExecutionEnd } from '../domain/budget/settlement.decider.js';
 import { BUDGET_COMMAND_TYPES, commandOf } from './budgets.commands.js';
-import { budgetGroup, BUDGET_KINDS, evolveBudgets, readBudget, readEscalation, readReservation, reservationOfMutation } from './budgets.rows.js';
+import { budgetGroup, BUDGET_KINDS, evolveBudgets, MONEY, readBudget, readEscalation, readReservation, reservationOfMutation } from './budgets.rows.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
@@ -88,7 +88,7 @@ function onCommand(context: DecideContext, input: RecordInput, policy: Escalatio
   switch (command.type) {
     case 'OpenBudget': return answered(decideOpen(command, readBudget(state, tenant, command.scope, command.scopeId, command.currency)));
     case 'ReserveBudget': return onReserve(context, command, policy);
-    case 'ReleaseReservation': return answered(decideRelease(command, readReservation(state, reservationIdOf(tenant, command.runId, command.effectKey))));
+    case 'ReleaseReservation': return answered(decideRelease(heldFor(state, tenant, command)));
     case 'DecideEscalation': return answered(decideEscalation(command, isId(command.escalationId) ? readEscalation(state, command.escalationId) : null, now, policy));
     default: return assertNever(command);
   }
@@ -102,7 +102,7 @@ function onReserve({ state, views, viewsFresh, now }: DecideContext, command: Re
   if (known === undefined && !viewsFresh) return { records: [], refresh: [contractView.name] };
   const usable = known !== undefined && (known.tenant === undefined || known.tenant === '*' || known.tenant === tenant);
   return answered(decideReserve(command, {
-    reservation: readReservation(state, reservationIdOf(tenant, runId, effectKey)),
+    reservation: readReservation(state, reservationId(tenant, runId, effectKey, value.currency)),
     scopes: scopesOf(state, tenant, runId, value.currency),
     // Nothing declared counts as irreversible.
     weight: usable ? weightOf(known) : CLASS_WEIGHTS.irreversible,
@@ -116,19 +116,22 @@ function onMutation(context: DecideContext, input: RecordInput, policy: Escalati
   const record = mutationOf(input);
   const end = endOf(record);
   if (end === null) return NOTHING;
-  const { tenant, run_id: runId, effect_key: effectKey, value } = record.execution;
-  const reservation = readReservation(context.state, reservationIdOf(tenant, runId, effectKey));
-  if (end !== 'succeeded') return facts(...release(reservation, end));
-  const weight = value === null ? CLASS_WEIGHTS.irreversible : weightOfMutation(context, record);
-  if (weight === null) return { records: [], refresh: [contractView.name] };
-  const debit: Money | null = value === null || !isCountable(value) ? null : weighted(value, weight);
-  return facts(...settle({ mutationId: record.mutation_id, tenant, runId, effectKey, end, debit }, reservation, policy, context.now));
+  const { tenant, run_id: runId, effect_key: effectKey } = record.execution;
+  const [money, exposure] = [reservationIn(context.state, record, MONEY), isMarked(record) ? reservationIn(context.state, record, EXPOSURE) : null];
+  if (end !== 'succeeded') return facts(...release(money, end), ...release(exposure, end));
+  const owed = debtOf(context, record);
+  if (owed === null) return { records: [], refresh: [contractView.name] };
+  const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end };
+  return facts(...settle({ ...ended, debit: owed.money }, money, policy, context.now), ...settle({ ...ended, debit: owed.exposure }, exposure, policy, context.now));
 }
 
 function onRecoverability(state: StateView, change: RecoverabilityChanged): Decision {
   if (!isOfInterest(change.event)) return NOTHING;
-  const reservation = reservationOfMutation(state, change.mutation_id);
-  return facts(...(change.event === 'cancelled' ? release(reservation, 'cancelled') : refund(change.mutation_id, reservation)));
+  const { mutation_id: id, event } = change;
+  const money = reservationOfMutation(state, id, MONEY);
+  if (event === 'cancelled') return facts(...release(money, 'cancelled'), ...release(reservationOfMutation(state, id, EXPOSURE), 'cancelled'));
+  // What was disclosed stays so, whatever was compensated.
+  return facts(...refund(id, money));
 }
 
 /** What happened counts even when it was cancelled before (P8). */
@@ -138,13 +141,21 @@ function endOf({ execution_state: state, recoverability }: MutationRecorded): Ex
   return state === 'failed' ? 'failed' : null;
 }
 
-/** Weight under the contract the mutation executed under; null when the view has still to be read. */
-function weightOfMutation({ views, viewsFresh }: DecideContext, { terms, ref }: MutationRecorded): number | null {
-  if (terms === null) return CLASS_WEIGHTS.irreversible;
-  const known = contractByDigest(views.view(contractView.name), terms.contract_digest);
-  if (known !== undefined) return weightOf(known.contract);
-  return viewsFresh ? CLASS_WEIGHTS[ref.reversal_class] : null;
+/** What an execution owes in money and in disclosures, under the contract it ran under; null when the view has still to be read. */
+function debtOf({ views, viewsFresh }: DecideContext, record: MutationRecorded): { readonly money: Money | null; readonly exposure: Money | null } | null {
+  const { execution: { value, args }, terms, ref } = record;
+  if (value === null && !isMarked(record)) return { money: null, exposure: null };
+  const known = terms === null ? undefined : contractByDigest(views.view(contractView.name), terms.contract_digest)?.contract;
+  if (terms !== null && known === undefined && !viewsFresh) return null;
+  const weight = known === undefined ? CLASS_WEIGHTS[terms === null ? 'irreversible' : ref.reversal_class] : weightOf(known);
+  return {
+    money: value === null || !isCountable(value) ? null : weighted(value, weight),
+    exposure: isMarked(record) ? { amount_minor: exposureOf(known, args), currency: EXPOSURE } : null,
+  };
 }
+
+/** Do its arguments say that they are somebody's? */
+function isMarked({ execution: { args } }: MutationRecorded): boolean { return sensitivityOf(args) !== 'internal'; }
 
 /** Is this a record of a tenant that lives on the partition that reads it? (B2) */
 function isOwn(partition: number, input: RecordInput, partitionCount: number): boolean {
@@ -163,8 +174,17 @@ function tenantOf(input: RecordInput): string {
   return input.type === 'MutationRecorded' ? mutationOf(input).execution.tenant : changeOf(input).tenant;
 }
 
+function reservationIn(state: StateView, { execution: { tenant, run_id: runId, effect_key: effectKey } }: MutationRecorded, unit: string): Reservation | null {
+  return readReservation(state, reservationId(tenant, runId, effectKey, unit));
+}
+
+/** What is reserved for an effect, in both units. */
+function heldFor(state: StateView, tenant: string, { runId, effectKey }: ReleaseReservationCommand): readonly Reservation[] {
+  return [MONEY, EXPOSURE].map((unit) => readReservation(state, reservationId(tenant, runId, effectKey, unit))).filter((each) => each !== null);
+}
+
 function scopesOf(state: StateView, tenant: string, runId: string, currency: string): Scopes {
-  if (!/^[A-Z]{3}$/.test(currency)) return { run: null, tenant: null };
+  if (!isUnit(currency)) return { run: null, tenant: null };
   return { run: readBudget(state, tenant, 'run', runId, currency), tenant: readBudget(state, tenant, 'tenant', tenant, currency) };
 }
 
@@ -192,7 +212,7 @@ function needsOf(input: Input): readonly { readonly kind: string; readonly group
   const record = mutationOf(input);
   if (endOf(record) === null) return [];
   const { tenant, run_id: runId, effect_key: effectKey, value } = record.execution;
-  return [...needsOfReservation(tenant, runId, effectKey), ...(value === null ? [] : needsOfScopes(tenant, runId))];
+  return [...needsOfReservation(tenant, runId, effectKey, isMarked(record) ? [MONEY, EXPOSURE] : [MONEY]), ...(value === null ? [] : needsOfScopes(tenant, runId))];
 }
 
 function needsOfCommand(command: BudgetCommand): readonly { readonly kind: string; readonly group: string }[] {
@@ -200,14 +220,15 @@ function needsOfCommand(command: BudgetCommand): readonly { readonly kind: strin
   switch (command.type) {
     case 'OpenBudget': return [{ kind: 'budget', group: budgetGroup(tenant, command.scope, command.scopeId) }];
     case 'DecideEscalation': return isId(command.escalationId) ? [{ kind: 'escalation', group: command.escalationId }] : [];
-    case 'ReserveBudget': case 'ReleaseReservation': return [...needsOfReservation(tenant, command.runId, command.effectKey), ...needsOfScopes(tenant, command.runId)];
+    case 'ReserveBudget': return [...needsOfReservation(tenant, command.runId, command.effectKey, [command.value.currency]), ...needsOfScopes(tenant, command.runId)];
+    case 'ReleaseReservation': return [...needsOfReservation(tenant, command.runId, command.effectKey, [MONEY, EXPOSURE]), ...needsOfScopes(tenant, command.runId)];
     default: return assertNever(command);
   }
 }
 
-function needsOfReservation(tenant: string, runId: string, effectKey: string): readonly { readonly kind: string; readonly group: string }[] {
-  const id = reservationIdOf(tenant, runId, effectKey);
-  return [{ kind: 'reservation', group: id }, { kind: 'escalation', group: escalationIdOf(id) }];
+function needsOfReservation(tenant: string, runId: string, effectKey: string, units: readonly string[]): readonly { readonly kind: string; readonly group: string }[] {
+  const ids = units.map((unit) => reservationId(tenant, runId, effectKey, unit));
+  return ids.flatMap((id) => [{ kind: 'reservation', group: id }, { kind: 'escalation', group: escalationIdOf(id) }]);
 }
 
 function needsOfScopes(tenant: string, runId: string): readonly { readonly kind: string; readonly group: string }[] {

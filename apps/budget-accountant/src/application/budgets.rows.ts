@@ -1,4 +1,5 @@
 // Rows of the budgets log: what an accepted record changes. Holds no rules; reads the record and rows of earlier records.
+import { EXPOSURE } from '@recourse/contract';
 import type { AcceptedRecord, Change, Doc, KindSpec, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import type { BudgetScope, Money } from '@recourse/messages';
@@ -40,9 +41,12 @@ export function readBudget(state: StateView, tenant: string, scope: BudgetScope,
 export function readReservation(state: StateView, id: string): Reservation | null { return (state.get('reservation', id, id) as Reservation | undefined) ?? null; }
 export function readEscalation(state: StateView, id: string): Escalation | null { return (state.get('escalation', id, id) as Escalation | undefined) ?? null; }
 
-/** Reservation a mutation was debited under; null when it was not. */
-export function reservationOfMutation(state: StateView, mutationId: string): Reservation | null {
-  const index = state.get('debited_mutation', mutationId, mutationId);
+/** Unit of every reservation that is none of disclosures, whatever its currency. */
+export const MONEY = 'money';
+
+/** Reservation a mutation was debited under in a unit; null when it was not. */
+export function reservationOfMutation(state: StateView, mutationId: string, unit: string): Reservation | null {
+  const index = state.get('debited_mutation', mutationId, unit === EXPOSURE ? EXPOSURE : mutationId);
   return index === undefined ? null : readReservation(state, String(index['reservation_id']));
 }
 
@@ -134,7 +138,7 @@ function moved(state: StateView, body: ReservationBody, event: ReservationEvent,
   const next = { ...(standing ?? emptyReservation(body)), ...change, phase: reservationPhaseAfter(standing?.phase ?? 'absent', event) };
   return [
     reservationPut(next.phase === 'reserved' ? next : { ...next, settle_by: null }),
-    ...(standing === null ? [put('debited_mutation', next.mutation_id, { mutation_id: next.mutation_id, reservation_id: body.reservation_id })] : []),
+    ...(standing === null ? [debitedPut(next)] : []),
     ...(deltaMinor === 0 && event !== 'Overrun' ? [] : counted(state, body, body.debit, deltaMinor, event === 'Overrun')),
   ];
 }
@@ -171,6 +175,9 @@ function emptyBudget(tenant: string, scope: BudgetScope, scope_id: string, curre
 }
 
 function budgetPut(budget: Budget): Change { return put('budget', budgetGroup(budget.tenant, budget.scope, budget.scope_id), budget, budget.currency); }
+function debitedPut({ mutation_id, reservation_id, currency }: Reservation): Change {
+  return put('debited_mutation', mutation_id, { mutation_id, reservation_id }, currency === EXPOSURE ? EXPOSURE : mutation_id);
+}
 function reservationPut(reservation: Reservation): Change { return put('reservation', reservation.reservation_id, reservation, reservation.reservation_id, reservation.settle_by); }
 
 /** An open question has a timer until it stands with its last owner. */

@@ -1,6 +1,6 @@
 // Inputs of the budgets core for specs.
 import { readFileSync } from 'node:fs';
-import { contractBody, contractDigest, contractView, parseContract } from '@recourse/contract';
+import { contractBody, contractDigest, contractView, EXPOSURE, parseContract, reservationId } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { deriveId, partitionForKey } from '@recourse/kernel';
 import { fact, logged, memoryView, wire } from '@recourse/testing';
@@ -32,19 +32,23 @@ export function reserve(effect: string, amount: number, more: { readonly capabil
   }, more.who);
 }
 export function releaseOf(effect: string): RecordInput { return command('ReleaseReservation', { run_id: RUN, effect_key: effect }); }
+export function decideExposure(effect: string, approved: boolean): RecordInput {
+  return command('DecideEscalation', { escalation_id: deriveId('esc', exposureOf(effect)), approved, reason: 'because' }, { principal: 'dana' });
+}
 export function decide(effect: string, approved: boolean, who: Who = { principal: 'dana' }): RecordInput {
   return command('DecideEscalation', { escalation_id: deriveId('esc', reservationOf(effect)), approved, reason: 'because' }, who);
 }
 
 export function reservationOf(effect: string, tenant = TENANT): string { return deriveId('res', tenant, RUN, effect); }
+export function exposureOf(effect: string): string { return reservationId(TENANT, RUN, effect, EXPOSURE); }
 export function mutationOf(effect: string, tenant = TENANT): string { return deriveId('mut', tenant, RUN, effect); }
 
 /** An accepted MutationRecorded, as far as the accountant reads it. */
-export function recorded(effect: string, amount: number | null, more: { readonly state?: string; readonly recoverability?: string; readonly tenant?: string; readonly digest?: Buffer; readonly currency?: string } = {}): RecordInput {
+export function recorded(effect: string, amount: number | null, more: { readonly state?: string; readonly recoverability?: string; readonly tenant?: string; readonly digest?: Buffer; readonly currency?: string; readonly sensitivity?: string } = {}): RecordInput {
   const tenant = more.tenant ?? TENANT;
   const value = amount === null ? null : { amount_minor: amount, currency: more.currency ?? INR };
   return logged('recourse.mutations', 'MutationRecorded', {
-    mutation_id: mutationOf(effect, tenant), execution: { tenant, run_id: RUN, effect_key: effect, capability: 'wire.send_money', value },
+    mutation_id: mutationOf(effect, tenant), execution: { tenant, run_id: RUN, effect_key: effect, capability: 'wire.send_money', value, args: { content_type: `application/json${more.sensitivity === undefined ? '' : `; sensitivity=${more.sensitivity}`}` } },
     execution_state: more.state ?? 'succeeded', recoverability: more.recoverability ?? 'committed', terms: more.digest === undefined ? null : { contract_digest: more.digest },
     ref: { reversal_class: more.digest === undefined ? 'irreversible' : 'compensable' },
   }, 1, { partition: 3 });

@@ -95,6 +95,15 @@ describe('the shipped contracts', () => {
     expect(toolFingerprint({ ...contract, args_schema: { type: 'object' } })).not.toBe(toolFingerprint(contract));
   });
 
+  it('declare of each compensation what it leaves and what it counts itself (B9)', () => {
+    const compensable = all.filter(({ reversal_class: declared }) => declared === 'compensable');
+    expect(compensable.length).toBeGreaterThan(4);
+    for (const { compensation_capability, residue } of compensable) {
+      const own = named(compensation_capability ?? '');
+      expect([own.name, residue !== undefined, own.consequence !== undefined || own.value !== undefined, own.impact === 'read']).toEqual([own.name, true, true, false]);
+    }
+  });
+
   it('leave nothing uncapped and nothing unsaid that a lint would ask for, where something can be undone', () => {
     const asked = all.filter(({ reversal_class: declared }) => declared === 'reversible' || declared === 'compensable').flatMap((contract) => adviceOn(contract).filter(({ technique }) => technique === null || technique === 'blast_radius_cap').map(({ code }) => `${contract.name} ${code}`));
     expect(asked.filter((each) => !each.endsWith('KEY_SHORTER_THAN_WINDOW'))).toEqual([]);

@@ -1,6 +1,7 @@
 // The assumptions log: accepted statements about refs (DESIGN 6.2, L12).
 //
 // Rows: `assumption` is what stands for a ref in a scope; `statement` is one row per (ref, event id), loaded one at a time.
+import { subjectOfAssumption } from '@recourse/contract';
 import type { AcceptedRecord, Change, Decision, InputSpec, KindSpec, RecordInput, Row, ServiceCore, StateView } from '@recourse/event-log';
 import { facts, NOTHING } from '@recourse/event-log';
 import type { AssumptionStated, StatementConflicted } from '@recourse/messages';
@@ -22,6 +23,7 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
     inputs: INPUTS,
     views: [],
     kinds: KINDS,
+    sealScope: ({ body }) => ({ tenant: String(body.tenant), subject: subjectOfAssumption(String(body.ref)) }),
     keyOf: (record) => String(record.body.ref),
     needs: (input) => (input.source === 'timer' ? [] : needsOf(eventOf(input))),
     decide: (context, input) => (input.source === 'timer' ? NOTHING : decide(context.state, input, context.now)),

@@ -2,9 +2,9 @@
 //
 // Boundary: reads state and views, hands them to the deciders, maps their facts. Executions are taken in executions.ts, what
 // workers are asked in forward-legs.ts; rows are made in mutation-rows.ts.
-import { contractView, isClosingRef } from '@recourse/contract';
+import { contractView, isClosingRef, subjectOfRecord } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
-import type { AcceptedRecord, DecideContext, Decision, InputSpec, Outgoing, RecordInput, ServiceCore, StateView, TimerInput, ViewSpec } from '@recourse/event-log';
+import type { AcceptedRecord, DecideContext, Decision, InputSpec, Outgoing, RecordInput, ServiceCore, StateView, TimerInput, Views, ViewSpec } from '@recourse/event-log';
 import { InvariantViolation, isAskOfLedger } from '@recourse/kernel';
 import type { AssumptionStated, Execution, LegRequested, RollbackOpened, WorkerAsked } from '@recourse/messages';
 import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
@@ -15,7 +15,7 @@ import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import type { Binding, Body, MutationEvent, MutationFact, Trigger } from '../domain/mutation/mutation.messages.js';
 import { continueSpread, decideStatement, EFFECTS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
-import { oneOrNone, onTool } from './executions.js';
+import { bindingScopes, oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, namesOf, spreadsIn, triggerIn } from './mutation-rows.js';
 import { noticesOf } from './rollback-notices.js';
@@ -37,8 +37,9 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     inputs: INPUTS,
     views: [contractView, assumptionView],
     kinds: MUTATION_KINDS,
+    sealScope: ({ body }, state) => subjectOfRecord(body, (run) => mutationIn(state, run, String(body.mutation_id))?.subject_ref ?? null),
     keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref),
-    needs: (input) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input))),
+    needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
     evolve: evolveMutations,
     react: requestsOf,
@@ -157,11 +158,11 @@ function isAskOwed(state: StateView, message: Outgoing, now: number): boolean {
 
 interface Group { readonly kind: string; readonly group: string }
 
-function needsOfEvent({ type, body }: MutationEvent): readonly Group[] {
+function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Group[] {
   switch (type) {
     case 'AssumptionStated': return body.verdict === 'invalidated' || isClosingRef(body.ref) ? needsOfRef(refScope(body.tenant, body.ref)) : [];
     case 'ToolPlanned': return body.is_held ? [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }] : [{ kind: 'mutation', group: body.run_id }];
-    case 'ToolExecuted': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }];
+    case 'ToolExecuted': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group }))];
     case 'RollbackOpened': {
       const { rollback, recovery } = namesOf(body);
       return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];

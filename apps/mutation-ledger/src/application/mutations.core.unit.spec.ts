@@ -148,6 +148,14 @@ describe.each(WAYS)('what the ledger cannot take, $way', ({ isRebuilt }) => {
     ledger({ isRebuilt, contracts: [owned] }).run.when(executed(refund({ contract_digest: contractDigest(owned) })), NOW).thenParked('CONTRACT_MISMATCH');
   });
 
+  it('parks a prior value that does not hash to its digest, of an execution and of an intent', () => {
+    const prior_value = { ...plainPayload({ limit: 3 }), sha256: Buffer.alloc(32, 1) };
+    const { run } = ledger({ isRebuilt });
+    run.when(executed(refund({ prior_value })), NOW).thenParked('PAYLOAD_HASH_MISMATCH');
+    run.when(planned(intent({ prior_value })), NOW).thenParked('PAYLOAD_HASH_MISMATCH');
+    expect(run.rows('mutation')).toEqual([]);
+  });
+
   it('parks payloads it cannot read, and keys that are not the run', () => {
     const { run } = ledger({ isRebuilt });
     run.when(executed(refund({ args: { ...plainPayload({}), encoding: 'sealed', key_id: 'k' } })), NOW).thenParked('PAYLOAD_SEALED');

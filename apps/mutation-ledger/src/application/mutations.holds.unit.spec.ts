@@ -153,6 +153,20 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
     expect(request(run)).toMatchObject({ kind: 'release', steps: [{ external_transaction_ref: 'hold_1' }] });
   });
 
+  it('that is staged is given back when the tool refused to commit it, or it is found not to have happened', () => {
+    const { run } = start(RESERVED, { staged_ref: 'hold_1' });
+    run.whenDue(ENDS).when(reported(request(run), { outcome: 'failed' }), ENDS + 5).then(fact('WorkerAnswered', { kind: 'release', verdict: 'not_met' }), fact('MutationRecorded', { execution_state: 'failed' }), fact('WorkerAsked', { request: { kind: 'cancel' } }));
+    const sent = request(run);
+    expect(sent.steps[0]).toMatchObject({ external_transaction_ref: 'hold_1', call: { capability: 'payments.cancel_refund', idempotency_key: 'cancel_key-1' } });
+    run.when(reported(sent, { outcome: 'verified' }), ENDS + 9).then(fact('WorkerAnswered', { kind: 'cancel', verdict: 'met' }));
+    expect(run.rows('mutation')).toMatchObject([{ dueAt: null, doc: { execution_state: 'failed', awaited: null } }]);
+  });
+
+  it('that is staged stays when nobody knows whether it was committed', () => {
+    const { run } = start(RESERVED, { staged_ref: 'hold_1' });
+    run.whenDue(ENDS).when(reported(request(run), { outcome: 'unknown' }), ENDS + 5).then(fact('WorkerAnswered', { verdict: 'unknown' }), fact('MutationRecorded', { execution_state: 'uncertain' }));
+  });
+
   it('that its agent made all the same is recorded as it is, and not let go again', () => {
     const { run } = start();
     run.when(executed(refund({ contract_digest: contractDigest(contractText(HELD)) })), NOW + 10).then(fact('MutationRecorded', { execution_state: 'succeeded', recoverability: 'reversal_available' }));

@@ -44,6 +44,21 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     run.when(planned(intent()), NOW).when(ROLLBACK_OPENED, NOW + 1).then(fact('TriggerUnmatched')).when(executed(refund()), NOW + 2).whenDue(NOW + 2).then(fact('CommitRolledBack'));
   });
 
+  it('is named by whatever is recorded of its commit later, with the pointer and the state of then', () => {
+    const { run } = ledger({ isRebuilt });
+    run.when(executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW).then(fact('MutationRecorded', { rollback_id: null }));
+    run.when(ROLLBACK_OPENED, NOW + 1).then(fact('CommitRolledBack', { execution_state: 'uncertain' }));
+    run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded', { rollback_id: ROLLBACK, execution_state: 'succeeded', recoverability: 'reversal_available', ref: { mutation_id: MUTATION, reversal_expires_at: EXPIRES } }));
+  });
+
+  it('is settled once its commit turns out to be one that only a person can undo', () => {
+    const { run } = ledger({ isRebuilt });
+    const uncontracted = { contract_digest: null };
+    run.when(executed(refund({ ...uncontracted, outcome: 'uncertain' })), NOW).when(ROLLBACK_OPENED, NOW + 1);
+    run.derived();
+    expect(run.when(executed(refund(uncontracted)), NOW + 2).derived().map(({ type, body }) => [type, body['recoverability']])).toContainEqual(['RollbackSettled', 'manual_resolution_required']);
+  });
+
   it('named by another tenant never touches the commit', () => {
     const foreign = { ...ROLLBACK_OPENED, body: { ...ROLLBACK_OPENED.body, tenant: 'other' } };
     const { run } = ledger({ isRebuilt });

@@ -1,6 +1,6 @@
 // The derived log: what downstream must hear of the mutations log, in order (L17).
 import type { AcceptedRecord, Derived } from '@recourse/event-log';
-import type { CommitAnnounced, CommitRolledBack, RecoverabilityChanged, RollbackAnnounced, RollbackSettled } from '@recourse/messages';
+import type { CommitAnnounced, CommitRolledBack, MutationRecorded, RecoverabilityChanged, RollbackAnnounced, RollbackSettled } from '@recourse/messages';
 import { RESTING_BEFORE_ROLLBACK, RESTING_STATES } from '../domain/mutation/mutation.transitions.js';
 import type { Body } from '../domain/mutation/mutation.messages.js';
 
@@ -10,7 +10,14 @@ type NoticeBody<T> = Omit<T, 'seq' | 'prev_hash' | 'source_seq' | 'source_index'
 export function noticesOf(record: AcceptedRecord): readonly Derived[] {
   // The type says which body it is.
   if (record.type === 'CommitRolledBack') return noticesOfRollback(record.body as Body<CommitRolledBack>);
+  if (record.type === 'MutationRecorded') return noticesOfNews(record.body as Body<MutationRecorded>);
   return record.type === 'RecoverabilityChanged' ? noticesOfMove(record.body as Body<RecoverabilityChanged>) : [];
+}
+
+/** What a marked commit turned out to be may leave nothing to recovery. */
+function noticesOfNews({ mutation_id, execution: { tenant, run_id }, rollback_id, ref, recoverability, reason }: Body<MutationRecorded>): readonly Derived[] {
+  if (rollback_id === null || recoverability !== 'manual_resolution_required') return [];
+  return [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref: ref.subject_ref, recoverability, reason })];
 }
 
 /** CommitAnnounced directly precedes the RollbackAnnounced; a commit found at rest is settled at once. */

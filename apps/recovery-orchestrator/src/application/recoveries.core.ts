@@ -1,18 +1,18 @@
 // The log recourse.recoveries as a core: triggers, marks, approvals, reports and timers in; decisions of recovery out.
 //
 // Boundary: reads rows and inputs, asks the domain, maps its answers. Holds no rule of recovery.
-import { charterFor, contractByDigest, contractView, entryView, killVerdict } from '@recourse/contract';
+import { charterFor, contractByDigest, contractView, entryView, killVerdict, subjectOfRecord } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
-import type { ApproveStep, CommitContradicted, CommitRolledBack, DenyStep, LegReported, RecoverabilityChanged, TriggerRollback } from '@recourse/messages';
+import type { ApproveStep, CommitContradicted, CommitRolledBack, DenyStep, LegReported, MutationRecorded, RecoverabilityChanged, TriggerRollback } from '@recourse/messages';
 import { FORWARD_VALID_MS, MARGIN_MS } from '../domain/policy.messages.js';
 import type { RecoveryPolicy } from '../domain/policy.messages.js';
 import { admit, escalateRollback, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { recoveryIdOf } from '../domain/step/opening.decisions.js';
 import { handleOf } from '../domain/decision/recovery.decisions.js';
-import { approve, closeWindow, deny, due, open, report, resume } from '../domain/step/step.decider.js';
+import { advance, approve, closeWindow, deny, due, open, report, resume } from '../domain/step/step.decider.js';
 import type { StepContext } from '../domain/step/step.decider.js';
 import { fact } from '../domain/step/step.messages.js';
 import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
@@ -38,12 +38,13 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
     log: RECOVERIES_LOG,
     inputs: [
       { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', ...FORWARD_COMMANDS] },
-      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged'], concerns: ({ type, body }) => type !== 'RecoverabilityChanged' || body['event'] === 'window_closed' },
+      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged', 'MutationRecorded'], concerns: isNews },
       { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])) },
       { topic: CONTRACTS, source: 'log', mode: 'broadcast', types: ['EntryRegistered', 'EntryRetired'], concerns: ({ body }) => body['kind'] === 'kill_switch' },
     ],
     views: [contractView, entryView],
     kinds: RECOVERY_KINDS,
+    sealScope: ({ body }, state) => subjectOfRecord(body, (run) => readRow(state, 'step', run, String(body['step_id']))?.ref.subject_ref ?? null),
     keyOf: (record) => (record.type === 'HaltsReviewed' ? `kill-switch/${String(record.body['name'])}` : runOf(record.body)),
     needs: neededBy,
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onRecord(context, input, policy)),
@@ -52,6 +53,15 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
     owed: isLegOwed,
     owedNeeds: (message) => [{ kind: 'step', group: message.key }],
   };
+}
+
+/** Of what the ledger records of its mutations: marks and hits, windows that close, and what it learns of a commit after its mark. */
+function isNews({ type, body }: Pick<RecordInput, 'type' | 'body'>): boolean {
+  switch (type) {
+    case 'RecoverabilityChanged': return body['event'] === 'window_closed';
+    case 'MutationRecorded':      return (body['rollback_id'] ?? null) !== null;
+    default:                      return true;
+  }
 }
 
 function neededBy(input: Input): readonly { readonly kind: string; readonly group: string }[] {
@@ -65,7 +75,8 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
     case 'TriggerRollback':       return kindsOf(run, ['rollback']);
     case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback']);
     case 'ApproveStep':           return kindsOf(run, ['step', 'recovery', 'approval']);
-    case 'RecoverabilityChanged': return input.body['event'] === 'window_closed' ? kindsOf(run, ['step', 'recovery']) : [];
+    case 'RecoverabilityChanged':
+    case 'MutationRecorded':      return isNews(input) ? kindsOf(input.key, ['step', 'recovery']) : [];
     default:                      return kindsOf(run, ['step', 'recovery']);
   }
 }
@@ -108,6 +119,7 @@ function onRecord(context: DecideContext, input: RecordInput, policy: RecoveryPo
     case 'CommitContradicted':    return onContradiction(context, bodyAs<CommitContradicted>(input));
     case 'CommitRolledBack':      return onMark(context, bodyAs<CommitRolledBack>(input), policy);
     case 'RecoverabilityChanged': return onRecoverability(context, bodyAs<RecoverabilityChanged>(input), policy);
+    case 'MutationRecorded':      return onRecordedAgain(context, input, policy);
     case 'LegReported':           return onReport(context, input, policy);
     case 'EntryRegistered':
     case 'EntryRetired':          return onSwitch(context, input);
@@ -127,6 +139,19 @@ function onMark(context: DecideContext, marked: CommitRolledBack, policy: Recove
   // Only a handle with something missing is bound here, from the contract the mutation executed under.
   if (handleOf(marked.terms, marked.ref) === 'incomplete' && lacksContract(context, marked.terms?.contract_digest)) return { records: [], refresh: [contractView.name] };
   return recorded(open(marked, stepContext(context, marked.run_id, policy)));
+}
+
+/** Life goes on: what the ledger learnt of a commit after it was marked. */
+function onRecordedAgain(context: DecideContext, input: RecordInput, policy: RecoveryPolicy): Decision {
+  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id } = bodyAs<MutationRecorded>(input);
+  if (rollback_id === null) return NOTHING;
+  if (handleOf(terms, ref) === 'incomplete' && lacksContract(context, terms?.contract_digest)) return { records: [], refresh: [contractView.name] };
+  const { tenant, run_id } = execution;
+  const within = stepContext(context, run_id, policy);
+  const step = within.steps.find((one) => one.tenant === tenant && one.mutation_id === mutation_id);
+  if (step === undefined) return NOTHING;
+  const learnt = { mutation_id, tenant, run_id, rollback_id, evidence: step.evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash: input.hash };
+  return recorded(advance(step, learnt, within));
 }
 
 function onRecoverability(context: DecideContext, changed: RecoverabilityChanged, policy: RecoveryPolicy): Decision {

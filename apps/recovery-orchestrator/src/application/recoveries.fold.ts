@@ -4,6 +4,7 @@ import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
 import { MARK_WITHIN_MS, rollbackKey } from '../domain/rollback/rollback.decider.js';
 import { rollbackPhaseAfter } from '../domain/rollback/rollback.transitions.js';
 import { bodyOf, isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
+import { isAtRest } from '../domain/step/step.transitions.js';
 import type { StepRecordType } from '../domain/step/step-row.transitions.js';
 import type { RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
 import { evolveForward } from './forward.part.js';
@@ -24,7 +25,8 @@ function foldStep(state: StateView, record: AcceptedRecord, type: StepRecordType
   // Every step record names its run and its step.
   const { run_id: runId, step_id: stepId } = record.body as { readonly run_id: string; readonly step_id: string };
   const before = readRow(state, 'step', runId, stepId);
-  const step = stepAfter(before, type, record.body, record.decidedAt);
+  const { seq, hash: record_hash, prevHash: prev_record_hash } = record;
+  const step: StepDoc = { ...stepAfter(before, type, record.body, record.decidedAt), decision_record: { seq, record_hash, prev_record_hash } };
   const left: readonly Change[] = before?.phase === 'halted' && step.phase !== 'halted' ? [{ op: 'delete', address: { kind: 'halt', group: HALTED, key: stepId } }] : [];
   return [put(rowOf('step', step, step.due_at)), ...besides(state, record, type, step), ...left];
 }
@@ -32,11 +34,12 @@ function foldStep(state: StateView, record: AcceptedRecord, type: StepRecordType
 /** Other rows a step record changes. */
 function besides(state: StateView, record: AcceptedRecord, type: StepRecordType, step: StepDoc): readonly Change[] {
   switch (type) {
-    case 'StepDecided':   return [...marked(state, record, step), reopened(state, record, step)];
-    case 'StepApproved':  return [approved(record)];
-    case 'LegDispatched': return usedBy(state, record, step);
-    case 'StepHalted':    return [halted(record)];
-    default:              return [];
+    case 'StepDecided':     return [...marked(state, record, step), reopened(state, record, step)];
+    case 'MutationAdvanced': return isAtRest(step.phase) ? [] : [reopened(state, record, step)];
+    case 'StepApproved':    return [approved(record)];
+    case 'LegDispatched':   return usedBy(state, record, step);
+    case 'StepHalted':      return [halted(record)];
+    default:                return [];
   }
 }
 
@@ -69,9 +72,9 @@ function rollbackPut(rollback: RollbackDoc): Change { return put(rowOf('rollback
 function reopened(state: StateView, record: AcceptedRecord, step: StepDoc): Change {
   const { recovery_id, tenant, run_id } = step;
   const openedAt = readRow(state, 'recovery', run_id, recovery_id)?.opened_at ?? record.decidedAt;
-  const body = bodyOf('StepDecided', record.body);
+  const { owner, deadline_at } = bodyOf(record.type === 'StepDecided' ? record.type : 'MutationAdvanced', record.body);
   return put(rowOf('recovery', {
-    recovery_id, tenant, run_id, phase: 'open', outcome: null, owner: body.owner, deadline_at: body.deadline_at, opened_at: openedAt, updated_at: record.decidedAt,
+    recovery_id, tenant, run_id, phase: 'open', outcome: null, owner, deadline_at, opened_at: openedAt, updated_at: record.decidedAt,
   }));
 }
 

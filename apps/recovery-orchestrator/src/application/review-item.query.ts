@@ -28,7 +28,8 @@ export interface ReviewItem {
   readonly objective: string | null;
   /** The decision that proposed the action. */
   readonly proposed_by: { readonly agent_id: string; readonly initiator: string | null; readonly run_step_id: string; readonly call_id: string };
-  readonly action: { readonly capability: string; readonly effect: string | null; readonly args: Shown; readonly value: Money | null };
+  /** `rehearsal`: what a dry run said the effect would be; null without one (A52). */
+  readonly action: { readonly capability: string; readonly effect: string | null; readonly args: Shown; readonly value: Money | null; readonly rehearsal: Shown | null };
   readonly resource: { readonly subject_ref: string | null; readonly external_ref: string | null };
   readonly facts: { readonly then: readonly string[]; readonly now: { readonly ref: string | null; readonly source: string; readonly stated_at: number; readonly statement: Shown | null } };
   readonly reconciliation: { readonly outcome: string; readonly reason: string; readonly attempt: number; readonly observations: readonly ShownObservation[] } | null;
@@ -67,7 +68,7 @@ export function reviewItem(step: StepDoc, now: number, marginMs: number): Review
     step_id: step.step_id, recovery_id: step.recovery_id, rollback_id: step.rollback_id, mutation_id: step.mutation_id, tenant: step.tenant, run_id: step.run_id,
     phase: step.phase, reason: step.reason, why: WHY[step.reason] ?? step.reason, owner: step.owner, deadline_at: step.deadline_at, objective: execution.objective,
     proposed_by: { agent_id: execution.agent_id, initiator: execution.initiator, run_step_id: execution.step_id, call_id: execution.call_id },
-    action: { capability: execution.capability, effect: step.terms?.effect ?? null, args: shown(execution.args), value: execution.value },
+    action: { capability: execution.capability, effect: step.terms?.effect ?? null, args: shown(execution.args), value: execution.value, rehearsal: execution.rehearsal === null ? null : shown(execution.rehearsal) },
     resource: { subject_ref: ref.subject_ref, external_ref: ref.external_transaction_ref },
     facts: {
       then: ref.assumption_refs,

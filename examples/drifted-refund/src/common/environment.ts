@@ -16,6 +16,10 @@ const VARIABLES = {
   RECOURSE_BUDGET_URL: url.optional(),
   PROVIDER_URL: url,
   LOYALTY_URL: url.optional(),
+  /** The little services. */
+  SERVICES_URL: url,
+  /** Adapters a worker answers for, with commas. */
+  ADAPTERS: z.string().min(1).transform((text) => text.split(',').map((adapter) => adapter.trim())),
   TENANT: z.string().min(1).default('demo'),
   WORKER_ID: z.string().min(1).default('payments-worker'),
 } as const;

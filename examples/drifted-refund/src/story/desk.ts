@@ -32,17 +32,16 @@ export interface Fetchers {
 export interface Person { readonly subject: string; readonly roles: readonly string[] }
 
 export type Facts = Readonly<Record<string, unknown>>;
-type Side = keyof StoryUrls;
 
 const POLL_MS = 150;
 /** Tokens are asked for anew after this; the issuer's live longer. */
 const TOKEN_KEPT_MS = 60_000;
 
-export class Desk {
+export class Desk<Side extends string = keyof StoryUrls> {
   readonly checks: Check[] = [];
   private readonly tokens = new Map<string, { readonly token: string; readonly at: number }>();
 
-  constructor(readonly urls: StoryUrls, readonly tenant: string, private readonly fetchers: Fetchers, readonly say: (line: string) => void) {}
+  constructor(readonly urls: Readonly<Record<Side | 'issuer', string>>, readonly tenant: string, private readonly fetchers: Fetchers, readonly say: (line: string) => void) {}
 
   /** What a side says. `person` is asked for a token where the side is one of Recourse's. */
   async get(side: Side, path: string, person?: Person): Promise<HttpReply> {

@@ -2,7 +2,7 @@
 //
 // A mutation is recovered under the version it executed under, so nothing of it changes; but people and workers must keep what
 // the older version names for as long as its windows are open. The registry knows no mutations: the counts come from the ledger.
-import { adapterOf, reversalCapabilityOf, windowOf } from '../class.js';
+import { adapterOf, availableFor, reversalCapabilityOf } from '../class.js';
 import type { Contract } from '../shape.js';
 
 /** A version with mutations that can still be undone under it. */
@@ -38,7 +38,7 @@ export interface Compatibility {
 /** Reports on every older version with something open, oldest first. */
 export function compatibilityReport(versions: readonly OpenVersion[], newer: Contract): readonly Compatibility[] {
   return versions.filter(({ open }) => open > 0)
-    .map(({ contract, open }) => ({ version: contract.version ?? 1, open, closes_within_ms: windowOf(contract), notes: notesOf(contract, newer) }))
+    .map(({ contract, open }) => ({ version: contract.version ?? 1, open, closes_within_ms: availableFor(contract), notes: notesOf(contract, newer) }))
     .sort((a, b) => a.version - b.version);
 }
 
@@ -46,7 +46,7 @@ function notesOf(older: Contract, newer: Contract): Compatibility['notes'] {
   const [before, after] = [reversalCapabilityOf(older), reversalCapabilityOf(newer)];
   const approvals = ['auto', 'human', 'dual_control'];
   const raise = approvals.indexOf(newer.recovery_approval_mode ?? 'human') - approvals.indexOf(older.recovery_approval_mode ?? 'human');
-  const longer = (windowOf(newer) ?? 0) - (windowOf(older) ?? 0);
+  const longer = (availableFor(newer) ?? 0) - (availableFor(older) ?? 0);
   const found: readonly (readonly [boolean, CompatibilityCode, string])[] = [
     [before !== null && after === null, 'NOT_UNDONE_ANY_MORE', `the older version is undone by ${before ?? ''}`],
     [before !== null && after !== null && adapterOf(before) !== adapterOf(after), 'ADAPTER_KEPT', `${before ?? ''} moves to ${after ?? ''}`],

@@ -58,7 +58,7 @@ export interface BudgetOpened {
   readonly scope: BudgetScope;
   /** Run id or tenant. */
   readonly scope_id: string;
-  /** ISO 4217 code. */
+  /** ISO 4217 code, or exposure: then disclosures are counted. */
   readonly currency: string;
   /** Ceiling in minor units. */
   readonly ceiling_minor: number;
@@ -271,7 +271,7 @@ export interface OpenBudget {
   readonly scope: OpenBudgetScope;
   /** Run id or tenant. */
   readonly scope_id: string;
-  /** ISO 4217 code. */
+  /** ISO 4217 code, or exposure: then disclosures are counted. */
   readonly currency: string;
   /** Ceiling in minor units. */
   readonly ceiling_minor: number;

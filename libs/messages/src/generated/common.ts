@@ -183,7 +183,7 @@ export interface JudgedRef {
 export interface Money {
   /** Amount in minor units of the currency (cents, paise). */
   readonly amount_minor: number;
-  /** ISO 4217 code. */
+  /** ISO 4217 code, or exposure: then disclosures are counted. */
   readonly currency: string;
 }
 

@@ -145,12 +145,14 @@ export interface RecordParked {
   readonly reason: string;
   /** One sentence for people. */
   readonly detail: string;
-  /** The record's bytes; at most 64 KiB, the rest is described by value_sha256. */
+  /** The record's bytes, sealed when key_id is given; at most 64 KiB, the rest is described by value_sha256. */
   readonly value: Buffer;
   /** SHA-256 of the whole value. */
   readonly value_sha256: Hash;
   /** Size of the whole value in bytes. */
   readonly value_bytes: number;
+  /** Key that seals value; null when it is in the clear. */
+  readonly key_id: string | null;
 }
 
 /** Take a parked record again. */

@@ -214,6 +214,8 @@ export interface MutationRecorded {
   readonly reconcile_at: number | null;
   /** When people are warned that the window closes; epoch milliseconds, null without a warning. */
   readonly warn_at: number | null;
+  /** Rollback that marked the commit before this record; null while none did. What is recorded here moves its recovery on. */
+  readonly rollback_id: string | null;
 }
 
 export const RECOVERABILITY_EVENT_VALUES = ['handle_bound', 'window_closed', 'compensation_started', 'compensation_verified', 'compensation_failed', 'manual_required', 'resolved', 'cancelled'] as const;

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, ContractTerms, Evidence, Execution, Hash, MutationRef, Observation, Payload, RecoveryApprovalMode } from './common.js';
+import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, MutationRef, Observation, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
 import type { StepOutcome } from './tools.js';
 
 /** Approve exactly one action. */
@@ -234,6 +234,56 @@ export interface LegDispatched {
   readonly answer_by: number;
 }
 
+/** The ledger learnt more of a commit after it was marked rolled back: what is to be done about it is decided again. */
+export interface MutationAdvanced {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from rollback and mutation. */
+  readonly step_id: string;
+  /** Recovery of the run. */
+  readonly recovery_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** State of the forward action. */
+  readonly execution_state: ExecutionState;
+  /** State of its recoverability. */
+  readonly recoverability: RecoverabilityState;
+  /** Row of the decision table. */
+  readonly decision: StepDecision;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** The compensating call; null when nothing is to be called. */
+  readonly call: RecoveryCall | null;
+  /** Hash of tenant, call, contract and expected version: what an approval covers. */
+  readonly action_digest: Hash | null;
+  /** Facts of the execution. */
+  readonly execution: Execution;
+  /** Contract terms. */
+  readonly terms: ContractTerms | null;
+  /** Executable recovery pointer. */
+  readonly ref: MutationRef;
+  /** Hash of the ledger record that bound the mutation. */
+  readonly reverses_record_hash: Hash;
+  /** Who is to act when a person must. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+  /** Distinct people who must approve before a dispatch; 0 for none. */
+  readonly required_approvals: number;
+  /** On whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
+  readonly answerable_to: string | null;
+}
+
 export const CALL_APPROVAL_MODE_VALUES = ['network', 'delegated'] as const;
 export type CallApprovalMode = (typeof CALL_APPROVAL_MODE_VALUES)[number];
 
@@ -442,9 +492,6 @@ export interface StepBound {
   readonly deadline_at: number;
 }
 
-export const STEP_DECISION_VALUES = ['retry_forward', 'reconcile_first', 'compensate_now', 'request_approval', 'manual_review'] as const;
-export type StepDecision = (typeof STEP_DECISION_VALUES)[number];
-
 /** What is to be done about one mutation. */
 export interface StepDecided {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -492,6 +539,10 @@ export interface StepDecided {
   /** On whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
   readonly answerable_to: string | null;
 }
+
+/** What the decision table says of a mutation that should not stand. */
+export const STEP_DECISION_VALUES = ['retry_forward', 'reconcile_first', 'compensate_now', 'request_approval', 'manual_review'] as const;
+export type StepDecision = (typeof STEP_DECISION_VALUES)[number];
 
 /** A person denied the action; the commit stays rolled back, the mutation is manual. */
 export interface StepDenied {

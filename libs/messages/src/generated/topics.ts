@@ -6,7 +6,7 @@ import type { ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
 import type { AnswerRefused, CancelMutation, CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { ApproveStep, DecideForwardApproval, DenyStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, LegDispatched, RecoveryClosed, ReportRefused, RequestForwardApproval, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepUncertain, TriggerRedundant, TriggerRollback, UseForwardApproval } from './recoveries.js';
+import type { ApproveStep, DecideForwardApproval, DenyStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, LegDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepUncertain, TriggerRedundant, TriggerRollback, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -289,6 +289,7 @@ export const TOPICS = [
       "recourse.recoveries.StepHalted",
       "recourse.recoveries.HaltsReviewed",
       "recourse.recoveries.StepBound",
+      "recourse.recoveries.MutationAdvanced",
       "recourse.recoveries.ForwardApprovalRequested",
       "recourse.recoveries.ForwardApprovalDecided",
       "recourse.recoveries.ForwardApprovalUsed",
@@ -488,6 +489,7 @@ export type RecoveriesRecord =
   | { readonly type: 'StepHalted'; readonly body: StepHalted }
   | { readonly type: 'HaltsReviewed'; readonly body: HaltsReviewed }
   | { readonly type: 'StepBound'; readonly body: StepBound }
+  | { readonly type: 'MutationAdvanced'; readonly body: MutationAdvanced }
   | { readonly type: 'ForwardApprovalRequested'; readonly body: ForwardApprovalRequested }
   | { readonly type: 'ForwardApprovalDecided'; readonly body: ForwardApprovalDecided }
   | { readonly type: 'ForwardApprovalUsed'; readonly body: ForwardApprovalUsed }

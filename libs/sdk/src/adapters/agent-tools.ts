@@ -14,6 +14,7 @@ export type ToolExtras = Omit<ForwardTool, 'execute'>;
 /** Where a call belongs. `callId` is the kit's id of it, when it has one. */
 export type CallPlace = (args: Json, callId: string | null) => Omit<GuardedCall, 'args'>;
 
+/** What an adapter needs: the guard without the contract, and the contract. */
 export interface AdapterOptions extends GuardOptions {
   readonly place: CallPlace;
   readonly extras?: ToolExtras;
@@ -24,7 +25,11 @@ async function guardedCall(execute: (args: Json) => Promise<Json>, { place, extr
   return guard({ ...extras, execute }, options)({ ...place(args, callId), args });
 }
 
-/** A plain function. */
+/**
+ * A plain function.
+ *
+ * Errors: as its guard: Failure(BROKER_UNAVAILABLE) when the outcome of a call that was made could not be published.
+ */
 export function guardFunction(execute: (args: Json) => Promise<Json>, options: AdapterOptions): (args: Json) => Promise<GuardedResult> {
   return (args) => guardedCall(execute, options, args, null);
 }
@@ -34,6 +39,7 @@ export function guardFunction(execute: (args: Json) => Promise<Json>, options: A
  * the OpenAI Agents SDK. Give the result to the kit as its `execute`.
  *
  * Shape:  the kit wraps its own handling of errors around the guard, so an error of the tool stays an error here.
+ * Errors: as guardFunction.
  */
 export function guardExecute<Input, Rest extends readonly unknown[]>(execute: (input: Input, ...rest: Rest) => unknown, options: AdapterOptions): (input: Input, ...rest: Rest) => Promise<GuardedResult> {
   // The kit has parsed the input from JSON, and the guard checks it against the contract before the tool sees it.
@@ -54,10 +60,12 @@ export interface McpClient {
   listTools(): Promise<{ readonly tools: readonly McpTool[] }>;
   callTool(call: { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> }): Promise<unknown>;
 }
+/** A tool as an MCP server lists it. */
 export interface McpTool { readonly name: string; readonly description?: string | undefined; readonly inputSchema: unknown; readonly annotations?: unknown }
 /** By the server's name of the tool. */
 export type McpContracts = Readonly<Record<string, AdapterOptions>>;
 
+/** A server's answer, as MCP shapes it. */
 export interface McpAnswer {
   readonly content: readonly { readonly type: 'text'; readonly text: string }[];
   readonly structuredContent: Readonly<Record<string, unknown>>;
@@ -68,6 +76,7 @@ export interface McpAnswer {
  * The tools of an MCP server. Default deny: a tool without a contract is neither listed nor called, whatever its annotations say.
  *
  * Shape: listed tools carry the contract's schema and a line on how they are undone; annotations are left out.
+ * Errors: as guardFunction, and those of the client.
  */
 export function guardMcp(client: McpClient, contracts: McpContracts): { readonly listTools: () => Promise<{ readonly tools: readonly McpTool[] }>; readonly callTool: (name: string, args: Json) => Promise<McpAnswer> } {
   return {

@@ -16,6 +16,7 @@ import type { Codecs, TopicRecords } from '@recourse/messages';
 import type { Clock } from '../clock.port.js';
 import type { PositionStore } from '../stores/position-store.port.js';
 
+/** Derived log on which commits and their rollbacks are announced. */
 export const NOTIFICATIONS_TOPIC = 'recourse.rollback-notifications';
 
 /** One notification; (partition, seq) identifies it. */
@@ -26,6 +27,7 @@ export type Notification = TopicRecords[typeof NOTIFICATIONS_TOPIC] & {
   readonly hash: Buffer;
 };
 
+/** What a consumer of notifications needs. */
 export interface NotificationConsumerOptions {
   readonly kafka: Kafka;
   readonly codecs: Codecs;
@@ -41,6 +43,7 @@ export interface NotificationConsumerOptions {
   readonly pollMs?: number;
 }
 
+/** A consumer of notifications under way. */
 export interface NotificationConsumer {
   /** Errors: Failure(TOPIC_MISSING, BROKER_UNAVAILABLE); Failure(PARTITION_COUNT_CHANGED). */
   start(): Promise<void>;
@@ -50,6 +53,12 @@ export interface NotificationConsumer {
 const POLL_MS = 200;
 const RETRY_PAUSE_MS = 500;
 
+/**
+ * Makes a consumer of notifications: each in order, each commit before its rollback (P9).
+ *
+ * Shape:  nothing is read before `start`; what was handled is kept in the position store.
+ * Errors: none; those of `start` and `stop` are theirs.
+ */
 export function createNotificationConsumer(options: NotificationConsumerOptions): NotificationConsumer {
   return new ChainConsumer(options);
 }

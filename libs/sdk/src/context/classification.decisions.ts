@@ -1,12 +1,13 @@
 // What kind of data a payload holds: personal, payment, regulatory. Pure, and no promise: detectors see what they know.
-import { plainPayload } from '@recourse/contract';
+import { plainPayload, SENSITIVITIES, sensitivityOf } from '@recourse/contract';
+import type { Sensitivity } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Payload } from '@recourse/messages';
 
-/** Ascending: a payload is as sensitive as the most sensitive thing in it. */
-export const SENSITIVITIES = ['internal', 'personal', 'payment', 'regulatory'] as const;
-export type Sensitivity = (typeof SENSITIVITIES)[number];
+export { SENSITIVITIES, sensitivityOf };
+export type { Sensitivity };
 
+/** One thing a detector found in a payload. */
 export interface DataFinding {
   /** JSON pointer. */
   readonly path: string;
@@ -14,6 +15,7 @@ export interface DataFinding {
   readonly sensitivity: Exclude<Sensitivity, 'internal'>;
 }
 
+/** What a payload was found to hold. */
 export interface Classification {
   readonly sensitivity: Sensitivity;
   readonly findings: readonly DataFinding[];
@@ -58,12 +60,6 @@ export function markedPayload(json: Json): Payload {
   const payload = plainPayload(json);
   const { sensitivity } = classify(json);
   return sensitivity === 'internal' ? payload : { ...payload, content_type: `${payload.content_type}; sensitivity=${sensitivity}` };
-}
-
-/** How sensitive a payload says it is; unmarked ones are internal, marks that are not known count as regulatory. */
-export function sensitivityOf({ content_type: type }: Payload): Sensitivity {
-  const mark = /;\s*sensitivity=([^;\s]+)/.exec(type)?.[1];
-  return mark === undefined ? 'internal' : SENSITIVITIES.find((each) => each === mark) ?? 'regulatory';
 }
 
 function look(value: Json, path: string, field: string, depth: number): readonly DataFinding[] {

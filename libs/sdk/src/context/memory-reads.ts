@@ -20,6 +20,7 @@ export interface MemoryItem {
   readonly observedAt: number;
 }
 
+/** What somebody wants to read of a memory, and for which purpose. */
 export interface MemoryQuery {
   readonly tenant: string;
   readonly agentId: string;
@@ -29,8 +30,10 @@ export interface MemoryQuery {
   readonly purpose: string;
 }
 
+/** Why an item of a memory is withheld. */
 export type MemoryRefusalCode = 'MEMORY_UNKNOWN' | 'CONSENT_MISSING' | 'SOURCE_UNKNOWN' | 'EVIDENCE_STALE' | 'SOURCES_UNAVAILABLE' | 'MEMORY_UNAVAILABLE' | 'LOG_UNAVAILABLE';
 
+/** What a read of a memory gives, and what it withholds. */
 export type MemoryRead =
   | { readonly kind: 'read'; readonly value: Json; readonly source: string; readonly observedAt: number }
   | { readonly kind: 'refused'; readonly code: MemoryRefusalCode };
@@ -45,6 +48,7 @@ export interface MemoryQueryRecord extends MemoryQuery {
 /** Context sources by name. */
 export type Sources = Readonly<Record<string, EntryBody<'context_source'>>>;
 
+/** What gated reads of a memory need. */
 export interface MemoryReadsOptions {
   readonly find: (query: MemoryQuery) => Promise<MemoryItem | null>;
   /** Context sources by name, or the registry, as cachedEntries reads it. */
@@ -54,6 +58,7 @@ export interface MemoryReadsOptions {
   readonly log: (record: MemoryQueryRecord) => Promise<void>;
 }
 
+/** A memory read through consent and freshness. */
 export type MemoryReads = (query: MemoryQuery) => Promise<MemoryRead>;
 
 /** Reads under policy. Errors: none; what cannot be found out is refused. */

@@ -1,5 +1,5 @@
 // Tool catalogue: what an agent should know of a tool before it uses it, beside the schema of its arguments (A102).
-import { answerFor, hasSideEffects, windowOf } from '@recourse/contract';
+import { answerFor, availableFor, hasSideEffects } from '@recourse/contract';
 import type { Contract, Undoability } from '@recourse/contract';
 
 /** One tool, as an agent's context shows it. */
@@ -39,7 +39,7 @@ function catalogTool(contract: Contract): CatalogTool {
     reversal_class: hasSideEffects(contract) ? contract.reversal_class ?? 'irreversible' : null,
     undoability,
     recovery_approval_mode: contract.recovery_approval_mode ?? 'human',
-    expires_after_ms: isBack ? windowOf(contract) : null,
+    expires_after_ms: isBack ? availableFor(contract) : null,
     window_closed_by: contract.window_closed_by ?? [],
     hold_ms: contract.commit_hold_ms ?? 0,
     forward_approval: contract.forward_approval ?? 'policy',

@@ -16,6 +16,10 @@ describe('the tool catalogue', () => {
     ]);
   });
 
+  it('expires with the tombstone that keeps what was deleted', () => {
+    expect(toolCatalog([{ ...refund, techniques: { tombstone_ttl_ms: 60_000 } }])).toMatchObject([{ expires_after_ms: 60_000 }]);
+  });
+
   it('has no class for what only reads', () => {
     expect(toolCatalog([{ ...base, impact: 'read', approval_mode: 'read_only' }])).toMatchObject([{ reversal_class: null, undoability: 'nothing_to_undo' }]);
   });

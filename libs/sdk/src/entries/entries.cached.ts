@@ -10,6 +10,8 @@ const TTL_MS = 1_000;
  * Remembers what stands for `ttlMs`; callers that come meanwhile share one question.
  *
  * Shape: what could not be read is not remembered, and never answered with what was read before: who cannot ask does not know (P14).
+ * Units: `ttlMs` milliseconds.
+ * Errors: none of its own; an entry that cannot be read is an answer.
  */
 export function cachedEntries(entries: Entries, { clock, ttlMs = TTL_MS }: { readonly clock: Clock; readonly ttlMs?: number }): Entries {
   const known = new Map<string, { readonly askedAt: number; readonly answer: Promise<EntriesAnswer<EntryKind>> }>();

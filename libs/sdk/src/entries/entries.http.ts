@@ -11,6 +11,7 @@ const PAGE_MAX = 500;
 /** Pages read at the most: whoever has more entries of a kind than these hold is not answered in part. */
 const PAGES_MAX = 20;
 
+/** Reads entries at the registry's edge. */
 export class HttpEntries implements Entries {
   /** `options.url`: base address of the registry, without a slash at its end. */
   constructor(private readonly options: EdgeOptions) {}

@@ -3,6 +3,7 @@ import type { EntryBody } from '@recourse/contract';
 import type { EntryKind } from '@recourse/messages';
 import type { Entries, EntriesAnswer, RegisteredEntry } from './entries.port.js';
 
+/** Entries in memory. For specs and first steps. */
 export class MemoryEntries implements Entries {
   private readonly entries = new Map<string, RegisteredEntry<EntryKind>>();
   /** How often it was asked. */

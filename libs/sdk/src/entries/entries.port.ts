@@ -2,6 +2,7 @@
 import type { EntryBody } from '@recourse/contract';
 import type { EntryKind } from '@recourse/messages';
 
+/** One entry of the registry as it stands. */
 export interface RegisteredEntry<Kind extends EntryKind> {
   readonly name: string;
   /** `*` is for all tenants. */
@@ -9,6 +10,7 @@ export interface RegisteredEntry<Kind extends EntryKind> {
   readonly entry: EntryBody<Kind>;
 }
 
+/** Entries of the registry, or why they could not be read. */
 export type EntriesAnswer<Kind extends EntryKind> =
   | { readonly kind: 'read'; readonly entries: readonly RegisteredEntry<Kind>[] }
   /** No answer, or one that cannot be read. */

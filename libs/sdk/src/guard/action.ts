@@ -1,7 +1,8 @@
 // The action a call makes: its keys, and what covers it.
-import { forwardDigest, subjectOf, valueOf } from '@recourse/contract';
+import { EXPOSURE, exposureOf, forwardDigest, subjectOf, valueOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
+import { markedPayload } from '../context/classification.decisions.js';
 import { effectKey, mutationId } from '../effect-key.js';
 import type { Action } from '../producer/producer.js';
 import { releaseRef } from '../release.js';
@@ -35,8 +36,9 @@ export function actionDigestOf({ tenant, runId, effectKey: key, capability, cont
   return forwardDigest({ tenant, runId, effectKey: key, capability, contractDigest: contractDigest?.toString('hex') ?? null, subjectRef, args });
 }
 
-/** What to reserve; null when the contract names no value. */
-export function reservationOf({ tenant, runId, effectKey: key, capability, agentId, args }: Action, contract: Contract): ReservationRequest | null {
-  const value = valueOf(contract, args);
-  return value === null ? null : { tenant, runId, effectKey: key, capability, agentId, value };
+/** What to reserve: the money the contract names, and what the arguments disclose (D61). */
+export function reservationsOf({ tenant, runId, effectKey: key, capability, agentId, args }: Action, contract: Contract): readonly ReservationRequest[] {
+  const disclosed = exposureOf(contract, markedPayload(args));
+  const values = [valueOf(contract, args), disclosed === 0 ? null : { amount_minor: disclosed, currency: EXPOSURE }].filter((value) => value !== null);
+  return values.map((value) => ({ tenant, runId, effectKey: key, capability, agentId, value }));
 }

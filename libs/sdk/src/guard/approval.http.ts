@@ -9,6 +9,7 @@ import type { ApprovalAnswer, ApprovalRequest, Approvals } from './approval.port
 import type { EdgeAnswer, EdgeOptions } from './edge.js';
 import { askEdge } from './edge.js';
 
+/** Asks for approvals at the orchestrator's edge. */
 export class HttpApprovals implements Approvals {
   constructor(private readonly options: EdgeOptions) {}
 

@@ -2,6 +2,7 @@
 import { canonicalJson } from '@recourse/kernel';
 import type { ApprovalAnswer, ApprovalRequest, Approvals } from './approval.port.js';
 
+/** Approvals in memory. For specs and first steps. */
 export class MemoryApprovals implements Approvals {
   private readonly asked = new Map<string, ApprovalRequest>();
   private readonly decided = new Map<string, ApprovalAnswer>();

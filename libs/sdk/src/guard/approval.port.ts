@@ -2,6 +2,7 @@
 import type { ForwardAction } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 
+/** What people are asked before a forward action. */
 export interface ApprovalRequest extends ForwardAction {
   /** Who may never approve it; null when unknown. */
   readonly initiator: string | null;
@@ -15,6 +16,7 @@ export interface ApprovalRequest extends ForwardAction {
   readonly attempt: number;
 }
 
+/** What people said to a forward action, or why they could not be asked. */
 export type ApprovalAnswer =
   | { readonly kind: 'approved'; readonly actionDigest: string }
   /** Nobody has decided yet; asking again is how one learns of it. */

@@ -6,7 +6,9 @@
 import { canonicalJson } from '@recourse/kernel';
 import type { Json, Rejection } from '@recourse/kernel';
 
+/** Kind of a problem of arguments. */
 export type ArgsProblemCode = 'ARGS_TYPE' | 'ARGS_MISSING' | 'ARGS_UNKNOWN' | 'ARGS_VALUE' | 'ARGS_SCHEMA_UNSUPPORTED';
+/** One problem of arguments, with the path it is at. */
 export type ArgsProblem = Rejection<ArgsProblemCode> & { readonly path: string };
 
 type Schema = Readonly<Record<string, Json>>;

@@ -1,39 +1,26 @@
 // Everything a guard does before it calls a tool: each step lets the call go on, or says why not.
 //
-// Boundary: asks the ports; calls nothing that has an effect. In `observe` an objection is heard and the call goes on.
+// Boundary: asks the ports; calls nothing that has an effect, but for the reversible part of a reservation, once all agree. In `observe` an objection is heard and the call goes on.
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Action, Preparation } from '../producer/producer.js';
 import { releaseStatement } from '../release.js';
-import { actionDigestOf, mutationOf, reservationOf } from './action.js';
+import { actionDigestOf, mutationOf, reservationsOf } from './action.js';
 import { checkArgs } from './args.decisions.js';
 import type { ArgsProblem } from './args.decisions.js';
+import type { ReservationAnswer } from './budget.port.js';
 import { governed } from './governance.js';
-import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions, GuardTrouble, GuardTroubleCode } from './guard.messages.js';
+import type { GuardedResult, GuardOptions } from './guard.messages.js';
+import { giveBack, objection, textOf, trouble } from './objections.js';
+import type { Situation, Stop } from './objections.js';
+import { stage, unstage } from './staging.js';
 import { earlierCall } from './standing.decisions.js';
 import { verdictFor } from './verdict.decisions.js';
-
-/** One call on its way. */
-export interface Situation {
-  readonly tool: ForwardTool;
-  readonly call: GuardedCall;
-  readonly action: Action;
-  readonly options: GuardOptions;
-}
-
-/** Why a call stops here, as its caller hears it. */
-export interface Stop { readonly stop: GuardedResult }
 
 /** A call that may be made. */
 export interface Ready { readonly priorValue: Json | null; readonly attempt: number }
 
-/** In `enforce` a trouble ends the call, refused unless there is more to say; otherwise it is only heard. */
-export function objection(options: GuardOptions, trouble: GuardTrouble, result?: GuardedResult): Stop | null {
-  options.onTrouble?.(trouble);
-  return options.mode === 'enforce' ? { stop: result ?? { kind: 'refused', mutation_refs: [], ...trouble } } : null;
-}
-
-/** Arguments, what the registry says, earlier calls, prior value, dry run, people, budget, intent; in this order. */
+/** Arguments, what the registry says, earlier calls, prior value, dry run, people, budget, staging, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
   const unfit = await fits(situation) ?? await permitted(situation);
@@ -47,15 +34,12 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   if (call.isRehearsal === true) return { stop: { kind: 'rehearsed', mutation_refs: [], error_kind: null } };
   const stopped = await approve(situation, rehearsed.rehearsal, found.attempt) ?? await reserve(situation);
   if (stopped !== null) return stopped;
-  const unpublished = await announce(situation, { isHeld: isLeftToLedger(situation), priorValue: captured.priorValue, rehearsal: rehearsed.rehearsal });
-  if (unpublished !== null) { await giveBack(action, options); return unpublished; }
+  const isHeld = isLeftToLedger(situation);
+  const staged = await stage(situation, isHeld);
+  if ('stop' in staged) return staged;
+  const unpublished = await announce(situation, { isHeld, priorValue: captured.priorValue, rehearsal: rehearsed.rehearsal, ...staged });
+  if (unpublished !== null) { await unstage(situation, staged); await giveBack(action, options); return unpublished; }
   return hold(situation) ?? { priorValue: captured.priorValue, attempt: found.attempt };
-}
-
-/** Gives back what was reserved. A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
-export async function giveBack(action: Action, { budget, contract }: GuardOptions): Promise<void> {
-  const request = reservationOf(action, contract);
-  if (budget !== undefined && request !== null) await budget.release(request);
 }
 
 async function fits({ tool: { schema }, call: { args }, options }: Situation): Promise<Stop | null> {
@@ -133,10 +117,18 @@ async function approve({ call, action, options }: Situation, rehearsal: Json, at
   }
 }
 
+/** What was reserved before an escalation stays reserved while a person decides: the same call comes again. */
 async function reserve({ action, options }: Situation): Promise<Stop | null> {
-  const request = reservationOf(action, options.contract);
-  if (options.budget === undefined || request === null) return null;
-  const answer = await options.budget.reserve(request);
+  const { budget, contract } = options;
+  if (budget === undefined) return null;
+  for (const request of reservationsOf(action, contract)) {
+    const stopped = reservationStop(await budget.reserve(request), options);
+    if (stopped !== null) return stopped;
+  }
+  return null;
+}
+
+function reservationStop(answer: ReservationAnswer, options: GuardOptions): Stop | null {
   switch (answer.kind) {
     case 'reserved': return null;
     case 'escalated': return objection(options, trouble('BUDGET_ESCALATED', answer.code));
@@ -184,6 +176,3 @@ async function read(ask: () => Promise<Json> | undefined): Promise<Json | null> 
     return null;
   }
 }
-
-export const trouble = (code: GuardTroubleCode, message: string): GuardTrouble => ({ code, problems: [{ code, message }] });
-export const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -2,13 +2,15 @@
 //
 // Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, value} → 201 reserved, 202 or 409 escalated, other 4xx
 // refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
-import { deriveId } from '@recourse/kernel';
+import { reservationId } from '@recourse/contract';
 import type { EdgeAnswer, EdgeOptions } from './edge.js';
 import { askEdge } from './edge.js';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
 
+/** How the accountant's edge is reached. */
 export type HttpBudgetOptions = EdgeOptions;
 
+/** Reserves at the accountant's edge. */
 export class HttpBudget implements Budget {
   constructor(private readonly options: HttpBudgetOptions) {}
 
@@ -38,14 +40,14 @@ export class HttpBudget implements Budget {
 }
 
 /** What an answer of the edge means for the reservation. */
-export function answerOf(status: number, body: Readonly<Record<string, unknown>>, reservationId: string): ReservationAnswer {
+export function answerOf(status: number, body: Readonly<Record<string, unknown>>, id: string): ReservationAnswer {
   const code = typeof body['code'] === 'string' ? body['code'] : `HTTP_${String(status)}`;
   const isEscalated = body['escalation_id'] !== undefined || body['status'] === 'escalated';
   if (isEscalated || status === 409) return { kind: 'escalated', code };
-  if (status === 200 || status === 201) return { kind: 'reserved', reservationId: typeof body['reservation_id'] === 'string' ? body['reservation_id'] : reservationId };
+  if (status === 200 || status === 201) return { kind: 'reserved', reservationId: typeof body['reservation_id'] === 'string' ? body['reservation_id'] : id };
   // 202: recorded later or never; nothing may be done on the strength of it.
   if (status >= 400 && status < 500) return { kind: 'refused', code };
   return { kind: 'unavailable', cause: new Error(code) };
 }
 
-const idOf = ({ tenant, runId, effectKey }: ReservationRequest): string => deriveId('res', tenant, runId, effectKey);
+const idOf = ({ tenant, runId, effectKey, value }: ReservationRequest): string => reservationId(tenant, runId, effectKey, value.currency);

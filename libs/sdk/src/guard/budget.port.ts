@@ -1,6 +1,7 @@
 // Asking the budget before acting.
 import type { Money } from '@recourse/messages';
 
+/** What is to be reserved of a budget. */
 export interface ReservationRequest {
   readonly tenant: string;
   readonly runId: string;
@@ -8,9 +9,11 @@ export interface ReservationRequest {
   readonly capability: string;
   /** For kill switches over it; null when unknown. */
   readonly agentId: string | null;
+  /** Money, or disclosures: then its currency is the unit EXPOSURE. */
   readonly value: Money;
 }
 
+/** What became of a reservation. */
 export type ReservationAnswer =
   | { readonly kind: 'reserved'; readonly reservationId: string }
   /** It would exceed a ceiling; a person decides. */
@@ -22,7 +25,8 @@ export type ReservationAnswer =
 /**
  * Reserves before an action, and gives back what was reserved for one that did not happen.
  *
- * Implementations MUST give the same answer to a repeated reservation of the same (tenant, run, effect key).
+ * Implementations MUST give the same answer to a repeated reservation of the same (tenant, run, effect key); money and exposure
+ * of one effect are two reservations, and are given back together.
  * Implementations MUST NOT throw: what cannot be asked is `unavailable`, and counts as not reserved (P14).
  */
 export interface Budget {

@@ -5,6 +5,7 @@ import type { Tool, ToolContext } from '../worker/tool.js';
 import { runGuarded } from './guard.js';
 import type { ForwardTool, GuardOptions, RunContext } from './guard.messages.js';
 
+/** What guarding a compensation needs beside the guard. */
 export interface CompensationOptions extends GuardOptions {
   /** Who performs it. */
   readonly agentId: string;

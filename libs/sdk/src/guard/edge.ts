@@ -1,5 +1,6 @@
 // One request to the HTTP edge of a service.
 
+/** How an edge of the services is reached. */
 export interface EdgeOptions {
   /** Base address of the service, without a slash at its end. */
   readonly url: string;

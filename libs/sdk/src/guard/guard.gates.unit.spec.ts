@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { releaseDiff, releaseRef } from '../release.js';
 import type { ReleaseTuple } from '../release.js';
+import { MemoryProducer } from '../producer/producer.memory.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { ToolRejected } from '../worker/tool.js';
 import { actionOf, mutationOf } from './action.js';
@@ -97,6 +98,79 @@ describe('a guarded tool whose effect is held', () => {
     const { run, calls, troubles } = refund({ contract, options: { mode: 'observe' } });
     expect(await run()).toMatchObject({ kind: 'succeeded' });
     expect([calls(), troubles]).toEqual([1, ['HOLD_SKIPPED']]);
+  });
+});
+
+describe('a guarded tool whose contract reserves', () => {
+  const contract = { commit_hold_ms: 60_000, cancel_capability: 'payments.cancel_refund', techniques: { reservation: true } };
+
+  it('stages under the keys of the call, tells the handle with its intent, and leaves the rest to the ledger', async () => {
+    const staged: unknown[] = [];
+    const { run, told, calls, producer, options } = refund({ contract, tool: { stage: (args, context) => { staged.push([args, context]); return Promise.resolve('hold_9'); } } });
+    expect(await run()).toEqual({ kind: 'held', mutation_refs: [idOf(options)], error_kind: null, hold_ms: 60_000 });
+    const { idempotencyKey, callId, runId } = actionOf(refundCall, options);
+    expect(staged).toEqual([[refundCall.args, { idempotencyKey, callId, runId }]]);
+    expect([calls(), told()]).toEqual([0, ['planned']]);
+    expect(producer.told).toMatchObject([{ preparation: { isHeld: true, stagedRef: 'hold_9' } }]);
+  });
+
+  it('stages nothing before people, budget and arguments agree', async () => {
+    let staged = 0;
+    const tool = { stage: () => { staged += 1; return Promise.resolve('hold_9'); } };
+    await refund({ contract: { ...contract, forward_approval: 'human' }, tool, options: { approvals: new MemoryApprovals() } }).run();
+    await refund({ contract, tool, options: { budget: new MemoryBudget(0) } }).run();
+    await refund({ contract, tool }).run({ args: { order: '4711' } });
+    expect(staged).toBe(0);
+  });
+
+  it('is refused when its tool refuses to stage, or cannot, and its budget is given back', async () => {
+    const budget = new MemoryBudget(500_000);
+    const refused = refund({ contract, options: { budget }, tool: { stage: () => Promise.reject(new ToolRejected('LIMIT', 'too much')) } });
+    const missing = refund({ contract, options: { budget } });
+    expect([await refused.run(), await missing.run()]).toMatchObject([{ kind: 'refused', code: 'STAGE_REFUSED' }, { kind: 'refused', code: 'STAGE_MISSING' }]);
+    expect([...refused.told(), ...missing.told()]).toEqual([]);
+    expect(await refund({ options: { budget } }).run()).toMatchObject({ kind: 'succeeded' });
+  });
+
+  it('is told without a handle when nobody knows whether anything is staged', async () => {
+    for (const stage of [() => Promise.reject(new Error('socket hang up')), () => Promise.resolve('')]) {
+      const { run, producer, troubles } = refund({ contract, tool: { stage } });
+      expect(await run()).toMatchObject({ kind: 'held' });
+      expect(troubles).toEqual(['STAGE_UNCERTAIN']);
+      expect(producer.told).toMatchObject([{ preparation: { isHeld: true, stagedRef: null } }]);
+    }
+  });
+
+  it('waits for its tool no longer than the contract says', async () => {
+    const { run, clock, producer } = refund({ contract: { ...contract, call_timeout_ms: 1_000 }, tool: { stage: () => new Promise(() => undefined) } });
+    const ended = run();
+    for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
+    await clock.advance(1_000);
+    expect(await ended).toMatchObject({ kind: 'held' });
+    expect(producer.told).toMatchObject([{ preparation: { stagedRef: null } }]);
+  });
+
+  it('gives back what it staged for an intent that could not be told, or says that it stays', async () => {
+    const given: unknown[] = [];
+    const unheard = new MemoryProducer();
+    unheard.toolPlanned = () => Promise.reject(new Error('no broker'));
+    const stage = () => Promise.resolve('hold_9');
+    const giving = refund({ contract, options: { producer: unheard }, tool: { stage, unstage: (_args, { stagedRef }) => { given.push(stagedRef); return Promise.resolve(); } } });
+    const leaving = refund({ contract, options: { producer: unheard }, tool: { stage } });
+    expect([await giving.run(), await leaving.run()]).toMatchObject([{ code: 'INTENT_NOT_PUBLISHED' }, { code: 'INTENT_NOT_PUBLISHED' }]);
+    expect([given, giving.troubles, leaving.troubles]).toEqual([['hold_9'], ['INTENT_NOT_PUBLISHED'], ['INTENT_NOT_PUBLISHED', 'STAGED_LEFT']]);
+  });
+
+  it('stages nothing where the guard only observes, nor for a recovery, nor a second time', async () => {
+    let staged = 0;
+    const tool = { stage: () => { staged += 1; return Promise.resolve('hold_9'); } };
+    expect(await refund({ contract, tool, options: { mode: 'observe' } }).run()).toMatchObject({ kind: 'succeeded' });
+    expect(await refund({ contract, tool }).run({ recovery: { callId: 'rev_1', idempotencyKey: 'rev_k', attempt: 1 } })).toMatchObject({ kind: 'succeeded' });
+    const standing = new MemoryStanding();
+    const again = refund({ contract, tool, options: { standing } });
+    standing.record(idOf(again.options), 'planned', 'pending_commit');
+    expect(await again.run()).toMatchObject({ kind: 'held' });
+    expect(staged).toBe(0);
   });
 });
 

@@ -12,6 +12,7 @@ import type { Budget } from './budget.port.js';
 import type { Standing } from './standing.port.js';
 import type { ErrorKind } from './verdict.decisions.js';
 
+/** How much a guard does: nothing, tell, or tell and refuse (D8). */
 export type GuardMode = 'off' | 'observe' | 'enforce';
 
 /** The run a call belongs to. */
@@ -26,6 +27,7 @@ export interface RunContext {
   readonly release?: ReleaseTuple;
 }
 
+/** One call of a guarded tool: its run, its step, its arguments and what it relies on. */
 export interface GuardedCall {
   readonly run: RunContext;
   readonly stepId: string;
@@ -44,6 +46,7 @@ export interface GuardedCall {
   readonly recovery?: RecoveryIds;
 }
 
+/** The ids a recovery gives its call. */
 export interface RecoveryIds {
   readonly callId: string;
   readonly idempotencyKey: string;
@@ -67,6 +70,13 @@ export interface ForwardTool {
   capturePriorValue?(args: Json): Promise<Json>;
   /** Says what `execute` would do, without doing it. Needed where the contract names a dry run. */
   rehearse?(args: Json): Promise<Json>;
+  /**
+   * Makes the reversible part of a held effect and names its handle. Needed where the contract reserves (`techniques.reservation`).
+   * Implementations MUST answer alike for the same key, and MUST throw ToolRejected when they know that nothing is staged.
+   */
+  stage?(args: Json, context: ForwardContext): Promise<string>;
+  /** Gives back what was staged for an intent that could not be told; every other staged part is given back by the worker's cancel tool. */
+  unstage?(args: Json, context: ForwardContext): Promise<void>;
   /** The provider's handle in a result. Needed where the contract requires one. */
   externalTransactionRef?(result: Json): string | null;
   /** Checks arguments beyond the contract's schema (zod and its kin). */
@@ -81,6 +91,7 @@ export interface StandardSchema {
 }
 type StandardResult = { readonly issues?: readonly { readonly message: string }[] | undefined };
 
+/** What a guard needs, and whom it asks. */
 export interface GuardOptions {
   readonly contract: Contract;
   /** SHA-256 of the contract's canonical JSON, as the registry gave it. */
@@ -105,6 +116,7 @@ export interface GuardOptions {
   readonly onTrouble?: (trouble: GuardTrouble) => void;
 }
 
+/** Why a guard objects. */
 export type GuardTroubleCode =
   | 'ARGS_INVALID'
   | 'INTENT_DENIED' | 'INTENT_NOT_ALLOWED'
@@ -113,10 +125,13 @@ export type GuardTroubleCode =
   | 'PRIOR_VALUE_MISSING' | 'REHEARSAL_MISSING' | 'REHEARSAL_FAILED'
   | 'APPROVAL_PENDING' | 'APPROVAL_DENIED' | 'APPROVAL_UNAVAILABLE'
   | 'BUDGET_ESCALATED' | 'BUDGET_REFUSED' | 'BUDGET_UNAVAILABLE'
+  /** A reservation: no `stage`, refused by the tool, of unknown end, or left at the provider because its intent could not be told. */
+  | 'STAGE_MISSING' | 'STAGE_REFUSED' | 'STAGE_UNCERTAIN' | 'STAGED_LEFT'
   /** The contract holds the effect, and `observe` let it go at once. */
   | 'HOLD_SKIPPED'
   | 'INTENT_NOT_PUBLISHED' | 'OUTCOME_NOT_PUBLISHED';
 
+/** What a guard objects to, with every problem it found. */
 export interface GuardTrouble {
   readonly code: GuardTroubleCode;
   readonly problems: readonly { readonly code: string; readonly message: string; readonly path?: string }[];
@@ -132,4 +147,5 @@ export type GuardedResult =
   /** Nothing was called. */
   | ({ readonly kind: 'refused'; readonly mutation_refs: readonly [] } & GuardTrouble);
 
+/** A tool under its guard. Errors: as the guard that made it. */
 export type GuardedTool = (call: GuardedCall) => Promise<GuardedResult>;

@@ -4,18 +4,22 @@
 // arguments and provider handles stay out of what an agent reads (A36, A37).
 //
 // Invariants
-//   G1. In `enforce` nothing is called before its intent is published, its budget reserved and its people asked.
+//   G1. In `enforce` nothing is called before its intent is published, its budget reserved and its people asked; the
+//       reversible part of a reservation comes before its intent, which names it (staging.ts).
 //   G2. An error after the request may have left is `uncertain`, never `failed`.
 //   G3. A retry or replan of the same step with the same arguments has the same effect key and idempotency key.
 //   G4. With a record or claims to ask, a call that was begun is not made again before somebody found out how it ended.
 import type { Json } from '@recourse/kernel';
 import type { Action, ActionOutcome } from '../producer/producer.js';
 import { actionOf, mutationOf } from './action.js';
-import { giveBack, objection, pending, prepare, textOf, trouble } from './before.js';
-import type { Ready, Situation, Stop } from './before.js';
+import { pending, prepare } from './before.js';
+import type { Ready } from './before.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardOptions } from './guard.messages.js';
+import { giveBack, objection, textOf, trouble } from './objections.js';
+import type { Situation, Stop } from './objections.js';
 import { verdictFor } from './verdict.decisions.js';
 import type { ToolVerdict } from './verdict.decisions.js';
+import { within } from './within.js';
 
 /**
  * Wraps a tool.
@@ -69,13 +73,15 @@ type Performed = Omit<ActionOutcome, 'errorKind'> & { readonly errorKind: ToolVe
 async function perform({ tool, call, action, options }: Situation, priorValue: Json | null): Promise<Performed> {
   // The window may only be shortened by us: it counts from before the call.
   const committedAt = options.clock.now();
-  const attempted = await within(options, attempt(tool, call.args, action));
+  const attempted = await within(options, attempt(tool, call.args, action), LATE);
   const base = { result: null, priorValue, externalTransactionRef: null, committedAt };
   if ('verdict' in attempted) return { ...base, outcome: attempted.verdict.effect === 'none' ? 'failed' : 'uncertain', errorKind: attempted.verdict.kind };
   return { ...base, ...attempted, outcome: 'succeeded', errorKind: null };
 }
 
 type Attempted = { readonly result: Json; readonly externalTransactionRef: string | null } | { readonly verdict: ToolVerdict };
+
+const LATE: Attempted = { verdict: { kind: 'TIMEOUT', effect: 'unknown' } };
 
 async function attempt(tool: ForwardTool, args: Json, { idempotencyKey, callId, runId }: Action): Promise<Attempted> {
   try {
@@ -84,18 +90,6 @@ async function attempt(tool: ForwardTool, args: Json, { idempotencyKey, callId, 
     return verdict === null ? { result, externalTransactionRef: tool.externalTransactionRef?.(result) ?? null } : { verdict };
   } catch (error) {
     return { verdict: verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' } };
-  }
-}
-
-/** Waits no longer than the contract says. The call itself goes on, which is why its effect is unknown. */
-async function within({ contract, clock }: GuardOptions, attempted: Promise<Attempted>): Promise<Attempted> {
-  if (contract.call_timeout_ms === undefined) return attempted;
-  const answered = new AbortController();
-  const late = clock.sleep(contract.call_timeout_ms, answered.signal).then((): Attempted => ({ verdict: { kind: 'TIMEOUT', effect: 'unknown' } }));
-  try {
-    return await Promise.race([attempted, late]);
-  } finally {
-    answered.abort();
   }
 }
 

@@ -6,6 +6,7 @@ import type { EdgeOptions } from './edge.js';
 import { askEdge } from './edge.js';
 import type { Standing, StandingAnswer } from './standing.port.js';
 
+/** Asks the ledger's edge what is on record. */
 export class HttpStanding implements Standing {
   /** `options.url`: base address of the ledger, without a slash at its end. */
   constructor(private readonly options: EdgeOptions) {}

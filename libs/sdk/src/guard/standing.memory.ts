@@ -2,6 +2,7 @@
 import type { ExecutionState, RecoverabilityState } from '@recourse/messages';
 import type { Standing, StandingAnswer } from './standing.port.js';
 
+/** A record in memory. For specs and first steps. */
 export class MemoryStanding implements Standing {
   private readonly records = new Map<string, StandingAnswer>();
 

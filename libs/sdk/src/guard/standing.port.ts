@@ -1,6 +1,7 @@
 // What is on record about an effect: the guard asks before it calls a tool that may have been called before.
 import type { ExecutionState, RecoverabilityState } from '@recourse/messages';
 
+/** What is on record about an effect. */
 export type StandingAnswer =
   /** Nobody has told of it. */
   | { readonly kind: 'unrecorded' }

@@ -1,24 +1,18 @@
 // What an error of a tool means: one verdict for the code a result carries and for the exception a call threw.
 //
-// Boundary: pure. What to do about a kind (retry, refresh, ask a person) is the orchestrator's playbook, not ours.
+// Boundary: pure. What is done about a kind (retry, refresh, ask a person) is the playbook's to say.
+import { ERROR_KINDS } from '@recourse/contract';
+import type { ErrorKind } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { ToolRejected } from '../worker/tool.js';
 
-/** What failed; closed, and what travels as `error_kind`. Source: requirements D15 to D19. */
-export const ERROR_KINDS = [
-  'ARGS_INVALID', 'IDEMPOTENCY_CONFLICT', 'EVIDENCE_STALE', 'POLICY_DENIED', 'CONTENT_FILTER', 'REFUSAL',
-  'TIMEOUT', 'TRANSIENT_NETWORK', 'RATE_LIMITED', 'SERVER',
-  /** The tool knows that it did nothing, for a reason of its own. */
-  'REJECTED',
-  /** A call under the same effect key was begun, and nobody has found out yet how it ended. */
-  'RECONCILIATION_PENDING',
-  'UNKNOWN',
-] as const;
-export type ErrorKind = (typeof ERROR_KINDS)[number];
+export { ERROR_KINDS };
+export type { ErrorKind };
 
 /** An error, as it comes: inside a result, or thrown. */
 export type ToolError = { readonly on: 'result'; readonly result: Json } | { readonly on: 'exception'; readonly error: unknown };
 
+/** What an error of a tool means for its effect. */
 export interface ToolVerdict {
   readonly kind: ErrorKind;
   /** `none`: nothing happened, for sure. `unknown`: somebody has to find out. */

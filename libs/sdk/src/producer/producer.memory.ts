@@ -3,11 +3,13 @@ import { mutationId } from '../effect-key.js';
 import type { MemoryStanding } from '../guard/standing.memory.js';
 import type { Action, ActionOutcome, Preparation, Producer, Statement } from './producer.js';
 
+/** One thing a producer was told. */
 export type Told =
   | { readonly type: 'ToolPlanned'; readonly action: Action; readonly plannedAt: number; readonly preparation?: Preparation }
   | { readonly type: 'ToolExecuted'; readonly action: Action; readonly outcome: ActionOutcome }
   | { readonly type: 'AssumptionDeclared' | 'AssumptionInvalidated' | 'AssumptionReaffirmed'; readonly statement: Statement };
 
+/** A producer that keeps what it is told, in order. For specs and first steps. */
 export class MemoryProducer implements Producer {
   private readonly events: Told[] = [];
 

@@ -8,7 +8,9 @@ import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
 import type { AssumptionInvalidated, Codecs, Payload, SourceKind, ToolExecuted, ToolOutcome, ToolPlanned } from '@recourse/messages';
 
+/** Wire on which intents and executions are told. */
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
+/** Wire on which the world states what became of assumptions. */
 export const ASSUMPTIONS_TOPIC = 'recourse.assumption-events';
 
 /** An action of an agent, as it is told before and after. */
@@ -54,6 +56,7 @@ export interface ActionOutcome {
   readonly committedAt: number;
 }
 
+/** What somebody says about an assumption. */
 export interface Statement {
   /** Unique per source; derived from the content when absent. */
   readonly eventId?: string;
@@ -77,6 +80,7 @@ export interface Producer {
   close(): Promise<void>;
 }
 
+/** What a producer needs. */
 export interface ProducerOptions {
   readonly kafka: Kafka;
   readonly codecs: Codecs;

@@ -9,6 +9,7 @@ import { sha256Hex } from '@recourse/kernel';
 import type { Claim, ClaimStore } from './claim-store.port.js';
 import { failedWith, syncDirectory } from './durable-file.js';
 
+/** Claims as files of one host, durable before they are granted. */
 export class FileClaimStore implements ClaimStore {
   constructor(private readonly directory: string) {}
 

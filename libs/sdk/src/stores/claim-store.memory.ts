@@ -1,6 +1,7 @@
 // Claims in memory: as durable as the object that holds them.
 import type { Claim, ClaimStore } from './claim-store.port.js';
 
+/** Claims in memory: they end with the process. For specs. */
 export class MemoryClaimStore implements ClaimStore {
   private readonly taken = new Set<string>();
 

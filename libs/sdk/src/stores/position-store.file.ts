@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { failedWith, replaceFile } from './durable-file.js';
 import type { Position, PositionStore } from './position-store.port.js';
 
+/** Positions in a file of one host, durable before they are confirmed. */
 export class FilePositionStore implements PositionStore {
   private readonly saving = new Map<string, Promise<void>>();
 

@@ -1,6 +1,7 @@
 // Positions in memory: as durable as the object that holds them.
 import type { Position, PositionStore } from './position-store.port.js';
 
+/** Positions in memory: they end with the process. For specs. */
 export class MemoryPositionStore implements PositionStore {
   private readonly positions = new Map<string, Position>();
 

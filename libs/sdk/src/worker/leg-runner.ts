@@ -13,6 +13,7 @@ import type { CallFailure, StepAction, StepEvent, WorkerRules } from './leg.deci
 import { ToolRejected } from './tool.js';
 import type { Tool } from './tool.js';
 
+/** What running a leg needs: tools, clock and claims. */
 export interface LegParts {
   readonly workerId: string;
   readonly tools: Readonly<Record<string, Tool>>;

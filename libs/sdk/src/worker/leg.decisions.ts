@@ -25,8 +25,10 @@ export type StepErrorKind =
   | 'NO_VERIFICATION'       // nothing observes the result
   | 'NOT_OBSERVED';         // the success condition does not hold
 
+/** Why a call of a tool gave no answer. */
 export type CallFailure = 'TOOL_MISSING' | 'TOOL_REJECTED' | 'TOOL_ERROR' | 'TOOL_TIMEOUT';
 
+/** How a step ended for its worker. */
 export interface StepEnd {
   readonly outcome: StepOutcome;
   readonly errorKind: StepErrorKind | null;
@@ -46,10 +48,12 @@ export interface StepProgress {
   readonly end: StepEnd | null;
 }
 
+/** Progress of a step that was not begun. */
 export const NOT_BEGUN: StepProgress = {
   reconciled: false, isMade: false, isFresh: false, isClaimed: false, verifications: 0, observed: 0, isPaused: false, end: null,
 };
 
+/** What a worker does next about a step. */
 export type StepAction =
   | { readonly do: 'observe'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly capability: string; readonly condition: string | null }
   | { readonly do: 'claim' }
@@ -57,6 +61,7 @@ export type StepAction =
   | { readonly do: 'pause'; readonly ms: number }
   | { readonly do: 'end'; readonly end: StepEnd };
 
+/** What happened while a step was worked on. */
 export type StepEvent =
   /** `holds` is null when the condition could not be judged. */
   | { readonly type: 'Observed'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly holds: boolean | null }
@@ -73,8 +78,10 @@ export interface WorkerRules {
   readonly claim: boolean;
 }
 
+/** Every rule of a worker, in force. A simulation takes one away to see it missed. */
 export const ALL_RULES: WorkerRules = { notAfter: true, reconcileFirst: true, claim: true };
 
+/** What the next action of a step depends on. */
 export interface StepSituation {
   readonly leg: LegRequested;
   readonly step: LegStep;

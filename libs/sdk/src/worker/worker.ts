@@ -24,6 +24,7 @@ import { runLeg } from './leg-runner.js';
 import { PartitionProgress } from './partition-progress.js';
 import type { Tool } from './tool.js';
 
+/** Wire on which workers report. */
 export const RESULTS_TOPIC = 'recourse.tool-results';
 
 /** What a worker says about itself; for logs and health, never for decisions. */
@@ -33,6 +34,7 @@ export type WorkerNote =
   | { readonly type: 'unreadable'; readonly partition: number; readonly offset: number; readonly reason: string }
   | { readonly type: 'trouble'; readonly doing: string; readonly cause: unknown };
 
+/** What a worker needs. */
 export interface WorkerOptions {
   readonly kafka: Kafka;
   readonly codecs: Codecs;
@@ -57,6 +59,7 @@ export interface WorkerOptions {
   readonly rules?: WorkerRules;
 }
 
+/** A worker under way. */
 export interface Worker {
   /** Resolves when the worker has joined its group. Errors: those of the ports. */
   start(): Promise<void>;
@@ -73,6 +76,12 @@ const LOW_WATER = 500;
 const ANSWERS_KEPT_MAX = 1_000;
 const RETRY_PAUSE_MS = 500;
 
+/**
+ * Makes a worker of one adapter: takes requests, runs their legs, reports.
+ *
+ * Shape:  nothing is read before `start`.
+ * Errors: none; those of `start` and `stop` are theirs.
+ */
 export function createWorker(options: WorkerOptions): Worker {
   return new LegWorker(options);
 }

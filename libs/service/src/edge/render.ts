@@ -1,12 +1,12 @@
-// Docs as people read them: bytes as hex, plain payloads as the JSON they hold, everything else as it stands.
+// Docs as people read them: bytes as hex, payloads as the JSON they hold (sealed ones where they were opened for the reader), everything else as it stands.
 
 /** Renders a doc as JSON. Pure. */
 export function render(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex');
   if (Array.isArray(value)) return value.map(render);
-  const { content_type, encoding, body, ...rest } = value as Readonly<Record<string, unknown>>;
-  if (typeof encoding === 'string' && Buffer.isBuffer(body)) return { content_type, encoding, ...renderMembers(rest), body: renderBody(encoding, content_type, body) };
+  const { content_type, encoding, body, content, ...rest } = value as Readonly<Record<string, unknown>>;
+  if (typeof encoding === 'string' && Buffer.isBuffer(body)) return { content_type, encoding, ...renderMembers(rest), body: Buffer.isBuffer(content) ? renderBody('plain', content_type, content) : renderBody(encoding, content_type, body) };
   return renderMembers(value);
 }
 

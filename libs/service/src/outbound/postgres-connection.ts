@@ -14,6 +14,8 @@ export interface PostgresOptions {
   readonly connectionsMax?: number;
   /** Longest statement, milliseconds. Default 15,000. */
   readonly statementTimeoutMs?: number;
+  /** True where nothing can be replayed from a log: commits wait for the disk, and the planner chooses. Default false. */
+  readonly isDurable?: boolean;
 }
 
 const CONNECTIONS_MAX = 8;
@@ -27,7 +29,7 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
 const CLIENT_GRACE_MS = 2_000;
 
 /** A pool for the loop. Nothing is connected before the first call. */
-export function createPool({ url, connectionsMax = CONNECTIONS_MAX, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: PostgresOptions): Pool {
+export function createPool({ url, connectionsMax = CONNECTIONS_MAX, statementTimeoutMs = STATEMENT_TIMEOUT_MS, isDurable = false }: PostgresOptions): Pool {
   const pool = new Pool({
     connectionString: url,
     max: connectionsMax,
@@ -38,7 +40,7 @@ export function createPool({ url, connectionsMax = CONNECTIONS_MAX, statementTim
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
-    options: '-c synchronous_commit=off -c jit=off -c enable_seqscan=off',
+    options: isDurable ? '-c synchronous_commit=on -c jit=off' : '-c synchronous_commit=off -c jit=off -c enable_seqscan=off',
   });
   // An idle connection that breaks is replaced by the pool; the next call says so if the database is gone.
   pool.on('error', () => undefined);

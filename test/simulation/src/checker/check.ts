@@ -10,6 +10,7 @@ import { checkBudgets } from './p08-budgets.js';
 import { checkClosure } from './p09-closure.js';
 import { checkQuietStart, checkRebuild } from './p10-rebuild.js';
 import { checkLists } from './p12-lists.js';
+import { checkSealed } from './sealed.js';
 
 export type { Violation } from './history.js';
 
@@ -35,6 +36,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   checkClosure(history);
   checkQuietStart(history);
   await checkLists(history);
+  await checkSealed(history);
   if (!isQuick && world.halted.length === 0) await checkRebuild(history);
   return { violations: history.violations, ...countsOf(history) };
 }

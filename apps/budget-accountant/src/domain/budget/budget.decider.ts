@@ -1,10 +1,10 @@
 // Decides commands about ceilings, reservations and escalations. Amounts are minor units.
-import { weighted } from '@recourse/contract';
+import { EXPOSURE, reservationId, weighted } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
+import type { Money } from '@recourse/messages';
 import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE } from './budget.messages.js';
 import type {
-  Budget, BudgetAnswer, BudgetEvent, BudgetRejectionCode, DecideEscalationCommand, Escalation, EscalationPolicy, OpenBudgetCommand, ReleaseReservationCommand, Reservation,
-  ReserveBudgetCommand,
+  Budget, BudgetAnswer, BudgetEvent, BudgetRejectionCode, DecideEscalationCommand, Escalation, EscalationPolicy, OpenBudgetCommand, Reservation, ReserveBudgetCommand,
 } from './budget.messages.js';
 
 /** The budgets a debit counts against; null where none was opened or used. */
@@ -20,11 +20,6 @@ export interface Exceeded {
   readonly ceilingMinor: number;
 }
 
-/** Id of a reservation: the natural key (tenant, run, effect key). */
-export function reservationIdOf(tenant: string, runId: string, effectKey: string): string {
-  return deriveId('res', tenant, runId, effectKey);
-}
-
 /** Id of the question about a reservation. */
 export function escalationIdOf(reservationId: string): string {
   return deriveId('esc', reservationId);
@@ -33,9 +28,11 @@ export function escalationIdOf(reservationId: string): string {
 /**
  * Names the first ceiling a debit would exceed; null when it fits.
  *
- * Shape:  a scope without ceiling bounds nothing. Equality passes (A75).
+ * Shape:  a scope without ceiling bounds nothing, but disclosures that no scope bounds have the ceiling 0 (A81). Equality passes (A75).
  */
-export function exceededBy(debitMinor: number, scopes: Scopes): Exceeded | null {
+export function exceededBy({ amount_minor: debitMinor, currency: unit }: Money, scopes: Scopes): Exceeded | null {
+  const isUnbounded = (scopes.run?.ceiling_minor ?? null) === null && (scopes.tenant?.ceiling_minor ?? null) === null;
+  if (unit === EXPOSURE && isUnbounded && debitMinor > 0) return { scope: 'run', usedMinor: scopes.run?.used_minor ?? 0, ceilingMinor: 0 };
   for (const scope of ['run', 'tenant'] as const) {
     const budget = scopes[scope];
     if (budget === null || budget.ceiling_minor === null) continue;
@@ -75,23 +72,23 @@ export function decideReserve(command: ReserveBudgetCommand, facts: ReserveFacts
   if (unfit !== null) return unfit;
   const { reservation } = facts;
   if (reservation !== null && reservation.phase !== 'released') return reservedBefore(command, reservation);
-  const debit = weighted(command.value, facts.weight);
+  // What is disclosed stays disclosed, whatever the class.
+  const debit = weighted(command.value, command.value.currency === EXPOSURE ? 1 : facts.weight);
   const used = Math.max(facts.scopes.run?.used_minor ?? 0, facts.scopes.tenant?.used_minor ?? 0);
   if (!Number.isSafeInteger(used + debit.amount_minor)) return rejected('AMOUNT_INVALID', 'the sum cannot be counted');
-  return reserved(command, facts, debit.amount_minor);
+  return reserved(command, facts, debit);
 }
 
-function reserved(command: ReserveBudgetCommand, { scopes, policy, now }: ReserveFacts, debitMinor: number): BudgetAnswer {
+function reserved(command: ReserveBudgetCommand, { scopes, policy, now }: ReserveFacts, debit: Money): BudgetAnswer {
   const { asker, value } = command;
-  const reservationId = reservationIdOf(asker.tenant, command.runId, command.effectKey);
-  const debit = { amount_minor: debitMinor, currency: value.currency };
-  const base = { reservation_id: reservationId, tenant: asker.tenant, run_id: command.runId, effect_key: command.effectKey, capability: command.capability, value, debit, command_id: asker.commandId };
-  const exceeded = exceededBy(debitMinor, scopes);
-  if (exceeded === null) return { kind: 'recorded', outcome: { reservation_id: reservationId, phase: 'reserved', debit }, event: { type: 'BudgetReserved', body: { ...base, settle_by: now + policy.settleWithinMs } } };
-  const escalation = { escalation_id: escalationIdOf(reservationId), exceeded: exceeded.scope, used_minor: exceeded.usedMinor, ceiling_minor: exceeded.ceilingMinor };
+  const id = reservationId(asker.tenant, command.runId, command.effectKey, value.currency);
+  const base = { reservation_id: id, tenant: asker.tenant, run_id: command.runId, effect_key: command.effectKey, capability: command.capability, value, debit, command_id: asker.commandId };
+  const exceeded = exceededBy(debit, scopes);
+  if (exceeded === null) return { kind: 'recorded', outcome: { reservation_id: id, phase: 'reserved', debit }, event: { type: 'BudgetReserved', body: { ...base, settle_by: now + policy.settleWithinMs } } };
+  const escalation = { escalation_id: escalationIdOf(id), exceeded: exceeded.scope, used_minor: exceeded.usedMinor, ceiling_minor: exceeded.ceilingMinor };
   return {
     kind: 'recorded',
-    outcome: { reservation_id: reservationId, phase: 'escalated', debit, ...escalation },
+    outcome: { reservation_id: id, phase: 'escalated', debit, ...escalation },
     event: { type: 'BudgetEscalated', body: { ...base, ...escalation, requested_by: asker.principal, owner: policy.owner, deadline_at: now + policy.deadlineMs } },
   };
 }
@@ -107,9 +104,15 @@ function reservedBefore(command: ReserveBudgetCommand, reservation: Reservation)
   return { kind: 'unchanged', phase, outcome: { ...shown(reservation), ...asked } };
 }
 
-/** Gives a reservation back; an escalation that nobody decided is withdrawn. */
-export function decideRelease(command: ReleaseReservationCommand, reservation: Reservation | null): BudgetAnswer {
-  if (reservation === null) return rejected('RESERVATION_UNKNOWN', 'nothing was reserved for this effect');
+/** Gives back what is reserved for an effect, its money and what it would disclose; an escalation that nobody decided is withdrawn. */
+export function decideRelease(held: readonly Reservation[]): BudgetAnswer {
+  const answers = held.map(givenBack);
+  const [first, second] = answers.filter((answer) => answer.kind === 'recorded');
+  if (first === undefined) return answers[0] ?? rejected('RESERVATION_UNKNOWN', 'nothing was reserved for this effect');
+  return second === undefined ? first : { ...first, also: second.event };
+}
+
+function givenBack(reservation: Reservation): BudgetAnswer {
   const { phase } = reservation;
   if (phase === 'released') return { kind: 'unchanged', phase, outcome: shown(reservation) };
   if (phase !== 'reserved' && phase !== 'escalated') return rejected('RESERVATION_WRONG_PHASE', `the reservation is ${phase}`, { phase });
@@ -156,9 +159,12 @@ function shown({ reservation_id, phase, debit_minor, currency }: Reservation): R
   return { reservation_id, phase, debit: { amount_minor: debit_minor, currency } };
 }
 
+/** A currency, or the unit of disclosures. */
+export function isUnit(text: string): boolean { return text === EXPOSURE || /^[A-Z]{3}$/.test(text); }
+
 function unfitMoney(amountMinor: number, currency: string): BudgetAnswer | null {
   if (!Number.isSafeInteger(amountMinor) || amountMinor < 0) return rejected('AMOUNT_INVALID', 'amounts are whole numbers of minor units from 0');
-  return /^[A-Z]{3}$/.test(currency) ? null : rejected('CURRENCY_INVALID', 'a currency is three capital letters');
+  return isUnit(currency) ? null : rejected('CURRENCY_INVALID', `a currency is three capital letters; disclosures are counted in ${EXPOSURE}`);
 }
 
 function rejected(code: BudgetRejectionCode, message: string, facts?: Readonly<Record<string, string>>): BudgetAnswer {

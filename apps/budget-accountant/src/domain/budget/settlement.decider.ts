@@ -1,6 +1,6 @@
 // Decides what an execution, its cancellation or its compensation does to the debt.
+import { reservationId } from '@recourse/contract';
 import type { Money } from '@recourse/messages';
-import { reservationIdOf } from './budget.decider.js';
 import type { BudgetEvent, EscalationPolicy, Reservation } from './budget.messages.js';
 
 /** How a mutation's execution ended. */
@@ -65,7 +65,7 @@ function overrun(facts: ExecutionFacts, debit: Money, policy: EscalationPolicy, 
   return {
     type: 'BudgetOverrun',
     body: {
-      reservation_id: reservationIdOf(tenant, runId, effectKey), tenant, run_id: runId, effect_key: effectKey, mutation_id: mutationId, debit,
+      reservation_id: reservationId(tenant, runId, effectKey, debit.currency), tenant, run_id: runId, effect_key: effectKey, mutation_id: mutationId, debit,
       owner: policy.owner, deadline_at: now + policy.deadlineMs,
     },
   };

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { BUDGETS_LOG } from '../../application/budgets.core.js';
 
 const tenant = idText.optional();
-const currency = z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code');
+const currency = z.string().regex(/^(?:[A-Z]{3}|exposure)$/, 'must be an ISO 4217 code, or exposure for disclosures');
 const minor = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const opening = z.strictObject({ scope: z.enum(['run', 'tenant']), scope_id: idText, currency, ceiling_minor: minor, tenant });
 const reservation = z.strictObject({ run_id: idText, effect_key: idText, capability: idText, agent_id: idText.nullable().default(null), value: z.strictObject({ amount_minor: minor, currency }), tenant });

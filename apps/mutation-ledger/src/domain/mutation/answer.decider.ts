@@ -11,7 +11,7 @@ import type { LegReported, Observation, StepReport, ToolExecuted, ToolOutcome } 
 import { contentHash } from '../content.js';
 import { askPerson, askWorker, attemptsOf } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
-import { cancelHeld, endHold, fallenRef, isHeld, letGo } from './hold.decider.js';
+import { cancelHeld, endHold, fallenRef, giveBackStaged, isHeld, letGo } from './hold.decider.js';
 import { EXECUTION_AFTER } from './mutation.transitions.js';
 import type { Ask, Mutation, MutationFact } from './mutation.messages.js';
 import { NO_ANSWER, readAnswer } from './reading.decisions.js';
@@ -78,9 +78,15 @@ function consequences(ask: Ask, reading: Reading, mutation: Mutation, context: A
   switch (ask.kind) {
     case 'observe': return isHeld(mutation) ? afterLook(ask, reading, mutation, context) : [];
     case 'cancel': return reading.verdict === 'met' ? [] : [askPerson(mutation, now, policy)];
-    case 'reconcile': return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : context.record(toldBy(ask, reading, mutation));
-    case 'release': return context.record(toldBy(ask, reading, mutation));
+    case 'reconcile': return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : recorded(toldBy(ask, reading, mutation), mutation, context);
+    case 'release': return recorded(toldBy(ask, reading, mutation), mutation, context);
   }
+}
+
+/** Records how the forward call ended. What was staged for one that had no effect is of no use any more. */
+function recorded(told: ToolExecuted, mutation: Mutation, { record, now, policy }: AnswerContext): readonly MutationFact[] {
+  const isInVain = told.outcome === 'failed' && (mutation.forward?.hold ?? null) !== null;
+  return [...record(told), ...(isInVain ? giveBackStaged(mutation, now, policy) : [])];
 }
 
 /** The refs are judged again with the answer: the look took its time. */
@@ -96,7 +102,7 @@ function takeLate(message: LegReported, ask: Ask, reading: Reading, mutation: Mu
   if (ask.kind === 'cancel') return reading.verdict === 'met' ? close({ ...ask, answered: null }, reading, [], mutation, context) : [refuseAnswer(message, 'ALREADY_ANSWERED')];
   const told = toldBy(ask, reading, mutation);
   if (told.outcome === mutation.execution_state) return [refuseAnswer(message, 'ALREADY_ANSWERED')];
-  return EXECUTION_AFTER[mutation.execution_state][told.outcome] === null ? [conflict(told, mutation)] : context.record(told);
+  return EXECUTION_AFTER[mutation.execution_state][told.outcome] === null ? [conflict(told, mutation)] : recorded(told, mutation, context);
 }
 
 function conflict(told: ToolExecuted, { mutation_id, run_id, tenant, executed_sha256 }: Mutation): MutationFact {

@@ -3,7 +3,7 @@
 // Invariants
 //   H1. The order of the log decides between letting go and cancelling: what was let go is not cancelled, and the reverse.
 //   H2. At the end of a hold everything the effect relies on is judged again; in doubt it does not go (P14).
-//   H3. What is staged at the provider is given back when its effect is cancelled.
+//   H3. What is staged at the provider is given back when its effect is cancelled, or was let go and refused.
 import type { Contract } from '@recourse/contract';
 import { contentHash } from '../content.js';
 import { cancelledRef } from './binding.decider.js';
@@ -40,11 +40,16 @@ export function cancelHeld(held: Held, { reason, eventId, contract, refs }: Canc
     body: {
       mutation_id, execution, execution_state: 'failed', recoverability: RECOVERABILITY_AFTER[recoverability].cancelled ?? recoverability, reason, terms,
       ref: cancelledRef(mutation_id, execution, terms, refs, contract, now), judged: [], event_id: eventId,
-      content_sha256: contentHash('Cancelled', { mutation_id, reason, cause: eventId }), conclude_by: null, reconcile_at: null, warn_at: null,
+      content_sha256: contentHash('Cancelled', { mutation_id, reason, cause: eventId }), conclude_by: null, reconcile_at: null, warn_at: null, rollback_id: null,
     },
   };
-  const isStaged = execution.staged_ref !== null || terms?.hold?.is_reservation === true;
-  return isStaged ? [cancelled, askWorker({ ...held, execution_state: 'failed' }, 'cancel', now, policy)] : [cancelled];
+  return [cancelled, ...giveBackStaged(held, now, policy)];
+}
+
+/** Has what is staged given back, once the effect is known not to happen (H3). */
+export function giveBackStaged(held: Asked, now: number, policy: AskPolicy): readonly MutationFact[] {
+  const isStaged = held.execution.staged_ref !== null || held.terms?.hold?.is_reservation === true;
+  return isStaged ? [askWorker({ ...held, execution_state: 'failed' }, 'cancel', now, policy)] : [];
 }
 
 /** What the end of a hold does: nothing goes on refs that fell, and nothing before its precondition was looked at. */

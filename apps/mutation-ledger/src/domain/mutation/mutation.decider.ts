@@ -73,6 +73,7 @@ export function recordExecution(id: string, event: ToolExecuted, named: NamedCon
       mutation_id: id,
       ...accepted,
       execution_state: executionState,
+      rollback_id: mutation?.rollback_id ?? null,
       judged,
       event_id: event.event_id,
       content_sha256: contentHash('ToolExecuted', event),

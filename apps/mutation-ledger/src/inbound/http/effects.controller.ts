@@ -1,8 +1,8 @@
 // HTTP edge of the ledger: effects as recovery tools know them, and the windows that close next.
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, pageQuery, parse, render, tenantOfRead } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import { FromCaller, idText, pageQuery, parse, render, SERVICE_CONTEXT, tenantOfRead } from '@recourse/service';
+import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { agentEffectOf, EFFECT_STATUSES } from '../../domain/effect/effect.decisions.js';
 import type { Mutation } from '../../domain/mutation/mutation.messages.js';
@@ -27,7 +27,7 @@ interface HorizonAnswer extends ListAnswer {
 @ApiTags('mutations') @ApiBearerAuth()
 @Controller('v1')
 export class EffectsController {
-  constructor(@Inject(LedgerQueries) private readonly queries: LedgerQueries) {}
+  constructor(@Inject(LedgerQueries) private readonly queries: LedgerQueries, @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext) {}
 
   @Get('agent-effects') @ApiOperation({ summary: 'Effects of agents in sixteen columns, with one of nine status words; those of one status come longest untouched first.' })
   @ApiQuery({ name: 'status', required: false, enum: EFFECT_STATUSES }) @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'tool_name', required: false })
@@ -36,7 +36,8 @@ export class EffectsController {
     const { status, run_id, tool_name, tenant, cursor, limit = LIMIT_DEFAULT } = parse(effectQuery, query);
     const order: Order = status === undefined ? 'place' : 'updated';
     const { mutations, next } = await this.queries.page({ filter: { tenant: tenantOfRead(principal, tenant), status, run_id, capability: tool_name }, order, after: positionOf(order, cursor), limit });
-    return { items: mutations.map((mutation) => render(agentEffectOf(mutation))), next_cursor: cursorOf(order, next) };
+    const shown = await this.service.shown(mutations.map((mutation) => ({ ...agentEffectOf(mutation) })));
+    return { items: shown.map(render), next_cursor: cursorOf(order, next) };
   }
 
   @Get('horizon') @ApiOperation({ summary: 'Windows that close next, by the database\'s clock, and the money at stake in them.' })

@@ -38,7 +38,8 @@ export class MutationsController {
     const { tenant } = parse(oneQuery, query);
     const { doc, partition } = await this.reads.find(caller, { log: MUTATIONS_LOG, kind: 'mutation', where: { mutation_id: parse(idText, id) }, tenant });
     const mutation = doc as Mutation; // rows of this kind are mutations
-    return render({ ...mutation, status: effectStatusOf(mutation), proof: proofOf(mutation, partition) });
+    const [shown] = await this.reads.shown([doc]);
+    return render({ ...shown, status: effectStatusOf(mutation), proof: proofOf(mutation, partition) });
   }
 
   @Post('mutations/:id/cancel') @HttpCode(200) @ApiOperation({ summary: 'Takes back an effect that is still held; once it was let go it is not.' })

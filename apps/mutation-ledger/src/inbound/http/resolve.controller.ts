@@ -4,6 +4,7 @@ import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger'
 import { EdgeRefusal, FromCaller, idText, parse, render, SERVICE_CONTEXT, tenantOfRead } from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
+import type { Mutation } from '../../domain/mutation/mutation.messages.js';
 import { LedgerQueries } from '../../outbound/ledger-queries.js';
 import { MUTATIONS_LOG } from '../../outbound/mutation-statements.js';
 
@@ -41,14 +42,19 @@ export class ResolveController {
     throw isReached ? new EdgeRefusal('NOT_FOUND', 'this id names nothing of this tenant') : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
   }
 
+  private async shown(mutation: Pick<Mutation, 'ref'> | null): Promise<unknown> {
+    if (mutation === null || mutation.ref === null) return null;
+    return render((await this.service.shown([{ ...mutation.ref }]))[0]);
+  }
+
   private async lookUp(id: string, tenant: string | undefined): Promise<Resolved | null> {
     const mutation = await this.queries.mutation(id, tenant);
-    if (mutation !== null) return { id, names: 'mutation', tenant: mutation.tenant, run_id: mutation.run_id, mutation_id: id, rollback_id: mutation.rollback_id, ref: render(mutation.ref) };
+    if (mutation !== null) return { id, names: 'mutation', tenant: mutation.tenant, run_id: mutation.run_id, mutation_id: id, rollback_id: mutation.rollback_id, ref: await this.shown(mutation) };
     const named = await this.queries.named(id, tenant);
     if (named !== null) {
       const { names, run_id, mutation_id } = named;
       const about = mutation_id === null ? null : await this.queries.mutation(mutation_id, named.tenant);
-      return { id, names, tenant: named.tenant, run_id, mutation_id, rollback_id: names === 'rollback' ? id : null, ref: render(about?.ref ?? null) };
+      return { id, names, tenant: named.tenant, run_id, mutation_id, rollback_id: names === 'rollback' ? id : null, ref: await this.shown(about) };
     }
     const run = await this.queries.run(id, tenant);
     return run === null ? null : { id, names: 'run', tenant: run.tenant, run_id: id, mutation_id: null, rollback_id: null, ref: null };

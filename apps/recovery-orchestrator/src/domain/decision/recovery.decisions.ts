@@ -30,7 +30,7 @@ export interface RecoveryFacts {
 }
 
 export const DECISION_REASONS = [
-  'NOTHING_TO_UNDO', 'ALREADY_UNDONE', 'FORWARD_NOT_STARTED', 'FORWARD_IN_FLIGHT', 'FORWARD_UNCERTAIN', 'UNCONTRACTED',
+  'NOTHING_TO_UNDO', 'ALREADY_UNDONE', 'EXECUTED_AFTER_CANCEL', 'FORWARD_NOT_STARTED', 'FORWARD_IN_FLIGHT', 'FORWARD_UNCERTAIN', 'UNCONTRACTED',
   'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', 'MISSING_COMPENSATION_IMPLEMENTATION', 'HANDLE_INCOMPLETE', 'STEP_RESULT_PENDING', 'STEP_RESULT_MISSING', 'VERIFICATION_MISSING', 'REVERSAL_EXPIRED',
   'REVERSAL_WINDOW_MISSING', 'UNSUPPORTED_RECOVERY_STATE', 'APPROVED', 'POLICY_AUTO', 'HIGH_IMPACT', 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
 ] as const;
@@ -50,7 +50,8 @@ export interface DecisionRow {
 /** The table of DESIGN 6.3. */
 export const DECISION_TABLE = [
   { when: { execution: ['failed'] },                 then: { decision: 'retry_forward',    reason: 'NOTHING_TO_UNDO' } },
-  { when: { recoverability: ['cancelled', 'compensated'] }, then: { decision: 'retry_forward', reason: 'ALREADY_UNDONE' } },
+  { when: { execution: ['succeeded'], recoverability: ['cancelled'] }, then: { decision: 'manual_review', reason: 'EXECUTED_AFTER_CANCEL' } },
+  { when: { recoverability: ['compensated'] },       then: { decision: 'retry_forward',    reason: 'ALREADY_UNDONE' } },
   { when: { execution: ['planned'] },                then: { decision: 'retry_forward',    reason: 'FORWARD_NOT_STARTED' } },
   { when: { execution: ['executing'] },              then: { decision: 'reconcile_first',  reason: 'FORWARD_IN_FLIGHT' } },
   { when: { execution: ['uncertain'] },              then: { decision: 'reconcile_first',  reason: 'FORWARD_UNCERTAIN' } },

@@ -30,7 +30,9 @@ describe('the decision table, row by row', () => {
   it.each([
     ['C36 a forward action that failed leaves nothing to undo', { execution: 'failed' }, 'retry_forward', 'NOTHING_TO_UNDO'],
     ['what is undone already is left alone', { recoverability: 'compensated' }, 'retry_forward', 'ALREADY_UNDONE'],
-    ['a cancelled effect is left alone', { recoverability: 'cancelled' }, 'retry_forward', 'ALREADY_UNDONE'],
+    ['a cancelled effect is left alone', { execution: 'failed', recoverability: 'cancelled' }, 'retry_forward', 'NOTHING_TO_UNDO'],
+    ['an effect that happened in spite of its cancel goes to a person', { recoverability: 'cancelled' }, 'manual_review', 'EXECUTED_AFTER_CANCEL'],
+    ['one that may have is reconciled first', { execution: 'uncertain', recoverability: 'cancelled' }, 'reconcile_first', 'FORWARD_UNCERTAIN'],
     ['C31 what has not started goes forward', { execution: 'planned', recoverability: 'planned' }, 'retry_forward', 'FORWARD_NOT_STARTED'],
     ['what is under way is reconciled first', { execution: 'executing' }, 'reconcile_first', 'FORWARD_IN_FLIGHT'],
     ['C33 an uncertain outcome is reconciled first', { execution: 'uncertain' }, 'reconcile_first', 'FORWARD_UNCERTAIN'],

@@ -32,6 +32,12 @@ export function openStep(marked: Marked, now: number, policy: RecoveryPolicy, ar
   return { ...opened({ ...marked, ref }, decided.chosen, now, policy), ...decided.bound };
 }
 
+/** Decides again about a commit the ledger has learnt more of since it was marked: the body of `MutationAdvanced`. */
+export function advanceStep(marked: Marked, now: number, policy: RecoveryPolicy, around: Around): FactBodies['MutationAdvanced'] {
+  const { evidence: _told, ...decided } = openStep(marked, now, policy, around);
+  return { ...decided, execution_state: marked.execution_state, recoverability: marked.recoverability };
+}
+
 /** What `StepDecided` and `StepBound` say of a call. */
 interface DecidedCall {
   readonly chosen: RecoveryDecision;

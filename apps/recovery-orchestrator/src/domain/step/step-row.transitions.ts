@@ -3,10 +3,10 @@ import { InvariantViolation } from '@recourse/kernel';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import { ownerOfLeg } from '../policy.messages.js';
 import type { Fact, FactBodies, FactType, LastOutcome, LegDoc, StepDoc, StepEvent } from './step.messages.js';
-import { EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
+import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
 
 /** Records that open or move a step. */
-export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepBound'] as const;
+export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepBound', 'MutationAdvanced'] as const;
 export type StepRecordType = (typeof STEP_RECORDS)[number];
 
 export function isStepRecord(type: string): type is StepRecordType {
@@ -38,6 +38,7 @@ export function stepAfter(step: StepDoc | undefined, type: StepRecordType, body:
     case 'StepEscalated':       return escalatedBy(step, bodyOf(type, body), at);
     case 'StepHalted':          return haltedBy(step, bodyOf(type, body), at);
     case 'StepBound':           return boundBy(step, bodyOf(type, body), at);
+    case 'MutationAdvanced':    return advancedBy(step, bodyOf(type, body), at);
   }
 }
 
@@ -56,6 +57,7 @@ function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
     legs: [],
     last: null,
     denied_by: null,
+    decision_record: null,
     decided_at: at,
     updated_at: at,
   };
@@ -107,6 +109,14 @@ function boundBy(step: StepDoc, body: FactBodies['StepBound'], at: number): Step
   const isForPeople = required_approvals > 0;
   const bound = { ...step, reason, call, ref, action_digest, required_approvals, owner, deadline_at, due_at: deadline_at };
   return moved({ ...bound, decision: isForPeople ? 'request_approval' : 'compensate_now' }, isForPeople ? 'BoundForPeople' : 'BoundToGo', at);
+}
+
+/** A person who has the step keeps reason, owner and deadline; the facts are those of now. */
+function advancedBy(step: StepDoc, body: FactBodies['MutationAdvanced'], at: number): StepDoc {
+  const { execution, terms, ref, reverses_record_hash, call, action_digest, required_approvals, answerable_to, decision, reason, owner, deadline_at } = body;
+  const event = advanceOf(step.phase, reason as DecisionReason); // as in openedBy
+  const facts = { ...step, execution, terms, ref, reverses_record_hash, call, action_digest, required_approvals, answerable_to };
+  return event === 'AdvancedWithPerson' ? moved(facts, event, at) : moved({ ...facts, decision, reason, owner, deadline_at, due_at: deadline_at }, event, at);
 }
 
 function moved(step: StepDoc, event: StepEvent, at: number): StepDoc {

@@ -5,7 +5,7 @@
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
 //   T3. Whatever is not at rest has a timer.
 import { assertNever, deriveId } from '@recourse/kernel';
-import type { ApproveStep, DenyStep, LegReported, StepReport } from '@recourse/messages';
+import type { ApproveStep, DenyStep, LegReported, StepDecision, StepReport } from '@recourse/messages';
 import type { Contract } from '@recourse/contract';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -15,7 +15,7 @@ import { goOn } from './halt.decisions.js';
 import type { Going } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
-import { openStep } from './opening.decisions.js';
+import { advanceStep, openStep } from './opening.decisions.js';
 import type { Marked } from './opening.decisions.js';
 import { rebound, replaced } from './rebinding.decisions.js';
 import { isStepRecord, stepAfter } from './step-row.transitions.js';
@@ -43,14 +43,33 @@ export function open(marked: Marked, context: StepContext): readonly Fact[] {
   const body = openStep(marked, now, policy, { contract: marked.terms === null ? null : context.contractOf(marked.terms.contract_digest), steps: context.steps });
   if (context.steps.some((step) => step.step_id === body.step_id)) return [];
   const decided = fact('StepDecided', body);
-  const draft: Draft = { step: stepAfter(undefined, 'StepDecided', decided.body, now), facts: [decided] };
-  switch (body.decision) {
+  return carriedOut({ step: stepAfter(undefined, 'StepDecided', decided.body, now), facts: [decided] }, body, context);
+}
+
+/**
+ * Decides again about a commit that was marked: its execution turned out after all (DESIGN 6.3, life goes on).
+ *
+ * Shape:  only a step without an effect of its own is decided anew. What a person has stays theirs, with the facts of now; of
+ *         a step beyond that the ledger has nothing more to tell: it stands on an execution that succeeded.
+ */
+export function advance(step: StepDoc, marked: Marked, context: StepContext): readonly Fact[] {
+  if (step.phase !== 'held' && step.phase !== 'not_needed' && step.phase !== 'manual') return [];
+  const { now, policy } = context;
+  const body = advanceStep(marked, now, policy, { contract: marked.terms === null ? null : context.contractOf(marked.terms.contract_digest), steps: context.steps });
+  const draft = followed({ step, facts: [] }, fact('MutationAdvanced', body), now);
+  return isAtRest(step.phase) && isAtRest(draft.step.phase) ? draft.facts : carriedOut(draft, body, context);
+}
+
+/** What a decision means at once. */
+function carriedOut(draft: Draft, { decision, reason }: { readonly decision: StepDecision; readonly reason: string }, context: StepContext): readonly Fact[] {
+  const { now, policy } = context;
+  switch (decision) {
     case 'compensate_now':   return concluded(followed(draft, goOn(draft.step, context), now), context);
-    case 'manual_review':    return concluded(followed(draft, escalated(draft.step, body.reason, now, policy), now), context);
+    case 'manual_review':    return concluded(followed(draft, escalated(draft.step, reason, now, policy), now), context);
     case 'request_approval':
     case 'reconcile_first':
     case 'retry_forward':    return concluded(draft, context);
-    default:                 return assertNever(body.decision);
+    default:                 return assertNever(decision);
   }
 }
 

@@ -1,6 +1,6 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
-  ContractTerms, Evidence, Execution, HaltsReviewed, LegDispatched, MutationRef, Observation, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
+  ContractTerms, Evidence, Execution, HaltsReviewed, LegDispatched, MutationAdvanced, MutationRef, Observation, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
   StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepUncertain, StepVerdict, TriggerRedundant,
 } from '@recourse/messages';
 import type { RollbackPhase } from '../rollback/rollback.transitions.js';
@@ -11,7 +11,10 @@ export const STEP_PHASES = [
 export type StepPhase = (typeof STEP_PHASES)[number];
 
 /** What can happen to a step once it is decided; several come from one record type, told apart by its fields. */
-export const STEP_EVENTS = ['ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo'] as const;
+export const STEP_EVENTS = [
+  'ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo',
+  'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson',
+] as const;
 export type StepEvent = (typeof STEP_EVENTS)[number];
 
 export const ESCALATION_REASONS = [
@@ -48,6 +51,9 @@ export type LastOutcome = {
   readonly at: number;
 };
 
+/** The record of the log that decided last about a step: its hash, and that of the record before it in the chain (A69). */
+export type DecisionRecord = { readonly seq: number; readonly record_hash: Buffer; readonly prev_record_hash: Buffer };
+
 /** The row of a step: review item and state of its machine in one. */
 export type StepDoc = {
   readonly step_id: string;
@@ -80,6 +86,8 @@ export type StepDoc = {
   readonly ref: MutationRef;
   readonly evidence: Evidence;
   readonly reverses_record_hash: Buffer;
+  /** Null only while nothing about the step is on record. */
+  readonly decision_record: DecisionRecord | null;
   readonly decided_at: number;
   readonly updated_at: number;
 };
@@ -156,6 +164,7 @@ export interface FactBodies {
   readonly StepHalted: Omit<StepHalted, ChainField>;
   readonly HaltsReviewed: Omit<HaltsReviewed, ChainField>;
   readonly StepBound: Omit<StepBound, ChainField>;
+  readonly MutationAdvanced: Omit<MutationAdvanced, ChainField>;
   readonly ReportRefused: Omit<ReportRefused, ChainField>;
   readonly RecoveryClosed: Omit<RecoveryClosed, ChainField>;
 }

@@ -10,6 +10,7 @@ import type { EscalationReason, StepEvent, StepPhase } from './step.messages.js'
 export const PHASE_OPENED_BY = {
   NOTHING_TO_UNDO: 'not_needed',
   ALREADY_UNDONE: 'not_needed',
+  EXECUTED_AFTER_CANCEL: 'held',
   FORWARD_NOT_STARTED: 'held',
   FORWARD_IN_FLIGHT: 'held',
   FORWARD_UNCERTAIN: 'held',
@@ -33,16 +34,21 @@ export const PHASE_OPENED_BY = {
 const NEVER = {
   ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Halted: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null,
   BoundForPeople: null, BoundToGo: null,
+  AdvancedToWait: null, AdvancedForPeople: null, AdvancedToGo: null, AdvancedToNothing: null, AdvancedWithPerson: null,
 } as const;
+
+/** The ledger learnt how the forward action ended, and the table decided anew. */
+const DECIDED_ANEW = { AdvancedToWait: 'held', AdvancedForPeople: 'awaiting_approval', AdvancedToGo: 'approved', AdvancedToNothing: 'not_needed' } as const;
 
 /**
  * Phase after each event. `null` = history that cannot exist.
  *
  * A dispatched step has no `Escalated`: until its lease, a call time-out and the margin have passed, a worker may still act on
- * it, so it cannot be abandoned (L11).
+ * it, so it cannot be abandoned (L11). What the ledger learns of the forward action after the mark decides a step anew
+ * where none of its effects was undone yet; a person who has it keeps it, with the facts as they are now.
  */
 export const PHASE_AFTER = {
-  held:              { ...NEVER, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
+  held:              { ...NEVER, ...DECIDED_ANEW, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
   awaiting_approval: { ...NEVER, ApprovalAdded: 'awaiting_approval', ApprovalCompleted: 'approved', Denied: 'denied', Escalated: 'manual' },
   approved:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
   halted:            { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
@@ -50,16 +56,27 @@ export const PHASE_AFTER = {
   uncertain:         { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   retrying:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   compensated:       NEVER,
-  not_needed:        NEVER,
-  manual:            NEVER,
+  not_needed:        { ...NEVER, ...DECIDED_ANEW },
+  manual:            { ...NEVER, AdvancedWithPerson: 'manual' },
   denied:            NEVER,
 } as const satisfies Record<StepPhase, Record<StepEvent, StepPhase | null>>;
+
+/** Events that only the ledger's news bring about: they also move what is at rest. */
+export const NEWS_OF_LEDGER = ['AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson'] as const satisfies readonly StepEvent[];
 
 /** Phases in which automation has nothing left to do. */
 export const PHASES_AT_REST = ['compensated', 'not_needed', 'manual', 'denied'] as const satisfies readonly StepPhase[];
 
 /** Phases that count as success of a recovery. */
 const PHASES_SETTLED: readonly StepPhase[] = ['compensated', 'not_needed'];
+
+/** Event the ledger's news are, by the phase a step decided like that begins in. */
+const ADVANCE_TO = { held: 'AdvancedToWait', awaiting_approval: 'AdvancedForPeople', approved: 'AdvancedToGo', not_needed: 'AdvancedToNothing' } as const satisfies Record<(typeof PHASE_OPENED_BY)[DecisionReason], StepEvent>;
+
+/** Event the ledger's news are for a step. */
+export function advanceOf(phase: StepPhase, reason: DecisionReason): StepEvent {
+  return phase === 'manual' ? 'AdvancedWithPerson' : ADVANCE_TO[PHASE_OPENED_BY[reason]];
+}
 
 /** Event an outcome record is, by its verdict. */
 export const EVENT_OF_VERDICT = {

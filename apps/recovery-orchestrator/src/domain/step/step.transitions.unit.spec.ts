@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { STEP_EVENTS, STEP_PHASES } from './step.messages.js';
-import type { StepPhase } from './step.messages.js';
-import { PHASE_AFTER, PHASE_OPENED_BY, phaseAfter, PHASES_AT_REST } from './step.transitions.js';
+import type { StepEvent, StepPhase } from './step.messages.js';
+import { NEWS_OF_LEDGER, PHASE_AFTER, PHASE_OPENED_BY, phaseAfter, PHASES_AT_REST } from './step.transitions.js';
 
 function nextOf(phase: StepPhase): readonly StepPhase[] {
   return STEP_EVENTS.map((event): StepPhase | null => PHASE_AFTER[phase][event]).filter((next) => next !== null);
@@ -24,7 +24,15 @@ describe('the phases of a step', () => {
   });
 
   it('end in exactly the ones named', () => {
-    expect(STEP_PHASES.filter((phase) => nextOf(phase).length === 0)).toEqual([...PHASES_AT_REST]);
+    const news: readonly StepEvent[] = NEWS_OF_LEDGER;
+    const own = STEP_EVENTS.filter((event) => !news.includes(event));
+    expect(STEP_PHASES.filter((phase) => own.every((event) => PHASE_AFTER[phase][event] === null))).toEqual([...PHASES_AT_REST]);
+  });
+
+  it('are decided anew by the ledger\'s news only where nothing was dispatched, and stay a person\'s where they are', () => {
+    const moved = STEP_PHASES.filter((phase) => NEWS_OF_LEDGER.some((event) => PHASE_AFTER[phase][event] !== null));
+    expect(moved).toEqual(['held', 'not_needed', 'manual']);
+    expect(NEWS_OF_LEDGER.map((event) => PHASE_AFTER.manual[event])).toEqual([null, null, null, null, 'manual']);
   });
 
   it('never let a dispatched step be abandoned (L11)', () => {

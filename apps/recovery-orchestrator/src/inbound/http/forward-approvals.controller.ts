@@ -48,7 +48,8 @@ export class ForwardApprovalsController {
   async one(@FromCaller() caller: Caller, @Param('id') id: string): Promise<unknown> {
     const doc = await this.rowOf(caller, id);
     // Lengths of lists and short codes on top; the row beneath them.
-    return { ...render(doc) as object, status: forwardAnswer(doc)['status'] };
+    const [shown] = await this.reads.shown([doc]);
+    return { ...render(shown) as object, status: forwardAnswer(doc)['status'] };
   }
 
   @Post(':id/approve') @HttpCode(200) @ApiOperation({ summary: 'Agrees to exactly the action whose digest is given.' })

@@ -53,7 +53,7 @@ export class RecoveriesController {
 
   @Get('steps/:id') @ApiOperation({ summary: 'One step as a review item: what happened, what is proposed, which facts are known, who has agreed.' })
   async step(@FromCaller() caller: Caller, @Param('id') id: string): Promise<unknown> {
-    return render((await this.stepRow(caller, id)).doc);
+    return render((await this.reads.shown([(await this.stepRow(caller, id)).doc]))[0]);
   }
 
   @Post('triggers') @HttpCode(200) @ApiOperation({ summary: 'States that a commit should not stand.' })

@@ -1,6 +1,6 @@
 // Lists and single items of a projection, narrowed to the caller's tenant.
 import { Inject, Injectable } from '@nestjs/common';
-import type { ColumnValue } from '@recourse/event-log';
+import type { ColumnValue, Doc } from '@recourse/event-log';
 import { z } from 'zod';
 import { tenantOfRead } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
@@ -45,13 +45,16 @@ const position = z.object({ partition: z.number().int().min(0), group: z.string(
 export class Reads {
   constructor(@Inject(SERVICE_CONTEXT) private readonly service: ServiceContext) {}
 
-  /** Errors: EdgeRefusal(TENANT_FOREIGN, INPUT_INVALID); Failure(DATABASE_UNAVAILABLE). */
+  /** Errors: EdgeRefusal(TENANT_FOREIGN, INPUT_INVALID); Failure(DATABASE_UNAVAILABLE, KEY_STORE_UNAVAILABLE). */
   async list({ principal }: Pick<Caller, 'principal'>, query: ListQuery): Promise<ListAnswer> {
     const { rows, next } = await this.service.host.page({
       log: query.log, kind: query.kind, where: this.narrowed(principal, query), after: positionOf(query.cursor), limit: query.limit ?? LIMIT_DEFAULT,
     });
-    return { items: rows.map(({ doc }) => render(doc)), next_cursor: next ? cursorOf(next) : null };
+    return { items: (await this.shown(rows.map(({ doc }) => doc))).map(render), next_cursor: next ? cursorOf(next) : null };
   }
+
+  /** Rows with what their sealed payloads hold. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+  shown(docs: readonly Doc[]): Promise<readonly Doc[]> { return this.service.shown(docs); }
 
   /**
    * The one row, as it is stored. A row that is missed is looked for again once the rows have reached the end of the log.

@@ -1,0 +1,37 @@
+// Adapters: which ones workers may be asked through. Each has a request topic of its own, made like that of the catalogue.
+import { loadConfig, names } from '@recourse/config';
+import type { ConfigOf, Environment } from '@recourse/config';
+import type { TopicSpec } from '@recourse/kafka';
+
+/** Environment of the development stack. */
+export const STACK_CONFIG = {
+  adapters: names('RECOURSE_ADAPTERS', {
+    doc: 'Adapters that workers serve: the prefixes of capabilities. Each gets a topic `recourse.tool-requests.<adapter>` with as many partitions as every other.',
+    // The first part of a capability's name (libs/contract): what does not fit can be no adapter.
+    pattern: /^[a-z][a-z0-9-]{0,62}$/, form: 'a lower-case name of 1 to 63 letters, digits and -', fallback: 'payments',
+  }),
+} as const;
+
+/** Adapter whose topic stands for its siblings in schemas/topics.json. */
+const FAMILY = 'recourse.tool-requests.';
+
+/** Reads what of an environment is the stack's own. Errors: ConfigInvalid. */
+export function adaptersIn(environment: Environment): ConfigOf<typeof STACK_CONFIG>['adapters'] {
+  const own = Object.fromEntries(Object.values(STACK_CONFIG).map(({ name }) => [name, environment[name]]));
+  return loadConfig(STACK_CONFIG, own).adapters;
+}
+
+/** An environment without what is the stack's own: no program on top of it knows these variables. */
+export function withoutStackVariables(environment: Environment): Environment {
+  const own = new Set<string>(Object.values(STACK_CONFIG).map(({ name }) => name));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !own.has(name)));
+}
+
+/** The topics with one request topic per adapter, alike but for their names. The catalogue's own stays. Pure. */
+export function withAdapterTopics(topics: readonly TopicSpec[], adapters: readonly string[]): readonly TopicSpec[] {
+  return topics.flatMap((topic) => {
+    if (!topic.name.startsWith(FAMILY)) return [topic];
+    const siblings = adapters.map((adapter) => `${FAMILY}${adapter}`).filter((name) => name !== topic.name);
+    return [topic, ...siblings.map((name) => ({ ...topic, name }))];
+  });
+}

@@ -1,0 +1,3 @@
+// Reserve, charge, book, notify.
+export { playCheckout } from './story.js';
+export type { CheckoutResult } from './story.js';

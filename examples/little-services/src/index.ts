@@ -1,0 +1,8 @@
+// The little services: processes, adapters, and what stories over them share.
+export { LITTLE_PROCESSES } from './processes.js';
+export { ADAPTERS, FORWARD } from './adapters/capabilities.js';
+export { AGENT_ID, Stage } from './kit/stage.js';
+export type { Call, LittleUrls, Place } from './kit/stage.js';
+export { formatTable, instant } from './kit/table.js';
+export type { Column } from './kit/table.js';
+export type { Doc, Effect, World } from './services/world.js';

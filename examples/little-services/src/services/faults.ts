@@ -1,0 +1,20 @@
+// Faults on request: the next call that mentions a word is refused before its effect, or answered by nobody after it. Pure.
+import { canonicalJson } from '@recourse/kernel';
+import type { Doc } from './world.js';
+
+export const FAULT_MODES = ['refuse', 'silent'] as const;
+export type FaultMode = (typeof FAULT_MODES)[number];
+
+export interface Fault {
+  readonly operation: string;
+  /** Occurs in the request it is for. */
+  readonly about: string;
+  readonly mode: FaultMode;
+}
+
+/** The fault a request meets, and those that are left: each is met once. */
+export function takeFault(faults: readonly Fault[], operation: string, body: Doc): { readonly mode: FaultMode | null; readonly left: readonly Fault[] } {
+  const text = canonicalJson(body);
+  const met = faults.find((fault) => fault.operation === operation && text.includes(fault.about));
+  return { mode: met?.mode ?? null, left: met === undefined ? faults : faults.filter((fault) => fault !== met) };
+}

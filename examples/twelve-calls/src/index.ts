@@ -1,0 +1,4 @@
+// The twelve calls.
+export { playTwelveCalls } from './story.js';
+export type { TwelveResult } from './story.js';
+export type { Account } from './account.js';

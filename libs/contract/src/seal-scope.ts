@@ -1,0 +1,33 @@
+// Whose data a record of a mutation or a recovery holds: its subject, or where none is known the run.
+//
+// Source: DESIGN section 4 (a key per subject and retention window).
+
+interface Scope { readonly tenant: string; readonly subject: string }
+
+/**
+ * Scope of a record's payloads.
+ *
+ * Shape:  the subject of the execution, of the mutation's pointer, or the record's own; else what `known` says of the run
+ *         and the record; else `run/<run id>`.
+ * Errors: those of `known`; what nobody says is empty.
+ */
+export function subjectOfRecord(body: Readonly<Record<string, unknown>>, known: (runId: string) => string | null): Scope {
+  const execution = membersOf(body['execution']);
+  const pointer = membersOf(body['ref']);
+  const subject = textOf(execution['subject_ref']) ?? textOf(pointer['subject_ref']) ?? textOf(body['subject_ref']);
+  const run = textOf(body['run_id']) ?? textOf(execution['run_id']) ?? '';
+  return { tenant: textOf(body['tenant']) ?? textOf(execution['tenant']) ?? '', subject: subject ?? known(run) ?? `run/${run}` };
+}
+
+/** Subject of an assumption: its ref up to what is assumed, `order/4711` of `order/4711#not_shipped`. */
+export function subjectOfAssumption(ref: string): string {
+  const end = ref.indexOf('#');
+  return end <= 0 ? ref : ref.slice(0, end);
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  // Any object can be read by name.
+  return typeof value === 'object' && value !== null ? value as Readonly<Record<string, unknown>> : {};
+}
+
+function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }

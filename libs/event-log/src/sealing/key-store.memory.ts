@@ -1,0 +1,44 @@
+// Key store in memory, for specs and simulation.
+import { keyIdOf, scopeId } from './key-id.js';
+import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey } from './key-store.port.js';
+
+interface Held { readonly scope: KeyScope; readonly keyId: string; secret: Buffer | null }
+
+/** Keys that live as long as the object. */
+export class MemoryKeyStore implements KeyStore {
+  readonly #scopes = new Map<string, Held[]>();
+  readonly #byId = new Map<string, Held>();
+
+  ensure(wanted: readonly { readonly scope: KeyScope; readonly candidate: Buffer }[]): Promise<readonly StandingKey[]> {
+    return Promise.resolve(wanted.map(({ scope, candidate }) => this.#standing(scope, candidate)));
+  }
+
+  find(keyIds: readonly string[]): Promise<readonly StoredKey[]> {
+    return Promise.resolve(keyIds.flatMap((id) => { const held = this.#byId.get(id); return held === undefined ? [] : [{ keyId: id, secret: held.secret }]; }));
+  }
+
+  destroy({ tenant, subject, endedBy }: Erasure): Promise<number> {
+    let count = 0;
+    for (const held of this.#byId.values()) {
+      const { scope, secret } = held;
+      const isMeant = scope.tenant === tenant && (subject === undefined || scope.subject === subject) && (endedBy === undefined || scope.windowEnd <= endedBy);
+      if (!isMeant || secret === null) continue;
+      held.secret = null;
+      count += 1;
+    }
+    return Promise.resolve(count);
+  }
+
+  close(): Promise<void> { return Promise.resolve(); }
+
+  #standing(scope: KeyScope, candidate: Buffer): StandingKey {
+    const id = scopeId(scope);
+    const keys = this.#scopes.get(id) ?? [];
+    const last = keys.at(-1);
+    if (last !== undefined && last.secret !== null) return { keyId: last.keyId, secret: last.secret };
+    const made: Held & { readonly secret: Buffer } = { scope, keyId: keyIdOf(id, keys.length + 1), secret: candidate };
+    this.#scopes.set(id, [...keys, made]);
+    this.#byId.set(made.keyId, made);
+    return { keyId: made.keyId, secret: candidate };
+  }
+}

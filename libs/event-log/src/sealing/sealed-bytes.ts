@@ -1,0 +1,48 @@
+// Sealing of bytes: AES-256-GCM whose nonce is told by key and content, so that the same content under one key seals to
+// the same bytes. A decision that is made anew after a crash is then the same record; in return, who reads the log can
+// see that two payloads of one subject and window are equal, and nothing else.
+//
+// Source: NIST SP 800-38D (GCM); the nonce as in RFC 8452's idea of a synthetic one, by HMAC-SHA-256 under a key of its own.
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+
+/** Bytes of a secret: 32 to encrypt under, 32 to derive nonces under. */
+export const SECRET_BYTES = 64;
+
+const VERSION = 1;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = 'aes-256-gcm';
+const HALF = SECRET_BYTES / 2;
+
+/**
+ * Seals bytes.
+ *
+ * Shape:  version octet, nonce (12), ciphertext, tag (16): 29 bytes longer than the content.
+ * Errors: RangeError when the secret has another length.
+ */
+export function sealBytes(secret: Buffer, context: string, content: Uint8Array): Buffer {
+  const { encryption, nonces } = partsOf(secret);
+  const nonce = createHmac('sha256', nonces).update(context).update('\0').update(content).digest().subarray(0, NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, encryption, nonce).setAAD(Buffer.from(context, 'utf8'));
+  const first = cipher.update(content);
+  const last = cipher.final();
+  return Buffer.concat([Buffer.of(VERSION), nonce, first, last, cipher.getAuthTag()]);
+}
+
+/** Opens what `sealBytes` made; null when it was made under another key or context, or was altered since. */
+export function openBytes(secret: Buffer, context: string, sealed: Buffer): Buffer | null {
+  if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) return null;
+  const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
+  const tag = sealed.subarray(sealed.length - TAG_BYTES);
+  const decipher = createDecipheriv(CIPHER, partsOf(secret).encryption, nonce).setAAD(Buffer.from(context, 'utf8')).setAuthTag(tag);
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES, sealed.length - TAG_BYTES)), decipher.final()]);
+  } catch {
+    return null;
+  }
+}
+
+function partsOf(secret: Buffer): { readonly encryption: Buffer; readonly nonces: Buffer } {
+  if (secret.length !== SECRET_BYTES) throw new RangeError(`a secret has ${String(SECRET_BYTES)} bytes, this one has ${String(secret.length)}`);
+  return { encryption: secret.subarray(0, HALF), nonces: secret.subarray(HALF) };
+}

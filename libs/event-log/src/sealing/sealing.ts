@@ -1,0 +1,80 @@
+// How the loop seals payloads on their way into a log, and opens them for a decision or for a message that leaves.
+//
+// Invariants
+//   S1. What is appended to a log holds no payload in the clear; rows and derived logs follow, since they are made of records.
+//   S2. The key is durable before the append (DESIGN section 4).
+//   S3. evolve needs no key: a rebuild folds sealed payloads as they are.
+import type { Doc } from '../service-core.js';
+
+/** Whose data a record holds; the retention window is told by the time. */
+export interface SealScope { readonly tenant: string; readonly subject: string }
+
+/** The sealing of one batch that is being decided. */
+export interface BatchSealing {
+  /** The body with each plain payload sealed; a payload that was opened goes back to what it was. The scope is asked for where one is new. Errors: those of `scopeOf`. */
+  seal(body: Doc, scopeOf: () => SealScope): Doc;
+  sealBytes(bytes: Buffer, scope: SealScope): { readonly keyId: string; readonly body: Buffer };
+  /** Makes the keys that were used durable. False: somebody else's stand, decide anew. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+  settle(): Promise<boolean>;
+}
+
+export interface Sealing {
+  /** Begins a batch; `now` is database time, epoch milliseconds. */
+  batch(now: number): BatchSealing;
+  /** The doc with each sealed payload opened, as far as its key was not destroyed. Errors: KeysNotLoaded. */
+  open(doc: Doc): Doc;
+  /** The doc with the content of each sealed payload beside its sealed bytes, for people; hashes stay those of the log. Errors: KeysNotLoaded. */
+  show(doc: Doc): Doc;
+  /** Null when the key was destroyed, or the bytes were sealed under another. Errors: KeysNotLoaded. */
+  openBytes(keyId: string, body: Buffer): Buffer | null;
+  /** Brings keys into memory. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+  load(keyIds: readonly string[]): Promise<void>;
+}
+
+/** Keys are not in memory. Only who can load them catches it. */
+export class KeysNotLoaded extends Error {
+  override readonly name = 'KeysNotLoaded';
+  constructor(readonly keyIds: readonly string[]) { super(`keys not loaded: ${keyIds.join(', ')}`); }
+}
+
+/** Docs as people may see them, with one question for their keys. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+export async function showLoaded(sealing: Sealing, docs: readonly Doc[]): Promise<readonly Doc[]> {
+  await sealing.load(sealedUnder(docs));
+  return docs.map((doc) => sealing.show(doc));
+}
+
+/** Opens a doc, loading the keys it needs. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+export async function openLoaded(sealing: Sealing, doc: Doc): Promise<Doc> {
+  await sealing.load(sealedUnder(doc));
+  return sealing.open(doc);
+}
+
+/** Ids of the keys under which a doc's payloads are sealed. */
+export function sealedUnder(value: unknown): readonly string[] {
+  const found = new Set<string>();
+  collect(value, found);
+  return [...found];
+}
+
+function collect(value: unknown, into: Set<string>): void {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+  if (Array.isArray(value)) { for (const one of value) collect(one, into); return; }
+  if (isPayload(value)) { if (value.encoding === 'sealed' && value.key_id !== null) into.add(value.key_id); return; }
+  const members = value as Readonly<Record<string, unknown>>; // any object can be read by name
+  for (const name in members) collect(members[name], into);
+}
+
+/** A payload as schemas/common/Payload.avsc has it. */
+export interface PayloadDoc {
+  readonly content_type: string;
+  readonly encoding: string;
+  readonly key_id: string | null;
+  readonly body: Buffer;
+  readonly sha256: Buffer;
+  /** What sealed bytes hold, where it is shown. */
+  readonly content?: Buffer;
+}
+
+export function isPayload(value: object): value is PayloadDoc {
+  return 'encoding' in value && 'sha256' in value && 'body' in value && value.body instanceof Uint8Array;
+}

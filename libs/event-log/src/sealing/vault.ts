@@ -1,0 +1,240 @@
+// Vault: the keys of one process in memory, and what is sealed and opened under them.
+//
+// Boundary: synchronous to the loop; asks the key store only between decisions. A new subject gets a key of chance at
+// once, and `settle` makes it durable before the append, or says that another process was first.
+//
+// Invariants
+//   V1. A key that is not durable seals nothing that is appended.
+//   V2. A key is believed for a minute: then the store is asked again whether it was destroyed.
+//   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
+import { hash } from 'node:crypto';
+import type { Doc } from '../service-core.js';
+import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
+import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
+import { isPayload, KeysNotLoaded } from './sealing.js';
+import type { BatchSealing, PayloadDoc, Sealing, SealScope } from './sealing.js';
+import { scopeId } from './key-id.js';
+
+export interface VaultOptions {
+  readonly store: KeyStore;
+  /** Length of a retention window, milliseconds: what falls into one is erased together. */
+  readonly windowMs: number;
+  /** Milliseconds of any clock that does not go back. */
+  readonly now: () => number;
+  /** Secrets of chance; seeded in simulation. */
+  readonly random: (bytes: number) => Buffer;
+}
+
+/** How long a key is believed without asking, milliseconds. */
+export const BELIEVED_MS = 60_000;
+/** Keys in memory at the most; the least recently asked for go first. */
+const KEYS_MAX = 50_000;
+const PARKED_CONTEXT = 'application/octet-stream';
+
+/** The key a scope is sealed under at present; `keyId` is null until the store has answered. */
+interface Current { readonly scope: KeyScope; readonly secret: Buffer; keyId: string; isDurable: boolean; isLost: boolean; askedAt: number }
+
+/** `isFinal`: a destroyed key stays destroyed; an id that nobody made yet is asked for again. */
+interface Known { readonly secret: Buffer | null; readonly isFinal: boolean; readonly askedAt: number }
+
+export class Vault implements Sealing {
+  readonly #current = new Map<string, Current>();
+  readonly #known = new Map<string, Known>();
+  /** Payloads in the clear by what they were opened from, and back. */
+  readonly #plain = new WeakMap<object, PayloadDoc>();
+  readonly #sealed = new WeakMap<object, PayloadDoc>();
+
+  constructor(private readonly options: VaultOptions) {}
+
+  batch(now: number): BatchSealing {
+    const used = new Set<Current>();
+    return {
+      seal: (body, scopeOf) => this.#sealDoc(body, () => this.#keyOf(scopeOf(), now, used)),
+      sealBytes: (bytes, scope) => {
+        const { keyId, secret } = this.#keyOf(scope, now, used);
+        return { keyId, body: sealBytes(secret, PARKED_CONTEXT, bytes) };
+      },
+      settle: () => this.#settle(used),
+    };
+  }
+
+  open(doc: Doc): Doc { return openedAny(doc, (payload) => this.#openPayload(payload)) as Doc; }
+
+  show(doc: Doc): Doc { return openedAny(doc, (payload) => this.#shownPayload(payload)) as Doc; }
+
+  openBytes(keyId: string, body: Buffer): Buffer | null {
+    const secret = this.#secretOf(keyId);
+    return secret === null ? null : openBytes(secret, PARKED_CONTEXT, body);
+  }
+
+  async load(keyIds: readonly string[]): Promise<void> {
+    const missing = keyIds.filter((id) => !this.#isBelieved(id));
+    if (missing.length === 0) return;
+    const found = new Map((await this.options.store.find(missing)).map((key) => [key.keyId, key]));
+    // An id nobody made opens nothing, like a destroyed key.
+    for (const keyId of missing) this.#learn(found.get(keyId) ?? { keyId, secret: null }, found.has(keyId));
+  }
+
+  /** Believes nothing it holds: what was destroyed a moment ago is asked for again. */
+  forget(): void {
+    this.#known.clear();
+    this.#current.clear();
+  }
+
+  // Sealing -------------------------------------------------------------------------------------------------------------
+
+  #keyOf({ tenant, subject }: SealScope, now: number, used: Set<Current>): Current {
+    const { windowMs } = this.options;
+    const windowStart = Math.floor(now / windowMs) * windowMs;
+    const scope: KeyScope = { tenant, subject, windowStart, windowEnd: windowStart + windowMs };
+    const id = scopeId(scope);
+    const standing = this.#current.get(id);
+    const key = standing ?? { scope, secret: this.options.random(SECRET_BYTES), keyId: `${id}.1`, isDurable: false, isLost: false, askedAt: -Infinity };
+    if (standing === undefined) {
+      bounded(this.#current, id, key, ({ isDurable }) => isDurable);
+      // What this batch seals, its later decisions may read.
+      this.#learn(key, true);
+    }
+    used.add(key);
+    return key;
+  }
+
+  async #settle(used: ReadonlySet<Current>): Promise<boolean> {
+    const now = this.options.now();
+    const doubtful = [...used].filter(({ isDurable, askedAt, isLost }) => !isLost && (!isDurable || now - askedAt > BELIEVED_MS));
+    if (doubtful.length > 0) {
+      const answers = await this.options.store.ensure(doubtful.map(({ scope, secret }) => ({ scope, candidate: secret })));
+      for (const [index, key] of doubtful.entries()) this.#judge(key, answers[index], now);
+    }
+    return [...used].every(({ isLost }) => !isLost);
+  }
+
+  /** The store's key is this one, id and all, or this one was never anybody's. */
+  #judge(key: Current, standing: StoredKey | undefined, now: number): void {
+    if (standing === undefined || standing.secret === null) return;
+    if (standing.keyId !== key.keyId) this.#known.delete(key.keyId);
+    this.#learn(standing, true);
+    const id = scopeId(key.scope);
+    const isOurs = standing.secret.equals(key.secret) && standing.keyId === key.keyId;
+    if (isOurs) { key.isDurable = true; key.askedAt = now; return; }
+    key.isLost = true;
+    bounded(this.#current, id, { scope: key.scope, secret: standing.secret, keyId: standing.keyId, isDurable: true, isLost: false, askedAt: now }, ({ isDurable }) => isDurable);
+  }
+
+  #sealDoc(body: Doc, keyOf: () => Current): Doc {
+    const hashes = new Map<string, Buffer>();
+    const sealed = this.#sealAny(body, keyOf, hashes) as Doc;
+    // A field that repeats the hash of a payload follows it: a hash of something short would tell what it is.
+    return hashes.size === 0 ? sealed : withHashes(sealed, hashes) as Doc;
+  }
+
+  #sealAny(value: unknown, keyOf: () => Current, hashes: Map<string, Buffer>): unknown {
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+    if (Array.isArray(value)) return mapped(value, (one) => this.#sealAny(one, keyOf, hashes));
+    if (isPayload(value)) return this.#sealPayload(value, keyOf, hashes);
+    return mappedMembers(value, (member) => this.#sealAny(member, keyOf, hashes));
+  }
+
+  #sealPayload(payload: PayloadDoc, keyOf: () => Current, hashes: Map<string, Buffer>): PayloadDoc {
+    if (payload.encoding !== 'plain') return payload;
+    const was = this.#sealed.get(payload);
+    const sealed = was ?? this.#freshlySealed(payload, keyOf());
+    hashes.set(payload.sha256.toString('latin1'), sealed.sha256);
+    return sealed;
+  }
+
+  #freshlySealed({ content_type, body }: PayloadDoc, { keyId, secret }: Current): PayloadDoc {
+    const bytes = sealBytes(secret, content_type, body);
+    return { content_type, encoding: 'sealed', key_id: keyId, body: bytes, sha256: sha256(bytes) };
+  }
+
+  // Opening -------------------------------------------------------------------------------------------------------------
+
+  /** As it stands in the log, with its content beside it. */
+  #shownPayload(payload: PayloadDoc): PayloadDoc {
+    const opened = this.#openPayload(payload);
+    return opened === payload ? payload : { ...payload, content: opened.body };
+  }
+
+  #openPayload(payload: PayloadDoc): PayloadDoc {
+    if (payload.encoding !== 'sealed' || payload.key_id === null) return payload;
+    const secret = this.#secretOf(payload.key_id);
+    if (secret === null) return payload;
+    const known = this.#plain.get(payload);
+    if (known !== undefined) return known;
+    const body = openBytes(secret, payload.content_type, payload.body);
+    if (body === null) return payload;
+    const opened: PayloadDoc = { content_type: payload.content_type, encoding: 'plain', key_id: null, body, sha256: sha256(body) };
+    this.#plain.set(payload, opened);
+    this.#sealed.set(opened, payload);
+    return opened;
+  }
+
+  #secretOf(keyId: string): Buffer | null {
+    if (!this.#isBelieved(keyId)) throw new KeysNotLoaded([keyId]);
+    return this.#known.get(keyId)?.secret ?? null;
+  }
+
+  #isBelieved(keyId: string): boolean {
+    const known = this.#known.get(keyId);
+    return known !== undefined && ((known.isFinal && known.secret === null) || this.options.now() - known.askedAt <= BELIEVED_MS);
+  }
+
+  #learn({ keyId, secret }: StoredKey, isFinal: boolean): void { bounded(this.#known, keyId, { secret, isFinal, askedAt: this.options.now() }, () => true); }
+}
+
+/** Sets an entry as the newest; the oldest that may go is let go when there are too many. */
+function bounded<T>(map: Map<string, T>, id: string, value: T, mayGo: (value: T) => boolean): void {
+  map.delete(id);
+  if (map.size >= KEYS_MAX) {
+    for (const [old, held] of map) {
+      if (!mayGo(held)) continue;
+      map.delete(old);
+      break;
+    }
+  }
+  map.set(id, value);
+}
+
+function openedAny(value: unknown, open: (payload: PayloadDoc) => PayloadDoc): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  if (Array.isArray(value)) return mapped(value, (one) => openedAny(one, open));
+  return isPayload(value) ? open(value) : mappedMembers(value, (member) => openedAny(member, open));
+}
+
+/** Replaces each 32-byte field that is the hash of a payload before it was sealed. */
+function withHashes(value: unknown, hashes: ReadonlyMap<string, Buffer>): unknown {
+  if (value instanceof Uint8Array) return value.byteLength === 32 ? hashes.get(Buffer.from(value.buffer, value.byteOffset, 32).toString('latin1')) ?? value : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return mapped(value, (one) => withHashes(one, hashes));
+  return isPayload(value) ? value : mappedMembers(value, (member) => withHashes(member, hashes));
+}
+
+/** The list itself when nothing in it changed. */
+function mapped(list: readonly unknown[], map: (value: unknown) => unknown): readonly unknown[] {
+  let changed: unknown[] | null = null;
+  for (const [index, value] of list.entries()) {
+    const next = map(value);
+    if (next === value) continue;
+    changed ??= [...list];
+    changed[index] = next;
+  }
+  return changed ?? list;
+}
+
+/** The object itself when none of its members changed. */
+function mappedMembers(object: object, map: (value: unknown) => unknown): object {
+  const members = object as Readonly<Record<string, unknown>>; // any object can be read by name
+  let changed: Record<string, unknown> | null = null;
+  for (const name in members) {
+    const value = members[name];
+    const next = map(value);
+    if (next === value) continue;
+    changed ??= { ...members };
+    changed[name] = next;
+  }
+  return changed ?? object;
+}
+
+/** By way of a string of 32 octets: Node makes that in half the time it takes for a buffer. */
+function sha256(body: Uint8Array): Buffer { return Buffer.from(hash('sha256', body, 'binary'), 'latin1'); }

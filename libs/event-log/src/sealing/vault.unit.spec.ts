@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import type { Doc } from '../service-core.js';
+import { MemoryKeyStore } from './key-store.memory.js';
+import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
+import { KeysNotLoaded, openLoaded, sealedUnder, showLoaded } from './sealing.js';
+import type { PayloadDoc } from './sealing.js';
+import { BELIEVED_MS, Vault } from './vault.js';
+
+const DAY_MS = 86_400_000;
+const WHO = { by: 'root', reason: 'asked to be forgotten' };
+const CUSTOMER = { tenant: 'acme', subject: 'customer/7' };
+const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+const plain = (text: string): PayloadDoc => ({ content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from(text), sha256: sha256(Buffer.from(text)) });
+
+let store: MemoryKeyStore;
+let now: number;
+let drawn: number;
+
+beforeEach(() => { store = new MemoryKeyStore(); now = 0; drawn = 0; });
+
+function vault(): Vault {
+  return new Vault({ store, windowMs: DAY_MS, now: () => now, random: (bytes) => { drawn += 1; return Buffer.alloc(bytes, drawn); } });
+}
+
+/** Seals a doc and makes its key durable, as the loop does with a batch. */
+async function sealed(by: Vault, doc: Doc, scope = CUSTOMER, at = 0): Promise<Doc> {
+  for (;;) {
+    const batch = by.batch(at);
+    const result = batch.seal(doc, () => scope);
+    if (await batch.settle()) return result;
+  }
+}
+
+describe('sealed bytes', () => {
+  const secret = Buffer.alloc(SECRET_BYTES, 7);
+
+  it('open under their key and context, and under no other', () => {
+    const bytes = sealBytes(secret, 'text/plain', Buffer.from('rahul@example.test'));
+    expect(openBytes(secret, 'text/plain', bytes)?.toString()).toBe('rahul@example.test');
+    expect(openBytes(Buffer.alloc(SECRET_BYTES, 8), 'text/plain', bytes)).toBeNull();
+    expect(openBytes(secret, 'application/json', bytes)).toBeNull();
+  });
+
+  it('open to nothing once one bit was changed, wherever it stands', () => {
+    const bytes = sealBytes(secret, 'text/plain', Buffer.from('secret'));
+    for (let at = 0; at < bytes.length; at += 1) {
+      const altered = Buffer.from(bytes);
+      altered[at] = (altered[at] ?? 0) ^ 1;
+      expect(openBytes(secret, 'text/plain', altered)).toBeNull();
+    }
+  });
+
+  it('are the same for the same content, and share no nonce with other content', () => {
+    const [one, again, other] = ['a', 'a', 'b'].map((text) => sealBytes(secret, 'text/plain', Buffer.from(text)));
+    expect(again).toEqual(one);
+    expect(other?.subarray(1, 13)).not.toEqual(one?.subarray(1, 13));
+  });
+
+  it('refuse a secret of another length', () => {
+    expect(() => sealBytes(Buffer.alloc(32), 'text/plain', Buffer.of(1))).toThrow(RangeError);
+  });
+});
+
+describe('a payload on its way into a log', () => {
+  it('is sealed wherever it stands, and its hash is that of the sealed bytes', async () => {
+    const args = plain('{"email":"rahul@example.test"}');
+    const doc = await sealed(vault(), { run_id: 'r', execution: { args, result: null }, observations: [{ observed: args }] });
+    const [payload] = [(doc['execution'] as { args: PayloadDoc }).args];
+    expect(JSON.stringify(doc)).not.toContain(args.body.toString('hex'));
+    expect(Buffer.from(JSON.stringify(doc)).includes('rahul')).toBe(false);
+    expect(payload).toMatchObject({ encoding: 'sealed', content_type: 'application/json', sha256: sha256(payload.body) });
+    expect(doc).toMatchObject({ run_id: 'r', observations: [{ observed: payload }] });
+  });
+
+  it('takes along a field that repeats its hash: the hash of something short tells what it is', async () => {
+    const prior = plain('4111111111111111');
+    const doc = await sealed(vault(), { execution: { prior_value: prior }, ref: { prior_value_hash: prior.sha256, other: Buffer.alloc(32, 1) } });
+    const { execution, ref } = doc as { execution: { prior_value: PayloadDoc }; ref: { prior_value_hash: Buffer; other: Buffer } };
+    expect(ref.prior_value_hash).toEqual(execution.prior_value.sha256);
+    expect(ref.prior_value_hash).not.toEqual(prior.sha256);
+    expect(ref.other).toEqual(Buffer.alloc(32, 1));
+  });
+
+  it('has a key of its subject and its window', async () => {
+    const by = vault();
+    const keys = await Promise.all([[CUSTOMER, 0], [CUSTOMER, DAY_MS - 1], [CUSTOMER, DAY_MS], [{ ...CUSTOMER, subject: 'customer/8' }, 0], [{ ...CUSTOMER, tenant: 'globex' }, 0]]
+      .map(async ([scope, at]) => sealedUnder(await sealed(by, { args: plain('1') }, scope as typeof CUSTOMER, at as number))[0]));
+    expect(keys[1]).toBe(keys[0]);
+    expect(new Set(keys).size).toBe(4);
+  });
+
+  it('is decided upon anew when another process made the key first', async () => {
+    const [left, right] = [vault(), vault()];
+    const batches = [left.batch(0), right.batch(0)];
+    for (const batch of batches) batch.seal({ args: plain('1') }, () => CUSTOMER);
+    expect(await batches[0]?.settle()).toBe(true);
+    expect(await batches[1]?.settle()).toBe(false);
+    expect(await sealed(right, { args: plain('1') })).toEqual(await sealed(left, { args: plain('1') }));
+  });
+
+  it('is sealed under a new key once the old one was destroyed', async () => {
+    const by = vault();
+    const before = await sealed(by, { args: plain('1') });
+    await store.destroy({ ...WHO, tenant: 'acme' });
+    now += BELIEVED_MS + 1;
+    const after = await sealed(by, { args: plain('1') });
+    expect(sealedUnder(after)).not.toEqual(sealedUnder(before));
+    expect(await openLoaded(vault(), after)).toMatchObject({ args: { encoding: 'plain' } });
+  });
+
+  it('stays sealed as it is when it comes sealed', async () => {
+    const by = vault();
+    const doc = await sealed(by, { args: plain('1') });
+    expect(await sealed(by, doc, { tenant: 'globex', subject: 'other' })).toBe(doc);
+  });
+});
+
+describe('a sealed payload', () => {
+  it('is opened by whoever has the key', async () => {
+    const doc = await sealed(vault(), { execution: { args: plain('{"amount":5}') } });
+    expect(await openLoaded(vault(), doc)).toEqual({ execution: { args: plain('{"amount":5}') } });
+  });
+
+  it('asks for its key first', async () => {
+    const doc = await sealed(vault(), { args: plain('1') });
+    expect(() => vault().open(doc)).toThrow(KeysNotLoaded);
+  });
+
+  it('goes back to the very bytes it was, in whatever window and of whatever subject', async () => {
+    const by = vault();
+    const doc = await sealed(by, { args: plain('1') });
+    const opened = await openLoaded(by, doc);
+    expect(await sealed(by, { call: opened }, { tenant: 'acme', subject: 'other' }, 40 * DAY_MS)).toEqual({ call: doc });
+  });
+
+  it('takes nobody\'s word for its key: what says it is plain under a key is sealed under that of its subject', async () => {
+    const theirs = sealedUnder(await sealed(vault(), { args: plain('1') }, { tenant: 'globex', subject: 'them' }))[0] ?? '';
+    const doc = await sealed(vault(), { args: { ...plain('1'), key_id: theirs } });
+    expect(sealedUnder(doc)).not.toContain(theirs);
+  });
+
+  it('stays sealed once its key was destroyed, within a minute, also where it was open', async () => {
+    const by = vault();
+    const doc = await sealed(by, { args: plain('1') });
+    await openLoaded(by, doc);
+    await store.destroy({ ...WHO, tenant: 'acme', subject: 'customer/7' });
+    now += BELIEVED_MS + 1;
+    expect(() => by.open(doc)).toThrow(KeysNotLoaded);
+    expect(await openLoaded(by, doc)).toBe(doc);
+  });
+
+  it('is shown to people with its content beside the bytes and hash of the log', async () => {
+    const by = vault();
+    const doc = await sealed(by, { args: plain('{"a":1}') });
+    expect(await showLoaded(by, [doc])).toEqual([{ args: { ...(doc['args'] as PayloadDoc), content: Buffer.from('{"a":1}') } }]);
+  });
+
+  it('under a key nobody made opens to nothing', async () => {
+    const doc = { args: { ...plain('1'), encoding: 'sealed', key_id: 'key_nobody.1' } };
+    expect(await openLoaded(vault(), doc)).toBe(doc);
+  });
+});

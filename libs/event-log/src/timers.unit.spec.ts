@@ -1,0 +1,69 @@
+// Durable timers in memory over a store that holds more of them than memory takes at a time.
+import { describe, expect, it } from '@jest/globals';
+import type { RowAddress } from './service-core.js';
+import type { PartitionStore } from './store.port.js';
+import { HORIZON_MS, Timers } from './timers.js';
+
+interface Due { readonly address: RowAddress; readonly dueAt: number }
+
+const NOW = 1_000_000;
+const address = (key: string): RowAddress => ({ kind: 'mutation', group: 'g', key });
+
+/** A store of due rows that counts how often it is asked. */
+class DueRows {
+  readonly rows = new Map<string, Due>();
+  asked = 0;
+
+  constructor(dueAt: readonly number[]) { for (const [n, at] of dueAt.entries()) this.put(`k${String(n).padStart(6, '0')}`, at); }
+
+  put(key: string, dueAt: number): void { this.rows.set(key, { address: address(key), dueAt }); }
+
+  readonly store = {
+    due: (until: number, limit: number): Promise<readonly Due[]> => {
+      this.asked += 1;
+      return Promise.resolve([...this.rows.values()].filter(({ dueAt }) => dueAt <= until).sort((a, b) => a.dueAt - b.dueAt).slice(0, limit));
+    },
+  } as unknown as PartitionStore; // timers ask a store for what is due and for nothing else
+}
+
+/** Fires everything up to a moment as the loop does: load when needed, fire, change the row. */
+async function fireAll(timers: Timers, due: DueRows, now: number): Promise<readonly number[]> {
+  const fired: number[] = [];
+  for (;;) {
+    if (timers.needsLoad(now)) await timers.load(due.store, now);
+    const ready = timers.ready(now);
+    if (ready.length === 0) return fired;
+    for (const { address: { key }, dueAt } of ready) { fired.push(dueAt); due.rows.delete(key); }
+    timers.apply(ready.map((timer) => ({ op: 'delete', address: timer.address })));
+  }
+}
+
+describe('timers of a store', () => {
+  it('fire each once and in order, and are fetched a few thousand at a time', async () => {
+    const due = new DueRows(Array.from({ length: 20_000 }, (_, n) => NOW + n));
+    const fired = await fireAll(new Timers(), due, NOW + 20_000);
+    expect(fired).toEqual(Array.from({ length: 20_000 }, (_, n) => NOW + n));
+    expect(due.asked).toBeLessThan(12);
+  });
+
+  it('fire each once where more end at one instant than are fetched at a time', async () => {
+    const due = new DueRows(Array.from({ length: 12_000 }, () => NOW));
+    expect(await fireAll(new Timers(), due, NOW)).toHaveLength(12_000);
+  });
+
+  it('are fetched again although many of them fired without effect', async () => {
+    const due = new DueRows(Array.from({ length: 9_000 }, (_, n) => NOW + n));
+    const timers = new Timers();
+    await timers.load(due.store, NOW);
+    for (let left = 5_000; left > 0; left -= 200) timers.spend(timers.ready(NOW + 4_999));
+    expect(timers.needsLoad(NOW + 4_999)).toBe(true);
+  });
+
+  it('count a row that is put within what was fetched, and leave a later one to the store', async () => {
+    const due = new DueRows(Array.from({ length: 9_000 }, (_, n) => NOW + 2 * n));
+    const timers = new Timers();
+    await timers.load(due.store, NOW);
+    timers.apply([1, HORIZON_MS - 1].map((ms) => ({ op: 'put', row: { ...address(`late-${String(ms)}`), dueAt: NOW + ms, doc: {} } })));
+    expect(timers.ready(NOW + 1).map((timer) => timer.dueAt)).toEqual([NOW, NOW + 1]);
+  });
+});

@@ -1,0 +1,33 @@
+// A call on its way through the guard, and what objects to it.
+import type { Action } from '../producer/producer.js';
+import { reservationsOf } from './action.js';
+import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions, GuardTrouble, GuardTroubleCode } from './guard.messages.js';
+
+/** One call on its way. */
+export interface Situation {
+  readonly tool: ForwardTool;
+  readonly call: GuardedCall;
+  readonly action: Action;
+  readonly options: GuardOptions;
+}
+
+/** Why a call stops here, as its caller hears it. */
+export interface Stop { readonly stop: GuardedResult }
+
+/** In `enforce` a trouble ends the call, refused unless there is more to say; otherwise it is only heard. */
+export function objection(options: GuardOptions, trouble: GuardTrouble, result?: GuardedResult): Stop | null {
+  options.onTrouble?.(trouble);
+  return options.mode === 'enforce' ? { stop: result ?? { kind: 'refused', mutation_refs: [], ...trouble } } : null;
+}
+
+/** Gives back what was reserved. A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
+export async function giveBack(action: Action, { budget, contract }: GuardOptions): Promise<void> {
+  // The whole effect is given back at once.
+  const [request] = reservationsOf(action, contract);
+  if (budget !== undefined && request !== undefined) await budget.release(request);
+}
+
+/** A trouble with one problem. */
+export const trouble = (code: GuardTroubleCode, message: string): GuardTrouble => ({ code, problems: [{ code, message }] });
+/** Text of whatever was thrown. */
+export const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

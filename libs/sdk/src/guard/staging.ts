@@ -1,0 +1,56 @@
+// Staging: the part of a reservation that is real before its effect (A51), made under the keys of the forward call.
+//
+// Boundary: calls the tool's `stage` and nothing else of it; what is staged is committed or given back by the ledger, through a
+// worker, when the hold ends or is cancelled.
+//
+// Invariants
+//   R1. Only what is left to the ledger is staged: whoever lets an effect go at once has nothing to stage.
+//   R2. What may be staged is told: where nobody knows, the intent goes out without a handle, and a cancel still gives it back.
+import type { Json } from '@recourse/kernel';
+import { giveBack, objection, textOf, trouble } from './objections.js';
+import type { Situation, Stop } from './objections.js';
+import type { ForwardContext } from './guard.messages.js';
+import { verdictFor } from './verdict.decisions.js';
+import { within } from './within.js';
+
+/** Handle of what is staged; null when nothing is, or nobody knows. */
+export interface Staged { readonly stagedRef: string | null }
+
+const NOTHING_STAGED: Staged = { stagedRef: null };
+
+type Attempted = { readonly stagedRef: string } | { readonly isRefused: boolean; readonly message: string };
+
+/** Stages what the contract reserves; `isLeft` says that the ledger lets the effect go. */
+export async function stage(situation: Situation, isLeft: boolean): Promise<Stop | Staged> {
+  const { tool, action, options } = situation;
+  if (!isLeft || options.contract.techniques?.reservation !== true) return NOTHING_STAGED;
+  const staged: Attempted = tool.stage === undefined
+    ? { isRefused: true, message: 'the contract reserves, and the tool stages nothing' }
+    : await within(options, attempt(situation), { isRefused: false, message: `no answer within ${String(options.contract.call_timeout_ms)} ms` });
+  if ('stagedRef' in staged) return staged;
+  if (!staged.isRefused) { options.onTrouble?.(trouble('STAGE_UNCERTAIN', staged.message)); return NOTHING_STAGED; }
+  await giveBack(action, options);
+  return objection(options, trouble(tool.stage === undefined ? 'STAGE_MISSING' : 'STAGE_REFUSED', staged.message)) ?? NOTHING_STAGED;
+}
+
+/** Gives back what was staged for an intent that nobody heard. What stays is heard of, and lapses at the provider. */
+export async function unstage({ tool, call, action, options }: Situation, { stagedRef }: Staged): Promise<void> {
+  if (stagedRef === null) return;
+  try {
+    if (tool.unstage === undefined) throw new Error('the tool gives nothing back');
+    await tool.unstage(call.args, { ...contextOf(action), stagedRef });
+  } catch (cause) {
+    options.onTrouble?.(trouble('STAGED_LEFT', textOf(cause)));
+  }
+}
+
+async function attempt({ tool, call, action }: Situation): Promise<Attempted> {
+  try {
+    const stagedRef: Json = (await tool.stage?.(call.args, contextOf(action))) ?? null;
+    return typeof stagedRef === 'string' && stagedRef !== '' ? { stagedRef } : { isRefused: false, message: 'the tool named no handle' };
+  } catch (error) {
+    return { isRefused: verdictFor({ on: 'exception', error })?.effect === 'none', message: textOf(error) };
+  }
+}
+
+function contextOf({ idempotencyKey, callId, runId }: Situation['action']): ForwardContext { return { idempotencyKey, callId, runId }; }

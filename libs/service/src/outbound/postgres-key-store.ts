@@ -1,0 +1,114 @@
+// Key store in PostgreSQL: one table in a database of its own, no part of any service's projection (DESIGN section 4).
+//
+// Boundary: the only place that writes secrets. `synchronous_commit` is on: a key that is lost takes with it what it sealed.
+import { scopeId } from '@recourse/event-log';
+import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey } from '@recourse/event-log';
+import { Failure, InvariantViolation } from '@recourse/kernel';
+import type { Pool } from 'pg';
+import { createPool } from './postgres-connection.js';
+
+/** Connections of one process; a batch asks once. */
+const CONNECTIONS_MAX = 3;
+const STATEMENT_TIMEOUT_MS = 5_000;
+/** Answers that a race may spoil before something else is wrong. */
+const TRIES_MAX = 5;
+
+const TABLE = `
+CREATE TABLE IF NOT EXISTS sealing_key (
+  scope_id text NOT NULL, generation int NOT NULL, key_id text NOT NULL UNIQUE, tenant text NOT NULL, subject text NOT NULL,
+  window_start bigint NOT NULL, window_end bigint NOT NULL, secret bytea, created_at timestamptz NOT NULL DEFAULT now(), destroyed_at timestamptz, destroyed_by text, destroyed_reason text,
+  PRIMARY KEY (scope_id, generation), CHECK ((secret IS NULL) = (destroyed_at IS NOT NULL)));
+CREATE INDEX IF NOT EXISTS sealing_key_of_subject ON sealing_key (tenant, subject) WHERE secret IS NOT NULL`;
+
+/** Instances that start together make the table one after the other. */
+const TABLE_LOCK = 7_265_637;
+
+/** The newest key of each scope, in the order of the question. */
+const STANDING = `
+SELECT k.key_id, k.secret FROM unnest($1::text[]) WITH ORDINALITY AS w(scope_id, n)
+LEFT JOIN LATERAL (SELECT key_id, secret FROM sealing_key WHERE scope_id = w.scope_id ORDER BY generation DESC LIMIT 1) k ON true ORDER BY w.n`;
+
+/** A first key, or the one after a destroyed one; nothing where one stands. */
+const MAKE = `
+INSERT INTO sealing_key (scope_id, generation, key_id, tenant, subject, window_start, window_end, secret)
+SELECT w.scope_id, coalesce(k.generation, 0) + 1, w.scope_id || '.' || (coalesce(k.generation, 0) + 1)::text, w.tenant, w.subject, w.window_start, w.window_end, w.secret
+FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[]) AS w(scope_id, tenant, subject, window_start, window_end, secret)
+LEFT JOIN LATERAL (SELECT generation, secret FROM sealing_key WHERE scope_id = w.scope_id ORDER BY generation DESC LIMIT 1) k ON true
+WHERE k.secret IS NULL
+ON CONFLICT DO NOTHING`;
+
+const DESTROY = `
+UPDATE sealing_key SET secret = NULL, destroyed_at = now(), destroyed_by = $4, destroyed_reason = $5
+WHERE secret IS NOT NULL AND tenant = $1 AND ($2::text IS NULL OR subject = $2) AND ($3::bigint IS NULL OR window_end <= $3)`;
+
+interface KeyRow { readonly key_id: string | null; readonly secret: Buffer | null }
+
+/** Keys in a table. Nothing is connected before the first call. */
+export class PostgresKeyStore implements KeyStore {
+  readonly #pool: Pool;
+  #ready: Promise<void> | null = null;
+
+  constructor(options: { readonly url: string }) {
+    this.#pool = createPool({ url: options.url, connectionsMax: CONNECTIONS_MAX, statementTimeoutMs: STATEMENT_TIMEOUT_MS, isDurable: true });
+  }
+
+  ensure(wanted: readonly { readonly scope: KeyScope; readonly candidate: Buffer }[]): Promise<readonly StandingKey[]> {
+    if (wanted.length === 0) return Promise.resolve([]);
+    return this.#answered(async () => {
+      const scopes = wanted.map(({ scope }) => scopeId(scope));
+      for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+        await this.#pool.query(MAKE, columnsOf(wanted));
+        const { rows } = await this.#pool.query<KeyRow>(STANDING, [scopes]);
+        const keys = rows.flatMap(({ key_id: keyId, secret }) => (keyId === null || secret === null ? [] : [{ keyId, secret }]));
+        // One that was destroyed between the two statements is followed by another.
+        if (keys.length === wanted.length) return keys;
+      }
+      throw new InvariantViolation('key-store', `no key stands after ${String(TRIES_MAX)} tries`, 'partition');
+    });
+  }
+
+  find(keyIds: readonly string[]): Promise<readonly StoredKey[]> {
+    if (keyIds.length === 0) return Promise.resolve([]);
+    return this.#answered(async () => {
+      const { rows } = await this.#pool.query<{ readonly key_id: string; readonly secret: Buffer | null }>('SELECT key_id, secret FROM sealing_key WHERE key_id = ANY($1::text[])', [keyIds]);
+      return rows.map(({ key_id: keyId, secret }) => ({ keyId, secret }));
+    });
+  }
+
+  destroy({ tenant, subject, endedBy, by, reason }: Erasure): Promise<number> {
+    return this.#answered(async () => (await this.#pool.query(DESTROY, [tenant, subject ?? null, endedBy ?? null, by, reason])).rowCount ?? 0);
+  }
+
+  close(): Promise<void> { return this.#pool.end(); }
+
+  async #answered<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      this.#ready ??= this.#makeTable();
+      await this.#ready;
+      return await work();
+    } catch (cause) {
+      if (cause instanceof InvariantViolation) throw cause;
+      throw new Failure('KEY_STORE_UNAVAILABLE', cause instanceof Error ? cause.message : String(cause), { cause });
+    }
+  }
+
+  async #makeTable(): Promise<void> {
+    try {
+      // One message, so one transaction: the lock is let go with it.
+      await this.#pool.query(`SELECT pg_advisory_xact_lock(${String(TABLE_LOCK)}); ${TABLE}`);
+    } catch (cause) {
+      this.#ready = null;
+      throw cause;
+    }
+  }
+}
+
+function columnsOf(wanted: readonly { readonly scope: KeyScope; readonly candidate: Buffer }[]): unknown[] {
+  // Each scope once: one statement cannot insert the same key twice.
+  const scopes = new Map(wanted.map((one) => [scopeId(one.scope), one]));
+  const given = [...scopes];
+  return [
+    given.map(([id]) => id), given.map(([, { scope }]) => scope.tenant), given.map(([, { scope }]) => scope.subject),
+    given.map(([, { scope }]) => scope.windowStart), given.map(([, { scope }]) => scope.windowEnd), given.map(([, { candidate }]) => candidate),
+  ];
+}
