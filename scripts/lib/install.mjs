@@ -20,9 +20,11 @@ const markerFile = join(keepDir, 'installed.sha256');
  */
 export function isInstalled(wanted, installed) {
   return Object.entries(wanted.packages)
-    .filter(([path, entry]) => path.includes('node_modules/') && entry.link !== true)
+    .filter(([path]) => path.includes('node_modules/'))
     .every(([path, entry]) => {
       const there = installed.packages[path];
+      // A package of our own that came since is only a link, and as needed as any other.
+      if (entry.link === true) return there !== undefined;
       return there === undefined ? entry.optional === true || entry.devOptional === true || entry.peer === true : there.version === entry.version;
     });
 }

@@ -3,6 +3,7 @@ import { createPool, databaseUrlOf } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
 import { assumptionsCore } from './application/assumptions.core.js';
 import { mutationsCore } from './application/mutations.core.js';
+import { effectMeasure } from './domain/effect/effect.measures.js';
 import type { LedgerConfig } from './config.js';
 import { EffectsController } from './inbound/http/effects.controller.js';
 import { ErasuresController } from './inbound/http/erasures.controller.js';
@@ -24,6 +25,12 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
   return {
     name: 'mutation-ledger', commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG,
     cores: () => [assumptionsCore(), mutationsCore(policy)],
+    measure: (record, metrics) => {
+      const measure = effectMeasure(record);
+      if (measure === null) return;
+      metrics.count('effects', { tool: measure.tool, status: measure.status });
+      if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
+    },
     controllers: [MutationsController, EffectsController, ResolveController, ErasuresController],
     providers: [{ provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },

@@ -16,10 +16,10 @@ import { blocksKey, findStorageProblem, parkedBody, parkingKey, PARKED_BYTES_MAX
 import type { ParkedOrigin } from './parking.decisions.js';
 import type { Overlay } from './row-cache.js';
 import { KeysNotLoaded } from './sealing/sealing.js';
-import type { BatchSealing, Sealing, SealScope } from './sealing/sealing.js';
+import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { OpenedState } from './sealing/opened-state.js';
 import { NotLoaded } from './service-core.js';
-import type { AcceptedRecord, Change, CommandAnswer, DecideContext, Decided, Decision, Doc, Input, Outgoing, RecordInput, ServiceCore, TimerInput, Views } from './service-core.js';
+import type { AcceptedRecord, Change, CommandAnswer, DecideContext, Decided, Decision, Doc, Input, Outgoing, RecordInput, SealScope, ServiceCore, TimerInput, Views } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
 
 export interface BatchMaterial {

@@ -1,7 +1,7 @@
 export { accepted, facts, NotLoaded, NOTHING, refused } from './service-core.js';
 export type {
   AcceptedRecord, BroadcastView, Change, ColumnSpec, ColumnType, CommandAnswer, DecideContext, Decided, Decision, Derived, Doc, Input, InputSpec, KindSpec,
-  Outgoing, RecordInput, Row, RowAddress, ServiceCore, StateView, TimerInput, Views, ViewSpec,
+  Outgoing, RecordInput, Row, RowAddress, SealScope, ServiceCore, StateView, TimerInput, Views, ViewSpec,
 } from './service-core.js';
 export type { GroupAddress, Loaded, PartitionStore, ProjectedHead, ProjectResult, StoredCursor, StoreFactory } from './store.port.js';
 export { systemScheduler, Wake } from './scheduler.js';
@@ -26,7 +26,7 @@ export { createServiceRuntime } from './service-runtime.js';
 export type { RuntimeHealth, ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
 export { findStorageProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';
 export { showLoaded } from './sealing/sealing.js';
-export type { Sealing, SealScope } from './sealing/sealing.js';
+export type { Sealing } from './sealing/sealing.js';
 export { Vault } from './sealing/vault.js';
 export type { VaultOptions } from './sealing/vault.js';
 export { scopeId } from './sealing/key-id.js';

@@ -9,7 +9,7 @@ import { Failure } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import type { Kafka, WireProducer } from '@recourse/kafka';
 import { backoffMs } from './loop.decisions.js';
-import { openLoaded, sealedUnder } from './sealing/sealing.js';
+import { openBytesLoaded, openLoaded, sealedUnder } from './sealing/sealing.js';
 import type { Sealing } from './sealing/sealing.js';
 import type { Scheduler } from './scheduler.js';
 import { Wake } from './scheduler.js';
@@ -149,8 +149,7 @@ export class Reactor {
   async #openedBytes({ topic, value, keyId }: RawMessage): Promise<Buffer> {
     const { sealing } = this.options;
     if (keyId === null || sealing === undefined) return value;
-    await sealing.load([keyId]);
-    const opened = sealing.openBytes(keyId, value);
+    const opened = await openBytesLoaded(sealing, keyId, value);
     if (opened === null) throw new Failure('KEY_DESTROYED', `a record for ${topic} was erased with ${keyId}`);
     return opened;
   }

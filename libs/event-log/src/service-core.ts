@@ -8,8 +8,6 @@
 //   C2. evolve depends on the record and on rows that earlier records made; never on views, input or time.
 //   C3. Rows are plain readonly data (text, numbers, booleans, null, Buffer, lists, objects); numbers are safe integers.
 
-import type { SealScope } from './sealing/sealing.js';
-
 /** Plain readonly data; bytes are Buffers. */
 export type Doc = Readonly<Record<string, unknown>>;
 
@@ -183,6 +181,9 @@ export interface ViewSpec {
   /** Entries a record changes; `null` removes. Pure; reads only the record and the entry that stands. */
   readonly fold: (record: AcceptedRecord, get: (key: string) => Doc | undefined) => readonly (readonly [string, Doc | null])[];
 }
+
+/** Whose data a record holds; the retention window is told by the time. */
+export interface SealScope { readonly tenant: string; readonly subject: string }
 
 /** One log of one service, as pure functions. */
 export interface ServiceCore {

@@ -9,7 +9,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
 import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
-import type { Sealing, ServiceCore } from '@recourse/event-log';
+import type { AcceptedRecord, Sealing, ServiceCore } from '@recourse/event-log';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
@@ -41,6 +41,8 @@ export type PartitionCountOf = (topic: string) => number;
 export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
   /** Builds the cores; called once with counts of 1 to learn their kinds, and once with the real ones. */
   readonly cores: (partitionCountOf: PartitionCountOf) => readonly ServiceCore[];
+  /** Counts what an accepted record of the service says. */
+  readonly measure?: (record: AcceptedRecord, metrics: Pick<Metrics, 'count'>) => void;
   readonly controllers: readonly Type[];
   /** What its controllers need beside the shared parts. */
   readonly providers?: readonly Provider[];
@@ -139,7 +141,10 @@ function runtimeOf({ config, spec, kafka, registry, sealing, metrics, logger, co
   const cores = spec.cores((topic) => countOf(counts, topic));
   const runtime = createServiceRuntime({
     cores, kafka: measuredKafka(kafka, metrics), registry, stores: measuredStores(database, metrics), logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey, sealing,
-    sessionTimeoutMs: config.sessionTimeoutMs, onEvent: (event) => { tell(event, metrics, logger); },
+    sessionTimeoutMs: config.sessionTimeoutMs, onEvent: (event) => {
+      tell(event, metrics, logger);
+      if (event.kind === 'accepted') spec.measure?.(event.record, metrics);
+    },
   });
   const standing = new StandingGauges({
     metrics, logs: cores.map(({ log }) => log), loops: () => runtime.loops(), reader: () => kafka.rawReader(),

@@ -1,4 +1,4 @@
-// The metrics of the project, by name. Labels are of closed sets (topic, partition, reason, outcome): never an id.
+// The metrics of the project, by name. Labels are of closed sets (topic, partition, reason, outcome): never an id. A tool is one that has a contract.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Every metric there is; `docs/reference` and the dashboards are written against these names. */
@@ -21,6 +21,8 @@ export const METRICS = {
   appendSeconds: { name: 'recourse_append_seconds', kind: 'histogram', help: 'Time from the produce request of a batch until the broker said where it landed.', labels: ['log'], buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] },
   projectSeconds: { name: 'recourse_project_seconds', kind: 'histogram', help: 'Time of one projection transaction.', labels: ['log'], buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] },
   commandSeconds: { name: 'recourse_command_seconds', kind: 'histogram', help: 'Time from request to projected answer of an edge command.', labels: ['route', 'outcome'], buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] },
+  effects: { name: 'recourse_effects_total', kind: 'counter', help: 'Effects of agents by tool, counted each time one comes into a status.', labels: ['tool', 'status'] },
+  irreversibleEffects: { name: 'recourse_irreversible_effects_total', kind: 'counter', help: 'Effects of agents that nothing undoes, by tool.', labels: ['tool'] },
   requestsRefused: { name: 'recourse_requests_refused_total', kind: 'counter', help: 'HTTP requests refused, by code.', labels: ['code'] },
 } as const satisfies Record<string, MetricSpec>;
 

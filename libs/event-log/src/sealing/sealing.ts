@@ -4,10 +4,7 @@
 //   S1. What is appended to a log holds no payload in the clear; rows and derived logs follow, since they are made of records.
 //   S2. The key is durable before the append (DESIGN section 4).
 //   S3. evolve needs no key: a rebuild folds sealed payloads as they are.
-import type { Doc } from '../service-core.js';
-
-/** Whose data a record holds; the retention window is told by the time. */
-export interface SealScope { readonly tenant: string; readonly subject: string }
+import type { Doc, SealScope } from '../service-core.js';
 
 /** The sealing of one batch that is being decided. */
 export interface BatchSealing {
@@ -38,15 +35,30 @@ export class KeysNotLoaded extends Error {
 }
 
 /** Docs as people may see them, with one question for their keys. Errors: Failure(KEY_STORE_UNAVAILABLE). */
-export async function showLoaded(sealing: Sealing, docs: readonly Doc[]): Promise<readonly Doc[]> {
-  await sealing.load(sealedUnder(docs));
-  return docs.map((doc) => sealing.show(doc));
+export function showLoaded(sealing: Sealing, docs: readonly Doc[]): Promise<readonly Doc[]> {
+  return withKeys(sealing, sealedUnder(docs), () => docs.map((doc) => sealing.show(doc)));
 }
 
 /** Opens a doc, loading the keys it needs. Errors: Failure(KEY_STORE_UNAVAILABLE). */
-export async function openLoaded(sealing: Sealing, doc: Doc): Promise<Doc> {
-  await sealing.load(sealedUnder(doc));
-  return sealing.open(doc);
+export function openLoaded(sealing: Sealing, doc: Doc): Promise<Doc> {
+  return withKeys(sealing, sealedUnder(doc), () => sealing.open(doc));
+}
+
+/** Opens bytes; null when their key was destroyed. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+export function openBytesLoaded(sealing: Sealing, keyId: string, body: Buffer): Promise<Buffer | null> {
+  return withKeys(sealing, [keyId], () => sealing.openBytes(keyId, body));
+}
+
+/** A key may cease to be believed between its loading and its use: then it is loaded again. */
+async function withKeys<T>(sealing: Sealing, keyIds: readonly string[], use: () => T): Promise<T> {
+  for (;;) {
+    await sealing.load(keyIds);
+    try {
+      return use();
+    } catch (cause) {
+      if (!(cause instanceof KeysNotLoaded)) throw cause;
+    }
+  }
 }
 
 /** Ids of the keys under which a doc's payloads are sealed. */

@@ -8,11 +8,11 @@
 //   V2. A key is believed for a minute: then the store is asked again whether it was destroyed.
 //   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
 import { hash } from 'node:crypto';
-import type { Doc } from '../service-core.js';
+import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
 import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
 import { isPayload, KeysNotLoaded } from './sealing.js';
-import type { BatchSealing, PayloadDoc, Sealing, SealScope } from './sealing.js';
+import type { BatchSealing, PayloadDoc, Sealing } from './sealing.js';
 import { scopeId } from './key-id.js';
 
 export interface VaultOptions {

@@ -156,6 +156,17 @@ describe('a sealed payload', () => {
     expect(await showLoaded(by, [doc])).toEqual([{ args: { ...(doc['args'] as PayloadDoc), content: Buffer.from('{"a":1}') } }]);
   });
 
+  it('is loaded again when its key ceases to be believed between loading and opening', async () => {
+    const by = vault();
+    const doc = await sealed(by, { args: plain('1') });
+    let reads = 0;
+    const ageing: Vault = Object.assign(Object.create(by) as Vault, {
+      load: async (ids: readonly string[]) => { await by.load(ids); reads += 1; if (reads === 1) now += BELIEVED_MS + 1; }, open: (one: Doc) => by.open(one),
+    });
+    expect(await openLoaded(ageing, doc)).toMatchObject({ args: { encoding: 'plain' } });
+    expect(reads).toBe(2);
+  });
+
   it('under a key nobody made opens to nothing', async () => {
     const doc = { args: { ...plain('1'), encoding: 'sealed', key_id: 'key_nobody.1' } };
     expect(await openLoaded(vault(), doc)).toBe(doc);
