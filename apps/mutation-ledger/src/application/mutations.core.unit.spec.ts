@@ -73,6 +73,17 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
       .then(fact('MutationRecorded', { recoverability: 'manual_resolution_required', reason: 'PRIOR_VALUE_MISSING' }));
   });
 
+  it('goes to a person when the overwritten value was erased between intent and outcome, and keeps what stands of it', () => {
+    const body = contractText({ requires_prior_value_capture: true });
+    const sealed = { ...plainPayload({ was: 1 }), encoding: 'sealed', key_id: 'key_gone.1' } as const;
+    const { run } = ledger({ isRebuilt, contracts: [body] });
+    run.when(planned(intent({ contract_digest: contractDigest(body), prior_value: plainPayload({ was: 1 }) })), NOW);
+    const [intended] = run.records();
+    const erased = { type: 'MutationPlanned', body: { ...intended?.body, execution: { ...intended?.body.execution as object, prior_value: sealed } } };
+    ledger({ isRebuilt, contracts: [body] }).run.given(erased).when(executed(refund({ contract_digest: contractDigest(body) })), NOW + 1)
+      .then(fact('MutationRecorded', { recoverability: 'manual_resolution_required', reason: 'PRIOR_VALUE_MISSING', execution: { prior_value: sealed } }));
+  });
+
   it('stays committed under a contract without a reversal', () => {
     const body = contractText({ reversal_class: 'irreversible' });
     ledger({ isRebuilt, contracts: [body] }).run.when(executed(refund({ contract_digest: contractDigest(body) })), NOW)

@@ -69,10 +69,13 @@ function factsOf(event: ToolExecuted, prior: Payload | null): Facts {
   return {
     args: readPayload(event.args),
     result: event.result === null ? null : readPayload(event.result),
-    priorValue: prior === null ? null : readPayload(prior),
+    priorValue: prior === null || isErased(prior, event) ? null : readPayload(prior),
     externalRef: event.external_transaction_ref,
   };
 }
+
+/** What only the intent told was sealed since; it stays so when it was erased, and the reversal then lacks it. */
+function isErased(prior: Payload, { prior_value: told }: ToolExecuted): boolean { return prior !== told && prior.encoding === 'sealed'; }
 
 type Told = Pick<Execution, 'result' | 'external_transaction_ref' | 'prior_value' | 'rehearsal' | 'staged_ref'>;
 
