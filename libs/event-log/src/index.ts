@@ -29,7 +29,7 @@ export { showLoaded } from './sealing/sealing.js';
 export type { Sealing } from './sealing/sealing.js';
 export { Vault } from './sealing/vault.js';
 export type { VaultOptions } from './sealing/vault.js';
-export { scopeId } from './sealing/key-id.js';
+export { scopeId, storableName } from './sealing/key-id.js';
 export { MemoryKeyStore } from './sealing/key-store.memory.js';
 export type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey } from './sealing/key-store.port.js';
 export { replayPartition } from './replay.js';

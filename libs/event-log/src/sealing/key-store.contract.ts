@@ -41,6 +41,12 @@ export function keyStoreContract({ name, fresh }: KeyStoreUnderTest): void {
       expect(left).toEqual(right);
     });
 
+    it.each([['with NUL', 'a\u0000b'], ['of 10 KB', 'x'.repeat(10_240)], ['that is not well-formed', 'a\ud800b'], ['without a letter', '']])('takes a subject %s like every other', async (_what, subject) => {
+      const [key] = await one.ensure([{ scope: scope(subject), candidate: secret(1) }]);
+      expect(await other.ensure([{ scope: scope(subject), candidate: secret(2) }])).toEqual([key]);
+      expect(await one.destroy({ ...WHO, tenant: 'acme', subject })).toBe(1);
+    });
+
     it('finds keys by id and says nothing of ids nobody made', async () => {
       const [key] = await one.ensure([{ scope: scope('order/1'), candidate: secret(1) }]);
       expect(await other.find([key?.keyId ?? '', 'key_nobody.1'])).toEqual([{ keyId: key?.keyId, secret: secret(1) }]);

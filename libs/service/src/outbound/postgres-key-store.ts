@@ -1,7 +1,7 @@
 // Key store in PostgreSQL: one table in a database of its own, no part of any service's projection (DESIGN section 4).
 //
 // Boundary: the only place that writes secrets. `synchronous_commit` is on: a key that is lost takes with it what it sealed.
-import { scopeId } from '@recourse/event-log';
+import { scopeId, storableName } from '@recourse/event-log';
 import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey } from '@recourse/event-log';
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import type { Pool } from 'pg';
@@ -76,7 +76,7 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   destroy({ tenant, subject, endedBy, by, reason }: Erasure): Promise<number> {
-    return this.#answered(async () => (await this.#pool.query(DESTROY, [tenant, subject ?? null, endedBy ?? null, by, reason])).rowCount ?? 0);
+    return this.#answered(async () => (await this.#pool.query(DESTROY, [storableName(tenant), subject === undefined ? null : storableName(subject), endedBy ?? null, by, reason])).rowCount ?? 0);
   }
 
   close(): Promise<void> { return this.#pool.end(); }
@@ -108,7 +108,7 @@ function columnsOf(wanted: readonly { readonly scope: KeyScope; readonly candida
   const scopes = new Map(wanted.map((one) => [scopeId(one.scope), one]));
   const given = [...scopes];
   return [
-    given.map(([id]) => id), given.map(([, { scope }]) => scope.tenant), given.map(([, { scope }]) => scope.subject),
+    given.map(([id]) => id), given.map(([, { scope }]) => storableName(scope.tenant)), given.map(([, { scope }]) => storableName(scope.subject)),
     given.map(([, { scope }]) => scope.windowStart), given.map(([, { scope }]) => scope.windowEnd), given.map(([, { candidate }]) => candidate),
   ];
 }
