@@ -83,3 +83,17 @@ export function judgeStore(logEnd: number, projectedOffset: number): StoreJudgem
 export function backoffMs(failures: number): number {
   return Math.min(2_000, 20 * 2 ** Math.min(failures, 7));
 }
+
+/** Timers that a batch takes without its inputs giving way. */
+const TIMERS_BESIDE = 200;
+/** Inputs that a batch takes however many timers are due: neither waits for the end of the other. */
+const INPUTS_MIN = 100;
+
+/**
+ * Inputs that a batch takes beside its timers.
+ *
+ * Shape:  what comes due has an instant, an input has none: behind a queue of inputs a window would end late.
+ */
+export function inputsBeside(timers: number, itemsMax: number): number {
+  return timers <= TIMERS_BESIDE ? itemsMax : Math.min(itemsMax, Math.max(INPUTS_MIN, itemsMax - timers));
+}

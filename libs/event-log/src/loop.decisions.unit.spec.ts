@@ -1,7 +1,7 @@
 // The loop's decisions: what an append was, what to do with a batch, when a Progress alone is due, what time it is.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { backoffMs, clockAgeMs, judgeAppend, judgeClock, judgeDelivery, judgeStore, progressAloneIsDue } from './loop.decisions.js';
+import { backoffMs, clockAgeMs, inputsBeside, judgeAppend, judgeClock, judgeDelivery, judgeStore, progressAloneIsDue } from './loop.decisions.js';
 
 describe('the outcome of an append', () => {
   it('is accepted only at the expected base offset', () => {
@@ -81,5 +81,14 @@ describe('back-off', () => {
     const waits = [1, 2, 3, 4, 5, 6, 7, 8, 20].map(backoffMs);
     expect(waits).toEqual([...waits].sort((a, b) => a - b));
     expect(Math.max(...waits)).toBe(2_000);
+  });
+});
+
+describe('inputs beside timers', () => {
+  it.each([
+    { timers: 0, itemsMax: 500, inputs: 500 }, { timers: 200, itemsMax: 500, inputs: 500 }, { timers: 201, itemsMax: 500, inputs: 299 },
+    { timers: 400, itemsMax: 500, inputs: 100 }, { timers: 600, itemsMax: 500, inputs: 100 }, { timers: 600, itemsMax: 40, inputs: 40 },
+  ])('are $inputs of $itemsMax beside $timers timers', ({ timers, itemsMax, inputs }) => {
+    expect(inputsBeside(timers, itemsMax)).toBe(inputs);
   });
 });

@@ -21,7 +21,7 @@ import { DerivedWriter } from './derived-writer.js';
 import { holdsCursor } from './input-cut.js';
 import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './input-queue.js';
-import { backoffMs, clockAgeMs, judgeClock, judgeStore, progressAloneIsDue } from './loop.decisions.js';
+import { backoffMs, clockAgeMs, inputsBeside, judgeClock, judgeStore, progressAloneIsDue } from './loop.decisions.js';
 import { ALL_RULES } from './loop.rules.js';
 import type { LoopRules } from './loop.rules.js';
 import { Obligations } from './obligations.js';
@@ -272,7 +272,7 @@ export class PartitionLoop {
     const timers = mayTimersRun ? this.#timers.ready(now) : [];
     const resends = mayTimersRun ? await this.#resendsOf(now) : [];
     if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
-    return { items, passed: [...this.#passedCursors.values()], timers, resends, reactedSeq: this.#reactor.reactedSeq, now };
+    return { items: items.slice(0, inputsBeside(timers.length, this.#settings.itemsMax)), passed: [...this.#passedCursors.values()], timers, resends, reactedSeq: this.#reactor.reactedSeq, now };
   }
 
   async #decideAndAppend(material: BatchMaterial & { readonly now: number }): Promise<void> {

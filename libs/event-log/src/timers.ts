@@ -6,8 +6,8 @@ import type { PartitionStore } from './store.port.js';
 export const HORIZON_MS = 120_000;
 /** Timers taken from the store at a time; more are fetched once half of them are left. */
 const LOAD_MAX = 5_000;
-/** Timers of one batch. */
-const FIRE_MAX = 200;
+/** Timers of one batch; inputs give way to them (`inputsBeside`). */
+const FIRE_MAX = 600;
 
 interface Waiting { readonly waiting: number; readonly next: number | null }
 
@@ -58,9 +58,9 @@ export class Timers {
   ready(now: number): readonly TimerInput[] {
     const next = this.next();
     if (next === null || next > now) return NONE;
-    const ready: TimerInput[] = [];
-    for (const [id, timer] of this.#due) if (timer.dueAt <= now && this.#spent.get(id) !== timer.dueAt) ready.push(timer);
-    return ready.sort((a, b) => a.dueAt - b.dueAt || (idOf(a.address) < idOf(b.address) ? -1 : 1)).slice(0, FIRE_MAX);
+    const ready: (readonly [string, TimerInput])[] = [];
+    for (const entry of this.#due) if (entry[1].dueAt <= now && this.#spent.get(entry[0]) !== entry[1].dueAt) ready.push(entry);
+    return ready.sort((a, b) => a[1].dueAt - b[1].dueAt || (a[0] < b[0] ? -1 : 1)).slice(0, FIRE_MAX).map(([, timer]) => timer);
   }
 
   /** A timer that fired and changed nothing does not fire again until its row changes. */
