@@ -6,22 +6,28 @@ import type { Fields, History, LogRecord } from './history.js';
 const RECOVERIES = 'recourse.recoveries';
 
 export function checkPermission(history: History): void {
-  const decided = new Map(ofType(history, RECOVERIES, 'StepDecided').map((record) => [text(record.body, 'step_id'), record]));
+  const decided = groupBy(ofType(history, RECOVERIES, 'StepDecided', 'StepBound', 'MutationAdvanced'), ({ body }) => text(body, 'step_id'));
   const approved = groupBy(ofType(history, RECOVERIES, 'StepApproved'), ({ body }) => text(body, 'step_id'));
-  for (const leg of ofType(history, RECOVERIES, 'LegDispatched')) checkLeg(history, leg, decided.get(text(leg.body, 'step_id')), approved.get(text(leg.body, 'step_id')) ?? []);
+  for (const leg of ofType(history, RECOVERIES, 'LegDispatched')) checkLeg(history, leg, actionAt(leg, decided), approved.get(text(leg.body, 'step_id')) ?? []);
   checkRequests(history);
   checkEffects(history);
   checkApprovals(history, decided);
 }
 
-function checkLeg(history: History, leg: LogRecord, decided: LogRecord | undefined, approvals: readonly LogRecord[]): void {
+/** What is proposed for a step at a record: as it was decided, bound from other steps, or decided anew by the ledger's news before it. */
+function actionAt({ body, partition, seq }: LogRecord, decided: ReadonlyMap<string, readonly LogRecord[]>): Fields | undefined {
+  const before = (decided.get(text(body, 'step_id')) ?? []).filter((record) => record.partition === partition && record.seq < seq);
+  return before.length === 0 ? undefined : Object.assign({}, ...before.map((record) => record.body)) as Fields; // later fields stand
+}
+
+function checkLeg(history: History, leg: LogRecord, decided: Fields | undefined, approvals: readonly LogRecord[]): void {
   const id = text(leg.body, 'leg_id');
   if (decided === undefined) { broken(history, 'P3', 'decided', `${id} belongs to no step`); return; }
-  if (decided.body['terms'] === null) broken(history, 'P3', 'contract', `${id} has no contract`);
+  if (decided['terms'] === null) broken(history, 'P3', 'contract', `${id} has no contract`);
   if (number(nested(leg.body, 'ref'), 'reversal_expires_at') <= leg.decidedAt) broken(history, 'P3', 'window', `${id} was dispatched after its window`);
   const before = approvals.filter(({ seq, partition }) => partition === leg.partition && seq < leg.seq);
   const people = new Set(before.map(({ body }) => text(body, 'by').toLowerCase()));
-  if (people.size < number(decided.body, 'required_approvals')) broken(history, 'P3', 'approvals', `${id} has ${String(people.size)} of ${text(decided.body, 'required_approvals')} approvals`);
+  if (people.size < number(decided, 'required_approvals')) broken(history, 'P3', 'approvals', `${id} has ${String(people.size)} of ${text(decided, 'required_approvals')} approvals`);
 }
 
 /** A request to a worker follows from a dispatch that was accepted before it. */
@@ -49,20 +55,21 @@ function checkEffects(history: History): void {
   }
 }
 
-function checkApprovals(history: History, decided: ReadonlyMap<string, LogRecord>): void {
+function checkApprovals(history: History, decided: ReadonlyMap<string, readonly LogRecord[]>): void {
   const commands = new Map(wireOf(history, 'recourse.recovery-commands', 'ApproveStep').map((wire) => [text(nested(wire.body, 'envelope'), 'command_id'), wire]));
   const used = new Map<string, string>();
-  for (const { body } of ofType(history, RECOVERIES, 'StepApproved')) {
+  for (const approval of ofType(history, RECOVERIES, 'StepApproved')) {
+    const { body } = approval;
     const step = text(body, 'step_id');
     const command = commands.get(text(body, 'command_id'));
-    const action = decided.get(step);
+    const action = actionAt(approval, decided);
     if (command === undefined || text(command.body, 'step_id') !== step) broken(history, 'P4', 'one action', `an approval of ${step} rests on a command about ${command === undefined ? 'nothing' : text(command.body, 'step_id')}`);
-    else if (bytes(command.body, 'action_digest') !== bytes(action?.body ?? {}, 'action_digest')) broken(history, 'P4', 'digest', `${step} was approved under another digest than its action has`);
+    else if (bytes(command.body, 'action_digest') !== bytes(action ?? {}, 'action_digest')) broken(history, 'P4', 'digest', `${step} was approved under another digest than its action has`);
     for (const id of new Set([text(body, 'approval_id'), text(body, 'command_id')])) {
       if (used.has(id)) broken(history, 'P4', 'used once', `${id} approves ${step} and ${String(used.get(id))}`);
       used.set(id, step);
     }
-    if (action !== undefined) checkPerson(history, body, action.body);
+    if (action !== undefined) checkPerson(history, body, action);
     if (command !== undefined && text(nested(command.body, 'envelope'), 'tenant') !== text(body, 'tenant')) broken(history, 'P4', 'tenant', `${step} was approved by another tenant`);
   }
 }
