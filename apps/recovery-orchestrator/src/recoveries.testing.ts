@@ -124,6 +124,12 @@ function asked(type: 'ApproveStep' | 'DenyStep', more: Asked): RecordInput {
 export function approval(more: Asked = {}): RecordInput { return asked('ApproveStep', more); }
 export function denial(more: Asked = {}): RecordInput { return asked('DenyStep', more); }
 
+/** A person closes an item by hand. */
+export function resolution(how: string, by = 'olga', roles: readonly string[] = ['approver'], more: Readonly<Record<string, unknown>> = {}): RecordInput {
+  const body = { envelope: envelope(by, roles), run_id: RUN, step_id: STEP, resolution: how, evidence: plainPayload({ ticket: 'T-1' }), reason: 'called the customer', ...more };
+  return wire('recourse.recovery-commands', 'ResolveStep', body, { key: RUN });
+}
+
 export function trigger(by = 'rita', roles: readonly string[] = ['reporter'], more: Readonly<Record<string, unknown>> = {}): RecordInput {
   return wire('recourse.recovery-commands', 'TriggerRollback', { envelope: envelope(by, roles), run_id: RUN, mutation_id: MUTATION, reason: 'wrong order', ...more }, { key: RUN });
 }

@@ -1,4 +1,5 @@
 // People at a screen: they read rows of the databases, as an interface would show them, and act, rightly or not.
+import { plainPayload } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import { INITIATORS, person, TENANTS } from './stories.js';
 import { keyOn, Outside } from './outside.js';
@@ -92,7 +93,15 @@ export class People {
     const step = this.#random.pick(mine);
     this.#handled.add(step.step_id);
     const transaction = this.world.provider.transactions.get(step.execution.external_transaction_ref ?? '');
-    if (transaction?.status === 'issued' && step.reason !== 'RESOURCE_CHANGED') this.world.provider.undoByHand(transaction);
+    const isUndone = transaction?.status === 'issued' && step.reason !== 'RESOURCE_CHANGED';
+    if (isUndone) this.world.provider.undoByHand(transaction);
+    void this.#resolve(step, isUndone ? 'repaired' : 'accepted');
+  }
+
+  async #resolve(step: ShownStep, resolution: string): Promise<void> {
+    const by = this.#random.chance(0.9) ? this.#rightPerson(step) : step.execution.initiator ?? step.execution.agent_id;
+    const body = { run_id: step.run_id, step_id: step.step_id, resolution, evidence: plainPayload({ seen: resolution }), reason: 'looked at it' };
+    await this.outside.command(COMMANDS, 'ResolveStep', step.run_id, person(step.tenant, by, 'approver'), body);
   }
 
   async #onEscalation(): Promise<void> {

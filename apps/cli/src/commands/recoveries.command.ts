@@ -1,11 +1,12 @@
 // recourse recoveries …: what went wrong, what is proposed, and the decision of a person about exactly that.
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { Doc, ServiceClient } from '../http.js';
 import { formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
 import { describeStep } from './review-item.js';
 import { addVerdict } from './verdict.js';
@@ -46,6 +47,24 @@ export function addRecoveries(program: Command, act: Act): void {
   const item = { path: (id: string) => `v1/steps/${encodeURIComponent(id)}`, describe: describeStep };
   addVerdict(recoveries, act, 'approve', { ...item, argument: 'step', description: 'agrees to exactly the action that is shown; its digest is sent with the approval' });
   addVerdict(recoveries, act, 'deny', { ...item, argument: 'step', description: 'refuses the action that is shown; the mutation goes to a person' });
+  recoveries.command('resolve').description('closes an item that is a person\'s: repaired or corrected by hand, or accepted as it is').argument('<step>', 'step id')
+    .addOption(new Option('--as <resolution>', 'how it was closed').choices(['repaired', 'corrected', 'accepted']).makeOptionMandatory())
+    .requiredOption('--reason <text>', 'why, in your words').option('--evidence <json>', 'what shows it: JSON, or any text', '{}').addOption(IDEMPOTENCY_KEY())
+    .action(act<ResolveOptions>(async (session, options, id) => {
+      const answer = await session.service('recoveries').command(`v1/steps/${encodeURIComponent(id ?? '')}/resolve`, { resolution: options.as, reason: options.reason, evidence: evidenceOf(options.evidence) }, options.idempotencyKey);
+      session.show(answer, () => formatFields(Object.entries(answer)));
+    }));
+}
+
+interface ResolveOptions { readonly as: string; readonly reason: string; readonly evidence: string; readonly idempotencyKey?: string }
+
+/** JSON as it is; any other text as a note. */
+function evidenceOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return { note: text };
+  }
 }
 
 async function showOne(session: Session, id: string): Promise<void> {

@@ -83,6 +83,7 @@ export const ROLLBACK_OPENED: RecordInput = fromRecoveries('RollbackOpened', {
 } satisfies Body<RollbackOpened>);
 export const DISPATCHED = fromRecoveries('LegDispatched', { ...ABOUT, leg_id: 'leg-1', attempt: 1 });
 export const DENIED = fromRecoveries('StepDenied', { ...ABOUT, by: 'grace', reason: 'the customer keeps it' });
+export function resolvedBy(resolution: string): RecordInput { return fromRecoveries('StepResolved', { ...ABOUT, resolution, evidence: plainPayload({}), by: 'grace', reason: 'repaired by hand', command_id: 'cmd-1' }); }
 export function outcome(verdict: StepVerdict, reason: string): RecordInput { return fromRecoveries('StepOutcomeRecorded', { ...ABOUT, attempt: 1, outcome: verdict, reason }); }
 export function escalated(reason: string): RecordInput { return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS }); }
 

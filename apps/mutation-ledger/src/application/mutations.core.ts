@@ -64,7 +64,7 @@ const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted'] },
   { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
   { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation'] },
-  { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied'] },
+  { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
   { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || isClosingRef(String(body['ref']))) },
 ];
 
@@ -80,7 +80,8 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':
-    case 'StepDenied': {
+    case 'StepDenied':
+    case 'StepResolved': {
       const mutation = mutationIn(context.state, event.body.run_id, event.body.mutation_id);
       return isRecorded(mutation) ? oneOrNone(decideRecovery(event, mutation)) : NOTHING;
     }
@@ -172,7 +173,8 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':
-    case 'StepDenied': return [{ kind: 'mutation', group: body.run_id }];
+    case 'StepDenied':
+    case 'StepResolved': return [{ kind: 'mutation', group: body.run_id }];
     // The loop's own commands read nothing of the core's.
     default: return [];
   }

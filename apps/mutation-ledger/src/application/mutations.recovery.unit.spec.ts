@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { fact, WAYS } from '@recourse/testing';
-import { DENIED, DISPATCHED, escalated, EVIDENCE, executed, HOUR_MS, intent, ledger, MUTATION, NOW, outcome, planned, refund, REF, ROLLBACK, ROLLBACK_OPENED, RUN, TENANT } from './ledger.testing.js';
+import { DENIED, DISPATCHED, escalated, EVIDENCE, executed, HOUR_MS, intent, ledger, MUTATION, NOW, outcome, planned, refund, REF, resolvedBy, ROLLBACK, ROLLBACK_OPENED, RUN, TENANT } from './ledger.testing.js';
 
 const EXPIRES = NOW - 1_000 + HOUR_MS;
 
@@ -98,6 +98,13 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
   it('is manual when a person denies it', () => {
     const run = rolledBack().when(DENIED, NOW + 2).then(moved('manual_required', 'reversal_available', 'manual_resolution_required', { reason: 'DENIED' }));
     run.when(escalated('DENIED'), NOW + 3).thenNothing();
+  });
+
+  it('that a person closed by hand says how, and is not compensated for that', () => {
+    const run = rolledBack().when(escalated('STALE'), NOW + 2).when(resolvedBy('repaired'), NOW + 3)
+      .then(moved('resolved', 'manual_resolution_required', 'manual_resolution_required', { reason: 'RESOLVED:repaired', step_id: 'step-1', refund: null }));
+    expect(run.derived()).toEqual([]);
+    expect(run.rows('mutation')[0]?.doc).toMatchObject({ recoverability: 'manual_resolution_required', reason: 'RESOLVED:repaired', last_error: 'STALE' });
   });
 
   it('of a mutation this ledger does not know changes nothing', () => {

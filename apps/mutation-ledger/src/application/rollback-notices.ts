@@ -34,8 +34,8 @@ function noticesOfRollback({ tenant, run_id, mutation_id, rollback_id, evidence,
   ];
 }
 
-function noticesOfMove({ tenant, run_id, mutation_id, rollback_id, ref, to_state, reason }: Body<RecoverabilityChanged>): readonly Derived[] {
-  if (rollback_id === null || !RESTING_STATES.includes(to_state)) return [];
+function noticesOfMove({ tenant, run_id, mutation_id, rollback_id, ref, from_state, to_state, reason }: Body<RecoverabilityChanged>): readonly Derived[] {
+  if (rollback_id === null || from_state === to_state || !RESTING_STATES.includes(to_state)) return [];
   return [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref: ref.subject_ref, recoverability: to_state, reason })];
 }
 

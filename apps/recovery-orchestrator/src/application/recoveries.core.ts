@@ -5,14 +5,14 @@ import { charterFor, contractByDigest, contractView, entryView, killVerdict, sub
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
-import type { ApproveStep, CommitContradicted, CommitRolledBack, DenyStep, LegReported, MutationRecorded, RecoverabilityChanged, TriggerRollback } from '@recourse/messages';
+import type { ApproveStep, CommitContradicted, CommitRolledBack, DenyStep, LegReported, MutationRecorded, RecoverabilityChanged, ResolveStep, TriggerRollback } from '@recourse/messages';
 import { FORWARD_VALID_MS, MARGIN_MS } from '../domain/policy.messages.js';
 import type { RecoveryPolicy } from '../domain/policy.messages.js';
 import { admit, escalateRollback, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { recoveryIdOf } from '../domain/step/opening.decisions.js';
 import { handleOf } from '../domain/decision/recovery.decisions.js';
-import { advance, approve, closeWindow, deny, due, open, report, resume } from '../domain/step/step.decider.js';
+import { advance, approve, closeWindow, deny, due, open, report, resolve, resume } from '../domain/step/step.decider.js';
 import type { StepContext } from '../domain/step/step.decider.js';
 import { fact } from '../domain/step/step.messages.js';
 import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
@@ -37,7 +37,7 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
   return {
     log: RECOVERIES_LOG,
     inputs: [
-      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', ...FORWARD_COMMANDS] },
+      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', ...FORWARD_COMMANDS] },
       { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged', 'MutationRecorded'], concerns: isNews },
       { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])) },
       { topic: CONTRACTS, source: 'log', mode: 'broadcast', types: ['EntryRegistered', 'EntryRetired'], concerns: ({ body }) => body['kind'] === 'kill_switch' },
@@ -125,7 +125,8 @@ function onRecord(context: DecideContext, input: RecordInput, policy: RecoveryPo
     case 'EntryRetired':          return onSwitch(context, input);
     case 'TriggerRollback':
     case 'ApproveStep':
-    case 'DenyStep':              return onCommand(context, input, input.type, policy);
+    case 'DenyStep':
+    case 'ResolveStep':           return onCommand(context, input, input.type, policy);
     default:                      return NOTHING;
   }
 }
@@ -169,15 +170,16 @@ function onReport(context: DecideContext, input: RecordInput, policy: RecoveryPo
   return recorded([fact('ReportRefused', { tenant, run_id: input.key, leg_id, attempt, code: 'KEY_MISMATCH' })]);
 }
 
-function onCommand(context: DecideContext, input: RecordInput, type: 'TriggerRollback' | 'ApproveStep' | 'DenyStep', policy: RecoveryPolicy): Decision {
+function onCommand(context: DecideContext, input: RecordInput, type: 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep', policy: RecoveryPolicy): Decision {
   if (input.key !== runOf(input.body)) return refusedWith({ httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' });
-  const command = bodyAs<TriggerRollback | ApproveStep | DenyStep>(input);
+  const command = bodyAs<TriggerRollback | ApproveStep | DenyStep | ResolveStep>(input);
   const refusal = roleRefusal(type, command.envelope);
   if (refusal !== null) return refusedWith(refusal);
   switch (type) {
     case 'TriggerRollback': return onTrigger(context, bodyAs<TriggerRollback>(input));
     case 'ApproveStep':     return onApprove(context, bodyAs<ApproveStep>(input), policy);
     case 'DenyStep':        return onDeny(context, bodyAs<DenyStep>(input), policy);
+    case 'ResolveStep':     return onResolve(context, bodyAs<ResolveStep>(input), policy);
   }
 }
 
@@ -217,10 +219,18 @@ function onDeny(context: DecideContext, command: DenyStep, policy: RecoveryPolic
   return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'denied' }, ...outcome);
 }
 
+function onResolve(context: DecideContext, command: ResolveStep, policy: RecoveryPolicy): Decision {
+  const step = stepOf(stepContext(context, command.run_id, policy), command);
+  if (step === undefined) return refusedWith(STEP_UNKNOWN);
+  const outcome = resolve(step, command);
+  if ('code' in outcome) return refusedWith(outcome);
+  return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'resolved', resolution: command.resolution }, ...outcome);
+}
+
 /** Another tenant's step is as unknown as none. */
 const STEP_UNKNOWN: Refusal = { httpStatus: 404, code: 'STEP_UNKNOWN', message: 'There is no such step in this run of this tenant.' };
 
-function stepOf(within: StepContext, command: ApproveStep | DenyStep): StepDoc | undefined {
+function stepOf(within: StepContext, command: ApproveStep | DenyStep | ResolveStep): StepDoc | undefined {
   return within.steps.find((step) => step.step_id === command.step_id && step.tenant === command.envelope.tenant);
 }
 

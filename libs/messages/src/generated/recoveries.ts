@@ -380,6 +380,26 @@ export interface RequestForwardApproval {
   readonly rehearsal: Payload | null;
 }
 
+/** How a person closed an item that automation could not. */
+export const RESOLUTION_VALUES = ['repaired', 'corrected', 'accepted'] as const;
+export type Resolution = (typeof RESOLUTION_VALUES)[number];
+
+/** Close an item that is a person's: it was repaired or corrected by hand, or is accepted as it is. */
+export interface ResolveStep {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** How it was closed. */
+  readonly resolution: Resolution;
+  /** What shows it: JSON of the person's own choice, such as a ticket, a receipt or the observed state. */
+  readonly evidence: Payload;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
 /** The ledger did not mark the commit of an open rollback in time; a person is asked. The mark still counts when it comes. */
 export interface RollbackEscalated {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -673,6 +693,36 @@ export interface StepOutcomeRecorded {
   readonly reverses_record_hash: Hash;
   /** When the step goes on if it is not settled: next attempt or a person; epoch milliseconds; null when settled. */
   readonly retry_at: number | null;
+}
+
+/** A person closed an item by hand, with evidence; nothing became compensated by it. */
+export interface StepResolved {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** How it was closed. */
+  readonly resolution: Resolution;
+  /** What shows it. */
+  readonly evidence: Payload;
+  /** Who closed it. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** Command that closed it. */
+  readonly command_id: string;
 }
 
 /** No answer came while one could still arrive; the step reconciles next. */

@@ -6,7 +6,7 @@ import type { ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
 import type { AnswerRefused, CancelMutation, CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { ApproveStep, DecideForwardApproval, DenyStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, LegDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepUncertain, TriggerRedundant, TriggerRollback, UseForwardApproval } from './recoveries.js';
+import type { ApproveStep, DecideForwardApproval, DenyStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, LegDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepResolved, StepUncertain, TriggerRedundant, TriggerRollback, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -100,6 +100,7 @@ export const TOPICS = [
       "recourse.recoveries.TriggerRollback",
       "recourse.recoveries.ApproveStep",
       "recourse.recoveries.DenyStep",
+      "recourse.recoveries.ResolveStep",
       "recourse.recoveries.RequestForwardApproval",
       "recourse.recoveries.DecideForwardApproval",
       "recourse.recoveries.UseForwardApproval",
@@ -282,6 +283,7 @@ export const TOPICS = [
       "recourse.recoveries.StepDecided",
       "recourse.recoveries.StepApproved",
       "recourse.recoveries.StepDenied",
+      "recourse.recoveries.StepResolved",
       "recourse.recoveries.LegDispatched",
       "recourse.recoveries.StepOutcomeRecorded",
       "recourse.recoveries.StepUncertain",
@@ -394,6 +396,7 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'TriggerRollback'; readonly body: TriggerRollback }
   | { readonly type: 'ApproveStep'; readonly body: ApproveStep }
   | { readonly type: 'DenyStep'; readonly body: DenyStep }
+  | { readonly type: 'ResolveStep'; readonly body: ResolveStep }
   | { readonly type: 'RequestForwardApproval'; readonly body: RequestForwardApproval }
   | { readonly type: 'DecideForwardApproval'; readonly body: DecideForwardApproval }
   | { readonly type: 'UseForwardApproval'; readonly body: UseForwardApproval }
@@ -482,6 +485,7 @@ export type RecoveriesRecord =
   | { readonly type: 'StepDecided'; readonly body: StepDecided }
   | { readonly type: 'StepApproved'; readonly body: StepApproved }
   | { readonly type: 'StepDenied'; readonly body: StepDenied }
+  | { readonly type: 'StepResolved'; readonly body: StepResolved }
   | { readonly type: 'LegDispatched'; readonly body: LegDispatched }
   | { readonly type: 'StepOutcomeRecorded'; readonly body: StepOutcomeRecorded }
   | { readonly type: 'StepUncertain'; readonly body: StepUncertain }

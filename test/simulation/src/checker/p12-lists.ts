@@ -4,7 +4,7 @@ import { PARTITIONS } from '../world.js';
 import { broken, nested, text } from './history.js';
 import type { Fields, History } from './history.js';
 
-const AT_REST: ReadonlySet<string> = new Set(['compensated', 'not_needed', 'denied']);
+const AT_REST: ReadonlySet<string> = new Set(['compensated', 'not_needed', 'denied', 'resolved']);
 
 export async function checkLists(history: History): Promise<void> {
   const { databases } = history.world;

@@ -137,6 +137,7 @@ export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation)
     case 'LegDispatched': return isAttemptKnown(mutation, event.body.attempt) ? null : move(mutation, 'compensation_started', { stepId });
     case 'StepEscalated': return move(mutation, 'manual_required', { stepId, reason: event.body.reason });
     case 'StepDenied': return move(mutation, 'manual_required', { stepId, reason: 'DENIED' satisfies ReasonCode });
+    case 'StepResolved': return move(mutation, 'resolved', { stepId, reason: `RESOLVED:${event.body.resolution}` satisfies ReasonCode });
     case 'StepOutcomeRecorded': return moveByOutcome(mutation, event.body.outcome, event.body.reason, stepId);
     default: return assertNever(event);
   }

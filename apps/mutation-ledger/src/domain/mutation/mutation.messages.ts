@@ -2,7 +2,7 @@
 import type {
   AnswerRefused, AskVerdict, AssumptionStated, CancelMutation, CommitContradicted, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
   HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackOpened, SpreadClosed, SpreadContinued,
-  SpreadOpened, StepDenied, StepEscalated, StepOutcomeRecorded, ToolExecuted, ToolPlanned, TriggerUnmatched, WindowClosing, WorkerAnswered, WorkerAsked,
+  SpreadOpened, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, WindowClosing, WorkerAnswered, WorkerAsked,
 } from '@recourse/messages';
 
 /** A record's fields as a decision states them; the loop adds its place in the chain. */
@@ -13,7 +13,8 @@ export type RecoveryEvent =
   | { readonly type: 'LegDispatched'; readonly body: Body<LegDispatched> }
   | { readonly type: 'StepOutcomeRecorded'; readonly body: Body<StepOutcomeRecorded> }
   | { readonly type: 'StepEscalated'; readonly body: Body<StepEscalated> }
-  | { readonly type: 'StepDenied'; readonly body: Body<StepDenied> };
+  | { readonly type: 'StepDenied'; readonly body: Body<StepDenied> }
+  | { readonly type: 'StepResolved'; readonly body: Body<StepResolved> };
 
 export type MutationEvent =
   | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
@@ -45,7 +46,7 @@ export type MutationFact =
 /** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE is followed by the fields that lack, CLOSED_BY by the event. */
 export type ReasonCode =
   | 'UNCONTRACTED' | 'NO_REVERSAL' | 'HANDLE_MISSING' | 'PRIOR_VALUE_MISSING' | 'WINDOW_MISSING' | 'WINDOW_CLOSED'
-  | 'EXECUTION_FAILED' | 'EXECUTION_UNCERTAIN' | 'DENIED' | `REVERSAL_ARGS_INCOMPLETE:${string}` | `CLOSED_BY:${string}` | CancelReason;
+  | 'EXECUTION_FAILED' | 'EXECUTION_UNCERTAIN' | 'DENIED' | `REVERSAL_ARGS_INCOMPLETE:${string}` | `CLOSED_BY:${string}` | `RESOLVED:${string}` | CancelReason;
 
 /** Why a held effect was not let go. */
 export type CancelReason = 'CANCELLED_BY_PERSON' | 'REF_INVALIDATED' | 'ROLLED_BACK' | 'PRECONDITION_FAILED' | 'PRECONDITION_UNKNOWN';

@@ -1,5 +1,6 @@
 // Who may agree to what (P3, P4, P5): every refusal of an approval or denial, in the order a caller learns of them.
-import type { ApproveStep, CommandEnvelope, DenyStep } from '@recourse/messages';
+import { RESOLUTION_VALUES } from '@recourse/messages';
+import type { ApproveStep, CommandEnvelope, DenyStep, ResolveStep } from '@recourse/messages';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import type { Refusal, StepDoc, StepPhase } from './step.messages.js';
 
@@ -16,12 +17,17 @@ const REFUSED_IN = {
   not_needed:        'STEP_WRONG_PHASE',
   manual:            'STEP_WRONG_PHASE',
   denied:            'STEP_WRONG_PHASE',
+  resolved:          'STEP_WRONG_PHASE',
 } as const satisfies Record<StepPhase, 'STEP_WRONG_PHASE' | 'APPROVAL_USED' | null>;
+
+/** What a later version may say is no resolution to this one. */
+const KNOWN_RESOLUTIONS: readonly string[] = RESOLUTION_VALUES;
 
 export const ROLES_OF = {
   TriggerRollback: ['reporter', 'approver', 'administrator'],
   ApproveStep: ['approver'],
   DenyStep: ['approver'],
+  ResolveStep: ['approver', 'administrator'],
   DecideForwardApproval: ['approver'],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -49,6 +55,21 @@ export function approvalRefusal(step: StepDoc, command: ApproveStep, now: number
 /** Says why a denial is refused; null when it counts. Anybody with the role may stop an action, its initiator too. */
 export function denialRefusal(step: StepDoc, command: DenyStep): Refusal | null {
   return digestRefusal(step, command) ?? phaseRefusal(step);
+}
+
+/**
+ * Says why a person may not close an item by hand; null when they may.
+ *
+ * Shape:  whoever acted, or on whose behalf it was done, does not accept their own harm; an agent closes nothing.
+ * Source: C55 to C62, A47; P5.
+ */
+export function resolutionRefusal(step: StepDoc, { envelope, resolution }: ResolveStep): Refusal | null {
+  const person = personRefusal(step, envelope.principal);
+  if (person !== null) return person;
+  if (!KNOWN_RESOLUTIONS.includes(resolution)) return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'An item is repaired, corrected or accepted.' };
+  if (step.phase === 'manual' || step.phase === 'denied') return null;
+  const message = step.phase === 'resolved' ? 'Somebody has closed this item already.' : `The step is ${step.phase}: only what is a person's is closed by hand.`;
+  return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message };
 }
 
 /** Two spellings of one directory subject are one person: case, width and outer blanks do not make two (P5). */

@@ -6,7 +6,7 @@ import type { Fact, FactBodies, FactType, LastOutcome, LegDoc, StepDoc, StepEven
 import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
 
 /** Records that open or move a step. */
-export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepBound', 'MutationAdvanced'] as const;
+export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'StepResolved', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepBound', 'MutationAdvanced'] as const;
 export type StepRecordType = (typeof STEP_RECORDS)[number];
 
 export function isStepRecord(type: string): type is StepRecordType {
@@ -32,6 +32,7 @@ export function stepAfter(step: StepDoc | undefined, type: StepRecordType, body:
   switch (type) {
     case 'StepApproved':        return approvedBy(step, bodyOf(type, body), at);
     case 'StepDenied':          return deniedBy(step, bodyOf(type, body), at);
+    case 'StepResolved':        return resolvedBy(step, bodyOf(type, body), at);
     case 'LegDispatched':       return dispatchedBy(step, bodyOf(type, body), at);
     case 'StepOutcomeRecorded': return settledBy(step, bodyOf(type, body), at);
     case 'StepUncertain':       return silentAfter(step, bodyOf(type, body), at);
@@ -57,6 +58,7 @@ function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
     legs: [],
     last: null,
     denied_by: null,
+    resolved: null,
     decision_record: null,
     decided_at: at,
     updated_at: at,
@@ -70,6 +72,10 @@ function approvedBy(step: StepDoc, body: FactBodies['StepApproved'], at: number)
 
 function deniedBy(step: StepDoc, body: FactBodies['StepDenied'], at: number): StepDoc {
   return moved({ ...step, denied_by: body.by, reason: 'DENIED' }, 'Denied', at);
+}
+
+function resolvedBy(step: StepDoc, { resolution, by, reason, evidence }: FactBodies['StepResolved'], at: number): StepDoc {
+  return moved({ ...step, resolved: { resolution, by, reason, evidence, at } }, 'Resolved', at);
 }
 
 function dispatchedBy(step: StepDoc, body: FactBodies['LegDispatched'], at: number): StepDoc {
@@ -121,7 +127,7 @@ function advancedBy(step: StepDoc, body: FactBodies['MutationAdvanced'], at: num
 
 function moved(step: StepDoc, event: StepEvent, at: number): StepDoc {
   const phase = phaseAfter(step.phase, event);
-  const isClosed = phase === 'compensated' || phase === 'not_needed';
+  const isClosed = phase === 'compensated' || phase === 'not_needed' || phase === 'resolved';
   const deadlineAt = isClosed ? null : step.deadline_at;
   return { ...step, phase, deadline_at: deadlineAt, due_at: isAtRest(phase) ? null : step.due_at, updated_at: at };
 }

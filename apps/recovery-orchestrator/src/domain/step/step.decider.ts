@@ -5,11 +5,11 @@
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
 //   T3. Whatever is not at rest has a timer.
 import { assertNever, deriveId } from '@recourse/kernel';
-import type { ApproveStep, DenyStep, LegReported, StepDecision, StepReport } from '@recourse/messages';
+import type { ApproveStep, DenyStep, LegReported, ResolveStep, StepDecision, StepReport } from '@recourse/messages';
 import type { Contract } from '@recourse/contract';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { approvalRefusal, denialRefusal } from './approval.decisions.js';
+import { approvalRefusal, denialRefusal, resolutionRefusal } from './approval.decisions.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
 import { goOn } from './halt.decisions.js';
 import type { Going } from './halt.decisions.js';
@@ -99,6 +99,14 @@ export function deny(step: StepDoc, command: DenyStep, context: StepContext): re
   return concluded(followed({ step, facts: [] }, denied, context.now), context);
 }
 
+/** Takes a person's word that an item was closed by hand. Nothing becomes compensated by it: that needs an observation (A65). */
+export function resolve(step: StepDoc, command: ResolveStep): readonly Fact[] | Refusal {
+  const refusal = resolutionRefusal(step, command);
+  if (refusal !== null) return refusal;
+  const { resolution, evidence, reason, envelope } = command;
+  return [fact('StepResolved', { ...identityOf(step), resolution, evidence, by: envelope.principal, reason, command_id: envelope.command_id })];
+}
+
 /** Takes a worker's report. */
 export function report(message: LegReported, context: StepContext): readonly Fact[] {
   const step = context.steps.find((one) => one.tenant === message.tenant && one.legs.some((leg) => leg.leg_id === message.leg_id));
@@ -141,7 +149,8 @@ function atDeadline(step: StepDoc, context: StepContext): Fact | null {
     case 'compensated':
     case 'not_needed':
     case 'manual':
-    case 'denied':            return null;
+    case 'denied':
+    case 'resolved':          return null;
     default:                  return assertNever(step.phase);
   }
 }

@@ -1,19 +1,19 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
   ContractTerms, Evidence, Execution, HaltsReviewed, LegDispatched, MutationAdvanced, MutationRef, Observation, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
-  StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepUncertain, StepVerdict, TriggerRedundant,
+  Resolution, StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepResolved, StepUncertain, StepVerdict, TriggerRedundant,
 } from '@recourse/messages';
 import type { RollbackPhase } from '../rollback/rollback.transitions.js';
 
 export const STEP_PHASES = [
-  'held', 'awaiting_approval', 'approved', 'halted', 'dispatched', 'uncertain', 'retrying', 'compensated', 'not_needed', 'manual', 'denied',
+  'held', 'awaiting_approval', 'approved', 'halted', 'dispatched', 'uncertain', 'retrying', 'compensated', 'not_needed', 'manual', 'denied', 'resolved',
 ] as const;
 export type StepPhase = (typeof STEP_PHASES)[number];
 
 /** What can happen to a step once it is decided; several come from one record type, told apart by its fields. */
 export const STEP_EVENTS = [
   'ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo',
-  'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson',
+  'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson', 'Resolved',
 ] as const;
 export type StepEvent = (typeof STEP_EVENTS)[number];
 
@@ -51,6 +51,9 @@ export type LastOutcome = {
   readonly at: number;
 };
 
+/** What a person said who closed the item. */
+export type ResolvedByPerson = { readonly resolution: Resolution; readonly by: string; readonly reason: string; readonly evidence: StepResolved['evidence']; readonly at: number };
+
 /** The record of the log that decided last about a step: its hash, and that of the record before it in the chain (A69). */
 export type DecisionRecord = { readonly seq: number; readonly record_hash: Buffer; readonly prev_record_hash: Buffer };
 
@@ -79,6 +82,8 @@ export type StepDoc = {
   readonly legs: readonly LegDoc[];
   readonly last: LastOutcome | null;
   readonly denied_by: string | null;
+  /** How a person closed it by hand; null while nobody did. */
+  readonly resolved: ResolvedByPerson | null;
   readonly action_digest: Buffer | null;
   readonly call: RecoveryCall | null;
   readonly execution: Execution;
@@ -157,6 +162,7 @@ export interface FactBodies {
   readonly StepDecided: Omit<StepDecided, ChainField>;
   readonly StepApproved: Omit<StepApproved, ChainField>;
   readonly StepDenied: Omit<StepDenied, ChainField>;
+  readonly StepResolved: Omit<StepResolved, ChainField>;
   readonly LegDispatched: Omit<LegDispatched, ChainField>;
   readonly StepOutcomeRecorded: Omit<StepOutcomeRecorded, ChainField>;
   readonly StepUncertain: Omit<StepUncertain, ChainField>;

@@ -32,7 +32,7 @@ export const PHASE_OPENED_BY = {
 
 /** Nothing happens any more. */
 const NEVER = {
-  ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Halted: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null,
+  ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Halted: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null, Resolved: null,
   BoundForPeople: null, BoundToGo: null,
   AdvancedToWait: null, AdvancedForPeople: null, AdvancedToGo: null, AdvancedToNothing: null, AdvancedWithPerson: null,
 } as const;
@@ -57,15 +57,19 @@ export const PHASE_AFTER = {
   retrying:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   compensated:       NEVER,
   not_needed:        { ...NEVER, ...DECIDED_ANEW },
-  manual:            { ...NEVER, AdvancedWithPerson: 'manual' },
-  denied:            NEVER,
+  manual:            { ...NEVER, AdvancedWithPerson: 'manual', Resolved: 'resolved' },
+  denied:            { ...NEVER, Resolved: 'resolved' },
+  resolved:          NEVER,
 } as const satisfies Record<StepPhase, Record<StepEvent, StepPhase | null>>;
 
 /** Events that only the ledger's news bring about: they also move what is at rest. */
 export const NEWS_OF_LEDGER = ['AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson'] as const satisfies readonly StepEvent[];
 
+/** Events that only a person at the end of automation brings about. */
+export const BY_PERSON_AT_REST = ['Resolved'] as const satisfies readonly StepEvent[];
+
 /** Phases in which automation has nothing left to do. */
-export const PHASES_AT_REST = ['compensated', 'not_needed', 'manual', 'denied'] as const satisfies readonly StepPhase[];
+export const PHASES_AT_REST = ['compensated', 'not_needed', 'manual', 'denied', 'resolved'] as const satisfies readonly StepPhase[];
 
 /** Phases that count as success of a recovery. */
 const PHASES_SETTLED: readonly StepPhase[] = ['compensated', 'not_needed'];

@@ -1,6 +1,7 @@
 // HTTP edge of the recovery orchestrator: triggers, reviews, approvals.
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { plainPayload } from '@recourse/contract';
 import { Commands, FromCaller, hashHex, idText, openApiSchema, pageQuery, parse, Reads, reasonText, render } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
@@ -15,6 +16,7 @@ const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'halted', '
 const reviewQuery = z.strictObject({ ...pageQuery, kind: z.enum(['recovery', 'forward']).default('recovery'), state: z.enum(['open', ...new Set([...STEP_PHASES, ...FORWARD_PHASES])]).default('open'), run_id: idText.optional() });
 const runQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: idText.optional() });
 const trigger = z.strictObject({ run_id: idText, mutation_id: idText, reason: reasonText, tenant: idText.optional() });
+const resolution = z.strictObject({ resolution: z.enum(['repaired', 'corrected', 'accepted']), evidence: z.json(), reason: reasonText });
 const verdict = z.strictObject({ action_digest: hashHex, reason: reasonText });
 
 @ApiTags('recoveries') @ApiBearerAuth()
@@ -73,6 +75,18 @@ export class RecoveriesController {
   @Post('steps/:id/deny') @HttpCode(200) @ApiOperation({ summary: 'Refuses the action; the mutation goes to a person.' })
   @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(verdict) })
   deny(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> { return this.decide(caller, 'DenyStep', id, input); }
+
+  @Post('steps/:id/resolve') @HttpCode(200) @ApiOperation({ summary: 'Closes an item that is a person\'s: repaired or corrected by hand, or accepted as it is. Evidence stays with it; nothing becomes compensated by it.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(resolution) })
+  async resolve(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
+    const body = parse(resolution, input);
+    const { doc } = await this.stepRow(caller, id);
+    const runId = String(doc['run_id']);
+    await this.commands.submit(caller, {
+      type: 'recourse.recoveries.ResolveStep', key: runId, tenant: String(doc['tenant']), body: { step_id: id, ...body },
+      build: (envelope) => ({ envelope, run_id: runId, step_id: id, resolution: body.resolution, evidence: plainPayload(body.evidence), reason: body.reason }),
+    });
+  }
 
   private async decide(caller: Caller, verb: 'ApproveStep' | 'DenyStep', id: string, input: unknown): Promise<void> {
     const { action_digest, reason } = parse(verdict, input);
