@@ -58,7 +58,7 @@ export function execution(more: Partial<Execution> = {}): Execution {
     tenant: TENANT, run_id: RUN, agent_id: 'refund-agent', initiator: 'ines', objective: 'settle ticket 99', step_id: 's1', call_id: 'call-1',
     capability: 'payments.issue_refund', effect_key: 'effect-1', idempotency_key: 'key-1', subject_ref: 'order/4711',
     args: plainPayload({ order: '4711', amount_minor: 4_900 }), result: null, external_transaction_ref: 're_1', value: { amount_minor: 4_900, currency: 'EUR' },
-    prior_value: null, rehearsal: null, staged_ref: null, ...more,
+    prior_value: null, rehearsal: null, staged_ref: null, derived_from: [], on_failure: 'keep', ...more,
   };
 }
 
@@ -76,7 +76,7 @@ type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 export function marked(more: Partial<Marked> = {}): Marked {
   return {
     mutation_id: MUTATION, tenant: TENANT, run_id: RUN, rollback_id: ROLLBACK, evidence: EVIDENCE, execution: execution(), execution_state: 'succeeded',
-    recoverability: 'reversal_available', reason: null, terms: terms(), ref: ref(), recorded_hash: Buffer.alloc(32, 9), ...more,
+    recoverability: 'reversal_available', reason: null, terms: terms(), ref: ref(), recorded_hash: Buffer.alloc(32, 9), recorded_seq: 1, ...more,
   };
 }
 

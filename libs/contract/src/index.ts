@@ -11,7 +11,7 @@ export { adapterOf, availableFor, CLASS_WEIGHTS, hasSideEffects, isAutomated, is
 export { debitOf, subjectOf, valueOf, weighted } from './value.js';
 export { EXPOSURE, exposureOf, reservationId, SENSITIVITIES, sensitivityOf } from './exposure.js';
 export type { Sensitivity } from './exposure.js';
-export { COMPENSATION_ACTIONS, directiveFor, ERROR_KINDS, PLAYBOOK } from './playbook.js';
+export { COMPENSATION_ACTIONS, directiveFor, ERROR_KINDS, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from './playbook.js';
 export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } from './playbook.js';
 export { bindReversal } from './binding.js';
 export type { Binding, BindingFacts } from './binding.js';

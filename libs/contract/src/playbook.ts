@@ -6,6 +6,8 @@
 //   Y1. A kind of which it is not known that nothing happened is never answered with another call before somebody found out.
 //   Y2. A used idempotency key is never called again under a new one: that is how money goes out twice.
 
+import type { OutcomeKind } from '@recourse/messages';
+
 /** What failed; closed, and what travels as `error_kind`. Source: requirements D15 to D19. */
 export const ERROR_KINDS = [
   'ARGS_INVALID', 'IDEMPOTENCY_CONFLICT', 'EVIDENCE_STALE', 'POLICY_DENIED', 'CONTENT_FILTER', 'REFUSAL',
@@ -63,6 +65,11 @@ export type Directive =
   /** This call is given up for good; the plan goes on without it. */
   | { readonly do: 'replan'; readonly action: CompensationAction }
   | { readonly do: 'ask_person'; readonly action: CompensationAction; readonly reason: 'PLAYBOOK' | 'STALE_AGAIN' | 'ATTEMPTS_EXHAUSTED' };
+
+/** What a directive amounts to, in the closed words of outcomes; finding out first decides nothing yet. Source: requirement D20. */
+export const OUTCOME_OF_DIRECTIVE = {
+  retry: 'retry_scheduled', refresh_then_retry: 'evidence_refreshed', reconcile: null, replan: 'deprecated', ask_person: 'escalated',
+} as const satisfies Record<Directive['do'], OutcomeKind | null>;
 
 /** The mapping is handed in, so that a policy may be stricter than ours. */
 export type Playbook = Readonly<Record<ErrorKind, CompensationAction>>;

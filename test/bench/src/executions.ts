@@ -18,6 +18,7 @@ export function execution(index: number): ToolExecuted {
     capability: 'mail.send_message', contract_digest: null, idempotency_key: `key-${String(index)}`, subject_ref: null,
     args: plainPayload({ to: `customer-${String(index % 1_000)}@example.test`, template: 'shipped' }), assumption_refs: [],
     outcome: 'succeeded', result: RESULT, prior_value: null, external_transaction_ref: `msg-${String(index)}`, error_kind: null, committed_at: COMMITTED_AT + index,
+    derived_from: [], on_failure: 'keep', handled_as: null,
   };
 }
 

@@ -22,12 +22,12 @@ const ASSUMPTIONS = 'recourse.assumption-events';
 
 export type StoryKind =
   | 'execute' | 'execute_again' | 'execute_otherwise' | 'execute_late' | 'declare' | 'invalidate' | 'reaffirm' | 'state_again' | 'state_otherwise' | 'state_old'
-  | 'hold' | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip';
+  | 'hold' | 'undo' | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip';
 export type StoryWeights = Readonly<Record<StoryKind, number>>;
 
 export const STORIES: StoryWeights = {
   execute: 30, execute_again: 3, execute_otherwise: 2, execute_late: 2, declare: 6, invalidate: 9, reaffirm: 5, state_again: 1, state_otherwise: 1, state_old: 1,
-  hold: 4, trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3,
+  hold: 4, undo: 2, trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3,
 };
 
 interface Told { readonly body: ToolExecuted; readonly kind: EffectKind; readonly transaction: string }
@@ -77,6 +77,7 @@ export class Stories {
     state_otherwise: () => { this.outside.told += 1; this.#stateAgain((body) => ({ ...body, statement: plainPayload({ changed: this.#count += 1 }) })); },
     hold: () => { void this.#hold(); },
     trigger: () => { const told = this.#someExecuted(); if (told !== null) this.#trigger(told.body); },
+    undo: () => { this.#undo(); },
     trigger_early: () => { void this.#execute(0, true); this.#triggerUnknown(); },
     reserve: () => { this.#reserve(this.#random.chance(0.5) ? this.#someExecuted()?.body ?? null : null); },
     release: () => {
@@ -149,7 +150,7 @@ export class Stories {
   }
 
   async #plan(executed: ToolExecuted, isHeld = false): Promise<void> {
-    const { outcome: _outcome, result: _result, prior_value: _prior, external_transaction_ref: _ref, error_kind: _error, committed_at, ...planned } = executed;
+    const { outcome: _outcome, result: _result, prior_value: _prior, external_transaction_ref: _ref, error_kind: _error, handled_as: _handled, committed_at, ...planned } = executed;
     await this.outside.send(EXECUTIONS, 'ToolPlanned', executed.run_id, {
       ...planned, event_id: `${executed.event_id}-plan`, planned_at: committed_at, is_held: isHeld, prior_value: null, rehearsal: null, staged_ref: null,
     });
@@ -166,7 +167,28 @@ export class Stories {
       idempotency_key: `key-${transaction}`, subject_ref: null, args: plainPayload(args), assumption_refs: refs, outcome,
       result: outcome === 'succeeded' ? plainPayload({ refund_id: transaction }) : null, prior_value: null,
       external_transaction_ref: outcome === 'failed' ? null : transaction, error_kind: null, committed_at: this.world.databaseNow() - random.below(400),
+      derived_from: this.#parentsIn(tenant, runId), on_failure: random.chance(0.3) ? 'compensate' : 'keep', handled_as: null,
     };
+  }
+
+  /** Sometimes an effect says from which one of its run it was made. */
+  #parentsIn(tenant: string, runId: string): ToolExecuted['derived_from'] {
+    const earlier = this.#executed.filter(({ body }) => body.tenant === tenant && body.run_id === runId);
+    if (earlier.length === 0 || !this.#random.chance(0.15)) return [];
+    const { effect_key } = this.#random.pick(earlier).body;
+    return [{ run_id: runId, commit_id: mutationId(tenant, runId, effect_key) }];
+  }
+
+  /** Somebody wants a run taken back, or some of what it did; now and then also what it never did. */
+  #undo(): void {
+    const told = this.#someExecuted();
+    if (told === null) return;
+    const { tenant, run_id } = told.body;
+    const random = this.#random;
+    const own = this.#executed.filter(({ body }) => body.tenant === tenant && body.run_id === run_id).map(({ body }) => mutationId(tenant, run_id, body.effect_key));
+    const some = [...new Set([random.pick(own), random.pick(own), ...(random.chance(0.2) ? [mutationId(tenant, run_id, 'never')] : [])])];
+    const caller = random.chance(0.9) ? person(tenant, 'ursula', 'requester') : person(tenant, 'mallory', 'reader');
+    void this.outside.command('recourse.recovery-commands', 'UndoRun', run_id, caller, { run_id, mutation_ids: random.chance(0.6) ? [] : some, reason: 'not what was meant' });
   }
 
   #again(change: (told: Told) => ToolExecuted): void {

@@ -4,15 +4,16 @@ import type { Contract } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, Views } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
-import type { ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { ExecutionState, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../domain/mutation/binding.decider.js';
 import { alreadyClosed, closedByExecution, closingRefsOf } from '../domain/mutation/closing.decider.js';
 import { cancelHeld, fallenRef } from '../domain/mutation/hold.decider.js';
 import { recordConflict, recordExecution, recordIntent, standingOfExecution, standingOfIntent } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import type { CancelReason, Mutation, MutationFact, ParkCode } from '../domain/mutation/mutation.messages.js';
-import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
+import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
 import type { Judgement } from '../domain/mutation/refs.decider.js';
+import { undoAfterFailure, undoPart } from '../domain/mutation/undo.decider.js';
 import { refScope } from '../domain/scope.js';
 import { bindingsIn, mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
 
@@ -71,7 +72,14 @@ export function executionFacts(context: DecideContext, id: string, event: ToolEx
   const { ref, terms, recoverability } = recorded.body;
   const closed = recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id: runId, ref, terms }, view) : null;
   const accepted: MutationFact = closed === null ? recorded : { ...recorded, body: { ...recorded.body, recoverability: 'reversal_expired', reason: `CLOSED_BY:${closed}`, warn_at: null } };
-  return [accepted, ...contradictionsAtBinding(id, tenant, runId, judgements, bound), ...closes(context, id, event, ref.subject_ref)];
+  return [accepted, ...contradictionsAtBinding(id, tenant, runId, judgements, bound), ...closes(context, id, event, ref.subject_ref), ...takenAlong(context, id, event, recorded.body.execution_state)];
+}
+
+/** Where the run says so, a step that failed for good takes back what the run did before it (A53). */
+function takenAlong(context: DecideContext, id: string, event: ToolExecuted, state: ExecutionState): readonly MutationFact[] {
+  if (event.on_failure !== 'compensate' || state !== 'failed') return [];
+  const before = mutationsIn(context.state, event.run_id).filter(({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null);
+  return before.length === 0 ? [] : undoPart(undoAfterFailure(id, event), before, EFFECTS_MAX - REFS_MAX);
 }
 
 /** Looks at the run only where some contract names the capability as what closes a window. */

@@ -39,6 +39,7 @@ export function refund(changes: Partial<ToolExecuted> = {}): ToolExecuted {
     capability: 'payments.issue_refund', contract_digest: REFUND_DIGEST, effect_key: 'refund-4711', idempotency_key: 'key-1', subject_ref: null,
     args: plainPayload({ order_id: '4711', amount_minor: 4_200, currency: 'INR' }), assumption_refs: [REF], outcome: 'succeeded',
     result: plainPayload({ refund_id: 're_1', status: 'issued' }), prior_value: null, external_transaction_ref: 're_1', error_kind: null, committed_at: NOW - 1_000,
+    derived_from: [], on_failure: 'keep', handled_as: null,
     ...changes,
   };
 }
@@ -48,7 +49,7 @@ export function intent(changes: Partial<ToolPlanned> = {}): ToolPlanned {
   const { event_id, tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, contract_digest, effect_key, idempotency_key, subject_ref, args, assumption_refs } = refund();
   return {
     event_id: `${event_id}-plan`, tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, contract_digest, effect_key, idempotency_key, subject_ref, args,
-    assumption_refs, planned_at: NOW - 2_000, is_held: false, prior_value: null, rehearsal: null, staged_ref: null, ...changes,
+    assumption_refs, planned_at: NOW - 2_000, is_held: false, prior_value: null, rehearsal: null, staged_ref: null, derived_from: [], on_failure: 'keep', ...changes,
   };
 }
 

@@ -1,19 +1,19 @@
 // Rows of the mutations log: what accepted records make of state, and nothing else does (L2).
 //
-// Rows: `mutation` by run; `named`, what a rollback or a recovery is about, by its id; `trigger`, a rollback of a commit that is not recorded, by run; `binding` and `spread` by ref.
+// Rows: `mutation` by run; `undo`, a run whose effects are being named, by run; `named`, what a rollback or a recovery is about, by its id; `trigger`, a rollback of a commit that is not recorded, by run; `binding` and `spread` by ref.
 // Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a trigger once its commit is recorded, a spread until it is closed.
 import { deriveId } from '@recourse/kernel';
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
 import type {
   CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened,
-  TriggerUnmatched,
+  TriggerUnmatched, UndoSpread,
 } from '@recourse/messages';
 import { refScope } from '../domain/scope.js';
 import { effectStatusOf } from '../domain/effect/effect.decisions.js';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { closingRefsOf } from '../domain/mutation/closing.decider.js';
 import { forwardAfter, FORWARD_RECORDS, forwardOfIntent, forwardOfRecord, givenToPerson } from '../domain/mutation/forward.fold.js';
-import type { Awaited, Binding, Body, Mutation, Named, Spread, Trigger } from '../domain/mutation/mutation.messages.js';
+import type { Awaited, Binding, Body, Mutation, Named, Spread, Trigger, Undo } from '../domain/mutation/mutation.messages.js';
 
 export const MUTATION_KINDS: readonly KindSpec[] = [
   {
@@ -33,6 +33,7 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
   { kind: 'binding', table: 'binding', columns: [textColumn('mutation_id'), textColumn('ref')], indexes: [['mutation_id']] },
   { kind: 'trigger', table: 'trigger_waiting', columns: [textColumn('mutation_id'), textColumn('rollback_id')] },
   { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
+  { kind: 'undo', table: 'undo_spread', columns: [textColumn('tenant'), textColumn('run_id')] },
 ];
 
 /** A mutation by run and id. */
@@ -53,6 +54,8 @@ export function triggerIn(state: StateView, runId: string, tenant: string, mutat
 export function triggerKey(tenant: string, mutationId: string): string { return `${tenant}|${mutationId}`; }
 
 export function bindingsIn(state: StateView, scope: string): readonly Binding[] { return state.list('binding', scope) as readonly Binding[]; }
+/** An undo of a run that has not named all its effects yet. */
+export function undoIn(state: StateView, runId: string, undoId: string): Undo | undefined { return state.get('undo', runId, undoId) as Undo | undefined; }
 export function spreadsIn(state: StateView, scope: string): readonly Spread[] { return state.list('spread', scope) as readonly Spread[]; }
 
 /** Ids of others under which a rolled-back commit is known: its rollback, and the recovery of its run. */
@@ -93,6 +96,12 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
     const { mutation_id, tenant, run_id, rollback_id, evidence } = body as Body<TriggerUnmatched>;
     const { rollback } = namesOf({ tenant, run_id, rollback_id });
     return [put('trigger', run_id, triggerKey(tenant, mutation_id), { mutation_id, tenant, run_id, rollback_id, evidence }), putNamed({ id: rollback, names: 'rollback', tenant, run_id, mutation_id })];
+  },
+  UndoSpread: (_state, { body, decidedAt }) => {
+    const { undo_id, tenant, run_id, asked_ids, evidence, below_seq, is_last } = body as Body<UndoSpread>;
+    if (is_last) return [{ op: 'delete', address: { kind: 'undo', group: run_id, key: undo_id } }];
+    const undo: Undo = { undo_id, tenant, run_id, asked_ids, evidence, below_seq };
+    return [put('undo', run_id, undo_id, undo, decidedAt)];
   },
   SpreadOpened: (_state, { body, decidedAt }) => {
     const { spread_id, tenant, ref, position, scope_run_id, evidence } = body as Body<SpreadOpened>;
@@ -139,7 +148,7 @@ function recorded(state: StateView, { body, decidedAt, hash, seq }: AcceptedReco
     last_error: stopsAt(execution_state, recoverability) ? reason : before?.last_error ?? null, awaited: awaitedFrom(execution, conclude_by),
     forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at), warn_at, warned_at: null,
   });
-  const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, position: before === undefined ? one.position : bindingPosition(state, tenant, mutation_id, one) }));
+  const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, recorded_seq: seq, position: before === undefined ? one.position : bindingPosition(state, tenant, mutation_id, one) }));
   const closing = recoverability === 'reversal_available' ? closingRefsOf(ref.subject_ref, terms).map((event) => putBinding({ mutation_id, tenant, run_id, ref: event, position: 0, closes: true })) : [];
   const released = recoverability === 'cancelled' ? (before?.forward?.refs ?? []).map((name): Change => ({ op: 'delete', address: { kind: 'binding', group: refScope(tenant, name), key: mutation_id } })) : [];
   const waiting = triggerIn(state, run_id, tenant, mutation_id);

@@ -15,9 +15,10 @@ import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import type { Binding, Body, MutationEvent, MutationFact, Trigger } from '../domain/mutation/mutation.messages.js';
 import { continueSpread, decideStatement, EFFECTS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
+import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
 import { bindingScopes, oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
-import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, namesOf, spreadsIn, triggerIn } from './mutation-rows.js';
+import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, mutationsIn, namesOf, spreadsIn, triggerIn, undoIn } from './mutation-rows.js';
 import { noticesOf } from './rollback-notices.js';
 
 export { mutationIdOf } from './executions.js';
@@ -64,7 +65,7 @@ const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted'] },
   { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
   { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation'] },
-  { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
+  { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'UndoOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
   { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || isClosingRef(String(body['ref']))) },
 ];
 
@@ -75,6 +76,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'ToolExecuted': return onTool(context, input.key, event, policy);
     case 'AssumptionStated': return onStatement(context, input, event.body, policy);
     case 'RollbackOpened': return onRollback(context, event.body, policy);
+    case 'UndoOpened': return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported': return onReport(context, input, event.body, policy);
     case 'CancelMutation': return onCancel(context, input, event.body, policy);
     case 'LegDispatched':
@@ -137,6 +139,10 @@ function onTimer(context: DecideContext, { address: { kind, group, key } }: Time
     const mutation = mutationIn(state, group, key);
     return mutation === undefined ? NOTHING : onDue(context, mutation, policy);
   }
+  if (kind === 'undo') {
+    const undo = undoIn(state, group, key);
+    return undo === undefined ? NOTHING : facts(...undoPart(undo, mutationsIn(state, group), policy.effectsMax));
+  }
   const waiting = state.get(kind, group, key) as Trigger | undefined;
   const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
   return waiting !== undefined && isRecorded(commit) ? oneOrNone(rollBack(commit, waiting)) : NOTHING;
@@ -168,6 +174,7 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
       const { rollback, recovery } = namesOf(body);
       return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];
     }
+    case 'UndoOpened':
     case 'LegReported':
     case 'CancelMutation':
     case 'LegDispatched':
@@ -181,7 +188,8 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
 }
 
 function needsOfTimer({ address: { kind, group } }: TimerInput): readonly Group[] {
-  return kind === 'spread' ? needsOfRef(group) : [{ kind: 'mutation', group }, { kind: 'trigger', group }];
+  if (kind === 'spread') return needsOfRef(group);
+  return [{ kind: 'mutation', group }, { kind: kind === 'undo' ? 'undo' : 'trigger', group }];
 }
 
 function needsOfRef(scope: string): readonly Group[] { return [{ kind: 'binding', group: scope }, { kind: 'spread', group: scope }]; }

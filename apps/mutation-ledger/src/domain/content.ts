@@ -1,8 +1,10 @@
 // Content of an event: what must be equal for a second arrival to be the same fact (L12).
 import { sha256Hex } from '@recourse/kernel';
+import type { OnFailure } from '@recourse/messages';
 
 /**
- * Hashes what an event states: everything but its id, since a producer that lost its answer may say the same under a new one.
+ * Hashes what an event states: everything but its id, since a producer that lost its answer may say the same under a new one,
+ * and what its caller does about a failure, which says nothing of the effect.
  *
  * Shape:  SHA-256 of a JSON list: the type, then each field's name and value in order of names. Bytes count as hex, a
  *         payload by its own hash and what its bytes are, absent fields not at all. Fields that came later count only where
@@ -19,11 +21,20 @@ export function contentHash(type: string, event: object): Buffer {
 }
 
 /** Fields that records of a type did not have at first. */
-const LATER_FIELDS: Readonly<Record<string, readonly string[]>> = { ToolPlanned: ['is_held', 'prior_value', 'rehearsal', 'staged_ref'] };
+const LATER_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  ToolPlanned: ['is_held', 'prior_value', 'rehearsal', 'staged_ref', 'derived_from', 'on_failure'],
+  ToolExecuted: ['derived_from', 'on_failure'],
+};
+/** What such a field says when it says nothing. */
+const SILENCE: readonly unknown[] = [null, false, 'keep' satisfies OnFailure];
 
 function isSilent(type: string, name: string, value: unknown): boolean {
-  return (value === null || value === false) && LATER_FIELDS[type]?.includes(name) === true;
+  const isEmpty = SILENCE.includes(value) || (Array.isArray(value) && value.length === 0);
+  return isEmpty && LATER_FIELDS[type]?.includes(name) === true;
 }
+
+/** Fields that are no part of what is stated. */
+const NO_CONTENT: readonly string[] = ['event_id', 'handled_as'];
 
 /** Names in order, as last seen of this type: events of one type nearly always have the same. */
 const NAMES = new Map<string, { readonly given: readonly string[]; readonly sorted: readonly string[] }>();
@@ -32,12 +43,12 @@ function namesOf(type: string, fields: Readonly<Record<string, unknown>>): reado
   const given = Object.keys(fields);
   const known = NAMES.get(type);
   if (known?.given.length === given.length && known.given.every((name, at) => name === given[at])) return known.sorted;
-  const sorted = given.filter((name) => name !== 'event_id').sort();
+  const sorted = given.filter((name) => !NO_CONTENT.includes(name)).sort();
   NAMES.set(type, { given, sorted });
   return sorted;
 }
 
-/** Fields of wire events are text, numbers, lists of text, bytes and payloads. */
+/** Fields of wire events are text, numbers, lists of text and names, bytes and payloads. */
 function comparable(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return value.toString('hex');
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;

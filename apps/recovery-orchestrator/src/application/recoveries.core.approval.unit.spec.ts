@@ -82,12 +82,12 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     it.each([
       ['outside its window', { ref: ref({ reversal_expires_at: 17_000 }) }, 'REVERSAL_EXPIRED'],
       ['expired at the ledger', { recoverability: 'reversal_expired' as const }, 'REVERSAL_EXPIRED'],
-      ['without contract', { terms: null }, 'UNCONTRACTED'],
-      ['that is irreversible', { ref: ref({ reversal_class: 'irreversible' as const }) }, 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION'],
+      ['without contract', { terms: null }, 'UNCONTRACTED', true],
+      ['that is irreversible', { ref: ref({ reversal_class: 'irreversible' as const }) }, 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', true],
       ['with incomplete context', { ref: ref({ reversal_args: null }) }, 'HANDLE_INCOMPLETE'],
       ['in an unsupported state', { recoverability: 'manual_resolution_required' as const }, 'UNSUPPORTED_RECOVERY_STATE'],
-    ])('%s goes to a person with its code, an owner and a deadline', (_name, more, reason) => {
-      const run = asked(more).then(fact('StepDecided', { decision: 'manual_review', reason }), fact('StepEscalated', { reason, deadline_at: 10_000 + REVIEW }), CLOSED_MANUAL);
+    ])('%s goes to a person with its code, an owner and a deadline', (_name, more, reason, opensTasks = false) => {
+      const run = asked(more).then(fact('StepDecided', { decision: 'manual_review', reason }), fact('StepEscalated', { reason, deadline_at: 10_000 + REVIEW }), ...(opensTasks ? [fact('TasksOpened')] : []), CLOSED_MANUAL);
       expect(run.rows('step')[0]).toMatchObject({ dueAt: null, doc: { phase: 'manual', reason, owner: 'role:administrator', deadline_at: 10_000 + REVIEW } });
       expect(run.outgoing()).toEqual([]);
     });

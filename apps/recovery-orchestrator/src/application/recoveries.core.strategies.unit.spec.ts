@@ -57,7 +57,7 @@ describe.each(WAYS)('under a shipped contract, $way', ({ isRebuilt }) => {
       expect(dispatched('labels.add_label', LABEL, same).request.steps[0]).toMatchObject({ call: { capability: 'labels.remove_label' }, verify_capability: 'labels.get_labels' });
       expect(dispatched('payments.charge_card', CHARGE, same).request.steps[0]).toMatchObject({ call: { capability: 'payments.refund_charge' }, verify_capability: 'payments.get_charge' });
       const wire = scenario().when(under('bank.send_wire', WIRE, same).input, MARKED_AT).then(
-        fact('StepDecided', { decision: 'manual_review', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' }), fact('StepEscalated', { owner: 'role:administrator', deadline_at: MARKED_AT + REVIEW }), CLOSED_MANUAL);
+        fact('StepDecided', { decision: 'manual_review', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' }), fact('StepEscalated', { owner: 'role:administrator', deadline_at: MARKED_AT + REVIEW }), fact('TasksOpened'), CLOSED_MANUAL);
       expect(wire.outgoing()).toEqual([]);
     });
   });

@@ -5,14 +5,15 @@ import { charterFor, contractByDigest, contractView, entryView, killVerdict, sub
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
-import type { ApproveStep, CommitContradicted, CommitRolledBack, DenyStep, LegReported, MutationRecorded, RecoverabilityChanged, ResolveStep, TriggerRollback } from '@recourse/messages';
+import type { ApproveStep, CloseTask, CommitContradicted, CommitRolledBack, DenyStep, LegReported, MutationRecorded, RecoverabilityChanged, ResolveStep, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
 import { FORWARD_VALID_MS, MARGIN_MS } from '../domain/policy.messages.js';
 import type { RecoveryPolicy } from '../domain/policy.messages.js';
-import { admit, escalateRollback, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
+import { admit, escalateRollback, isUsableId, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { recoveryIdOf } from '../domain/step/opening.decisions.js';
 import { handleOf } from '../domain/decision/recovery.decisions.js';
-import { advance, approve, closeWindow, deny, due, open, report, resolve, resume } from '../domain/step/step.decider.js';
+import { escalateUndo, listUndo, openUndo, undoIdOf, undoRefusal } from '../domain/undo/undo.decider.js';
+import { advance, approve, closeWindow, deny, due, endTask, open, report, resolve, resume } from '../domain/step/step.decider.js';
 import type { StepContext } from '../domain/step/step.decider.js';
 import { fact } from '../domain/step/step.messages.js';
 import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
@@ -37,8 +38,8 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
   return {
     log: RECOVERIES_LOG,
     inputs: [
-      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', ...FORWARD_COMMANDS] },
-      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged', 'MutationRecorded'], concerns: isNews },
+      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', ...FORWARD_COMMANDS] },
+      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged', 'MutationRecorded', 'UndoSpread'], concerns: isNews },
       { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])) },
       { topic: CONTRACTS, source: 'log', mode: 'broadcast', types: ['EntryRegistered', 'EntryRetired'], concerns: ({ body }) => body['kind'] === 'kill_switch' },
     ],
@@ -75,6 +76,9 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
     case 'TriggerRollback':       return kindsOf(run, ['rollback']);
     case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback']);
     case 'ApproveStep':           return kindsOf(run, ['step', 'recovery', 'approval']);
+    case 'CloseTask':             return kindsOf(run, ['step', 'recovery', 'approval', 'task']);
+    case 'UndoRun':
+    case 'UndoSpread':            return kindsOf(run, ['undo']);
     case 'RecoverabilityChanged':
     case 'MutationRecorded':      return isNews(input) ? kindsOf(input.key, ['step', 'recovery']) : [];
     default:                      return kindsOf(run, ['step', 'recovery']);
@@ -85,6 +89,11 @@ function onTimer(context: DecideContext, { address, dueAt }: TimerInput, policy:
   if (address.kind === 'rollback') {
     const rollback = readRow(context.state, 'rollback', address.group, address.key);
     const overdue = rollback === undefined ? null : escalateRollback(rollback, context.now, policy);
+    return recorded(overdue === null ? [] : [overdue]);
+  }
+  if (address.kind === 'undo') {
+    const undo = readRow(context.state, 'undo', address.group, address.key);
+    const overdue = undo === undefined ? null : escalateUndo(undo, context.now, policy);
     return recorded(overdue === null ? [] : [overdue]);
   }
   if (address.kind === FORWARD_KIND) return dueForward(context.state, address.group, address.key, context.now);
@@ -121,12 +130,15 @@ function onRecord(context: DecideContext, input: RecordInput, policy: RecoveryPo
     case 'RecoverabilityChanged': return onRecoverability(context, bodyAs<RecoverabilityChanged>(input), policy);
     case 'MutationRecorded':      return onRecordedAgain(context, input, policy);
     case 'LegReported':           return onReport(context, input, policy);
+    case 'UndoSpread':            return onListed(context, bodyAs<UndoSpread>(input));
     case 'EntryRegistered':
     case 'EntryRetired':          return onSwitch(context, input);
     case 'TriggerRollback':
     case 'ApproveStep':
     case 'DenyStep':
-    case 'ResolveStep':           return onCommand(context, input, input.type, policy);
+    case 'ResolveStep':
+    case 'UndoRun':
+    case 'CloseTask':             return onCommand(context, input, input.type, policy);
     default:                      return NOTHING;
   }
 }
@@ -151,7 +163,7 @@ function onRecordedAgain(context: DecideContext, input: RecordInput, policy: Rec
   const within = stepContext(context, run_id, policy);
   const step = within.steps.find((one) => one.tenant === tenant && one.mutation_id === mutation_id);
   if (step === undefined) return NOTHING;
-  const learnt = { mutation_id, tenant, run_id, rollback_id, evidence: step.evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash: input.hash };
+  const learnt = { mutation_id, tenant, run_id, rollback_id, evidence: step.evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash: input.hash, recorded_seq: input.seq };
   return recorded(advance(step, learnt, within));
 }
 
@@ -170,16 +182,26 @@ function onReport(context: DecideContext, input: RecordInput, policy: RecoveryPo
   return recorded([fact('ReportRefused', { tenant, run_id: input.key, leg_id, attempt, code: 'KEY_MISMATCH' })]);
 }
 
-function onCommand(context: DecideContext, input: RecordInput, type: 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep', policy: RecoveryPolicy): Decision {
+/** The ledger names the effects of an undo. */
+function onListed(context: DecideContext, part: UndoSpread): Decision {
+  const listed = listUndo(readRow(context.state, 'undo', part.run_id, part.undo_id), part);
+  return recorded(listed === null ? [] : [listed]);
+}
+
+type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask';
+
+function onCommand(context: DecideContext, input: RecordInput, type: StepCommand, policy: RecoveryPolicy): Decision {
   if (input.key !== runOf(input.body)) return refusedWith({ httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' });
-  const command = bodyAs<TriggerRollback | ApproveStep | DenyStep | ResolveStep>(input);
-  const refusal = roleRefusal(type, command.envelope);
+  // Which role ends a task depends on its kind.
+  const refusal = type === 'CloseTask' ? null : roleRefusal(type, bodyAs<Pick<ApproveStep, 'envelope'>>(input).envelope);
   if (refusal !== null) return refusedWith(refusal);
   switch (type) {
     case 'TriggerRollback': return onTrigger(context, bodyAs<TriggerRollback>(input));
     case 'ApproveStep':     return onApprove(context, bodyAs<ApproveStep>(input), policy);
     case 'DenyStep':        return onDeny(context, bodyAs<DenyStep>(input), policy);
     case 'ResolveStep':     return onResolve(context, bodyAs<ResolveStep>(input), policy);
+    case 'UndoRun':         return onUndo(context, bodyAs<UndoRun>(input));
+    case 'CloseTask':       return onCloseTask(context, bodyAs<CloseTask>(input), policy);
   }
 }
 
@@ -220,11 +242,27 @@ function onDeny(context: DecideContext, command: DenyStep, policy: RecoveryPolic
 }
 
 function onResolve(context: DecideContext, command: ResolveStep, policy: RecoveryPolicy): Decision {
-  const step = stepOf(stepContext(context, command.run_id, policy), command);
+  const within = stepContext(context, command.run_id, policy);
+  const step = stepOf(within, command);
   if (step === undefined) return refusedWith(STEP_UNKNOWN);
-  const outcome = resolve(step, command);
+  const outcome = resolve(step, command, within);
   if ('code' in outcome) return refusedWith(outcome);
   return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'resolved', resolution: command.resolution }, ...outcome);
+}
+
+function onUndo(context: DecideContext, command: UndoRun): Decision {
+  const refusal = undoRefusal(command);
+  if (refusal !== null) return refusedWith(refusal);
+  const { run_id, envelope: { tenant, command_id } } = command;
+  return accepted(201, { undo_id: undoIdOf(command_id), recovery_id: recoveryIdOf(tenant, run_id), run_id, phase: 'opened' }, openUndo(command, context.now));
+}
+
+function onCloseTask(context: DecideContext, command: CloseTask, policy: RecoveryPolicy): Decision {
+  const task = isUsableId(command.task_id) ? readRow(context.state, 'task', command.run_id, command.task_id) : undefined;
+  if (task?.tenant !== command.envelope.tenant) return refusedWith({ httpStatus: 404, code: 'TASK_UNKNOWN', message: 'There is no such task in this run of this tenant.' });
+  const outcome = endTask(task, command, stepContext(context, command.run_id, policy));
+  if ('code' in outcome) return refusedWith(outcome);
+  return accepted(200, { task_id: task.task_id, step_id: task.step_id, phase: command.outcome }, ...outcome);
 }
 
 /** Another tenant's step is as unknown as none. */

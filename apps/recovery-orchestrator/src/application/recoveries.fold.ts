@@ -6,7 +6,8 @@ import { rollbackPhaseAfter } from '../domain/rollback/rollback.transitions.js';
 import { bodyOf, isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
 import type { StepRecordType } from '../domain/step/step-row.transitions.js';
-import type { RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
+import type { RollbackDoc, StepDoc, UndoDoc } from '../domain/step/step.messages.js';
+import { undoPhaseAfter } from '../domain/undo/undo.transitions.js';
 import { evolveForward } from './forward.part.js';
 import { HALTED, haltRow, readHalts, readRow, rowOf } from './recoveries.kinds.js';
 
@@ -16,10 +17,50 @@ export function foldRecovery(state: StateView, record: AcceptedRecord): readonly
   if (forward !== null) return forward;
   if (record.type === 'RollbackOpened') return [rollbackPut(rollbackOpened(record))];
   if (record.type === 'RollbackEscalated') return [rollbackPut(rollbackEscalated(state, record))];
+  const more = EVOLVE_MORE[record.type];
+  if (more !== undefined) return more(state, record);
   if (record.type === 'RecoveryClosed') return [put(rowOf('recovery', closedBy(state, record)))];
   if (record.type === 'HaltsReviewed') return readHalts(state).map((halt) => put(haltRow(halt, record.decidedAt)));
   return isStepRecord(record.type) ? foldStep(state, record, record.type) : [];
 }
+
+/** Records of undos and of the work of people. */
+const EVOLVE_MORE: Readonly<Record<string, (state: StateView, record: AcceptedRecord) => readonly Change[]>> = {
+  TasksOpened: (_state, { body, decidedAt: at }) => {
+    const { tasks, ...about } = bodyOf('TasksOpened', body);
+    return tasks.map(({ task_id, kind, owner, deadline_at }) => put(rowOf('task', { ...about, task_id, task_kind: kind, phase: 'open', owner, deadline_at, closed: null, opened_at: at, updated_at: at })));
+  },
+  TaskClosed: (state, { body, decidedAt: at }) => {
+    const { run_id, task_id, outcome, by, reason, content, correction_ref } = bodyOf('TaskClosed', body);
+    const standing = readRow(state, 'task', run_id, task_id);
+    if (standing === undefined) throw new InvariantViolation('task-unknown', task_id);
+    return [put(rowOf('task', { ...standing, phase: outcome, deadline_at: null, closed: { by, reason, content, correction_ref, at }, updated_at: at }))];
+  },
+  UndoOpened: (_state, { body, decidedAt: at }) => {
+    const { mutation_ids: asked_ids, ...about } = bodyOf('UndoOpened', body);
+    return [undoPut({ ...about, asked_ids, phase: 'opened', mutation_ids: [], unknown_ids: [], opened_at: at, updated_at: at })];
+  },
+  UndoListed: (state, record) => {
+    const { mutation_ids, unknown_ids, is_last } = bodyOf('UndoListed', record.body);
+    const standing = standingUndo(state, record);
+    const phase = undoPhaseAfter(standing.phase, is_last ? 'Listed' : 'PartListed');
+    return [undoPut({ ...standing, phase, mutation_ids: [...standing.mutation_ids, ...mutation_ids], unknown_ids, deadline_at: is_last ? null : standing.deadline_at, updated_at: record.decidedAt })];
+  },
+  UndoEscalated: (state, record) => {
+    const { owner, deadline_at } = bodyOf('UndoEscalated', record.body);
+    const standing = standingUndo(state, record);
+    return [undoPut({ ...standing, phase: undoPhaseAfter(standing.phase, 'Escalated'), owner, deadline_at, updated_at: record.decidedAt })];
+  },
+};
+
+function standingUndo(state: StateView, { body }: AcceptedRecord): UndoDoc {
+  const standing = readRow(state, 'undo', String(body['run_id']), String(body['undo_id']));
+  if (standing === undefined) throw new InvariantViolation('undo-unknown', String(body['undo_id']));
+  return standing;
+}
+
+/** Its timer goes off when the ledger has not named the effects. */
+function undoPut(undo: UndoDoc): Change { return put(rowOf('undo', undo, undo.phase === 'opened' ? undo.deadline_at : null)); }
 
 function foldStep(state: StateView, record: AcceptedRecord, type: StepRecordType): readonly Change[] {
   // Every step record names its run and its step.

@@ -1,6 +1,6 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
 import type { ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
-import type { ApprovalDoc, HaltDoc, RecoveryDoc, RollbackDoc, StepDoc } from '../domain/step/step.messages.js';
+import type { ApprovalDoc, HaltDoc, RecoveryDoc, RollbackDoc, StepDoc, TaskDoc, UndoDoc } from '../domain/step/step.messages.js';
 import { forwardKind } from './forward.part.js';
 import { rollbackKey } from '../domain/rollback/rollback.decider.js';
 
@@ -10,6 +10,8 @@ export interface RowDocs {
   readonly recovery: RecoveryDoc;
   readonly rollback: RollbackDoc;
   readonly approval: ApprovalDoc;
+  readonly task: TaskDoc;
+  readonly undo: UndoDoc;
 }
 
 export type RowKind = keyof RowDocs;
@@ -20,6 +22,8 @@ const KEY_OF: { readonly [Kind in RowKind]: (doc: RowDocs[Kind]) => string } = {
   recovery: (doc) => doc.recovery_id,
   rollback: (doc) => rollbackKey(doc.tenant, doc.mutation_id),
   approval: (doc) => doc.approval_id,
+  task: (doc) => doc.task_id,
+  undo: (doc) => doc.undo_id,
 };
 
 /** A row of the run its document names. */
@@ -87,6 +91,18 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     table: 'approvals',
     columns: [...texts('tenant', 'run_id', 'step_id', 'approval_id', 'by', 'command_id', 'used_by').map(renamed), ...longs('approved_at', 'updated_at')],
     indexes: [['tenant', 'step_id']],
+  },
+  {
+    kind: 'task',
+    table: 'tasks',
+    columns: [...texts('tenant', 'run_id', 'step_id', 'mutation_id', 'task_id', 'task_kind', 'phase', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
+    indexes: [['tenant', 'phase', 'deadline_at'], ['task_id'], ['step_id']],
+  },
+  {
+    kind: 'undo',
+    table: 'undos',
+    columns: [...texts('tenant', 'run_id', 'undo_id', 'recovery_id', 'phase', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
+    indexes: [['tenant', 'phase', 'deadline_at'], ['undo_id']],
   },
   {
     kind: 'halt',

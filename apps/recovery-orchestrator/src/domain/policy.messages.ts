@@ -33,5 +33,8 @@ export const OWNER_OF_MANUAL = 'role:administrator';
 /** Who is to act on what a kill switch stops. */
 export const OWNER_OF_HALTED = 'role:operator';
 
+/** Who is to act on what waits for its turn: nobody but the service itself, until its deadline. */
+export const OWNER_OF_ORDER = 'service:recovery-orchestrator';
+
 /** Who is to act on a leg that is out: the workers of its adapter. */
 export function ownerOfLeg(adapter: string): string { return `adapter:${adapter}`; }

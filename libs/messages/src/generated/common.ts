@@ -22,6 +22,14 @@ export interface CommandEnvelope {
   readonly signature: Buffer;
 }
 
+/** Names a commit of a run. */
+export interface CommitRef {
+  /** Run of the commit. */
+  readonly run_id: string;
+  /** The commit: the id of its mutation. */
+  readonly commit_id: string;
+}
+
 /** What later decisions need of the contract a mutation executed under, embedded so that a log replays alone (L2). */
 export interface ContractTerms {
   /** SHA-256 of the contract's canonical JSON. */
@@ -141,6 +149,10 @@ export interface Execution {
   readonly rehearsal: Payload | null;
   /** Handle of the part that is staged at the provider while the effect is held; null when nothing is. */
   readonly staged_ref: string | null;
+  /** Commits this one was made from; those of its own run set the order in which it is undone. */
+  readonly derived_from: readonly CommitRef[];
+  /** What becomes of the run's earlier effects when this one fails for good. */
+  readonly on_failure: OnFailure;
 }
 
 /** What is known of the forward action. */
@@ -233,6 +245,14 @@ export interface Observation {
   /** Worker time of the observation; epoch milliseconds. */
   readonly observed_at: number;
 }
+
+/** What becomes of the earlier effects of a run when one of its steps fails for good. */
+export const ON_FAILURE_VALUES = ['keep', 'compensate'] as const;
+export type OnFailure = (typeof ON_FAILURE_VALUES)[number];
+
+/** What was done about an effect that failed or should not stand (closed; requirement D20). */
+export const OUTCOME_KIND_VALUES = ['retry_scheduled', 'evidence_refreshed', 'deprecated', 'escalated', 'reversed', 'reversal_refused'] as const;
+export type OutcomeKind = (typeof OUTCOME_KIND_VALUES)[number];
 
 export const PAYLOAD_ENCODING_VALUES = ['plain', 'sealed'] as const;
 export type PayloadEncoding = (typeof PAYLOAD_ENCODING_VALUES)[number];

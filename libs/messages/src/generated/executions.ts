@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Hash, Payload } from './common.js';
+import type { CommitRef, Hash, OnFailure, OutcomeKind, Payload } from './common.js';
 
 export const TOOL_OUTCOME_VALUES = ['succeeded', 'failed', 'uncertain'] as const;
 export type ToolOutcome = (typeof TOOL_OUTCOME_VALUES)[number];
@@ -48,6 +48,12 @@ export interface ToolExecuted {
   readonly error_kind: string | null;
   /** When the effect took hold by the producer's clock, epoch milliseconds. */
   readonly committed_at: number;
+  /** Commits this one was made from; those of its own run set the order in which it is undone. */
+  readonly derived_from: readonly CommitRef[];
+  /** What becomes of the run's earlier effects when this one fails for good. */
+  readonly on_failure: OnFailure;
+  /** What the caller does about the failure; null for a call that did not fail, or about which nothing is decided yet. */
+  readonly handled_as: OutcomeKind | null;
 }
 
 /** Write-ahead intent: the action is about to be executed. */
@@ -92,4 +98,8 @@ export interface ToolPlanned {
   readonly rehearsal: Payload | null;
   /** Handle of the part that is staged at the provider while the effect is held; null when nothing is. */
   readonly staged_ref: string | null;
+  /** Commits this one was made from; those of its own run set the order in which it is undone. */
+  readonly derived_from: readonly CommitRef[];
+  /** What becomes of the run's earlier effects when this one fails for good. */
+  readonly on_failure: OnFailure;
 }

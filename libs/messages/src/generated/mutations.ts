@@ -84,6 +84,8 @@ export interface CommitRolledBack {
   readonly ref: MutationRef;
   /** Hash of the record that bound the mutation. */
   readonly recorded_hash: Hash;
+  /** Place of the record that bound the mutation in its partition of this log: what was executed later has a higher one. */
+  readonly recorded_seq: number;
 }
 
 /** The same effect key arrived with other content; the first stands. */
@@ -335,6 +337,34 @@ export interface TriggerUnmatched {
   readonly rollback_id: string;
   /** Why. */
   readonly evidence: Evidence;
+}
+
+/** The effects of a run that an undo reaches, or a bounded part of them, last first; each that stands is contradicted in the same decision. */
+export interface UndoSpread {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Undo. */
+  readonly undo_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Effects of this part, last first. */
+  readonly mutation_ids: readonly string[];
+  /** Mutations asked for that the run does not have; with the last part. */
+  readonly unknown_ids: readonly string[];
+  /** Mutations asked for; empty for the whole run. */
+  readonly asked_ids: readonly string[];
+  /** Who asked and why. */
+  readonly evidence: Evidence;
+  /** The next part takes effects recorded before this place; 0 with the last part. */
+  readonly below_seq: number;
+  /** No part follows. */
+  readonly is_last: boolean;
 }
 
 /** The window of a reversal closes soon; said once. */

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, MutationRef, Observation, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
+import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
 import type { StepOutcome } from './tools.js';
 
 /** Approve exactly one action. */
@@ -14,6 +14,36 @@ export interface ApproveStep {
   readonly action_digest: Hash;
   /** Why. */
   readonly reason: string;
+}
+
+/** A person ends a task: what they wrote, in what state it leaves things, what whom it concerns sees of it. */
+export interface CloseTask {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Task. */
+  readonly task_id: string;
+  /** How it ended. */
+  readonly outcome: TaskOutcome;
+  /** JSON: `message` and, of a correction that is done, `safe_state` and `user_visible_outcome`. */
+  readonly content: Payload;
+  /** Mutation of the correcting action, made under a contract of its own; null when it was made without one. */
+  readonly correction_ref: string | null;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** A piece of work for a person. */
+export interface CorrectionTask {
+  /** Task. */
+  readonly task_id: string;
+  /** What is to be done. */
+  readonly kind: TaskKind;
+  /** Who is to do it. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
 }
 
 /** Approve or deny exactly one action before its effect. */
@@ -232,6 +262,8 @@ export interface LegDispatched {
   readonly first_dispatched_at: number;
   /** Without an answer until then the step is uncertain: not_after, one call time-out and the margin; epoch milliseconds. */
   readonly answer_by: number;
+  /** Steps that should have come to rest before this one and had not when its time came. */
+  readonly outstanding: readonly string[];
 }
 
 /** The ledger learnt more of a commit after it was marked rolled back: what is to be done about it is decided again. */
@@ -282,6 +314,10 @@ export interface MutationAdvanced {
   readonly required_approvals: number;
   /** On whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
   readonly answerable_to: string | null;
+  /** Place of the execution in the mutations log of its partition: later ones are undone first. */
+  readonly executed_seq: number;
+  /** What this amounts to, in the closed words of outcomes; null while it amounts to none of them. */
+  readonly outcome_kind: OutcomeKind | null;
 }
 
 export const CALL_APPROVAL_MODE_VALUES = ['network', 'delegated'] as const;
@@ -558,6 +594,10 @@ export interface StepDecided {
   readonly required_approvals: number;
   /** On whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
   readonly answerable_to: string | null;
+  /** Place of the execution in the mutations log of its partition: later ones are undone first. */
+  readonly executed_seq: number;
+  /** What this amounts to, in the closed words of outcomes; null while it amounts to none of them. */
+  readonly outcome_kind: OutcomeKind | null;
 }
 
 /** What the decision table says of a mutation that should not stand. */
@@ -616,6 +656,8 @@ export interface StepEscalated {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
+  /** What this amounts to, in the closed words of outcomes; null while it amounts to none of them. */
+  readonly outcome_kind: OutcomeKind | null;
 }
 
 /** A kill switch stops the effect of a step: it waits, in a list, until the switch is lifted or its deadline has come. */
@@ -693,6 +735,8 @@ export interface StepOutcomeRecorded {
   readonly reverses_record_hash: Hash;
   /** When the step goes on if it is not settled: next attempt or a person; epoch milliseconds; null when settled. */
   readonly retry_at: number | null;
+  /** What this amounts to, in the closed words of outcomes; null while it amounts to none of them. */
+  readonly outcome_kind: OutcomeKind | null;
 }
 
 /** A person closed an item by hand, with evidence; nothing became compensated by it. */
@@ -753,6 +797,104 @@ export interface StepUncertain {
   readonly retry_at: number;
 }
 
+/** A step may be undone, but others come first: it waits for them in a list, until they are at rest or its time has come. */
+export interface StepWaits {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Code: ORDER while later effects are still being undone, BLOCKED_BY_STEP when one that was derived from this effect is a person's. */
+  readonly reason: string;
+  /** Steps it waits for. */
+  readonly outstanding: readonly string[];
+  /** Who is to act. */
+  readonly owner: string;
+  /** When it goes without them, or to a person; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** A person ended a task. */
+export interface TaskClosed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Task. */
+  readonly task_id: string;
+  /** What was to be done. */
+  readonly kind: TaskKind;
+  /** How it ended. */
+  readonly outcome: TaskOutcome;
+  /** What the person wrote; JSON. */
+  readonly content: Payload;
+  /** Mutation of the correcting action. */
+  readonly correction_ref: string | null;
+  /** Directory subject of the person. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** The command. */
+  readonly command_id: string;
+}
+
+/** Work for people that follows what cannot be undone. */
+export const TASK_KIND_VALUES = ['correction', 'support', 'audit_note'] as const;
+export type TaskKind = (typeof TASK_KIND_VALUES)[number];
+
+/** How a task ended. */
+export const TASK_OUTCOME_VALUES = ['done', 'dropped'] as const;
+export type TaskOutcome = (typeof TASK_OUTCOME_VALUES)[number];
+
+/** An effect cannot be undone: people correct it, look after whom it concerns, and put it on file. Nothing is sent by itself. */
+export interface TasksOpened {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** What was done. */
+  readonly capability: string;
+  /** What it meant, in business words; empty when nothing declares it. */
+  readonly effect: string;
+  /** One of each kind. */
+  readonly tasks: readonly CorrectionTask[];
+}
+
 /** A trigger for what is rolled back already changes nothing. */
 export interface TriggerRedundant {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -782,6 +924,90 @@ export interface TriggerRollback {
   /** The commit. */
   readonly mutation_id: string;
   /** Why. */
+  readonly reason: string;
+}
+
+/** The effects of an undo were not named in time: a person is asked. */
+export interface UndoEscalated {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Undo. */
+  readonly undo_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** Effects of an undo that the ledger named, in the order in which they are undone. */
+export interface UndoListed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Undo. */
+  readonly undo_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Effects of this part, last first. */
+  readonly mutation_ids: readonly string[];
+  /** Mutations asked for that the run does not have. */
+  readonly unknown_ids: readonly string[];
+  /** No part follows. */
+  readonly is_last: boolean;
+}
+
+/** Somebody asked for a run, or some of its mutations, to be undone: the ledger names the effects, last first. */
+export interface UndoOpened {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Undo. */
+  readonly undo_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Mutations asked for; empty for the whole run. */
+  readonly mutation_ids: readonly string[];
+  /** Who asked and why, as every contradiction carries it. */
+  readonly evidence: Evidence;
+  /** The command. */
+  readonly command_id: string;
+  /** Who is to name the effects. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** Undo what an agent did: a whole run, or some of its mutations. */
+export interface UndoRun {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Mutations to undo, at most 200; empty for the whole run. */
+  readonly mutation_ids: readonly string[];
+  /** Why, in the person's words. */
   readonly reason: string;
 }
 

@@ -4,9 +4,9 @@ import type { BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, Budge
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { AnswerRefused, CancelMutation, CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AnswerRefused, CancelMutation, CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { ApproveStep, DecideForwardApproval, DenyStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, LegDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepResolved, StepUncertain, TriggerRedundant, TriggerRollback, UseForwardApproval } from './recoveries.js';
+import type { ApproveStep, CloseTask, DecideForwardApproval, DenyStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, LegDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepResolved, StepUncertain, StepWaits, TaskClosed, TasksOpened, TriggerRedundant, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -101,6 +101,8 @@ export const TOPICS = [
       "recourse.recoveries.ApproveStep",
       "recourse.recoveries.DenyStep",
       "recourse.recoveries.ResolveStep",
+      "recourse.recoveries.UndoRun",
+      "recourse.recoveries.CloseTask",
       "recourse.recoveries.RequestForwardApproval",
       "recourse.recoveries.DecideForwardApproval",
       "recourse.recoveries.UseForwardApproval",
@@ -249,6 +251,7 @@ export const TOPICS = [
       "recourse.mutations.SpreadOpened",
       "recourse.mutations.SpreadContinued",
       "recourse.mutations.SpreadClosed",
+      "recourse.mutations.UndoSpread",
       "recourse.mutations.HoldElapsed",
       "recourse.mutations.WorkerAsked",
       "recourse.mutations.WorkerAnswered",
@@ -292,6 +295,12 @@ export const TOPICS = [
       "recourse.recoveries.HaltsReviewed",
       "recourse.recoveries.StepBound",
       "recourse.recoveries.MutationAdvanced",
+      "recourse.recoveries.StepWaits",
+      "recourse.recoveries.UndoOpened",
+      "recourse.recoveries.UndoListed",
+      "recourse.recoveries.UndoEscalated",
+      "recourse.recoveries.TasksOpened",
+      "recourse.recoveries.TaskClosed",
       "recourse.recoveries.ForwardApprovalRequested",
       "recourse.recoveries.ForwardApprovalDecided",
       "recourse.recoveries.ForwardApprovalUsed",
@@ -397,6 +406,8 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'ApproveStep'; readonly body: ApproveStep }
   | { readonly type: 'DenyStep'; readonly body: DenyStep }
   | { readonly type: 'ResolveStep'; readonly body: ResolveStep }
+  | { readonly type: 'UndoRun'; readonly body: UndoRun }
+  | { readonly type: 'CloseTask'; readonly body: CloseTask }
   | { readonly type: 'RequestForwardApproval'; readonly body: RequestForwardApproval }
   | { readonly type: 'DecideForwardApproval'; readonly body: DecideForwardApproval }
   | { readonly type: 'UseForwardApproval'; readonly body: UseForwardApproval }
@@ -465,6 +476,7 @@ export type MutationsRecord =
   | { readonly type: 'SpreadOpened'; readonly body: SpreadOpened }
   | { readonly type: 'SpreadContinued'; readonly body: SpreadContinued }
   | { readonly type: 'SpreadClosed'; readonly body: SpreadClosed }
+  | { readonly type: 'UndoSpread'; readonly body: UndoSpread }
   | { readonly type: 'HoldElapsed'; readonly body: HoldElapsed }
   | { readonly type: 'WorkerAsked'; readonly body: WorkerAsked }
   | { readonly type: 'WorkerAnswered'; readonly body: WorkerAnswered }
@@ -494,6 +506,12 @@ export type RecoveriesRecord =
   | { readonly type: 'HaltsReviewed'; readonly body: HaltsReviewed }
   | { readonly type: 'StepBound'; readonly body: StepBound }
   | { readonly type: 'MutationAdvanced'; readonly body: MutationAdvanced }
+  | { readonly type: 'StepWaits'; readonly body: StepWaits }
+  | { readonly type: 'UndoOpened'; readonly body: UndoOpened }
+  | { readonly type: 'UndoListed'; readonly body: UndoListed }
+  | { readonly type: 'UndoEscalated'; readonly body: UndoEscalated }
+  | { readonly type: 'TasksOpened'; readonly body: TasksOpened }
+  | { readonly type: 'TaskClosed'; readonly body: TaskClosed }
   | { readonly type: 'ForwardApprovalRequested'; readonly body: ForwardApprovalRequested }
   | { readonly type: 'ForwardApprovalDecided'; readonly body: ForwardApprovalDecided }
   | { readonly type: 'ForwardApprovalUsed'; readonly body: ForwardApprovalUsed }

@@ -10,7 +10,7 @@ import type { ReservationRequest } from './budget.port.js';
 import type { GuardedCall, GuardOptions } from './guard.messages.js';
 
 /** The action a call makes; the same for every retry. */
-export function actionOf({ run: { release, ...run }, stepId, args, target, assumptionRefs, recovery }: GuardedCall, { contract, contractDigest }: Pick<GuardOptions, 'contract' | 'contractDigest'>): Action {
+export function actionOf({ run: { release, ...run }, stepId, args, target, assumptionRefs, derivedFrom = [], recovery }: GuardedCall, { contract, contractDigest }: Pick<GuardOptions, 'contract' | 'contractDigest'>): Action {
   const key = effectKey({ step: stepId, capability: contract.name, target, args });
   return {
     ...run,
@@ -22,6 +22,7 @@ export function actionOf({ run: { release, ...run }, stepId, args, target, assum
     idempotencyKey: recovery?.idempotencyKey ?? deriveId('fwd', run.tenant, run.runId, key),
     subjectRef: subjectOf(contract, args) ?? target,
     args,
+    derivedFrom,
     assumptionRefs: release === undefined ? assumptionRefs : [...assumptionRefs, releaseRef(release)],
   };
 }

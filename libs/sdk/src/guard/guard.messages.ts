@@ -1,10 +1,10 @@
 // What goes into a guard and what comes out of it.
-import type { Contract, EntryBody } from '@recourse/contract';
+import type { Contract, Directive, EntryBody, Playbook } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { ToolOutcome } from '@recourse/messages';
 import type { Clock } from '../clock.port.js';
 import type { Entries } from '../entries/entries.port.js';
-import type { Producer } from '../producer/producer.js';
+import type { Action, Producer } from '../producer/producer.js';
 import type { ReleaseTuple } from '../release.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import type { Approvals } from './approval.port.js';
@@ -23,6 +23,8 @@ export interface RunContext {
   /** Person on whose behalf the agent acts; null when unknown. */
   readonly initiator: string | null;
   readonly objective: string | null;
+  /** What becomes of the run's earlier effects when one of its steps fails for good; they are kept unless told. */
+  readonly onFailure?: 'keep' | 'compensate';
   /** What decided to act; every action of the run carries it. */
   readonly release?: ReleaseTuple;
 }
@@ -36,6 +38,10 @@ export interface GuardedCall {
   readonly target: string | null;
   /** What the decision to act relies on. */
   readonly assumptionRefs: readonly string[];
+  /** Commits of this or another run that the arguments are made from; those of its own run set the order of an undo. */
+  readonly derivedFrom?: Action['derivedFrom'];
+  /** Times the evidence of this call was refreshed before it; 0 unless told. */
+  readonly refreshes?: number;
   /** What the decision to act saw, for admission predicates: they read it as `gate`, beside what is known of the call itself. */
   readonly gate?: Json;
   /** State the run is in, for admission predicates: they read it as `state`. */
@@ -112,6 +118,8 @@ export interface GuardOptions {
   readonly standing?: Standing;
   /** Remembers begun calls across a crash of this process, also those the record has not heard of yet. */
   readonly claims?: ClaimStore;
+  /** What is done about each kind of error, and how many calls of one effect there may be; the playbook as it stands and 3 unless told. */
+  readonly playbook?: { readonly actions?: Playbook; readonly attemptsMax?: number };
   /** Hears what `observe` lets pass, and what could not be published. */
   readonly onTrouble?: (trouble: GuardTrouble) => void;
 }
@@ -139,7 +147,8 @@ export interface GuardTrouble {
 
 /** What an agent gets: ids, never handles or reversal arguments. */
 export type GuardedResult =
-  | { readonly kind: ToolOutcome; readonly mutation_refs: readonly string[]; readonly error_kind: ErrorKind | null }
+  /** `directive`: what to do about a call that failed; whoever called does it, and calls again or not. */
+  | { readonly kind: ToolOutcome; readonly mutation_refs: readonly string[]; readonly error_kind: ErrorKind | null; readonly directive?: Directive }
   /** The intent is told; the ledger lets the effect go after `hold_ms`, unless it is cancelled. */
   | { readonly kind: 'held'; readonly mutation_refs: readonly string[]; readonly error_kind: null; readonly hold_ms: number }
   /** Only rehearsed, as asked. */

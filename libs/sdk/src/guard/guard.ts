@@ -9,6 +9,8 @@
 //   G2. An error after the request may have left is `uncertain`, never `failed`.
 //   G3. A retry or replan of the same step with the same arguments has the same effect key and idempotency key.
 //   G4. With a record or claims to ask, a call that was begun is not made again before somebody found out how it ended.
+import { directiveFor, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from '@recourse/contract';
+import type { Directive } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Action, ActionOutcome } from '../producer/producer.js';
 import { actionOf, mutationOf } from './action.js';
@@ -43,17 +45,28 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
   const situation = { tool, call, action, options };
   if (options.mode === 'off') {
     const outcome = await perform(situation, null);
-    return { answer: { kind: outcome.outcome, mutation_refs: [], error_kind: outcome.errorKind }, value: outcome.result };
+    return { answer: { kind: outcome.outcome, mutation_refs: [], error_kind: outcome.errorKind, ...directed(situation, outcome, 1) }, value: outcome.result };
   }
   const ready = await prepare(situation);
   if ('stop' in ready) return { answer: ready.stop, value: null };
   const taken = await claim(situation, ready);
   if (taken !== null) return { answer: taken.stop, value: null };
   const outcome = await perform(situation, ready.priorValue);
-  await tell(action, outcome, options);
+  const followed = directed(situation, outcome, ready.attempt);
+  await tell(action, { ...outcome, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] }, options);
   if (outcome.outcome === 'failed') await giveBack(action, options);
-  return { answer: { kind: outcome.outcome, mutation_refs: [mutationOf(action)], error_kind: outcome.errorKind }, value: outcome.result };
+  return { answer: { kind: outcome.outcome, mutation_refs: [mutationOf(action)], error_kind: outcome.errorKind, ...followed }, value: outcome.result };
 }
+
+/** What the playbook says of a call that failed; null for one that did not. */
+function directed({ call, options }: Situation, { outcome, errorKind }: Performed, attempt: number): { readonly directive: Directive } | null {
+  if (errorKind === null) return null;
+  const { actions = PLAYBOOK, attemptsMax = ATTEMPTS_MAX } = options.playbook ?? {};
+  return { directive: directiveFor({ kind: errorKind, effect: outcome === 'failed' ? 'none' : 'unknown', attempt, attemptsMax, refreshes: call.refreshes ?? 0 }, actions) };
+}
+
+/** Calls of one effect, unless told. */
+const ATTEMPTS_MAX = 3;
 
 /** Makes durable, last before the call, that it is made. */
 async function claim({ action, options }: Situation, { attempt }: Ready): Promise<Stop | null> {

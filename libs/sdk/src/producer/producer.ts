@@ -6,7 +6,7 @@ import { markedPayload } from '../context/classification.decisions.js';
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
-import type { AssumptionInvalidated, Codecs, Payload, SourceKind, ToolExecuted, ToolOutcome, ToolPlanned } from '@recourse/messages';
+import type { AssumptionInvalidated, Codecs, OutcomeKind, Payload, SourceKind, ToolExecuted, ToolOutcome, ToolPlanned } from '@recourse/messages';
 
 /** Wire on which intents and executions are told. */
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
@@ -32,6 +32,10 @@ export interface Action {
   /** Validated arguments. */
   readonly args: Json;
   readonly assumptionRefs: readonly string[];
+  /** Commits this one is made from; those of its own run set the order of an undo. None unless told. */
+  readonly derivedFrom?: readonly { readonly runId: string; readonly mutationId: string }[];
+  /** What becomes of the run's earlier effects when this one fails for good; they are kept unless told. */
+  readonly onFailure?: 'keep' | 'compensate';
 }
 
 /** What was done before the call, and who makes it. */
@@ -53,6 +57,8 @@ export interface ActionOutcome {
   readonly priorValue: Json | null;
   readonly externalTransactionRef: string | null;
   readonly errorKind: string | null;
+  /** What the caller does about a failure; null or absent when there is none, or nothing is decided. */
+  readonly handledAs?: OutcomeKind | null;
   readonly committedAt: number;
 }
 
@@ -121,7 +127,7 @@ export function plannedBody(source: string, action: Action, plannedAt: number, {
 }
 
 /** Body of a ToolExecuted. */
-export function executedBody(source: string, action: Action, { outcome, result, priorValue, externalTransactionRef, errorKind, committedAt }: ActionOutcome): ToolExecuted {
+export function executedBody(source: string, action: Action, { outcome, result, priorValue, externalTransactionRef, errorKind, handledAs = null, committedAt }: ActionOutcome): ToolExecuted {
   return {
     ...actionBody(source, outcome, action),
     outcome,
@@ -129,6 +135,7 @@ export function executedBody(source: string, action: Action, { outcome, result, 
     prior_value: payloadOrNull(priorValue),
     external_transaction_ref: externalTransactionRef,
     error_kind: errorKind,
+    handled_as: handledAs,
     committed_at: committedAt,
   };
 }
@@ -150,6 +157,8 @@ function actionBody(source: string, told: string, action: Action): Omit<ToolPlan
     subject_ref: action.subjectRef,
     args: markedPayload(action.args),
     assumption_refs: action.assumptionRefs,
+    derived_from: (action.derivedFrom ?? []).map(({ runId, mutationId }) => ({ run_id: runId, commit_id: mutationId })),
+    on_failure: action.onFailure ?? 'keep',
   };
 }
 

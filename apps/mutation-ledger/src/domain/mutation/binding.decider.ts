@@ -91,6 +91,8 @@ function executionOf(event: ToolPlanned | ToolExecuted, contract: Contract | nul
     prior_value: outcome.prior_value,
     rehearsal: outcome.rehearsal,
     staged_ref: outcome.staged_ref,
+    derived_from: event.derived_from,
+    on_failure: event.on_failure,
   };
 }
 

@@ -125,9 +125,9 @@ export function decideRollback(event: Body<RollbackOpened>, mutation: Mutation |
 /** Marks a commit rolled back, with all that recovery needs; null when it is marked. */
 export function rollBack(mutation: RecordedMutation, trigger: Trigger): MutationFact | null {
   if (mutation.rollback_id !== null) return null;
-  const { mutation_id, tenant, run_id, execution, execution_state, recoverability, reason, terms, ref, recorded_hash } = mutation;
+  const { mutation_id, tenant, run_id, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq } = mutation;
   const { rollback_id, evidence } = trigger;
-  return { type: 'CommitRolledBack', body: { mutation_id, tenant, run_id, rollback_id, evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash } };
+  return { type: 'CommitRolledBack', body: { mutation_id, tenant, run_id, rollback_id, evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq: recorded_seq ?? 0 } };
 }
 
 /** Moves a mutation as its recovery goes; null when that changes nothing. */

@@ -2,7 +2,7 @@
 import type {
   AnswerRefused, AskVerdict, AssumptionStated, CancelMutation, CommitContradicted, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
   HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackOpened, SpreadClosed, SpreadContinued,
-  SpreadOpened, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, WindowClosing, WorkerAnswered, WorkerAsked,
+  SpreadOpened, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, UndoOpened, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked,
 } from '@recourse/messages';
 
 /** A record's fields as a decision states them; the loop adds its place in the chain. */
@@ -21,6 +21,7 @@ export type MutationEvent =
   | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
   | { readonly type: 'AssumptionStated'; readonly body: Body<AssumptionStated> }
   | { readonly type: 'RollbackOpened'; readonly body: Body<RollbackOpened> }
+  | { readonly type: 'UndoOpened'; readonly body: Body<UndoOpened> }
   | { readonly type: 'LegReported'; readonly body: LegReported }
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
   | RecoveryEvent;
@@ -37,6 +38,7 @@ export type MutationFact =
   | { readonly type: 'SpreadOpened'; readonly body: Body<SpreadOpened> }
   | { readonly type: 'SpreadContinued'; readonly body: Body<SpreadContinued> }
   | { readonly type: 'SpreadClosed'; readonly body: Body<SpreadClosed> }
+  | { readonly type: 'UndoSpread'; readonly body: Body<UndoSpread> }
   | { readonly type: 'HoldElapsed'; readonly body: Body<HoldElapsed> }
   | { readonly type: 'WorkerAsked'; readonly body: Body<WorkerAsked> }
   | { readonly type: 'WorkerAnswered'; readonly body: Body<WorkerAnswered> }
@@ -155,12 +157,26 @@ export type Binding = {
   readonly position: number;
   /** The effect is still held: what contradicts the ref cancels it. */
   readonly is_held?: true;
+  /** Place of the commit's record in this log: what was executed later is contradicted first. */
+  readonly recorded_seq?: number;
   /** The ref is an event that closes the window of the reversal, nothing that the commit relies on. */
   readonly closes?: true;
 };
 
 /** A rollback of a commit that is not recorded yet. */
 export type Trigger = { readonly mutation_id: string; readonly tenant: string; readonly run_id: string; readonly rollback_id: string; readonly evidence: Evidence };
+
+/** A run whose effects are taken back, in parts where there are more than one decision may hold. */
+export type Undo = {
+  readonly undo_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  /** Mutations asked for; empty for the whole run. */
+  readonly asked_ids: readonly string[];
+  readonly evidence: Evidence;
+  /** What was executed before this place is left; null before the first part. */
+  readonly below_seq: number | null;
+};
 
 /** What an id of the orchestrator's is about. */
 export type Named = {

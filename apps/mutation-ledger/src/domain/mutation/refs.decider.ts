@@ -5,6 +5,7 @@
 //   R2. Scopes are apart: an invalidation for all stands for a run whatever the run's own statements say, so that both orders
 //       of arrival end alike.
 //   R3. No decision holds more effects than the bound; the rest is a spread, and the spreads of one ref go in order of seq.
+//   R4. What was executed later is contradicted first, so that its recovery begins first.
 import { deriveId } from '@recourse/kernel';
 import type { AssumptionStated, Evidence, JudgedRef } from '@recourse/messages';
 import { verdictScope } from '../scope.js';
@@ -92,7 +93,7 @@ export function continueSpread(spreads: readonly Spread[], bindings: readonly Bi
 function reachedBy({ position, scope_run_id }: Pick<Spread, 'position' | 'scope_run_id'>, bindings: readonly Binding[]): readonly Binding[] {
   return bindings
     .filter((binding) => binding.closes !== true && position > binding.position && (scope_run_id === null || scope_run_id === binding.run_id))
-    .sort((a, b) => (a.mutation_id < b.mutation_id ? -1 : 1));
+    .sort((a, b) => (b.recorded_seq ?? 0) - (a.recorded_seq ?? 0) || (a.mutation_id < b.mutation_id ? -1 : 1));
 }
 
 function contradicted({ mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>, evidence: Evidence): MutationFact {

@@ -106,6 +106,17 @@ export function handleOf(terms: ContractTerms | null, ref: MutationRef): Handle 
 }
 
 /**
+ * The one guard of both paths: of a step that failed while its run went on, and of one that turned out wrong later.
+ *
+ * Shape:  without a bound pointer inside its window a call is not reversed, whoever asks (D29).
+ * Source: requirements D20, D29.
+ */
+export function reversalToken({ window, handle, recoverability }: Pick<RecoveryFacts, 'window' | 'handle' | 'recoverability'>): 'valid' | 'refused' {
+  const isBound = handle === 'bound' || handle === 'step_pending';
+  return isBound && window === 'open' && recoverability !== 'reversal_expired' ? 'valid' : 'refused';
+}
+
+/**
  * Counts the distinct people who must approve.
  *
  * Shape:  0 only for an automatic mode of ordinary impact; two when nobody answers for the action (DESIGN 3.5).

@@ -63,9 +63,11 @@ export function triggerOfCommand(command: TriggerRollback): Trigger {
   return { tenant: envelope.tenant, runId: command.run_id, mutationId: command.mutation_id, evidence, commandId: envelope.command_id };
 }
 
+/** Ids a row can hold. */
+export function isUsableId(id: string): boolean { return id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= ID_BYTES_MAX; }
+
 /** Refuses ids no row could hold: what the database could refuse is refused before it is decided (L7). */
 export function triggerRefusal(command: TriggerRollback): Refusal | null {
-  const ids = [command.envelope.tenant, command.run_id, command.mutation_id];
-  const isUsable = ids.every((id) => id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= ID_BYTES_MAX);
+  const isUsable = [command.envelope.tenant, command.run_id, command.mutation_id].every(isUsableId);
   return isUsable ? null : { httpStatus: 422, code: 'COMMAND_INVALID', message: `Tenant, run and mutation must be 1 to ${String(ID_BYTES_MAX)} bytes without NUL.` };
 }

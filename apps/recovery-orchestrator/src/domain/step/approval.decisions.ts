@@ -9,6 +9,7 @@ const REFUSED_IN = {
   held:              'STEP_WRONG_PHASE',
   awaiting_approval: null,
   approved:          'APPROVAL_USED',
+  waiting:           'STEP_WRONG_PHASE',
   halted:            'STEP_WRONG_PHASE',
   dispatched:        'APPROVAL_USED',
   uncertain:         'APPROVAL_USED',
@@ -28,6 +29,7 @@ export const ROLES_OF = {
   ApproveStep: ['approver'],
   DenyStep: ['approver'],
   ResolveStep: ['approver', 'administrator'],
+  UndoRun: ['requester', 'reporter', 'approver', 'administrator'],
   DecideForwardApproval: ['approver'],
 } as const satisfies Record<string, readonly string[]>;
 

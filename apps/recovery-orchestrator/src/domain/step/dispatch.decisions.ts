@@ -5,8 +5,8 @@
 //   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
 import { deriveId } from '@recourse/kernel';
 import type { ContractTerms, RecoveryCall } from '@recourse/messages';
-import { approvalState, decideRecovery, handleOf, impactOf } from '../decision/recovery.decisions.js';
-import type { RecoveryDecision } from '../decision/recovery.decisions.js';
+import { approvalState, decideRecovery, handleOf, impactOf, reversalToken } from '../decision/recovery.decisions.js';
+import type { RecoveryDecision, RecoveryFacts } from '../decision/recovery.decisions.js';
 import { backoffMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decisions.js';
 import type { Lease } from '../lease/lease.decisions.js';
 import { OWNER_OF_MANUAL } from '../policy.messages.js';
@@ -28,12 +28,16 @@ export function dispatchOrEscalate(step: StepDoc, now: number, policy: RecoveryP
 
 /** Gives a step to a person. */
 export function escalated(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): Fact {
-  return fact('StepEscalated', { ...identityOf(step), reason, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs });
+  return fact('StepEscalated', { ...identityOf(step), reason, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs, outcome_kind: 'escalated' });
 }
 
 /** Re-evaluates the decision table with the facts of now. */
 export function reevaluated(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryDecision {
-  return decideRecovery({
+  return decideRecovery(factsOf(step, now, policy));
+}
+
+function factsOf(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryFacts {
+  return {
     execution: 'succeeded',
     recoverability: 'reversal_available',
     window: windowOf(step.ref, step.terms, now, policy.marginMs),
@@ -41,7 +45,7 @@ export function reevaluated(step: StepDoc, now: number, policy: RecoveryPolicy):
     mode: step.terms?.recovery_approval_mode ?? 'human',
     impact: impactOf(step.terms),
     approval: approvalState(step.approvals.length, step.required_approvals),
-  });
+  };
 }
 
 /** When a step whose attempt did not settle goes on. A copy that may still act is waited for; milliseconds. */
@@ -69,7 +73,7 @@ function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAt
   const attempt = step.attempt + 1;
   if (attempt > 1 && terms.key_lifetime_ms === null) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
   const again = reevaluated(step, now, policy);
-  if (again.decision !== 'compensate_now') return { kind: 'person', reason: again.reason === 'REVERSAL_EXPIRED' ? 'REVERSAL_EXPIRED' : 'POLICY_CHANGED' };
+  if (again.decision !== 'compensate_now' || reversalToken(factsOf(step, now, policy)) === 'refused') return { kind: 'person', reason: again.reason === 'REVERSAL_EXPIRED' ? 'REVERSAL_EXPIRED' : 'POLICY_CHANGED' };
   const firstAt = step.first_dispatched_at ?? now;
   const bounds = { windowEndsAt, firstDispatchedAt: firstAt, keyLifetimeMs: terms.key_lifetime_ms, callTimeoutMs: terms.call_timeout_ms, now };
   const lease = grantLease(bounds, policy);
@@ -92,5 +96,6 @@ function dispatched(step: StepDoc, next: NextAttempt & { kind: 'leg' }, policy: 
     terms: next.terms,
     ref: step.ref,
     first_dispatched_at: next.firstAt,
+    outstanding: [],
   });
 }

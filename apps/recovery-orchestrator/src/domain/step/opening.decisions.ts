@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Contract } from '@recourse/contract';
 import type { CommitRolledBack, ContractTerms, MutationRef, RecoveryCall } from '@recourse/messages';
-import { decideRecovery, handleOf, impactOf, requiredApprovals } from '../decision/recovery.decisions.js';
+import { decideRecovery, handleOf, impactOf, requiredApprovals, reversalToken } from '../decision/recovery.decisions.js';
 import type { Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
 import { dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
@@ -41,7 +41,7 @@ export function advanceStep(marked: Marked, now: number, policy: RecoveryPolicy,
 /** What `StepDecided` and `StepBound` say of a call. */
 interface DecidedCall {
   readonly chosen: RecoveryDecision;
-  readonly bound: Pick<FactBodies['StepDecided'], 'call' | 'action_digest' | 'required_approvals' | 'answerable_to'>;
+  readonly bound: Pick<FactBodies['StepDecided'], 'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'>;
 }
 
 /** What the table and the call are made of. */
@@ -58,7 +58,8 @@ export function decideOn(marked: Undecided, handle: Handle, now: number, policy:
   const chosen = decideRecovery({ execution: marked.execution_state, recoverability: marked.recoverability, window, handle, mode, impact, approval: 'none' });
   const call = terms === null || handle !== 'bound' ? null : callOf(marked, terms, required);
   const digest = call === null || terms === null ? null : actionDigest({ tenant: marked.tenant, call, terms, ref });
-  return { chosen, bound: { call, action_digest: digest, required_approvals: required, answerable_to: answerableTo } };
+  const isRefused = chosen.decision === 'manual_review' && reversalToken({ window, handle, recoverability: marked.recoverability }) === 'refused';
+  return { chosen, bound: { call, action_digest: digest, required_approvals: required, answerable_to: answerableTo, outcome_kind: isRefused ? 'reversal_refused' : null } };
 }
 
 /** The handle, with arguments from earlier compensations where the contract takes some from there. */
@@ -103,7 +104,7 @@ export function actionDigest(action: Action): Buffer {
   return createHash('sha256').update(canonicalJson(covered)).digest();
 }
 
-type OpenedBody = Omit<FactBodies['StepDecided'], 'call' | 'action_digest' | 'required_approvals' | 'answerable_to'>;
+type OpenedBody = Omit<FactBodies['StepDecided'], 'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'>;
 
 function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: RecoveryPolicy): OpenedBody {
   const isForPeople = chosen.decision === 'request_approval';
@@ -121,6 +122,7 @@ function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: R
     ref: marked.ref,
     evidence: marked.evidence,
     reverses_record_hash: marked.recorded_hash,
+    executed_seq: marked.recorded_seq,
     owner: isForPeople ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
     deadline_at: deadlineOf(marked, chosen, now, policy),
   };

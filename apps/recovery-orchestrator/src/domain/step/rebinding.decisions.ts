@@ -1,10 +1,11 @@
-// Goes on with the steps whose arguments waited for a compensation that has come to rest.
+// Goes on with the steps that waited for one that has come to rest: for its result, or for their turn.
 //
 // Boundary: pure; a decision is whole, so what a step that came to rest makes possible or impossible is in it.
 import type { Contract } from '@recourse/contract';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import { bindFromSteps } from './binding.decisions.js';
 import { escalated } from './dispatch.decisions.js';
+import { orderOf } from './order.decisions.js';
 import { goOn } from './halt.decisions.js';
 import type { Going } from './halt.decisions.js';
 import { deadlineOf, decideOn } from './opening.decisions.js';
@@ -14,7 +15,6 @@ import type { Fact, StepDoc } from './step.messages.js';
 import { isAtRest } from './step.transitions.js';
 
 interface Waking extends Going {
-  readonly steps: readonly StepDoc[];
   readonly contractOf: (digest: Buffer) => Contract | null;
 }
 
@@ -26,8 +26,10 @@ export function rebound(rested: StepDoc, context: Waking): Woken {
   let woken: Woken = { steps: replaced(context.steps, rested), facts: [] };
   for (let rests = 1; rests > 0;) {
     rests = 0;
-    for (const waiting of woken.steps.filter((step) => isWaiting(step) && step.recovery_id === rested.recovery_id)) {
-      const facts = wakened(waiting, { ...context, steps: woken.steps });
+    if (woken.facts.length >= WAKES_MAX) break;
+    for (const waiting of woken.steps.filter((step) => (isWaiting(step) || step.phase === 'waiting') && step.recovery_id === rested.recovery_id)) {
+      const now = { ...context, steps: woken.steps };
+      const facts = waiting.phase === 'waiting' ? turnOf(waiting, now) : wakened(waiting, now);
       const after = facts.reduce((step, next) => folded(step, next, context.now), waiting);
       woken = { steps: replaced(woken.steps, after), facts: [...woken.facts, ...facts] };
       if (isAtRest(after.phase)) rests += 1;
@@ -39,6 +41,16 @@ export function rebound(rested: StepDoc, context: Waking): Woken {
 /** Steps with one put in the place of its older self. */
 export function replaced(steps: readonly StepDoc[], step: StepDoc): readonly StepDoc[] {
   return steps.some((one) => one.step_id === step.step_id) ? steps.map((one) => (one.step_id === step.step_id ? step : one)) : [...steps, step];
+}
+
+/** Most records of one waking: a decision stays whole and bounded (L4), and whoever is left goes at its own deadline. */
+const WAKES_MAX = 150;
+
+/** What a step does whose turn may have come; nothing while it waits for the same ones. */
+function turnOf(waiting: StepDoc, context: Waking): readonly Fact[] {
+  const order = orderOf(waiting, context.steps);
+  if (order.kind === 'wait' && order.reason === waiting.reason && order.steps.join() === waiting.outstanding.join()) return [];
+  return order.kind === 'wait' && order.reason === 'ORDER' && waiting.reason === 'ORDER' ? [] : [goOn(waiting, context)];
 }
 
 function isWaiting(step: StepDoc): boolean { return step.phase === 'held' && step.reason === 'STEP_RESULT_PENDING'; }

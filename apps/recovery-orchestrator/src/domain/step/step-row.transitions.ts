@@ -6,7 +6,7 @@ import type { Fact, FactBodies, FactType, LastOutcome, LegDoc, StepDoc, StepEven
 import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
 
 /** Records that open or move a step. */
-export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'StepResolved', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepBound', 'MutationAdvanced'] as const;
+export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'StepResolved', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepWaits', 'StepBound', 'MutationAdvanced'] as const;
 export type StepRecordType = (typeof STEP_RECORDS)[number];
 
 export function isStepRecord(type: string): type is StepRecordType {
@@ -38,6 +38,7 @@ export function stepAfter(step: StepDoc | undefined, type: StepRecordType, body:
     case 'StepUncertain':       return silentAfter(step, bodyOf(type, body), at);
     case 'StepEscalated':       return escalatedBy(step, bodyOf(type, body), at);
     case 'StepHalted':          return haltedBy(step, bodyOf(type, body), at);
+    case 'StepWaits':           return waitsAfter(step, bodyOf(type, body), at);
     case 'StepBound':           return boundBy(step, bodyOf(type, body), at);
     case 'MutationAdvanced':    return advancedBy(step, bodyOf(type, body), at);
   }
@@ -56,6 +57,7 @@ function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
     attempt: 0,
     first_dispatched_at: null,
     legs: [],
+    outstanding: [],
     last: null,
     denied_by: null,
     resolved: null,
@@ -82,7 +84,7 @@ function dispatchedBy(step: StepDoc, body: FactBodies['LegDispatched'], at: numb
   const leg: LegDoc = {
     leg_id: body.leg_id, attempt: body.attempt, lease_id: body.lease_id, not_after: body.not_after, answer_by: body.answer_by, answered: null,
   };
-  const sent = { ...step, attempt: body.attempt, first_dispatched_at: body.first_dispatched_at, legs: [...step.legs, leg] };
+  const sent = { ...step, outstanding: body.outstanding, attempt: body.attempt, first_dispatched_at: body.first_dispatched_at, legs: [...step.legs, leg] };
   return moved({ ...sent, owner: ownerOfLeg(body.adapter), deadline_at: body.answer_by, due_at: body.answer_by }, 'Dispatched', at);
 }
 
@@ -90,7 +92,7 @@ function settledBy(step: StepDoc, body: FactBodies['StepOutcomeRecorded'], at: n
   const legs = step.legs.map((leg) => (leg.leg_id === body.leg_id ? { ...leg, answered: body.reported } : leg));
   const { attempt, reported, outcome, reason, observations } = body;
   const last: LastOutcome = { attempt, reported, outcome, reason, observations, at };
-  const next = { ...step, legs, last, deadline_at: body.retry_at ?? step.deadline_at, due_at: body.retry_at };
+  const next = { ...step, legs, last, outcome_kind: body.outcome_kind ?? step.outcome_kind, deadline_at: body.retry_at ?? step.deadline_at, due_at: body.retry_at };
   return moved(outcome === 'compensated' ? { ...next, reason } : next, EVENT_OF_VERDICT[outcome], at);
 }
 
@@ -101,13 +103,20 @@ function silentAfter(step: StepDoc, body: FactBodies['StepUncertain'], at: numbe
 
 /** A manual item keeps deadline and owner: it waits for a person, in the open (P12). */
 function escalatedBy(step: StepDoc, body: FactBodies['StepEscalated'], at: number): StepDoc {
-  const given = moved({ ...step, reason: body.reason, owner: body.owner }, 'Escalated', at);
+  const kind = step.outcome_kind === 'reversal_refused' ? step.outcome_kind : body.outcome_kind;
+  const given = moved({ ...step, reason: body.reason, owner: body.owner, outcome_kind: kind }, 'Escalated', at);
   return { ...given, deadline_at: body.deadline_at };
 }
 
 /** A halted item keeps its reason in the open, with deadline and owner (P12). */
 function haltedBy(step: StepDoc, body: FactBodies['StepHalted'], at: number): StepDoc {
   return { ...moved({ ...step, reason: body.reason, owner: body.owner }, 'Halted', at), deadline_at: body.deadline_at, due_at: body.deadline_at };
+}
+
+/** It stands in a list, and says whom it waits for (P12). */
+function waitsAfter(step: StepDoc, body: FactBodies['StepWaits'], at: number): StepDoc {
+  const { reason, outstanding, owner, deadline_at } = body;
+  return { ...moved({ ...step, reason, outstanding, owner }, 'Waited', at), deadline_at, due_at: deadline_at };
 }
 
 function boundBy(step: StepDoc, body: FactBodies['StepBound'], at: number): StepDoc {
@@ -119,9 +128,9 @@ function boundBy(step: StepDoc, body: FactBodies['StepBound'], at: number): Step
 
 /** A person who has the step keeps reason, owner and deadline; the facts are those of now. */
 function advancedBy(step: StepDoc, body: FactBodies['MutationAdvanced'], at: number): StepDoc {
-  const { execution, terms, ref, reverses_record_hash, call, action_digest, required_approvals, answerable_to, decision, reason, owner, deadline_at } = body;
+  const { execution, terms, ref, reverses_record_hash, call, action_digest, required_approvals, answerable_to, decision, reason, owner, deadline_at, executed_seq, outcome_kind } = body;
   const event = advanceOf(step.phase, reason as DecisionReason); // as in openedBy
-  const facts = { ...step, execution, terms, ref, reverses_record_hash, call, action_digest, required_approvals, answerable_to };
+  const facts = { ...step, execution, terms, ref, reverses_record_hash, call, action_digest, required_approvals, answerable_to, executed_seq, outcome_kind: outcome_kind ?? step.outcome_kind };
   return event === 'AdvancedWithPerson' ? moved(facts, event, at) : moved({ ...facts, decision, reason, owner, deadline_at, due_at: deadline_at }, event, at);
 }
 

@@ -5,7 +5,7 @@
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
 //   T3. Whatever is not at rest has a timer.
 import { assertNever, deriveId } from '@recourse/kernel';
-import type { ApproveStep, DenyStep, LegReported, ResolveStep, StepDecision, StepReport } from '@recourse/messages';
+import type { ApproveStep, CloseTask, DenyStep, LegReported, ResolveStep, StepDecision, StepReport } from '@recourse/messages';
 import type { Contract } from '@recourse/contract';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -18,15 +18,14 @@ import type { Judgement } from './judgement.decisions.js';
 import { advanceStep, openStep } from './opening.decisions.js';
 import type { Marked } from './opening.decisions.js';
 import { rebound, replaced } from './rebinding.decisions.js';
+import { closeTask, taskRefusal, tasksFor } from '../task/task.decider.js';
 import { isStepRecord, stepAfter } from './step-row.transitions.js';
 import { fact, identityOf } from './step.messages.js';
-import type { Fact, LegDoc, Refusal, ReportRefusal, StepDoc } from './step.messages.js';
+import type { Fact, LegDoc, Refusal, ReportRefusal, StepDoc, StepPhase, TaskDoc } from './step.messages.js';
 import { isAtRest, isSettled } from './step.transitions.js';
 
 /** What every decision about a step needs beside the step. */
 export interface StepContext extends Going {
-  /** All steps of the run. */
-  readonly steps: readonly StepDoc[];
   /** The contract with a digest; null when nobody knows it. */
   readonly contractOf: (digest: Buffer) => Contract | null;
 }
@@ -65,7 +64,11 @@ function carriedOut(draft: Draft, { decision, reason }: { readonly decision: Ste
   const { now, policy } = context;
   switch (decision) {
     case 'compensate_now':   return concluded(followed(draft, goOn(draft.step, context), now), context);
-    case 'manual_review':    return concluded(followed(draft, escalated(draft.step, reason, now, policy), now), context);
+    case 'manual_review': {
+      const given = followed(draft, escalated(draft.step, reason, now, policy), now);
+      const work = tasksFor(given.step, reason, now, policy);
+      return concluded(work === null ? given : followed(given, work, now), context);
+    }
     case 'request_approval':
     case 'reconcile_first':
     case 'retry_forward':    return concluded(draft, context);
@@ -100,11 +103,22 @@ export function deny(step: StepDoc, command: DenyStep, context: StepContext): re
 }
 
 /** Takes a person's word that an item was closed by hand. Nothing becomes compensated by it: that needs an observation (A65). */
-export function resolve(step: StepDoc, command: ResolveStep): readonly Fact[] | Refusal {
+export function resolve(step: StepDoc, command: ResolveStep, context: StepContext): readonly Fact[] | Refusal {
   const refusal = resolutionRefusal(step, command);
   if (refusal !== null) return refusal;
   const { resolution, evidence, reason, envelope } = command;
-  return [fact('StepResolved', { ...identityOf(step), resolution, evidence, by: envelope.principal, reason, command_id: envelope.command_id })];
+  const resolved = fact('StepResolved', { ...identityOf(step), resolution, evidence, by: envelope.principal, reason, command_id: envelope.command_id });
+  return wakened(followed({ step, facts: [] }, resolved, context.now), context);
+}
+
+/** Ends a task of people; whoever waited for its step goes on. */
+export function endTask(task: TaskDoc, command: CloseTask, context: StepContext): readonly Fact[] | Refusal {
+  const refusal = taskRefusal(task, command);
+  if (refusal !== null) return refusal;
+  const step = context.steps.find((one) => one.step_id === task.step_id);
+  const facts = closeTask(task, step, command);
+  if (step === undefined) return facts;
+  return wakened(facts.reduce<Draft>((draft, next) => followed(draft, next, context.now), { step, facts: [] }), context);
 }
 
 /** Takes a worker's report. */
@@ -132,9 +146,12 @@ export function resume(step: StepDoc, context: StepContext): readonly Fact[] {
 
 /** The window of a mutation closed: who still waits for a person or for the forward action is told now. */
 export function closeWindow(step: StepDoc, context: StepContext): readonly Fact[] {
-  if (step.phase !== 'awaiting_approval' && step.phase !== 'held' && step.phase !== 'halted') return [];
+  if (!WAITS_FOR_OTHERS.includes(step.phase)) return [];
   return concluded(followed({ step, facts: [] }, escalated(step, 'REVERSAL_EXPIRED', context.now, context.policy), context.now), context);
 }
+
+/** Phases in which nothing is under way that the window's end would have to be told to. */
+const WAITS_FOR_OTHERS: readonly StepPhase[] = ['awaiting_approval', 'held', 'waiting', 'halted'];
 
 function atDeadline(step: StepDoc, context: StepContext): Fact | null {
   const { now, policy } = context;
@@ -144,6 +161,7 @@ function atDeadline(step: StepDoc, context: StepContext): Fact | null {
     case 'awaiting_approval': return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
     case 'dispatched':        return silent(step, now, policy);
     case 'approved':
+    case 'waiting':
     case 'uncertain':
     case 'retrying':          return goOn(step, context);
     case 'compensated':
@@ -180,6 +198,7 @@ function settle(step: StepDoc, leg: LegDoc, judgement: Judgement, context: StepC
   const { now, policy } = context;
   const isOver = judgement.outcome === 'compensated';
   const isCopyFeared = judgement.outcome === 'uncertain';
+  const isForPerson = judgement.outcome === 'stale' || (!isOver && !isCopyFeared && isExhausted(step));
   const outcome = fact('StepOutcomeRecorded', {
     ...identityOf(step),
     leg_id: leg.leg_id,
@@ -190,9 +209,9 @@ function settle(step: StepDoc, leg: LegDoc, judgement: Judgement, context: StepC
     reverses_mutation_ref: step.mutation_id,
     reverses_record_hash: step.reverses_record_hash,
     retry_at: isOver ? null : retryAt(step, now, policy, isCopyFeared),
+    outcome_kind: isOver ? 'reversed' : isForPerson ? null : 'retry_scheduled',
   });
   const draft = followed({ step, facts: [] }, outcome, now);
-  const isForPerson = judgement.outcome === 'stale' || (!isOver && !isCopyFeared && isExhausted(step));
   if (!isForPerson) return concluded(draft, context);
   return concluded(followed(draft, escalated(draft.step, reasonAfterLast(draft.step), now, policy), now), context);
 }
@@ -206,9 +225,16 @@ function followed(draft: Draft, next: Fact, now: number): Draft {
   return { step, facts: [...draft.facts, next] };
 }
 
+/** Goes on with the steps that waited for what a person has closed; a recovery that was closed stays so. */
+function wakened(draft: Draft, context: StepContext): readonly Fact[] {
+  const { recovery_id: recoveryId } = draft.step;
+  const isOpen = context.steps.some((one) => one.recovery_id === recoveryId && !isAtRest(one.phase));
+  return isOpen ? concluded(draft, context) : draft.facts;
+}
+
 /** Goes on with the steps that waited for this one, then adds the close of the recovery when none is open any more. */
 function concluded(draft: Draft, context: StepContext): readonly Fact[] {
-  const woken = isAtRest(draft.step.phase) ? rebound(draft.step, context) : { steps: replaced(context.steps, draft.step), facts: [] };
+  const woken = isAtRest(draft.step.phase) ? rebound(draft.step, { ...context, steps: replaced(context.steps, draft.step) }) : { steps: replaced(context.steps, draft.step), facts: [] };
   const { recovery_id, rollback_id, tenant, run_id } = draft.step;
   const all = woken.steps.filter((one) => one.recovery_id === recovery_id);
   const facts = [...draft.facts, ...woken.facts];

@@ -1,25 +1,27 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
-  ContractTerms, Evidence, Execution, HaltsReviewed, LegDispatched, MutationAdvanced, MutationRef, Observation, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
-  Resolution, StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepResolved, StepUncertain, StepVerdict, TriggerRedundant,
+  ContractTerms, Evidence, Execution, HaltsReviewed, LegDispatched, MutationAdvanced, MutationRef, Observation, OutcomeKind, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
+  Resolution, StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepResolved, StepUncertain, StepVerdict, StepWaits,
+  TaskClosed, TaskKind, TasksOpened, TriggerRedundant, UndoEscalated, UndoListed, UndoOpened,
 } from '@recourse/messages';
 import type { RollbackPhase } from '../rollback/rollback.transitions.js';
+import type { UndoPhase } from '../undo/undo.transitions.js';
 
 export const STEP_PHASES = [
-  'held', 'awaiting_approval', 'approved', 'halted', 'dispatched', 'uncertain', 'retrying', 'compensated', 'not_needed', 'manual', 'denied', 'resolved',
+  'held', 'awaiting_approval', 'approved', 'waiting', 'halted', 'dispatched', 'uncertain', 'retrying', 'compensated', 'not_needed', 'manual', 'denied', 'resolved',
 ] as const;
 export type StepPhase = (typeof STEP_PHASES)[number];
 
 /** What can happen to a step once it is decided; several come from one record type, told apart by its fields. */
 export const STEP_EVENTS = [
-  'ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo',
+  'ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Waited', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo',
   'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson', 'Resolved',
 ] as const;
 export type StepEvent = (typeof STEP_EVENTS)[number];
 
 export const ESCALATION_REASONS = [
   'REVERSAL_EXPIRED', 'KEY_LIFETIME_OVER', 'APPROVAL_TIMEOUT', 'FORWARD_UNRESOLVED', 'VERIFICATION_FAILED', 'RESOURCE_CHANGED', 'COMPENSATION_FAILED',
-  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED', 'HALTED_TOO_LONG', 'STEP_RESULT_MISSING',
+  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED', 'HALTED_TOO_LONG', 'STEP_RESULT_MISSING', 'BLOCKED_BY_STEP', 'UNDO_NOT_LISTED',
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 
@@ -80,6 +82,12 @@ export type StepDoc = {
   readonly attempt: number;
   readonly first_dispatched_at: number | null;
   readonly legs: readonly LegDoc[];
+  /** Steps it waits for, or went without. */
+  readonly outstanding: readonly string[];
+  /** Place of its execution in the ledger's log: later ones are undone first. */
+  readonly executed_seq: number;
+  /** What became of it so far, in the closed words of outcomes. */
+  readonly outcome_kind: OutcomeKind | null;
   readonly last: LastOutcome | null;
   readonly denied_by: string | null;
   /** How a person closed it by hand; null while nobody did. */
@@ -136,6 +144,46 @@ export type RollbackDoc = {
   readonly updated_at: number;
 };
 
+/** What people are asked to do about an effect nothing will undo. */
+export type TaskDoc = {
+  readonly task_id: string;
+  readonly task_kind: TaskKind;
+  readonly step_id: string;
+  readonly recovery_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly mutation_id: string;
+  readonly capability: string;
+  readonly effect: string;
+  readonly phase: 'open' | 'done' | 'dropped';
+  readonly owner: string;
+  readonly deadline_at: number | null;
+  /** Null while it is open. */
+  readonly closed: { readonly by: string; readonly reason: string; readonly content: TaskClosed['content']; readonly correction_ref: string | null; readonly at: number } | null;
+  readonly opened_at: number;
+  readonly updated_at: number;
+};
+
+export type UndoDoc = {
+  readonly undo_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly recovery_id: string;
+  /** Mutations asked for; empty for the whole run. */
+  readonly asked_ids: readonly string[];
+  /** opened: the ledger names the effects; escalated: it did not in time; listed: it has. */
+  readonly phase: UndoPhase;
+  /** Effects of the undo, last first. */
+  readonly mutation_ids: readonly string[];
+  readonly unknown_ids: readonly string[];
+  readonly evidence: Evidence;
+  readonly command_id: string;
+  readonly owner: string;
+  readonly deadline_at: number | null;
+  readonly opened_at: number;
+  readonly updated_at: number;
+};
+
 export type ApprovalDoc = {
   readonly approval_id: string;
   readonly tenant: string;
@@ -169,6 +217,12 @@ export interface FactBodies {
   readonly StepEscalated: Omit<StepEscalated, ChainField>;
   readonly StepHalted: Omit<StepHalted, ChainField>;
   readonly HaltsReviewed: Omit<HaltsReviewed, ChainField>;
+  readonly StepWaits: Omit<StepWaits, ChainField>;
+  readonly UndoOpened: Omit<UndoOpened, ChainField>;
+  readonly UndoListed: Omit<UndoListed, ChainField>;
+  readonly UndoEscalated: Omit<UndoEscalated, ChainField>;
+  readonly TasksOpened: Omit<TasksOpened, ChainField>;
+  readonly TaskClosed: Omit<TaskClosed, ChainField>;
   readonly StepBound: Omit<StepBound, ChainField>;
   readonly MutationAdvanced: Omit<MutationAdvanced, ChainField>;
   readonly ReportRefused: Omit<ReportRefused, ChainField>;
@@ -197,7 +251,7 @@ export interface Refusal {
 
 export const REFUSAL_CODES = [
   'KEY_MISMATCH', 'COMMAND_INVALID', 'ROLE_REQUIRED', 'STEP_UNKNOWN', 'SELF_APPROVAL', 'APPROVER_NOT_A_PERSON', 'DIGEST_MISMATCH', 'APPROVAL_USED',
-  'STEP_WRONG_PHASE', 'WINDOW_CLOSED', 'SAME_APPROVER',
+  'STEP_WRONG_PHASE', 'WINDOW_CLOSED', 'SAME_APPROVER', 'TASK_UNKNOWN', 'TASK_CLOSED', 'AUTHOR_NOT_A_PERSON',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 

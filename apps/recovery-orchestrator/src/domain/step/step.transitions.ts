@@ -32,7 +32,7 @@ export const PHASE_OPENED_BY = {
 
 /** Nothing happens any more. */
 const NEVER = {
-  ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Halted: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null, Resolved: null,
+  ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Waited: null, Halted: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null, Resolved: null,
   BoundForPeople: null, BoundToGo: null,
   AdvancedToWait: null, AdvancedForPeople: null, AdvancedToGo: null, AdvancedToNothing: null, AdvancedWithPerson: null,
 } as const;
@@ -50,8 +50,9 @@ const DECIDED_ANEW = { AdvancedToWait: 'held', AdvancedForPeople: 'awaiting_appr
 export const PHASE_AFTER = {
   held:              { ...NEVER, ...DECIDED_ANEW, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
   awaiting_approval: { ...NEVER, ApprovalAdded: 'awaiting_approval', ApprovalCompleted: 'approved', Denied: 'denied', Escalated: 'manual' },
-  approved:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
-  halted:            { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  approved:          { ...NEVER, Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
+  waiting:           { ...NEVER, Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
+  halted:            { ...NEVER, Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   dispatched:        { ...NEVER, Compensated: 'compensated', Unsettled: 'retrying', Uncertain: 'uncertain' },
   uncertain:         { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   retrying:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },

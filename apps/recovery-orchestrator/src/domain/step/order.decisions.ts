@@ -1,0 +1,43 @@
+// Which steps come first: last effects are undone first, and nothing is taken from under what was made of it (B17, DESIGN 6.3).
+//
+// Boundary: pure; reads the steps of the run.
+//
+// Invariants
+//   O1. Where no effect of the recovery says what it was derived from, later executions are at rest before earlier ones begin.
+//   O2. Where one does, those derived from an effect come first, and the rest goes side by side.
+//   O3. An effect whose derivative a person has is not undone before that person is done: it says so (BLOCKED_BY_STEP).
+//   O4. Order is patience, not a lock: at its deadline a step goes without those outstanding, and names them.
+//   O5. Whoever waits for the result of a compensation is not waited for.
+import { isAtRest, isSettled } from './step.transitions.js';
+import type { StepDoc } from './step.messages.js';
+
+/** What a step waits for. */
+export type Order =
+  | { readonly kind: 'free' }
+  /** `steps`: ids of those that come first. */
+  | { readonly kind: 'wait'; readonly reason: 'ORDER' | 'BLOCKED_BY_STEP'; readonly steps: readonly string[] };
+
+/** Says whether a step may go, by the steps of its run. Only what was never sent waits. */
+export function orderOf(step: StepDoc, steps: readonly StepDoc[]): Order {
+  if (step.attempt > 0) return { kind: 'free' };
+  const others = steps.filter((one) => one.recovery_id === step.recovery_id && one.step_id !== step.step_id);
+  const isDeclared = [step, ...others].some(declaresParents);
+  const first = others.filter((one) => (isDeclared ? isDerivedFrom(one, step) : one.executed_seq > step.executed_seq));
+  const outstanding = first.filter((one) => !isAtRest(one.phase) && !awaitsResult(one));
+  if (outstanding.length > 0) return { kind: 'wait', reason: 'ORDER', steps: idsOf(outstanding) };
+  const blocking = isDeclared ? first.filter((one) => isAtRest(one.phase) && !isDone(one)) : [];
+  return blocking.length > 0 ? { kind: 'wait', reason: 'BLOCKED_BY_STEP', steps: idsOf(blocking) } : { kind: 'free' };
+}
+
+function declaresParents({ execution, run_id }: StepDoc): boolean { return execution.derived_from.some((parent) => parent.run_id === run_id); }
+
+function isDerivedFrom({ execution }: StepDoc, { run_id, mutation_id }: StepDoc): boolean {
+  return execution.derived_from.some((parent) => parent.run_id === run_id && parent.commit_id === mutation_id);
+}
+
+function awaitsResult({ phase, reason }: StepDoc): boolean { return phase === 'held' && reason === 'STEP_RESULT_PENDING'; }
+
+/** Undone, never needed, or closed by a person who knew what stood on it. */
+function isDone({ phase }: StepDoc): boolean { return isSettled(phase) || phase === 'resolved'; }
+
+function idsOf(steps: readonly StepDoc[]): readonly string[] { return steps.map(({ step_id }) => step_id).sort(); }
