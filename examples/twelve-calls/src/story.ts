@@ -1,4 +1,5 @@
-// Twelve calls, up to the moment of undo: one agent action, one account of everything it did, checked against those who did it.
+// Twelve calls and their undo: one agent action, one account of everything it did, and one report of what became of it, both checked
+// against those who did it.
 import { OPERATOR, textOf } from '@recourse/example-drifted-refund';
 import type { Check, Facts } from '@recourse/example-drifted-refund';
 import { formatTable, Stage } from '@recourse/example-little-services';
@@ -7,6 +8,8 @@ import { ACCOUNT_COLUMNS, accountFor, since, unaccounted, wentEarly } from './ac
 import type { Account } from './account.js';
 import { onboard } from './agent.js';
 import { CAPABILITIES, CURRENCY, planOf } from './calls.js';
+import { undoRun } from './undo.js';
+import type { UndoTold } from './undo.js';
 
 export interface TwelveResult {
   /** Every check held. */
@@ -15,6 +18,7 @@ export interface TwelveResult {
   /** Where an undo begins: the run, and its calls with their mutations. */
   readonly runId: string;
   readonly accounts: readonly Account[];
+  readonly undo: UndoTold;
 }
 
 const CEILING_MINOR = 100_000;
@@ -51,9 +55,10 @@ async function play(stage: Stage, say: Place['say']): Promise<TwelveResult> {
   say('4. The moment of undo. Everything this one action did:');
   say(formatTable(ACCOUNT_COLUMNS, accounts));
   checkAll(stage, { calls, accounts, mutations, world, count: await stage.countOf(runId) });
+  const undo = await undoRun(stage, say, { runId, calls, accounts, mutations, start });
   const broken = desk.checks.filter(({ ok }) => !ok);
   say(broken.length === 0 ? `All ${String(desk.checks.length)} checks held.` : `${String(broken.length)} of ${String(desk.checks.length)} checks did not hold.`);
-  return { ok: broken.length === 0, checks: desk.checks, runId, accounts };
+  return { ok: broken.length === 0, checks: desk.checks, runId, accounts, undo };
 }
 
 /** Nothing more is expected of it unless somebody acts: it stands with its way back, or for good. */

@@ -18,7 +18,7 @@ export { guardCompensation } from './guard/compensation.js';
 export type { CompensationOptions } from './guard/compensation.js';
 export { ERROR_KINDS, verdictFor } from './guard/verdict.decisions.js';
 export type { ErrorKind, ToolError, ToolVerdict } from './guard/verdict.decisions.js';
-export { COMPENSATION_ACTIONS, directiveFor, PLAYBOOK } from '@recourse/contract';
+export { COMPENSATION_ACTIONS, directiveFor, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from '@recourse/contract';
 export type { CompensationAction, Directive, FailedCall, Playbook } from '@recourse/contract';
 export type { ApprovalAnswer, ApprovalRequest, Approvals } from './guard/approval.port.js';
 export { HttpApprovals } from './guard/approval.http.js';
@@ -37,6 +37,8 @@ export type { Budget, ReservationAnswer, ReservationRequest } from './guard/budg
 export { HttpBudget } from './guard/budget.http.js';
 export type { HttpBudgetOptions } from './guard/budget.http.js';
 export { MemoryBudget } from './guard/budget.memory.js';
+export { UndoRefused, undos } from './undo/undo.js';
+export type { PreviewItem, ReportItem, UndoOptions, UndoPreview, UndoReport, UndoRequest, Undos } from './undo/undo.js';
 export { createWorker, RESULTS_TOPIC } from './worker/worker.js';
 export type { Worker, WorkerNote, WorkerOptions } from './worker/worker.js';
 export { closingRef, forwardFinding, happened, notHappened } from '@recourse/contract';

@@ -59,6 +59,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       stories: { ...RECOVERING, person: 80 },
     },
   },
+  'order': { mutation: { core: (core) => asking(core, RECOVERIES, (context) => ({ ...context, state: unordered(context.state) })) }, bias: { stories: { ...STORIES, undo: 20, person: 40 } } },
+  'undo-partial': { mutation: { core: (core) => partly(core) }, bias: { stories: { ...STORIES, undo: 20 } } },
   'verification': { mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide(context, { ...input, body: trusting(input.body) })) }, bias: { profile: { toolTrouble: 0.35 }, stories: RECOVERING } },
 };
 
@@ -139,6 +141,29 @@ function anonymous(state: StateView): StateView {
   return {
     get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : hidden(doc); },
     list: (kind, group) => state.list(kind, group).map(hidden),
+  };
+}
+
+/** Steps of which none was executed after another. */
+function unordered(state: StateView): StateView {
+  const levelled = (doc: Doc): Doc => ('executed_seq' in doc ? { ...doc, executed_seq: 0, execution: { ...(doc['execution'] as Doc), derived_from: [] } } : doc); // a step's execution is a record
+  return {
+    get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : levelled(doc); },
+    list: (kind, group) => state.list(kind, group).map(levelled),
+  };
+}
+
+/** An undo that leaves the last of its effects alone. */
+function partly(core: ServiceCore): ServiceCore {
+  if (core.log !== MUTATIONS) return core;
+  return {
+    ...core,
+    decide: (context, input) => {
+      const decision = core.decide(context, input);
+      if (input.source === 'timer' || input.type !== 'UndoOpened') return decision;
+      const last = decision.records.findLast(({ type }) => type === 'CommitContradicted');
+      return { ...decision, records: decision.records.filter((record) => record !== last) };
+    },
   };
 }
 

@@ -15,6 +15,7 @@ interface ShownStep {
   readonly legs: readonly { readonly answer_by: number }[];
 }
 interface ShownEscalation { readonly escalation_id: string; readonly tenant: string; readonly phase: string; readonly requested_by: string | null }
+interface ShownTask { readonly task_id: string; readonly tenant: string; readonly run_id: string; readonly phase: string }
 interface ShownParked { readonly parked_id: string; readonly topic: string; readonly partition: number; readonly open: boolean; readonly parked_seq?: number }
 
 const APPROVERS = ['olga', 'omar', 'petra'] as const;
@@ -41,8 +42,8 @@ export class People {
 
   /** Somebody looks at a list and does something. */
   act(): void {
-    const what = this.#random.weighted({ step: 80, escalation: 10, manual: 10, parked: 2 } as const);
-    void ({ step: () => this.#onStep(), escalation: () => this.#onEscalation(), manual: () => { this.#onManual(); }, parked: () => this.#onParked() })[what]();
+    const what = this.#random.weighted({ step: 80, escalation: 10, manual: 10, task: 6, parked: 2 } as const);
+    void ({ task: () => this.#onTask(), step: () => this.#onStep(), escalation: () => this.#onEscalation(), manual: () => { this.#onManual(); }, parked: () => this.#onParked() })[what]();
   }
 
   async #onStep(): Promise<void> {
@@ -102,6 +103,18 @@ export class People {
     const by = this.#random.chance(0.9) ? this.#rightPerson(step) : step.execution.initiator ?? step.execution.agent_id;
     const body = { run_id: step.run_id, step_id: step.step_id, resolution, evidence: plainPayload({ seen: resolution }), reason: 'looked at it' };
     await this.outside.command(COMMANDS, 'ResolveStep', step.run_id, person(step.tenant, by, 'approver'), body);
+  }
+
+  /** Work that follows what nothing undoes: mostly ended by whose it is, in words that say enough. */
+  async #onTask(): Promise<void> {
+    const random = this.#random;
+    const open = this.#rows<ShownTask>('recovery-orchestrator', 'recourse.recoveries', random.below(PARTITIONS), 'task').filter(({ phase }) => phase === 'open');
+    if (open.length === 0) return;
+    const { task_id, tenant, run_id } = random.pick(open);
+    const caller = random.chance(0.9) ? person(tenant, 'petra', 'approver', 'requester', 'auditor') : person(tenant, 'agent:a1', 'approver');
+    const said = { message: 'we were wrong', ...(random.chance(0.8) ? { safe_state: 'stopped', user_visible_outcome: 'a second message' } : {}) };
+    const body = { run_id, task_id, outcome: random.chance(0.8) ? 'done' : 'dropped', content: plainPayload(said), correction_ref: null, reason: 'looked at it' };
+    await this.outside.command(COMMANDS, 'CloseTask', run_id, caller, body);
   }
 
   async #onEscalation(): Promise<void> {

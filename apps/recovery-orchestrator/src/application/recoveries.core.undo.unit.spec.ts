@@ -6,7 +6,7 @@ import type { CoreHarness } from '@recourse/testing';
 import { MARK_WITHIN_MS } from '../domain/rollback/rollback.decider.js';
 import type { StepDoc, UndoDoc } from '../domain/step/step.messages.js';
 import { UNDO_IDS_MAX, undoIdOf } from '../domain/undo/undo.decider.js';
-import { answered, approval, BALANCE_ZERO, core, envelope, markedInput, MUTATION, ref, RECOVERY, requestIn, REVIEW, RUN, STILL_PENDING, TENANT, terms, views } from '../recoveries.testing.js';
+import { answered, approval, BALANCE_ZERO, core, envelope, markedInput, MUTATION, ref, RECOVERY, requestIn, resolution, REVIEW, RUN, STILL_PENDING, TENANT, terms, views } from '../recoveries.testing.js';
 import { undoReport } from './undo-report.query.js';
 
 const AT = 10_000;
@@ -80,6 +80,17 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
       expect(report(run)).toMatchObject({ outcome: 'still_open', items: [{ outcome: 'not_undone', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', owner: 'role:administrator' }, { mutation_id: 'mut_0', outcome: 'still_open', reason: 'NOT_MARKED_YET' }] });
       const other = listed(MUTATION).when(markedInput({ ref: ref({ reversal_class: 'irreversible' }) }), AT + 2);
       expect(report(other)).toMatchObject({ outcome: 'not_undone' });
+    });
+
+    it('not undone where a person closed it by hand and nobody observed it', () => {
+      const run = listed(MUTATION).when(markedInput(), AT + 2).whenDue(AT + 2 + REVIEW).when(resolution('repaired'), AT + 3 + REVIEW);
+      expect(report(run)).toMatchObject({ outcome: 'not_undone', items: [{ outcome: 'not_undone', reason: 'RESOLVED:repaired' }] });
+    });
+
+    it('still open where nobody knows whether it happened', () => {
+      const run = listed(MUTATION).when(markedInput({ execution_state: 'uncertain', recoverability: 'pending_commit' }), AT + 2);
+      run.whenDue(AT + 2 + REVIEW).whenDue(AT + 2 + 2 * REVIEW);
+      expect(report(run)).toMatchObject({ outcome: 'still_open', items: [{ outcome: 'still_open', reason: 'FORWARD_UNRESOLVED' }] });
     });
 
     it('not undone of what the run does not have', () => {

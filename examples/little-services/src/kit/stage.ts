@@ -146,13 +146,23 @@ export class Stage {
 
   async fault(operation: string, about: string, mode: 'refuse' | 'silent'): Promise<void> { await this.desk.post('services', '/faults', { operation, about, mode }); }
 
+  /** The operator agrees to every step of a run that waits for people. */
+  async agreeToSteps(runId: string): Promise<void> {
+    const { body } = await this.desk.get('orchestrator', `/v1/steps?run_id=${runId}&phase=awaiting_approval`, OPERATOR);
+    for (const step of listOf(body)) await this.agreeToStep(step);
+  }
+
   private async approveStep(mutationId: string, runId: string): Promise<void> {
     const step = await this.desk.until(PATIENCE_MS, async () => {
       const { body } = await this.desk.get('orchestrator', `/v1/steps?run_id=${runId}&phase=awaiting_approval`, OPERATOR);
       return listOf(body).find((each) => each['mutation_id'] === mutationId) ?? null;
     });
-    const id = textOf(step?.['step_id']);
-    await this.desk.post('orchestrator', `/v1/steps/${id}/approve`, { action_digest: textOf(step?.['action_digest']), reason: 'take it back' }, { person: OPERATOR, key: `approve-${id}` });
+    if (step !== null) await this.agreeToStep(step);
+  }
+
+  private async agreeToStep(step: Facts): Promise<void> {
+    const id = textOf(step['step_id']);
+    await this.desk.post('orchestrator', `/v1/steps/${id}/approve`, { action_digest: textOf(step['action_digest']), reason: 'take it back' }, { person: OPERATOR, key: `approve-${id}` });
   }
 
   private async registerOne(contract: Contract): Promise<void> {

@@ -70,6 +70,18 @@ describe('a guarded tool', () => {
     expect([...hung.told, ...refused.told]).toEqual(['planned', 'uncertain', 'planned', 'failed']);
   });
 
+  it.each([
+    ['RATE_LIMITED', { do: 'retry', action: 'RETRY_WITH_BACKOFF', backoffs: 1 }, 'retry_scheduled'],
+    ['STALE', { do: 'refresh_then_retry', action: 'REFRESH_EVIDENCE' }, 'evidence_refreshed'],
+    ['IDEMPOTENCY_KEY_REUSED', { do: 'replan', action: 'DEPRECATE_AND_REPLAN' }, 'deprecated'],
+    ['FORBIDDEN', { do: 'ask_person', action: 'ESCALATE_TO_HUMAN', reason: 'PLAYBOOK' }, 'escalated'],
+    ['TIMEOUT', { do: 'reconcile', action: 'RETRY_WITH_BACKOFF' }, null],
+  ])('tells what is done about a failure with %s, to its caller and on the wire', async (code, directive, handledAs) => {
+    const { run, outcomes } = scene({ tool: { execute: () => Promise.resolve({ error: { code } }) } });
+    expect(await run()).toMatchObject({ directive });
+    expect(outcomes.at(-1)).toMatchObject({ handledAs });
+  });
+
   it('refuses arguments that do not fit the contract, and calls nothing', async () => {
     const { run, told } = scene();
     expect(await run({ order: '4711', amount_minor: 0.5, note: 'x' })).toMatchObject({ kind: 'refused', code: 'ARGS_INVALID', mutation_refs: [] });

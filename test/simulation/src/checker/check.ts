@@ -10,6 +10,7 @@ import { checkBudgets } from './p08-budgets.js';
 import { checkClosure } from './p09-closure.js';
 import { checkQuietStart, checkRebuild } from './p10-rebuild.js';
 import { checkLists } from './p12-lists.js';
+import { checkOrder } from './order.js';
 import { checkSealed } from './sealed.js';
 
 export type { Violation } from './history.js';
@@ -34,6 +35,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   checkChanged(history);
   checkBudgets(history);
   checkClosure(history);
+  checkOrder(history);
   checkQuietStart(history);
   await checkLists(history);
   await checkSealed(history);

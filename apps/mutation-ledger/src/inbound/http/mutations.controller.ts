@@ -5,6 +5,7 @@ import { Commands, FromCaller, idText, openApiSchema, pageQuery, parse, Reads, r
 import type { Caller, ListAnswer } from '@recourse/service';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import { z } from 'zod';
+import { undoPreview } from '../../application/undo-preview.query.js';
 import { effectStatusOf } from '../../domain/effect/effect.decisions.js';
 import type { Mutation } from '../../domain/mutation/mutation.messages.js';
 import { MUTATIONS_LOG } from '../../outbound/mutation-statements.js';
@@ -14,6 +15,9 @@ const listQuery = z.strictObject({
   ...pageQuery, run_id: idText.optional(), state: z.enum(RECOVERABILITY_STATE_VALUES).optional(), execution: z.enum(EXECUTION_STATE_VALUES).optional(), capability: idText.optional(), subject: idText.optional(),
 });
 const oneQuery = z.strictObject({ tenant: idText.optional() });
+/** Mutations of one run that a preview looks at. */
+const MUTATIONS_MAX = 100_000;
+const previewQuery = z.strictObject({ tenant: idText.optional(), mutation_id: z.union([idText.transform((one) => [one]), z.array(idText).max(200)]).default([]) });
 const cancelBody = z.strictObject({ reason: reasonText });
 const assumptionQuery = z.strictObject({ ...pageQuery, ref: idText.optional(), run_id: idText.optional() });
 
@@ -40,6 +44,15 @@ export class MutationsController {
     const mutation = doc as Mutation; // rows of this kind are mutations
     const [shown] = await this.reads.shown([doc]);
     return render({ ...shown, status: effectStatusOf(mutation), proof: proofOf(mutation, partition) });
+  }
+
+  @Get('runs/:run_id/undo-preview') @ApiOperation({ summary: 'What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree.' })
+  @ApiQuery({ name: 'mutation_id', required: false, isArray: true }) @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async undoPreview(@FromCaller() caller: Caller, @Param('run_id') run: string, @Query() query: unknown): Promise<unknown> {
+    const runId = parse(idText, run);
+    const { tenant, mutation_id: asked } = parse(previewQuery, query);
+    const mutations = await this.reads.every(caller, { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: runId }, tenant }, MUTATIONS_MAX);
+    return render(undoPreview(runId, mutations as readonly Mutation[], asked, Date.now())); // rows of this kind are mutations
   }
 
   @Post('mutations/:id/cancel') @HttpCode(200) @ApiOperation({ summary: 'Takes back an effect that is still held; once it was let go it is not.' })

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { ref, terms } from '../../recoveries.testing.js';
 import { PHASE_OPENED_BY } from '../step/step.transitions.js';
 import {
-  approvalState, APPROVALS, DECISION_REASONS, DECISION_TABLE, decideRecovery, handleOf, HANDLES, impactOf, IMPACTS, requiredApprovals, WINDOWS,
-} from './recovery.decisions.js';
+  approvalState, APPROVALS, DECISION_REASONS, DECISION_TABLE, decideRecovery, handleOf, HANDLES, impactOf, IMPACTS, requiredApprovals, WINDOWS, reversalToken } from './recovery.decisions.js';
 import type { RecoveryFacts } from './recovery.decisions.js';
 
 const SUCCEEDED: RecoveryFacts = {
@@ -68,6 +67,12 @@ describe('the decision table as a whole', () => {
   it('compensates only a bound handle in its window (D29)', () => {
     expect(compensating.length).toBeGreaterThan(0);
     for (const facts of compensating) expect(facts).toMatchObject({ execution: 'succeeded', recoverability: 'reversal_available', window: 'open', handle: 'bound' });
+  });
+
+  it('never goes further than a person where the one guard refuses (D29)', () => {
+    const refused = everything().filter((facts) => facts.execution === 'succeeded' && reversalToken(facts) === 'refused' && !['compensated', 'cancelled'].includes(facts.recoverability));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const facts of refused) expect(decideRecovery(facts).decision).toBe('manual_review');
   });
 
   it('never compensates alone what is grave or what people must agree to (C35, D27)', () => {

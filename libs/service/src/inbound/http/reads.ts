@@ -53,6 +53,19 @@ export class Reads {
     return { items: (await this.shown(rows.map(({ doc }) => doc))).map(render), next_cursor: next ? cursorOf(next) : null };
   }
 
+  /** Every row, as it is stored, up to a number of them. Errors: as list. */
+  async every({ principal }: Pick<Caller, 'principal'>, query: Omit<ListQuery, 'cursor' | 'limit'>, countMax: number): Promise<readonly Doc[]> {
+    const where = this.narrowed(principal, query);
+    const docs: Doc[] = [];
+    let after: PagePosition | undefined;
+    do {
+      const { rows, next } = await this.service.host.page({ log: query.log, kind: query.kind, where, after, limit: Math.min(LIMIT_MAX, countMax - docs.length) });
+      docs.push(...rows.map(({ doc }) => doc));
+      after = next ?? undefined;
+    } while (after !== undefined && docs.length < countMax);
+    return docs;
+  }
+
   /** Rows with what their sealed payloads hold. Errors: Failure(KEY_STORE_UNAVAILABLE). */
   shown(docs: readonly Doc[]): Promise<readonly Doc[]> { return this.service.shown(docs); }
 

@@ -1,0 +1,113 @@
+// recourse undo …: what an undo of a run would do, the request for it, and the truthful report of what became of each effect.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { docOf } from '../http.js';
+import type { Doc, ServiceClient } from '../http.js';
+import { cellText, formatFields, formatTable, instant, span } from '../output/table.js';
+import type { Column } from '../output/table.js';
+import type { ExitKind } from '../problem.js';
+import { CliProblem } from '../problem.js';
+import type { Session } from '../session.js';
+import { IDEMPOTENCY_KEY, LIMIT, listText, positiveInteger } from './options.js';
+import type { Act } from './options.js';
+
+const UNDO_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'UNDO', of: (row) => row['undo_id'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'RUN', of: (row) => row['run_id'] },
+  { title: 'PHASE', of: (row) => row['phase'] },
+  { title: 'EFFECTS', of: (row) => listOf(row['mutation_ids']).length, align: 'right' },
+  { title: 'ASKED', of: (row) => instant(row['opened_at']) },
+];
+const PREVIEW_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'MUTATION', of: (row) => row['mutation_id'] },
+  { title: 'CAPABILITY', of: (row) => row['capability'] },
+  { title: 'SUBJECT', of: (row) => row['subject_ref'] },
+  { title: 'WOULD BE', of: (row) => wordsOf(row['outcome']) },
+  { title: 'BECAUSE', of: (row) => row['reason'] },
+  { title: 'STAYS', of: (row) => row['residue'] },
+  { title: 'VALUE', of: (row) => moneyOf(row['value']), align: 'right' },
+  { title: 'PEOPLE', of: (row) => row['people_needed'], align: 'right' },
+  { title: 'CLOSES IN', of: (row) => (typeof row['closes_in_ms'] === 'number' ? span(row['closes_in_ms']) : null), align: 'right' },
+];
+const REPORT_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'MUTATION', of: (row) => row['mutation_id'] },
+  { title: 'CAPABILITY', of: (row) => row['capability'] },
+  { title: 'SUBJECT', of: (row) => row['subject_ref'] },
+  { title: 'IS', of: (row) => wordsOf(row['outcome']) },
+  { title: 'BECAUSE', of: (row) => row['reason'] },
+  { title: 'STAYS', of: (row) => row['residue'] },
+  { title: 'OWNER', of: (row) => row['owner'] },
+  { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
+];
+const POLL_MS = 500;
+
+interface UndoOptions { readonly mutation?: readonly string[]; readonly preview?: boolean; readonly reason?: string; readonly wait?: number; readonly idempotencyKey?: string }
+
+export function addUndo(program: Command, act: Act): void {
+  program.command('undo').description('undoes what a run did, or some of it: last first, each under its contract and with the approvals it asks for').argument('<run>', 'run id')
+    .option('--mutation <id>', 'only this one; may be repeated', (id: string, before: readonly string[] | undefined) => [...(before ?? []), id])
+    .option('--preview', 'only say what it would do').option('--reason <text>', 'why, in your words; needed unless --preview')
+    .option('--wait <seconds>', 'wait so long for every effect to be settled, and tell what became of it', positiveInteger).addOption(IDEMPOTENCY_KEY())
+    .action(act<UndoOptions>(async (session, options, run = '') => (options.preview === true ? preview(session, run, options.mutation ?? []) : undo(session, run, options))));
+  const undos = program.command('undos').description('undos that were asked for, and what became of them');
+  undos.command('list').description('undos, whose effects are being named (opened) or are (listed)').option('--run <id>', 'of one run').option('--phase <phase>', 'opened, escalated or listed').addOption(LIMIT())
+    .action(act<{ run?: string; phase?: string; limit: number }>(async (session, { run, phase, limit }) => {
+      const listed = await session.service('recoveries').list('v1/undos', { run_id: run, phase, tenant: session.tenant ?? undefined }, limit);
+      session.show(listed, () => listText(UNDO_COLUMNS, listed));
+    }));
+  undos.command('show').description('what became of each effect; the whole is undone only if every one is').argument('<undo>', 'undo id')
+    .action(act(async (session, _options, id = '') => { show(session, await session.service('recoveries').get(pathOf(id))); }));
+}
+
+async function preview(session: Session, run: string, ids: readonly string[]): Promise<undefined> {
+  const query = ids.map((id) => `mutation_id=${encodeURIComponent(id)}`).join('&');
+  const found = await session.service('ledger').get(`v1/runs/${encodeURIComponent(run)}/undo-preview${query === '' ? '' : `?${query}`}`);
+  const items = itemsOf(found);
+  session.show(found, () => [
+    items.length === 0 ? 'this run has no effects' : formatTable(PREVIEW_COLUMNS, items), '',
+    formatFields([...Object.entries(docOf(found['counts'])).filter(([, count]) => count !== 0).map(([name, count]) => [wordsOf(name), count] as const), ['approvals needed', found['approvals_needed']], ['not of this run', listOf(found['unknown_ids'])]]),
+  ].join('\n'));
+  return undefined;
+}
+
+async function undo(session: Session, run: string, { mutation = [], reason, wait, idempotencyKey }: UndoOptions): Promise<ExitKind | undefined> {
+  if (reason === undefined) throw new CliProblem('INPUT_INVALID', 'an undo needs a reason', 'usage', { remedy: 'Pass --reason <text>, or --preview to see what it would do.' });
+  const orchestrator = session.service('recoveries');
+  const opened = await orchestrator.command('v1/undos', { run_id: run, mutation_ids: mutation, reason }, idempotencyKey);
+  if (wait === undefined) {
+    session.show(opened, () => `${formatFields(Object.entries(opened))}\n\nSee what becomes of it: recourse undos show ${cellText(opened['undo_id'])}`);
+    return undefined;
+  }
+  const report = await followed(orchestrator, pathOf(cellText(opened['undo_id'])), Date.now() + wait * 1_000);
+  show(session, report);
+  return report['outcome'] === 'still_open' ? 'pending' : undefined;
+}
+
+async function followed(orchestrator: ServiceClient, path: string, until: number): Promise<Doc> {
+  let report = await orchestrator.get(path);
+  while (report['outcome'] === 'still_open' && Date.now() < until) {
+    await sleep(POLL_MS);
+    report = await orchestrator.get(path);
+  }
+  return report;
+}
+
+function show(session: Session, report: Doc): void {
+  session.show(report, () => [
+    formatFields([['undo', report['undo_id']], ['run', report['run_id']], ['asked by', report['asked_by']], ['asked', instant(report['opened_at'])], ['outcome', wordsOf(report['outcome'])]]), '',
+    itemsOf(report).length === 0 ? 'no effects are named yet' : formatTable(REPORT_COLUMNS, itemsOf(report)), '',
+    formatFields(Object.entries(docOf(report['counts'])).map(([name, count]) => [wordsOf(name), count])),
+  ].join('\n'));
+}
+
+function pathOf(id: string): string { return `v1/undos/${encodeURIComponent(id)}`; }
+function listOf(value: unknown): readonly unknown[] { return Array.isArray(value) ? value : []; }
+function itemsOf(report: Doc): readonly Doc[] { return listOf(report['items']).map(docOf); }
+function wordsOf(code: unknown): string { return cellText(code).replaceAll('_', ' '); }
+
+/** Money in minor units, as the contract counts it. */
+function moneyOf(value: unknown): string | null {
+  const { amount_minor: minor, currency } = docOf(value);
+  return minor === undefined ? null : `${cellText(minor)} ${cellText(currency)}`;
+}

@@ -1,0 +1,103 @@
+// Order of an undo (B17): last effects first, what was made of an effect before it, and who goes without them says so. And what
+// an undo reaches (B3, A53): every effect of the run that was on record, each once.
+import { broken, groupBy, list, nested, number, ofType, text } from './history.js';
+import type { Fields, History, LogRecord } from './history.js';
+
+const RECOVERIES = 'recourse.recoveries';
+const MUTATIONS = 'recourse.mutations';
+/** Decisions that leave nothing to do. */
+const NOTHING: readonly string[] = ['NOTHING_TO_UNDO', 'ALREADY_UNDONE'];
+
+export function checkOrder(history: History): void {
+  for (const [, records] of groupBy(history.logs[RECOVERIES] ?? [], ({ partition }) => String(partition))) checkDispatches(history, records);
+  checkUndos(history);
+  checkFailures(history);
+}
+
+interface Known { readonly place: number; readonly parents: readonly string[]; readonly mutation: string; readonly isOpen: boolean; readonly awaitsResult: boolean }
+
+/** Replays one chain: what was open when a step went for the first time. */
+function checkDispatches(history: History, records: readonly LogRecord[]): void {
+  const recoveries = new Map<string, Map<string, Known>>();
+  for (const record of records) {
+    const { type, body } = record;
+    if (body['step_id'] === undefined || body['recovery_id'] === undefined) continue;
+    const steps = recoveries.get(text(body, 'recovery_id')) ?? new Map<string, Known>();
+    recoveries.set(text(body, 'recovery_id'), steps);
+    if (type === 'LegDispatched' && number(body, 'attempt') === 1) checkDispatch(history, record, steps);
+    const next = knownAfter(steps.get(text(body, 'step_id')), record);
+    if (next !== undefined) steps.set(text(body, 'step_id'), next);
+  }
+}
+
+function knownAfter(before: Known | undefined, { type, body }: LogRecord): Known | undefined {
+  switch (type) {
+    case 'StepDecided':
+    case 'MutationAdvanced': {
+      const { run_id } = body;
+      const execution = nested(body, 'execution');
+      const parents = list(execution, 'derived_from').filter((parent) => parent['run_id'] === run_id).map((parent) => text(parent, 'commit_id'));
+      const isPersons = type === 'MutationAdvanced' && before?.isOpen === false && body['decision'] === 'manual_review';
+      return { place: number(body, 'executed_seq'), parents, mutation: text(body, 'mutation_id'), isOpen: !isPersons && !NOTHING.includes(text(body, 'reason')), awaitsResult: body['reason'] === 'STEP_RESULT_PENDING' };
+    }
+    case 'StepBound':           return before === undefined ? undefined : { ...before, awaitsResult: false };
+    case 'StepOutcomeRecorded': return before === undefined || body['outcome'] !== 'compensated' ? before : { ...before, isOpen: false };
+    case 'StepEscalated':
+    case 'StepDenied':
+    case 'StepResolved':        return before === undefined ? undefined : { ...before, isOpen: false };
+    default:                    return before;
+  }
+}
+
+function checkDispatch(history: History, { body }: LogRecord, steps: ReadonlyMap<string, Known>): void {
+  const id = text(body, 'step_id');
+  const own = steps.get(id);
+  if (own === undefined) return;
+  const isDeclared = [...steps.values()].some(({ parents }) => parents.length > 0);
+  const named = new Set((body['outstanding'] as readonly string[] | undefined) ?? []); // a list of ids
+  for (const [other, known] of steps) {
+    if (other === id || !known.isOpen || known.awaitsResult) continue;
+    const isFirst = isDeclared ? known.parents.includes(own.mutation) : known.place > own.place;
+    if (isFirst && !named.has(other)) broken(history, 'B17', 'order', `${id} (place ${String(own.place)}) went before ${other} (place ${String(known.place)}), and does not say so`);
+  }
+}
+
+/** Every effect the ledger had on record when it named those of a whole run is named, in order, and rolled back. */
+function checkUndos(history: History): void {
+  const marked = new Set(ofType(history, MUTATIONS, 'CommitRolledBack').map(({ body }) => text(body, 'mutation_id')));
+  const recorded = ofType(history, MUTATIONS, 'MutationRecorded');
+  const spread = groupBy(ofType(history, MUTATIONS, 'UndoSpread'), ({ body }) => text(body, 'undo_id'));
+  const listed = new Set(ofType(history, RECOVERIES, 'UndoListed').filter(({ body }) => body['is_last'] === true).map(({ body }) => text(body, 'undo_id')));
+  for (const { body } of ofType(history, RECOVERIES, 'UndoOpened')) {
+    const id = text(body, 'undo_id');
+    if (!spread.has(id) || !listed.has(id)) { broken(history, 'B3', 'named', `the effects of ${id} were never named`); continue; }
+    const parts = spread.get(id) ?? [];
+    const names = parts.flatMap((part) => part.body['mutation_ids'] as readonly string[]); // a list of ids
+    const asked = body['mutation_ids'] as readonly string[];
+    const [first] = parts;
+    const own = recorded.filter((record) => record.partition === first?.partition && record.seq < first.seq && isOf(record.body, body)).map((record) => text(record.body, 'mutation_id'));
+    for (const mutation of new Set(own)) {
+      if (asked.length > 0 && !asked.includes(mutation)) continue;
+      if (!names.includes(mutation)) broken(history, 'B3', 'named', `${mutation} was on record and ${id} does not name it`);
+      else if (!marked.has(mutation)) broken(history, 'B3', 'reached', `${mutation} is named by ${id} and was never rolled back`);
+    }
+    if (new Set(names).size !== names.length) broken(history, 'B3', 'once', `${id} names an effect twice`);
+  }
+}
+
+function isOf(recorded: Fields, undo: Fields): boolean {
+  const execution = nested(recorded, 'execution');
+  return execution['tenant'] === undo['tenant'] && execution['run_id'] === undo['run_id'];
+}
+
+/** In a run that says so, what was done before a step that failed for good is rolled back; what was cancelled never began (A53). */
+function checkFailures(history: History): void {
+  const marked = new Set(ofType(history, MUTATIONS, 'CommitRolledBack').map(({ body }) => text(body, 'mutation_id')));
+  for (const [, records] of groupBy(ofType(history, MUTATIONS, 'MutationRecorded'), ({ body }) => `${text(nested(body, 'execution'), 'tenant')} ${text(nested(body, 'execution'), 'run_id')}`)) {
+    for (const failed of records.filter(({ body }) => body['execution_state'] === 'failed' && body['recoverability'] !== 'cancelled' && nested(body, 'execution')['on_failure'] === 'compensate')) {
+      const before = records.filter(({ seq, body }) => seq < failed.seq && body['mutation_id'] !== failed.body['mutation_id']);
+      const left = before.find(({ body }) => !marked.has(text(body, 'mutation_id')));
+      if (left !== undefined) broken(history, 'A53', 'reached', `${text(left.body, 'mutation_id')} stands although ${text(failed.body, 'mutation_id')} failed after it`);
+    }
+  }
+}
