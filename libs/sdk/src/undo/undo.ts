@@ -85,7 +85,7 @@ export function undos({ ledger, recoveries }: UndoOptions): Undos {
     async request({ runId, mutationIds = [], reason, idempotencyKey }) {
       for (let asked = 1; ; asked += 1) {
         const answer = await askEdge(recoveries, { method: 'POST', path: '/v1/undos', body: { run_id: runId, mutation_ids: mutationIds, reason }, idempotencyKey });
-        if (answer.status !== TAKEN || asked >= ASKED_MAX) return String(bodyOf<{ readonly undo_id: string }>(answer, '/v1/undos').undo_id);
+        if (answer.status !== TAKEN || asked >= ASKED_MAX) return bodyOf<{ readonly undo_id: string }>(answer, '/v1/undos').undo_id;
       }
     },
     async report(undoId) {
@@ -95,9 +95,11 @@ export function undos({ ledger, recoveries }: UndoOptions): Undos {
   };
 }
 
+function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }
+
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the answer its path gives
 function bodyOf<Body>({ status, body }: EdgeAnswer, path: string): Body {
   if (status === TAKEN) throw new UndoRefused('OUTCOME_PENDING', status, `${path} has no outcome yet`);
-  if (status !== OK && status !== CREATED) throw new UndoRefused(String(body['code'] ?? status), status, String(body['detail'] ?? body['message'] ?? path));
+  if (status !== OK && status !== CREATED) throw new UndoRefused(textOf(body['code']) ?? `HTTP_${String(status)}`, status, textOf(body['detail']) ?? path);
   return body as Body; // the services' API says which body it is
 }
