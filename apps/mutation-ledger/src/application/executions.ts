@@ -77,7 +77,7 @@ export function executionFacts(context: DecideContext, id: string, event: ToolEx
 
 /** Where the run says so, a step that failed for good takes back what the run did before it (A53). */
 function takenAlong(context: DecideContext, id: string, event: ToolExecuted, state: ExecutionState): readonly MutationFact[] {
-  if (event.on_failure !== 'compensate' || state !== 'failed') return [];
+  if (event.on_failure === 'keep' || state !== 'failed') return [];
   const before = mutationsIn(context.state, event.run_id).filter(({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null);
   return before.length === 0 ? [] : undoPart(undoAfterFailure(id, event), before, EFFECTS_MAX - REFS_MAX);
 }

@@ -1,17 +1,21 @@
 // The request a dispatch sends, and whether it is still owed (L9, L11).
 import type { AcceptedRecord, Outgoing, StateView } from '@recourse/event-log';
-import type { LegRequested } from '@recourse/messages';
+import type { LegRequested, LegStep } from '@recourse/messages';
+import type { FactBodies } from '../domain/step/step.messages.js';
 import { bodyOf } from '../domain/step/step-row.transitions.js';
 import { readRow } from './recoveries.kinds.js';
 
 /** Why workers are called (C10). */
 const CALL_REASON = 'agent_effect_compensation';
+/** Why workers look. */
+const LOOK_REASON = 'agent_effect_observation';
 
 /** One request per dispatch, in the words of the record alone. */
 export function legRequests(record: AcceptedRecord): readonly Outgoing[] {
+  if (record.type === 'LookDispatched') return [lookRequest(bodyOf('LookDispatched', record.body))];
   if (record.type !== 'LegDispatched') return [];
   const leg = bodyOf('LegDispatched', record.body);
-  const { terms, ref } = leg;
+  const { terms } = leg;
   const request: LegRequested = {
     leg_id: leg.leg_id,
     kind: 'compensate',
@@ -23,22 +27,35 @@ export function legRequests(record: AcceptedRecord): readonly Outgoing[] {
     call_timeout_ms: terms.call_timeout_ms,
     reconcile_first: leg.reconcile_first,
     reason: CALL_REASON,
-    steps: [{
-      step_id: leg.step_id,
-      call: leg.call,
-      subject_ref: ref.subject_ref,
-      external_transaction_ref: ref.external_transaction_ref,
-      key_lifetime_ms: terms.key_lifetime_ms,
-      reconcile_capability: terms.reconcile_capability,
-      stale_capability: terms.stale_capability,
-      stale_condition: terms.stale_condition,
-      verify_capability: terms.verify_capability,
-      success_condition: terms.success_condition,
-      verify_max_attempts: terms.verify_max_attempts,
-      verify_delay_ms: terms.verify_delay_ms,
-    }],
+    steps: [stepOf(leg)],
   };
   return [{ obligationId: leg.leg_id, topic: `recourse.tool-requests.${leg.adapter}`, key: leg.run_id, type: 'recourse.tools.LegRequested', body: { ...request } }];
+}
+
+/** Looks change nothing: the capability that observes, and the condition that must hold. */
+function lookRequest(look: FactBodies['LookDispatched']): Outgoing {
+  const request: LegRequested = {
+    leg_id: look.leg_id, kind: 'observe', tenant: look.tenant, run_id: look.run_id, attempt: 1, lease_id: look.lease_id, not_after: look.not_after, call_timeout_ms: look.terms.call_timeout_ms,
+    reconcile_first: false, reason: LOOK_REASON, steps: [stepOf(look)],
+  };
+  return { obligationId: look.leg_id, topic: `recourse.tool-requests.${look.adapter}`, key: look.run_id, type: 'recourse.tools.LegRequested', body: { ...request } };
+}
+
+function stepOf({ step_id, call, terms, ref }: Pick<FactBodies['LegDispatched'], 'step_id' | 'call' | 'terms' | 'ref'>): LegStep {
+  return {
+    step_id,
+    call,
+    subject_ref: ref.subject_ref,
+    external_transaction_ref: ref.external_transaction_ref,
+    key_lifetime_ms: terms.key_lifetime_ms,
+    reconcile_capability: terms.reconcile_capability,
+    stale_capability: terms.stale_capability,
+    stale_condition: terms.stale_condition,
+    verify_capability: terms.verify_capability,
+    success_condition: terms.success_condition,
+    verify_max_attempts: terms.verify_max_attempts,
+    verify_delay_ms: terms.verify_delay_ms,
+  };
 }
 
 /** Owed as long as its step is out with this attempt and a worker may still take it. */
@@ -46,6 +63,7 @@ export function isLegOwed(state: StateView, message: Outgoing, now: number): boo
   const request = requestOf(message);
   const stepId = request.steps[0]?.step_id;
   const step = stepId === undefined ? undefined : readRow(state, 'step', request.run_id, stepId);
+  if (step?.phase === 'looking') return step.look?.leg_id === request.leg_id && now < request.not_after;
   return step?.phase === 'dispatched' && step.attempt === request.attempt && now < request.not_after;
 }
 

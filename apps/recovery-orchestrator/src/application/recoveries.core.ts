@@ -5,7 +5,7 @@ import { charterFor, contractByDigest, contractView, entryView, killVerdict, sub
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
-import type { ApproveStep, CloseTask, CommitContradicted, CommitRolledBack, DenyStep, LegReported, MutationRecorded, RecoverabilityChanged, ResolveStep, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
+import type { AbandonStep, ApproveStep, CheckStep, CloseIncident, CloseTask, CommitContradicted, CommitRolledBack, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, ResolveStep, RetryStep, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
 import { FORWARD_VALID_MS, MARGIN_MS } from '../domain/policy.messages.js';
 import type { RecoveryPolicy } from '../domain/policy.messages.js';
 import { admit, escalateRollback, isUsableId, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
@@ -13,7 +13,9 @@ import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { recoveryIdOf } from '../domain/step/opening.decisions.js';
 import { handleOf } from '../domain/decision/recovery.decisions.js';
 import { escalateUndo, listUndo, openUndo, undoIdOf, undoRefusal } from '../domain/undo/undo.decider.js';
-import { advance, approve, closeWindow, deny, due, endTask, open, report, resolve, resume } from '../domain/step/step.decider.js';
+import { escalateToIncident } from '../domain/step/command.decisions.js';
+import { isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
+import { advance, approve, check, closeWindow, deny, due, endTask, giveUp, open, report, resolve, resume, retry } from '../domain/step/step.decider.js';
 import type { StepContext } from '../domain/step/step.decider.js';
 import { fact } from '../domain/step/step.messages.js';
 import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
@@ -38,7 +40,7 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
   return {
     log: RECOVERIES_LOG,
     inputs: [
-      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', ...FORWARD_COMMANDS] },
+      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', 'RetryStep', 'CheckStep', 'AbandonStep', 'EscalateStep', 'CloseIncident', ...FORWARD_COMMANDS] },
       { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged', 'MutationRecorded', 'UndoSpread'], concerns: isNews },
       { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])) },
       { topic: CONTRACTS, source: 'log', mode: 'broadcast', types: ['EntryRegistered', 'EntryRetired'], concerns: ({ body }) => body['kind'] === 'kill_switch' },
@@ -77,6 +79,8 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
     case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback']);
     case 'ApproveStep':           return kindsOf(run, ['step', 'recovery', 'approval']);
     case 'CloseTask':             return kindsOf(run, ['step', 'recovery', 'approval', 'task']);
+    case 'RetryStep':             return kindsOf(run, ['step', 'recovery', 'approval']);
+    case 'CloseIncident':         return kindsOf(run, ['incident']);
     case 'UndoRun':
     case 'UndoSpread':            return kindsOf(run, ['undo']);
     case 'RecoverabilityChanged':
@@ -138,7 +142,12 @@ function onRecord(context: DecideContext, input: RecordInput, policy: RecoveryPo
     case 'DenyStep':
     case 'ResolveStep':
     case 'UndoRun':
-    case 'CloseTask':             return onCommand(context, input, input.type, policy);
+    case 'CloseTask':
+    case 'RetryStep':
+    case 'CheckStep':
+    case 'AbandonStep':
+    case 'EscalateStep':
+    case 'CloseIncident':         return onCommand(context, input, input.type, policy);
     default:                      return NOTHING;
   }
 }
@@ -188,7 +197,7 @@ function onListed(context: DecideContext, part: UndoSpread): Decision {
   return recorded(listed === null ? [] : [listed]);
 }
 
-type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask';
+type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask' | 'RetryStep' | 'CheckStep' | 'AbandonStep' | 'EscalateStep' | 'CloseIncident';
 
 function onCommand(context: DecideContext, input: RecordInput, type: StepCommand, policy: RecoveryPolicy): Decision {
   if (input.key !== runOf(input.body)) return refusedWith({ httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' });
@@ -201,6 +210,11 @@ function onCommand(context: DecideContext, input: RecordInput, type: StepCommand
     case 'DenyStep':        return onDeny(context, bodyAs<DenyStep>(input), policy);
     case 'ResolveStep':     return onResolve(context, bodyAs<ResolveStep>(input), policy);
     case 'UndoRun':         return onUndo(context, bodyAs<UndoRun>(input));
+    case 'RetryStep':       return onStep(context, bodyAs<RetryStep>(input), policy, retry);
+    case 'CheckStep':       return onStep(context, bodyAs<CheckStep>(input), policy, check);
+    case 'AbandonStep':     return onStep(context, bodyAs<AbandonStep>(input), policy, giveUp);
+    case 'EscalateStep':    return onStep(context, bodyAs<EscalateStep>(input), policy, incidentOf);
+    case 'CloseIncident':   return onCloseIncident(context, bodyAs<CloseIncident>(input));
     case 'CloseTask':       return onCloseTask(context, bodyAs<CloseTask>(input), policy);
   }
 }
@@ -250,6 +264,33 @@ function onResolve(context: DecideContext, command: ResolveStep, policy: Recover
   return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'resolved', resolution: command.resolution }, ...outcome);
 }
 
+/** A command about one step; the answer names its phase and what else was made of it. */
+function onStep<Command extends ApproveStep | RetryStep | CheckStep | AbandonStep | EscalateStep>(
+  context: DecideContext, command: Command, policy: RecoveryPolicy, act: (step: StepDoc, command: Command, within: StepContext) => readonly Fact[] | Refusal,
+): Decision {
+  const within = stepContext(context, command.run_id, policy);
+  const step = stepOf(within, command);
+  if (step === undefined) return refusedWith(STEP_UNKNOWN);
+  const outcome = act(step, command, within);
+  if ('code' in outcome) return refusedWith(outcome);
+  const after = outcome.reduce((doc, { type, body }) => (isStepRecord(type) && body['step_id'] === doc.step_id ? stepAfter(doc, type, body, context.now) : doc), step);
+  const incident = outcome.find(({ type }) => type === 'IncidentOpened')?.body['incident_id'];
+  return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: after.phase, reason: after.reason, ...(incident === undefined ? {} : { incident_id: incident }) }, ...outcome);
+}
+
+function incidentOf(step: StepDoc, command: EscalateStep, { now, policy }: StepContext): readonly Fact[] | Refusal {
+  const opened = escalateToIncident(step, command, now, policy);
+  return 'code' in opened ? opened : [opened];
+}
+
+function onCloseIncident(context: DecideContext, { envelope, run_id, incident_id, summary, reason }: CloseIncident): Decision {
+  const incident = isUsableId(incident_id) ? readRow(context.state, 'incident', run_id, incident_id) : undefined;
+  if (incident?.tenant !== envelope.tenant) return refusedWith({ httpStatus: 404, code: 'INCIDENT_UNKNOWN', message: 'There is no such incident in this run of this tenant.' });
+  if (incident.phase === 'closed') return refusedWith({ httpStatus: 409, code: 'INCIDENT_CLOSED', message: 'Somebody has ended this incident already.' });
+  const { step_id, recovery_id, tenant, mutation_id } = incident;
+  return accepted(200, { incident_id, step_id, phase: 'closed' }, fact('IncidentClosed', { step_id, recovery_id, tenant, run_id, mutation_id, incident_id, summary, by: envelope.principal, reason, command_id: envelope.command_id }));
+}
+
 function onUndo(context: DecideContext, command: UndoRun): Decision {
   const refusal = undoRefusal(command);
   if (refusal !== null) return refusedWith(refusal);
@@ -268,7 +309,7 @@ function onCloseTask(context: DecideContext, command: CloseTask, policy: Recover
 /** Another tenant's step is as unknown as none. */
 const STEP_UNKNOWN: Refusal = { httpStatus: 404, code: 'STEP_UNKNOWN', message: 'There is no such step in this run of this tenant.' };
 
-function stepOf(within: StepContext, command: ApproveStep | DenyStep | ResolveStep): StepDoc | undefined {
+function stepOf(within: StepContext, command: Pick<ApproveStep, 'envelope' | 'step_id'>): StepDoc | undefined {
   return within.steps.find((step) => step.step_id === command.step_id && step.tenant === command.envelope.tenant);
 }
 

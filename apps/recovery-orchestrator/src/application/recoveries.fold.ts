@@ -36,6 +36,16 @@ const EVOLVE_MORE: Readonly<Record<string, (state: StateView, record: AcceptedRe
     if (standing === undefined) throw new InvariantViolation('task-unknown', task_id);
     return [put(rowOf('task', { ...standing, phase: outcome, deadline_at: null, closed: { by, reason, content, correction_ref, at }, updated_at: at }))];
   },
+  IncidentOpened: (_state, { body, decidedAt: at }) => {
+    const { by, reason, command_id: _command, ...about } = bodyOf('IncidentOpened', body);
+    return [put(rowOf('incident', { ...about, phase: 'open', opened: { by, reason, at }, closed: null, opened_at: at, updated_at: at }))];
+  },
+  IncidentClosed: (state, { body, decidedAt: at }) => {
+    const { run_id, incident_id, by, reason, summary } = bodyOf('IncidentClosed', body);
+    const standing = readRow(state, 'incident', run_id, incident_id);
+    if (standing === undefined) throw new InvariantViolation('incident-unknown', incident_id);
+    return [put(rowOf('incident', { ...standing, phase: 'closed', deadline_at: null, closed: { by, reason, summary, at }, updated_at: at }))];
+  },
   UndoOpened: (_state, { body, decidedAt: at }) => {
     const { mutation_ids: asked_ids, ...about } = bodyOf('UndoOpened', body);
     return [undoPut({ ...about, asked_ids, phase: 'opened', mutation_ids: [], unknown_ids: [], opened_at: at, updated_at: at })];
@@ -76,6 +86,8 @@ function foldStep(state: StateView, record: AcceptedRecord, type: StepRecordType
 function besides(state: StateView, record: AcceptedRecord, type: StepRecordType, step: StepDoc): readonly Change[] {
   switch (type) {
     case 'StepDecided':     return [...marked(state, record, step), reopened(state, record, step)];
+    case 'StepReopened':
+    case 'LookDispatched':  return [reopened(state, record, step)];
     case 'MutationAdvanced': return isAtRest(step.phase) ? [] : [reopened(state, record, step)];
     case 'StepApproved':    return [approved(record)];
     case 'LegDispatched':   return usedBy(state, record, step);
@@ -113,7 +125,7 @@ function rollbackPut(rollback: RollbackDoc): Change { return put(rowOf('rollback
 function reopened(state: StateView, record: AcceptedRecord, step: StepDoc): Change {
   const { recovery_id, tenant, run_id } = step;
   const openedAt = readRow(state, 'recovery', run_id, recovery_id)?.opened_at ?? record.decidedAt;
-  const { owner, deadline_at } = bodyOf(record.type === 'StepDecided' ? record.type : 'MutationAdvanced', record.body);
+  const { owner, deadline_at } = bodyOf('StepDecided', record.body); // every record that opens a recovery, or opens it again, says so
   return put(rowOf('recovery', {
     recovery_id, tenant, run_id, phase: 'open', outcome: null, owner, deadline_at, opened_at: openedAt, updated_at: record.decidedAt,
   }));

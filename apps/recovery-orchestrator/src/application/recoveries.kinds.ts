@@ -1,6 +1,6 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
 import type { ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
-import type { ApprovalDoc, HaltDoc, RecoveryDoc, RollbackDoc, StepDoc, TaskDoc, UndoDoc } from '../domain/step/step.messages.js';
+import type { ApprovalDoc, HaltDoc, IncidentDoc, RecoveryDoc, RollbackDoc, StepDoc, TaskDoc, UndoDoc } from '../domain/step/step.messages.js';
 import { forwardKind } from './forward.part.js';
 import { rollbackKey } from '../domain/rollback/rollback.decider.js';
 
@@ -12,6 +12,7 @@ export interface RowDocs {
   readonly approval: ApprovalDoc;
   readonly task: TaskDoc;
   readonly undo: UndoDoc;
+  readonly incident: IncidentDoc;
 }
 
 export type RowKind = keyof RowDocs;
@@ -24,6 +25,7 @@ const KEY_OF: { readonly [Kind in RowKind]: (doc: RowDocs[Kind]) => string } = {
   approval: (doc) => doc.approval_id,
   task: (doc) => doc.task_id,
   undo: (doc) => doc.undo_id,
+  incident: (doc) => doc.incident_id,
 };
 
 /** A row of the run its document names. */
@@ -103,6 +105,12 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     table: 'undos',
     columns: [...texts('tenant', 'run_id', 'undo_id', 'recovery_id', 'phase', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
     indexes: [['tenant', 'phase', 'deadline_at'], ['undo_id']],
+  },
+  {
+    kind: 'incident',
+    table: 'incidents',
+    columns: [...texts('tenant', 'run_id', 'step_id', 'incident_id', 'severity', 'phase', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
+    indexes: [['tenant', 'phase', 'deadline_at'], ['incident_id']],
   },
   {
     kind: 'halt',

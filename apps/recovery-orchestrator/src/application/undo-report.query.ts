@@ -3,8 +3,8 @@
 // Boundary: pure; reads the undo and the steps of its run. Adds nothing that no record says.
 //
 // Invariants
-//   V1. `undone_*` needs a verified compensation, or that there was nothing to undo; a person's word without an observation
-//       does not count.
+//   V1. `undone_*` needs an observation that the success condition holds, after a compensation or a repair by hand, or that
+//       there was nothing to undo; a person's word alone does not count.
 //   V2. Every effect of the undo is listed, also one that no step is about yet.
 import type { ReversalClass } from '@recourse/messages';
 import { isAtRest } from '../domain/step/step.transitions.js';
@@ -77,10 +77,12 @@ function unmarked(mutationId: string, outcome: ItemOutcome, reason: string): Und
 function becameOf(step: StepDoc): { readonly outcome: ItemOutcome; readonly reason: string | null } {
   const { phase, reason, terms, ref, resolved } = step;
   if (!isAtRest(phase)) return { outcome: 'still_open', reason };
+  const undone = ref.reversal_class === 'reversible' && (terms?.residue ?? null) === null ? 'undone_clean' : 'undone_with_residue';
   switch (phase) {
-    case 'compensated': return { outcome: ref.reversal_class === 'reversible' && (terms?.residue ?? null) === null ? 'undone_clean' : 'undone_with_residue', reason: null };
+    case 'compensated': return { outcome: undone, reason: null };
     case 'not_needed':  return { outcome: 'undone_clean', reason };
-    case 'resolved':    return { outcome: 'not_undone', reason: `RESOLVED:${resolved?.resolution ?? 'unrecognized'}` };
+    case 'resolved':    if (resolved?.verified === true) return { outcome: undone, reason: 'RESOLVED:repaired' };
+                        return { outcome: 'not_undone', reason: `RESOLVED:${resolved?.resolution ?? 'unrecognized'}` };
     default:            return { outcome: NOT_KNOWN.includes(reason) ? 'still_open' : 'not_undone', reason };
   }
 }

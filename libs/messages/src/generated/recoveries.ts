@@ -2,6 +2,18 @@
 import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
 import type { StepOutcome } from './tools.js';
 
+/** Give up a compensation that automation still has, or waits for: nothing is called any more. */
+export interface AbandonStep {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
 /** Approve exactly one action. */
 export interface ApproveStep {
   /** Who asks. */
@@ -13,6 +25,36 @@ export interface ApproveStep {
   /** Digest of the action the person saw. */
   readonly action_digest: Hash;
   /** Why. */
+  readonly reason: string;
+}
+
+/** Have a worker look whether the success condition holds: somebody repaired it by hand, or an earlier attempt may have taken effect. */
+export interface CheckStep {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** Why. */
+  readonly purpose: LookPurpose;
+  /** What the person has to show; JSON. */
+  readonly evidence: Payload;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** End an incident. */
+export interface CloseIncident {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Incident. */
+  readonly incident_id: string;
+  /** What it was, and what was done; JSON. */
+  readonly summary: Payload;
+  /** Why, in the person's words. */
   readonly reason: string;
 }
 
@@ -73,6 +115,22 @@ export interface DenyStep {
   /** Digest of the action the person saw. */
   readonly action_digest: Hash;
   /** Why. */
+  readonly reason: string;
+}
+
+/** Make an incident of a step. */
+export interface EscalateStep {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** How bad. */
+  readonly severity: Severity;
+  /** Where it is written what to do. */
+  readonly runbook: string | null;
+  /** Why, in the person's words. */
   readonly reason: string;
 }
 
@@ -220,6 +278,72 @@ export interface HaltsReviewed {
   readonly name: string;
 }
 
+/** A person ended an incident. */
+export interface IncidentClosed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Incident. */
+  readonly incident_id: string;
+  /** What it was, and what was done; JSON. */
+  readonly summary: Payload;
+  /** Directory subject of the person. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** The command. */
+  readonly command_id: string;
+}
+
+/** A person made an incident of a step. */
+export interface IncidentOpened {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Incident. */
+  readonly incident_id: string;
+  /** How bad. */
+  readonly severity: Severity;
+  /** Where it is written what to do. */
+  readonly runbook: string | null;
+  /** Directory subject of the person. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** The command. */
+  readonly command_id: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
 /** A request to a worker was decided; it leaves because of this record. */
 export interface LegDispatched {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -265,6 +389,96 @@ export interface LegDispatched {
   /** Steps that should have come to rest before this one and had not when its time came. */
   readonly outstanding: readonly string[];
 }
+
+/** What a look showed. */
+export interface LookAnswered {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** The look. */
+  readonly leg_id: string;
+  /** By our own judgement of the observations. */
+  readonly verdict: LookVerdict;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** What was seen. */
+  readonly observations: readonly Observation[];
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** A worker is asked to look, and to touch nothing. */
+export interface LookDispatched {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Id of the look. */
+  readonly leg_id: string;
+  /** Why. */
+  readonly purpose: LookPurpose;
+  /** Adapter asked. */
+  readonly adapter: string;
+  /** Signed id of the request. */
+  readonly lease_id: string;
+  /** Workers refuse it later; epoch milliseconds. */
+  readonly not_after: number;
+  /** Without an answer by then nothing was seen; epoch milliseconds. */
+  readonly answer_by: number;
+  /** The compensation it is about; not called. */
+  readonly call: RecoveryCall;
+  /** What to look at, and what must hold. */
+  readonly terms: ContractTerms;
+  /** The pointer. */
+  readonly ref: MutationRef;
+  /** What the person has to show; JSON. */
+  readonly evidence: Payload;
+  /** Directory subject of the person. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** The command. */
+  readonly command_id: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** Why a person has a worker look. */
+export const LOOK_PURPOSE_VALUES = ['repair', 'reconcile'] as const;
+export type LookPurpose = (typeof LOOK_PURPOSE_VALUES)[number];
+
+/** What a look showed: the success condition holds, does not, or nobody could see. */
+export const LOOK_VERDICT_VALUES = ['met', 'not_met', 'unknown'] as const;
+export type LookVerdict = (typeof LOOK_VERDICT_VALUES)[number];
 
 /** The ledger learnt more of a commit after it was marked rolled back: what is to be done about it is decided again. */
 export interface MutationAdvanced {
@@ -436,6 +650,18 @@ export interface ResolveStep {
   readonly reason: string;
 }
 
+/** Try a compensation again that a person was given: with new attempts, and new approvals where its contract asks for them. */
+export interface RetryStep {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
 /** The ledger did not mark the commit of an open rollback in time; a person is asked. The mark still counts when it comes. */
 export interface RollbackEscalated {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -481,6 +707,10 @@ export interface RollbackOpened {
   /** Command that asked for it; null for a contradiction. */
   readonly command_id: string | null;
 }
+
+/** How bad an incident is, from the worst. */
+export const SEVERITY_VALUES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
+export type Severity = (typeof SEVERITY_VALUES)[number];
 
 /** A person approved exactly one action. */
 export interface StepApproved {
@@ -739,6 +969,40 @@ export interface StepOutcomeRecorded {
   readonly outcome_kind: OutcomeKind | null;
 }
 
+/** A person has a step tried again. */
+export interface StepReopened {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Distinct people who must agree anew. */
+  readonly required_approvals: number;
+  /** What they agree to. */
+  readonly action_digest: Hash;
+  /** Directory subject of the person. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** The command. */
+  readonly command_id: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
 /** A person closed an item by hand, with evidence; nothing became compensated by it. */
 export interface StepResolved {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -767,6 +1031,8 @@ export interface StepResolved {
   readonly reason: string;
   /** Command that closed it. */
   readonly command_id: string;
+  /** A worker observed by another capability that the success condition holds. */
+  readonly verified: boolean;
 }
 
 /** No answer came while one could still arrive; the step reconciles next. */

@@ -6,7 +6,7 @@ import type { ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
 import type { AnswerRefused, CancelMutation, CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { ApproveStep, CloseTask, DecideForwardApproval, DenyStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, LegDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepResolved, StepUncertain, StepWaits, TaskClosed, TasksOpened, TriggerRedundant, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
+import type { AbandonStep, ApproveStep, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, EscalateStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, TaskClosed, TasksOpened, TriggerRedundant, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -103,6 +103,11 @@ export const TOPICS = [
       "recourse.recoveries.ResolveStep",
       "recourse.recoveries.UndoRun",
       "recourse.recoveries.CloseTask",
+      "recourse.recoveries.RetryStep",
+      "recourse.recoveries.AbandonStep",
+      "recourse.recoveries.CheckStep",
+      "recourse.recoveries.EscalateStep",
+      "recourse.recoveries.CloseIncident",
       "recourse.recoveries.RequestForwardApproval",
       "recourse.recoveries.DecideForwardApproval",
       "recourse.recoveries.UseForwardApproval",
@@ -301,6 +306,11 @@ export const TOPICS = [
       "recourse.recoveries.UndoEscalated",
       "recourse.recoveries.TasksOpened",
       "recourse.recoveries.TaskClosed",
+      "recourse.recoveries.StepReopened",
+      "recourse.recoveries.LookDispatched",
+      "recourse.recoveries.LookAnswered",
+      "recourse.recoveries.IncidentOpened",
+      "recourse.recoveries.IncidentClosed",
       "recourse.recoveries.ForwardApprovalRequested",
       "recourse.recoveries.ForwardApprovalDecided",
       "recourse.recoveries.ForwardApprovalUsed",
@@ -408,6 +418,11 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'ResolveStep'; readonly body: ResolveStep }
   | { readonly type: 'UndoRun'; readonly body: UndoRun }
   | { readonly type: 'CloseTask'; readonly body: CloseTask }
+  | { readonly type: 'RetryStep'; readonly body: RetryStep }
+  | { readonly type: 'AbandonStep'; readonly body: AbandonStep }
+  | { readonly type: 'CheckStep'; readonly body: CheckStep }
+  | { readonly type: 'EscalateStep'; readonly body: EscalateStep }
+  | { readonly type: 'CloseIncident'; readonly body: CloseIncident }
   | { readonly type: 'RequestForwardApproval'; readonly body: RequestForwardApproval }
   | { readonly type: 'DecideForwardApproval'; readonly body: DecideForwardApproval }
   | { readonly type: 'UseForwardApproval'; readonly body: UseForwardApproval }
@@ -512,6 +527,11 @@ export type RecoveriesRecord =
   | { readonly type: 'UndoEscalated'; readonly body: UndoEscalated }
   | { readonly type: 'TasksOpened'; readonly body: TasksOpened }
   | { readonly type: 'TaskClosed'; readonly body: TaskClosed }
+  | { readonly type: 'StepReopened'; readonly body: StepReopened }
+  | { readonly type: 'LookDispatched'; readonly body: LookDispatched }
+  | { readonly type: 'LookAnswered'; readonly body: LookAnswered }
+  | { readonly type: 'IncidentOpened'; readonly body: IncidentOpened }
+  | { readonly type: 'IncidentClosed'; readonly body: IncidentClosed }
   | { readonly type: 'ForwardApprovalRequested'; readonly body: ForwardApprovalRequested }
   | { readonly type: 'ForwardApprovalDecided'; readonly body: ForwardApprovalDecided }
   | { readonly type: 'ForwardApprovalUsed'; readonly body: ForwardApprovalUsed }

@@ -55,7 +55,7 @@ export function retryAt(step: StepDoc, now: number, policy: RecoveryPolicy, isCo
 }
 
 /** Attempts are used up. */
-export function isExhausted(step: StepDoc): boolean { return step.attempt >= (step.terms?.max_attempts ?? 0); }
+export function isExhausted(step: StepDoc): boolean { return step.attempt - step.attempts_before >= (step.terms?.max_attempts ?? 0); }
 
 /** Why a person is asked after the last attempt. */
 export function reasonAfterLast(step: StepDoc): EscalationReason {
@@ -69,7 +69,7 @@ function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAt
   const { call, terms } = step;
   const windowEndsAt = step.ref.reversal_expires_at;
   if (call === null || terms === null || windowEndsAt === null) return { kind: 'person', reason: 'POLICY_CHANGED' };
-  if (step.attempt > 0 && isExhausted(step)) return { kind: 'person', reason: reasonAfterLast(step) };
+  if (step.attempt > step.attempts_before && isExhausted(step)) return { kind: 'person', reason: reasonAfterLast(step) };
   const attempt = step.attempt + 1;
   if (attempt > 1 && terms.key_lifetime_ms === null) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
   const again = reevaluated(step, now, policy);

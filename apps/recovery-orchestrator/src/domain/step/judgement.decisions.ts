@@ -6,7 +6,7 @@
 import { boundFacts, evaluateCondition, readPayload } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import type { Observation, ObservationPhase, Payload, StepOutcome, StepReport, StepVerdict } from '@recourse/messages';
+import type { LookVerdict, Observation, ObservationPhase, Payload, StepOutcome, StepReport, StepVerdict } from '@recourse/messages';
 import type { StepDoc } from './step.messages.js';
 
 export const JUDGEMENT_REASONS = [
@@ -76,6 +76,19 @@ export function judge(step: StepDoc, report: StepReport | undefined): Judgement 
   if (report === undefined) return { reported: 'unknown', outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', observations: [] };
   if (report.outcome === 'refused_late') throw new InvariantViolation('judgement', 'a late refusal is not an outcome');
   return { reported: report.outcome, ...verdictOn(step, report, report.outcome), observations: report.observations };
+}
+
+/** What a look showed, by our own judgement of its last observation. */
+export interface LookJudgement { readonly verdict: LookVerdict; readonly reason: string; readonly observations: readonly Observation[] }
+
+/** Judges a look at the success condition; a worker that says otherwise than its observations was not looking (J2). */
+export function judgeLook(step: StepDoc, report: StepReport | undefined): LookJudgement {
+  const observations = report?.observations ?? [];
+  const saw = seen(step, observations, 'verify', step.terms?.verify_capability ?? null, step.terms?.success_condition ?? null);
+  if (saw === 'unseen' || report === undefined) return { verdict: 'unknown', reason: 'SUCCESS_NOT_OBSERVED', observations };
+  const isAgreed = (saw === 'holds') === (report.outcome === 'verified');
+  if (!isAgreed) return { verdict: 'unknown', reason: 'VERDICTS_DISAGREE', observations };
+  return saw === 'holds' ? { verdict: 'met', reason: 'SUCCESS_CONDITION_HELD', observations } : { verdict: 'not_met', reason: 'SUCCESS_CONDITION_FALSE', observations };
 }
 
 function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): Verdict {

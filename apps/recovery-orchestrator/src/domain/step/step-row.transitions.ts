@@ -6,7 +6,7 @@ import type { Fact, FactBodies, FactType, LastOutcome, LegDoc, StepDoc, StepEven
 import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
 
 /** Records that open or move a step. */
-export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'StepResolved', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepWaits', 'StepBound', 'MutationAdvanced'] as const;
+export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'StepResolved', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepWaits', 'StepReopened', 'LookDispatched', 'LookAnswered', 'StepBound', 'MutationAdvanced'] as const;
 export type StepRecordType = (typeof STEP_RECORDS)[number];
 
 export function isStepRecord(type: string): type is StepRecordType {
@@ -38,6 +38,9 @@ export function stepAfter(step: StepDoc | undefined, type: StepRecordType, body:
     case 'StepUncertain':       return silentAfter(step, bodyOf(type, body), at);
     case 'StepEscalated':       return escalatedBy(step, bodyOf(type, body), at);
     case 'StepHalted':          return haltedBy(step, bodyOf(type, body), at);
+    case 'StepReopened':        return reopenedBy(step, bodyOf(type, body), at);
+    case 'LookDispatched':      return lookSentBy(step, bodyOf(type, body), at);
+    case 'LookAnswered':        return lookEndedBy(step, bodyOf(type, body), at);
     case 'StepWaits':           return waitsAfter(step, bodyOf(type, body), at);
     case 'StepBound':           return boundBy(step, bodyOf(type, body), at);
     case 'MutationAdvanced':    return advancedBy(step, bodyOf(type, body), at);
@@ -55,6 +58,8 @@ function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
     due_at: isOver ? null : body.deadline_at,
     approvals: [],
     attempt: 0,
+    attempts_before: 0,
+    look: null,
     first_dispatched_at: null,
     legs: [],
     outstanding: [],
@@ -76,8 +81,8 @@ function deniedBy(step: StepDoc, body: FactBodies['StepDenied'], at: number): St
   return moved({ ...step, denied_by: body.by, reason: 'DENIED' }, 'Denied', at);
 }
 
-function resolvedBy(step: StepDoc, { resolution, by, reason, evidence }: FactBodies['StepResolved'], at: number): StepDoc {
-  return moved({ ...step, resolved: { resolution, by, reason, evidence, at } }, 'Resolved', at);
+function resolvedBy(step: StepDoc, { resolution, by, reason, evidence, verified }: FactBodies['StepResolved'], at: number): StepDoc {
+  return moved({ ...step, resolved: { resolution, by, reason, evidence, verified, at } }, 'Resolved', at);
 }
 
 function dispatchedBy(step: StepDoc, body: FactBodies['LegDispatched'], at: number): StepDoc {
@@ -111,6 +116,26 @@ function escalatedBy(step: StepDoc, body: FactBodies['StepEscalated'], at: numbe
 /** A halted item keeps its reason in the open, with deadline and owner (P12). */
 function haltedBy(step: StepDoc, body: FactBodies['StepHalted'], at: number): StepDoc {
   return { ...moved({ ...step, reason: body.reason, owner: body.owner }, 'Halted', at), deadline_at: body.deadline_at, due_at: body.deadline_at };
+}
+
+/** Approvals were used: new attempts are agreed to anew. */
+function reopenedBy(step: StepDoc, { required_approvals, owner, deadline_at }: FactBodies['StepReopened'], at: number): StepDoc {
+  const again = { ...step, approvals: [], required_approvals, attempts_before: step.attempt, owner, deadline_at, due_at: deadline_at, reason: 'TRIED_AGAIN' };
+  const next = moved(again, required_approvals > 0 ? 'ReopenedForPeople' : 'ReopenedToGo', at);
+  return { ...next, due_at: deadline_at };
+}
+
+function lookSentBy(step: StepDoc, body: FactBodies['LookDispatched'], at: number): StepDoc {
+  const { leg_id, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id, owner, deadline_at } = body;
+  const looking = moved({ ...step, look: { leg_id, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id }, owner, deadline_at }, 'LookSent', at);
+  return { ...looking, due_at: deadline_at };
+}
+
+/** It is the person's again, with what was seen. */
+function lookEndedBy(step: StepDoc, { verdict, reason, observations, owner, deadline_at }: FactBodies['LookAnswered'], at: number): StepDoc {
+  const outcome = verdict === 'met' ? 'compensated' : verdict === 'not_met' ? 'unverified' : 'uncertain';
+  const last: LastOutcome = { attempt: step.attempt, reported: null, outcome, reason, observations, at };
+  return moved({ ...step, look: null, last, owner, deadline_at }, 'LookEnded', at);
 }
 
 /** It stands in a list, and says whom it waits for (P12). */

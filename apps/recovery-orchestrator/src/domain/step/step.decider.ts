@@ -5,10 +5,12 @@
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
 //   T3. Whatever is not at rest has a timer.
 import { assertNever, deriveId } from '@recourse/kernel';
-import type { ApproveStep, CloseTask, DenyStep, LegReported, ResolveStep, StepDecision, StepReport } from '@recourse/messages';
+import type { AbandonStep, ApproveStep, CheckStep, CloseTask, DenyStep, LegReported, ResolveStep, RetryStep, StepDecision, StepReport } from '@recourse/messages';
 import type { Contract } from '@recourse/contract';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
+import { plainPayload } from '@recourse/contract';
+import { abandon, look, lookedAt, lookMissed, reopen } from './command.decisions.js';
 import { approvalRefusal, denialRefusal, resolutionRefusal } from './approval.decisions.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
 import { goOn } from './halt.decisions.js';
@@ -21,7 +23,7 @@ import { rebound, replaced } from './rebinding.decisions.js';
 import { closeTask, taskRefusal, tasksFor } from '../task/task.decider.js';
 import { isStepRecord, stepAfter } from './step-row.transitions.js';
 import { fact, identityOf } from './step.messages.js';
-import type { Fact, LegDoc, Refusal, ReportRefusal, StepDoc, StepPhase, TaskDoc } from './step.messages.js';
+import type { Fact, LegDoc, LookDoc, Refusal, ReportRefusal, StepDoc, StepPhase, TaskDoc } from './step.messages.js';
 import { isAtRest, isSettled } from './step.transitions.js';
 
 /** What every decision about a step needs beside the step. */
@@ -107,8 +109,33 @@ export function resolve(step: StepDoc, command: ResolveStep, context: StepContex
   const refusal = resolutionRefusal(step, command);
   if (refusal !== null) return refusal;
   const { resolution, evidence, reason, envelope } = command;
-  const resolved = fact('StepResolved', { ...identityOf(step), resolution, evidence, by: envelope.principal, reason, command_id: envelope.command_id });
+  const resolved = fact('StepResolved', { ...identityOf(step), resolution, evidence, by: envelope.principal, reason, command_id: envelope.command_id, verified: false });
   return wakened(followed({ step, facts: [] }, resolved, context.now), context);
+}
+
+/** Tries again what a person was given; where nobody has to agree it goes at once. */
+export function retry(step: StepDoc, command: RetryStep, context: StepContext): readonly Fact[] | Refusal {
+  const reopened = reopen(step, command, context.now, context.policy);
+  if ('code' in reopened) return reopened;
+  const draft = followed({ step, facts: [] }, reopened, context.now);
+  return concluded(draft.step.phase === 'approved' ? followed(draft, goOn(draft.step, context), context.now) : draft, context);
+}
+
+/** Has a worker look. */
+export function check(step: StepDoc, command: CheckStep, context: StepContext): readonly Fact[] | Refusal {
+  const sent = look(step, command, context.now, context.policy);
+  return 'code' in sent ? sent : [sent];
+}
+
+/** Gives a step up: nothing is called any more, and it is accepted as it is. */
+export function giveUp(step: StepDoc, command: AbandonStep, context: StepContext): readonly Fact[] | Refusal {
+  const { now, policy } = context;
+  const refusal = abandon(step, command, now);
+  if (refusal !== null) return refusal;
+  const { envelope: { principal: by, command_id }, reason } = command;
+  const given = step.phase === 'manual' ? { step, facts: [] } : followed({ step, facts: [] }, escalated(step, 'ABANDONED', now, policy), now);
+  const over = followed(given, fact('StepResolved', { ...identityOf(step), resolution: 'accepted', evidence: plainPayload({ abandoned: reason }), by, reason, command_id, verified: false }), now);
+  return step.phase === 'manual' ? wakened(over, context) : concluded(over, context);
 }
 
 /** Ends a task of people; whoever waited for its step goes on. */
@@ -123,12 +150,22 @@ export function endTask(task: TaskDoc, command: CloseTask, context: StepContext)
 
 /** Takes a worker's report. */
 export function report(message: LegReported, context: StepContext): readonly Fact[] {
+  const looking = context.steps.find((one) => one.tenant === message.tenant && one.look?.leg_id === message.leg_id);
+  if (looking !== undefined && looking.look !== null) return onLook(looking, looking.look, message, context);
   const step = context.steps.find((one) => one.tenant === message.tenant && one.legs.some((leg) => leg.leg_id === message.leg_id));
   const leg = step?.legs.find((one) => one.leg_id === message.leg_id);
   if (step === undefined || leg === undefined || leg.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
   if (leg.attempt !== message.attempt) return [refusedReport(message, 'ATTEMPT_STALE')];
   const about = message.steps.find((one) => one.step_id === step.step_id);
   return onLease(step, leg, message, about, context);
+}
+
+function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: StepContext): readonly Fact[] {
+  if (seen.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
+  // A refusal by one copy proves nothing about another (L11).
+  if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late') return [refusedReport(message, 'REFUSED_LATE')];
+  const facts = lookedAt(step, seen, message, context.now, context.policy);
+  return concluded(facts.reduce<Draft>((draft, next) => followed(draft, next, context.now), { step, facts: [] }), context);
 }
 
 /** What a due step does. A timer that was overtaken does nothing. */
@@ -160,6 +197,7 @@ function atDeadline(step: StepDoc, context: StepContext): Fact | null {
     case 'halted':            return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'HALTED_TOO_LONG', now, policy);
     case 'awaiting_approval': return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
     case 'dispatched':        return silent(step, now, policy);
+    case 'looking':           return step.look === null ? null : lookMissed(step, step.look, now, policy);
     case 'approved':
     case 'waiting':
     case 'uncertain':

@@ -1,27 +1,27 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
-  ContractTerms, Evidence, Execution, HaltsReviewed, LegDispatched, MutationAdvanced, MutationRef, Observation, OutcomeKind, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
-  Resolution, StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepResolved, StepUncertain, StepVerdict, StepWaits,
+  ContractTerms, Evidence, Execution, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, LookPurpose, MutationAdvanced, MutationRef, Observation, OutcomeKind, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
+  Resolution, Severity, StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepVerdict, StepWaits,
   TaskClosed, TaskKind, TasksOpened, TriggerRedundant, UndoEscalated, UndoListed, UndoOpened,
 } from '@recourse/messages';
 import type { RollbackPhase } from '../rollback/rollback.transitions.js';
 import type { UndoPhase } from '../undo/undo.transitions.js';
 
 export const STEP_PHASES = [
-  'held', 'awaiting_approval', 'approved', 'waiting', 'halted', 'dispatched', 'uncertain', 'retrying', 'compensated', 'not_needed', 'manual', 'denied', 'resolved',
+  'held', 'awaiting_approval', 'approved', 'waiting', 'halted', 'dispatched', 'uncertain', 'retrying', 'looking', 'compensated', 'not_needed', 'manual', 'denied', 'resolved',
 ] as const;
 export type StepPhase = (typeof STEP_PHASES)[number];
 
 /** What can happen to a step once it is decided; several come from one record type, told apart by its fields. */
 export const STEP_EVENTS = [
   'ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Waited', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo',
-  'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson', 'Resolved',
+  'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson', 'Resolved', 'ReopenedForPeople', 'ReopenedToGo', 'LookSent', 'LookEnded',
 ] as const;
 export type StepEvent = (typeof STEP_EVENTS)[number];
 
 export const ESCALATION_REASONS = [
   'REVERSAL_EXPIRED', 'KEY_LIFETIME_OVER', 'APPROVAL_TIMEOUT', 'FORWARD_UNRESOLVED', 'VERIFICATION_FAILED', 'RESOURCE_CHANGED', 'COMPENSATION_FAILED',
-  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED', 'HALTED_TOO_LONG', 'STEP_RESULT_MISSING', 'BLOCKED_BY_STEP', 'UNDO_NOT_LISTED',
+  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED', 'HALTED_TOO_LONG', 'STEP_RESULT_MISSING', 'BLOCKED_BY_STEP', 'UNDO_NOT_LISTED', 'ABANDONED',
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 
@@ -53,8 +53,21 @@ export type LastOutcome = {
   readonly at: number;
 };
 
+/** A look that is under way: who wants it, why, and under which lease. */
+export type LookDoc = {
+  readonly leg_id: string;
+  readonly purpose: LookPurpose;
+  readonly lease_id: string;
+  readonly not_after: number;
+  readonly answer_by: number;
+  readonly evidence: LookDispatched['evidence'];
+  readonly by: string;
+  readonly reason: string;
+  readonly command_id: string;
+};
+
 /** What a person said who closed the item. */
-export type ResolvedByPerson = { readonly resolution: Resolution; readonly by: string; readonly reason: string; readonly evidence: StepResolved['evidence']; readonly at: number };
+export type ResolvedByPerson = { readonly resolution: Resolution; readonly by: string; readonly reason: string; readonly evidence: StepResolved['evidence']; readonly verified: boolean; readonly at: number };
 
 /** The record of the log that decided last about a step: its hash, and that of the record before it in the chain (A69). */
 export type DecisionRecord = { readonly seq: number; readonly record_hash: Buffer; readonly prev_record_hash: Buffer };
@@ -80,6 +93,10 @@ export type StepDoc = {
   readonly approvals: readonly GivenApproval[];
   /** Last attempt dispatched; 0 before the first. */
   readonly attempt: number;
+  /** Attempts made before a person had it tried again; those after count anew. */
+  readonly attempts_before: number;
+  /** Null while nobody looks. */
+  readonly look: LookDoc | null;
   readonly first_dispatched_at: number | null;
   readonly legs: readonly LegDoc[];
   /** Steps it waits for, or went without. */
@@ -164,6 +181,26 @@ export type TaskDoc = {
   readonly updated_at: number;
 };
 
+/** What a person made an incident of. */
+export type IncidentDoc = {
+  readonly incident_id: string;
+  readonly step_id: string;
+  readonly recovery_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly mutation_id: string;
+  readonly severity: Severity;
+  readonly runbook: string | null;
+  readonly phase: 'open' | 'closed';
+  readonly owner: string;
+  readonly deadline_at: number | null;
+  readonly opened: { readonly by: string; readonly reason: string; readonly at: number };
+  /** Null while it is open. */
+  readonly closed: { readonly by: string; readonly reason: string; readonly summary: IncidentClosed['summary']; readonly at: number } | null;
+  readonly opened_at: number;
+  readonly updated_at: number;
+};
+
 export type UndoDoc = {
   readonly undo_id: string;
   readonly tenant: string;
@@ -217,6 +254,11 @@ export interface FactBodies {
   readonly StepEscalated: Omit<StepEscalated, ChainField>;
   readonly StepHalted: Omit<StepHalted, ChainField>;
   readonly HaltsReviewed: Omit<HaltsReviewed, ChainField>;
+  readonly StepReopened: Omit<StepReopened, ChainField>;
+  readonly LookDispatched: Omit<LookDispatched, ChainField>;
+  readonly LookAnswered: Omit<LookAnswered, ChainField>;
+  readonly IncidentOpened: Omit<IncidentOpened, ChainField>;
+  readonly IncidentClosed: Omit<IncidentClosed, ChainField>;
   readonly StepWaits: Omit<StepWaits, ChainField>;
   readonly UndoOpened: Omit<UndoOpened, ChainField>;
   readonly UndoListed: Omit<UndoListed, ChainField>;
@@ -252,6 +294,7 @@ export interface Refusal {
 export const REFUSAL_CODES = [
   'KEY_MISMATCH', 'COMMAND_INVALID', 'ROLE_REQUIRED', 'STEP_UNKNOWN', 'SELF_APPROVAL', 'APPROVER_NOT_A_PERSON', 'DIGEST_MISMATCH', 'APPROVAL_USED',
   'STEP_WRONG_PHASE', 'WINDOW_CLOSED', 'SAME_APPROVER', 'TASK_UNKNOWN', 'TASK_CLOSED', 'AUTHOR_NOT_A_PERSON',
+  'INCIDENT_UNKNOWN', 'INCIDENT_CLOSED',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 

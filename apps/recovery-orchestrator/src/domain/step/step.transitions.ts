@@ -35,6 +35,7 @@ const NEVER = {
   ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Waited: null, Halted: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null, Resolved: null,
   BoundForPeople: null, BoundToGo: null,
   AdvancedToWait: null, AdvancedForPeople: null, AdvancedToGo: null, AdvancedToNothing: null, AdvancedWithPerson: null,
+  ReopenedForPeople: null, ReopenedToGo: null, LookSent: null, LookEnded: null,
 } as const;
 
 /** The ledger learnt how the forward action ended, and the table decided anew. */
@@ -58,7 +59,8 @@ export const PHASE_AFTER = {
   retrying:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   compensated:       NEVER,
   not_needed:        { ...NEVER, ...DECIDED_ANEW },
-  manual:            { ...NEVER, AdvancedWithPerson: 'manual', Resolved: 'resolved' },
+  looking:           { ...NEVER, LookEnded: 'manual' },
+  manual:            { ...NEVER, AdvancedWithPerson: 'manual', Resolved: 'resolved', Compensated: 'compensated', ReopenedForPeople: 'awaiting_approval', ReopenedToGo: 'approved', LookSent: 'looking' },
   denied:            { ...NEVER, Resolved: 'resolved' },
   resolved:          NEVER,
 } as const satisfies Record<StepPhase, Record<StepEvent, StepPhase | null>>;
@@ -66,8 +68,8 @@ export const PHASE_AFTER = {
 /** Events that only the ledger's news bring about: they also move what is at rest. */
 export const NEWS_OF_LEDGER = ['AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson'] as const satisfies readonly StepEvent[];
 
-/** Events that only a person at the end of automation brings about. */
-export const BY_PERSON_AT_REST = ['Resolved'] as const satisfies readonly StepEvent[];
+/** Events that only a person at the end of automation brings about; a look a person asked for may show that it was compensated. */
+export const BY_PERSON_AT_REST = ['Resolved', 'ReopenedForPeople', 'ReopenedToGo', 'LookSent', 'Compensated'] as const satisfies readonly StepEvent[];
 
 /** Phases in which automation has nothing left to do. */
 export const PHASES_AT_REST = ['compensated', 'not_needed', 'manual', 'denied', 'resolved'] as const satisfies readonly StepPhase[];

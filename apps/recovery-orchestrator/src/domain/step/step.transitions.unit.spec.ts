@@ -40,8 +40,8 @@ describe('the phases of a step', () => {
     expect(() => phaseAfter('dispatched', 'Escalated')).toThrow('step-phase');
   });
 
-  it('reach compensated only through a dispatch, be it one before a halt', () => {
+  it('reach compensated only through a dispatch, be it one before a halt, or one that a person had looked into', () => {
     const sources = STEP_PHASES.filter((phase) => nextOf(phase).includes('compensated'));
-    expect(sources).toEqual(['halted', 'dispatched', 'uncertain', 'retrying']);
+    expect(sources).toEqual(['halted', 'dispatched', 'uncertain', 'retrying', 'manual']);
   });
 });

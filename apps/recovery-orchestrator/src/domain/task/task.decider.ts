@@ -54,7 +54,7 @@ export function closeTask(task: TaskDoc, step: StepDoc | undefined, command: Clo
   const about = { step_id, recovery_id, tenant, run_id, mutation_id };
   const closed = fact('TaskClosed', { ...about, task_id, kind, outcome, content, correction_ref, by, reason, command_id });
   const isCorrected = kind === 'correction' && outcome === 'done' && (step?.phase === 'manual' || step?.phase === 'denied');
-  return isCorrected ? [closed, fact('StepResolved', { ...about, resolution: 'corrected', evidence: content, by, reason, command_id })] : [closed];
+  return isCorrected ? [closed, fact('StepResolved', { ...about, resolution: 'corrected', evidence: content, by, reason, command_id, verified: false })] : [closed];
 }
 
 function roleLacking(kind: TaskKind, { roles }: CommandEnvelope): Refusal | null {
