@@ -66,9 +66,9 @@ export function traceFile({ file, service, instance, onError }: TraceFileOptions
     tell: ({ about, name, which, parent, startAt, endAt, attributes, problem }) => {
       ids.next = { traceId: traceIdOf(about), spanId: spanIdOf(about, { name, which }) };
       const context = parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, contextOf(about, parent));
-      const span = tracer.startSpan(name, { startTime: startAt, attributes }, context);
+      const span = tracer.startSpan(name, { startTime: instantOf(startAt), attributes }, context);
       if (problem !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: problem });
-      span.end(Math.max(startAt, endAt));
+      span.end(instantOf(Math.max(startAt, endAt)));
     },
     close: () => provider.shutdown(),
   };
@@ -113,6 +113,9 @@ function requestOf(span: ReadableSpan): unknown {
   };
   return { resourceSpans: [{ resource: { attributes: attributesOf(span.resource.attributes) }, scopeSpans: [{ scope: { name: span.instrumentationScope.name }, spans: [told] }] }] };
 }
+
+/** As seconds and nanoseconds: a plain number would be taken for one since the start of the process when it is small. */
+function instantOf(ms: number): HrTime { return [Math.floor(ms / 1_000), (ms % 1_000) * 1_000_000]; }
 
 function nanos([seconds, rest]: HrTime): string { return String(BigInt(seconds) * 1_000_000_000n + BigInt(rest)); }
 
