@@ -27,6 +27,9 @@ const POINTED_COLUMNS: readonly Column<Doc>[] = [
 /** Contracts that are looked through for what they declare. */
 const CONTRACTS_MAX = 10_000;
 
+/** Rows that a service gives at the most. */
+const ROWS_MAX = 500;
+
 interface ReportOptions { readonly capability?: string; readonly limit: number }
 
 export function addReport(program: Command, act: Act): void {
@@ -35,7 +38,7 @@ export function addReport(program: Command, act: Act): void {
     .option('--capability <name>', 'of one capability').addOption(LIMIT())
     .action(act<ReportOptions>(async (session, { capability, limit }) => {
       const tenant = session.tenant ?? undefined;
-      const query = queryText({ capability, tenant, limit: String(limit) });
+      const query = queryText({ capability, tenant, limit: String(Math.min(limit, ROWS_MAX)) });
       const [ledger, recoveries, { items: contracts }] = await Promise.all([
         session.service('ledger').get(`v1/reports/exposure?${query}`), session.service('recoveries').get(`v1/reports/recoveries?${query}`),
         session.service('contracts').list('v1/contracts', { name: capability, tenant }, CONTRACTS_MAX),
@@ -46,7 +49,7 @@ export function addReport(program: Command, act: Act): void {
   report.command('manual').description('why steps of recoveries land with people: tools by reason, and those whose outcomes often cannot be proven')
     .option('--capability <name>', 'of one capability').addOption(LIMIT())
     .action(act<ReportOptions>(async (session, { capability, limit }) => {
-      const told = await session.service('recoveries').get(`v1/reports/manual-reasons?${queryText({ capability, tenant: session.tenant ?? undefined, limit: String(limit) })}`);
+      const told = await session.service('recoveries').get(`v1/reports/manual-reasons?${queryText({ capability, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
       session.show(told, () => describeManual(told));
     }));
 }
