@@ -10,8 +10,8 @@ import { sha256Hex } from '@recourse/kernel';
 import { ROOT_CONTEXT, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
 import type { HrTime, SpanContext } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOnSampler, BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import type { IdGenerator, ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { AlwaysOnSampler, BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
+import type { IdGenerator, ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 
 /** A span that has ended. */
 export interface SpanSpec {
@@ -57,9 +57,8 @@ export interface TraceFileOptions {
 /** Writes spans to a file, behind what it holds. Several processes may write the same one. */
 export function traceFile({ file, service, instance, onError }: TraceFileOptions): Traces {
   const ids = new NamedIds();
-  const lines = new LineExporter(file, onError);
   const provider = new BasicTracerProvider({
-    idGenerator: ids, sampler: new AlwaysOnSampler(), resource: resourceFromAttributes({ 'service.name': service, 'service.instance.id': instance }), spanProcessors: [new SimpleSpanProcessor(lines)],
+    idGenerator: ids, sampler: new AlwaysOnSampler(), resource: resourceFromAttributes({ 'service.name': service, 'service.instance.id': instance }), spanProcessors: [new LineWriter(file, onError)],
   });
   const tracer = provider.getTracer('recourse');
   return {
@@ -85,20 +84,21 @@ class NamedIds implements IdGenerator {
   generateSpanId = (): string => this.next.spanId;
 }
 
-/** One export request of OTLP JSON a line, as OpenTelemetry's file exporters write them. */
-class LineExporter implements SpanExporter {
+/** Writes one export request of OTLP JSON a line, as OpenTelemetry's file exporters do, one after the other. */
+class LineWriter implements SpanProcessor {
   private written: Promise<void> = Promise.resolve();
   private hasFailed = false;
 
   constructor(private readonly file: string, private readonly onError: (error: unknown) => void) {}
 
-  export(spans: ReadableSpan[], done: Parameters<SpanExporter['export']>[1]): void {
-    const text = spans.map((span) => `${JSON.stringify(requestOf(span))}\n`).join('');
-    this.written = this.written.then(() => appendFile(this.file, text)).catch((error: unknown) => {
+  onStart(): void { /* a span is told when it has ended */ }
+
+  onEnd(span: ReadableSpan): void {
+    const line = `${JSON.stringify(requestOf(span))}\n`;
+    this.written = this.written.then(() => appendFile(this.file, line)).catch((error: unknown) => {
       if (!this.hasFailed) this.onError(error);
       this.hasFailed = true;
     });
-    void this.written.then(() => { done({ code: 0 }); });
   }
 
   forceFlush(): Promise<void> { return this.written; }

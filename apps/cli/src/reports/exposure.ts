@@ -95,7 +95,7 @@ export function itemsOf({ items }: Doc): readonly Doc[] { return Array.isArray(i
 /** A sum beyond the exact numbers comes as text and is shown as it is; effects without a value have none. */
 function amount(row: Doc, name: string): string | null {
   const [minor, currency] = [row[`${name}_minor`], row['currency']];
-  if (minor === null || minor === undefined || typeof currency !== 'string') return null;
+  if ((typeof minor !== 'number' && typeof minor !== 'string') || typeof currency !== 'string') return null;
   return minorUnits(minor, currency) ?? `${String(minor)} minor units ${currency}`;
 }
 

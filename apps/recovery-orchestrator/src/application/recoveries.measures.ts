@@ -71,7 +71,6 @@ function failureReason(reason: string): FailureReason { return FAILURE_REASONS.f
 
 function secondsBetween(from: number, to: number): number { return Math.max(0, to - from) / 1_000; }
 
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the document of the kind it asks for
 function movedIn<Doc>(kind: string, rows: readonly ChangedRow[]): Moved<Doc> | undefined {
   const found = rows.find((row) => row.kind === kind && row.after !== undefined);
   // Rows of a kind are written from its document alone.
