@@ -149,7 +149,7 @@ function runtimeOf({ config, spec, kafka, registry, sealing, metrics, traces, lo
       tell(event, metrics, logger);
       if (event.kind !== 'accepted') return;
       spec.measure?.(event.record, metrics, event.rows);
-      for (const span of spec.trace?.(event.record, event.rows) ?? []) traces.tell(span);
+      if (traces !== NO_TRACES) for (const span of spec.trace?.(event.record, event.rows) ?? []) traces.tell(span);
     },
   });
   const standing = new StandingGauges({

@@ -4,13 +4,14 @@
 //   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
 import { tableOf } from '@recourse/service';
 import { RECOVERIES_LOG } from '../application/recoveries.core.js';
+import { PHASES_AT_REST } from '../domain/step/step.transitions.js';
 
 const STEPS = tableOf(RECOVERIES_LOG, 'recovery_steps');
 
 /** Phases in which a step ended, or waits for a person at the end of automation. What needed nothing was no recovery. */
-const ENDED = ['compensated', 'manual', 'denied', 'resolved'] as const;
+const ENDED = PHASES_AT_REST.filter((phase) => phase !== 'not_needed');
 /** Those in which a person has it or had it. */
-const WITH_PERSON = ['manual', 'denied', 'resolved'] as const;
+const WITH_PERSON = ENDED.filter((phase) => phase !== 'compensated');
 
 /** A statement with the values of its parameters. */
 export interface Query { readonly text: string; readonly values: readonly (string | number)[] }
