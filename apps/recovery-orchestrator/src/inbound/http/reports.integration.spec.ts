@@ -32,6 +32,9 @@ const START = 10_000;
 const begun = (tenant: string, contract = AUTO): CoreHarness =>
   harness(core(), { views: views() }).when(contradicted({ tenant }), START - 2_000).when(markedInput({ tenant, terms: contract, execution: execution({ tenant }), ref: ref() }), START);
 
+/** A tool that never answers: after its attempts nobody knows what happened. */
+const silent = (): CoreHarness => [60_000, 120_000, 180_000, 240_000, 300_000].reduce((run, now) => run.whenDue(now), begun('dumb'));
+
 /** One recovery each: its rows are those of a partition of its own. */
 const STORY: Readonly<Record<string, () => CoreHarness>> = {
   'compensated by itself': () => { const run = begun('acme'); return run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), START + 1_000); },
@@ -45,6 +48,7 @@ const STORY: Readonly<Record<string, () => CoreHarness>> = {
   'left unanswered by people': () => begun('acme', terms()).whenDue(START + REVIEW),
   'waiting for a person': () => begun('acme', terms()),
   'of nothing': () => harness(core(), { views: views() }).when(contradicted(), START - 2_000).when(markedInput({ execution_state: 'failed' }), START),
+  'of silence': silent, 'of silence again': silent, 'of silence once more': silent,
   'of another tenant': () => begun('other', terms()).whenDue(START + REVIEW),
 };
 
@@ -103,6 +107,11 @@ describe('the report of manual reasons', () => {
     expect(await get('manual-reasons')).toEqual({ status: 200, body: { items: [reason('DENIED', 2), reason('APPROVAL_TIMEOUT', 1), reason('RESOURCE_CHANGED', 1)], more: false, pointed_out: [] } });
   });
 
+  it('points out the tool whose outcomes could not be proven', async () => {
+    const told = { tenant: 'dumb', capability: REFUND, ended: 3, share: 1 };
+    expect((await get('manual-reasons', 'dumb operator')).body).toEqual({ items: [{ ...told, reason: 'OUTCOME_UNKNOWN', steps: 3, is_unprovable: true }], more: false, pointed_out: [{ ...told, unprovable: 3 }] });
+  });
+
   it('is as long as it is asked to be, and says when there is more', async () => {
     expect((await get('manual-reasons?limit=1')).body).toMatchObject({ items: [{ reason: 'DENIED' }], more: true });
     expect((await get('manual-reasons?capability=mail.send')).body).toEqual({ items: [], more: false, pointed_out: [] });
@@ -131,7 +140,7 @@ describe.each(['manual-reasons', 'recoveries'])('another tenant, of %s,', (path)
 
   it('is one of all for who sees all of them', async () => {
     const { items } = (await get(path, '* auditor')).body as { items: readonly Facts[] }; // every report has them
-    expect(new Set(items.map(({ tenant }) => tenant))).toEqual(new Set(['acme', 'other']));
+    expect(new Set(items.map(({ tenant }) => tenant))).toEqual(new Set(['acme', 'dumb', 'other']));
   });
 
   it.each(['limit=0', 'limit=501', 'wish=1'])('is refused what nobody can give (%s)', async (query) => {
