@@ -20,6 +20,8 @@ export const CONTRACT_EDITOR: Person = { subject: 'ravi', roles: ['contract_edit
 export const BUDGET_OWNER: Person = { subject: 'leela', roles: ['budget_owner'] };
 export const SERVICE_SIDES = ['registry', 'ledger', 'orchestrator', 'budget'] as const satisfies readonly Side[];
 
+/** Where the services put their spans, in the data directory. */
+export const SPANS = 'spans.jsonl';
 const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
 const READY_WITHIN_MS = 180_000;
@@ -41,7 +43,7 @@ export class System {
       rmSync(dataDir, { recursive: true, force: true });
     };
     try {
-      const plan = await planSystem(stack, { dataDir });
+      const plan = await planSystem(stack, { dataDir, serviceEnv: { RECOURSE_TRACE_FILE: join(dataDir, SPANS) } });
       const processes = await startProcesses(plan.processes.map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })), { logDir: join(dataDir, 'logs'), book: stack.book });
       const system = new System(plan, processes, dataDir, async () => { await processes.stop(); await stopStack(); });
       for (const contract of CONTRACTS) await system.post('registry', '/v1/contracts', { body: contract, person: CONTRACT_EDITOR, key: contract.name });

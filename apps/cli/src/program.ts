@@ -12,6 +12,7 @@ import type { Act, Action } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
+import { addReport } from './commands/report.command.js';
 import { addTasks } from './commands/tasks.command.js';
 import { addUndo } from './commands/undo.command.js';
 import type { Flags } from './config.js';
@@ -53,7 +54,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
     onEnd(await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args) ?? 'done');
   };
-  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addUndo, addTasks, addApprovals, addBudgets, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
+  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addUndo, addTasks, addReport, addApprovals, addBudgets, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
   return program;
 }
 

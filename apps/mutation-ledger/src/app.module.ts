@@ -3,11 +3,13 @@ import { createPool, databaseUrlOf } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
 import { assumptionsCore } from './application/assumptions.core.js';
 import { mutationsCore } from './application/mutations.core.js';
+import { ledgerSpans } from './application/mutations.traces.js';
 import { effectMeasure } from './domain/effect/effect.measures.js';
 import type { LedgerConfig } from './config.js';
 import { EffectsController } from './inbound/http/effects.controller.js';
 import { ErasuresController } from './inbound/http/erasures.controller.js';
 import { MutationsController } from './inbound/http/mutations.controller.js';
+import { ReportsController } from './inbound/http/reports.controller.js';
 import { ResolveController } from './inbound/http/resolve.controller.js';
 import { AGENT_EFFECTS_VIEW } from './outbound/agent-effects.view.js';
 import { LedgerQueries } from './outbound/ledger-queries.js';
@@ -31,7 +33,8 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       metrics.count('effects', { tool: measure.tool, status: measure.status });
       if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
     },
-    controllers: [MutationsController, EffectsController, ResolveController, ErasuresController],
+    controllers: [MutationsController, EffectsController, ResolveController, ErasuresController, ReportsController],
+    trace: ledgerSpans,
     providers: [{ provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },
   };

@@ -1,17 +1,30 @@
 // What the recovery orchestrator is made of.
+import { createPool, databaseUrlOf } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
 import { recoveriesCore, RECOVERIES_LOG } from './application/recoveries.core.js';
+import { recoveryMeasures } from './application/recoveries.measures.js';
+import { recoverySpans } from './application/recoveries.traces.js';
 import type { OrchestratorConfig } from './config.js';
 import { ForwardApprovalsController } from './inbound/http/forward-approvals.controller.js';
 import { RecoveriesController } from './inbound/http/recoveries.controller.js';
+import { ReportsController } from './inbound/http/reports.controller.js';
 import { TasksController } from './inbound/http/tasks.controller.js';
 import { UndosController } from './inbound/http/undos.controller.js';
+import { countMeasures } from './outbound/measures.metrics.js';
+import { RecoveryQueries } from './outbound/recovery-queries.js';
 
-export function serviceSpec({ leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, retryBaseMs, retryMaxMs }: OrchestratorConfig): ServiceSpec {
+/** Connections that reports take from those of the loop, at the most; and how long one may run, milliseconds. */
+const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
+
+export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
+  const { leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, retryBaseMs, retryMaxMs } = config;
   return {
     name: 'recovery-orchestrator', commandTopic: 'recourse.recovery-commands', commandLog: RECOVERIES_LOG,
     // Owners of agents are those of their charters, which the core reads from the registry's log (DESIGN 3.5).
     cores: () => [recoveriesCore({ leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, backoff: { baseMs: retryBaseMs, maxMs: retryMaxMs }, ownerOf: () => null })],
-    controllers: [RecoveriesController, UndosController, TasksController, ForwardApprovalsController],
+    measure: (record, metrics, rows) => { countMeasures(recoveryMeasures(record, rows()), metrics); },
+    trace: (record, rows) => recoverySpans(record, rows()),
+    controllers: [RecoveriesController, UndosController, TasksController, ForwardApprovalsController, ReportsController],
+    providers: [{ provide: RecoveryQueries, useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
   };
 }

@@ -48,7 +48,7 @@ export interface BatchContext {
 }
 
 export type BatchResult =
-  | { readonly kind: 'batch'; readonly decided: number; readonly timersWithoutEffect: readonly TimerInput[] }
+  | { readonly kind: 'batch'; readonly decided: number; readonly timersWithoutEffect: readonly TimerInput[]; readonly ends: readonly number[] }
   | { readonly kind: 'load'; readonly groups: readonly { readonly kind: string; readonly group: string }[] }
   | { readonly kind: 'keys'; readonly keyIds: readonly string[] }
   | { readonly kind: 'refresh'; readonly views: readonly string[] }
@@ -75,6 +75,8 @@ export class BatchRun {
   #next = 0;
   readonly #steps: readonly (() => BatchResult | null)[];
   readonly #timersWithoutEffect: TimerInput[] = [];
+  /** Changes made up to each record of the batch, it included. */
+  readonly #ends: number[] = [];
 
   constructor(
     private readonly context: BatchContext,
@@ -108,7 +110,7 @@ export class BatchRun {
       }
       this.#next += 1;
     }
-    return { kind: 'batch', decided: this.#decided, timersWithoutEffect: this.#timersWithoutEffect };
+    return { kind: 'batch', decided: this.#decided, timersWithoutEffect: this.#timersWithoutEffect, ends: this.#ends };
   }
 
   #progress(): null {
@@ -364,6 +366,7 @@ export class BatchRun {
     const { core, sealing } = this.context;
     const accepted = this.sealer.add(sealing === null ? decided : { type: decided.type, body: sealing.batch.seal(decided.body, () => this.#scopeOf(decided, key)) }, key);
     this.overlay.apply(evolveAny(core, this.overlay, accepted));
+    this.#ends[this.sealer.accepted.length - 1] = this.overlay.mark();
   }
 }
 

@@ -1,6 +1,6 @@
 export { accepted, facts, NotLoaded, NOTHING, refused } from './service-core.js';
 export type {
-  AcceptedRecord, BroadcastView, Change, ColumnSpec, ColumnType, CommandAnswer, DecideContext, Decided, Decision, Derived, Doc, Input, InputSpec, KindSpec,
+  AcceptedRecord, BroadcastView, Change, ChangedRow, ColumnSpec, ColumnType, CommandAnswer, DecideContext, Decided, Decision, Derived, Doc, Input, InputSpec, KindSpec,
   Outgoing, RecordInput, Row, RowAddress, SealScope, ServiceCore, StateView, TimerInput, Views, ViewSpec,
 } from './service-core.js';
 export type { GroupAddress, Loaded, PartitionStore, ProjectedHead, ProjectResult, StoredCursor, StoreFactory } from './store.port.js';

@@ -37,7 +37,7 @@ import type { Scheduler } from './scheduler.js';
 import { sealedUnder } from './sealing/sealing.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { NotLoaded } from './service-core.js';
-import type { AcceptedRecord, Doc, InputSpec, RecordInput, ServiceCore, TimerInput } from './service-core.js';
+import type { AcceptedRecord, ChangedRow, Doc, InputSpec, RecordInput, ServiceCore, TimerInput } from './service-core.js';
 import type { GroupAddress, PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
 import { Timers } from './timers.js';
 
@@ -92,7 +92,7 @@ export type LoopEvent =
   | { readonly kind: 'append_unknown' }
   | { readonly kind: 'recovered'; readonly seq: number; readonly replayed: number; readonly voids: number }
   | { readonly kind: 'parked'; readonly reason: string }
-  | { readonly kind: 'accepted'; readonly record: AcceptedRecord }
+  | { readonly kind: 'accepted'; readonly record: AcceptedRecord; readonly rows: () => readonly ChangedRow[] }
   | { readonly kind: 'halted'; readonly cause: unknown }
   | { readonly kind: 'error'; readonly where: string; readonly cause: unknown };
 
@@ -370,15 +370,15 @@ export class PartitionLoop {
     this.#obligations.sendAgain(material.resends);
     if (this.#rules.reactAfterAcceptance) this.#obligations.owe(sealer.accepted, overlay);
     this.#derived?.offer({ from: { head: sealer.from, offset }, to: this.#log.position, records: sealer.accepted });
-    this.#announce(sealer);
+    this.#announce(sealer, result.ends, overlay);
   }
 
-  #announce(sealer: BatchSealer): void {
+  #announce(sealer: BatchSealer, ends: readonly number[], overlay: Overlay): void {
     const { onEvent } = this.options;
     if (onEvent === undefined) return;
     onEvent({ kind: 'appended', records: sealer.outgoing.length, bytes: 0 });
-    for (const record of sealer.accepted) {
-      onEvent({ kind: 'accepted', record });
+    for (const [at, record] of sealer.accepted.entries()) {
+      onEvent({ kind: 'accepted', record, rows: () => overlay.changed(ends[at - 1] ?? 0, ends[at] ?? 0) });
       if (record.type === 'RecordParked') onEvent({ kind: 'parked', reason: String(record.body.reason) });
     }
   }

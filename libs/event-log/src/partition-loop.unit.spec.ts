@@ -65,6 +65,33 @@ describe('a loop with inputs', () => {
   });
 });
 
+describe('an observer of accepted records', () => {
+  const told = (by: string) => world.events.flatMap((event) => (event.kind === 'accepted' && event.by === by && event.record.type === 'AssumptionStated' ? [event] : []));
+  const countsIn = (by: string) => told(by).map(({ record, rows }) => [record.body['event_id'], ...rows().map(({ kind, before, after }) => [kind, before?.['count'] ?? null, after?.['count'] ?? null])]);
+
+  it('hears each once, with the rows it changed as they were and as they are', async () => {
+    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }, { ref: 'r1', id: '3', source: 'thrower' }, { ref: 'r2', id: '4' }]);
+    await world.start('a');
+    await world.until('three', recorded('r1:1', 'r1:2', 'r2:4'));
+    await projected();
+    expect(countsIn('a').sort()).toEqual([['1', ['count', null, 1]], ['2', ['count', 1, 2]], ['4', ['count', null, 1]]]);
+  });
+
+  it('hears nothing anew when the log is read again, so that nothing is counted twice', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r2', id: '2' }]);
+    await world.until('two', recorded('r1:1', 'r2:2'));
+    await projected();
+    world.kill('a');
+    world.database.wipe();
+    await world.start('b');
+    await world.state([{ ref: 'r1', id: '3' }]);
+    await world.until('three', recorded('r1:1', 'r1:3', 'r2:2'));
+    await projected();
+    expect(countsIn('b')).toEqual([['3', ['count', 1, 2]]]);
+  });
+});
+
 describe('an append of unknown outcome', () => {
   it.each(['fail', 'lose_ack', 'late', 'duplicate'] as const)('leads to each input recorded once (%s)', async (verdict) => {
     onAppend(verdict, 2);

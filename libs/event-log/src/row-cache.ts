@@ -5,7 +5,7 @@
 //   I2. A group with changes that are not projected yet is never evicted, so what is cold is in the store as it should be.
 import { InvariantViolation } from '@recourse/kernel';
 import { NotLoaded } from './service-core.js';
-import type { Change, Doc, Row, RowAddress, StateView } from './service-core.js';
+import type { Change, ChangedRow, Doc, Row, RowAddress, StateView } from './service-core.js';
 
 type Group = ReadonlyMap<string, Row>;
 const EMPTY: Group = new Map();
@@ -139,6 +139,13 @@ export class Overlay implements StateView {
   }
 
   mark(): number { return this.changes.length; }
+
+  /** Rows that changed between two marks, in the order of their changes. */
+  changed(from: number, to: number): readonly ChangedRow[] {
+    return this.changes.slice(from, to).map((change, index) => ({
+      kind: change.op === 'put' ? change.row.kind : change.address.kind, before: this.#journal[from + index]?.before?.doc, after: change.op === 'put' ? change.row.doc : undefined,
+    }));
+  }
 
   /** Takes back every change since the mark. */
   rollback(mark: number): void {

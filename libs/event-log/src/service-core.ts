@@ -138,6 +138,13 @@ export interface Outgoing {
   readonly body: Doc;
 }
 
+/** A row that an accepted record changed, as it was and as it is; undefined where there was or is none. */
+export interface ChangedRow {
+  readonly kind: string;
+  readonly before: Doc | undefined;
+  readonly after: Doc | undefined;
+}
+
 /** A record derived from an accepted one (L17); the loop adds seq, prev_hash, source_seq and source_index. */
 export interface Derived {
   readonly key: string;

@@ -9,13 +9,13 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
 import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
-import type { AcceptedRecord, Sealing, ServiceCore } from '@recourse/event-log';
+import type { AcceptedRecord, ChangedRow, Sealing, ServiceCore } from '@recourse/event-log';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
-import { createLogger, Metrics } from '@recourse/telemetry';
-import type { Logger } from '@recourse/telemetry';
+import { createLogger, Metrics, NO_TRACES, traceFile } from '@recourse/telemetry';
+import type { Logger, SpanSpec, Traces } from '@recourse/telemetry';
 import { createAuthenticate } from './edge/authenticate.js';
 import { CommandEdge } from './edge/command-edge.js';
 import { EventLogTransport } from './event-log.transport.js';
@@ -41,8 +41,10 @@ export type PartitionCountOf = (topic: string) => number;
 export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
   /** Builds the cores; called once with counts of 1 to learn their kinds, and once with the real ones. */
   readonly cores: (partitionCountOf: PartitionCountOf) => readonly ServiceCore[];
-  /** Counts what an accepted record of the service says. */
-  readonly measure?: (record: AcceptedRecord, metrics: Pick<Metrics, 'count'>) => void;
+  /** Counts what an accepted record of the service says, with the rows it changed. Nothing is told in a rebuild. */
+  readonly measure?: (record: AcceptedRecord, metrics: Pick<Metrics, 'count' | 'observe'>, rows: () => readonly ChangedRow[]) => void;
+  /** Spans an accepted record of the service ends. */
+  readonly trace?: (record: AcceptedRecord, rows: () => readonly ChangedRow[]) => readonly SpanSpec[];
   readonly controllers: readonly Type[];
   /** What its controllers need beside the shared parts. */
   readonly providers?: readonly Provider[];
@@ -101,12 +103,13 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
     logger: ({ level, message, fields }) => { logger[level]({ kafka: fields }, message); },
   });
   const registry = createSchemaRegistry({ url: config.registryUrl });
+  const traces = tracesOf(config, spec, logger);
   const shapes = spec.cores(() => 1);
   const keys = new PostgresKeyStore({ url: keyStoreUrlOf(config) });
   const sealing = new Vault({ store: keys, windowMs: config.sealWindowMs, now: () => performance.now(), random: randomBytes });
   const host = new ServiceHost({
     openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(shapes, spec.views)),
-    createRuntime: async (database) => runtimeOf({ config, spec, kafka, registry, sealing, metrics, logger, counts: await countsOf(kafka, shapes) }, database),
+    createRuntime: async (database) => runtimeOf({ config, spec, kafka, registry, sealing, metrics, traces, logger, counts: await countsOf(kafka, shapes) }, database),
     logger,
   });
   const edge = new CommandEdge({
@@ -123,7 +126,7 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
     partitionCount,
     onError: (error) => { logger.error({ err: error }, 'a request failed'); },
   };
-  return { context, host, stop: async () => { await edge.close(); await projection.close(); await host.stop(); await keys.close(); } };
+  return { context, host, stop: async () => { await edge.close(); await projection.close(); await host.stop(); await keys.close(); await traces.close(); } };
 }
 
 interface RuntimeParts {
@@ -133,17 +136,20 @@ interface RuntimeParts {
   readonly registry: SchemaRegistry;
   readonly sealing: Sealing;
   readonly metrics: Metrics;
+  readonly traces: Traces;
   readonly logger: Logger;
   readonly counts: ReadonlyMap<string, number>;
 }
 
-function runtimeOf({ config, spec, kafka, registry, sealing, metrics, logger, counts }: RuntimeParts, database: ServiceDatabase): RunningService {
+function runtimeOf({ config, spec, kafka, registry, sealing, metrics, traces, logger, counts }: RuntimeParts, database: ServiceDatabase): RunningService {
   const cores = spec.cores((topic) => countOf(counts, topic));
   const runtime = createServiceRuntime({
     cores, kafka: measuredKafka(kafka, metrics), registry, stores: measuredStores(database, metrics), logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey, sealing,
     sessionTimeoutMs: config.sessionTimeoutMs, onEvent: (event) => {
       tell(event, metrics, logger);
-      if (event.kind === 'accepted') spec.measure?.(event.record, metrics);
+      if (event.kind !== 'accepted') return;
+      spec.measure?.(event.record, metrics, event.rows);
+      if (traces !== NO_TRACES) for (const span of spec.trace?.(event.record, event.rows) ?? []) traces.tell(span);
     },
   });
   const standing = new StandingGauges({
@@ -158,6 +164,11 @@ function runtimeOf({ config, spec, kafka, registry, sealing, metrics, logger, co
     start: () => runtime.start(), health: () => runtime.health(), projected: (log, partition) => projectedIn(runtime.loops(), log, partition),
     stop: async () => { await standing.close(); await runtime.stop(); },
   };
+}
+
+/** Spans go to the file the configuration names; one that cannot be written is logged once. */
+function tracesOf({ traceFile: file, instance }: ServiceConfig, { name: service }: ServiceSpec, logger: Logger): Traces {
+  return file === undefined ? NO_TRACES : traceFile({ file, service, instance, onError: (error) => { logger.warn({ err: error, file }, 'spans cannot be written; they are lost'); } });
 }
 
 /** The logs whose rows and heads live in the service's database: its own, and those derived from them. */

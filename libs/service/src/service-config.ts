@@ -22,6 +22,7 @@ export const SERVICE_CONFIG = {
   edgeKey: secretFile('RECOURSE_EDGE_KEY_FILE', { doc: 'Key under which the edge signs commands and the loop checks them.' }),
   instance: text('RECOURSE_INSTANCE', { doc: 'Name of this process among those of its service.', fallback: '1' }),
   patienceMs: integer('RECOURSE_PATIENCE_MS', { doc: 'Longest wait for the outcome of a command before 202 is answered.', min: 0, max: 60_000, unit: 'milliseconds', fallback: '10000' }),
+  traceFile: optional(text('RECOURSE_TRACE_FILE', { doc: 'File that spans of recoveries are added to, one export request of OpenTelemetry\'s JSON a line. Without it nothing is traced.' })),
   logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], { doc: 'Least severe line that is logged.', fallback: 'info' }),
 } as const;
 

@@ -23,6 +23,12 @@ export const METRICS = {
   commandSeconds: { name: 'recourse_command_seconds', kind: 'histogram', help: 'Time from request to projected answer of an edge command.', labels: ['route', 'outcome'], buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] },
   effects: { name: 'recourse_effects_total', kind: 'counter', help: 'Effects of agents by tool, counted each time one comes into a status.', labels: ['tool', 'status'] },
   irreversibleEffects: { name: 'recourse_irreversible_effects_total', kind: 'counter', help: 'Effects of agents that nothing undoes, by tool.', labels: ['tool'] },
+  recoverySeconds: { name: 'recourse_recovery_seconds', kind: 'histogram', help: 'Time from an admitted trigger until its compensation was verified, by tool.', labels: ['tool'], buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400] },
+  recoveriesAutomatic: { name: 'recourse_recoveries_automatic_total', kind: 'counter', help: 'Steps of recoveries that were compensated and verified without a person, by tool.', labels: ['tool'] },
+  recoveriesManual: { name: 'recourse_recoveries_manual_total', kind: 'counter', help: 'Steps of recoveries that a person had a hand in: approved, denied, or taken over, by tool.', labels: ['tool'] },
+  compensationFailures: { name: 'recourse_compensation_failures_total', kind: 'counter', help: 'Attempts to compensate that did not, by tool and reason.', labels: ['tool', 'reason'] },
+  staleConflicts: { name: 'recourse_stale_state_conflicts_total', kind: 'counter', help: 'Attempts to compensate that found the resource changed by somebody else, by tool.', labels: ['tool'] },
+  approvalSeconds: { name: 'recourse_approval_seconds', kind: 'histogram', help: 'Time from when a person was asked until a person decided, each decision by itself.', labels: ['question', 'outcome'], buckets: [1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800] },
   requestsRefused: { name: 'recourse_requests_refused_total', kind: 'counter', help: 'HTTP requests refused, by code.', labels: ['code'] },
 } as const satisfies Record<string, MetricSpec>;
 

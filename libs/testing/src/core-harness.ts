@@ -11,7 +11,7 @@
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import { NotLoaded } from '@recourse/event-log';
 import type {
-  AcceptedRecord, BroadcastView, Change, CommandAnswer, DecideContext, Decided, Decision, Derived, Doc, Input, Outgoing, RecordInput, Row, RowAddress, ServiceCore,
+  AcceptedRecord, BroadcastView, Change, ChangedRow, CommandAnswer, DecideContext, Decided, Decision, Derived, Doc, Input, Outgoing, RecordInput, Row, RowAddress, ServiceCore,
   StateView, TimerInput, Views,
 } from '@recourse/event-log';
 import { deepFreeze, mismatch, plainProblem } from './plain-data.js';
@@ -61,6 +61,7 @@ export class CoreHarness {
   private state: RowStore;
   private last: Decision = { records: [] };
   private lastAccepted: readonly AcceptedRecord[] = [];
+  private readonly changed = new Map<AcceptedRecord, readonly ChangedRow[]>();
   private now = 0;
 
   constructor(private readonly core: ServiceCore, private readonly options: HarnessOptions) {
@@ -140,6 +141,9 @@ export class CoreHarness {
   /** Records accepted in the last step. */
   recorded(): readonly AcceptedRecord[] { return this.lastAccepted; }
 
+  /** Rows that a record of this scenario changed, as they were and as they are. */
+  changedBy(record: AcceptedRecord): readonly ChangedRow[] { return this.changed.get(record) ?? []; }
+
   /** Rows, of one kind or of all, ordered by kind, group and key. */
   rows(kind?: string): readonly Row[] { return this.state.all().filter((row) => kind === undefined || row.kind === kind); }
 
@@ -184,7 +188,7 @@ export class CoreHarness {
 
   private evolve(record: AcceptedRecord): void {
     const changes = this.coldly([], (state) => this.core.evolve(state, record));
-    this.state.apply(deepFreeze(changes));
+    this.changed.set(record, this.state.apply(deepFreeze(changes)));
   }
 
   private rebuild(): void {
@@ -219,12 +223,15 @@ class RowStore {
   private readonly rows = new Map<string, Row>();
   constructor(private readonly kinds: ReadonlySet<string>) {}
 
-  apply(changes: readonly Change[]): void {
-    for (const change of changes) {
-      if (change.op === 'delete') { this.rows.delete(idOf(change.address)); continue; }
+  apply(changes: readonly Change[]): readonly ChangedRow[] {
+    return changes.map((change) => {
+      const address = change.op === 'delete' ? change.address : change.row;
+      const before = this.rows.get(idOf(address))?.doc;
+      if (change.op === 'delete') { this.rows.delete(idOf(address)); return { kind: address.kind, before, after: undefined }; }
       this.assertStorable(change.row);
-      this.rows.set(idOf(change.row), change.row);
-    }
+      this.rows.set(idOf(address), change.row);
+      return { kind: address.kind, before, after: change.row.doc };
+    });
   }
 
   view(loaded: ReadonlySet<string>): StateView {

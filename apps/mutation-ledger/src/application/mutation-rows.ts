@@ -25,6 +25,7 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
       ...(['expires_at', 'created_at', 'updated_at'] as const).map((name) => ({ name, type: 'bigint' as const, of: (row: Row) => mutationOf(row.doc)[name] })),
       { name: 'status', type: 'text', of: (row) => effectStatusOf(mutationOf(row.doc)) },
       { name: 'value_minor', type: 'bigint', of: (row) => minorUnitsOf(mutationOf(row.doc)) },
+      { name: 'contract_digest', type: 'text', of: (row) => mutationOf(row.doc).terms?.contract_digest.toString('hex') ?? null },
       { name: 'value_currency', type: 'text', of: (row) => mutationOf(row.doc).execution.value?.currency ?? null },
     ],
     indexes: [['mutation_id'], ['run_id', 'effect_key'], ['tenant', 'recoverability', 'expires_at'], ['tenant', 'subject_ref'], ['status', 'updated_at']],

@@ -6,7 +6,7 @@ import { decodeDoc } from '@recourse/event-log';
 import { coded } from '@recourse/service';
 import type { createPool } from '@recourse/service';
 import type { Mutation, Named } from '../domain/mutation/mutation.messages.js';
-import { namedQuery, NOW_QUERY, ORDERS, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
+import { exposureQuery, namedQuery, NOW_QUERY, ORDERS, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
 import type { Closing, Filter, PageAsked, Position, Query } from './mutation-statements.js';
 
 export interface MutationPage {
@@ -27,8 +27,40 @@ export interface Stake {
   readonly closes_first_at: number;
 }
 
+/** Effects of one tool under one contract, in one currency. */
+export interface Exposure {
+  readonly tenant: string;
+  readonly capability: string;
+  /** SHA-256 of the contract, hex; null without one. */
+  readonly contract_digest: string | null;
+  /** Null for effects whose contract names no value. */
+  readonly currency: string | null;
+  /** Effects whose window is open. */
+  readonly open: number;
+  readonly recovering: number;
+  /** Effects that happened, stand, and that automation cannot reverse; a window that closed, or none there was. */
+  readonly beyond: number;
+  /** Of those beyond: the ones whose window closed. */
+  readonly expired: number;
+  /** Effects nobody can say yet whether they happened. */
+  readonly uncertain: number;
+  /** Compensated, or repaired or corrected by a person. */
+  readonly settled: number;
+  /** Effects that are known to have happened, and those of them whose evidence fell: the observed part is P. */
+  readonly happened: number;
+  readonly contradicted: number;
+  /** Minor units; decimal text where a number would not be exact; null where nothing has a value. */
+  readonly open_minor: number | string | null;
+  readonly recovering_minor: number | string | null;
+  readonly beyond_minor: number | string | null;
+  readonly uncertain_minor: number | string | null;
+  /** Soonest end of a window that is open, epoch milliseconds; null without one. */
+  readonly closes_first_at: number | null;
+}
+
 type Pool = ReturnType<typeof createPool>;
 type PageRow = Readonly<Record<string, string | number>> & { readonly doc: Buffer };
+type ExposureTexts = Readonly<Record<'open_minor' | 'recovering_minor' | 'beyond_minor' | 'uncertain_minor' | 'closes_first_at', string | null>>;
 interface StakeRow { readonly tenant: string; readonly currency: string | null; readonly amount_minor: string | null; readonly mutations: number; readonly closes_first_at: string }
 
 /** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
@@ -46,6 +78,16 @@ export class LedgerQueries {
   async stakes(filter: Filter, closing: Closing): Promise<readonly Stake[]> {
     const rows = await this.rows<StakeRow>('sum what closes', stakeQuery(filter, closing));
     return rows.map(({ amount_minor, closes_first_at, ...row }) => ({ ...row, amount_minor: exact(amount_minor), closes_first_at: Number(closes_first_at) }));
+  }
+
+  /** Rows of the report, and whether there are more; `now` is epoch milliseconds. */
+  async exposure(filter: Pick<Filter, 'tenant' | 'capability'>, now: number, limit: number): Promise<{ readonly items: readonly Exposure[]; readonly more: boolean }> {
+    const rows = await this.rows<Omit<Exposure, keyof ExposureTexts> & ExposureTexts>('sum what is exposed', exposureQuery(filter, now, limit));
+    const items = rows.slice(0, limit).map(({ open_minor, recovering_minor, beyond_minor, uncertain_minor, closes_first_at, ...row }) => ({
+      ...row, open_minor: exact(open_minor), recovering_minor: exact(recovering_minor), beyond_minor: exact(beyond_minor), uncertain_minor: exact(uncertain_minor),
+      closes_first_at: closes_first_at === null ? null : Number(closes_first_at),
+    }));
+    return { items, more: rows.length > limit };
   }
 
   async mutation(id: string, tenant: string | undefined): Promise<Mutation | null> {

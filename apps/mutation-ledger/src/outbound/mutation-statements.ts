@@ -58,6 +58,33 @@ export function stakeQuery(filter: Filter, closing: Closing): Query {
   return { text: `SELECT tenant, value_currency AS currency, sum(value_minor)::text AS amount_minor, count(*)::int AS mutations, min(expires_at)::text AS closes_first_at FROM ${MUTATION}${whereOf(where)} GROUP BY tenant, value_currency ORDER BY tenant, value_currency`, values };
 }
 
+/**
+ * How an effect that was told stands. What closed a moment ago counts as beyond reversal before its row says so; what a
+ * person has repaired or corrected is settled, what one has accepted stands.
+ */
+const STANDING = (now: string): string => `CASE WHEN execution_state IN ('executing', 'uncertain') THEN 'uncertain' WHEN execution_state <> 'succeeded' THEN 'absent'
+  WHEN recoverability = 'reversal_available' AND expires_at > ${now} THEN 'open' WHEN recoverability = 'compensating' THEN 'recovering'
+  WHEN recoverability = 'compensated' OR reason IN ('RESOLVED:repaired', 'RESOLVED:corrected') THEN 'settled' ELSE 'beyond' END`;
+
+/**
+ * Exposure per tenant, capability, contract and currency: what can be reversed, what no longer can, what nobody knows.
+ *
+ * Shape:  one row more than `limit` tells whether there are others.
+ * Units:  `now` is epoch milliseconds of database time; money is minor units.
+ */
+export function exposureQuery(filter: Pick<Filter, 'tenant' | 'capability'>, now: number, limit: number): Query {
+  const values: (string | number)[] = [];
+  const standing = STANDING(`${parameter(values, now)}::bigint`);
+  const told = `SELECT tenant, capability, contract_digest, value_currency AS currency, value_minor, expires_at, rollback_id, recoverability, ${standing} AS standing FROM ${MUTATION}${whereOf(conditions(filter, undefined, values))}`;
+  const sums = [
+    ...['open', 'recovering', 'beyond', 'uncertain', 'settled'].map((name) => `count(*) FILTER (WHERE standing = '${name}')::int AS ${name}`),
+    ...['open', 'recovering', 'beyond', 'uncertain'].map((name) => `(sum(value_minor) FILTER (WHERE standing = '${name}'))::text AS ${name}_minor`),
+    `(min(expires_at) FILTER (WHERE standing = 'open'))::text AS closes_first_at`, `count(*) FILTER (WHERE standing = 'beyond' AND recoverability IN ('reversal_expired', 'reversal_available'))::int AS expired`,
+    `count(*) FILTER (WHERE standing NOT IN ('absent', 'uncertain'))::int AS happened`, `count(rollback_id) FILTER (WHERE standing NOT IN ('absent', 'uncertain'))::int AS contradicted`,
+  ];
+  return { text: `SELECT tenant, capability, contract_digest, currency, ${sums.join(', ')} FROM (${told}) m WHERE standing <> 'absent' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 4, 3 LIMIT ${parameter(values, limit + 1)}`, values };
+}
+
 /** What an id of the orchestrator's is about. */
 export function namedQuery(id: string, tenant: string | undefined): Query {
   const values: (string | number)[] = [];

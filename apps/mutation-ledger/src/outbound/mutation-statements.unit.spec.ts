@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { namedQuery, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
+import { exposureQuery, namedQuery, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
 import type { Query } from './mutation-statements.js';
 
 const CLOSING = { after: 1, until: 2 };
@@ -8,6 +8,7 @@ const READS: readonly (readonly [name: string, read: (tenant: string | undefined
   ['a later page of one status', (tenant) => pageQuery({ filter: { tenant, status: 'uncertain' }, order: 'updated', after: [7, 'mut_1'], limit: 5 })],
   ['a page of what closes', (tenant) => pageQuery({ filter: { tenant, recoverability: 'reversal_available' }, order: 'expiry', closing: CLOSING, after: [7, 'mut_1'], limit: 5 })],
   ['the money at stake', (tenant) => stakeQuery({ tenant }, CLOSING)],
+  ['the exposure', (tenant) => exposureQuery({ tenant, capability: 'payments.issue_refund' }, 7, 5)],
   ['a name', (tenant) => namedQuery('rb_1', tenant)],
   ['a run', (tenant) => runQuery('run-1', tenant)],
 ];

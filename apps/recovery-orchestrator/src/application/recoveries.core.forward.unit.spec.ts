@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { forwardIdOf } from '../domain/forward/forward.decider.js';
 import { core, envelope, REVIEW, RUN, TENANT, views } from '../recoveries.testing.js';
 import { RECOVERIES_LOG } from './recoveries.core.js';
+import { recoveryMeasures } from './recoveries.measures.js';
 
 type Json = Readonly<Record<string, unknown>>;
 const VALID = 900_000;
@@ -47,6 +48,11 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .thenAnswer({ httpStatus: 201, body: { approval_id: ID(), status: 'pending', round: 1, action_digest: digestOf(body()) } });
     run.when(ask({}, { id: 'ask-2' }), 2_000).thenNothing().thenAnswer({ httpStatus: 200, body: { status: 'pending' } });
     expect(run.rows('forward')).toMatchObject([{ key: ID(), dueAt: 1_000 + REVIEW, doc: { phase: 'awaiting' } }]);
+  });
+
+  it.each([['approve', 'approved'], ['deny', 'denied']] as const)('is measured from the question to the answer of a person (%s) (C71)', (verdict, outcome) => {
+    const run = asked().when(say(verdict), 31_000);
+    expect(run.records().flatMap((record) => recoveryMeasures(record, run.changedBy(record)))).toEqual([{ series: 'approvalSeconds', question: 'forward', outcome, seconds: 30 }]);
   });
 
   it('is given by a person, used once by one attempt, and asked for anew by the next', () => {

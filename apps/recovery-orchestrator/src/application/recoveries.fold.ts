@@ -77,9 +77,15 @@ function foldStep(state: StateView, record: AcceptedRecord, type: StepRecordType
   const { run_id: runId, step_id: stepId } = record.body as { readonly run_id: string; readonly step_id: string };
   const before = readRow(state, 'step', runId, stepId);
   const { seq, hash: record_hash, prevHash: prev_record_hash } = record;
-  const step: StepDoc = { ...stepAfter(before, type, record.body, record.decidedAt), decision_record: { seq, record_hash, prev_record_hash } };
+  const after = stepAfter(before, type, record.body, record.decidedAt);
+  const step: StepDoc = { ...after, decision_record: { seq, record_hash, prev_record_hash }, triggered_at: after.triggered_at ?? triggeredAt(state, after, record.decidedAt) };
   const left: readonly Change[] = before?.phase === 'halted' && step.phase !== 'halted' ? [{ op: 'delete', address: { kind: 'halt', group: HALTED, key: stepId } }] : [];
   return [put(rowOf('step', step, step.due_at)), ...besides(state, record, type, step), ...left];
+}
+
+/** When the rollback was admitted, as the row of it says; of a mark without one the decision's own time. */
+function triggeredAt(state: StateView, { run_id: runId, tenant, mutation_id: mutationId }: StepDoc, decidedAt: number): number {
+  return readRow(state, 'rollback', runId, rollbackKey(tenant, mutationId))?.opened_at ?? decidedAt;
 }
 
 /** Other rows a step record changes. */

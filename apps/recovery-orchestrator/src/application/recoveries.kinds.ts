@@ -72,9 +72,11 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     table: 'recovery_steps',
     columns: [
       ...texts('tenant', 'run_id', 'mutation_id', 'step_id', 'recovery_id', 'rollback_id', 'phase', 'decision', 'reason', 'owner'),
-      ...longs('attempt', 'deadline_at', 'decided_at', 'updated_at'),
+      { name: 'capability', type: 'text', of: (row) => stepOf(row).execution.capability },
+      { name: 'approvals', type: 'bigint', of: (row) => stepOf(row).approvals.length },
+      ...longs('attempt', 'deadline_at', 'triggered_at', 'decided_at', 'updated_at'),
     ],
-    indexes: [['tenant', 'phase', 'deadline_at'], ['mutation_id'], ['step_id'], ['recovery_id']],
+    indexes: [['tenant', 'phase', 'deadline_at'], ['tenant', 'capability', 'phase'], ['mutation_id'], ['step_id'], ['recovery_id']],
   },
   {
     kind: 'recovery',
@@ -124,5 +126,7 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
 /** `by` is a word of SQL. */
 function renamed(column: ColumnSpec): ColumnSpec { return column.name === 'by' ? { ...column, name: 'approved_by' } : column; }
 
+// Rows of this kind are written from steps alone.
+function stepOf(row: Row): StepDoc { return row.doc as StepDoc; }
 function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }
 function longOf(value: unknown): number | null { return typeof value === 'number' ? value : null; }

@@ -23,6 +23,7 @@ import { LedgerQueries } from '../../outbound/ledger-queries.js';
 import { MUTATIONS_LOG } from '../../outbound/mutation-statements.js';
 import { EffectsController } from './effects.controller.js';
 import { MutationsController } from './mutations.controller.js';
+import { ReportsController } from './reports.controller.js';
 import { ResolveController } from './resolve.controller.js';
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -103,7 +104,7 @@ async function start(): Promise<NestFastifyApplication> {
   } satisfies ServiceContext;
   const queries = { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: address.url, connectionsMax: 2 })) };
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-  const made = await NestFactory.create<NestFastifyApplication>(ServiceModule.forService(context, [MutationsController, EffectsController, ResolveController], [queries]), new FastifyAdapter(), { logger: false, abortOnError: false });
+  const made = await NestFactory.create<NestFastifyApplication>(ServiceModule.forService(context, [MutationsController, EffectsController, ResolveController, ReportsController], [queries]), new FastifyAdapter(), { logger: false, abortOnError: false });
   await made.init();
   await made.getHttpAdapter().getInstance().ready();
   return made;
@@ -262,6 +263,37 @@ describe('the horizon', () => {
   });
 });
 
+describe('the report of exposure', () => {
+  const EXPOSED = {
+    tenant: 'acme', capability: 'payments.issue_refund', contract_digest: REFUND_DIGEST.toString('hex'), currency: 'INR', open: 3, open_minor: 5_200, recovering: 0, recovering_minor: null, beyond: 0, beyond_minor: null,
+    expired: 0, uncertain: 1, uncertain_minor: 900, settled: 1, happened: 4, contradicted: 2, closes_first_at: NOW - 600_000 + HOUR_MS,
+  };
+
+  it('tells what is open and what nobody knows, with the money, the contract, and the part that fell (A4)', async () => {
+    expect(await get('reports/exposure')).toMatchObject({ status: 200, body: { as_of: expect.any(Number), items: [EXPOSED], more: false } });
+  });
+
+  it('tells what stands beyond reversal, whatever took it there, and leaves out what was settled or never happened', async () => {
+    const row = (key: string, execution: string, recoverability: string, more: { readonly reason?: string; readonly expiresAt?: number } = {}): string =>
+      `(9, 'g', '${key}', 'spent', 'mail.send', '${execution}', '${recoverability}', ${more.reason === undefined ? 'NULL' : `'${more.reason}'`}, ${String(more.expiresAt ?? 'NULL')}, 10, 'EUR', '{}')`;
+    const rows = [
+      row('swept', 'succeeded', 'reversal_expired', { expiresAt: 1 }), row('lapsed', 'succeeded', 'reversal_available', { expiresAt: 1 }), row('none', 'succeeded', 'committed'), row('person', 'succeeded', 'manual_resolution_required'),
+      row('accepted', 'succeeded', 'manual_resolution_required', { reason: 'RESOLVED:accepted' }), row('repaired', 'succeeded', 'manual_resolution_required', { reason: 'RESOLVED:repaired' }), row('undone', 'succeeded', 'compensated'),
+      row('under-way', 'succeeded', 'compensating'), row('failed', 'failed', 'planned'), row('intended', 'planned', 'planned'), row('asked', 'executing', 'planned'),
+    ];
+    await sql(`INSERT INTO mutations.mutation (log_partition, group_key, row_key, tenant, capability, execution_state, recoverability, reason, expires_at, value_minor, value_currency, doc) VALUES ${rows.join(', ')}`);
+    expect((await get('reports/exposure?tenant=spent', '* auditor')).body['items']).toEqual([{
+      tenant: 'spent', capability: 'mail.send', contract_digest: null, currency: 'EUR', open: 0, open_minor: null, recovering: 1, recovering_minor: 10, beyond: 5, beyond_minor: 50, expired: 2, uncertain: 1, uncertain_minor: 10,
+      settled: 2, happened: 8, contradicted: 0, closes_first_at: null,
+    }]);
+  });
+
+  it('is of one tool when asked, and says when there is more', async () => {
+    expect((await get('reports/exposure?capability=payments.other')).body['items']).toEqual([]);
+    expect((await get('reports/exposure?limit=1', '* auditor')).body).toMatchObject({ items: [{ tenant: 'acme' }], more: true });
+  });
+});
+
 describe('an id', () => {
   it.each([
     [mutationIdOf(UNDONE), { names: 'mutation', run_id: RUN, mutation_id: mutationIdOf(UNDONE), rollback_id: rollbackOf(UNDONE), ref: { mutation_id: mutationIdOf(UNDONE) } }],
@@ -308,6 +340,11 @@ describe('another tenant', () => {
 
   it('counts no money of others', async () => {
     expect((await get('horizon', 'other operator')).body['at_stake']).toMatchObject([{ tenant: 'other', amount_minor: 5_000, mutations: 1 }]);
+  });
+
+  it('is told of no exposure but its own', async () => {
+    expect((await get('reports/exposure', 'other operator')).body['items']).toMatchObject([{ tenant: 'other', open: 1, open_minor: 5_000, contradicted: 1 }]);
+    expect(await get('reports/exposure?tenant=acme', 'other operator')).toMatchObject({ status: 403, body: { code: 'TENANT_FOREIGN' } });
   });
 
   it('resolves the run id that both use to its own', async () => {

@@ -67,6 +67,7 @@ function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
     denied_by: null,
     resolved: null,
     decision_record: null,
+    triggered_at: null,
     decided_at: at,
     updated_at: at,
   };

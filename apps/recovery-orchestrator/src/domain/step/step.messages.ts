@@ -118,6 +118,8 @@ export type StepDoc = {
   readonly reverses_record_hash: Buffer;
   /** Null only while nothing about the step is on record. */
   readonly decision_record: DecisionRecord | null;
+  /** When its trigger was admitted; null only while nothing about the step is on record. */
+  readonly triggered_at: number | null;
   readonly decided_at: number;
   readonly updated_at: number;
 };

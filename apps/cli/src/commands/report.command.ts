@@ -1,0 +1,62 @@
+// recourse report …: what stands exposed and what recovery cost, and which tools end with people.
+import type { Command } from 'commander';
+import { docOf, queryText } from '../http.js';
+import type { Doc } from '../http.js';
+import { formatTable } from '../output/table.js';
+import type { Column } from '../output/table.js';
+import { describeExposure, exposureOf, itemsOf, percent } from '../reports/exposure.js';
+import { LIMIT, listText } from './options.js';
+import type { Act } from './options.js';
+
+const MANUAL_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'CAPABILITY', of: (row) => row['capability'] },
+  { title: 'REASON', of: (row) => row['reason'] },
+  { title: 'STEPS', of: (row) => row['steps'], align: 'right' },
+  { title: 'OF ENDED', of: (row) => row['ended'], align: 'right' },
+  { title: 'PART', of: (row) => percent(row['share']), align: 'right' },
+  { title: 'PROVABLE', of: (row) => (row['is_unprovable'] === true ? 'no' : 'yes') },
+];
+const POINTED_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'OFTEN NOT PROVABLE', of: (row) => row['capability'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'STEPS', of: (row) => row['unprovable'], align: 'right' },
+  { title: 'OF ENDED', of: (row) => row['ended'], align: 'right' },
+  { title: 'PART', of: (row) => percent(row['share']), align: 'right' },
+];
+/** Contracts that are looked through for what they declare. */
+const CONTRACTS_MAX = 10_000;
+
+/** Rows that a service gives at the most. */
+const ROWS_MAX = 500;
+
+interface ReportOptions { readonly capability?: string; readonly limit: number }
+
+export function addReport(program: Command, act: Act): void {
+  const report = program.command('report').description('exposure, recovery cost, and what ends with people');
+  report.command('exposure').description('what stands open, beyond reversal or uncertain, what its recovery costs at most, and what recoveries took')
+    .option('--capability <name>', 'of one capability').addOption(LIMIT())
+    .action(act<ReportOptions>(async (session, { capability, limit }) => {
+      const tenant = session.tenant ?? undefined;
+      const query = queryText({ capability, tenant, limit: String(Math.min(limit, ROWS_MAX)) });
+      const [ledger, recoveries, { items: contracts }] = await Promise.all([
+        session.service('ledger').get(`v1/reports/exposure?${query}`), session.service('recoveries').get(`v1/reports/recoveries?${query}`),
+        session.service('contracts').list('v1/contracts', { name: capability, tenant }, CONTRACTS_MAX),
+      ]);
+      const told = exposureOf({ ledger, recoveries, contracts });
+      session.show(told, () => describeExposure(told));
+    }));
+  report.command('manual').description('why steps of recoveries land with people: tools by reason, and those whose outcomes often cannot be proven')
+    .option('--capability <name>', 'of one capability').addOption(LIMIT())
+    .action(act<ReportOptions>(async (session, { capability, limit }) => {
+      const told = await session.service('recoveries').get(`v1/reports/manual-reasons?${queryText({ capability, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
+      session.show(told, () => describeManual(told));
+    }));
+}
+
+/** The ranking, and below it the tools that are pointed out. */
+function describeManual(told: Doc): string {
+  const ranked = listText(MANUAL_COLUMNS, { items: itemsOf(told), more: told['more'] === true });
+  const pointed = told['pointed_out'];
+  return Array.isArray(pointed) && pointed.length > 0 ? `${ranked}\n\n${formatTable(POINTED_COLUMNS, pointed.map(docOf))}` : ranked;
+}

@@ -1,0 +1,67 @@
+// Reports of the orchestrator: sums over the rows of steps.
+//
+// Boundary: reads the projection and nothing else; never writes, never waits for the loop.
+import { coded } from '@recourse/service';
+import type { createPool } from '@recourse/service';
+import { manualReasonsQuery, recoveriesQuery } from './recovery-statements.js';
+import type { Query, ReportFilter } from './recovery-statements.js';
+
+/** Steps of a tool that landed with a person for one reason. */
+export interface ManualReason {
+  readonly tenant: string;
+  readonly capability: string;
+  /** Code of the decision or of what ended automation. */
+  readonly reason: string;
+  readonly steps: number;
+  /** Steps of the tool that ended, whatever way. */
+  readonly ended: number;
+}
+
+/** What was observed of the recoveries of one tool. */
+export interface ObservedRecoveries {
+  readonly tenant: string;
+  readonly capability: string;
+  readonly compensated: number;
+  /** Of the compensated: those that no person approved. */
+  readonly automatic: number;
+  readonly manual: number;
+  readonly open: number;
+  readonly not_needed: number;
+  /** Legs that were dispatched, repeats included. */
+  readonly attempts: number;
+  /** Milliseconds from trigger to verification; null while none was compensated. */
+  readonly mean_ms: number | null;
+  readonly max_ms: number | null;
+}
+
+/** Rows of a report, and whether there are more. */
+export interface Report<Row> { readonly items: readonly Row[]; readonly more: boolean }
+
+type Pool = ReturnType<typeof createPool>;
+type Texts = Readonly<Record<'attempts' | 'mean_ms' | 'max_ms', string | null>>;
+
+/** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
+export class RecoveryQueries {
+  constructor(private readonly pool: Pool) {}
+
+  async manualReasons(filter: ReportFilter, limit: number): Promise<Report<ManualReason>> {
+    return reportOf(await this.rows<ManualReason>('count manual reasons', manualReasonsQuery(filter, limit)), limit);
+  }
+
+  async recoveries(filter: ReportFilter, limit: number): Promise<Report<ObservedRecoveries>> {
+    const rows = await this.rows<Omit<ObservedRecoveries, keyof Texts> & Texts>('sum recoveries', recoveriesQuery(filter, limit));
+    return reportOf(rows.map(({ attempts, mean_ms, max_ms, ...row }) => ({ ...row, attempts: Number(attempts), mean_ms: numberOf(mean_ms), max_ms: numberOf(max_ms) })), limit);
+  }
+
+  /** Nest calls it when the process ends. */
+  async onModuleDestroy(): Promise<void> { await this.pool.end(); }
+
+  private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
+    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
+  }
+}
+
+function reportOf<Row>(rows: readonly Row[], limit: number): Report<Row> { return { items: rows.slice(0, limit), more: rows.length > limit }; }
+
+/** The driver gives 64-bit numbers as text. */
+function numberOf(decimal: string | null): number | null { return decimal === null ? null : Number(decimal); }
