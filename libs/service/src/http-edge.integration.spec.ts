@@ -130,10 +130,10 @@ describe('the HTTP edge', () => {
   });
 
   it('makes a command of a mutating request, with the caller and the key', async () => {
-    const answer = await post('/v1/things?x=1', { a: 1 }, { ...await tokenOf('acme', 'maker'), 'idempotency-key': 'k1' });
+    const answer = await post('/v1/things?x=1', { a: 1 }, { ...await tokenOf('acme', 'operator'), 'idempotency-key': 'k1' });
     expect([answer.statusCode, answer.headers.location, answer.headers['retry-after']]).toEqual([202, '/v1/commands/c.m', '1']);
     expect(submitted[0]).toMatchObject({
-      topic: 'recourse.thing-commands', log: LOG, key: 'acme', tenant: 'acme', route: 'POST /v1/things', idempotencyKey: 'k1', body: { a: 1 }, principal: { subject: 'dana', roles: ['maker'] },
+      topic: 'recourse.thing-commands', log: LOG, key: 'acme', tenant: 'acme', route: 'POST /v1/things', idempotencyKey: 'k1', body: { a: 1 }, principal: { subject: 'dana', roles: ['operator'] },
     });
     expect((await post('/v1/things', {}, { ...await tokenOf('acme'), 'idempotency-key': 'x'.repeat(600) })).json()).toMatchObject({ code: 'INPUT_INVALID' });
   });
