@@ -13,6 +13,7 @@ import { partitionForKey } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { Metrics } from '@recourse/telemetry';
 import type { FastifyInstance } from 'fastify';
+import { decodeJwt } from 'jose';
 import { createDevIssuer } from './dev-issuer.main.js';
 import { createAuthenticate } from './edge/authenticate.js';
 import type { Submission } from './edge/command-edge.js';
@@ -205,6 +206,8 @@ describe('the development issuer', () => {
     expect((await first.inject({ url: '/jwks.json' })).body).not.toContain('"d"');
     expect((await first.inject({ url: '/' })).body).toContain('DEVELOPMENT ONLY');
     expect((await first.inject({ method: 'POST', url: '/token', payload: {} })).statusCode).toBe(400);
+    const named = await first.inject({ method: 'POST', url: '/token', payload: { subject: 'olga-admin', directory_subject: 'olga', tenant: 'acme', roles: ['approver'] } });
+    expect(decodeJwt(named.json<{ access_token: string }>().access_token)).toMatchObject({ sub: 'olga-admin', directory_subject: 'olga', tenant: 'acme', roles: ['approver'] });
     await Promise.all([first.close(), second.close()]);
     rmSync(folder, { recursive: true });
   });

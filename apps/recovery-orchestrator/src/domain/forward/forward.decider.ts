@@ -98,10 +98,6 @@ function requestRefusal(command: RequestForwardApproval, contract: Contract | nu
   return digest === action_digest.toString('hex') ? null : { code: 'DIGEST_MISMATCH', message: 'The digest is not that of the action that would be shown.' };
 }
 
-function approverRefusal({ agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc, principal: string, editorsOf: ForwardContext['editorsOf']): ForwardRefusal | null {
-  return selfRefusal([agent_id, initiator, answerable_to, requested_by], principal) ?? editorRefusal(editorsOf(contract_digest), principal);
-}
-
 function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, now: number): ForwardRefusal | null {
   const { principal } = command.envelope;
   if (!VERDICTS.includes(command.verdict)) return { code: 'VERDICT_UNKNOWN', message: 'A verdict is approve or deny.' };
@@ -110,6 +106,10 @@ function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, no
   if (standing.phase !== 'awaiting') return { code: 'APPROVAL_WRONG_PHASE', message: `The question is ${standing.phase}.` };
   if (command.verdict === 'approve' && standing.approvals.some(({ by }) => isSamePerson(by, principal))) return { code: 'SAME_APPROVER', message: 'This person has approved already; another one is needed.' };
   return null;
+}
+
+function approverRefusal({ agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc, principal: string, editorsOf: ForwardContext['editorsOf']): ForwardRefusal | null {
+  return selfRefusal([agent_id, initiator, answerable_to, requested_by], principal) ?? editorRefusal(editorsOf(contract_digest), principal);
 }
 
 function refused(code: ForwardRefusalCode, message: string): ForwardOutcome { return { kind: 'refused', refusal: { code, message } }; }
