@@ -35,6 +35,9 @@ function writer(log: string, type: string, body: Doc): ServiceCore {
   };
 }
 
+/** What is wrong with a command: `forged` replaces fields after it was signed. */
+interface Forging { readonly key?: Buffer | null; readonly id?: string; readonly topic?: string; readonly roles?: readonly string[]; readonly forged?: Doc }
+
 /** A broker, the orchestrator that checks signatures, and the two logs it reads. */
 class Wires {
   readonly broker = new MemoryBroker();
@@ -60,7 +63,7 @@ class Wires {
   async stop(): Promise<void> { await Promise.all(this.runtimes.map((runtime) => runtime.stop())); }
 
   /** A command as an edge with this key sends it; null leaves it unsigned. */
-  command(type: string, by: string, fields: Doc, { key = EDGE_KEY, id = `cmd-${String(this.sent += 1)}`, topic = COMMANDS, roles = ['approver'] as readonly string[], forged = {} } = {}): { readonly id: string; readonly value: Buffer } {
+  command(type: string, by: string, fields: Doc, { key = EDGE_KEY, id = `cmd-${String(this.sent += 1)}`, topic = COMMANDS, roles = ['approver'], forged = {} }: Forging = {}): { readonly id: string; readonly value: Buffer } {
     const body = { envelope: envelope(by, roles, { command_id: id, body_sha256: Buffer.from(sha256Hex(id), 'hex') }), ...fields };
     const name = type.includes('.') ? type : `recourse.recoveries.${type}`;
     const signature = key === null ? Buffer.alloc(0) : signCommand(key, { topic, type: name, body });
