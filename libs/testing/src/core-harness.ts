@@ -61,8 +61,8 @@ export class CoreHarness {
   private state: RowStore;
   private last: Decision = { records: [] };
   private lastAccepted: readonly AcceptedRecord[] = [];
-  /** Input whose decision asked for fresh views; decided again when anything but thenRefresh follows. */
-  private unread: Input | null = null;
+  /** What was decided with fresh views where they were asked for; it counts when anything but thenRefresh follows. */
+  private unread: (() => Decision) | null = null;
   private now = 0;
 
   constructor(private readonly core: ServiceCore, private readonly options: HarnessOptions) {
@@ -83,7 +83,7 @@ export class CoreHarness {
     if (this.options.isRebuilt === true) this.rebuild();
     this.now = now;
     this.last = this.decide(deepFreeze(input), now, more.viewsFresh ?? false);
-    this.unread = this.last.refresh === undefined ? null : input;
+    this.unread = this.last.refresh === undefined || more.viewsFresh === true ? null : outcomeOf(() => this.decide(input, now, true));
     this.lastAccepted = this.last.records.map((record) => this.accept(record));
     return this;
   }
@@ -158,12 +158,12 @@ export class CoreHarness {
     return timerOf(row);
   }
 
-  /** Decides again what asked for fresh views, with the views as they are: in a spec they are whole. */
+  /** Takes what was decided with fresh views: those of a spec are whole as they are. */
   private settle(): void {
-    const input = this.unread;
-    if (input === null) return;
+    if (this.unread === null) return;
+    const decided = this.unread;
     this.unread = null;
-    this.last = this.decide(deepFreeze(input), this.now, true);
+    this.last = decided();
     if (this.last.refresh !== undefined) throw new Error(`asked for fresh views twice: ${this.last.refresh.join(', ')}`);
     this.lastAccepted = this.last.records.map((record) => this.accept(record));
   }
@@ -267,6 +267,16 @@ class RowStore {
     if (Buffer.byteLength(row.group) > 512 || Buffer.byteLength(row.key) > 512) throw new Error(`address of a ${row.kind} is above 512 bytes`);
     const problem = plainProblem(row.doc, row.kind);
     if (problem !== null) throw new Error(`row is not plain data: ${problem}`);
+  }
+}
+
+/** Makes the call now, and gives or throws what came of it as often as it is asked. */
+function outcomeOf<T>(call: () => T): () => T {
+  try {
+    const value = call();
+    return () => value;
+  } catch (error) {
+    return () => { throw error; };
   }
 }
 
