@@ -10,7 +10,9 @@ import { itemsOf, startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, Person, System } from './system.testing.js';
 
 const NAMES = ['payments.get_refund', 'payments.reverse_refund', 'payments.issue_refund'];
-const EVERYBODY: Person = { subject: 'mira', roles: ['contract_editor', 'operator', 'approver'] };
+const EDITOR: Person = { subject: 'mira', roles: ['contract_editor', 'operator'] };
+/** Who edits contracts approves nothing under them. */
+const APPROVER: Person = { subject: 'olga', roles: ['approver'] };
 const SECOND: Person = { subject: 'dana', roles: ['contract_editor'] };
 const AGENT: Person = { subject: 'svc:refunds', roles: ['agent'] };
 const RUN = 'run-guide';
@@ -101,13 +103,13 @@ describe.each(['contracts', 'ask-and-stop'])('the guide %s', (guide) => {
   it.each(commands.map((command, at) => [at + 1, command] as const))('runs command %i: %s', async (_at, command) => {
     const expected = SHOWS.find(({ of }) => of.test(command));
     await expected?.before?.();
-    const ran = await runCommand(command, { system, person: EVERYBODY, folder, variables });
+    const ran = await runCommand(command, { system, person: / approvals /.test(command) ? APPROVER : EDITOR, folder, variables });
     expect(ran).toMatchObject({ code: expected?.code ?? 0 });
     expect(ran.out).toMatch(expected?.shows ?? /$^/);
   }, 60_000);
 });
 
 it('what the guide retired and lifted is gone', async () => {
-  for (const kind of ['agent-charter', 'kill-switch']) expect((await cli(system, EVERYBODY, folder, 'entry', 'list', kind)).out).toBe('none');
+  for (const kind of ['agent-charter', 'kill-switch']) expect((await cli(system, EDITOR, folder, 'entry', 'list', kind)).out).toBe('none');
   expect(itemsOf(await system.get('registry', '/v1/entries/kill_switch?retired=true'))).toMatchObject([{ name: 'refunds', reason: 'fixed in 4.2' }]);
 });

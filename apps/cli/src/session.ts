@@ -30,8 +30,8 @@ export interface Session {
   show(json: unknown, text: () => string): void;
 }
 
-/** Roles that a development token carries unless --roles names others: everything a person at the desk may do. */
-const DEVELOPMENT_ROLES = ['approver', 'operator', 'contract_editor', 'budget_owner', 'administrator', 'auditor'] as const;
+/** Roles that a development token carries unless --roles names others: everything one person at the desk may do. An administrator edits contracts; no approver is contract editor. */
+const DEVELOPMENT_ROLES = ['approver', 'operator', 'budget_owner', 'administrator', 'auditor'] as const;
 const ALL_TENANTS = '*';
 const FLAG_OF: Readonly<Record<Service, string>> = { contracts: '--contracts-url', ledger: '--ledger-url', recoveries: '--recoveries-url', budgets: '--budget-url' };
 

@@ -10,7 +10,7 @@ import { PayloadUnreadable, plainPayload, readPayload } from './payload.js';
 import type { Contract } from './shape.js';
 import { termsOf } from './terms.js';
 import { debitOf, subjectOf, valueOf, weighted } from './value.js';
-import { contractByDigest, contractByName, contractView } from './view.js';
+import { contractByDigest, contractByName, contractView, editorsOf } from './view.js';
 
 function parsed(json: ContractJson): Contract {
   const read = parseContract(JSON.stringify(json));
@@ -142,5 +142,16 @@ describe('the view of contracts', () => {
     expect(contractByName(entries, refund.name)).toBeUndefined();
     expect(contractByDigest(entries, record(2).digest)).toMatchObject({ retired: true, contract: { version: 2 } });
     expect(contractByDigest(entries, Buffer.alloc(32))).toBeUndefined();
+  });
+
+  it('knows who wrote and confirmed a version, and who the newest one of its capability, retired or not', () => {
+    apply('ContractRegistered', { ...record(3), registered_by: 'rosa', confirmed_by: 'remo' });
+    expect(editorsOf(entries, record(3).digest)).toEqual(['rosa', 'remo', 'rosa', 'remo']);
+    apply('ContractRegistered', { ...record(4), registered_by: 'nora', confirmed_by: null });
+    expect(editorsOf(entries, record(3).digest)).toEqual(['rosa', 'remo', 'nora']);
+    apply('ContractRetired', record(4));
+    apply('ContractRetired', record(3));
+    expect(editorsOf(entries, record(3).digest)).toEqual(['rosa', 'remo', 'nora']);
+    expect(editorsOf(entries, Buffer.alloc(32))).toEqual([]);
   });
 });

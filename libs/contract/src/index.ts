@@ -18,7 +18,7 @@ export type { Binding, BindingFacts } from './binding.js';
 export { termsOf } from './terms.js';
 export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
 export type { ConditionFacts, ConditionVerdict } from './condition.js';
-export { contractByDigest, contractByName, contractView, isCloser } from './view.js';
+export { contractByDigest, contractByName, contractView, editorsOf, isCloser } from './view.js';
 export type { ContractEntries, KnownContract } from './view.js';
 export { subjectOfAssumption, subjectOfRecord } from './seal-scope.js';
 export { PayloadUnreadable, plainPayload, readPayload } from './payload.js';

@@ -1,6 +1,7 @@
 // The contracts log folded into a map, and how contracts are read out of it.
 //
 // Entries: `digest/<hex>` is every version ever registered; `name/<capability>` is the latest, as long as it is not retired;
+// `editors/<capability>` is who made the newest version, retired or not;
 // `closer/<capability>` says that some contract names this capability as what closes a window.
 import { InvariantViolation } from '@recourse/kernel';
 import { parseContract } from './body.js';
@@ -41,11 +42,28 @@ export function contractByName(view: ContractEntries, name: string): KnownContra
   return entry === undefined ? undefined : known(Buffer.from(String(entry['digest']), 'hex'), String(entry['body']), false);
 }
 
+/**
+ * Who wrote a version, or confirmed it, and who did so for the newest version of the same capability.
+ *
+ * Shape:  subjects as their tokens said, in no order; empty for a digest nobody registered. Retiring a version takes nobody off.
+ * Source: issue 5, people: no approval by the contract's last editor.
+ */
+export function editorsOf(view: ContractEntries, digest: Buffer): readonly string[] {
+  const executed = view.get(`digest/${digest.toString('hex')}`);
+  const newest = executed === undefined ? undefined : view.get(`editors/${String(executed['name'])}`);
+  return [...subjectsIn(executed), ...subjectsIn(newest)];
+}
+
+function subjectsIn(entry: Doc | undefined): readonly string[] { return (entry?.['editors'] ?? []) as readonly string[]; } // registered() wrote it
+
 function registered(body: Doc): readonly (readonly [string, Doc])[] {
   const digest = hexOf(body['digest']);
+  const name = String(body['name']);
+  const editors = [body['registered_by'], body['confirmed_by']].filter((who) => typeof who === 'string');
   return [
-    [`digest/${digest}`, { body: body['body'], retired: false }],
-    [`name/${String(body['name'])}`, { digest, version: body['version'], body: body['body'] }],
+    [`digest/${digest}`, { body: body['body'], retired: false, name, editors }],
+    [`name/${name}`, { digest, version: body['version'], body: body['body'] }],
+    [`editors/${name}`, { editors }],
     ...closersOf(String(body['body'])),
   ];
 }

@@ -22,6 +22,11 @@ import { NotLoaded } from './service-core.js';
 import type { AcceptedRecord, Change, CommandAnswer, DecideContext, Decided, Decision, Doc, Input, Outgoing, RecordInput, SealScope, ServiceCore, TimerInput, Views } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
 
+const UNSIGNED = 'the envelope does not carry the signature of an edge of ours';
+
+/** Why a parked record is not decided again; null when it was. */
+type Redriven = { readonly code: string; readonly message: string } | null;
+
 export interface BatchMaterial {
   readonly items: readonly QueueItem[];
   /** Cursors that moved earlier without a record (L3). */
@@ -206,7 +211,7 @@ export class BatchRun {
   #command(input: RecordInput, origin: ParkedOrigin): void {
     const envelope = input.body.envelope as Doc;
     const unsigned = this.#signatureProblem(input, envelope);
-    if (unsigned !== null) { this.#park(origin, unsigned, 'the envelope does not carry the signature of an edge of ours'); return; }
+    if (unsigned !== null) { this.#park(origin, unsigned, UNSIGNED); return; }
     const id = String(envelope.command_id);
     const bodyHash = envelope.body_sha256 as Buffer;
     const standing = this.overlay.get(COMMAND_KIND, id, id);
@@ -297,7 +302,7 @@ export class BatchRun {
   }
 
   /** Decides a parked record again, in place of its first time. A record of another partition goes back to its wire by reaction. */
-  #redrive(doc: Doc): { readonly code: string; readonly message: string } | null {
+  #redrive(doc: Doc): Redriven {
     if (Number(doc.value_bytes) > PARKED_BYTES_MAX) return { code: 'PARKED_TRUNCATED', message: 'only the first bytes of this record were kept; send it again from its source' };
     if (doc.reason === 'FOREIGN_PARTITION') return null;
     const value = this.#parkedValue(doc);
@@ -306,6 +311,21 @@ export class BatchRun {
     if (input === null) return { code: 'STILL_UNREADABLE', message: 'the record can still not be decoded; discard it or register its schema' };
     const problem = input.source === 'wire' ? findStorageProblem(input.key, input.body) : null;
     if (problem !== null) return { code: problem.reason, message: problem.detail };
+    return isCommand(input) ? this.#redriveCommand(input, input.body.envelope as Doc) : this.#redriven(input);
+  }
+
+  /** A redrive makes no forgery true, and an answered command is answered once. */
+  #redriveCommand(input: RecordInput, envelope: Doc): Redriven {
+    const unsigned = this.#signatureProblem(input, envelope);
+    if (unsigned !== null) return { code: unsigned, message: UNSIGNED };
+    const id = String(envelope.command_id);
+    const standing = this.overlay.get(COMMAND_KIND, id, id);
+    if (standing === undefined) return this.#redriven(input);
+    this.#repeated(id, envelope.body_sha256 as Buffer, standing);
+    return null;
+  }
+
+  #redriven(input: RecordInput): Redriven {
     const mark = this.#mark();
     try {
       const decision = this.#ask(input);

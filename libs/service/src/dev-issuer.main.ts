@@ -21,7 +21,7 @@ export const ISSUER_CONFIG = {
 const WARNING = 'DEVELOPMENT ONLY: this issuer gives a token for any subject, role and tenant to whoever asks. Never run it where anything is worth protecting.';
 /** A working day. */
 const LIFETIME_S = 8 * 3_600;
-const ASK = z.strictObject({ subject: z.string().min(1).max(256), tenant: z.string().min(1).max(128), roles: z.array(z.string().min(1).max(64)).max(32).default([]) });
+const ASK = z.strictObject({ subject: z.string().min(1).max(256), directory_subject: z.string().min(1).max(256).optional(), tenant: z.string().min(1).max(128), roles: z.array(z.string().min(1).max(64)).max(32).default([]) });
 
 interface IssuerKey {
   readonly sign: CryptoKey;
@@ -38,8 +38,8 @@ export async function createDevIssuer({ dataDir, issuer, audience }: { readonly 
   app.post('/token', async (request, reply) => {
     const asked = ASK.safeParse(request.body);
     if (!asked.success) return reply.status(400).type('application/problem+json').send({ code: 'INPUT_INVALID', problems: asked.error.issues });
-    const { subject, tenant, roles } = asked.data;
-    const token = await new SignJWT({ tenant, roles }).setProtectedHeader({ alg: 'EdDSA', kid: key.published.kid ?? '' })
+    const { subject, tenant, roles, directory_subject } = asked.data;
+    const token = await new SignJWT({ tenant, roles, ...(directory_subject === undefined ? {} : { directory_subject }) }).setProtectedHeader({ alg: 'EdDSA', kid: key.published.kid ?? '' })
       .setIssuer(issuer).setAudience(audience).setSubject(subject).setIssuedAt().setExpirationTime(`${String(LIFETIME_S)}s`).sign(key.sign);
     return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_S, warning: WARNING };
   });

@@ -13,6 +13,7 @@ import { partitionForKey } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { Metrics } from '@recourse/telemetry';
 import type { FastifyInstance } from 'fastify';
+import { decodeJwt } from 'jose';
 import { createDevIssuer } from './dev-issuer.main.js';
 import { createAuthenticate } from './edge/authenticate.js';
 import type { Submission } from './edge/command-edge.js';
@@ -130,10 +131,10 @@ describe('the HTTP edge', () => {
   });
 
   it('makes a command of a mutating request, with the caller and the key', async () => {
-    const answer = await post('/v1/things?x=1', { a: 1 }, { ...await tokenOf('acme', 'maker'), 'idempotency-key': 'k1' });
+    const answer = await post('/v1/things?x=1', { a: 1 }, { ...await tokenOf('acme', 'operator'), 'idempotency-key': 'k1' });
     expect([answer.statusCode, answer.headers.location, answer.headers['retry-after']]).toEqual([202, '/v1/commands/c.m', '1']);
     expect(submitted[0]).toMatchObject({
-      topic: 'recourse.thing-commands', log: LOG, key: 'acme', tenant: 'acme', route: 'POST /v1/things', idempotencyKey: 'k1', body: { a: 1 }, principal: { subject: 'dana', roles: ['maker'] },
+      topic: 'recourse.thing-commands', log: LOG, key: 'acme', tenant: 'acme', route: 'POST /v1/things', idempotencyKey: 'k1', body: { a: 1 }, principal: { subject: 'dana', roles: ['operator'] },
     });
     expect((await post('/v1/things', {}, { ...await tokenOf('acme'), 'idempotency-key': 'x'.repeat(600) })).json()).toMatchObject({ code: 'INPUT_INVALID' });
   });
@@ -205,6 +206,8 @@ describe('the development issuer', () => {
     expect((await first.inject({ url: '/jwks.json' })).body).not.toContain('"d"');
     expect((await first.inject({ url: '/' })).body).toContain('DEVELOPMENT ONLY');
     expect((await first.inject({ method: 'POST', url: '/token', payload: {} })).statusCode).toBe(400);
+    const named = await first.inject({ method: 'POST', url: '/token', payload: { subject: 'olga-admin', directory_subject: 'olga', tenant: 'acme', roles: ['approver'] } });
+    expect(decodeJwt(named.json<{ access_token: string }>().access_token)).toMatchObject({ sub: 'olga-admin', directory_subject: 'olga', tenant: 'acme', roles: ['approver'] });
     await Promise.all([first.close(), second.close()]);
     rmSync(folder, { recursive: true });
   });

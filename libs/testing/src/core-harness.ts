@@ -62,6 +62,8 @@ export class CoreHarness {
   private last: Decision = { records: [] };
   private lastAccepted: readonly AcceptedRecord[] = [];
   private readonly changed = new Map<AcceptedRecord, readonly ChangedRow[]>();
+  /** What was decided with fresh views where they were asked for; it counts when anything but thenRefresh follows. */
+  private unread: (() => Decision) | null = null;
   private now = 0;
 
   constructor(private readonly core: ServiceCore, private readonly options: HarnessOptions) {
@@ -70,22 +72,26 @@ export class CoreHarness {
 
   /** Takes records as already accepted, in order. */
   given(...records: readonly Decided[]): this {
+    this.settle();
     for (const record of records) this.accept(record);
     return this;
   }
 
-  /** Feeds one input at database time `now`; its records are accepted at once. A refresh is obeyed as far as the views go. */
+  /** Feeds one input at database time `now`; its records are accepted at once. A refresh is obeyed, as the loop does, unless `thenRefresh` comes next. */
   when(input: Input, now: number, more: { readonly viewsFresh?: boolean } = {}): this {
+    this.settle();
     if (now < this.now) throw new Error(`database time ${now} is behind the chain's ${this.now}`);
     if (this.options.isRebuilt === true) this.rebuild();
     this.now = now;
     this.last = this.decide(deepFreeze(input), now, more.viewsFresh ?? false);
+    this.unread = this.last.refresh === undefined || more.viewsFresh === true ? null : outcomeOf(() => this.decide(input, now, true));
     this.lastAccepted = this.last.records.map((record) => this.accept(record));
     return this;
   }
 
   /** Feeds the timers of every row that is due at `now`, in order of dueAt, until none is left. */
   whenDue(now: number): this {
+    this.settle();
     const all: AcceptedRecord[] = [];
     for (let guard = 0; ; guard += 1) {
       const [row] = this.state.due(now);
@@ -101,6 +107,7 @@ export class CoreHarness {
 
   /** Exactly these records came, in order; bodies are compared on the named fields. */
   then(...expected: readonly Decided[]): this {
+    this.settle();
     const actual = this.last.records;
     if (this.last.park !== undefined) throw new Error(`parked: ${this.last.park.reason} (${this.last.park.detail})`);
     if (this.last.refresh !== undefined) throw new Error(`asks for a refresh of ${this.last.refresh.join(', ')}`);
@@ -113,22 +120,23 @@ export class CoreHarness {
   thenNothing(): this { return this.then(); }
 
   /** The command was answered so; compared on the named fields. */
-  thenAnswer(expected: Partial<CommandAnswer>): this { return this.check(this.last.answer, expected, 'answer'); }
+  thenAnswer(expected: Partial<CommandAnswer>): this { this.settle(); return this.check(this.last.answer, expected, 'answer'); }
 
   /** The input was parked with this code. */
-  thenParked(reason: string): this { return this.check(this.last.park, { reason }, 'park'); }
+  thenParked(reason: string): this { this.settle(); return this.check(this.last.park, { reason }, 'park'); }
 
   /** The core asks to read these views to their end first. */
-  thenRefresh(...views: readonly string[]): this { return this.check(this.last.refresh, views, 'refresh'); }
+  thenRefresh(...views: readonly string[]): this { this.unread = null; return this.check(this.last.refresh, views, 'refresh'); }
 
   /** Messages the records of the last step send. */
-  outgoing(): readonly Outgoing[] { return this.lastAccepted.flatMap((record) => this.core.react(record)); }
+  outgoing(): readonly Outgoing[] { this.settle(); return this.lastAccepted.flatMap((record) => this.core.react(record)); }
 
   /** Records of the derived log that follow from the records of the last step. */
-  derived(): readonly Derived[] { return this.lastAccepted.flatMap((record) => this.core.derived?.derive(record) ?? []); }
+  derived(): readonly Derived[] { this.settle(); return this.lastAccepted.flatMap((record) => this.core.derived?.derive(record) ?? []); }
 
   /** Is the message still owed now? */
   owed(message: Outgoing, now = this.now): boolean {
+    this.settle();
     return this.coldly(this.core.owedNeeds(message), (view) => this.core.owed(view, message, now));
   }
 
@@ -136,22 +144,32 @@ export class CoreHarness {
   decision(): Decision { return this.last; }
 
   /** Records accepted so far. */
-  records(): readonly AcceptedRecord[] { return this.accepted; }
+  records(): readonly AcceptedRecord[] { this.settle(); return this.accepted; }
 
   /** Records accepted in the last step. */
-  recorded(): readonly AcceptedRecord[] { return this.lastAccepted; }
+  recorded(): readonly AcceptedRecord[] { this.settle(); return this.lastAccepted; }
 
   /** Rows that a record of this scenario changed, as they were and as they are. */
-  changedBy(record: AcceptedRecord): readonly ChangedRow[] { return this.changed.get(record) ?? []; }
+  changedBy(record: AcceptedRecord): readonly ChangedRow[] { this.settle(); return this.changed.get(record) ?? []; }
 
   /** Rows, of one kind or of all, ordered by kind, group and key. */
-  rows(kind?: string): readonly Row[] { return this.state.all().filter((row) => kind === undefined || row.kind === kind); }
+  rows(kind?: string): readonly Row[] { this.settle(); return this.state.all().filter((row) => kind === undefined || row.kind === kind); }
 
   /** The timer that is set on a row. Errors: throws when there is none. */
   timer(kind: string, key: string): TimerInput {
     const row = this.rows(kind).find((one) => one.key === key && one.dueAt !== null);
     if (row === undefined) throw new Error(`no timer on ${kind}/${key}`);
     return timerOf(row);
+  }
+
+  /** Takes what was decided with fresh views: those of a spec are whole as they are. */
+  private settle(): void {
+    if (this.unread === null) return;
+    const decided = this.unread;
+    this.unread = null;
+    this.last = decided();
+    if (this.last.refresh !== undefined) throw new Error(`asked for fresh views twice: ${this.last.refresh.join(', ')}`);
+    this.lastAccepted = this.last.records.map((record) => this.accept(record));
   }
 
   private decide(input: Input, now: number, viewsFresh: boolean): Decision {
@@ -256,6 +274,16 @@ class RowStore {
     if (Buffer.byteLength(row.group) > 512 || Buffer.byteLength(row.key) > 512) throw new Error(`address of a ${row.kind} is above 512 bytes`);
     const problem = plainProblem(row.doc, row.kind);
     if (problem !== null) throw new Error(`row is not plain data: ${problem}`);
+  }
+}
+
+/** Makes the call now, and gives or throws what came of it as often as it is asked. */
+function outcomeOf<T>(call: () => T): () => T {
+  try {
+    const value = call();
+    return () => value;
+  } catch (error) {
+    return () => { throw error; };
   }
 }
 

@@ -38,6 +38,15 @@ describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
     expect(run.rows().every((row) => row.dueAt === null)).toBe(true);
   });
 
+  it('obeys a refresh as the loop does, unless the spec looks at the refresh itself', () => {
+    const careful = counter({ decide: ({ viewsFresh }) => (viewsFresh ? facts(fact('Counted', { name: 'a' })) : { records: [], refresh: ['names'] }) });
+    harness(careful, { isRebuilt }).when(count, 10).then(fact('Counted', { name: 'a' })).when(count, 20).when(count, 30).then(fact('Counted', { name: 'a' }));
+    const run = harness(careful, { isRebuilt }).when(count, 10).thenRefresh('names');
+    expect(run.records()).toEqual([]);
+    const endless = counter({ decide: () => ({ records: [], refresh: ['names'] }) });
+    expect(() => harness(endless, { isRebuilt }).when(count, 10).thenNothing()).toThrow('twice');
+  });
+
   it('says what came instead', () => {
     const run = harness(counter(), { isRebuilt }).when(count, 10);
     expect(() => run.then(fact('Counted', { name: 'b' }))).toThrow('records[0].body.name');

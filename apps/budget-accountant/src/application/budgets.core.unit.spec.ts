@@ -129,6 +129,10 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
         .when(command('DecideEscalation', { escalation_id: 'x'.repeat(9_000), approved: true, reason: '' }), 8).thenAnswer({ code: 'ESCALATION_UNKNOWN' });
     });
 
+    it.each([['AGENT-7', 'SELF_APPROVAL'], ['agent:agent-7', 'SELF_APPROVAL'], [' agent-7\u200b', 'SELF_APPROVAL'], ['agent:other', 'APPROVER_NOT_A_PERSON'], ['svc:night-batch', 'APPROVER_NOT_A_PERSON']])('is not decided by %s', (principal, code) => {
+      escalated().when(decide('a', true, { principal }), 4).thenNothing().thenAnswer({ status: 'rejected', httpStatus: 403, code });
+    });
+
     it('denied debits nothing, and the effect is not reserved again', () => {
       const accountant = escalated().when(decide('a', false), 4).then(fact('EscalationDecided', { approved: false }));
       expect([used(accountant, 'run'), phaseOf(accountant, 'a')]).toEqual([0, 'denied']);

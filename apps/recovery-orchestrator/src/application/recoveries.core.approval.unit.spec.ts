@@ -37,6 +37,10 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       scenario().when(trigger('rita', ['viewer']), 1_000).then().thenAnswer({ status: 'rejected', httpStatus: 403, code: 'ROLE_REQUIRED' });
     });
 
+    it.each(['reporter', 'requester', 'approver', 'administrator'])('is asked for by a %s', (role) => {
+      scenario().when(trigger('rita', [role]), 1_000).then(fact('RollbackOpened')).thenAnswer({ status: 'accepted', httpStatus: 201 });
+    });
+
     it('by another tenant does not take the commit', () => {
       const foreign = trigger('eve', ['reporter'], { envelope: envelope('eve', ['reporter'], { tenant: 'evil' }) });
       scenario().when(foreign, 1_000).thenAnswer({ httpStatus: 201 }).when(contradicted(), 1_000).then(fact('RollbackOpened', { tenant: 'acme' }));

@@ -1,7 +1,7 @@
 // The log recourse.recoveries as a core: triggers, marks, approvals, reports and timers in; decisions of recovery out.
 //
 // Boundary: reads rows and inputs, asks the domain, maps its answers. Holds no rule of recovery.
-import { charterFor, contractByDigest, contractView, entryView, killVerdict, subjectOfRecord } from '@recourse/contract';
+import { charterFor, contractByDigest, contractView, editorsOf, entryView, killVerdict, subjectOfRecord } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
@@ -121,8 +121,10 @@ function onHaltReviewed(context: DecideContext, stepId: string, policy: Recovery
 
 function onForward(context: DecideContext, input: RecordInput, type: ForwardCommandType, policy: RecoveryPolicy): Decision {
   if (type === 'RequestForwardApproval' && lacksContract(context, input.body['contract_digest'])) return { records: [], refresh: [contractView.name] };
-  const { now, policy: told, contractOf } = stepContext(context, runOf(input.body), policy, []);
-  return decideForwardCommand(input, type, { now, policy: told, contractOf, state: context.state });
+  const { now, policy: told, contractOf, editorsOf: editors } = stepContext(context, runOf(input.body), policy, []);
+  const decision = decideForwardCommand(input, type, { now, policy: told, contractOf, editorsOf: editors, state: context.state });
+  const isApproved = type === 'DecideForwardApproval' && input.body['verdict'] === 'approve' && decision.records.length > 0;
+  return isApproved && !context.viewsFresh ? READ_EDITORS : decision;
 }
 
 /** Dispatches on the type; bodies have the types their codecs gave them. */
@@ -238,6 +240,7 @@ function onApprove(context: DecideContext, command: ApproveStep, policy: Recover
   if (step === undefined) return refusedWith(STEP_UNKNOWN);
   const outcome = approve(step, command, within);
   if ('code' in outcome) return refusedWith(outcome);
+  if (!context.viewsFresh) return READ_EDITORS;
   const after = outcome.step;
   const body = {
     step_id: after.step_id, recovery_id: after.recovery_id, approval_id: outcome.approvalId, phase: after.phase, reason: after.reason,
@@ -321,8 +324,12 @@ function stepContext({ now, state, views }: DecideContext, runId: string, policy
     policy: { ...policy, ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent) },
     killed: (acting) => killVerdict(entries, acting),
     contractOf: (digest) => contractByDigest(views.view(contractView.name), digest)?.contract ?? null,
+    editorsOf: (digest) => editorsOf(views.view(contractView.name), digest),
   };
 }
+
+/** Nobody approves before it is known who edited the contract up to now: an edit of a moment ago may not be in the view. */
+const READ_EDITORS: Decision = { records: [], refresh: [contractView.name] };
 
 /** The view may not have come as far as who names a contract. */
 function lacksContract({ views, viewsFresh }: DecideContext, digest: unknown): boolean {

@@ -1,8 +1,12 @@
 // Tokens: JWTs of one pinned issuer for one pinned audience, signed with one of three algorithms by a key of its JWKS.
+//
+// Boundary: believes a token until it expires. That somebody lost a role is known when the issuer gives no new token; until then
+// the last one counts, so the life of tokens is the longest time a revoked approver can still approve.
 import { readFileSync, statSync } from 'node:fs';
 import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
+import { rolesOf } from './principal.js';
 import type { Principal } from './principal.js';
 import { EdgeRefusal } from './problem.js';
 
@@ -13,7 +17,7 @@ export interface AuthenticationOptions {
   readonly jwks: { readonly url: string } | { readonly file: string };
 }
 
-/** Says who sent a request. Errors: EdgeRefusal(TOKEN_MISSING, TOKEN_REFUSED, ISSUER_UNAVAILABLE). */
+/** Says who sent a request. Errors: EdgeRefusal(TOKEN_MISSING, TOKEN_REFUSED, ROLES_CONFLICT, ISSUER_UNAVAILABLE). */
 export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
 
 /** Asymmetric only: with a shared secret every verifier could sign. `none` is in no list. */
@@ -24,6 +28,7 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i;
 
 const CLAIMS = z.object({
   sub: z.string().min(1).max(256),
+  directory_subject: z.string().min(1).max(256).optional(),
   tenant: z.string().min(1).max(128),
   roles: z.array(z.string().min(1).max(64)).max(32),
 });
@@ -36,9 +41,14 @@ export function createAuthenticate({ issuer, audience, jwks }: AuthenticationOpt
     if (token === undefined) throw new EdgeRefusal('TOKEN_MISSING', 'send a bearer token');
     const payload = await verified(token, keys, { issuer, audience });
     const claims = CLAIMS.safeParse(payload);
-    if (!claims.success) throw new EdgeRefusal('TOKEN_REFUSED', 'the token lacks sub, tenant or roles');
-    return { subject: claims.data.sub, tenant: claims.data.tenant, roles: claims.data.roles };
+    if (!claims.success) throw new EdgeRefusal('TOKEN_REFUSED', 'the token lacks sub, tenant or roles, or names them in another form');
+    return principalOf(claims.data);
   };
+}
+
+/** Where the directory names the person, that is who they are; what the account is called says nothing then. */
+function principalOf({ sub, directory_subject: person, tenant, roles }: z.infer<typeof CLAIMS>): Principal {
+  return { subject: person ?? sub, ...(person === undefined ? {} : { account: sub }), tenant, roles: rolesOf(roles) };
 }
 
 async function verified(token: string, keys: JWTVerifyGetKey, { issuer, audience }: { readonly issuer: string; readonly audience: string }): Promise<JWTPayload> {

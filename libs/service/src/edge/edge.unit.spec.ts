@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@recourse/kernel';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { requireRole, tenantOfCommand, tenantOfRead } from './principal.js';
+import { requireRole, ROLES, rolesOf, tenantOfCommand, tenantOfRead } from './principal.js';
 import { EdgeRefusal, problemOf } from './problem.js';
 import { render } from './render.js';
 import { idText, parse } from './validate.js';
@@ -28,6 +29,23 @@ describe('a tenant', () => {
     expect(refused(() => tenantOfRead(POSING))).toBe('TENANT_FOREIGN');
     expect(refused(() => tenantOfCommand(POSING, 'acme'))).toBe('TENANT_FOREIGN');
     expect(refused(() => { requireRole(POSING, 'administrator'); })).toBe('ROLE_REQUIRED');
+  });
+});
+
+describe('the roles of a token', () => {
+  it('are a closed set: what is not in it gives nothing', () => {
+    expect(rolesOf(Object.keys(ROLES).filter((role) => role !== 'approver'))).toHaveLength(Object.keys(ROLES).length - 1);
+    expect(rolesOf(['approver', 'approver', 'root', '__proto__', 'constructor', 'APPROVER'])).toEqual(['approver']);
+  });
+
+  it('are those of the page about people, with the same words', () => {
+    const rows = [...readFileSync('docs/guides/people.md', 'utf8').matchAll(/^\| `(\w+)` \| ([^|]*) \|$/gm)].map(([, role, gives]) => [role, gives]);
+    expect(rows.filter(([role]) => Object.hasOwn(ROLES, role ?? ''))).toEqual(Object.entries(ROLES));
+  });
+
+  it('make nobody contract editor and approver at once; an administrator may be either', () => {
+    expect(refused(() => rolesOf(['contract_editor', 'approver']))).toBe('ROLES_CONFLICT');
+    expect([rolesOf(['administrator', 'approver']), rolesOf(['administrator', 'contract_editor'])]).toEqual([['administrator', 'approver'], ['administrator', 'contract_editor']]);
   });
 });
 

@@ -2,16 +2,46 @@
 import { EdgeRefusal } from './problem.js';
 
 export interface Principal {
-  /** Directory subject of the person or program. */
+  /** Directory subject of the person or program: one human is one subject, under however many accounts. */
   readonly subject: string;
+  /** The account the token was given to, where the directory calls its holder something else. */
+  readonly account?: string;
   /** The tenant they speak for; `*` for administrators and auditors of all. */
   readonly tenant: string;
+  /** Words of ROLES; others were left out. */
   readonly roles: readonly string[];
 }
+
+/** Every role that gives a power, and which. A word that is not here gives none. */
+export const ROLES = {
+  reporter: 'says that something went wrong, which asks for a rollback',
+  requester: 'asks for the undo of an action or a run',
+  approver: 'approves, denies and closes what waits for a person',
+  contract_editor: 'registers, confirms and retires contracts, charters, policies and sources',
+  operator: 'stops agents and tools, and lets them go on; subscribes consumers',
+  budget_owner: 'sets ceilings',
+  agent: 'acts and asks beforehand; a program, which approves nothing',
+  auditor: 'reads every tenant',
+  administrator: 'closes items, looks after parked records and keys, in every tenant; edits contracts',
+} as const satisfies Record<string, string>;
+
+/** Two roles that nobody holds at once for one tenant: who writes the rule would be who it asks. */
+const APART = ['contract_editor', 'approver'] as const;
 
 export const ALL_TENANTS = '*';
 /** Only these may carry `*`; a token of anybody else with it speaks for no tenant. */
 const ROLES_OF_ALL: readonly string[] = ['administrator', 'auditor'];
+
+/**
+ * The roles of a token: those that are known, each once.
+ *
+ * Errors: EdgeRefusal(ROLES_CONFLICT) for a contract editor who is approver too.
+ */
+export function rolesOf(words: readonly string[]): readonly string[] {
+  const roles = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word));
+  if (!APART.every((role) => roles.includes(role))) return roles;
+  throw new EdgeRefusal('ROLES_CONFLICT', `one token carries ${APART.join(' and ')} for one tenant; ask the issuer for a token with one of the two`);
+}
 
 /** True for who may see every tenant. */
 export function seesAllTenants({ tenant, roles }: Principal): boolean {

@@ -9,6 +9,7 @@ export const EDGE_REFUSALS = {
   TOKEN_MISSING: { httpStatus: 401, summary: 'The request carries no bearer token.' },
   TOKEN_REFUSED: { httpStatus: 401, summary: 'The token is expired, of another issuer or audience, of an algorithm that is not allowed, or not signed by a known key.' },
   ROLE_REQUIRED: { httpStatus: 403, summary: 'The route asks for a role that the token does not carry.' },
+  ROLES_CONFLICT: { httpStatus: 403, summary: 'The token makes one person contract editor and approver of one tenant; the issuer must give one of the two.' },
   TENANT_FOREIGN: { httpStatus: 403, summary: 'The token speaks for another tenant.' },
   NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant.' },
   PROJECTION_BEHIND: { httpStatus: 503, summary: 'The rows have not reached the end of the log yet, so that nobody can say whether there is such a thing; ask again.' },

@@ -1,6 +1,6 @@
 // Decides commands about ceilings, reservations and escalations. Amounts are minor units.
 import { EXPOSURE, reservationId, weighted } from '@recourse/contract';
-import { deriveId } from '@recourse/kernel';
+import { deriveId, isPerson, isSamePerson } from '@recourse/kernel';
 import type { Money } from '@recourse/messages';
 import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE } from './budget.messages.js';
 import type {
@@ -136,7 +136,8 @@ export function decideEscalation(command: DecideEscalationCommand, escalation: E
   const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
   if (!roles.some((role) => asker.roles.includes(role))) return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
   if (escalation === null || escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  if (escalation.requested_by === asker.principal) return rejected('SELF_APPROVAL', 'nobody decides their own request');
+  if (escalation.requested_by !== null && isSamePerson(escalation.requested_by, asker.principal)) return rejected('SELF_APPROVAL', 'nobody decides their own request');
+  if (approved && !isPerson(asker.principal)) return rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
   const { escalation_id, reservation_id, tenant, run_id, effect_key, currency } = escalation;
   const outcome = { escalation_id, reservation_id, approved };
   if (escalation.phase !== 'open') {

@@ -1,10 +1,10 @@
 // Decides what becomes of a contract that somebody wants to register or retire.
 import { contractBody, reviewContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { assertNever } from '@recourse/kernel';
+import { assertNever, isPerson, isSamePerson } from '@recourse/kernel';
 import { EDITOR_ROLES, EVERY_TENANT } from './contract.messages.js';
 import type { Asker, ContractAnswer, ContractCommand, ContractRejection, ContractRejectionCode, ContractState, ContractVersion, Outcome, Proposal } from './contract.messages.js';
-import { confirmed, dropped, isPerson, isSamePerson, registerOrPropose } from './registration.decisions.js';
+import { confirmed, dropped, registerOrPropose } from './registration.decisions.js';
 
 type Register = Extract<ContractCommand, { type: 'RegisterContract' }>;
 type Retire = Extract<ContractCommand, { type: 'RetireContract' }>;

@@ -38,12 +38,6 @@ export function dropped({ name, version, digest }: Pick<Proposal, 'name' | 'vers
   return { type: 'RegistrationDropped', body: { name, version, digest: Buffer.from(digest, 'hex'), cause, dropped_by: by?.principal ?? null, command_id: by?.commandId ?? null } };
 }
 
-/** Two spellings of one directory subject are one person: case, width and outer blanks do not make two (P5). */
-export function isSamePerson(one: string, other: string): boolean { return canonicalSubject(one) === canonicalSubject(other); }
-
-/** An agent is no person, however it spells its name. */
-export function isPerson(subject: string): boolean { return subject.trim() !== '' && !/^\s*agent:/iu.test(subject.normalize('NFKC')); }
-
 interface Compared { readonly contract: Versioned; readonly body: string; readonly differences: readonly Difference[] }
 
 function registered({ contract, body, differences }: Compared, asker: Asker, before: readonly ContractEvent[]): ContractAnswer {
@@ -84,8 +78,4 @@ function parsed(body: string): Contract {
   const read = parseContract(body);
   if (!read.ok) throw new InvariantViolation('registered contracts parse', read.problems.map(({ code }) => code).join(', '));
   return read.contract;
-}
-
-function canonicalSubject(subject: string): string {
-  return subject.normalize('NFKC').trim().toLowerCase().replace(/^(?:user|agent):/u, '');
 }

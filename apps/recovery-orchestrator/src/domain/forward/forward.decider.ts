@@ -7,12 +7,12 @@
 //   F4. An approval is used once, by one attempt, before it runs out.
 import { forwardDigest, readPayload } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { deriveId } from '@recourse/kernel';
+import { deriveId, isSamePerson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { DecideForwardApproval, Payload, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
 import { OWNER_OF_APPROVALS } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { isSamePerson, selfRefusal } from '../step/approval.decisions.js';
+import { editorRefusal, selfRefusal } from '../step/approval.decisions.js';
 import { forwardFact } from './forward.messages.js';
 import type { ForwardDoc, ForwardFact, ForwardRefusal, ForwardRefusalCode } from './forward.messages.js';
 
@@ -23,6 +23,8 @@ const VERDICTS: readonly string[] = ['approve', 'deny'];
 export interface ForwardContext {
   readonly now: number;
   readonly policy: RecoveryPolicy;
+  /** Who wrote or confirmed the contract with a digest, and its newest version. */
+  readonly editorsOf: (digest: Buffer) => readonly string[];
 }
 
 export type ForwardOutcome =
@@ -54,8 +56,8 @@ export function requestForward(standing: ForwardDoc | undefined, command: Reques
 }
 
 /** Takes a verdict of a person. */
-export function decideForward(standing: ForwardDoc, command: DecideForwardApproval, { now, policy }: ForwardContext): ForwardOutcome {
-  const refusal = verdictRefusal(standing, command, now);
+export function decideForward(standing: ForwardDoc, command: DecideForwardApproval, { now, policy, editorsOf }: ForwardContext): ForwardOutcome {
+  const refusal = (command.verdict === 'approve' ? approverRefusal(standing, command.envelope.principal, editorsOf) : null) ?? verdictRefusal(standing, command, now);
   if (refusal !== null) return { kind: 'refused', refusal };
   const { approval_id, tenant, run_id, round, action_digest, required_approvals, approvals, deadline_at } = standing;
   const { envelope: { principal, command_id }, verdict, reason } = command;
@@ -99,15 +101,15 @@ function requestRefusal(command: RequestForwardApproval, contract: Contract | nu
 function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, now: number): ForwardRefusal | null {
   const { principal } = command.envelope;
   if (!VERDICTS.includes(command.verdict)) return { code: 'VERDICT_UNKNOWN', message: 'A verdict is approve or deny.' };
-  if (command.verdict === 'approve') {
-    const self = selfRefusal([standing.agent_id, standing.initiator, standing.answerable_to, standing.requested_by], principal);
-    if (self !== null) return self;
-  }
   if (!standing.action_digest.equals(command.action_digest)) return { code: 'DIGEST_MISMATCH', message: 'The action has another digest than the one named: read it again.' };
   if (standing.phase === 'expired' || (standing.phase === 'awaiting' && standing.deadline_at !== null && now >= standing.deadline_at)) return { code: 'APPROVAL_EXPIRED', message: 'The question is over; the agent may ask again.' };
   if (standing.phase !== 'awaiting') return { code: 'APPROVAL_WRONG_PHASE', message: `The question is ${standing.phase}.` };
   if (command.verdict === 'approve' && standing.approvals.some(({ by }) => isSamePerson(by, principal))) return { code: 'SAME_APPROVER', message: 'This person has approved already; another one is needed.' };
   return null;
+}
+
+function approverRefusal({ agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc, principal: string, editorsOf: ForwardContext['editorsOf']): ForwardRefusal | null {
+  return selfRefusal([agent_id, initiator, answerable_to, requested_by], principal) ?? editorRefusal(editorsOf(contract_digest), principal);
 }
 
 function refused(code: ForwardRefusalCode, message: string): ForwardOutcome { return { kind: 'refused', refusal: { code, message } }; }

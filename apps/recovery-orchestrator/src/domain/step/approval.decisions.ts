@@ -1,4 +1,5 @@
 // Who may agree to what (P3, P4, P5): every refusal of an approval or denial, in the order a caller learns of them.
+import { isPerson, isSamePerson } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
 import type { ApproveStep, CommandEnvelope, DenyStep, ResolveStep } from '@recourse/messages';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
@@ -26,7 +27,7 @@ const REFUSED_IN = {
 const KNOWN_RESOLUTIONS: readonly string[] = RESOLUTION_VALUES;
 
 export const ROLES_OF = {
-  TriggerRollback: ['reporter', 'approver', 'administrator'],
+  TriggerRollback: ['reporter', 'requester', 'approver', 'administrator'],
   ApproveStep: ['approver'],
   DenyStep: ['approver'],
   ResolveStep: ['approver', 'administrator'],
@@ -46,17 +47,26 @@ export function roleRefusal(command: keyof typeof ROLES_OF, envelope: CommandEnv
   return { httpStatus: 403, code: 'ROLE_REQUIRED', message: `${command} needs one of the roles ${roles.join(', ')}.` };
 }
 
+/** What an approval is judged by beside the step. */
+export interface ApprovalContext {
+  readonly now: number;
+  readonly policy: { readonly marginMs: number };
+  /** Who wrote or confirmed the contract with a digest, and its newest version. */
+  readonly editorsOf: (digest: Buffer) => readonly string[];
+}
+
 /**
  * Says why an approval is refused; null when it counts.
  *
  * Errors: none. The first code that applies, from identity to time.
  * Source: P3, P4, P5, P6; DESIGN 3.5.
  */
-export function approvalRefusal(step: StepDoc, command: ApproveStep, now: number, marginMs: number): Refusal | null {
+export function approvalRefusal(step: StepDoc, command: ApproveStep, { now, policy, editorsOf }: ApprovalContext): Refusal | null {
   return personRefusal(step, command.envelope.principal)
+    ?? contractRefusal(step, command.envelope.principal, editorsOf)
     ?? digestRefusal(step, command)
     ?? phaseRefusal(step)
-    ?? windowRefusal(step, now, marginMs)
+    ?? windowRefusal(step, now, policy.marginMs)
     ?? repeatRefusal(step, command.envelope.principal);
 }
 
@@ -80,13 +90,6 @@ export function resolutionRefusal(step: StepDoc, { envelope, resolution }: Resol
   return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message };
 }
 
-/** Two spellings of one directory subject are one person: case, width and outer blanks do not make two (P5). */
-export function isSamePerson(one: string, other: string): boolean { return canonicalSubject(one) === canonicalSubject(other); }
-
-function canonicalSubject(subject: string): string {
-  return subject.normalize('NFKC').trim().toLowerCase().replace(/^(?:user|agent):/u, '');
-}
-
 function personRefusal(step: StepDoc, principal: string): Refusal | null {
   const { agent_id: agentId, initiator } = step.execution;
   const concerned = [agentId, initiator, step.answerable_to].filter((subject) => subject !== null);
@@ -97,8 +100,23 @@ function personRefusal(step: StepDoc, principal: string): Refusal | null {
 /** Says why somebody may not approve what these answer for; null when they may. An agent is no person, however it spells its name. */
 export function selfRefusal(concerned: readonly (string | null)[], principal: string): { readonly code: 'SELF_APPROVAL' | 'APPROVER_NOT_A_PERSON'; readonly message: string } | null {
   if (concerned.some((subject) => subject !== null && isSamePerson(subject, principal))) return { code: 'SELF_APPROVAL', message: 'Nobody approves their own action nor one done on their behalf.' };
-  if (principal.trim() !== '' && !/^\s*agent:/iu.test(principal.normalize('NFKC'))) return null;
-  return { code: 'APPROVER_NOT_A_PERSON', message: 'Only a person approves.' };
+  return isPerson(principal) ? null : { code: 'APPROVER_NOT_A_PERSON', message: 'Only a person approves: no agent, no service account, no role.' };
+}
+
+/**
+ * Says why somebody may not approve under a contract of their own making; null when they may.
+ *
+ * Shape:  editors are those of the version executed under and of the newest one: who can weaken the rule is not who it asks.
+ * Source: issue 5, people.
+ */
+export function editorRefusal(editors: readonly string[], principal: string): { readonly code: 'EDITOR_APPROVAL'; readonly message: string } | null {
+  if (!editors.some((editor) => isSamePerson(editor, principal))) return null;
+  return { code: 'EDITOR_APPROVAL', message: 'Nobody approves under a contract they registered or confirmed; ask somebody else.' };
+}
+
+function contractRefusal({ terms }: StepDoc, principal: string, editorsOf: ApprovalContext['editorsOf']): Refusal | null {
+  const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), principal);
+  return refusal === null ? null : { httpStatus: 403, ...refusal };
 }
 
 function digestRefusal(step: StepDoc, command: ApproveStep | DenyStep): Refusal | null {

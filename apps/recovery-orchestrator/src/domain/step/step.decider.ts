@@ -30,6 +30,8 @@ import { isAtRest, isSettled } from './step.transitions.js';
 export interface StepContext extends Going {
   /** The contract with a digest; null when nobody knows it. */
   readonly contractOf: (digest: Buffer) => Contract | null;
+  /** Who wrote or confirmed that contract, and its newest version. */
+  readonly editorsOf: (digest: Buffer) => readonly string[];
 }
 
 /** A step with the records decided so far, folded into it. */
@@ -82,8 +84,8 @@ export interface Approved { readonly facts: readonly Fact[]; readonly step: Step
 
 /** Takes an approval; the last one needed dispatches in the same decision. */
 export function approve(step: StepDoc, command: ApproveStep, context: StepContext): Approved | Refusal {
-  const { now, policy } = context;
-  const refusal = approvalRefusal(step, command, now, policy.marginMs);
+  const { now } = context;
+  const refusal = approvalRefusal(step, command, context);
   if (refusal !== null) return refusal;
   const { command_id: commandId, principal } = command.envelope;
   const approvalId = deriveId('apr', commandId);
