@@ -31,6 +31,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   APPROVAL_WRONG_PHASE: 'Look at it with `recourse approvals show`.',
   KILL_SWITCH: 'Look at `recourse kill-switch list`; what it stops goes on once it is lifted.',
   STEP_WRONG_PHASE: 'Look at its phase with `recourse recoveries show`.',
+  INCIDENT_CLOSED: 'Look at how it ended with `recourse incidents show`.',
   TASK_CLOSED: 'Look at how it ended with `recourse tasks show`.',
   AUTHOR_NOT_A_PERSON: 'Use the token of the person who wrote it.',
   APPROVAL_USED: 'An approval is used once; look at the step with `recourse recoveries show`.',

@@ -8,6 +8,8 @@ import type { OrchestratorConfig } from './config.js';
 import { ForwardApprovalsController } from './inbound/http/forward-approvals.controller.js';
 import { RecoveriesController } from './inbound/http/recoveries.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
+import { IncidentsController } from './inbound/http/incidents.controller.js';
+import { StepCommandsController } from './inbound/http/step-commands.controller.js';
 import { TasksController } from './inbound/http/tasks.controller.js';
 import { UndosController } from './inbound/http/undos.controller.js';
 import { countMeasures } from './outbound/measures.metrics.js';
@@ -24,7 +26,7 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
     cores: () => [recoveriesCore({ leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, backoff: { baseMs: retryBaseMs, maxMs: retryMaxMs }, ownerOf: () => null })],
     measure: (record, metrics, rows) => { countMeasures(recoveryMeasures(record, rows()), metrics); },
     trace: (record, rows) => recoverySpans(record, rows()),
-    controllers: [RecoveriesController, UndosController, TasksController, ForwardApprovalsController, ReportsController],
+    controllers: [RecoveriesController, StepCommandsController, UndosController, TasksController, IncidentsController, ForwardApprovalsController, ReportsController],
     providers: [{ provide: RecoveryQueries, useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
   };
 }

@@ -95,11 +95,21 @@ export class People {
     const mine = this.#steps().filter(({ phase, step_id, legs }) => phase === 'manual' && !this.#handled.has(step_id) && legs.every(({ answer_by }) => answer_by <= now));
     if (mine.length === 0) return;
     const step = this.#random.pick(mine);
+    if (this.#random.chance(0.3)) { void this.#again(step); return; }
     this.#handled.add(step.step_id);
     const transaction = this.world.provider.transactions.get(step.execution.external_transaction_ref ?? '');
     const isUndone = transaction?.status === 'issued' && step.reason !== 'RESOURCE_CHANGED';
     if (isUndone) this.world.provider.undoByHand(transaction);
     void this.#resolve(step, isUndone ? 'repaired' : 'accepted');
+  }
+
+  /** Before a person undoes it by hand, they may have it tried again, looked at, given up, or made an incident of. */
+  async #again(step: ShownStep): Promise<void> {
+    const random = this.#random;
+    const type = random.weighted({ RetryStep: 50, CheckStep: 30, AbandonStep: 6, EscalateStep: 14 } as const);
+    const about = { RetryStep: {}, AbandonStep: {}, CheckStep: { purpose: random.pick(['repair', 'reconcile']), evidence: plainPayload({ seen: 'looked' }) }, EscalateStep: { severity: 'sev3', runbook: null } }[type];
+    const caller = random.chance(0.9) ? person(step.tenant, this.#rightPerson(step), 'approver') : person(step.tenant, 'mallory', 'reader');
+    await this.outside.command(COMMANDS, type, step.run_id, caller, { run_id: step.run_id, step_id: step.step_id, reason: 'once more', ...about });
   }
 
   async #resolve(step: ShownStep, resolution: string): Promise<void> {

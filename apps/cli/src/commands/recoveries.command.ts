@@ -9,6 +9,7 @@ import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
 import { describeStep } from './review-item.js';
+import { addStepCommands } from './step-commands.js';
 import { addVerdict } from './verdict.js';
 
 const RECOVERY_COLUMNS: readonly Column<Doc>[] = [
@@ -54,6 +55,7 @@ export function addRecoveries(program: Command, act: Act): void {
       const answer = await session.service('recoveries').command(`v1/steps/${encodeURIComponent(id ?? '')}/resolve`, { resolution: options.as, reason: options.reason, evidence: evidenceOf(options.evidence) }, options.idempotencyKey);
       session.show(answer, () => formatFields(Object.entries(answer)));
     }));
+  addStepCommands(recoveries, act);
 }
 
 interface ResolveOptions { readonly as: string; readonly reason: string; readonly evidence: string; readonly idempotencyKey?: string }

@@ -33,7 +33,7 @@ function checkLeg(history: History, leg: LogRecord, decided: Fields | undefined,
 /** A request to a worker follows from a dispatch that was accepted before it. */
 function checkRequests(history: History): void {
   const dispatched = new Map([
-    ...ofType(history, RECOVERIES, 'LegDispatched').map((record) => [leaseOf(record.body), record] as const),
+    ...ofType(history, RECOVERIES, 'LegDispatched', 'LookDispatched').map((record) => [leaseOf(record.body), record] as const),
     ...ofType(history, 'recourse.mutations', 'WorkerAsked').map((record) => [leaseOf(nested(record.body, 'request')), record] as const),
   ]);
   for (const { body, order } of wireOf(history, 'recourse.tool-requests.payments', 'LegRequested')) {
@@ -43,7 +43,7 @@ function checkRequests(history: History): void {
   }
 }
 
-function leaseOf(body: Fields): string { return `${text(body, 'leg_id')} ${text(body, 'attempt')} ${text(body, 'lease_id')} ${text(body, 'not_after')}`; }
+function leaseOf(body: Fields): string { return `${text(body, 'leg_id')} ${String(body['attempt'] ?? 1)} ${text(body, 'lease_id')} ${text(body, 'not_after')}`; }
 
 /** What a worker did was dispatched before, and not given to a person yet. */
 function checkEffects(history: History): void {
