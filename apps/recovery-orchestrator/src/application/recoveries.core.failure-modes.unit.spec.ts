@@ -125,9 +125,9 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
       const run = start();
       [0, 1, 2, 3].forEach((at) => run.when(of('acme', 'run-1', at), MARKED_AT + at).when(of('globex', 'run-2', at), MARKED_AT + at));
       const before = run.rows('step');
-      const hit = before.find(({ doc }) => doc['mutation_id'] === 'mut_run-1_2');
+      const hit = before.find(({ doc }) => doc['mutation_id'] === 'mut_run-1_3');
       run.when(approval({ stepId: String(hit?.key), digest: hit?.doc['action_digest'] as Buffer }), 20_000); // a field of the row
-      expect(requestIn(run.outgoing()).steps.map(({ call }) => call.reverses_mutation_ref)).toEqual(['mut_run-1_2']);
+      expect(requestIn(run.outgoing()).steps.map(({ call }) => call.reverses_mutation_ref)).toEqual(['mut_run-1_3']);
       expect(run.rows('step').filter(({ key }) => key !== hit?.key)).toEqual(before.filter(({ key }) => key !== hit?.key));
     });
 
