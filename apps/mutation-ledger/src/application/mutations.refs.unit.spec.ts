@@ -96,7 +96,8 @@ describe.each(WAYS)('an invalidated ref, $way (D25)', ({ isRebuilt }) => {
   it('finds the commits that were bound to it, and no others', () => {
     const { run, assumptions } = ledger({ isRebuilt });
     run.when(executed(refund()), NOW).when(executed(refund({ run_id: 'run-2', assumption_refs: [REF, 'order/4711#paid'] })), NOW).when(executed(refund({ run_id: 'run-3', assumption_refs: ['order/4711#paid'] })), NOW);
-    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(fact('CommitContradicted', { run_id: RUN }), fact('CommitContradicted', { run_id: 'run-2' }));
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
+    expect(run.recorded().map(({ type, body }) => [type, body['run_id']]).sort()).toEqual([['CommitContradicted', RUN], ['CommitContradicted', 'run-2']]);
   });
 
   it('finds the commit whose window is over too: it is marked, and a person\'s, not passed over', () => {
