@@ -13,6 +13,7 @@ import { addParked } from './commands/parked.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
 import { addReport } from './commands/report.command.js';
+import { addReviews } from './commands/reviews.command.js';
 import { addTasks } from './commands/tasks.command.js';
 import { addUndo } from './commands/undo.command.js';
 import type { Flags } from './config.js';
@@ -54,7 +55,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
     onEnd(await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args) ?? 'done');
   };
-  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addUndo, addTasks, addReport, addApprovals, addBudgets, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
+  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addReviews, addUndo, addTasks, addReport, addApprovals, addBudgets, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
   return program;
 }
 
