@@ -135,7 +135,7 @@ afterAll(async () => { await worker.stop(); await system.stop(); }, 60_000);
 describe('a recovery', () => {
   it('of an action that went well and proves wrong afterwards compensates it (C74)', async () => {
     const run = runOn(0, 'invalid');
-    expect(await refund(run)).toMatchObject({ kind: 'done' });
+    expect(await refund(run)).toMatchObject({ kind: 'succeeded' });
     const made = await mutationOf(run, { recoverability: 'reversal_available' });
     await invalidate(run);
     await approve(run);
