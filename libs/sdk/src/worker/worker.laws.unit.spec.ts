@@ -76,6 +76,13 @@ describe('a compensation whose worker is killed between call and report (B18)', 
     expect([stage.provider.acts, [...stage.provider.effects.keys()]]).toEqual([2, ['rev_key']]);
   });
 
+  it('and is taken again within its lease sees its own effect as a change: it is not called a second time, and a person looks', async () => {
+    const stage = new Stage();
+    await stage.killed();
+    expect(await stage.take('next')).toMatchObject({ outcome: 'stale', observations: [{ phase: 'stale_check' }] });
+    expect(stage.provider.acts).toBe(1);
+  });
+
   it('is made by the next attempt where the kill came before the call', async () => {
     const stage = new Stage();
     expect(await stage.take('next', { attempt: 2, reconcile_first: true })).toMatchObject({ outcome: 'verified' });
