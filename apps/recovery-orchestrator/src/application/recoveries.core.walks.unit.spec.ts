@@ -121,7 +121,7 @@ describe('any walk', () => {
       const ended = run.records().filter(({ type }) => ['StepDecided', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated'].includes(type));
       for (const { body } of ended) expect(known).toContain(body['reason']);
       expect(known).toContain(stepOf(run).reason);
-    }), { numRuns: 150 });
+    }), { numRuns: 400 });
   });
 
   it('gives the same records and rows when state is rebuilt before every step (P10)', () => {
