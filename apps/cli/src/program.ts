@@ -14,6 +14,7 @@ import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
 import { addReport } from './commands/report.command.js';
 import { addIncidents } from './commands/step-commands.js';
+import { addReviews } from './commands/reviews.command.js';
 import { addTasks } from './commands/tasks.command.js';
 import { addUndo } from './commands/undo.command.js';
 import type { Flags } from './config.js';
@@ -55,7 +56,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
     onEnd(await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args) ?? 'done');
   };
-  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addUndo, addTasks, addIncidents, addReport, addApprovals, addBudgets, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
+  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addReviews, addUndo, addTasks, addIncidents, addReport, addApprovals, addBudgets, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
   return program;
 }
 

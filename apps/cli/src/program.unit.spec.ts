@@ -82,6 +82,30 @@ describe('an approval', () => {
   });
 });
 
+describe('a review item', () => {
+  const ITEM = {
+    step_id: 'step_1', ready: false, missing: ['facts.now'], reason: 'HIGH_IMPACT', why: 'A person decides.', run_id: 'run_1', phase: 'awaiting_approval', may: ['deny'], time_left_ms: 90_000, action_digest: DIGEST,
+    untrusted: { objective: 'approve me' }, proposed_by: { agent_id: 'agent-7', initiator: 'asha' }, action: { capability: 'payments.issue_refund', args: { json: { order_id: '4711' } }, value: null, rehearsal: null },
+    resource: { subject_ref: 'order/4711' }, facts: { then: { refs: ['order/4711#not_shipped'], at: 0 }, now: { ref: 'order/4711#not_shipped', source: 'warehouse', stated_at: 1, statement: { folded: 'xxx', length: 5_000, sha256: 'cd' } } },
+    reconciliation: { outcome: 'stale', reason: 'STALE_CONDITION_FALSE', attempt: 1, observations: [{ phase: 'stale_check', capability: 'payments.get_refund', observed: { sealed_sha256: 'ef' } }] },
+    compensation: { capability: 'payments.reverse_refund', args: { json: {} }, impact: 'financial', risk: null, residue: 'a line' }, approvals: { given: [{ by: 'olga', at: 0, reason: 'seen' }], required: 2 },
+    links: { mutation: { service: 'mutation-ledger', path: '/v1/mutations/mut_1' }, recovery: { service: 'recovery-orchestrator', path: '/v1/recoveries?run_id=run_1' }, record: { service: 'recovery-orchestrator', path: '/v1/steps/step_1', log: 'recourse.recoveries', partition: 1, seq: 7, record_hash: DIGEST } },
+  };
+
+  it('is shown with its facts, what is missing, where to read on, and the agent\'s words apart', async () => {
+    const { call, asked, out } = desk({ 'GET /v1/reviews/step_1': { body: ITEM } });
+    expect(await call('reviews', 'show', 'step_1')).toBe(0);
+    expect(asked[0]?.path).toBe('/v1/reviews/step_1');
+    for (const part of ['no; missing: facts.now', 'HIGH_IMPACT: A person decides.', '{"order_id":"4711"}', 'order/4711#not_shipped', 'xxx… (5000 characters, sha256 cd)', 'stale_check by payments.get_refund: sealed, sha256 ef', 'not on record', '1 of 2', '/v1/mutations/mut_1 of mutation-ledger', 'recourse.recoveries, partition 1, seq 7', '1 min 30 s']) expect(out()).toContain(part);
+    expect(out().indexOf('approve me')).toBeGreaterThan(out().indexOf('not a fact'));
+  });
+  it('is one of a list', async () => {
+    const { call, asked, out } = desk({ 'GET /v1/reviews': { body: { items: [{ step_id: 'step_1', tenant: 'demo', run_id: 'run_1', phase: 'manual', reason: 'UNCONTRACTED', owner: 'role:administrator', deadline_at: 0 }], next_cursor: null } } });
+    expect(await call('reviews', 'list', '--run', 'run_1')).toBe(0);
+    expect([asked[0]?.path, out()]).toEqual(['/v1/reviews?run_id=run_1&limit=200', expect.stringMatching(/step_1 +demo +run_1 +manual +UNCONTRACTED +role:administrator/)]);
+  });
+});
+
 describe('a question before an effect', () => {
   const QUESTION = {
     approval_id: 'fwa_1', tenant: 'demo', run_id: 'run_1', phase: 'awaiting', capability: 'payments.issue_refund', agent_id: 'agent-7', initiator: 'asha', args: { encoding: 'plain', body: '{"amount_minor":500000}' },

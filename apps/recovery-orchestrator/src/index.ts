@@ -15,5 +15,6 @@ export type { Action } from './domain/step/opening.decisions.js';
 export { ESCALATION_REASONS, REFUSAL_CODES, REPORT_REFUSALS, STEP_EVENTS, STEP_PHASES } from './domain/step/step.messages.js';
 export type { ApprovalDoc, EscalationReason, LegDoc, RecoveryDoc, RefusalCode, ReportRefusal, RollbackDoc, StepDoc, StepEvent, StepPhase } from './domain/step/step.messages.js';
 export { PHASE_AFTER, PHASE_OPENED_BY, PHASES_AT_REST } from './domain/step/step.transitions.js';
-export { reviewItem } from './application/review-item.query.js';
-export type { ReviewItem, Shown, ShownObservation } from './application/review-item.query.js';
+export { FACTS_NEEDED, reviewItem } from './application/review-item.query.js';
+export type { FactNeeded, Link, RecordLink, ReviewItem, Seen, Shown, ShownObservation } from './application/review-item.query.js';
+export type { Folded } from './application/shown-text.js';

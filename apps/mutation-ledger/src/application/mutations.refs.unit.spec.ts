@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Evidence } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
-import { executed, ledger, MUTATION, NOW, refund, REF, RUN, state, statement } from './ledger.testing.js';
+import { executed, HOUR_MS, ledger, MUTATION, NOW, refund, REF, ROLLBACK_OPENED, RUN, state, statement } from './ledger.testing.js';
 
 describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
   const start = () => ledger({ isRebuilt });
@@ -89,6 +89,23 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
     run.when(input, NOW + 1).thenRefresh('assumptions');
     assumptions.catchUp();
     run.when(input, NOW + 1, { viewsFresh: true }).then(contradicted('inv-1', 1));
+  });
+});
+
+describe.each(WAYS)('an invalidated ref, $way (D25)', ({ isRebuilt }) => {
+  it('finds the commits that were bound to it, and no others', () => {
+    const { run, assumptions } = ledger({ isRebuilt });
+    run.when(executed(refund()), NOW).when(executed(refund({ run_id: 'run-2', assumption_refs: [REF, 'order/4711#paid'] })), NOW).when(executed(refund({ run_id: 'run-3', assumption_refs: ['order/4711#paid'] })), NOW);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
+    expect(run.recorded().map(({ type, body }) => [type, body['run_id']]).sort()).toEqual([['CommitContradicted', RUN], ['CommitContradicted', 'run-2']]);
+  });
+
+  it('finds the commit whose window is over too: it is marked, and a person\'s, not passed over', () => {
+    const { run, assumptions } = ledger({ isRebuilt });
+    run.when(executed(refund()), NOW).whenDue(NOW + 100 * HOUR_MS);
+    expect(run.rows('mutation')[0]?.doc).toMatchObject({ recoverability: 'reversal_expired' });
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 100 * HOUR_MS + 1).then(fact('CommitContradicted', { mutation_id: MUTATION }));
+    run.when(ROLLBACK_OPENED, NOW + 100 * HOUR_MS + 2).then(fact('CommitRolledBack', { mutation_id: MUTATION, recoverability: 'reversal_expired' }));
   });
 });
 

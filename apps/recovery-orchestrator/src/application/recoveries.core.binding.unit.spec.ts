@@ -14,7 +14,7 @@ const SECOND = 'mut_2';
 const SECOND_STEP = stepIdOf(rollbackIdOf(SECOND), SECOND);
 const EXECUTED = observed('execute', 'payments.cancel_refund', { credit_note: 'cn_7' });
 
-const bodyOf = (args: Json): string => JSON.stringify({ ...JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as object, requires_external_handle: false, reversal_args: args });
+const bodyOf = (args: Json): string => JSON.stringify({ ...JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as object, requires_external_handle: false, recovery_approval_mode: 'auto', reversal_args: args });
 
 /** The contract of the second mutation takes an argument from the compensation of the first. */
 function registered(args: Json) {

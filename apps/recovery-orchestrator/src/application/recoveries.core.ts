@@ -1,11 +1,12 @@
 // The log recourse.recoveries as a core: triggers, marks, approvals, reports and timers in; decisions of recovery out.
 //
 // Boundary: reads rows and inputs, asks the domain, maps its answers. Holds no rule of recovery.
-import { charterFor, contractByDigest, contractView, editorsOf, entryView, killVerdict, subjectOfRecord } from '@recourse/contract';
+import { charterFor, contractByDigest, contractByName, contractView, editorsOf, entryView, killVerdict, subjectOfRecord } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
-import type { AbandonStep, ApproveStep, CheckStep, CloseIncident, CloseTask, CommitContradicted, CommitRolledBack, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, ResolveStep, RetryStep, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
+import type { AbandonStep, ApproveStep, CheckStep, CloseIncident, CloseTask, CommitContradicted, CommitRolledBack, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, RecoveryApprovalMode, ResolveStep, RetryStep, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
 import { FORWARD_VALID_MS, MARGIN_MS } from '../domain/policy.messages.js';
 import type { RecoveryPolicy } from '../domain/policy.messages.js';
 import { admit, escalateRollback, isUsableId, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
@@ -32,11 +33,11 @@ const RESULTS = 'recourse.tool-results';
 const CONTRACTS = 'recourse.contracts';
 
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
-export type RecoveriesConfig = Omit<RecoveryPolicy, 'marginMs' | 'forwardValidMs'> & { readonly marginMs?: number; readonly forwardValidMs?: number };
+export type RecoveriesConfig = Omit<RecoveryPolicy, 'marginMs' | 'forwardValidMs' | 'modeNow'> & { readonly marginMs?: number; readonly forwardValidMs?: number };
 
 /** Builds the core of recourse.recoveries. */
 export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
-  const policy: RecoveryPolicy = { ...config, marginMs: config.marginMs ?? MARGIN_MS, forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS };
+  const policy: RecoveryPolicy = { ...config, modeNow: () => null, marginMs: config.marginMs ?? MARGIN_MS, forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS };
   return {
     log: RECOVERIES_LOG,
     inputs: [
@@ -321,7 +322,11 @@ function stepContext({ now, state, views }: DecideContext, runId: string, policy
   const entries = views.view(entryView.name);
   return {
     now, steps,
-    policy: { ...policy, ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent) },
+    policy: {
+      ...policy,
+      ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
+      modeNow: (capability) => modeOf(contractByName(views.view(contractView.name), capability)?.contract),
+    },
     killed: (acting) => killVerdict(entries, acting),
     contractOf: (digest) => contractByDigest(views.view(contractView.name), digest)?.contract ?? null,
     editorsOf: (digest) => editorsOf(views.view(contractView.name), digest),
@@ -330,6 +335,9 @@ function stepContext({ now, state, views }: DecideContext, runId: string, policy
 
 /** Nobody approves before it is known who edited the contract up to now: an edit of a moment ago may not be in the view. */
 const READ_EDITORS: Decision = { records: [], refresh: [contractView.name] };
+
+/** Recovery mode a contract asks for; people are the default (D27). */
+function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null { return contract === undefined ? null : contract.recovery_approval_mode ?? 'human'; }
 
 /** The view may not have come as far as who names a contract. */
 function lacksContract({ views, viewsFresh }: DecideContext, digest: unknown): boolean {

@@ -5,7 +5,10 @@ import type { LegRequested, StepOutcome } from '@recourse/messages';
 import type { CoreHarness } from '@recourse/testing';
 import { harness } from '@recourse/testing';
 import fc from 'fast-check';
+import { DECISION_REASONS } from '../domain/decision/recovery.decisions.js';
+import { JUDGEMENT_REASONS } from '../domain/step/judgement.decisions.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
+import { ESCALATION_REASONS } from '../domain/step/step.messages.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import {
   answered, approval, BALANCE_KEPT, BALANCE_ZERO, CALL_TIMEOUT, contradicted, core, denial, digest, MARGIN, markedInput, PAID_OUT, ref, STILL_PENDING, terms, trigger, windowClosed, views,
@@ -108,6 +111,17 @@ describe('any walk', () => {
       expect(isAtRest(stepOf(run).phase)).toBe(true);
       expect(run.rows('recovery')[0]?.doc).toMatchObject({ phase: 'closed', outcome: stepOf(run).phase === 'compensated' ? 'compensated' : 'manual' });
     }), { numRuns: 200 });
+  });
+
+  it('ends nothing without a code that says why (C48)', () => {
+    const known: readonly string[] = [...DECISION_REASONS, ...ESCALATION_REASONS, ...JUDGEMENT_REASONS, 'NO_ANSWER', 'DENIED'];
+    fc.assert(fc.property(anyWalk, (walk) => {
+      const run = played(walk, false);
+      for (let at = 10_000_000; at <= 40_000_000; at += 1_000_000) run.whenDue(at);
+      const ended = run.records().filter(({ type }) => ['StepDecided', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated'].includes(type));
+      for (const { body } of ended) expect(known).toContain(body['reason']);
+      expect(known).toContain(stepOf(run).reason);
+    }), { numRuns: 400 });
   });
 
   it('gives the same records and rows when state is rebuilt before every step (P10)', () => {

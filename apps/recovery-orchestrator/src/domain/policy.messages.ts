@@ -1,6 +1,7 @@
 // What the orchestrator is told by its operator: clocks, key and people. Constant while the process runs.
 
 import type { RetryBackoff } from '@recourse/kernel';
+import type { RecoveryApprovalMode } from '@recourse/messages';
 
 export { MARGIN_MS } from '@recourse/kernel';
 export type { RetryBackoff } from '@recourse/kernel';
@@ -19,6 +20,8 @@ export interface RecoveryPolicy {
   readonly backoff: RetryBackoff;
   /** Directory subject of an agent's registered owner; null when none is registered. */
   readonly ownerOf: (tenant: string, agentId: string) => string | null;
+  /** Recovery mode that the standing contract of a capability asks for; null when none stands. */
+  readonly modeNow: (capability: string) => RecoveryApprovalMode | null;
 }
 
 /** A quarter of an hour: longer than an agent takes to notice, shorter than what was approved stays as it was seen. */

@@ -81,8 +81,7 @@ export const DECISION_TABLE = [
  * Source: DESIGN 6.3; C31 to C41.
  */
 export function decideRecovery(facts: RecoveryFacts): RecoveryDecision {
-  const rows: readonly DecisionRow[] = DECISION_TABLE;
-  return (rows.find((row) => matches(row, facts)) ?? DECISION_TABLE[DECISION_TABLE.length - 1] ?? DECISION_TABLE[0]).then;
+  return (ROWS.find((row) => matches(row, facts)) ?? DECISION_TABLE[DECISION_TABLE.length - 1] ?? DECISION_TABLE[0]).then;
 }
 
 /** Impacts that need a person whatever the contract's mode says. */
@@ -127,16 +126,27 @@ export function requiredApprovals(mode: RecoveryApprovalMode, impact: Impact, an
   return mode === 'dual_control' || answerableTo === null ? 2 : 1;
 }
 
+/** From the least to the most people. */
+const MODES_BY_STRICTNESS: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
+
+/** Mode that binds now: what an execution was bound to is never loosened, and a contract that was tightened since counts (C45). */
+export function modeInForce(bound: RecoveryApprovalMode | undefined, now: RecoveryApprovalMode | null): RecoveryApprovalMode {
+  const mode = bound ?? 'human';
+  return now !== null && MODES_BY_STRICTNESS.indexOf(now) > MODES_BY_STRICTNESS.indexOf(mode) ? now : mode;
+}
+
 /** Compares approvals given with approvals needed. */
 export function approvalState(given: number, required: number): ApprovalState {
   if (given === 0) return 'none';
   return required > 0 && given >= required ? 'sufficient' : 'partial';
 }
 
-function matches(row: DecisionRow, facts: RecoveryFacts): boolean {
-  const columns = Object.keys(row.when) as readonly (keyof RecoveryFacts)[]; // keys of a literal typed by RecoveryFacts
-  return columns.every((column) => {
-    const listed: readonly string[] | undefined = row.when[column];
-    return listed === undefined || listed.includes(facts[column]);
-  });
+/** The table with the columns of each row listed once: it is asked at every dispatch. */
+const ROWS = DECISION_TABLE.map(({ when, then }: DecisionRow) => ({ conditions: Object.entries(when) as readonly Condition[], then })); // keys of a literal typed by RecoveryFacts
+
+type Condition = readonly [column: keyof RecoveryFacts, listed: readonly string[]];
+
+function matches({ conditions }: (typeof ROWS)[number], facts: RecoveryFacts): boolean {
+  for (const [column, listed] of conditions) if (!listed.includes(facts[column])) return false;
+  return true;
 }

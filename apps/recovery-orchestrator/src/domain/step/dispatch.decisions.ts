@@ -5,7 +5,7 @@
 //   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
 import { deriveId } from '@recourse/kernel';
 import type { ContractTerms, RecoveryCall } from '@recourse/messages';
-import { approvalState, decideRecovery, handleOf, impactOf, reversalToken } from '../decision/recovery.decisions.js';
+import { approvalState, decideRecovery, handleOf, impactOf, modeInForce, requiredApprovals, reversalToken } from '../decision/recovery.decisions.js';
 import type { RecoveryDecision, RecoveryFacts } from '../decision/recovery.decisions.js';
 import { backoffMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decisions.js';
 import type { Lease } from '../lease/lease.decisions.js';
@@ -65,11 +65,18 @@ export function reasonAfterLast(step: StepDoc): EscalationReason {
   return ESCALATION_OF_VERDICT[last.outcome] ?? 'OUTCOME_UNKNOWN';
 }
 
+/** The contract asks for more people by now than have agreed. */
+function isTightened(step: StepDoc, terms: ContractTerms, policy: RecoveryPolicy): boolean {
+  const mode = modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name));
+  return requiredApprovals(mode, impactOf(terms), step.answerable_to) > step.approvals.length;
+}
+
 function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
   const { call, terms } = step;
   const windowEndsAt = step.ref.reversal_expires_at;
   if (call === null || terms === null || windowEndsAt === null) return { kind: 'person', reason: 'POLICY_CHANGED' };
   if (step.attempt > step.attempts_before && isExhausted(step)) return { kind: 'person', reason: reasonAfterLast(step) };
+  if (isTightened(step, terms, policy)) return { kind: 'person', reason: 'POLICY_CHANGED' };
   const attempt = step.attempt + 1;
   if (attempt > 1 && terms.key_lifetime_ms === null) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
   const again = reevaluated(step, now, policy);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Contract } from '@recourse/contract';
 import type { CommitRolledBack, ContractTerms, MutationRef, RecoveryCall } from '@recourse/messages';
-import { decideRecovery, handleOf, impactOf, requiredApprovals, reversalToken } from '../decision/recovery.decisions.js';
+import { decideRecovery, handleOf, impactOf, modeInForce, requiredApprovals, reversalToken } from '../decision/recovery.decisions.js';
 import type { Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
 import { dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
@@ -50,7 +50,7 @@ export type Undecided = Pick<Marked, 'tenant' | 'run_id' | 'execution' | 'execut
 /** Decides by the table, and makes the call where there can be one. */
 export function decideOn(marked: Undecided, handle: Handle, now: number, policy: RecoveryPolicy): DecidedCall {
   const { ref, terms, execution } = marked;
-  const mode = terms?.recovery_approval_mode ?? 'human';
+  const mode = modeInForce(terms?.recovery_approval_mode, terms === null ? null : policy.modeNow(terms.contract_name));
   const impact = impactOf(terms);
   const answerableTo = execution.initiator ?? policy.ownerOf(marked.tenant, execution.agent_id);
   const required = requiredApprovals(mode, impact, answerableTo);

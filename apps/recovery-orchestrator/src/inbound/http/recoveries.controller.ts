@@ -8,8 +8,11 @@ import { z } from 'zod';
 import { FORWARD_KIND } from '../../application/forward.part.js';
 import { RECOVERIES_LOG } from '../../application/recoveries.core.js';
 import { FORWARD_PHASES } from '../../domain/forward/forward.messages.js';
+import { reviewItem } from '../../application/review-item.query.js';
+import type { ReviewItem } from '../../application/review-item.query.js';
+import { MARGIN_MS } from '../../domain/policy.messages.js';
 import { STEP_PHASES } from '../../domain/step/step.messages.js';
-import type { StepPhase } from '../../domain/step/step.messages.js';
+import type { StepDoc, StepPhase } from '../../domain/step/step.messages.js';
 
 /** Steps that wait for a person. */
 const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'halted', 'manual', 'uncertain'];
@@ -30,6 +33,14 @@ export class RecoveriesController {
     const { kind, state, run_id, ...page } = parse(reviewQuery, query);
     if (kind === 'forward') return this.reads.list(caller, { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { phase: state === 'open' ? 'awaiting' : state, run_id }, ...page });
     return this.reads.list(caller, { log: RECOVERIES_LOG, kind: 'step', where: { phase: state === 'open' ? PHASES_IN_REVIEW : state, run_id }, ...page });
+  }
+
+  @Get('reviews/:step_id') @ApiOperation({ summary: 'One step as a person decides about it: facts then and now, what is proposed, what may be done. Long texts are folded, misleading characters escaped.' })
+  async review(@FromCaller() caller: Caller, @Param('step_id') id: string): Promise<ReviewItem> {
+    const { doc, partition } = await this.stepRow(caller, id);
+    const [shown] = await this.reads.shown([doc]);
+    // Rows of this kind are steps; opened payloads keep their place.
+    return reviewItem((shown ?? doc) as StepDoc, { log: RECOVERIES_LOG, partition, now: Date.now(), marginMs: MARGIN_MS });
   }
 
   @Get('recoveries') @ApiOperation({ summary: 'Recoveries, one per run.' })
@@ -53,7 +64,7 @@ export class RecoveriesController {
     return this.reads.list(caller, { log: RECOVERIES_LOG, kind: 'step', where: { run_id, phase }, ...page });
   }
 
-  @Get('steps/:id') @ApiOperation({ summary: 'One step as a review item: what happened, what is proposed, which facts are known, who has agreed.' })
+  @Get('steps/:id') @ApiOperation({ summary: 'One step as it is stored: what happened, what is proposed, which facts are known, who has agreed.' })
   async step(@FromCaller() caller: Caller, @Param('id') id: string): Promise<unknown> {
     return render((await this.reads.shown([(await this.stepRow(caller, id)).doc]))[0]);
   }

@@ -1,0 +1,116 @@
+// recourse reviews …: what waits for a person, and one item as somebody decides about it.
+import type { Command } from 'commander';
+import { docOf } from '../http.js';
+import type { Doc } from '../http.js';
+import { cellText, formatFields, instant, money, span } from '../output/table.js';
+import type { Column } from '../output/table.js';
+import { LIMIT, listText } from './options.js';
+import type { Act } from './options.js';
+
+const COLUMNS: readonly Column<Doc>[] = [
+  { title: 'STEP', of: (row) => row['step_id'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'RUN', of: (row) => row['run_id'] },
+  { title: 'PHASE', of: (row) => row['phase'] },
+  { title: 'REASON', of: (row) => row['reason'] },
+  { title: 'OWNER', of: (row) => row['owner'] },
+  { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
+];
+
+export function addReviews(program: Command, act: Act): void {
+  const reviews = program.command('reviews').description('what waits for a person, with the facts to decide by');
+  reviews.command('list').description('steps that wait for a person, or those in one phase')
+    .option('--state <state>', 'one phase, such as awaiting_approval, instead of those that wait (open)').option('--run <id>', 'of one run').addOption(LIMIT())
+    .action(act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
+      const listed = await session.service('recoveries').list('v1/reviews', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
+      session.show(listed, () => listText(COLUMNS, listed));
+    }));
+  reviews.command('show').description('one step as a person decides about it: facts then and now, what is proposed, what may be done').argument('<step>', 'step id')
+    .action(act(async (session, _options, id = '') => {
+      const item = await session.service('recoveries').get(`v1/reviews/${encodeURIComponent(id)}`);
+      session.show(item, () => describeReview(item));
+    }));
+}
+
+/** Text of a review item; what is missing comes before everything else. */
+export function describeReview(item: Doc): string {
+  const parts = [
+    ['', overview(item)], ['What was done', action(item)], ['The facts then and now', facts(item)], ['What was found out', found(item)], ['What is proposed', proposal(item)],
+    ['Where to read on', links(item)], ['In the agent\'s own words: not a fact', formatFields([['objective', foldable(docOf(item['untrusted'])['objective'])]])],
+  ] as const;
+  return parts.filter(([, text]) => text !== '').map(([title, text]) => (title === '' ? text : `${title}\n${indented(text)}`)).join('\n\n');
+}
+
+function overview(item: Doc): string {
+  const left = item['time_left_ms'];
+  return formatFields([
+    ['step', item['step_id']], ['ready', item['ready'] === true ? 'yes' : `no; missing: ${cellText(item['missing'])}`], ['why', `${cellText(item['reason'])}: ${cellText(item['why'])}`],
+    ['recovery', item['recovery_id']], ['mutation', item['mutation_id']], ['tenant', item['tenant']], ['run', item['run_id']], ['phase', item['phase']], ['owner', item['owner']],
+    ['decide by', instant(item['deadline_at'])], ['time left', typeof left === 'number' ? (left > 0 ? span(left) : 'none') : null], ['you may', item['may']], ['action digest', item['action_digest']],
+  ]);
+}
+
+function action(item: Doc): string {
+  const [done, by, resource] = [docOf(item['action']), docOf(item['proposed_by']), docOf(item['resource'])];
+  return formatFields([
+    ['capability', done['capability']], ['effect', done['effect']], ['args', shown(done['args'])], ['value', money(done['value'])], ['dry run said', shown(done['rehearsal'])],
+    ['decided by', by['agent_id']], ['on behalf of', by['initiator']], ['step of the run', by['run_step_id']], ['call', by['call_id']], ['resource', resource['subject_ref']], ['outside name', resource['external_ref']],
+  ]);
+}
+
+function facts(item: Doc): string {
+  const { then, now } = docOf(item['facts']);
+  const [before, after] = [docOf(then), docOf(now)];
+  return formatFields([
+    ['then relied on', before['refs']], ['then', instant(before['at'])], ['now about', after['ref']], ['now says', shown(after['statement'])], ['stated by', after['source']], ['now', instant(after['stated_at'])],
+  ]);
+}
+
+function found(item: Doc): string {
+  const { outcome, reason, attempt, observations } = docOf(item['reconciliation']);
+  return formatFields([
+    ['outcome', outcome], ['reason', reason], ['attempt', attempt],
+    ...docsOf(observations).map((seen) => ['observed', `${cellText(seen['phase'])} by ${cellText(seen['capability'])}: ${cellText(shown(seen['observed']))}`] as const),
+  ]);
+}
+
+function proposal(item: Doc): string {
+  const proposed = docOf(item['compensation']);
+  const { given, required } = docOf(item['approvals']);
+  const isProposed = proposed['capability'] !== undefined;
+  return formatFields([
+    ['capability', proposed['capability']], ['args', shown(proposed['args'])], ['impact', proposed['impact']], ['risk', isProposed ? proposed['risk'] ?? 'not on record' : null], ['residue', proposed['residue']],
+    ['only if', proposed['stale_condition']], ['proved by', proposed['success_condition']], ['approvals', isProposed ? `${docsOf(given).length} of ${cellText(required)}` : null],
+    ...docsOf(given).map((approval) => ['approved by', `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`] as const),
+  ]);
+}
+
+function links(item: Doc): string {
+  const { mutation, recovery, record } = docOf(item['links']);
+  const place = docOf(record);
+  return formatFields([
+    ['mutation', pathOf(mutation)], ['recovery', pathOf(recovery)], ['record', pathOf(record)],
+    ['in the log', place['seq'] === undefined ? null : `${cellText(place['log'])}, partition ${cellText(place['partition'])}, seq ${cellText(place['seq'])}`], ['record hash', place['record_hash']],
+  ]);
+}
+
+function pathOf(link: unknown): string | null {
+  const { service, path } = docOf(link);
+  return path === undefined ? null : `${cellText(path)} of ${cellText(service)}`;
+}
+
+/** What a payload holds, folded or sealed where the service says so. */
+function shown(value: unknown): unknown {
+  const { json, sealed_sha256: sealed } = docOf(value);
+  if (json !== undefined) return typeof json === 'string' ? json : JSON.stringify(json);
+  return sealed === undefined ? foldable(value) : `sealed, sha256 ${cellText(sealed)}`;
+}
+
+function foldable(value: unknown): unknown {
+  if (typeof value === 'string') return value;
+  const { folded, length, sha256 } = docOf(value);
+  return folded === undefined ? null : `${cellText(folded)}… (${cellText(length)} characters, sha256 ${cellText(sha256)})`;
+}
+
+const docsOf = (value: unknown): readonly Doc[] => (Array.isArray(value) ? value.map(docOf) : []);
+const indented = (text: string): string => text.split('\n').map((line) => `  ${line}`).join('\n');
