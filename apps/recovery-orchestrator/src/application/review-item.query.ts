@@ -67,7 +67,7 @@ export interface ReviewItem {
   readonly action_digest: string | null;
   /** Milliseconds in which a dispatch can still begin; null without a window. */
   readonly time_left_ms: number | null;
-  readonly may: readonly ('approve' | 'deny' | 'resolve')[];
+  readonly may: readonly ('approve' | 'deny' | 'check' | 'retry' | 'resolve' | 'escalate')[];
   readonly links: { readonly mutation: Link; readonly recovery: Link; readonly record: RecordLink };
 }
 
@@ -92,6 +92,7 @@ const WHY: Readonly<Record<string, string>> = {
   MISSING_COMPENSATION_IMPLEMENTATION: 'No tool compensates the action; a person does it by hand.',
   HANDLE_INCOMPLETE: 'Facts needed for the compensation were not captured.',
   STEP_RESULT_PENDING: 'The compensation takes an argument from another one that is not verified yet.',
+  ABANDONED: 'A person gave it up: nothing is called any more.',
   STEP_RESULT_MISSING: 'The compensation takes an argument from another one that did not give it.',
   BLOCKED_BY_STEP: 'Another step of the run has to be settled first, and it is a person\'s.',
   UNSUPPORTED_RECOVERY_STATE: 'The mutation is in a state that no automatic recovery begins from.',
@@ -155,9 +156,11 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
 }
 
 /** Who cannot see the facts may still refuse, and nobody agrees blindly. */
-function mayBeDone({ phase }: StepDoc, missing: readonly FactNeeded[]): ReviewItem['may'] {
+function mayBeDone({ phase, call, terms }: StepDoc, missing: readonly FactNeeded[]): ReviewItem['may'] {
   if (phase === 'awaiting_approval') return missing.length === 0 ? ['approve', 'deny'] : ['deny'];
-  return phase === 'manual' || phase === 'denied' ? ['resolve'] : [];
+  if (phase === 'denied') return ['resolve'];
+  if (phase !== 'manual') return [];
+  return call === null || terms === null ? ['resolve', 'escalate'] : ['check', 'retry', 'resolve', 'escalate'];
 }
 
 function linksOf({ mutation_id, run_id, step_id, decision_record: record }: StepDoc, { log, partition }: Seen): ReviewItem['links'] {

@@ -32,7 +32,7 @@ describe('a review item', () => {
     const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(approval(), 20_000);
     run.when(answered(requestIn(run.outgoing()), 'stale', [PAID_OUT]), 25_000);
     expect(itemAt(run, 25_000)).toMatchObject({
-      phase: 'manual', reason: 'RESOURCE_CHANGED', may: ['resolve'], approvals: { given: [{ by: 'olga' }] },
+      phase: 'manual', reason: 'RESOURCE_CHANGED', may: ['check', 'retry', 'resolve', 'escalate'], approvals: { given: [{ by: 'olga' }] },
       reconciliation: { outcome: 'stale', attempt: 1, observations: [{ observed: { json: { status: 'paid_out' } } }] },
     });
   });
