@@ -6,7 +6,7 @@ import type { Contract } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
-import type { AbandonStep, ApproveStep, CheckStep, CloseIncident, CloseTask, CommitContradicted, CommitRolledBack, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, RecoveryApprovalMode, ResolveStep, RetryStep, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
+import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseIncident, CloseTask, CommitContradicted, CommitRolledBack, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, RecoveryApprovalMode, ResolveStep, RetryStep, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
 import { FORWARD_VALID_MS, MARGIN_MS } from '../domain/policy.messages.js';
 import type { RecoveryPolicy } from '../domain/policy.messages.js';
 import { admit, escalateRollback, isUsableId, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
@@ -16,7 +16,7 @@ import { handleOf } from '../domain/decision/recovery.decisions.js';
 import { escalateUndo, listUndo, openUndo, undoIdOf, undoRefusal } from '../domain/undo/undo.decider.js';
 import { escalateToIncident } from '../domain/step/command.decisions.js';
 import { isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
-import { advance, approve, check, closeWindow, deny, due, endTask, giveUp, open, report, resolve, resume, retry } from '../domain/step/step.decider.js';
+import { advance, approve, breakOpen, check, closeWindow, deny, due, endTask, giveUp, open, report, resolve, resume, retry } from '../domain/step/step.decider.js';
 import type { StepContext } from '../domain/step/step.decider.js';
 import { fact } from '../domain/step/step.messages.js';
 import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
@@ -41,7 +41,7 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
   return {
     log: RECOVERIES_LOG,
     inputs: [
-      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', 'RetryStep', 'CheckStep', 'AbandonStep', 'EscalateStep', 'CloseIncident', ...FORWARD_COMMANDS] },
+      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', 'BreakGlass', 'RetryStep', 'CheckStep', 'AbandonStep', 'EscalateStep', 'CloseIncident', ...FORWARD_COMMANDS] },
       { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged', 'MutationRecorded', 'UndoSpread'], concerns: isNews },
       { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])) },
       { topic: CONTRACTS, source: 'log', mode: 'broadcast', types: ['EntryRegistered', 'EntryRetired'], concerns: ({ body }) => body['kind'] === 'kill_switch' },
@@ -80,6 +80,7 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
     case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback']);
     case 'ApproveStep':           return kindsOf(run, ['step', 'recovery', 'approval']);
     case 'CloseTask':             return kindsOf(run, ['step', 'recovery', 'approval', 'task']);
+    case 'BreakGlass':
     case 'RetryStep':             return kindsOf(run, ['step', 'recovery', 'approval']);
     case 'CloseIncident':         return kindsOf(run, ['incident']);
     case 'UndoRun':
@@ -146,6 +147,7 @@ function onRecord(context: DecideContext, input: RecordInput, policy: RecoveryPo
     case 'ResolveStep':
     case 'UndoRun':
     case 'CloseTask':
+    case 'BreakGlass':
     case 'RetryStep':
     case 'CheckStep':
     case 'AbandonStep':
@@ -200,7 +202,7 @@ function onListed(context: DecideContext, part: UndoSpread): Decision {
   return recorded(listed === null ? [] : [listed]);
 }
 
-type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask' | 'RetryStep' | 'CheckStep' | 'AbandonStep' | 'EscalateStep' | 'CloseIncident';
+type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask' | 'BreakGlass' | 'RetryStep' | 'CheckStep' | 'AbandonStep' | 'EscalateStep' | 'CloseIncident';
 
 function onCommand(context: DecideContext, input: RecordInput, type: StepCommand, policy: RecoveryPolicy): Decision {
   if (input.key !== runOf(input.body)) return refusedWith({ httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' });
@@ -213,6 +215,10 @@ function onCommand(context: DecideContext, input: RecordInput, type: StepCommand
     case 'DenyStep':        return onDeny(context, bodyAs<DenyStep>(input), policy);
     case 'ResolveStep':     return onResolve(context, bodyAs<ResolveStep>(input), policy);
     case 'UndoRun':         return onUndo(context, bodyAs<UndoRun>(input));
+    case 'BreakGlass': {
+      const decision = onStep(context, bodyAs<BreakGlass>(input), policy, breakOpen);
+      return decision.answer?.status === 'accepted' && !context.viewsFresh ? READ_EDITORS : decision;
+    }
     case 'RetryStep':       return onStep(context, bodyAs<RetryStep>(input), policy, retry);
     case 'CheckStep':       return onStep(context, bodyAs<CheckStep>(input), policy, check);
     case 'AbandonStep':     return onStep(context, bodyAs<AbandonStep>(input), policy, giveUp);
@@ -269,7 +275,7 @@ function onResolve(context: DecideContext, command: ResolveStep, policy: Recover
 }
 
 /** A command about one step; the answer names its phase and what else was made of it. */
-function onStep<Command extends ApproveStep | RetryStep | CheckStep | AbandonStep | EscalateStep>(
+function onStep<Command extends BreakGlass | RetryStep | CheckStep | AbandonStep | EscalateStep>(
   context: DecideContext, command: Command, policy: RecoveryPolicy, act: (step: StepDoc, command: Command, within: StepContext) => readonly Fact[] | Refusal,
 ): Decision {
   const within = stepContext(context, command.run_id, policy);

@@ -6,7 +6,7 @@ import { rollbackPhaseAfter } from '../domain/rollback/rollback.transitions.js';
 import { bodyOf, isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
 import type { StepRecordType } from '../domain/step/step-row.transitions.js';
-import type { RollbackDoc, StepDoc, UndoDoc } from '../domain/step/step.messages.js';
+import type { FactBodies, RollbackDoc, StepDoc, UndoDoc } from '../domain/step/step.messages.js';
 import { undoPhaseAfter } from '../domain/undo/undo.transitions.js';
 import { evolveForward } from './forward.part.js';
 import { HALTED, haltRow, readHalts, readRow, rowOf } from './recoveries.kinds.js';
@@ -95,7 +95,8 @@ function besides(state: StateView, record: AcceptedRecord, type: StepRecordType,
     case 'StepReopened':
     case 'LookDispatched':  return [reopened(state, record, step)];
     case 'MutationAdvanced': return isAtRest(step.phase) ? [] : [reopened(state, record, step)];
-    case 'StepApproved':    return [approved(record)];
+    case 'StepApproved':    return [approved(bodyOf('StepApproved', record.body), record.decidedAt)];
+    case 'GlassBroken':     return [approved(bodyOf('GlassBroken', record.body), record.decidedAt)];
     case 'LegDispatched':   return usedBy(state, record, step);
     case 'StepHalted':      return [halted(record)];
     default:                return [];
@@ -144,16 +145,14 @@ function closedBy(state: StateView, record: AcceptedRecord): Parameters<typeof r
   return { ...standing, phase: 'closed', outcome, deadline_at: null, updated_at: record.decidedAt };
 }
 
-function approved(record: AcceptedRecord): Change {
-  const { approval_id, tenant, run_id, step_id, action_digest, by, reason, command_id } = bodyOf('StepApproved', record.body);
-  const at = record.decidedAt;
+function approved({ approval_id, tenant, run_id, step_id, action_digest, by, reason, command_id }: FactBodies['StepApproved'] | FactBodies['GlassBroken'], at: number): Change {
   return put(rowOf('approval', { approval_id, tenant, run_id, step_id, action_digest, by, reason, command_id, used_by: null, approved_at: at, updated_at: at }));
 }
 
 /** A dispatch uses the approvals of its step; later attempts are the same action under the same key. */
 function usedBy(state: StateView, record: AcceptedRecord, step: StepDoc): readonly Change[] {
   const { leg_id: legId } = bodyOf('LegDispatched', record.body);
-  return step.approvals
+  return [...step.approvals, ...step.glass]
     .map(({ approval_id }) => readRow(state, 'approval', step.run_id, approval_id))
     .filter((approval) => approval !== undefined && approval.used_by === null)
     .map((approval) => put(rowOf('approval', { ...(approval as NonNullable<typeof approval>), used_by: legId, updated_at: record.decidedAt })));

@@ -28,6 +28,22 @@ export interface ApproveStep {
   readonly reason: string;
 }
 
+/** Agree in an emergency, without the people the contract asks for: two people, for a short time, loudly. */
+export interface BreakGlass {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** Exactly the action. */
+  readonly action_digest: Hash;
+  /** For how long it is to hold, milliseconds; an hour at the most. */
+  readonly valid_ms: number;
+  /** What makes it an emergency, in the person's words. */
+  readonly reason: string;
+}
+
 /** Have a worker look whether the success condition holds: somebody repaired it by hand, or an earlier attempt may have taken effect. */
 export interface CheckStep {
   /** Who asks. */
@@ -263,6 +279,40 @@ export interface ForwardApprovalUsed {
 /** What a person said of an action before its effect. */
 export const FORWARD_VERDICT_VALUES = ['approve', 'deny'] as const;
 export type ForwardVerdict = (typeof FORWARD_VERDICT_VALUES)[number];
+
+/** Somebody broke the glass for a step; with the second person the step goes. */
+export interface GlassBroken {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Approval of its own kind. */
+  readonly approval_id: string;
+  /** The action. */
+  readonly action_digest: Hash;
+  /** Directory subject of the person. */
+  readonly by: string;
+  /** What makes it an emergency. */
+  readonly reason: string;
+  /** The command. */
+  readonly command_id: string;
+  /** Later it is no agreement any more; epoch milliseconds. */
+  readonly valid_until: number;
+  /** Two people have broken it, and both still hold. */
+  readonly is_complete: boolean;
+}
 
 /** A kill switch was changed or lifted: every halted step of the partition is looked at again. */
 export interface HaltsReviewed {

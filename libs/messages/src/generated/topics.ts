@@ -6,7 +6,7 @@ import type { ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
 import type { AnswerRefused, CancelMutation, CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { AbandonStep, ApproveStep, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, EscalateStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, TaskClosed, TasksOpened, TriggerRedundant, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
+import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, EscalateStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, TaskClosed, TasksOpened, TriggerRedundant, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -103,6 +103,7 @@ export const TOPICS = [
       "recourse.recoveries.ResolveStep",
       "recourse.recoveries.UndoRun",
       "recourse.recoveries.CloseTask",
+      "recourse.recoveries.BreakGlass",
       "recourse.recoveries.RetryStep",
       "recourse.recoveries.AbandonStep",
       "recourse.recoveries.CheckStep",
@@ -306,6 +307,7 @@ export const TOPICS = [
       "recourse.recoveries.UndoEscalated",
       "recourse.recoveries.TasksOpened",
       "recourse.recoveries.TaskClosed",
+      "recourse.recoveries.GlassBroken",
       "recourse.recoveries.StepReopened",
       "recourse.recoveries.LookDispatched",
       "recourse.recoveries.LookAnswered",
@@ -418,6 +420,7 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'ResolveStep'; readonly body: ResolveStep }
   | { readonly type: 'UndoRun'; readonly body: UndoRun }
   | { readonly type: 'CloseTask'; readonly body: CloseTask }
+  | { readonly type: 'BreakGlass'; readonly body: BreakGlass }
   | { readonly type: 'RetryStep'; readonly body: RetryStep }
   | { readonly type: 'AbandonStep'; readonly body: AbandonStep }
   | { readonly type: 'CheckStep'; readonly body: CheckStep }
@@ -527,6 +530,7 @@ export type RecoveriesRecord =
   | { readonly type: 'UndoEscalated'; readonly body: UndoEscalated }
   | { readonly type: 'TasksOpened'; readonly body: TasksOpened }
   | { readonly type: 'TaskClosed'; readonly body: TaskClosed }
+  | { readonly type: 'GlassBroken'; readonly body: GlassBroken }
   | { readonly type: 'StepReopened'; readonly body: StepReopened }
   | { readonly type: 'LookDispatched'; readonly body: LookDispatched }
   | { readonly type: 'LookAnswered'; readonly body: LookAnswered }

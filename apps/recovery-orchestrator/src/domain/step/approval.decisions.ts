@@ -1,7 +1,7 @@
 // Who may agree to what (P3, P4, P5): every refusal of an approval or denial, in the order a caller learns of them.
 import { isPerson, isSamePerson } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
-import type { ApproveStep, CommandEnvelope, DenyStep, ResolveStep } from '@recourse/messages';
+import type { ApproveStep, BreakGlass, CommandEnvelope, DenyStep, ResolveStep } from '@recourse/messages';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import type { Refusal, StepDoc, StepPhase } from './step.messages.js';
 
@@ -31,6 +31,7 @@ export const ROLES_OF = {
   ApproveStep: ['approver'],
   DenyStep: ['approver'],
   ResolveStep: ['approver', 'administrator'],
+  BreakGlass: ['operator', 'administrator'],
   RetryStep: ['approver', 'administrator'],
   CheckStep: ['approver', 'administrator'],
   AbandonStep: ['approver', 'administrator'],
@@ -68,6 +69,15 @@ export function approvalRefusal(step: StepDoc, command: ApproveStep, { now, poli
     ?? phaseRefusal(step)
     ?? windowRefusal(step, now, policy.marginMs)
     ?? repeatRefusal(step, command.envelope.principal);
+}
+
+/** Says why the glass is not broken; null when it is. As for an approval: only the role, and how many there are, differ. */
+export function glassRefusal(step: StepDoc, command: BreakGlass, { now, policy, editorsOf }: ApprovalContext): Refusal | null {
+  return personRefusal(step, command.envelope.principal)
+    ?? contractRefusal(step, command.envelope.principal, editorsOf)
+    ?? digestRefusal(step, command)
+    ?? phaseRefusal(step)
+    ?? windowRefusal(step, now, policy.marginMs);
 }
 
 /** Says why a denial is refused; null when it counts. Anybody with the role may stop an action, its initiator too. */
@@ -119,7 +129,7 @@ function contractRefusal({ terms }: StepDoc, principal: string, editorsOf: Appro
   return refusal === null ? null : { httpStatus: 403, ...refusal };
 }
 
-function digestRefusal(step: StepDoc, command: ApproveStep | DenyStep): Refusal | null {
+function digestRefusal(step: StepDoc, command: Pick<ApproveStep, 'action_digest'>): Refusal | null {
   if (step.action_digest === null) return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message: 'This step proposes no action that could be approved or denied.' };
   if (step.action_digest.equals(command.action_digest)) return null;
   return { httpStatus: 409, code: 'DIGEST_MISMATCH', message: 'The action has another digest than the one named: read the step again.' };

@@ -11,6 +11,7 @@ import { backoffMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decis
 import type { Lease } from '../lease/lease.decisions.js';
 import { OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
+import { agreeing } from './glass.decisions.js';
 import { fact, identityOf } from './step.messages.js';
 import type { EscalationReason, Fact, StepDoc } from './step.messages.js';
 import { ESCALATION_OF_VERDICT } from './step.transitions.js';
@@ -44,7 +45,7 @@ function factsOf(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryFa
     handle: handleOf(step.terms, step.ref),
     mode: step.terms?.recovery_approval_mode ?? 'human',
     impact: impactOf(step.terms),
-    approval: approvalState(step.approvals.length, step.required_approvals),
+    approval: approvalState(agreeing(step, now), step.required_approvals),
   };
 }
 
@@ -66,9 +67,9 @@ export function reasonAfterLast(step: StepDoc): EscalationReason {
 }
 
 /** The contract asks for more people by now than have agreed. */
-function isTightened(step: StepDoc, terms: ContractTerms, policy: RecoveryPolicy): boolean {
+function isTightened(step: StepDoc, terms: ContractTerms, now: number, policy: RecoveryPolicy): boolean {
   const mode = modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name));
-  return requiredApprovals(mode, impactOf(terms), step.answerable_to) > step.approvals.length;
+  return requiredApprovals(mode, impactOf(terms), step.answerable_to) > agreeing(step, now);
 }
 
 function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
@@ -76,7 +77,7 @@ function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAt
   const windowEndsAt = step.ref.reversal_expires_at;
   if (call === null || terms === null || windowEndsAt === null) return { kind: 'person', reason: 'POLICY_CHANGED' };
   if (step.attempt > step.attempts_before && isExhausted(step)) return { kind: 'person', reason: reasonAfterLast(step) };
-  if (isTightened(step, terms, policy)) return { kind: 'person', reason: 'POLICY_CHANGED' };
+  if (isTightened(step, terms, now, policy)) return { kind: 'person', reason: 'POLICY_CHANGED' };
   const attempt = step.attempt + 1;
   if (attempt > 1 && terms.key_lifetime_ms === null) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
   const again = reevaluated(step, now, policy);
@@ -98,7 +99,7 @@ function dispatched(step: StepDoc, next: NextAttempt & { kind: 'leg' }, policy: 
     not_after: next.lease.notAfter,
     answer_by: next.lease.answerBy,
     reconcile_first: next.attempt > 1,
-    approval_id: step.approvals.at(-1)?.approval_id ?? null,
+    approval_id: (step.glass_until === null ? step.approvals : step.glass).at(-1)?.approval_id ?? null,
     call: next.call,
     terms: next.terms,
     ref: step.ref,

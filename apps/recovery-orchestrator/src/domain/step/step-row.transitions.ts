@@ -6,7 +6,7 @@ import type { Fact, FactBodies, FactType, LastOutcome, LegDoc, StepDoc, StepEven
 import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
 
 /** Records that open or move a step. */
-export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'StepResolved', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepWaits', 'StepReopened', 'LookDispatched', 'LookAnswered', 'StepBound', 'MutationAdvanced'] as const;
+export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'StepResolved', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepWaits', 'GlassBroken', 'StepReopened', 'LookDispatched', 'LookAnswered', 'StepBound', 'MutationAdvanced'] as const;
 export type StepRecordType = (typeof STEP_RECORDS)[number];
 
 export function isStepRecord(type: string): type is StepRecordType {
@@ -38,6 +38,7 @@ export function stepAfter(step: StepDoc | undefined, type: StepRecordType, body:
     case 'StepUncertain':       return silentAfter(step, bodyOf(type, body), at);
     case 'StepEscalated':       return escalatedBy(step, bodyOf(type, body), at);
     case 'StepHalted':          return haltedBy(step, bodyOf(type, body), at);
+    case 'GlassBroken':         return glassBrokenBy(step, bodyOf(type, body), at);
     case 'StepReopened':        return reopenedBy(step, bodyOf(type, body), at);
     case 'LookDispatched':      return lookSentBy(step, bodyOf(type, body), at);
     case 'LookAnswered':        return lookEndedBy(step, bodyOf(type, body), at);
@@ -57,6 +58,8 @@ function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
     deadline_at: isOver ? null : body.deadline_at,
     due_at: isOver ? null : body.deadline_at,
     approvals: [],
+    glass: [],
+    glass_until: null,
     attempt: 0,
     attempts_before: 0,
     look: null,
@@ -119,9 +122,15 @@ function haltedBy(step: StepDoc, body: FactBodies['StepHalted'], at: number): St
   return { ...moved({ ...step, reason: body.reason, owner: body.owner }, 'Halted', at), deadline_at: body.deadline_at, due_at: body.deadline_at };
 }
 
+/** The second person completes it; it holds as long as the shorter of the two. */
+function glassBrokenBy(step: StepDoc, { approval_id, by, reason, valid_until: until, is_complete: isComplete }: FactBodies['GlassBroken'], at: number): StepDoc {
+  const glass = [...step.glass.filter((one) => one.until > at), { approval_id, by, reason, at, until }];
+  return moved({ ...step, glass, glass_until: isComplete ? Math.min(...glass.map((one) => one.until)) : null }, isComplete ? 'ApprovalCompleted' : 'GlassBroken', at);
+}
+
 /** Approvals were used: new attempts are agreed to anew. */
 function reopenedBy(step: StepDoc, { required_approvals, owner, deadline_at }: FactBodies['StepReopened'], at: number): StepDoc {
-  const again = { ...step, approvals: [], required_approvals, attempts_before: step.attempt, owner, deadline_at, due_at: deadline_at, reason: 'TRIED_AGAIN' };
+  const again = { ...step, approvals: [], glass: [], glass_until: null, required_approvals, attempts_before: step.attempt, owner, deadline_at, due_at: deadline_at, reason: 'TRIED_AGAIN' };
   const next = moved(again, required_approvals > 0 ? 'ReopenedForPeople' : 'ReopenedToGo', at);
   return { ...next, due_at: deadline_at };
 }

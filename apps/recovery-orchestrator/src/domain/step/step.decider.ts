@@ -5,7 +5,7 @@
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
 //   T3. Whatever is not at rest has a timer.
 import { assertNever, deriveId } from '@recourse/kernel';
-import type { AbandonStep, ApproveStep, CheckStep, CloseTask, DenyStep, LegReported, ResolveStep, RetryStep, StepDecision, StepReport } from '@recourse/messages';
+import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseTask, DenyStep, LegReported, ResolveStep, RetryStep, StepDecision, StepReport } from '@recourse/messages';
 import type { Contract } from '@recourse/contract';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -13,6 +13,7 @@ import { plainPayload } from '@recourse/contract';
 import { abandon, look, lookedAt, lookMissed, reopen } from './command.decisions.js';
 import { approvalRefusal, denialRefusal, resolutionRefusal } from './approval.decisions.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
+import { breakGlass } from './glass.decisions.js';
 import { goOn } from './halt.decisions.js';
 import type { Going } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
@@ -95,6 +96,14 @@ export function approve(step: StepDoc, command: ApproveStep, context: StepContex
   const draft = followed({ step, facts: [] }, given, now);
   const done = draft.step.phase === 'approved' ? followed(draft, goOn(draft.step, context), now) : draft;
   return { facts: concluded(done, context), step: done.step, approvalId };
+}
+
+/** Takes it that somebody broke the glass; with the second person it goes in the same decision. */
+export function breakOpen(step: StepDoc, command: BreakGlass, context: StepContext): readonly Fact[] | Refusal {
+  const broken = breakGlass(step, command, context);
+  if ('code' in broken) return broken;
+  const draft = followed({ step, facts: [] }, broken, context.now);
+  return concluded(draft.step.phase === 'approved' ? followed(draft, goOn(draft.step, context), context.now) : draft, context);
 }
 
 /** Takes a denial: the commit stays rolled back, nothing is called. */

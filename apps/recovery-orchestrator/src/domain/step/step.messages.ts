@@ -1,6 +1,6 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
-  ContractTerms, Evidence, Execution, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, LookPurpose, MutationAdvanced, MutationRef, Observation, OutcomeKind, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
+  ContractTerms, Evidence, Execution, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, LookPurpose, MutationAdvanced, MutationRef, Observation, OutcomeKind, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
   Resolution, Severity, StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepVerdict, StepWaits,
   TaskClosed, TaskKind, TasksOpened, TriggerRedundant, UndoEscalated, UndoListed, UndoOpened,
 } from '@recourse/messages';
@@ -15,7 +15,7 @@ export type StepPhase = (typeof STEP_PHASES)[number];
 /** What can happen to a step once it is decided; several come from one record type, told apart by its fields. */
 export const STEP_EVENTS = [
   'ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Waited', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo',
-  'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson', 'Resolved', 'ReopenedForPeople', 'ReopenedToGo', 'LookSent', 'LookEnded',
+  'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson', 'Resolved', 'ReopenedForPeople', 'ReopenedToGo', 'LookSent', 'LookEnded', 'GlassBroken',
 ] as const;
 export type StepEvent = (typeof STEP_EVENTS)[number];
 
@@ -91,6 +91,10 @@ export type StepDoc = {
   readonly required_approvals: number;
   readonly answerable_to: string | null;
   readonly approvals: readonly GivenApproval[];
+  /** Who broke the glass for it, and until when that holds. */
+  readonly glass: readonly (GivenApproval & { readonly until: number })[];
+  /** Until when it is agreed to by breaking the glass; null while it is not. */
+  readonly glass_until: number | null;
   /** Last attempt dispatched; 0 before the first. */
   readonly attempt: number;
   /** Attempts made before a person had it tried again; those after count anew. */
@@ -256,6 +260,7 @@ export interface FactBodies {
   readonly StepEscalated: Omit<StepEscalated, ChainField>;
   readonly StepHalted: Omit<StepHalted, ChainField>;
   readonly HaltsReviewed: Omit<HaltsReviewed, ChainField>;
+  readonly GlassBroken: Omit<GlassBroken, ChainField>;
   readonly StepReopened: Omit<StepReopened, ChainField>;
   readonly LookDispatched: Omit<LookDispatched, ChainField>;
   readonly LookAnswered: Omit<LookAnswered, ChainField>;

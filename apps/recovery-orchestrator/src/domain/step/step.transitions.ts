@@ -35,7 +35,7 @@ const NEVER = {
   ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Waited: null, Halted: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null, Resolved: null,
   BoundForPeople: null, BoundToGo: null,
   AdvancedToWait: null, AdvancedForPeople: null, AdvancedToGo: null, AdvancedToNothing: null, AdvancedWithPerson: null,
-  ReopenedForPeople: null, ReopenedToGo: null, LookSent: null, LookEnded: null,
+  ReopenedForPeople: null, ReopenedToGo: null, LookSent: null, LookEnded: null, GlassBroken: null,
 } as const;
 
 /** The ledger learnt how the forward action ended, and the table decided anew. */
@@ -50,7 +50,7 @@ const DECIDED_ANEW = { AdvancedToWait: 'held', AdvancedForPeople: 'awaiting_appr
  */
 export const PHASE_AFTER = {
   held:              { ...NEVER, ...DECIDED_ANEW, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
-  awaiting_approval: { ...NEVER, ApprovalAdded: 'awaiting_approval', ApprovalCompleted: 'approved', Denied: 'denied', Escalated: 'manual' },
+  awaiting_approval: { ...NEVER, ApprovalAdded: 'awaiting_approval', GlassBroken: 'awaiting_approval', ApprovalCompleted: 'approved', Denied: 'denied', Escalated: 'manual' },
   approved:          { ...NEVER, Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
   waiting:           { ...NEVER, Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
   halted:            { ...NEVER, Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
