@@ -111,6 +111,7 @@ const WHY: Readonly<Record<string, string>> = {
   POLICY_AUTO: 'The contract lets the compensation run without a person.',
   APPROVED: 'People agreed to the compensation.',
   DENIED: 'A person denied the compensation.',
+  ABANDONED: 'A person gave the compensation up.',
   SUCCESS_CONDITION_HELD: 'The compensation was observed.',
 } satisfies Readonly<Record<DecisionReason | EscalationReason | 'DENIED' | 'KILL_SWITCH' | 'SUCCESS_CONDITION_HELD', string>>;
 
