@@ -6,7 +6,7 @@ import type { Doc } from '../http.js';
 import { formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT, listText, positiveInteger } from './options.js';
 import type { Act } from './options.js';
 
 const SEVERITIES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
@@ -40,6 +40,10 @@ export function addStepCommands(recoveries: Command, act: Act): void {
   );
   command('retry', 'tries again what a person was given: same key, reconciled first, agreed to anew').action(act<Why>((session, { reason, idempotencyKey }, id = '') => send(session, id, 'retry', { reason }, idempotencyKey)));
   command('abandon', 'gives it up: nothing is called any more').action(act<Why>((session, { reason, idempotencyKey }, id = '') => send(session, id, 'abandon', { reason }, idempotencyKey)));
+  command('break-glass', 'agrees in an emergency, in the place of the people the contract asks for: two people, a reason each, for a short time').option('--minutes <n>', 'for how long it is to hold, 60 at the most', positiveInteger, 15)
+    .action(act<Why & { readonly minutes: number }>(async (session, { minutes, reason, idempotencyKey }, id = '') => {
+      await send(session, id, 'break-glass', { action_digest: await digestOf(session, id), valid_ms: minutes * 60_000, reason }, idempotencyKey);
+    }));
   command('check', 'has a worker look whether it is undone: after a repair by hand, or because an earlier attempt may have taken effect')
     .addOption(new Option('--purpose <purpose>', 'why').choices(['repair', 'reconcile']).default('repair')).option('--evidence <text>', 'what you have to show')
     .action(act<Why & { readonly purpose: string; readonly evidence?: string }>((session, { purpose, evidence, reason, idempotencyKey }, id = '') => (
@@ -49,6 +53,12 @@ export function addStepCommands(recoveries: Command, act: Act): void {
     .action(act<Why & { readonly severity: string; readonly runbook?: string }>((session, { severity, runbook, reason, idempotencyKey }, id = '') => (
       send(session, id, 'escalate', { severity, reason, ...(runbook === undefined ? {} : { runbook }) }, idempotencyKey)
     )));
+}
+
+/** The digest that is sent is that of the step as it stands: whoever breaks the glass has looked at it. */
+async function digestOf(session: Session, id: string): Promise<string> {
+  const step = await session.service('recoveries').get(`v1/steps/${encodeURIComponent(id)}`);
+  return String(step['action_digest'] ?? '');
 }
 
 /** Adds `recourse incidents`. */

@@ -43,7 +43,10 @@ function checkRequests(history: History): void {
   }
 }
 
-function leaseOf(body: Fields): string { return `${text(body, 'leg_id')} ${String(body['attempt'] ?? 1)} ${text(body, 'lease_id')} ${text(body, 'not_after')}`; }
+/** A look is asked for once. */
+function attemptOf(body: Fields): string { return body['attempt'] === undefined ? '1' : text(body, 'attempt'); }
+
+function leaseOf(body: Fields): string { return `${text(body, 'leg_id')} ${attemptOf(body)} ${text(body, 'lease_id')} ${text(body, 'not_after')}`; }
 
 /** What a worker did was dispatched before, and not given to a person yet. */
 function checkEffects(history: History): void {

@@ -3,17 +3,22 @@ import { Body, Controller, HttpCode, Inject, Param, Post } from '@nestjs/common'
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { plainPayload } from '@recourse/contract';
 import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
-import { Commands, FromCaller, idText, openApiSchema, parse, Reads, reasonText } from '@recourse/service';
+import { Commands, FromCaller, hashHex, idText, openApiSchema, parse, Reads, reasonText } from '@recourse/service';
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
 import { RECOVERIES_LOG } from '../../application/recoveries.core.js';
+import { GLASS_VALID_MAX_MS, GLASS_VALID_MIN_MS } from '../../domain/step/glass.decisions.js';
 
 const RUNBOOK_LENGTH_MAX = 2_000;
+/** A quarter of an hour. */
+const GLASS_VALID_DEFAULT_MS = 900_000;
 const why = z.strictObject({ reason: reasonText });
 const looking = z.strictObject({ purpose: z.enum(LOOK_PURPOSE_VALUES), evidence: z.json().default({}), reason: reasonText });
 const escalating = z.strictObject({ severity: z.enum(SEVERITY_VALUES), runbook: z.string().min(1).max(RUNBOOK_LENGTH_MAX).nullable().default(null), reason: reasonText });
 
-type Verb = 'RetryStep' | 'AbandonStep' | 'CheckStep' | 'EscalateStep';
+const glass = z.strictObject({ action_digest: hashHex, valid_ms: z.number().int().min(GLASS_VALID_MIN_MS).max(GLASS_VALID_MAX_MS).default(GLASS_VALID_DEFAULT_MS), reason: reasonText });
+
+type Verb = 'BreakGlass' | 'RetryStep' | 'AbandonStep' | 'CheckStep' | 'EscalateStep';
 
 @ApiTags('recoveries') @ApiBearerAuth()
 @Controller('v1/steps/:id')
@@ -40,6 +45,13 @@ export class StepCommandsController {
   escalate(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
     const body = parse(escalating, input);
     return this.send(caller, 'EscalateStep', id, body, { severity: body.severity, runbook: body.runbook });
+  }
+
+  @Post('break-glass') @HttpCode(200) @ApiOperation({ summary: 'Agrees in an emergency, in the place of the people the contract asks for: two people, a reason each, for an hour at the most. Everything else stands as ever.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(glass) })
+  breakGlass(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
+    const body = parse(glass, input);
+    return this.send(caller, 'BreakGlass', id, body, { action_digest: Buffer.from(body.action_digest, 'hex'), valid_ms: body.valid_ms });
   }
 
   private async send(caller: Caller, verb: Verb, id: string, body: { readonly reason: string }, more: object = {}): Promise<void> {
