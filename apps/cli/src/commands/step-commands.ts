@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { docOf } from '../http.js';
 import type { Doc } from '../http.js';
-import { formatFields, formatTable, instant } from '../output/table.js';
+import { cellText, formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT, listText, positiveInteger } from './options.js';
@@ -58,7 +58,7 @@ export function addStepCommands(recoveries: Command, act: Act): void {
 /** The digest that is sent is that of the step as it stands: whoever breaks the glass has looked at it. */
 async function digestOf(session: Session, id: string): Promise<string> {
   const step = await session.service('recoveries').get(`v1/steps/${encodeURIComponent(id)}`);
-  return String(step['action_digest'] ?? '');
+  return cellText(step['action_digest']);
 }
 
 /** Adds `recourse incidents`. */

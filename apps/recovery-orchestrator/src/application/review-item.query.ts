@@ -92,7 +92,6 @@ const WHY: Readonly<Record<string, string>> = {
   MISSING_COMPENSATION_IMPLEMENTATION: 'No tool compensates the action; a person does it by hand.',
   HANDLE_INCOMPLETE: 'Facts needed for the compensation were not captured.',
   STEP_RESULT_PENDING: 'The compensation takes an argument from another one that is not verified yet.',
-  ABANDONED: 'A person gave it up: nothing is called any more.',
   STEP_RESULT_MISSING: 'The compensation takes an argument from another one that did not give it.',
   BLOCKED_BY_STEP: 'Another step of the run has to be settled first, and it is a person\'s.',
   UNSUPPORTED_RECOVERY_STATE: 'The mutation is in a state that no automatic recovery begins from.',
