@@ -182,7 +182,7 @@ describe('a recovery', () => {
     expect(step).toMatchObject({ reason: 'RESOURCE_CHANGED', owner: 'role:administrator', deadline_at: expect.any(Number) });
     expect([outside.status, reversalsOf(made)]).toEqual(['disputed', []]);
     const { body: item } = await system.get('orchestrator', `/v1/reviews/${String(step['step_id'])}`);
-    expect(item).toMatchObject({ may: ['resolve'], reconciliation: { outcome: 'stale', observations: [{ phase: 'stale_check', observed: { json: { status: 'disputed' } } }] } });
+    expect(item).toMatchObject({ may: ['check', 'retry', 'resolve', 'escalate'], reconciliation: { outcome: 'stale', observations: [{ phase: 'stale_check', observed: { json: { status: 'disputed' } } }] } });
   }, 90_000);
 
   it('of what no tool compensates is an item with enough context to act on (C78, C62)', async () => {
@@ -199,7 +199,7 @@ describe('a recovery', () => {
       ready: true, missing: [], run_id: run, mutation_id: made['mutation_id'], reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', why: expect.stringContaining('correction'), owner: 'role:administrator',
       deadline_at: expect.any(Number), untrusted: { objective: 'give the money back' }, proposed_by: { agent_id: 'refund-agent', initiator: INITIATOR.subject, call_id: 'call-1' },
       action: { capability: WIRE, effect: expect.any(String), args: { json: { iban: 'DE1', amount_minor: 900, currency: 'EUR' } } }, resource: { external_ref: 'w_1' },
-      facts: { then: { refs: [factOf(run)] }, now: { ref: factOf(run), source: 'spec', statement: { json: { shipped: true } } } }, compensation: null, may: ['resolve'],
+      facts: { then: { refs: [factOf(run)] }, now: { ref: factOf(run), source: 'spec', statement: { json: { shipped: true } } } }, compensation: null, may: ['resolve', 'escalate'],
     }]);
     expect(await resolved(item)).toMatchObject([{ mutation_id: made['mutation_id'] }, { items: [{ run_id: run, outcome: 'manual' }] }, { step_id, decision_record: { record_hash: (linksOf(item)['record'])?.['record_hash'] } }]);
     expect(provider.reversals.some(({ refundId }) => refundId === 'w_1')).toBe(false);
