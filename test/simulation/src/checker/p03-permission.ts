@@ -43,7 +43,7 @@ function checkRequests(history: History): void {
   }
 }
 
-function leaseOf(body: Fields): string { return `${text(body, 'leg_id')} ${String(body['attempt'] ?? 1)} ${text(body, 'lease_id')} ${text(body, 'not_after')}`; }
+function leaseOf(body: Fields): string { return `${text(body, 'leg_id')} ${String(number({ attempt: 1, ...body }, 'attempt'))} ${text(body, 'lease_id')} ${text(body, 'not_after')}`; }
 
 /** What a worker did was dispatched before, and not given to a person yet. */
 function checkEffects(history: History): void {
