@@ -13,16 +13,22 @@ export interface Terms {
 }
 
 /** What a forward action is to the provider; the capability follows. */
-export type EffectKind = 'refund' | 'credit' | 'voucher' | 'limit' | 'transfer';
-/** What agents do themselves; a transfer is left to the ledger. */
+export type EffectKind = 'refund' | 'credit' | 'voucher' | 'limit' | 'transfer' | 'lead' | 'linked';
+/** What agents do by itself; a transfer is left to the ledger, a lead and what is linked to it come in pairs. */
 export const EFFECT_KINDS: readonly EffectKind[] = ['refund', 'credit', 'voucher', 'limit'];
+const ALL_KINDS: readonly EffectKind[] = [...EFFECT_KINDS, 'transfer', 'lead', 'linked'];
 
 export const CAPABILITY_OF: Readonly<Record<EffectKind, string>> = {
   refund: 'payments.issue_refund', credit: 'payments.issue_credit', voucher: 'payments.send_voucher', limit: 'payments.raise_limit', transfer: 'payments.send_transfer',
+  lead: 'payments.open_account', linked: 'payments.link_account',
 };
+/** Effect key of every lead: the compensation of what is linked to it in its run takes the receipt of its own. */
+export const LEAD = 'lead';
 export const OBSERVE = 'payments.get_refund';
 export const REVERSE = 'payments.reverse_refund';
 export const CANCEL = 'payments.cancel_transfer';
+/** Takes a linked transaction back, with the receipt of its lead's reversal. */
+export const UNLINK = 'payments.unlink_account';
 /** How long a transfer that is left to the ledger is held, milliseconds. */
 export const HOLD_MS = 2_500;
 
@@ -30,7 +36,7 @@ export interface RegisteredContract { readonly name: string; readonly body: stri
 
 /** All contracts of a world, in the order they are registered: what others name comes first. */
 export function contractsOf(terms: Terms): readonly RegisteredContract[] {
-  return [observer(terms), reversal(terms, REVERSE), reversal(terms, CANCEL), ...EFFECT_KINDS.map((kind) => forward(kind, terms)), forward('transfer', terms)].map(registered);
+  return [observer(terms), reversal(terms, REVERSE), reversal(terms, CANCEL), reversal(terms, UNLINK), ...ALL_KINDS.map((kind) => forward(kind, terms))].map(registered);
 }
 
 function registered(json: Readonly<Record<string, Json>>): RegisteredContract {
@@ -43,6 +49,7 @@ function registered(json: Readonly<Record<string, Json>>): RegisteredContract {
 const OBJECT = { type: 'object' } as const;
 const MONEY_ARGS = { type: 'object', required: ['order_id', 'amount_minor', 'currency'], properties: { order_id: { type: 'string' }, amount_minor: { type: 'integer' }, currency: { type: 'string' } } } as const;
 const REVERSE_ARGS = { type: 'object', required: ['refund_id', 'amount_minor'], properties: { refund_id: { type: 'string' }, amount_minor: { type: 'integer' } } } as const;
+const UNLINK_ARGS = { type: 'object', required: ['refund_id', 'amount_minor', 'receipt'], properties: { ...REVERSE_ARGS.properties, receipt: { type: 'string' } } } as const;
 
 function observer({ callTimeoutMs }: Terms): Readonly<Record<string, Json>> {
   return {
@@ -53,7 +60,7 @@ function observer({ callTimeoutMs }: Terms): Readonly<Record<string, Json>> {
 
 function reversal({ callTimeoutMs }: Terms, name: string): Readonly<Record<string, Json>> {
   return {
-    name, owner: 'payments', effect: 'Takes a transaction back.', impact: 'financial', approval_mode: 'delegated', args_schema: REVERSE_ARGS,
+    name, owner: 'payments', effect: 'Takes a transaction back.', impact: 'financial', approval_mode: 'delegated', args_schema: name === UNLINK ? UNLINK_ARGS : REVERSE_ARGS,
     result_schema: OBJECT, reversal_class: 'irreversible', forward_approval: 'human', recovery_approval_mode: 'human',
     compensation_mode: { mode: 'not_supported', reason: 'A person pays again.', accepted_by: 'payments' }, risk: 'Money promised is lost.',
     idempotency: { mechanism: 'By key.' }, subject: '/refund_id', call_timeout_ms: callTimeoutMs,
@@ -61,15 +68,15 @@ function reversal({ callTimeoutMs }: Terms, name: string): Readonly<Record<strin
 }
 
 function forward(kind: EffectKind, { windowMs, keyLifetimeMs, callTimeoutMs, maxAttempts }: Terms): Readonly<Record<string, Json>> {
-  const isAuto = kind === 'credit';
+  const isAuto = kind === 'credit' || kind === 'lead' || kind === 'linked';
   return {
     name: CAPABILITY_OF[kind], owner: 'payments', effect: `Makes a ${kind}.`, impact: isAuto ? 'write' : 'financial', approval_mode: 'network', args_schema: MONEY_ARGS,
-    result_schema: OBJECT, reversal_class: 'compensable', compensation_capability: REVERSE,
+    result_schema: OBJECT, reversal_class: 'compensable', compensation_capability: kind === 'linked' ? UNLINK : REVERSE,
     recovery_approval_mode: isAuto ? 'auto' : kind === 'limit' ? 'dual_control' : 'human',
     compensation_mode: { mode: isAuto ? 'automatic' : 'approval_required', reason: 'Told to customers.' },
     residue: 'Two lines on a statement.', recovery_cost: { time_ms: 1_000, value: { amount_minor: 10, currency: 'EUR' } }, risk: 'Taken back wrongly.',
     forward_approval: 'policy', reversal_window_ms: windowMs, window_closed_by: ['settlement'], requires_external_handle: true,
-    reversal_args: { refund_id: { from: 'external_ref' }, amount_minor: { from: 'args', path: '/amount_minor' } },
+    reversal_args: { refund_id: { from: 'external_ref' }, amount_minor: { from: 'args', path: '/amount_minor' }, ...(kind === 'linked' ? { receipt: { from: 'step', effect_key: LEAD, path: '/receipt' } } : {}) },
     reconcile_capability: OBSERVE,
     stale_check: { observe_capability: OBSERVE, compares: 'status', condition: "observed.status == 'issued' && observed.amount_minor == bound.args.amount_minor", check_act_gap: 'Milliseconds between check and act.' },
     verification: { verify_capability: OBSERVE, success_condition: "observed.status == 'reversed'", max_attempts: 2, delay_ms: 100 },

@@ -2,7 +2,7 @@
 import { plainPayload } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, PartitionStore, RecordInput, Sealing, ServiceCore, StateView } from '@recourse/event-log';
 import type { LogProducer, SendOutcome } from '@recourse/kafka';
-import { OBSERVE } from './contracts.js';
+import { CAPABILITY_OF, LEAD, OBSERVE } from './contracts.js';
 import type { Bias } from './bias.js';
 import type { Mutation } from './mutation.js';
 import { ORDINARY } from './profile.js';
@@ -61,6 +61,19 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'order': { mutation: { core: (core) => asking(core, RECOVERIES, (context) => ({ ...context, state: unordered(context.state) })) }, bias: { stories: { ...STORIES, undo: 20, person: 40 } } },
   'undo-partial': { mutation: { core: (core) => partly(core) }, bias: { stories: { ...STORIES, undo: 20 } } },
+  'advanced': { mutation: { core: (core) => deaf(core) }, bias: { stories: { ...STORIES, hold: 30, execute: 20, trigger: 12, person: 20 } } },
+  'refused-late': {
+    mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide(context, { ...input, body: disproving(input.body) })) },
+    bias: { profile: { chaos: LATE_WORKERS, chaosEveryMs: 350, leaseMs: 2_000, freezeMaxMs: 8_000, toolTrouble: 0.3 }, stories: RECOVERING },
+  },
+  'step-result': {
+    mutation: { core: (core) => asking(core, RECOVERIES, (context, input) => (isMarkOfLinked(input) ? { ...context, state: trusted(context.state) } : context)) },
+    bias: { profile: { toolTrouble: 0.4 }, stories: { ...STORIES, pair: 40 } },
+  },
+  'key-lifetime': {
+    mutation: { keyKeptMs: 0 },
+    bias: { profile: { chaos: { ...LATE_WORKERS, zombie: 20 }, chaosEveryMs: 300, toolTrouble: 0.3, sendTrouble: 0.1 }, stories: { ...RECOVERING, person: 60 } },
+  },
   'verification': { mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide(context, { ...input, body: trusting(input.body) })) }, bias: { profile: { toolTrouble: 0.35 }, stories: RECOVERING } },
 };
 
@@ -150,6 +163,40 @@ function unordered(state: StateView): StateView {
   return {
     get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : levelled(doc); },
     list: (kind, group) => state.list(kind, group).map(levelled),
+  };
+}
+
+/** News of the ledger about a commit that was marked before it had happened are not heard. */
+function deaf(core: ServiceCore): ServiceCore {
+  if (core.log !== RECOVERIES) return core;
+  return {
+    ...core,
+    decide: (context, input) => {
+      const decision = core.decide(context, input);
+      return decision.records.some(({ type }) => type === 'MutationAdvanced') ? { ...decision, records: [] } : decision;
+    },
+  };
+}
+
+/** A report in which the refusal of one copy counts as proof that nothing was done. */
+function disproving(body: Doc): Doc {
+  const steps = body['steps'] as readonly Doc[]; // the codec made it from the schema
+  return { ...body, steps: steps.map((step) => (step['outcome'] === 'refused_late' ? { ...step, outcome: 'not_executed' } : step)) };
+}
+
+function isMarkOfLinked(input: Input): boolean {
+  return input.source !== 'timer' && input.type === 'CommitRolledBack' && (input.body['execution'] as Doc)['capability'] === CAPABILITY_OF.linked; // an execution is a record
+}
+
+/** Leads that answered, as if another capability had seen it. */
+function trusted(state: StateView): StateView {
+  const believed = (doc: Doc): Doc => {
+    const isLead = 'execution' in doc && (doc['execution'] as Doc)['effect_key'] === LEAD; // a step's execution is a record
+    return isLead && doc['last'] !== null ? { ...doc, phase: 'compensated' } : doc;
+  };
+  return {
+    get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : believed(doc); },
+    list: (kind, group) => state.list(kind, group).map(believed),
   };
 }
 

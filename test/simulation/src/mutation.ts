@@ -14,6 +14,8 @@ export interface Mutation {
   readonly loopRules?: Partial<LoopRules>;
   readonly workerRules?: Partial<WorkerRules>;
   readonly marginMs?: number;
+  /** How long the provider keeps a key in truth, whatever its contracts say, milliseconds. */
+  readonly keyKeptMs?: number;
   readonly core?: (core: ServiceCore, context: MutantContext) => ServiceCore;
   readonly logProducer?: (producer: LogProducer, context: MutantContext) => LogProducer;
   /** Null: payloads are not sealed. */

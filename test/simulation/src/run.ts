@@ -30,6 +30,7 @@ export interface RunResult {
   readonly operations: number;
   readonly accepted: number;
   readonly verified: number;
+  readonly dependent: number;
   readonly effects: number;
   readonly fired: Readonly<Record<string, number>>;
   readonly troubles: Readonly<Record<string, number>>;
@@ -63,7 +64,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const checked = failed === null ? await check(world, { isQuick: options.isQuick ?? false }) : await checkRestless(world, failed);
   for (const actor of world.living()) actor.alive = false;
   return {
-    seed, violations: checked.violations, operations: checked.operations, accepted: checked.accepted, verified: checked.verified, effects: world.provider.effects.length,
+    seed, violations: checked.violations, operations: checked.operations, accepted: checked.accepted, verified: checked.verified, dependent: checked.dependent, effects: world.provider.effects.length,
     fired: Object.fromEntries(world.faults.fired), troubles: Object.fromEntries(world.troubles), records: world.order, steps: world.scheduler.steps, virtualMs: world.scheduler.now - EPOCH,
     cpuMs: cpuMsSince(cpu),
   };
@@ -84,7 +85,7 @@ async function checkRestless(world: World, failed: Violation): Promise<Checked> 
     const checked = await check(world, { isQuick: true });
     return { ...checked, violations: [...checked.violations, failed] };
   } catch {
-    return { violations: [failed], accepted: 0, verified: 0, operations: 1 };
+    return { violations: [failed], accepted: 0, verified: 0, dependent: 0, operations: 1 };
   }
 }
 

@@ -3,7 +3,7 @@ import { plainPayload } from '@recourse/contract';
 import { mutationId } from '@recourse/sdk';
 import type { Json } from '@recourse/kernel';
 import type { ToolExecuted } from '@recourse/messages';
-import { CAPABILITY_OF, contractsOf, EFFECT_KINDS, HOLD_MS } from './contracts.js';
+import { CAPABILITY_OF, contractsOf, EFFECT_KINDS, HOLD_MS, LEAD } from './contracts.js';
 import type { EffectKind, RegisteredContract } from './contracts.js';
 import { Outside } from './outside.js';
 import type { Caller } from './outside.js';
@@ -22,12 +22,12 @@ const ASSUMPTIONS = 'recourse.assumption-events';
 
 export type StoryKind =
   | 'execute' | 'execute_again' | 'execute_otherwise' | 'execute_late' | 'declare' | 'invalidate' | 'reaffirm' | 'state_again' | 'state_otherwise' | 'state_old'
-  | 'hold' | 'undo' | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip';
+  | 'hold' | 'undo' | 'pair' | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip';
 export type StoryWeights = Readonly<Record<StoryKind, number>>;
 
 export const STORIES: StoryWeights = {
   execute: 30, execute_again: 3, execute_otherwise: 2, execute_late: 2, declare: 6, invalidate: 9, reaffirm: 5, state_again: 1, state_otherwise: 1, state_old: 1,
-  hold: 4, undo: 2, trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3,
+  hold: 4, undo: 2, pair: 4, trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3,
 };
 
 interface Told { readonly body: ToolExecuted; readonly kind: EffectKind; readonly transaction: string }
@@ -78,6 +78,7 @@ export class Stories {
     hold: () => { void this.#hold(); },
     trigger: () => { const told = this.#someExecuted(); if (told !== null) this.#trigger(told.body); },
     undo: () => { this.#undo(); },
+    pair: () => { void this.#pair(); },
     trigger_early: () => { void this.#execute(0, true); this.#triggerUnknown(); },
     reserve: () => { this.#reserve(this.#random.chance(0.5) ? this.#someExecuted()?.body ?? null : null); },
     release: () => {
@@ -130,6 +131,37 @@ export class Stories {
     await world.scheduler.sleep(world.actor('producer'), random.between(100, 3_000));
     this.outside.told += 1;
     await this.outside.send(EXECUTIONS, 'ToolExecuted', body.run_id, { ...body, event_id: this.#id('resolved'), outcome: 'succeeded' });
+  }
+
+  /** An effect and one that is linked to it, in either order, mostly taken back: the second needs the receipt of the first. */
+  async #pair(): Promise<void> {
+    const { world } = this;
+    const random = this.#random;
+    const tenant = this.#tenant();
+    const run = this.#id(`${tenant}-pair`);
+    const refs = random.chance(0.4) ? [this.#ref(tenant)] : [];
+    const lead = this.#transaction(tenant, run, 'lead', refs, { effect_key: LEAD });
+    const linked = this.#transaction(tenant, run, 'linked', refs, {});
+    for (const one of random.chance(0.5) ? [lead, linked] : [linked, lead]) await this.#made(one);
+    if (random.chance(0.2)) return;
+    await world.scheduler.sleep(world.actor('producer'), random.between(50, 2_000));
+    if (random.chance(0.5)) { this.#undoOf(lead.body, []); return; }
+    this.#trigger(lead.body);
+    await world.scheduler.sleep(world.actor('producer'), random.between(0, 3_000));
+    this.#trigger(linked.body);
+  }
+
+  #transaction(tenant: string, run: string, kind: EffectKind, refs: readonly string[], more: Partial<ToolExecuted>): Told {
+    const transaction = this.#id('tx');
+    return { body: { ...this.#executionOf(tenant, run, kind, transaction, refs), derived_from: [], ...more }, kind, transaction };
+  }
+
+  async #made(told: Told): Promise<void> {
+    const { body, kind, transaction } = told;
+    if (body.outcome !== 'failed') this.world.provider.issue(transaction, kind, JSON.parse(body.args.body.toString()).amount_minor as number);
+    this.#executed.push(told);
+    this.outside.told += 1;
+    await this.outside.send(EXECUTIONS, 'ToolExecuted', body.run_id, body);
   }
 
   /** Leaves an effect to the ledger, and sometimes thinks better of it: while it is held, or about when it goes. */
@@ -187,8 +219,12 @@ export class Stories {
     const random = this.#random;
     const own = this.#executed.filter(({ body }) => body.tenant === tenant && body.run_id === run_id).map(({ body }) => mutationId(tenant, run_id, body.effect_key));
     const some = [...new Set([random.pick(own), random.pick(own), ...(random.chance(0.2) ? [mutationId(tenant, run_id, 'never')] : [])])];
-    const caller = random.chance(0.9) ? person(tenant, 'ursula', 'requester') : person(tenant, 'mallory', 'reader');
-    void this.outside.command('recourse.recovery-commands', 'UndoRun', run_id, caller, { run_id, mutation_ids: random.chance(0.6) ? [] : some, reason: 'not what was meant' });
+    this.#undoOf(told.body, random.chance(0.6) ? [] : some);
+  }
+
+  #undoOf({ tenant, run_id }: ToolExecuted, mutation_ids: readonly string[]): void {
+    const caller = this.#random.chance(0.9) ? person(tenant, 'ursula', 'requester') : person(tenant, 'mallory', 'reader');
+    void this.outside.command('recourse.recovery-commands', 'UndoRun', run_id, caller, { run_id, mutation_ids, reason: 'not what was meant' });
   }
 
   #again(change: (told: Told) => ToolExecuted): void {

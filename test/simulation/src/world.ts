@@ -111,7 +111,7 @@ export class World {
     this.databases = Object.fromEntries(SERVICES.map((service) => [service, this.#makeDatabase(this.cores[service])])) as Record<ServiceName, MemoryDatabase>; // one per name of the list
     this.provider = new Provider({
       scheduler: this.scheduler, random: random.fork(), terms: profile.terms, tick: () => this.tick(), databaseNow: () => this.databaseNow(),
-      noted: (fault) => { this.faults.note(fault); }, trace: (line) => { this.trace(line); }, trouble: () => (this.faults.healed ? 0 : profile.toolTrouble),
+      noted: (fault) => { this.faults.note(fault); }, trace: (line) => { this.trace(line); }, trouble: () => (this.faults.healed ? 0 : profile.toolTrouble), keyKeptMs: mutation?.keyKeptMs ?? profile.terms.keyLifetimeMs,
     });
   }
 

@@ -67,6 +67,14 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
       .then(fact('MutationRecorded', { recoverability: 'manual_resolution_required', reason: 'REVERSAL_ARGS_INCOMPLETE:args/amount_minor,args/currency' }));
   });
 
+  it('keeps its window when all it lacks is the result of another compensation (B6)', () => {
+    const text = (args: object) => contractText({ reversal_args: { note: { from: 'step', effect_key: 'lead', path: '/note' }, ...args } });
+    const done = (body: string) => ledger({ isRebuilt, contracts: [body] }).run.when(executed(refund({ contract_digest: contractDigest(body) })), NOW);
+    done(text({})).then(fact('MutationRecorded', { recoverability: 'reversal_available', reason: null, ref: { reversal_args: null, reversal_expires_at: NOW - 1_000 + HOUR_MS } }));
+    done(text({ when: { from: 'args', path: '/never_there' } }))
+      .then(fact('MutationRecorded', { recoverability: 'manual_resolution_required', reason: 'REVERSAL_ARGS_INCOMPLETE:steps.lead.result/note,args/never_there', ref: { reversal_expires_at: null } }));
+  });
+
   it('goes to a person when the overwritten value was not captured', () => {
     const body = contractText({ requires_prior_value_capture: true });
     ledger({ isRebuilt, contracts: [body] }).run.when(executed(refund({ contract_digest: contractDigest(body) })), NOW)

@@ -1,6 +1,7 @@
 // The checker: reads what a run left behind and says which promises it broke.
 import type { World } from '../world.js';
-import { ofType, readHistory, text } from './history.js';
+import { UNLINK } from '../contracts.js';
+import { nested, number, ofType, readHistory, text } from './history.js';
 import type { History, Violation } from './history.js';
 import { checkAtMostOnce } from './p01-at-most-once.js';
 import { checkNothingLost } from './p02-nothing-lost.js';
@@ -10,6 +11,7 @@ import { checkBudgets } from './p08-budgets.js';
 import { checkClosure } from './p09-closure.js';
 import { checkQuietStart, checkRebuild } from './p10-rebuild.js';
 import { checkLists } from './p12-lists.js';
+import { checkEvidence } from './evidence.js';
 import { checkOrder } from './order.js';
 import { checkSealed } from './sealed.js';
 
@@ -23,6 +25,8 @@ export interface Checked {
   readonly accepted: number;
   /** Compensations that were observed. */
   readonly verified: number;
+  /** Compensations that took an argument from the result of another one, and were asked of a worker. */
+  readonly dependent: number;
 }
 
 /** Checks a world that is quiet. */
@@ -36,6 +40,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   checkBudgets(history);
   checkClosure(history);
   checkOrder(history);
+  checkEvidence(history);
   checkQuietStart(history);
   await checkLists(history);
   await checkSealed(history);
@@ -43,11 +48,12 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   return { violations: history.violations, ...countsOf(history) };
 }
 
-function countsOf(history: History): Pick<Checked, 'operations' | 'accepted' | 'verified'> {
+function countsOf(history: History): Pick<Checked, 'operations' | 'accepted' | 'verified' | 'dependent'> {
   const answers = ['recourse.contracts', 'recourse.assumptions', 'recourse.mutations', 'recourse.recoveries', 'recourse.budgets'].flatMap((log) => ofType(history, log, 'CommandAnswered'));
   const facts = new Set([...history.wires['recourse.tool-executions'] ?? [], ...history.wires['recourse.assumption-events'] ?? []].map(({ type, key, body }) => `${String(type)} ${key} ${text(body, 'event_id')}`));
   const recorded = [...ofType(history, 'recourse.mutations', 'MutationRecorded', 'MutationPlanned'), ...ofType(history, 'recourse.assumptions', 'AssumptionStated')].length;
   const verified = ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated').length;
-  return { operations: facts.size + answers.length, accepted: recorded + answers.filter(({ body }) => body['status'] === 'accepted').length, verified };
+  const dependent = ofType(history, 'recourse.recoveries', 'LegDispatched').filter(({ body }) => number(body, 'attempt') === 1 && nested(body, 'call')['capability'] === UNLINK).length;
+  return { operations: facts.size + answers.length, accepted: recorded + answers.filter(({ body }) => body['status'] === 'accepted').length, verified, dependent };
 }
 

@@ -102,7 +102,7 @@ function subjectRefOf(event: ToolPlanned | ToolExecuted, contract: Contract | nu
 
 function refOf(id: string, event: ToolExecuted, contract: Contract | null, terms: ContractTerms | null, bound: Bound, now: number): MutationRef {
   const committedAt = Math.min(event.committed_at, now);
-  const windowMs = bound.kind === 'bound' ? terms?.reversal_window_ms ?? null : null;
+  const windowMs = isBindable(bound) ? terms?.reversal_window_ms ?? null : null;
   return {
     mutation_id: id,
     original_call_id: event.call_id,
@@ -121,6 +121,11 @@ function refOf(id: string, event: ToolExecuted, contract: Contract | null, terms
   };
 }
 
+/** All that is missing comes from the results of other compensations: there are none before a recovery, and the window runs (B6). */
+function isBindable(bound: Bound): boolean {
+  return bound.kind === 'bound' || (bound.kind === 'incomplete' && bound.missing.every((place) => place.startsWith('steps.')));
+}
+
 interface Moves { readonly moves: readonly RecoverabilityMove[]; readonly reason: ReasonCode | null }
 
 function movesOf(outcome: ExecutionState, ref: MutationRef, terms: ContractTerms | null, bound: Bound, now: number): Moves {
@@ -128,7 +133,7 @@ function movesOf(outcome: ExecutionState, ref: MutationRef, terms: ContractTerms
   if (outcome === 'uncertain') return { moves: ['outcome_pending'], reason: 'EXECUTION_UNCERTAIN' };
   if (terms === null) return { moves: ['committed', 'manual_required'], reason: 'UNCONTRACTED' };
   if (bound.kind === 'none') return { moves: ['committed'], reason: 'NO_REVERSAL' };
-  if (bound.kind === 'incomplete') return { moves: ['committed', 'manual_required'], reason: reasonOfMissing(bound.missing) };
+  if (bound.kind === 'incomplete' && !isBindable(bound)) return { moves: ['committed', 'manual_required'], reason: reasonOfMissing(bound.missing) };
   if (ref.reversal_expires_at === null) return { moves: ['committed', 'manual_required'], reason: 'WINDOW_MISSING' };
   return ref.reversal_expires_at <= now ? { moves: ['committed', 'window_closed'], reason: 'WINDOW_CLOSED' } : { moves: ['committed', 'handle_bound'], reason: null };
 }

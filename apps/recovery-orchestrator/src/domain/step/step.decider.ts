@@ -50,6 +50,9 @@ export function open(marked: Marked, context: StepContext): readonly Fact[] {
   return carriedOut({ step: stepAfter(undefined, 'StepDecided', decided.body, now), facts: [decided] }, body, context);
 }
 
+/** Phases in which nothing of the step has an effect of its own yet, or a person has it. */
+const DECIDED_ANEW: readonly StepPhase[] = ['held', 'not_needed', 'manual', 'looking'];
+
 /**
  * Decides again about a commit that was marked: its execution turned out after all (DESIGN 6.3, life goes on).
  *
@@ -57,11 +60,12 @@ export function open(marked: Marked, context: StepContext): readonly Fact[] {
  *         a step beyond that the ledger has nothing more to tell: it stands on an execution that succeeded.
  */
 export function advance(step: StepDoc, marked: Marked, context: StepContext): readonly Fact[] {
-  if (step.phase !== 'held' && step.phase !== 'not_needed' && step.phase !== 'manual') return [];
+  if (!DECIDED_ANEW.includes(step.phase)) return [];
   const { now, policy } = context;
   const body = advanceStep(marked, now, policy, { contract: marked.terms === null ? null : context.contractOf(marked.terms.contract_digest), steps: context.steps });
   const draft = followed({ step, facts: [] }, fact('MutationAdvanced', body), now);
-  return isAtRest(step.phase) && isAtRest(draft.step.phase) ? draft.facts : carriedOut(draft, body, context);
+  const isPersons = step.phase === 'looking' || (isAtRest(step.phase) && isAtRest(draft.step.phase));
+  return isPersons ? draft.facts : carriedOut(draft, body, context);
 }
 
 /** What a decision means at once. */

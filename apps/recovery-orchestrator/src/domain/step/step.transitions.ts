@@ -59,7 +59,7 @@ export const PHASE_AFTER = {
   retrying:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   compensated:       NEVER,
   not_needed:        { ...NEVER, ...DECIDED_ANEW },
-  looking:           { ...NEVER, LookEnded: 'manual' },
+  looking:           { ...NEVER, AdvancedWithPerson: 'looking', LookEnded: 'manual' },
   manual:            { ...NEVER, AdvancedWithPerson: 'manual', Resolved: 'resolved', Compensated: 'compensated', ReopenedForPeople: 'awaiting_approval', ReopenedToGo: 'approved', LookSent: 'looking' },
   denied:            { ...NEVER, Resolved: 'resolved' },
   resolved:          NEVER,
@@ -82,7 +82,7 @@ const ADVANCE_TO = { held: 'AdvancedToWait', awaiting_approval: 'AdvancedForPeop
 
 /** Event the ledger's news are for a step. */
 export function advanceOf(phase: StepPhase, reason: DecisionReason): StepEvent {
-  return phase === 'manual' ? 'AdvancedWithPerson' : ADVANCE_TO[PHASE_OPENED_BY[reason]];
+  return phase === 'manual' || phase === 'looking' ? 'AdvancedWithPerson' : ADVANCE_TO[PHASE_OPENED_BY[reason]];
 }
 
 /** Event an outcome record is, by its verdict. */

@@ -1,0 +1,72 @@
+// What a decision rests on: a report that says so (L11), news of the ledger (DESIGN 6.3), the result of another compensation (B6).
+import { readPayload } from '@recourse/contract';
+import type { Payload } from '@recourse/messages';
+import { mutationId } from '@recourse/sdk';
+import { LEAD, UNLINK } from '../contracts.js';
+import { broken, bytes, groupBy, list, nested, number, ofType, text, wireOf } from './history.js';
+import type { Fields, History, WireRecord } from './history.js';
+
+const RECOVERIES = 'recourse.recoveries';
+
+export function checkEvidence(history: History): void {
+  checkReported(history);
+  checkNews(history);
+  checkResults(history);
+}
+
+/** An attempt ends as a worker said that it ended; a copy that came too late says nothing of another. */
+function checkReported(history: History): void {
+  const reports = reportsByLeg(history);
+  for (const { body } of ofType(history, RECOVERIES, 'StepOutcomeRecorded')) {
+    const said = (reports.get(text(body, 'leg_id')) ?? []).map((report) => outcomeIn(report, text(body, 'step_id')));
+    if (!said.includes(text(body, 'reported'))) broken(history, 'P1', 'proof', `${text(body, 'leg_id')} ended as ${text(body, 'reported')}, and workers said ${said.join() || 'nothing'}`);
+  }
+}
+
+function reportsByLeg(history: History): ReadonlyMap<string, readonly WireRecord[]> {
+  return groupBy(wireOf(history, 'recourse.tool-results', 'LegReported'), ({ body }) => text(body, 'leg_id'));
+}
+
+/** A leg that stopped before a step says nothing of it: that is not known. */
+function outcomeIn({ body }: WireRecord, stepId: string): string { return text(list(body, 'steps').find((one) => one['step_id'] === stepId) ?? { outcome: 'unknown' }, 'outcome'); }
+
+/** What the ledger learnt of a commit after it was marked was decided on, unless a person had closed the step. */
+function checkNews(history: History): void {
+  const known = ofType(history, RECOVERIES, 'StepDecided', 'MutationAdvanced');
+  const decided = new Set(known.filter(({ type }) => type === 'StepDecided').map(({ body }) => text(body, 'mutation_id')));
+  const heard = new Set(known.map(({ body }) => bytes(body, 'reverses_record_hash')));
+  const closed = new Set(ofType(history, RECOVERIES, 'StepResolved').map(({ body }) => text(body, 'mutation_id')));
+  for (const { body, hash } of ofType(history, 'recourse.mutations', 'MutationRecorded')) {
+    const id = text(body, 'mutation_id');
+    if ((body['rollback_id'] ?? null) === null || !decided.has(id) || closed.has(id) || heard.has(hash.toString('hex'))) continue;
+    broken(history, 'P2', 'life goes on', `${id} is ${text(body, 'execution_state')} since it was marked, and its step was not decided anew`);
+  }
+}
+
+/** An argument that comes from another compensation is what that one returned, and was asked for after that one was verified. */
+function checkResults(history: History): void {
+  const reports = reportsByLeg(history);
+  const compensated = groupBy(ofType(history, RECOVERIES, 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated'), ({ body }) => text(body, 'mutation_id'));
+  for (const { body, order } of wireOf(history, 'recourse.tool-requests.payments', 'LegRequested')) {
+    for (const step of list(body, 'steps')) {
+      if (body['kind'] !== 'compensate' || nested(step, 'call')['capability'] !== UNLINK) continue;
+      const lead = mutationId(text(body, 'tenant'), text(body, 'run_id'), LEAD);
+      const verified = (compensated.get(lead) ?? []).find((record) => record.order < order);
+      const given = verified === undefined ? [] : (reports.get(text(verified.body, 'leg_id')) ?? []).flatMap((report) => receiptsIn(report, text(verified.body, 'step_id')));
+      const argument = receiptOf(nested(nested(step, 'call'), 'args'));
+      if (argument === null || !given.includes(argument)) broken(history, 'B6', 'verified result', `${text(body, 'leg_id')}/${String(number(body, 'attempt'))} carries ${String(argument)}, and ${lead} was verified with ${given.join() || 'nothing'}`);
+    }
+  }
+}
+
+/** Receipts the acting capability returned in a report that calls the step verified. */
+function receiptsIn(report: WireRecord, stepId: string): readonly string[] {
+  const step = list(report.body, 'steps').find((one) => one['step_id'] === stepId && one['outcome'] === 'verified');
+  const executed = step === undefined ? [] : list(step, 'observations').filter(({ phase }) => phase === 'execute');
+  return executed.flatMap(({ observed }) => receiptOf(observed as Fields) ?? []); // an observation is a payload
+}
+
+function receiptOf(payload: Fields): string | null {
+  const { receipt } = readPayload(payload as unknown as Payload) as { readonly receipt?: string }; // wires carry what their codec wrote, and arguments are an object
+  return receipt ?? null;
+}
