@@ -31,7 +31,7 @@ describe('the phases of a step', () => {
 
   it('are decided anew by the ledger\'s news only where nothing was dispatched, and stay a person\'s where they are', () => {
     const moved = STEP_PHASES.filter((phase) => NEWS_OF_LEDGER.some((event) => PHASE_AFTER[phase][event] !== null));
-    expect(moved).toEqual(['held', 'not_needed', 'manual']);
+    expect(moved).toEqual(['held', 'looking', 'not_needed', 'manual']);
     expect(NEWS_OF_LEDGER.map((event) => PHASE_AFTER.manual[event])).toEqual([null, null, null, null, 'manual']);
   });
 
