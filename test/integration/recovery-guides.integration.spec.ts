@@ -148,9 +148,10 @@ const taskOf = async (run: string): Promise<string> => until('the task', async (
 interface Expected { readonly of: RegExp; readonly shows: RegExp; readonly code?: number; readonly before?: () => Promise<void> }
 const OPERATE: readonly Expected[] = [
   { of: /recoveries list --state open/, shows: /STEP +TENANT +RUN +PHASE +REASON +OWNER +DEADLINE[\s\S]+run-first +awaiting_approval/, before: prepareDay },
-  { of: /recoveries show "\$STEP"/, shows: /awaiting_approval[\s\S]+payments\.reverse_refund[\s\S]+notified twice/ },
+  { of: /reviews show/, shows: /ready +yes[\s\S]+you may +\S*approve[\s\S]+"order_id":"first"/ },
+  { of: /recoveries show "\$STEP"/, shows: /awaiting_approval[\s\S]+"order_id":"first"[\s\S]+payments\.reverse_refund[\s\S]+"refund_id":"re-first"[\s\S]+notified twice/ },
   { of: /recoveries approve "\$STEP"/, shows: /step_id/ },
-  { of: /recoveries show "\$STEP"/, shows: /compensated[\s\S]+payments\.get_refund/, before: comesTo('compensated', 'STEP') },
+  { of: /recoveries show "\$STEP"/, shows: /compensated[\s\S]+verify by payments\.get_refund: \{[^}]*"status":"reversed"/, before: comesTo('compensated', 'STEP') },
   { of: /recoveries deny/, shows: /step_id/ },
   { of: /recoveries resolve "\$DENIED"/, shows: /step_id/ },
   { of: /recoveries list --state manual/, shows: /run-failed +manual +VERIFICATION_FAILED/, before: async () => { variables['FAILED'] = await failed('failed'); } },

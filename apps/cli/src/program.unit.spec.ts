@@ -174,6 +174,18 @@ describe('what a person decides beside agreeing', () => {
   });
 });
 
+describe('payloads of a step', () => {
+  const sealed = (body: unknown) => ({ content_type: 'application/json', encoding: 'aes_256_gcm', sha256: 'cd'.repeat(32), body });
+  it.each([
+    ['as they were opened for the reader', sealed({ order_id: '4711' }), 'args        {"order_id":"4711"}'],
+    ['as sealed, with their hash, where nobody opened them', sealed('ef'.repeat(60)), `args        sealed, sha256 ${'cd'.repeat(32)}`],
+  ])('are shown %s', async (_how, args, line) => {
+    const { call, out } = desk({ 'GET /v1/steps/step_1': { body: { ...STEP, execution: { capability: 'payments.issue_refund', args } } } });
+    expect(await call('recoveries', 'show', 'step_1')).toBe(0);
+    expect(out()).toContain(line);
+  });
+});
+
 describe('the options of the commands', () => {
   it('never have the name of one of the whole program, which would swallow them', () => {
     const program = createProgram({ terminal: { out: () => undefined, note: () => undefined, isInteractive: false, ask: () => Promise.resolve('') }, environment: {}, folder: '/', fetch }, () => undefined);
