@@ -49,12 +49,12 @@ export interface System {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts stack and services. Errors: the first part that does not become ready, with its log. */
-export async function startSystem(): Promise<System> {
+/** Starts stack and services, with request topics for more adapters than `payments`. Errors: the first part that does not become ready, with its log. */
+export async function startSystem({ adapters = [] }: { readonly adapters?: readonly string[] } = {}): Promise<System> {
   const stack = await startTestStack();
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-system-'));
   try {
-    const plan = await planSystem(stack, { dataDir, partitions: PARTITIONS, withExample: false, serviceEnv: { RECOURSE_PATIENCE_MS: '8000' } });
+    const plan = await planSystem(stack, { dataDir, partitions: PARTITIONS, withExample: false, adapters, serviceEnv: { RECOURSE_PATIENCE_MS: '8000' } });
     const processes = await startProcesses(plan.processes, { logDir: stack.logDir, book: stack.book });
     return await reach(stack, plan, processes, dataDir);
   } catch (cause) {

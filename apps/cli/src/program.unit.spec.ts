@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Command } from 'commander';
 import { EXIT_CODES } from './problem.js';
-import { run } from './program.js';
+import { createProgram, run } from './program.js';
 
 interface Asked { readonly method: string; readonly path: string; readonly body: unknown; readonly authorization: string | null }
 type Answers = Readonly<Record<string, { readonly status?: number; readonly body: unknown; readonly location?: string }>>;
@@ -157,5 +158,39 @@ describe('a call that cannot work', () => {
     const { call, out } = desk({});
     expect(await call('--help')).toBe(0);
     expect(out()).toContain('Exit codes:');
+  });
+});
+
+describe('what a person decides beside agreeing', () => {
+  it('closes an item with how, why and what shows it', async () => {
+    const { call, asked } = desk({ 'POST /v1/steps/step_1/resolve': { body: { step_id: 'step_1' } } });
+    expect(await call('recoveries', 'resolve', 'step_1', '--resolution', 'accepted', '--reason', 'goodwill', '--evidence', 'agreed by mail')).toBe(0);
+    expect(asked[0]?.body).toEqual({ resolution: 'accepted', reason: 'goodwill', evidence: { note: 'agreed by mail' } });
+  });
+  it('ends a task in words', async () => {
+    const { call, asked } = desk({ 'POST /v1/tasks/task_1/close': { body: { task_id: 'task_1' } } });
+    expect(await call('tasks', 'close', 'task_1', '--outcome', 'done', '--message', 'said sorry', '--safe-state', 'as before', '--reason', 'asked for')).toBe(0);
+    expect(asked[0]?.body).toEqual({ outcome: 'done', content: { message: 'said sorry', safe_state: 'as before' }, reason: 'asked for' });
+  });
+});
+
+describe('payloads of a step', () => {
+  const sealed = (body: unknown) => ({ content_type: 'application/json', encoding: 'aes_256_gcm', sha256: 'cd'.repeat(32), body });
+  it.each([
+    ['as they were opened for the reader', sealed({ order_id: '4711' }), 'args        {"order_id":"4711"}'],
+    ['as sealed, with their hash, where nobody opened them', sealed('ef'.repeat(60)), `args        sealed, sha256 ${'cd'.repeat(32)}`],
+  ])('are shown %s', async (_how, args, line) => {
+    const { call, out } = desk({ 'GET /v1/steps/step_1': { body: { ...STEP, execution: { capability: 'payments.issue_refund', args } } } });
+    expect(await call('recoveries', 'show', 'step_1')).toBe(0);
+    expect(out()).toContain(line);
+  });
+});
+
+describe('the options of the commands', () => {
+  it('never have the name of one of the whole program, which would swallow them', () => {
+    const program = createProgram({ terminal: { out: () => undefined, note: () => undefined, isInteractive: false, ask: () => Promise.resolve('') }, environment: {}, folder: '/', fetch }, () => undefined);
+    const taken = new Set(program.options.map(({ long }) => long));
+    const below = (command: Command): readonly Command[] => [...command.commands, ...command.commands.flatMap(below)];
+    expect(below(program).flatMap((command) => command.options.filter(({ long }) => taken.has(long)).map(({ long }) => `${command.name()} ${String(long)}`))).toEqual([]);
   });
 });

@@ -49,16 +49,16 @@ export function addRecoveries(program: Command, act: Act): void {
   addVerdict(recoveries, act, 'approve', { ...item, argument: 'step', description: 'agrees to exactly the action that is shown; its digest is sent with the approval' });
   addVerdict(recoveries, act, 'deny', { ...item, argument: 'step', description: 'refuses the action that is shown; the mutation goes to a person' });
   recoveries.command('resolve').description('closes an item that is a person\'s: repaired or corrected by hand, or accepted as it is').argument('<step>', 'step id')
-    .addOption(new Option('--as <resolution>', 'how it was closed').choices(['repaired', 'corrected', 'accepted']).makeOptionMandatory())
+    .addOption(new Option('--resolution <resolution>', 'how it was closed').choices(['repaired', 'corrected', 'accepted']).makeOptionMandatory())
     .requiredOption('--reason <text>', 'why, in your words').option('--evidence <json>', 'what shows it: JSON, or any text', '{}').addOption(IDEMPOTENCY_KEY())
     .action(act<ResolveOptions>(async (session, options, id) => {
-      const answer = await session.service('recoveries').command(`v1/steps/${encodeURIComponent(id ?? '')}/resolve`, { resolution: options.as, reason: options.reason, evidence: evidenceOf(options.evidence) }, options.idempotencyKey);
+      const answer = await session.service('recoveries').command(`v1/steps/${encodeURIComponent(id ?? '')}/resolve`, { resolution: options.resolution, reason: options.reason, evidence: evidenceOf(options.evidence) }, options.idempotencyKey);
       session.show(answer, () => formatFields(Object.entries(answer)));
     }));
   addStepCommands(recoveries, act);
 }
 
-interface ResolveOptions { readonly as: string; readonly reason: string; readonly evidence: string; readonly idempotencyKey?: string }
+interface ResolveOptions { readonly resolution: string; readonly reason: string; readonly evidence: string; readonly idempotencyKey?: string }
 
 /** JSON as it is; any other text as a note. */
 function evidenceOf(text: string): unknown {

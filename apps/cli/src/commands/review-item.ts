@@ -49,10 +49,14 @@ function progress(step: Doc): string {
   ]);
 }
 
-/** What a payload holds; sealed ones say so. */
+/** Sealed bytes as the service shows them: hex of nonce, tag and text, so never shorter. A payload that was opened for the reader has its JSON in their place. */
+const SEALED = /^(?:[0-9a-f]{2}){28,}$/;
+
+/** What a payload holds; one that stayed sealed says so. */
 function payload(value: unknown): unknown {
   const { encoding, body, sha256 } = docOf(value);
-  return encoding === undefined || encoding === 'plain' ? body : `sealed, sha256 ${cellText(sha256)}`;
+  const isSealed = encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);
+  return isSealed ? `sealed, sha256 ${cellText(sha256)}` : body;
 }
 
 const approvalsOf = (step: Doc): readonly Doc[] => docsOf(step['approvals']);

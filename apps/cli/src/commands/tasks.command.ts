@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
 ];
 
-interface CloseOptions { readonly as: string; readonly message: string; readonly safeState?: string; readonly userVisibleOutcome?: string; readonly correction?: string; readonly reason: string; readonly idempotencyKey?: string }
+interface CloseOptions { readonly outcome: string; readonly message: string; readonly safeState?: string; readonly userVisibleOutcome?: string; readonly correction?: string; readonly reason: string; readonly idempotencyKey?: string }
 
 export function addTasks(program: Command, act: Act): void {
   const tasks = program.command('tasks').description('work for people that follows what cannot be undone: correction, support, note for the file');
@@ -35,11 +35,11 @@ export function addTasks(program: Command, act: Act): void {
       session.show(task, () => describeTask(task));
     }));
   tasks.command('close').description('ends a task in your words; a correction that is done closes its item as corrected, not as compensated').argument('<task>', 'task id')
-    .addOption(new Option('--as <outcome>', 'how it ended').choices(['done', 'dropped']).makeOptionMandatory())
+    .addOption(new Option('--outcome <outcome>', 'how it ended').choices(['done', 'dropped']).makeOptionMandatory())
     .requiredOption('--message <text>', 'what was sent or done').option('--safe-state <text>', 'the state things are left in').option('--user-visible-outcome <text>', 'what whom it concerns sees of it')
     .option('--correction <mutation>', 'mutation of the correcting action, where it ran under a contract').requiredOption('--reason <text>', 'why, in your words').addOption(IDEMPOTENCY_KEY())
     .action(act<CloseOptions>(async (session, options, id = '') => {
-      const { as: outcome, message, safeState, userVisibleOutcome, correction, reason, idempotencyKey } = options;
+      const { outcome, message, safeState, userVisibleOutcome, correction, reason, idempotencyKey } = options;
       const content = { message, ...(safeState === undefined ? {} : { safe_state: safeState }), ...(userVisibleOutcome === undefined ? {} : { user_visible_outcome: userVisibleOutcome }) };
       const answer = await session.service('recoveries').command(`${pathOf(id)}/close`, { outcome, content, reason, ...(correction === undefined ? {} : { correction_ref: correction }) }, idempotencyKey);
       session.show(answer, () => formatFields(Object.entries(answer)));
