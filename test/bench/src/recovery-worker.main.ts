@@ -39,7 +39,7 @@ const server = createServer((request, response) => {
   response.writeHead(isHealth && !worker.isReady() ? 503 : 200, { 'content-type': 'application/json' });
   response.end(JSON.stringify(isHealth ? {} : { taken }));
 });
-server.listen(Number(env.PORT), '127.0.0.1');
+server.listen(env.PORT, '127.0.0.1');
 process.once('SIGTERM', () => { void worker.stop().finally(() => { process.exit(0); }); });
 await untilReached('join the workers', () => worker.start());
 
