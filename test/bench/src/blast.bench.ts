@@ -5,6 +5,7 @@
 import { say } from './bench-stack.js';
 import { putExecution, TENANT, thingOf } from './recovery-actions.js';
 import { withRecoverySystem } from './recovery-system.js';
+import { verdictKey } from './recovery-tail.js';
 import type { RecoverySystem } from './recovery-system.js';
 import type { Measured } from './report.js';
 import { Traffic } from './traffic.js';
@@ -15,6 +16,8 @@ const REF = 'bench/everything#holds';
 const WITHIN_MS = 900_000;
 const WARM_UP = 20;
 const MS_PER_S = 1_000;
+/** Compensated is what the log says of an effect that was seen to be gone. */
+const VERIFIED = verdictKey('compensated');
 
 export interface BlastSize { readonly mutations: number }
 export const BLAST_FULL: BlastSize = { mutations: 100_000 };
@@ -52,11 +55,11 @@ async function prepare({ stand, digest }: RecoverySystem, prefix: string, mutati
 
 async function invalidate({ producer, tail, watchMemory }: RecoverySystem, prefix: string, mutations: number): Promise<Blast> {
   const contradicted = tail.countOf('CommitContradicted').count + mutations;
-  const outcomes = tail.countOf('StepOutcomeRecorded').count + mutations;
+  const outcomes = tail.countOf(VERIFIED).count + mutations;
   const memory = watchMemory();
   const sentAt = sharedClockMs();
   await producer.assumptionInvalidated({ tenant: TENANT, ref: `${REF}-${prefix}`, statement: { status: 'wrong' }, statedAt: Date.now(), sourceKind: 'observation' });
-  const [contradictedAt, verifiedAt] = await Promise.all([tail.reached('CommitContradicted', contradicted, WITHIN_MS), tail.reached('StepOutcomeRecorded', outcomes, WITHIN_MS)]);
+  const [contradictedAt, verifiedAt] = await Promise.all([tail.reached('CommitContradicted', contradicted, WITHIN_MS), tail.reached(VERIFIED, outcomes, WITHIN_MS)]);
   const most = await memory.stop();
   return { contradictedMs: (contradictedAt ?? Infinity) - sentAt, verifiedMs: (verifiedAt ?? Infinity) - sentAt, memory: most };
 }

@@ -28,6 +28,8 @@ const PATIENCE_MS = 30_000;
 const RECORDED_WITHIN_MS = 900_000;
 const POLL_MS = 200;
 const SAMPLE_MS = 500;
+/** As services have it unless told otherwise; what the development stack says is for demonstrations, where a worker dies. */
+const LEASE_MS = '30000';
 
 export interface RecoverySystem {
   readonly bench: BenchStack;
@@ -53,7 +55,7 @@ export async function withRecoverySystem<T>(work: (system: RecoverySystem) => Pr
     say('starting the services and the worker');
     const plan = await planSystem(bench.stack, { dataDir: join(bench.folder, 'system'), withExample: false, adapters: [ADAPTER], partitions: PARTITIONS });
     const { [WORKER]: port = 0 } = await choosePorts([WORKER]);
-    const processes = await startProcesses([...plan.processes, workerProcess(bench, port)], { logDir: join(bench.folder, 'logs') });
+    const processes = await startProcesses([...plan.processes.map(patient), workerProcess(bench, port)], { logDir: join(bench.folder, 'logs') });
     const tail = await RecoveryTail.open(bench);
     const wire = await bench.kafka.wireProducer();
     const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
@@ -74,6 +76,11 @@ export async function withRecoverySystem<T>(work: (system: RecoverySystem) => Pr
       await processes.stop();
     }
   });
+}
+
+/** A service that leases does so for as long as it would without a development stack. */
+function patient(spec: ProcessSpec): ProcessSpec {
+  return spec.env?.['RECOURSE_LEASE_MS'] === undefined ? spec : { ...spec, env: { ...spec.env, RECOURSE_LEASE_MS: LEASE_MS } };
 }
 
 function workerProcess({ stack, folder }: BenchStack, port: number): ProcessSpec {

@@ -7,6 +7,9 @@ import { sharedClockMs } from './worker-process.js';
 const TOPICS = ['recourse.recoveries', 'recourse.mutations'] as const;
 const TURN_MS = 5;
 
+/** Under which outcomes of a verdict are counted. */
+export function verdictKey(verdict: string): string { return `verdict ${verdict}`; }
+
 /** What became of one run so far. */
 interface RunSeen { readonly outcomes: string[]; readonly verdicts: string[]; lastAtMs: number }
 
@@ -44,7 +47,7 @@ export class RecoveryTail {
   /** Mutations of a run whose outcome was recorded, in that order, with their verdicts. */
   outcomesOf(run: string): Pick<RunSeen, 'outcomes' | 'verdicts'> { return this.#runs.get(run) ?? { outcomes: [], verdicts: [] }; }
 
-  /** Records of a type so far, and when the last of them was read. */
+  /** Records of a type, or of a verdict, so far, and when the last of them was read. */
   countOf(type: string): { readonly count: number; readonly lastAtMs: number } { return this.#counts.get(type) ?? { count: 0, lastAtMs: 0 }; }
 
   /** When so many of a type were there; null when they do not come in time. */
@@ -78,6 +81,7 @@ export class RecoveryTail {
   private outcome({ run_id: run, mutation_id, outcome }: StepOutcomeRecorded, atMs: number): void {
     const seen = this.#runs.get(run) ?? { outcomes: [], verdicts: [], lastAtMs: atMs };
     this.#runs.set(run, seen);
+    this.count(verdictKey(outcome), atMs);
     seen.outcomes.push(mutation_id);
     seen.verdicts.push(outcome);
     seen.lastAtMs = atMs;
