@@ -69,7 +69,7 @@ export class RecoveryTail {
     if (decoded.kind !== 'decoded') return;
     this.#types.set(id, decoded.type);
     this.count(decoded.type, atMs);
-    if (decoded.type === 'StepOutcomeRecorded') this.outcome(decoded.body, atMs);
+    if (decoded.type === 'StepOutcomeRecorded') this.outcome(decoded.body as StepOutcomeRecorded, atMs); // the type names the body
   }
 
   private count(type: string, atMs: number): void {
