@@ -3,9 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { APPEND_FULL, APPEND_QUICK, benchAppend } from './append.bench.js';
+import { benchBlast, BLAST_FULL, BLAST_QUICK } from './blast.bench.js';
 import { benchExpiry, EXPIRY_FULL, EXPIRY_QUICK } from './expiry.bench.js';
 import { benchHop, HOP_FULL, HOP_QUICK } from './hop.bench.js';
 import { benchIngest, benchIngestFull, INGEST, INGEST_FULL, INGEST_FULL_QUICK, INGEST_QUICK } from './ingest.bench.js';
+import { benchRecovery, RECOVERY_FULL, RECOVERY_QUICK } from './recovery.bench.js';
 import { failedGates, merged, reportOf, tableOf } from './report.js';
 import type { Measured } from './report.js';
 import { benchStart, START_FULL, START_QUICK } from './start.bench.js';
@@ -16,6 +18,8 @@ const BENCHES: Readonly<Record<string, (isQuick: boolean) => Promise<Measured>>>
   'ingest-full': (isQuick) => benchIngestFull(isQuick ? INGEST_FULL_QUICK : INGEST_FULL),
   expiry: (isQuick) => benchExpiry(isQuick ? EXPIRY_QUICK : EXPIRY_FULL),
   hop: (isQuick) => benchHop(isQuick ? HOP_QUICK : HOP_FULL),
+  recovery: (isQuick) => benchRecovery(isQuick ? RECOVERY_QUICK : RECOVERY_FULL),
+  blast: (isQuick) => benchBlast(isQuick ? BLAST_QUICK : BLAST_FULL),
   start: (isQuick) => benchStart(isQuick ? START_QUICK : START_FULL),
 };
 

@@ -36,6 +36,11 @@ export const TARGETS: readonly Target[] = [
   { key: 'ingest_full_vs_merge', bound: 'min', value: 0.7 },
   { key: 'expiry_lag_p99_s', bound: 'max', value: 2 },
   { key: 'hop_vs_raw_p50', bound: 'max', value: 8 },
+  { key: 'recovery_idle_vs_floor', bound: 'max', value: 2 },
+  { key: 'recovery_sustained_per_s', bound: 'min', value: 500 },
+  { key: 'blast_contradicted_s', bound: 'max', value: 5 },
+  { key: 'blast_verified_s', bound: 'max', value: 25 },
+  { key: 'blast_rss_max_mb', bound: 'max', value: 1_000 },
   { key: 'warm_ready_s', bound: 'max', value: 20 },
 ];
 

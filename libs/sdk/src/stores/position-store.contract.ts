@@ -30,5 +30,14 @@ export function positionStoreContract(name: string, make: () => Promise<Position
       await Promise.all(Array.from({ length: 20 }, (_, offset) => store.save('t', 0, at(offset))));
       expect(await reopen().load('t', 0)).toEqual(at(19));
     });
+
+    it('has each of them, or a later one, on disk when it answers', async () => {
+      const { store, reopen } = await make();
+      const found = await Promise.all(Array.from({ length: 20 }, async (_, offset) => {
+        await store.save('t', 0, at(offset));
+        return (await reopen().load('t', 0))?.offset ?? -1;
+      }));
+      expect(found.filter((offset, place) => offset < place)).toEqual([]);
+    });
   });
 }

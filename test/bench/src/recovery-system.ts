@@ -1,0 +1,162 @@
+// The system that the recovery benches measure: the services as processes, one worker, executions that stand, and the undo of a run.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { choosePorts, dropDatabase, planSystem, SERVICES, startProcesses } from '@recourse/dev-stack';
+import type { Processes, ProcessSpec, SystemPlan } from '@recourse/dev-stack';
+import { signCommand } from '@recourse/event-log';
+import { CONTRACT_EDITOR, tokenFrom } from '@recourse/example-drifted-refund';
+import type { WireProducer } from '@recourse/kafka';
+import { deriveId, sha256Hex } from '@recourse/kernel';
+import { TOPICS } from '@recourse/messages';
+import type { CommandEnvelope, ToolExecuted } from '@recourse/messages';
+import { createProducer } from '@recourse/sdk';
+import type { Producer } from '@recourse/sdk';
+import { Client } from 'pg';
+import { emptyTopics, PARTITIONS, say, withStack } from './bench-stack.js';
+import type { BenchStack } from './bench-stack.js';
+import { preload } from './preload.js';
+import { ADAPTER, INITIATOR, PUT, RECOVERY_CONTRACTS, TENANT } from './recovery-actions.js';
+import { RecoveryTail } from './recovery-tail.js';
+import { sharedClockMs } from './worker-process.js';
+
+const COMMANDS = 'recourse.recovery-commands';
+const WORKER = 'bench-worker';
+const PATIENCE_MS = 30_000;
+const RECORDED_WITHIN_MS = 900_000;
+const POLL_MS = 200;
+const SAMPLE_MS = 500;
+/** As services have it unless told otherwise; what the development stack says is for demonstrations, where a worker dies. */
+const LEASE_MS = '30000';
+
+export interface RecoverySystem {
+  readonly bench: BenchStack;
+  readonly tail: RecoveryTail;
+  readonly producer: Producer;
+  readonly digest: Buffer;
+  /** Produces executions and waits until the ledger says of each that it can be undone. */
+  stand(executions: number, execution: (index: number) => ToolExecuted): Promise<void>;
+  /** Puts the request for a run's undo on the command wire, as the edge does; resolves with the moment before it was sent. */
+  undo(run: string): Promise<number>;
+  /** Names of the things the tool took back, in its order. */
+  taken(): Promise<readonly string[]>;
+  /** Watches the memory of the services and the worker until stopped: the most each held, in MB. */
+  watchMemory(): { readonly stop: () => Promise<Readonly<Record<string, number>>> };
+}
+
+/** Starts everything, does the work, and takes everything away. */
+export async function withRecoverySystem<T>(work: (system: RecoverySystem) => Promise<T>): Promise<T> {
+  return withStack(async (bench) => {
+    // A stack that the environment named may hold what others left.
+    await emptyTopics(bench, TOPICS.map(({ name }) => name));
+    for (const service of SERVICES) await dropDatabase(bench.stack, `recourse_${service.replaceAll('-', '_')}`);
+    say('starting the services and the worker');
+    const plan = await planSystem(bench.stack, { dataDir: join(bench.folder, 'system'), withExample: false, adapters: [ADAPTER], partitions: PARTITIONS });
+    const { [WORKER]: port = 0 } = await choosePorts([WORKER]);
+    const processes = await startProcesses([...plan.processes.map(patient), workerProcess(bench, port)], { logDir: join(bench.folder, 'logs') });
+    const tail = await RecoveryTail.open(bench);
+    const wire = await bench.kafka.wireProducer();
+    const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
+    const ledger = new Client({ connectionString: plan.databases['mutation-ledger'].url });
+    await ledger.connect();
+    try {
+      await bench.codecs.prepareWriter(COMMANDS, { register: true });
+      const digest = await registerContracts(plan);
+      return await work({
+        bench, tail, producer, digest, stand: (executions, execution) => stand(bench, ledger, executions, execution), undo: undoer(bench, wire, plan),
+        taken: () => takenAt(port), watchMemory: () => watchMemory(processes),
+      });
+    } finally {
+      await ledger.end();
+      await producer.close();
+      await wire.close();
+      await tail.close();
+      await processes.stop();
+    }
+  });
+}
+
+/** A service that leases does so for as long as it would without a development stack. */
+function patient(spec: ProcessSpec): ProcessSpec {
+  return spec.env?.['RECOURSE_LEASE_MS'] === undefined ? spec : { ...spec, env: { ...spec.env, RECOURSE_LEASE_MS: LEASE_MS } };
+}
+
+function workerProcess({ stack, folder }: BenchStack, port: number): ProcessSpec {
+  return {
+    name: WORKER, entry: fileURLToPath(new URL('./recovery-worker.main.js', import.meta.url)), stage: 2, readyUrl: `http://127.0.0.1:${String(port)}/health`,
+    env: { PORT: String(port), DATA_DIR: join(folder, WORKER), RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','), RECOURSE_REGISTRY_URL: stack.registryUrl },
+  };
+}
+
+async function registerContracts({ urls }: SystemPlan): Promise<Buffer> {
+  const authorization = `Bearer ${await tokenFrom(urls.issuer, { ...CONTRACT_EDITOR, tenant: TENANT })}`;
+  for (const contract of RECOVERY_CONTRACTS) {
+    const deadline = sharedClockMs() + PATIENCE_MS;
+    for (;;) {
+      const response = await fetch(`${urls.registry}/v1/contracts`, { method: 'POST', body: JSON.stringify(contract), headers: { authorization, 'content-type': 'application/json', 'idempotency-key': `bench-${contract.name}` } });
+      if (response.status === 200 || response.status === 201) break;
+      if ((response.status >= 400 && response.status < 500) || sharedClockMs() > deadline) throw new Error(`the registry refused ${contract.name}: ${await response.text()}`);
+      await sleep(POLL_MS);
+    }
+  }
+  const { digest } = await (await fetch(`${urls.registry}/v1/contracts/${PUT}`, { headers: { authorization } })).json() as { readonly digest: string };
+  return Buffer.from(digest, 'hex');
+}
+
+async function stand(bench: BenchStack, ledger: Client, executions: number, execution: (index: number) => ToolExecuted): Promise<void> {
+  const standing = async (): Promise<number> => {
+    const { rows } = await ledger.query<{ readonly n: string }>(`SELECT count(*) AS n FROM "mutations"."mutation" WHERE recoverability = 'reversal_available'`);
+    return Number(rows[0]?.n);
+  };
+  const before = await standing();
+  await preload(bench, executions, execution);
+  const deadline = sharedClockMs() + RECORDED_WITHIN_MS;
+  while (await standing() < before + executions) {
+    if (sharedClockMs() > deadline) throw new Error(`the ledger did not record ${String(executions)} executions in time`);
+    await sleep(POLL_MS);
+  }
+}
+
+function undoer({ codecs }: BenchStack, wire: WireProducer, { secrets }: SystemPlan): (run: string) => Promise<number> {
+  const key = Buffer.from(readFileSync(secrets.edgeKeyFile, 'utf8').trim(), 'hex');
+  return async (run) => {
+    const unsigned: CommandEnvelope = {
+      command_id: deriveId('cmd', TENANT, INITIATOR, 'POST /v1/undos', run), tenant: TENANT, principal: INITIATOR, roles: ['requester'], route: 'POST /v1/undos', idempotency_key: run,
+      body_sha256: Buffer.from(sha256Hex(run), 'hex'), issued_at: Date.now(), signature: Buffer.alloc(0),
+    };
+    const bodyOf = (envelope: CommandEnvelope) => ({ envelope, run_id: run, mutation_ids: [], reason: 'the bench takes it back' });
+    const signature = signCommand(key, { topic: COMMANDS, type: 'recourse.recoveries.UndoRun', body: bodyOf(unsigned) });
+    const value = codecs.encode(COMMANDS, 'UndoRun', bodyOf({ ...unsigned, signature }));
+    const sentAt = sharedClockMs();
+    await wire.send(COMMANDS, [{ key: Buffer.from(run), value }]);
+    return sentAt;
+  };
+}
+
+async function takenAt(port: number): Promise<readonly string[]> {
+  const { taken } = await (await fetch(`http://127.0.0.1:${String(port)}/taken`)).json() as { readonly taken: readonly string[] };
+  return taken;
+}
+
+function watchMemory(processes: Processes): { readonly stop: () => Promise<Readonly<Record<string, number>>> } {
+  const most: Record<string, number> = {};
+  const look = async (): Promise<void> => {
+    for (const name of [...SERVICES, WORKER]) {
+      const pid = processes.pid(name);
+      if (pid !== null) most[name] = Math.max(most[name] ?? 0, await residentMb(pid));
+    }
+  };
+  const timer = setInterval(() => { void look(); }, SAMPLE_MS);
+  return { stop: async () => { clearInterval(timer); await look(); return most; } };
+}
+
+const run = promisify(execFile);
+
+async function residentMb(pid: number): Promise<number> {
+  const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]).catch(() => ({ stdout: '0' }));
+  return Number(stdout) / 1_024;
+}
+
+export function sleep(ms: number): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, ms); }); }
