@@ -123,6 +123,7 @@ export class InputQueue {
     if (decoded.kind === 'bad') return bad(decoded.reason, decoded.detail);
     if (decoded.kind !== 'decoded' || !takes(spec, decoded)) return bad('UNEXPECTED_TYPE', `this topic takes ${spec.types.join(', ')}`);
     const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
+    if (spec.concerns?.(input, this.partition) === false) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
   }
 

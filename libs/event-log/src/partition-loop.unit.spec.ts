@@ -48,6 +48,14 @@ describe('a loop with inputs', () => {
     expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
   });
 
+  it('passes over what is another service\'s to answer, at no cost but the cursor', async () => {
+    const core = countingCore();
+    await world.start('a', { ...core, inputs: core.inputs.map((input) => (input.topic === WIRE ? { ...input, concerns: ({ body }) => body['source'] !== 'theirs' } : input)) });
+    await world.state([{ ref: 'r1', id: '1', source: 'theirs' }, { ref: 'r1', id: '2' }]);
+    await world.until('the one of ours', recorded('r1:2'));
+    expect((await world.accepted(world.partitionOf('r1'))).map(({ type }) => type)).toEqual(['Progress', 'AssumptionStated']);
+  });
+
   it('writes everything that waits into one batch', async () => {
     await world.state(Array.from({ length: 50 }, (_, index) => ({ ref: 'r1', id: String(index) })));
     await world.start('a');

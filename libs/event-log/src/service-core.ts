@@ -178,7 +178,7 @@ export interface InputSpec {
   readonly mode: 'aligned' | 'broadcast';
   /** Short names that are handed to decide; others of a log only move the cursor. Commands about parked records are the loop's own. */
   readonly types: readonly string[];
-  /** False for a record of a log that decide answers with nothing, whatever the state: it only moves the cursor, at no cost. Pure. */
+  /** False for a record of a log that decide answers with nothing, whatever the state, and for one of a wire that is another service's to answer: it only moves the cursor, at no cost. Pure. */
   readonly concerns?: (input: RecordInput, partition: number) => boolean;
 }
 

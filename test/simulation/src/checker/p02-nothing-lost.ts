@@ -69,7 +69,7 @@ function checkCommands(history: History, isParked: (wire: WireRecord) => boolean
 }
 
 function checkReports(history: History, isParked: (wire: WireRecord) => boolean): void {
-  const answers = [...ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'ReportRefused'), ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused')];
+  const answers = [...ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'LookAnswered', 'ReportRefused'), ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused')];
   const known = new Set(answers.map(({ body }) => text(body, 'leg_id')));
   for (const wire of wireOf(history, 'recourse.tool-results', 'LegReported')) {
     if (!isParked(wire) && !known.has(text(wire.body, 'leg_id'))) broken(history, 'P2', 'recorded', `the report on ${text(wire.body, 'leg_id')} is nowhere in the log`);
