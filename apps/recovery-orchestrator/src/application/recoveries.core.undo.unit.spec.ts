@@ -93,6 +93,13 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
       expect(report(run)).toMatchObject({ outcome: 'still_open', items: [{ outcome: 'still_open', reason: 'FORWARD_UNRESOLVED' }] });
     });
 
+    it('partly undone where one effect is and another is not', () => {
+      const run = listed(MUTATION, 'mut_2').when(markedInput(), AT + 2).when(approval(), AT + 3);
+      run.when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), AT + 4);
+      run.when(markedInput({ mutation_id: 'mut_2', rollback_id: 'rb_2', ref: ref({ mutation_id: 'mut_2', reversal_class: 'irreversible' }) }), AT + 5);
+      expect(report(run)).toMatchObject({ outcome: 'partly_undone', counts: { undone_with_residue: 1, not_undone: 1, still_open: 0 } });
+    });
+
     it('not undone of what the run does not have', () => {
       expect(report(start().when(undo(), AT).when(named([], { unknown_ids: ['mut_x'] }), AT + 1))).toMatchObject({ outcome: 'not_undone', items: [{ mutation_id: 'mut_x', outcome: 'not_undone', reason: 'MUTATION_UNKNOWN' }] });
     });
