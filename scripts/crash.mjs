@@ -1,4 +1,4 @@
-// npm run test:crash: the drifted refund under kill -9; see test/crash.
+// npm run test:crash: the drifted refund under kill -9; with --matrix the crash matrix, with --matrix whole all of it. See test/crash.
 import { runBuilt } from './lib/runner.mjs';
 
 await runBuilt('crash', { stack: true });

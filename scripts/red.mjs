@@ -4,7 +4,7 @@
 // patch is applied to a copy of the tree, the spec runs there, and has to fail; on the unbroken copy it has to pass.
 //
 //   node scripts/red.mjs [part of a patch's name ...]
-//   node scripts/red.mjs --third      a third of them, which one by the commit: so every one is tried within a few changes, and that
+//   node scripts/red.mjs --sixth      a sixth of them, which one by the commit: so every one is tried within a few changes, and that
 //                                     all of them apply is looked at each time
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -18,6 +18,8 @@ import { table } from './lib/table.mjs';
 
 /** Trees that are broken side by side. */
 const COPIES = 2;
+/** Parts the patches are tried in where one is tried at a time. */
+const SHARES = 6;
 const SPEC_WITHIN_MS = 300_000;
 const folder = join(root, 'test', 'red');
 /** What the unbroken tree says of a spec, asked once: several patches break what one spec proves. */
@@ -27,11 +29,11 @@ await main(async () => {
   await bootstrap({ stack: false });
   const parts = process.argv.slice(2).filter((arg) => !arg.startsWith('-'));
   const all = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.patch') && (parts.length === 0 || parts.some((part) => name.includes(part)))).sort() : [];
-  const isThird = process.argv.includes('--third');
-  const third = isThird ? thirdOf() : null;
-  const patches = third === null ? all : all.filter((_, at) => at % 3 === third);
-  const unfit = isThird ? all.filter((name) => !patches.includes(name) && !applies(name)) : [];
-  if (isThird) console.log(`third ${third + 1} of 3: ${patches.length} of ${all.length} patches are tried, the others only whether they apply`);
+  const isSixth = process.argv.includes('--sixth');
+  const turn = isSixth ? turnOf() : null;
+  const patches = turn === null ? all : all.filter((_, at) => at % SHARES === turn);
+  const unfit = isSixth ? all.filter((name) => !patches.includes(name) && !applies(name)) : [];
+  if (isSixth) console.log(`part ${turn + 1} of ${SHARES}: ${patches.length} of ${all.length} patches are tried, the others only whether they apply`);
   const done = [...await tryAll(patches), ...unfit.map((name) => ({ name, verdict: 'DOES NOT APPLY', spec: '' }))];
   console.log(`\n${table(['patch', 'verdict', 'spec'], done.map(({ name, verdict, spec }) => [name, verdict, spec]))}`);
   const failed = done.filter((one) => one.verdict !== 'red').length;
@@ -39,10 +41,10 @@ await main(async () => {
   return failed > 0 ? 1 : 0;
 });
 
-/** The third whose turn it is, by the commit; the first where there is none. */
-function thirdOf() {
+/** The part whose turn it is, by the commit; the first where there is none. */
+function turnOf() {
   const { stdout, status } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
-  return status === 0 ? Number.parseInt(stdout.slice(0, 8), 16) % 3 : 0;
+  return status === 0 ? Number.parseInt(stdout.slice(0, 8), 16) % SHARES : 0;
 }
 
 function applies(name) { return spawnSync('git', ['apply', '--check', '--whitespace=nowarn', join(folder, name)], { cwd: root }).status === 0; }

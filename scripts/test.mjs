@@ -20,11 +20,13 @@ const SUITES = [
   { name: 'integration', args: script('jest.mjs', 'integration'), kind: 'integration' },
   { name: 'e2e', args: script('jest.mjs', 'e2e'), kind: 'e2e', ownStack: true },
   { name: 'crash', args: script('crash.mjs'), ownStack: true },
+  // Every two of point, action and process; all three on request: npm run test:crash -- --matrix whole.
+  { name: 'matrix', args: script('crash.mjs', '--matrix'), ownStack: true },
   // More seeds in .ci/run, and on request: npm run simulate -- --seeds A..B.
-  { name: 'simulation', args: script('simulate.mjs', '--seeds', '1..600'), ownStack: true },
+  { name: 'simulation', args: script('simulate.mjs', '--seeds', '1..400'), ownStack: true },
   { name: 'mutants', args: script('simulate.mjs', '--mutants', '--events', '150'), ownStack: true },
   // All of them on request: npm run test:red.
-  { name: 'red', args: script('red.mjs', '--third'), ownStack: true },
+  { name: 'red', args: script('red.mjs', '--sixth'), ownStack: true },
 ];
 
 await main(async () => {

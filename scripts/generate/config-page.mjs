@@ -7,6 +7,8 @@ const PROGRAMS = [
   { name: 'recovery-orchestrator', file: 'apps/recovery-orchestrator/dist/config.js', spec: 'CONFIG' },
   { name: 'budget-accountant', file: 'apps/budget-accountant/dist/config.js', spec: 'CONFIG' },
 ];
+/** No service: it reads some of the variables that every service has. */
+const NOTIFIER = { file: 'apps/notifier/dist/config.js', spec: 'CONFIG' };
 const SHARED = { file: 'libs/service/dist/service-config.js', spec: 'SERVICE_CONFIG' };
 const CLI = { file: 'apps/cli/dist/config.js', spec: 'CLI_CONFIG' };
 const STACK = { file: 'deploy/dev/dist/adapters.js', spec: 'STACK_CONFIG' };
@@ -38,6 +40,11 @@ Every program reads its environment once, at start, and lists all problems at on
 
 ${describeConfig(shared)}
 ${services.join('\n')}
+## notifier
+
+A program beside the services; it reads this and nothing else.
+
+${describeConfig(await specOf(NOTIFIER))}
 ## Command line
 
 Flags say the same and win over the environment.

@@ -12,6 +12,7 @@ const MACHINES = [
   { title: 'A step of a recovery', file: 'apps/recovery-orchestrator/dist/domain/step/step.transitions.js', table: 'PHASE_AFTER', start: null, ends: 'PHASES_AT_REST', about: 'A step begins in the phase its decision opens (see the table below the machine). A dispatched step cannot be escalated before its lease is over.' },
   { title: 'A forward approval', file: 'apps/recovery-orchestrator/dist/domain/forward/forward.transitions.js', table: 'FORWARD_PHASE_AFTER', start: 'absent', ends: 'FORWARD_RESTS', about: 'People are asked before an effect. An approval is used once; what was used or ran out can be asked for anew, a denial stays.' },
   { title: 'A budget reservation', file: 'apps/budget-accountant/dist/domain/budget/budget.transitions.js', table: 'RESERVATION_PHASE_AFTER', start: 'absent', ends: 'RESERVATION_ENDS', about: 'Asked for, held or escalated, used, given back. What was executed stays debited.' },
+  { title: 'A delivery of a notice', file: 'apps/notifier/dist/domain/delivery/delivery.transitions.js', table: 'DELIVERY_AFTER', start: 'queued', ends: 'DELIVERY_ENDS', about: 'Tried until the receiver took it, its item is over, or it was tried for as long as configured. What a late attempt brings is still said.' },
 ];
 
 /** The page. `built` imports a compiled module by its path from the root. */

@@ -68,10 +68,10 @@ function recourse(...args: readonly string[]): Promise<string> {
 }
 
 describe('the trace of a recovery', () => {
-  it('is one, named after its rollback, from the trigger to the verification, over both services (C50)', async () => {
+  it('is one, named after its rollback, from the trigger to the verification, over both services and the worker (C50)', async () => {
     const trace = await traceOf(undone);
     expect(trace.map(({ service, name }) => `${service} ${name}`).sort()).toEqual([
-      'mutation-ledger mark', 'mutation-ledger settlement', 'recovery-orchestrator approval', 'recovery-orchestrator decision', 'recovery-orchestrator leg', 'recovery-orchestrator trigger', 'recovery-orchestrator verification',
+      'mutation-ledger mark', 'mutation-ledger settlement', 'payments-worker execute', 'payments-worker stale_check', 'payments-worker verify', 'recovery-orchestrator approval', 'recovery-orchestrator decision', 'recovery-orchestrator leg', 'recovery-orchestrator trigger', 'recovery-orchestrator verification',
     ]);
     expect(new Set(trace.map(({ attributes }) => attributes['mutation_id']))).toEqual(new Set([undone.mutationId]));
   });
@@ -81,13 +81,14 @@ describe('the trace of a recovery', () => {
     const named = new Map(trace.map((span) => [span.spanId, span]));
     const way = (span: Span): readonly string[] => [span.name, ...(span.parentSpanId === undefined ? [] : way(named.get(span.parentSpanId) ?? { ...span, name: 'nowhere', parentSpanId: undefined }))];
     expect(trace.map((span) => way(span).join(' < ')).sort()).toEqual([
-      'approval < decision < trigger', 'decision < trigger', 'leg < decision < trigger', 'mark < trigger', 'settlement < trigger', 'trigger', 'verification < leg < decision < trigger',
+      'approval < decision < trigger', 'decision < trigger', 'execute < leg < decision < trigger', 'leg < decision < trigger', 'mark < trigger', 'settlement < trigger', 'stale_check < leg < decision < trigger', 'trigger',
+      'verification < leg < decision < trigger', 'verify < leg < decision < trigger',
     ]);
   });
 
   it('takes place in order', async () => {
     const at = new Map((await traceOf(undone)).map(({ name, from, to }) => [name, { from, to }]));
-    const ends = ['trigger', 'mark', 'decision', 'approval', 'leg', 'settlement'].map((name) => at.get(name)?.to ?? -1n);
+    const ends = ['trigger', 'mark', 'decision', 'approval', 'stale_check', 'execute', 'verify', 'leg', 'settlement'].map((name) => at.get(name)?.to ?? -1n);
     expect(ends).toEqual(ends.toSorted((a, b) => (a < b ? -1 : 1)));
     for (const { from, to } of at.values()) expect(from <= to).toBe(true);
   });

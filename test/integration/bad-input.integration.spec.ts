@@ -245,7 +245,7 @@ describe('an approval', () => {
 });
 
 describe('hostile text in every field of an execution', () => {
-  const REFUSALS = ['NUL_IN_TEXT', 'TEXT_TOO_LONG'];
+  const REFUSALS = ['NUL_IN_TEXT', 'TEXT_TOO_LONG', 'REF_RESERVED'];
   const cases = HOSTILE_STRINGS.map(({ name, text }, index) => ({ name, text, run: runOn(HOME, `hostile-${String(index)}`) }));
 
   beforeAll(async () => {

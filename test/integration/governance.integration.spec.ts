@@ -106,8 +106,9 @@ describe('a kill switch on real parts', () => {
     expect(itemsOf(await system.get('orchestrator', `/v1/reviews?state=halted&run_id=${RUN}`))).toMatchObject([{ phase: 'halted', owner: 'role:operator', deadline_at: expect.any(Number) }]);
 
     expect(await cli(OPERATOR, 'kill-switch', 'off', 'agent-7', '--reason', 'fixed')).toMatchObject({ code: 0 });
-    const sent = await until('the step going on', async () => { const { body } = await system.get('orchestrator', `/v1/steps/${String(step['step_id'])}`); return body['phase'] === 'dispatched' ? body : null; });
-    expect(sent).toMatchObject({ attempt: 1 });
+    // No worker runs here: the look at the facts, before the dispatch, is what goes out.
+    const sent = await until('the step going on', async () => { const { body } = await system.get('orchestrator', `/v1/steps/${String(step['step_id'])}`); return body['phase'] === 'observing' ? body : null; });
+    expect(sent).toMatchObject({ attempt: 0, owner: 'adapter:payments' });
     expect(await approved('4713')).toMatchObject({ kind: 'succeeded' });
   }, 120_000);
 });

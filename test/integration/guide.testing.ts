@@ -37,7 +37,7 @@ export async function runCommand(command: string, { system, person, folder, vari
 export async function cli(system: System, person: Person, folder: string, ...args: readonly string[]): Promise<Ran> {
   const [out, note]: [string[], string[]] = [[], []];
   const { urls } = system.plan;
-  const at = ['--contracts-url', urls.registry, '--ledger-url', urls.ledger, '--recoveries-url', urls.orchestrator, '--budget-url', urls.budget, '--token', await system.token(person)];
+  const at = ['--contracts-url', urls.registry, '--ledger-url', urls.ledger, '--recoveries-url', urls.orchestrator, '--budget-url', urls.budget, '--notifier-url', urls.notifier, '--token', await system.token(person)];
   const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
   return { code: await run([...at, ...args], { terminal, environment: {}, folder, fetch }), out: out.join('\n'), note: note.join('\n') };
 }

@@ -52,11 +52,22 @@ async function openShop(): Promise<void> {
   await new Promise<void>((resolve) => { shop.listen(0, '127.0.0.1', resolve); });
 }
 
+/** Takes whatever it is told. */
+let desk: Server;
+
+async function openDesk(): Promise<string> {
+  desk = createServer((request, response) => { request.resume(); response.end(); });
+  await new Promise<void>((resolve) => { desk.listen(0, '127.0.0.1', resolve); });
+  return `http://127.0.0.1:${String((desk.address() as AddressInfo).port)}/recourse`; // it listens on TCP
+}
+
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'recourse-recovery-guides-'));
+  const secrets = [`whsec_${Buffer.alloc(32, 3).toString('base64')}`];
+  put(folder, 'webhooks.json', { allow_loopback: true, endpoints: [{ name: 'desk', url: await openDesk(), shape: 'generic', secrets, tenants: [TENANT], kinds: ['approval', 'forward_approval', 'incident'], remind_before_ms: 3_600_000, tell_ends: true }] });
   for (const name of STOCK) put(folder, `contracts/${name}.json`, example(name));
   await openShop();
-  system = await startSystem({ adapters: ['inventory', 'storage'] });
+  system = await startSystem({ adapters: ['inventory', 'storage'], notifier: { webhooksFile: join(folder, 'webhooks.json') } });
   for (const name of [...PAYMENTS, ...STORAGE]) {
     const { status, body } = await system.post('registry', '/v1/contracts', { ...example(name), version: undefined, ...(name === 'payments.issue_refund' ? { max_attempts: 1 } : {}) }, { person: EDITOR, key: name });
     if (status !== 201) throw new Error(`${name}: ${JSON.stringify(body)}`);
@@ -70,6 +81,7 @@ beforeAll(async () => {
 afterAll(async () => {
   stockWorker?.kill('SIGTERM');
   shop.close();
+  desk.close();
   await payments.stop();
   await system.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -150,6 +162,9 @@ const OPERATE: readonly Expected[] = [
   { of: /recoveries list --state open/, shows: /STEP +TENANT +RUN +PHASE +REASON +OWNER +DEADLINE[\s\S]+run-first +awaiting_approval/, before: prepareDay },
   { of: /reviews show/, shows: /ready +yes[\s\S]+you may +\S*approve[\s\S]+"order_id":"first"/ },
   { of: /recoveries show "\$STEP"/, shows: /awaiting_approval[\s\S]+"order_id":"first"[\s\S]+payments\.reverse_refund[\s\S]+"refund_id":"re-first"[\s\S]+notified twice/ },
+  { of: /notifications endpoints/, shows: /desk +on +generic +http:\/\/127\.0\.0\.1:\d+ +acme +approval, forward_approval, incident/ },
+  { of: /notifications test desk/, shows: /state +delivered/ },
+  { of: /notifications list --endpoint desk/, shows: /desk +acme +test +- +- +delivered[\s\S]*desk +acme +opened +approval|desk +acme +opened +approval[\s\S]*desk +acme +test +- +- +delivered/ },
   { of: /recoveries approve "\$STEP"/, shows: /step_id/ },
   { of: /recoveries show "\$STEP"/, shows: /compensated[\s\S]+verify by payments\.get_refund: \{[^}]*"status":"reversed"/, before: comesTo('compensated', 'STEP') },
   { of: /recoveries deny/, shows: /step_id/ },

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { planSystem, startProcesses, startTestStack } from '@recourse/dev-stack';
-import type { DevStack, Processes, SystemPlan } from '@recourse/dev-stack';
+import type { DevStack, Processes, SystemOptions, SystemPlan } from '@recourse/dev-stack';
 import { createKafka, createSchemaRegistry, partitionForKey } from '@recourse/kafka';
 import { sha256Hex } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
@@ -16,7 +16,7 @@ import { importJWK, SignJWT } from 'jose';
 import type { JWK } from 'jose';
 
 export interface Person { readonly subject: string; readonly roles: readonly string[]; readonly tenant?: string }
-export type Side = 'registry' | 'ledger' | 'orchestrator' | 'budget';
+export type Side = 'registry' | 'ledger' | 'orchestrator' | 'budget' | 'notifier';
 export type Facts = Readonly<Record<string, unknown>>;
 export interface Reply { readonly status: number; readonly body: Facts }
 
@@ -49,12 +49,18 @@ export interface System {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts stack and services, with request topics for more adapters than `payments`. Errors: the first part that does not become ready, with its log. */
-export async function startSystem({ adapters = [] }: { readonly adapters?: readonly string[] } = {}): Promise<System> {
+export interface SystemNeeds extends Pick<SystemOptions, 'adapters' | 'envOf'> {
+  /** Starts the notifier too, with these endpoints. */
+  readonly notifier?: { readonly webhooksFile: string; readonly env?: Readonly<Record<string, string>> };
+}
+
+/** Starts stack and services, with request topics for more adapters than `payments` and with more settings. Errors: the first part that does not become ready, with its log. */
+export async function startSystem({ adapters = [], envOf = {}, notifier }: SystemNeeds = {}): Promise<System> {
   const stack = await startTestStack();
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-system-'));
   try {
-    const plan = await planSystem(stack, { dataDir, partitions: PARTITIONS, withExample: false, adapters, serviceEnv: { RECOURSE_PATIENCE_MS: '8000' } });
+    const told = notifier === undefined ? {} : { withNotifier: true, webhooksFile: notifier.webhooksFile, notifierEnv: notifier.env ?? {} };
+    const plan = await planSystem(stack, { dataDir, partitions: PARTITIONS, withExample: false, adapters, envOf, serviceEnv: { RECOURSE_PATIENCE_MS: '8000' }, ...told });
     const processes = await startProcesses(plan.processes, { logDir: stack.logDir, book: stack.book });
     return await reach(stack, plan, processes, dataDir);
   } catch (cause) {

@@ -77,7 +77,7 @@ describe('the generator', () => {
     } finally {
       await rm(tree, { recursive: true });
     }
-  });
+  }, 120_000);
 
   it('lists a stale file, and every problem of the sources at once', async () => {
     const tree = await mkdtemp(join(tmpdir(), 'recourse-schemas-'));

@@ -14,6 +14,7 @@ export const CLI_CONFIG = {
   ledgerUrl: optional(url('RECOURSE_LEDGER_URL', { doc: 'Mutation ledger.', ...HTTP })),
   recoveriesUrl: optional(url('RECOURSE_RECOVERIES_URL', { doc: 'Recovery orchestrator.', ...HTTP })),
   budgetUrl: optional(url('RECOURSE_BUDGET_URL', { doc: 'Budget accountant.', ...HTTP })),
+  notifierUrl: optional(url('RECOURSE_NOTIFIER_URL', { doc: 'Notifier.', ...HTTP })),
   issuerUrl: optional(url('RECOURSE_ISSUER_URL', { doc: 'Development issuer of tokens.', ...HTTP })),
   brokers: optional(hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers, for audits, replays and `log accept-cut`.' })),
   registryUrl: optional(url('RECOURSE_REGISTRY_URL', { doc: 'Schema registry, Confluent interface, for audits, replays and `log accept-cut`.', ...HTTP })),
@@ -25,7 +26,8 @@ export const CLI_CONFIG = {
 } as const;
 
 export const SERVICES = ['contracts', 'ledger', 'recoveries', 'budgets'] as const;
-export type Service = (typeof SERVICES)[number];
+/** Those that own logs, and the program that tells approvers. */
+export type Service = (typeof SERVICES)[number] | 'notifier';
 
 /** What the flags may say; names as commander gives them. */
 export interface Flags {
@@ -35,6 +37,7 @@ export interface Flags {
   readonly ledgerUrl?: string;
   readonly recoveriesUrl?: string;
   readonly budgetUrl?: string;
+  readonly notifierUrl?: string;
   readonly issuerUrl?: string;
   readonly brokers?: string;
   readonly registry?: string;
@@ -63,7 +66,7 @@ export interface Settings {
 
 /** What deploy/dev leaves in the data directory of a stack. */
 const systemFile = z.object({
-  urls: z.object({ issuer: z.string(), registry: z.string(), ledger: z.string(), orchestrator: z.string(), budget: z.string() }),
+  urls: z.object({ issuer: z.string(), registry: z.string(), ledger: z.string(), orchestrator: z.string(), budget: z.string(), notifier: z.string().optional() }),
   brokers: z.array(z.string()).min(1),
   registry_url: z.string(),
   log_id: z.string(),
@@ -85,6 +88,7 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
       ledger: flags.ledgerUrl ?? env.ledgerUrl ?? system?.urls.ledger ?? null,
       recoveries: flags.recoveriesUrl ?? env.recoveriesUrl ?? system?.urls.orchestrator ?? null,
       budgets: flags.budgetUrl ?? env.budgetUrl ?? system?.urls.budget ?? null,
+      notifier: flags.notifierUrl ?? env.notifierUrl ?? runningIn(system?.urls.notifier),
     },
     issuerUrl: flags.issuerUrl ?? env.issuerUrl ?? system?.urls.issuer ?? null,
     brokers: flags.brokers?.split(',') ?? env.brokers ?? system?.brokers ?? null,
@@ -96,6 +100,9 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     tenant: flags.tenant ?? env.tenant ?? null,
   };
 }
+
+/** A stack without a notifier gives it no port. */
+function runningIn(address: string | undefined): string | null { return address === undefined || address.endsWith(':0') ? null : address; }
 
 /** Only our own variables are looked at: a shell may well hold those of the services. */
 function environmentOf(environment: NodeJS.ProcessEnv): ConfigOf<typeof CLI_CONFIG> {

@@ -1,13 +1,16 @@
 // The command line as a whole: its options, its commands, and how a call ends.
 import { Command, CommanderError } from 'commander';
+import { addAdmission } from './commands/admission.command.js';
 import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
 import { addBudgets } from './commands/budgets.command.js';
 import { addContracts } from './commands/contracts.command.js';
+import { addDrill } from './commands/drill.command.js';
 import { addEntries } from './commands/entries.command.js';
 import { addErasures } from './commands/erasures.command.js';
 import { addLog } from './commands/log.command.js';
 import { addMutations } from './commands/mutations.command.js';
+import { addNotifications } from './commands/notifications.command.js';
 import type { Act, Action } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
@@ -44,7 +47,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     .option('--token <token>', 'bearer token').option('--token-file <file>', 'file that holds one')
     .option('--tenant <tenant>', 'tenant to ask about')
     .option('--as <subject>', 'development: ask the stack\'s issuer for a token of this person').option('--roles <roles>', 'development: its roles, separated by commas')
-    .option('--contracts-url <url>', 'contract registry').option('--ledger-url <url>', 'mutation ledger').option('--recoveries-url <url>', 'recovery orchestrator').option('--budget-url <url>', 'budget accountant')
+    .option('--contracts-url <url>', 'contract registry').option('--ledger-url <url>', 'mutation ledger').option('--recoveries-url <url>', 'recovery orchestrator').option('--budget-url <url>', 'budget accountant').option('--notifier-url <url>', 'notifier')
     .option('--issuer-url <url>', 'development issuer of tokens')
     .option('--brokers <list>', 'Kafka brokers, host:port with commas').option('--registry <url>', 'schema registry').option('--log-id <id>', 'id of the logs').option('--database-url <url>', 'database of the service that owns a log')
     .exitOverride()
@@ -56,7 +59,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
     onEnd(await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args) ?? 'done');
   };
-  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addReviews, addUndo, addTasks, addIncidents, addReport, addApprovals, addBudgets, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
+  for (const add of [addContracts, addEntries, addMutations, addRecoveries, addReviews, addUndo, addTasks, addIncidents, addAdmission, addReport, addDrill, addApprovals, addBudgets, addNotifications, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
   return program;
 }
 

@@ -1,4 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { EXIT_CODES } from './problem.js';
 import { createProgram, run } from './program.js';
@@ -42,6 +45,30 @@ describe('a list', () => {
     const { call, out } = desk({ 'GET /v1/budgets': { body: { items: [], next_cursor: null } } });
     await call('budgets', 'list');
     expect(out()).toBe('none');
+  });
+});
+
+describe('a drill', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'recourse-kit-'));
+  const kit = join(folder, 'kit.mjs');
+  writeFileSync(kit, 'export default () => ({ adapter: "payments", tools: {}, canaries: {} });\n');
+  afterAll(() => { rmSync(folder, { recursive: true, force: true }); });
+  const contract = (version: number, mode: string) => ({ name: 'payments.issue_refund', version, tenant: '*', contract: {
+    name: 'payments.issue_refund', version, owner: 'o', effect: 'e', impact: 'write', approval_mode: 'delegated', args_schema: { type: 'object' }, result_schema: { type: 'object' }, reversal_class: 'compensable',
+    compensation_capability: 'payments.reverse_refund', reversal_window_ms: 1_000, compensation_mode: { mode, reason: 'r', accepted_by: 'a' },
+  } });
+
+  it('goes by the newest contract that stands, and does not call clean what it could not exercise', async () => {
+    const { call, asked, out } = desk({ 'GET /v1/contracts': { body: { items: [contract(1, 'not_supported'), contract(2, 'automatic')], next_cursor: null } } });
+    expect(await call('--tenant', 'demo', 'drill', 'payments', '--module', kit, '--json')).toBe(EXIT_CODES.unavailable.code);
+    expect(asked[0]?.path).toContain('/v1/contracts?retired=false&tenant=demo');
+    expect(JSON.parse(out())).toMatchObject({ adapter: 'payments', verdict: 'not_run', findings: [{ capability: 'payments.issue_refund', path: 'forward', verdict: 'not_run', detail: 'there is no canary for it' }] });
+  });
+
+  it('says what is wrong with a kit, or with the name of the adapter', async () => {
+    const { call, note } = desk({ 'GET /v1/contracts': { body: { items: [contract(1, 'automatic')], next_cursor: null } } });
+    expect([await call('drill', 'payments', '--module', join(folder, 'none.mjs')), await call('drill', 'tickets', '--module', kit)]).toEqual([EXIT_CODES.usage.code, EXIT_CODES.usage.code]);
+    expect(note()).toMatch(/^KIT_UNREADABLE[^]*ADAPTER_UNKNOWN/);
   });
 });
 
@@ -89,7 +116,7 @@ describe('a review item', () => {
     untrusted: { objective: 'approve me' }, proposed_by: { agent_id: 'agent-7', initiator: 'asha' }, action: { capability: 'payments.issue_refund', args: { json: { order_id: '4711' } }, value: null, rehearsal: null },
     resource: { subject_ref: 'order/4711' }, facts: { then: { refs: ['order/4711#not_shipped'], at: 0 }, now: { ref: 'order/4711#not_shipped', source: 'warehouse', stated_at: 1, statement: { folded: 'xxx', length: 5_000, sha256: 'cd' } } },
     reconciliation: { outcome: 'stale', reason: 'STALE_CONDITION_FALSE', attempt: 1, observations: [{ phase: 'stale_check', capability: 'payments.get_refund', observed: { sealed_sha256: 'ef' } }] },
-    compensation: { capability: 'payments.reverse_refund', args: { json: {} }, impact: 'financial', risk: null, residue: 'a line' }, approvals: { given: [{ by: 'olga', at: 0, reason: 'seen' }], required: 2 },
+    compensation: { capability: 'payments.reverse_refund', args: { json: {} }, impact: 'financial', risk: null, risk_level: 'medium', residue: 'a line' }, approvals: { given: [{ by: 'olga', at: 0, reason: 'seen' }], required: 2 },
     links: { mutation: { service: 'mutation-ledger', path: '/v1/mutations/mut_1' }, recovery: { service: 'recovery-orchestrator', path: '/v1/recoveries?run_id=run_1' }, record: { service: 'recovery-orchestrator', path: '/v1/steps/step_1', log: 'recourse.recoveries', partition: 1, seq: 7, record_hash: DIGEST } },
   };
 
@@ -97,7 +124,7 @@ describe('a review item', () => {
     const { call, asked, out } = desk({ 'GET /v1/reviews/step_1': { body: ITEM } });
     expect(await call('reviews', 'show', 'step_1')).toBe(0);
     expect(asked[0]?.path).toBe('/v1/reviews/step_1');
-    for (const part of ['no; missing: facts.now', 'HIGH_IMPACT: A person decides.', '{"order_id":"4711"}', 'order/4711#not_shipped', 'xxx… (5000 characters, sha256 cd)', 'stale_check by payments.get_refund: sealed, sha256 ef', 'not on record', '1 of 2', '/v1/mutations/mut_1 of mutation-ledger', 'recourse.recoveries, partition 1, seq 7', '1 min 30 s']) expect(out()).toContain(part);
+    for (const part of ['no; missing: facts.now', 'HIGH_IMPACT: A person decides.', '{"order_id":"4711"}', 'order/4711#not_shipped', 'xxx… (5000 characters, sha256 cd)', 'stale_check by payments.get_refund: sealed, sha256 ef', 'medium: the contract does not say', '1 of 2', '/v1/mutations/mut_1 of mutation-ledger', 'recourse.recoveries, partition 1, seq 7', '1 min 30 s']) expect(out()).toContain(part);
     expect(out().indexOf('approve me')).toBeGreaterThan(out().indexOf('not a fact'));
   });
   it('is one of a list', async () => {
@@ -192,5 +219,37 @@ describe('the options of the commands', () => {
     const taken = new Set(program.options.map(({ long }) => long));
     const below = (command: Command): readonly Command[] => [...command.commands, ...command.commands.flatMap(below)];
     expect(below(program).flatMap((command) => command.options.filter(({ long }) => taken.has(long)).map(({ long }) => `${command.name()} ${String(long)}`))).toEqual([]);
+  });
+});
+
+describe('what is held', () => {
+  const HELD = { rollback_id: 'rb_1', tenant: 'demo', run_id: 'run_1', mutation_id: 'mut_1', phase: 'held', owner: 'role:approver', deadline_at: 1_000, evidence: { source: 'warehouse', kind: 'observation', event_id: 'e' }, held: { reason: 'SOURCE_UNTRUSTED', detail: 'its source weighs 500' } };
+  const answers: Answers = {
+    'GET /v1/rollbacks': { body: { items: [HELD], next_cursor: null } }, 'GET /v1/rollbacks/rb_1': { body: HELD }, 'POST /v1/rollbacks/rb_1/confirm': { body: { phase: 'opened' } }, 'POST /v1/rollbacks/rb_1/reject': { status: 409, body: { code: 'TRIGGER_JUDGED', message: 'judged' } },
+    'GET /v1/breakers': { body: { items: [{ breaker_id: 'brk_1', run_id: 'run_1' }, { breaker_id: 'brk_1', run_id: 'run_2' }], next_cursor: null } }, 'POST /v1/breakers/run_1/brk_1/close': { body: { phase: 'closed' } }, 'POST /v1/breakers/run_2/brk_1/close': { body: { phase: 'closed' } },
+    'GET /v1/sources': { body: { items: [{ source: 'warehouse', precision: 0.25, confirmed: 1, rejected: 3 }], more: false } },
+    'GET /v1/limits': { body: { settings: { storm_limit: 600, closure_max: null }, rates: [{ scope: 'tenant', name: 'demo', next_at: 1_000, waiting: 7 }], trends: [{ source: 'warehouse', trend: 'rising' }], more: false } },
+    'GET /v1/reports/rollbacks': { body: { items: [{ name: 'agent:a1', rollbacks: 3 }], more: false } },
+  };
+
+  it('is listed, shown and judged', async () => {
+    const { call, asked, out, note } = desk(answers);
+    expect([await call('rollbacks', 'list', '--phase', 'held'), await call('rollbacks', 'show', 'rb_1'), await call('rollbacks', 'confirm', 'rb_1', '--reason', 'true', '--idempotency-key', 'k')]).toEqual([0, 0, 0]);
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /v1/rollbacks?phase=held&limit=200', 'GET /v1/rollbacks/rb_1', 'POST /v1/rollbacks/rb_1/confirm']);
+    expect(out()).toContain('SOURCE_UNTRUSTED');
+    expect(await call('rollbacks', 'reject', 'rb_1', '--reason', 'wrong')).toBe(EXIT_CODES.refused.code);
+    expect(note()).toContain('recourse rollbacks show');
+  });
+
+  it('by a breaker goes on once it is closed, on every partition that opened one', async () => {
+    const { call, asked } = desk(answers);
+    expect(await call('breakers', 'close', 'brk_1', '--reason', 'a bad feed')).toBe(0);
+    expect(asked.filter(({ method }) => method === 'POST').map(({ path, body }) => [path, body])).toEqual([['/v1/breakers/run_1/brk_1/close', { reason: 'a bad feed' }], ['/v1/breakers/run_2/brk_1/close', { reason: 'a bad feed' }]]);
+  });
+
+  it('is told by source, by limit and by what it is counted by', async () => {
+    const { call, out } = desk(answers);
+    expect([await call('sources', 'list'), await call('limits'), await call('report', 'rollbacks', '--by', 'agent')]).toEqual([0, 0, 0]);
+    for (const word of ['25', 'rising', 'agent:a1', 'closure max', 'off']) expect(out()).toContain(word);
   });
 });

@@ -33,7 +33,7 @@ export interface Session {
 /** Roles that a development token carries unless --roles names others: everything one person at the desk may do. An administrator edits contracts; no approver is contract editor. */
 const DEVELOPMENT_ROLES = ['approver', 'operator', 'budget_owner', 'administrator', 'auditor'] as const;
 const ALL_TENANTS = '*';
-const FLAG_OF: Readonly<Record<Service, string>> = { contracts: '--contracts-url', ledger: '--ledger-url', recoveries: '--recoveries-url', budgets: '--budget-url' };
+const FLAG_OF: Readonly<Record<Service, string>> = { contracts: '--contracts-url', ledger: '--ledger-url', recoveries: '--recoveries-url', budgets: '--budget-url', notifier: '--notifier-url' };
 
 /** Begins a session; nothing is asked before it is needed. Errors: those of resolveSettings. */
 export function openSession(flags: Flags, { terminal, environment, folder, fetch }: Surroundings): Session {
@@ -43,7 +43,7 @@ export function openSession(flags: Flags, { terminal, environment, folder, fetch
   const tokenOnce = (): Promise<string | null> => (token ??= tokenOf(flags, settings, { fetch, folder, terminal }));
   return {
     flags, settings, terminal, folder, isJson, tenant: settings.tenant,
-    service: (name) => createClient({ service: name, url: known(settings.services[name], `where ${name} are`, FLAG_OF[name]), token: tokenOnce, fetch }),
+    service: (name) => createClient({ service: name, url: known(settings.services[name], name === 'notifier' ? 'where the notifier is' : `where ${name} are`, FLAG_OF[name]), token: tokenOnce, fetch }),
     show: (json, text) => { terminal.out(isJson ? JSON.stringify(json, null, 2) : text()); },
   };
 }

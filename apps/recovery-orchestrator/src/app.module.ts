@@ -4,7 +4,12 @@ import type { ServiceSpec } from '@recourse/service';
 import { recoveriesCore, RECOVERIES_LOG } from './application/recoveries.core.js';
 import { recoveryMeasures } from './application/recoveries.measures.js';
 import { recoverySpans } from './application/recoveries.traces.js';
+import { limitsOf, ratesOf } from './config.js';
 import type { OrchestratorConfig } from './config.js';
+import { sharedLimits } from './domain/admission/admission.decisions.js';
+import { sharedRates } from './domain/admission/pace.decisions.js';
+import { AdmissionController, LIMITS_IN_FORCE } from './inbound/http/admission.controller.js';
+import type { LimitsInForce } from './inbound/http/admission.controller.js';
 import { ForwardApprovalsController } from './inbound/http/forward-approvals.controller.js';
 import { RecoveriesController } from './inbound/http/recoveries.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
@@ -19,14 +24,18 @@ import { RecoveryQueries } from './outbound/recovery-queries.js';
 const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 
 export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
-  const { leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, retryBaseMs, retryMaxMs } = config;
+  const { leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, childrenFirstMs, riskLimit, retryBaseMs, retryMaxMs } = config;
+  const [limits, rates] = [limitsOf(config), ratesOf(config)];
   return {
     name: 'recovery-orchestrator', commandTopic: 'recourse.recovery-commands', commandLog: RECOVERIES_LOG,
     // Owners of agents are those of their charters, which the core reads from the registry's log (DESIGN 3.5).
-    cores: () => [recoveriesCore({ leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, backoff: { baseMs: retryBaseMs, maxMs: retryMaxMs }, ownerOf: () => null })],
+    cores: (partitionCountOf) => [recoveriesCore({
+      leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, childrenFirstMs, partitionCount: partitionCountOf(RECOVERIES_LOG), riskLimit, backoff: { baseMs: retryBaseMs, maxMs: retryMaxMs }, ownerOf: () => null,
+      admission: sharedLimits(limits, partitionCountOf(RECOVERIES_LOG)), rates: sharedRates(rates, partitionCountOf(RECOVERIES_LOG)),
+    })],
     measure: (record, metrics, rows) => { countMeasures(recoveryMeasures(record, rows()), metrics); },
     trace: (record, rows) => recoverySpans(record, rows()),
-    controllers: [RecoveriesController, StepCommandsController, UndosController, TasksController, IncidentsController, ForwardApprovalsController, ReportsController],
-    providers: [{ provide: RecoveryQueries, useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
+    controllers: [RecoveriesController, StepCommandsController, UndosController, TasksController, IncidentsController, ForwardApprovalsController, ReportsController, AdmissionController],
+    providers: [{ provide: LIMITS_IN_FORCE, useValue: { limits, rates } satisfies LimitsInForce }, { provide: RecoveryQueries, useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
   };
 }

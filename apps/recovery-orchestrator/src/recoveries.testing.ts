@@ -29,6 +29,8 @@ export const LAST_DISPATCH = WINDOW_END - MARGIN - CALL_TIMEOUT;
 
 export const CONFIG: RecoveriesConfig = {
   leaseKey: Buffer.alloc(32, 7), leaseMs: LEASE, marginMs: MARGIN, reviewDeadlineMs: REVIEW, backoff: { baseMs: 1_000, maxMs: 8_000 }, ownerOf: () => null,
+  // Looks at the facts have a spec of their own; everywhere else an approval that completes dispatches at once.
+  rules: { facts: false },
 };
 
 export function core(config: Partial<RecoveriesConfig> = {}): ServiceCore { return recoveriesCore({ ...CONFIG, ...config }); }
@@ -40,7 +42,7 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     effect: 'money goes back to a customer', residue: 'two lines on the statement', reversal_window_ms: 900_000, call_timeout_ms: CALL_TIMEOUT,
     key_lifetime_ms: 600_000, reconcile_capability: 'payments.find_cancellation', stale_capability: 'payments.read_refund',
     stale_condition: 'observed.status == "pending"', verify_capability: 'payments.read_balance', success_condition: 'observed.refunded == 0 && bound.args.refund_id == "re_1"',
-    verify_max_attempts: 3, verify_delay_ms: 100, max_attempts: 2, hold: null, window_closed_by: [], ...more,
+    verify_max_attempts: 3, verify_delay_ms: 100, max_attempts: 2, hold: null, window_closed_by: [], risk: 'the customer waits for the money again', risk_level: 'medium', stale_volatile: [], ...more,
   };
 }
 

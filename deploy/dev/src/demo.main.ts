@@ -25,7 +25,7 @@ function demo(): Programme {
   return {
     processes: async (stack, { dataDir, scenario }) => {
       const withLittleServices = isLittle(scenario);
-      plan = await planSystem(stack, { dataDir, adapters, withExample: !withLittleServices, withLittleServices, onProgress: (line) => { say(`  ${line}`); } });
+      plan = await planSystem(stack, { dataDir, adapters, withExample: !withLittleServices, withLittleServices, withNotifier: true, onProgress: (line) => { say(`  ${line}`); } });
       return plan.processes;
     },
     story: async (stack, _processes, options) => {
@@ -35,10 +35,19 @@ function demo(): Programme {
         urls: plan.urls, scenario: options.scenario === 'window-closed' ? 'window-closed' : 'refund', breakMode: options.breakWhat === 'phantom-undo' ? 'phantom-undo' : null,
         interactive: options.once || !process.stdin.isTTY ? null : askPerson, say,
       });
+      await sayWhoWasTold(plan);
       return ok;
     },
     whereabouts: () => (plan === null ? [] : whereabouts(plan)),
   };
+}
+
+/** One line about the webhook that came; the receiver counts only what was signed by the notifier. */
+async function sayWhoWasTold({ urls }: SystemPlan): Promise<void> {
+  // What the example's receiver answers.
+  const { received } = await (await fetch(`${urls.receiver}/received`)).json() as { readonly received: readonly { readonly type: string; readonly item_kind: string; readonly reason: string }[] };
+  const opened = received.findLast(({ type, item_kind: kind }) => type === 'recourse.item.opened' && kind === 'approval');
+  say(opened === undefined ? '   approvers   were told nothing yet' : `   approvers   were told by a signed webhook, without polling: ${opened.item_kind}, ${opened.reason}`);
 }
 
 async function playLittle(story: LittleStory, { urls }: SystemPlan, { kafka, registryUrl }: StackFacts): Promise<boolean> {
@@ -65,7 +74,7 @@ const isHere = (url: string): boolean => !url.endsWith(':0');
 function whereabouts({ urls, logId }: SystemPlan): readonly string[] {
   const service = (name: string, url: string): string => `  ${name.padEnd(12)}${url}   OpenAPI ${url}/docs`;
   return [
-    service('registry', urls.registry), service('ledger', urls.ledger), service('recoveries', urls.orchestrator), service('budgets', urls.budget),
+    service('registry', urls.registry), service('ledger', urls.ledger), service('recoveries', urls.orchestrator), service('budgets', urls.budget), service('notifier', urls.notifier),
     `  tokens      ${urls.issuer}   (development only: hands a token for anybody to anybody)`,
     isHere(urls.services) ? `  services    ${urls.services}/state` : `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,
     `  log id      ${logId}`,

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROCESSES } from '@recourse/example-drifted-refund';
+import { PROCESSES, RECEIVER } from '@recourse/example-drifted-refund';
 import type { ProcessSpec as ExampleSpec, StoryUrls } from '@recourse/example-drifted-refund';
 import { ADAPTERS, LITTLE_PROCESSES } from '@recourse/example-little-services';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
@@ -20,8 +20,14 @@ import type { StackFacts } from './stack.js';
 export const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
+/** A development stack lets every source roll back by itself, as often as it likes; production is careful (docs/reference/config.md). */
+const OPEN_ADMISSION = { RECOURSE_SOURCE_TRUST: 'off', RECOURSE_STORM_LIMIT: '0', RECOURSE_CLOSURE_MAX: '0' } as const;
+
 /** Database of the keys that seal payloads: apart from every service's own. */
 const KEYS = 'keys';
+
+/** Tells approvers what waits: a program beside the services, with a database of its own. */
+const NOTIFIER = 'notifier';
 
 /** Services that ask workers. */
 const LEASING: readonly ServiceName[] = ['mutation-ledger', 'recovery-orchestrator'];
@@ -39,17 +45,25 @@ export interface SystemOptions {
   readonly withLittleServices?: boolean;
   /** Adapters that workers serve, beside those of the processes above: each gets its request topic. Default: payments. */
   readonly adapters?: readonly string[];
+  /** The notifier, and an example of a receiver it tells. Default false. */
+  readonly withNotifier?: boolean;
+  /** Endpoints the notifier tells instead of the example's: the path of a file as docs/guides/operate-recoveries.md shows it. */
+  readonly webhooksFile?: string;
+  /** Added to the environment of the notifier. */
+  readonly notifierEnv?: Readonly<Record<string, string>>;
   /** Brokers the services are told of, for a proxy in between. Default: the stack's. */
   readonly serviceBrokers?: readonly string[];
   /** Added to the environment of every service. */
   readonly serviceEnv?: Readonly<Record<string, string>>;
+  /** Added to the environment of one service. */
+  readonly envOf?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, string>>>>>;
   readonly onProgress?: (line: string) => void;
 }
 
 export interface SystemPlan {
   readonly processes: readonly ProcessSpec[];
   /** Base addresses of the first instance of everything. */
-  readonly urls: StoryUrls & { readonly worker: string; readonly services: string };
+  readonly urls: StoryUrls & { readonly worker: string; readonly services: string; readonly notifier: string; readonly receiver: string };
   readonly databases: Readonly<Record<ServiceName, DatabaseAddress>>;
   readonly keyStoreUrl: string;
   readonly logId: string;
@@ -65,27 +79,29 @@ const REGISTER_AT_ONCE = 3;
 
 /** Provisions what the processes need and plans them. Errors: those of Kafka, registry and PostgreSQL. */
 export async function planSystem(stack: StackFacts, options: SystemOptions): Promise<SystemPlan> {
-  const { dataDir, instances = 1, partitions = 2, withExample = true, withLittleServices = false, adapters = [] } = options;
+  const { dataDir, instances = 1, partitions = 2, withExample = true, withLittleServices = false, withNotifier = false, adapters = [] } = options;
   const secrets = keysIn(join(dataDir, 'secrets'));
   const logId = logIdIn(join(dataDir, 'secrets'));
   const kafka = createKafka({ brokers: [...stack.kafka.brokers], clientId: 'provisioning' });
-  const passwords = new Map([...SERVICES, KEYS].map((name) => [name, secretIn(join(dataDir, 'secrets'), `${name}.password`)]));
+  const owners = [...SERVICES, KEYS, ...(withNotifier ? [NOTIFIER] : [])];
+  const passwords = new Map(owners.map((name) => [name, secretIn(join(dataDir, 'secrets'), `${name}.password`)]));
   const topics = topicSpecs(partitions, [...new Set([...adapters, ...(withLittleServices ? ADAPTERS : [])])]);
   const [addresses] = await Promise.all([
     provision(stack, kafka, {
       topics,
-      databases: [...SERVICES, KEYS].map((name) => ({ name: databaseName(name), role: databaseName(name), password: passwords.get(name) ?? '' })),
+      databases: owners.map((name) => ({ name: databaseName(name), role: databaseName(name), password: passwords.get(name) ?? '' })),
     }),
     registerSchemas(stack, { dataDir, topics: topics.map(({ name }) => name), say: options.onProgress ?? (() => undefined) }),
   ]);
   const databases = Object.fromEntries(SERVICES.map((name) => [name, addresses.find(({ database }) => database === databaseName(name))])) as Record<ServiceName, DatabaseAddress>;
   const keyStoreUrl = addresses.find(({ database }) => database === databaseName(KEYS))?.url ?? '';
-  const names = portNames(instances, [...(withExample ? EXAMPLES : []), ...(withLittleServices ? LITTLE : [])]);
+  const notifierDatabaseUrl = addresses.find(({ database }) => database === databaseName(NOTIFIER))?.url ?? '';
+  const names = portNames(instances, [...(withExample ? EXAMPLES : []), ...(withLittleServices ? LITTLE : []), ...(withNotifier ? [NOTIFIER, RECEIVER.name] : [])]);
   const ports = await choosePorts(names);
-  const plan = { ...options, stack, secrets, logId, databases, keyStoreUrl, ports, instances };
+  const plan = { ...options, stack, secrets, logId, databases, keyStoreUrl, notifierDatabaseUrl, ports, instances };
   writeSystemFile(dataDir, { stack, urls: urlsOf(ports), logId, databases, keyStoreUrl });
   return {
-    processes: [issuerProcess(plan), ...serviceProcesses(plan), ...exampleProcesses(plan, [...(withExample ? PROCESSES : []), ...(withLittleServices ? LITTLE_PROCESSES : [])])],
+    processes: [issuerProcess(plan), ...serviceProcesses(plan), ...exampleProcesses(plan, [...(withExample ? PROCESSES : []), ...(withLittleServices ? LITTLE_PROCESSES : [])]), ...(withNotifier ? notifierProcesses(plan) : [])],
     urls: urlsOf(ports), databases, keyStoreUrl, logId, secrets,
   };
 }
@@ -103,6 +119,7 @@ interface Planning extends SystemOptions {
   readonly logId: string;
   readonly databases: Readonly<Record<ServiceName, DatabaseAddress>>;
   readonly keyStoreUrl: string;
+  readonly notifierDatabaseUrl: string;
   readonly ports: Readonly<Record<string, number>>;
   readonly instances: number;
 }
@@ -119,7 +136,7 @@ function urlsOf(ports: Readonly<Record<string, number>>): SystemPlan['urls'] {
   const at = (name: string): string => `http://127.0.0.1:${String(ports[name] ?? 0)}`;
   return {
     issuer: at('issuer'), registry: at('contract-registry'), ledger: at('mutation-ledger'), orchestrator: at('recovery-orchestrator'), budget: at('budget-accountant'),
-    provider: at('payment-provider'), warehouse: at('warehouse'), agent: at('agent'), loyalty: at('loyalty'), worker: at('worker'), services: at('services'),
+    provider: at('payment-provider'), warehouse: at('warehouse'), agent: at('agent'), loyalty: at('loyalty'), worker: at('worker'), services: at('services'), notifier: at(NOTIFIER), receiver: at(RECEIVER.name),
   };
 }
 
@@ -144,10 +161,36 @@ function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
         RECOURSE_DATABASE_URL: plan.databases[service].url, RECOURSE_KEY_STORE_URL: plan.keyStoreUrl, RECOURSE_HTTP_PORT: port, RECOURSE_JWKS_URL: `http://127.0.0.1:${String(plan.ports['issuer'])}/jwks.json`,
         RECOURSE_JWT_ISSUER: ISSUER, RECOURSE_JWT_AUDIENCE: AUDIENCE, RECOURSE_EDGE_KEY_FILE: plan.secrets.edgeKeyFile, RECOURSE_INSTANCE: String(index + 1),
         ...(LEASING.includes(service) ? { RECOURSE_LEASE_KEY_FILE: plan.secrets.leaseKeyFile, RECOURSE_LEASE_MS: '5000' } : {}),
-        ...plan.serviceEnv,
+        ...(service === 'recovery-orchestrator' ? OPEN_ADMISSION : {}),
+        ...plan.serviceEnv, ...plan.envOf?.[service],
       },
     };
   }));
+}
+
+/** The notifier, and the receiver it tells unless other endpoints are given. */
+function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
+  const { dataDir, ports, stack, logId, webhooksFile, notifierEnv } = plan;
+  const urls = urlsOf(ports);
+  const secret = `whsec_${Buffer.from(secretIn(join(dataDir, 'secrets'), 'webhook.key'), 'hex').toString('base64')}`;
+  const file = webhooksFile ?? exampleEndpoints(dataDir, urls.receiver, secret);
+  return [
+    ...(webhooksFile === undefined ? [{ name: RECEIVER.name, entry: RECEIVER.entry, stage: 1, readyUrl: `${urls.receiver}/health`, env: { PORT: String(ports[RECEIVER.name]), WEBHOOK_SECRET: secret } }] : []),
+    {
+      name: NOTIFIER, entry: join(root, 'apps/notifier/dist/main.js'), stage: 2, readyWithinMs: 60_000, readyUrl: `${urls.notifier}/health/ready`,
+      env: {
+        RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','), RECOURSE_REGISTRY_URL: stack.registryUrl, RECOURSE_LOG_ID: logId, RECOURSE_DATABASE_URL: plan.notifierDatabaseUrl, RECOURSE_HTTP_PORT: String(ports[NOTIFIER]),
+        RECOURSE_JWKS_URL: `${urls.issuer}/jwks.json`, RECOURSE_JWT_ISSUER: ISSUER, RECOURSE_JWT_AUDIENCE: AUDIENCE, RECOURSE_WEBHOOKS_FILE: file, RECOURSE_RECOVERIES_URL: urls.orchestrator, RECOURSE_BUDGET_URL: urls.budget, ...notifierEnv,
+      },
+    },
+  ];
+}
+
+function exampleEndpoints(dataDir: string, receiver: string, secret: string): string {
+  const path = join(dataDir, 'webhooks.json');
+  const endpoints = [{ name: 'approvers', url: `${receiver}/hook`, shape: 'generic', secrets: [secret], tenants: 'all', remind_before_ms: 3_600_000 }];
+  writeFileSync(path, `${JSON.stringify({ allow_loopback: true, endpoints }, null, 2)}\n`, { mode: 0o600 });
+  return path;
 }
 
 function exampleProcesses(plan: Planning, examples: readonly ExampleSpec[]): readonly ProcessSpec[] {
@@ -156,7 +199,7 @@ function exampleProcesses(plan: Planning, examples: readonly ExampleSpec[]): rea
   const known: Readonly<Record<string, string>> = {
     RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','), RECOURSE_REGISTRY_URL: stack.registryUrl, RECOURSE_LOG_ID: logId,
     PROVIDER_URL: urls.provider, RECOURSE_CONTRACTS_URL: urls.registry, RECOURSE_ISSUER_URL: urls.issuer, RECOURSE_BUDGET_URL: urls.budget, LOYALTY_URL: urls.loyalty, WORKER_ID: 'worker-1',
-    SERVICES_URL: urls.services, ADAPTERS: ADAPTERS.join(','),
+    ...(plan.serviceEnv?.['RECOURSE_TRACE_FILE'] === undefined ? {} : { RECOURSE_TRACE_FILE: plan.serviceEnv['RECOURSE_TRACE_FILE'] }), SERVICES_URL: urls.services, ADAPTERS: ADAPTERS.join(','),
   };
   return examples.map(({ name, entry, variables, optional }): ProcessSpec => {
     const port = String(ports[name]);

@@ -4,7 +4,8 @@ export type { BreakMode, Scenario, StoryOptions, StoryResult } from './story/sto
 export type { Check, Fetchers, StoryUrls } from './story/desk.js';
 export type { Interactive } from './story/endings.js';
 export { CONTRACTS, GET_REFUND, ISSUE_INSTANT_REFUND, ISSUE_REFUND, REVERSE_REFUND } from './common/contracts.js';
-export { PROCESSES } from './processes.js';
+export { PROCESSES, RECEIVER } from './processes.js';
+export { verifyWebhook } from './webhook-receiver/verify-webhook.js';
 export type { ProcessSpec } from './processes.js';
 // What the other examples are told with too.
 export { Desk, factsOf, listOf, numberOf, textOf } from './story/desk.js';

@@ -46,6 +46,13 @@ async function reverseRefund(key: string | null, refundId: string): Promise<obje
     }
     case 'error_500':
       return new HttpAnswer(500, { code: 'INTERNAL', message: 'something went wrong' });
+    case 'forbidden':
+      return new HttpAnswer(403, { code: 'FORBIDDEN', message: 'reversals are for accounts with another plan' });
+    case 'renamed_field': {
+      // What an upgrade does to clients that were not told.
+      const answer = await journal.transact((state) => reverse(state, key, refundId));
+      return answer.kind === 'done' ? { id: answer.refund.refund_id, state: answer.refund.status } : httpOf(answer, 200);
+    }
     case 'timeout_before':
       return silence();
     case 'timeout_after':

@@ -75,7 +75,9 @@ describe('risk and reversal (D3)', () => {
     const contract = refundContract({ risk: 'Money goes to the wrong account.' });
     expect(found(contract)).toEqual([]);
     expect(found({ ...contract, risk: undefined })).toEqual([]);
-    expect(termsOf(read({ ...contract, risk: undefined }), Buffer.alloc(32))).toEqual(termsOf(read(contract), Buffer.alloc(32)));
+    const { risk, ...rest } = termsOf(read(contract), Buffer.alloc(32));
+    expect(risk).toBe('Money goes to the wrong account.');
+    expect(termsOf(read({ ...contract, risk: undefined }), Buffer.alloc(32))).toEqual({ ...rest, risk: null });
     expect(found({ ...mail, risk: 'The letter is read by somebody else.' })).toEqual([]);
   });
 });

@@ -28,6 +28,7 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   recovery_policy_ref: 'Recovery policy, by name, that governs the compensation.',
   compensation_mode: 'automatic, approval_required, manual_runbook or not_supported, with its reason.',
   risk: 'What an unnecessary compensation does.',
+  risk_level: 'How much worse an unnecessary compensation can make it: low, medium, high. Absent: medium. Above the operator\'s limit a person decides.',
   forward_approval: 'Who lets the effect happen: policy, human, dual_control.',
   commit_hold_ms: 'Milliseconds an effect is held before it is let go.',
   cancel_capability: 'Capability that stops the effect during the hold.',

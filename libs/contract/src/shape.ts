@@ -16,6 +16,8 @@ export const APPROVAL_MODES = ['read_only', 'local_write', 'network', 'delegated
 export const RECOVERY_APPROVAL_MODES = ['auto', 'human', 'dual_control'] as const;
 export const FORWARD_APPROVALS = ['policy', 'human', 'dual_control'] as const;
 export const COMPENSATION_MODES = ['automatic', 'approval_required', 'manual_runbook', 'not_supported'] as const;
+/** How much worse an unnecessary compensation can make it. */
+export const RISK_LEVELS = ['low', 'medium', 'high'] as const;
 export const STALE_COMPARISONS = ['version', 'etag', 'last_modified', 'owner', 'status', 'exact_id', 'compare_and_swap'] as const;
 export const BLAST_SCOPES = ['single_subject', 'tenant', 'cross_tenant'] as const;
 export const DIMENSIONS = ['money', 'comms', 'commitments', 'exposure', 'regulatory'] as const;
@@ -54,6 +56,8 @@ const staleCheck = () => z.strictObject({
   condition: expression(),
   /** What can happen between check and act where the tool has no conditional write (P7). */
   check_act_gap: text().optional(),
+  /** What it observes that changes by itself, such as a time of reading: no fact anybody relies on. */
+  volatile: z.array(pointer()).max(32).optional(),
 });
 
 /** `runbook`: what a person works from, as a link or a path; `accepted_by`: who accepted that nothing undoes it. */
@@ -98,6 +102,7 @@ export const CONTRACT_SHAPE = {
   recovery_policy_ref: text().optional(),
   compensation_mode: compensationMode().optional(),
   risk: text().optional(),
+  risk_level: z.enum(RISK_LEVELS).optional(),
   forward_approval: z.enum(FORWARD_APPROVALS).optional(),
   commit_hold_ms: millis().optional(),
   cancel_capability: capability().optional(),

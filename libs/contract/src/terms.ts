@@ -41,6 +41,9 @@ export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
     max_attempts: contract.max_attempts ?? MAX_ATTEMPTS,
     hold: holdOf(contract),
     window_closed_by: contract.window_closed_by ?? [],
+    risk: contract.risk ?? null,
+    risk_level: contract.risk_level ?? 'medium',
+    stale_volatile: contract.stale_check?.volatile ?? [],
   };
 }
 

@@ -18,7 +18,7 @@ export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';
 export type { MemoryDatabaseOptions, StoreOperation } from './memory-store.js';
 export { OwnLog } from './own-log.js';
-export type { OwnLogOptions, PlacedRecord } from './own-log.js';
+export type { LogPosition, OwnLogOptions, PlacedRecord } from './own-log.js';
 export { LogView, ViewSet } from './broadcast-view.js';
 export { LOOP_SETTINGS, PartitionLoop } from './partition-loop.js';
 export type { LoopEvent, LoopHealth, LoopSettings, PartitionLoopOptions } from './partition-loop.js';

@@ -69,7 +69,7 @@ function message(record: AcceptedRecord): Outgoing {
     leg_id: String(record.body['event_id']), kind: 'observe', tenant: 'acme', run_id: 'run-1', attempt: 1, lease_id: '', not_after: 0, call_timeout_ms: 0,
     reconcile_first: false, reason: 'spec', steps: [],
   };
-  return { obligationId: String(record.body['event_id']), topic: 'recourse.tool-requests.payments', key: 'run-1', type: 'recourse.tools.LegRequested', body };
+  return { obligationId: String(record.body['event_id']), topic: 'recourse.tool-requests.payments', key: 'run-1', type: 'recourse.tools.LegRequested', body, headers: { traceparent: `of ${String(record.body['event_id'])}` } };
 }
 
 const payload = (): Doc => ({ content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{}'), sha256: Buffer.alloc(32) });
@@ -113,7 +113,7 @@ export class LoopWorld {
   async start(name: string, core = this.core, sealing?: Sealing): Promise<ServiceRuntime> {
     const runtime = createServiceRuntime({
       cores: [core], kafka: this.broker.forActor(name), registry: this.registry.forActor(name), stores: this.database.forActor(name), logId: LOG_ID,
-      groupId: 'service', edgeKey: null, ...(sealing === undefined ? {} : { sealing }), scheduler: UNHELD, settings: { lazyProgressMs: 20, ...this.settings }, onEvent: (event) => this.events.push({ ...event, by: name }),
+      groupId: 'service', edgeKey: null, ...(sealing === undefined ? {} : { sealing }), scheduler: UNHELD, settings: { lazyProgressMs: 20, headCheckMs: 50, ...this.settings }, onEvent: (event) => this.events.push({ ...event, by: name }),
     });
     this.#runtimes.set(name, runtime);
     await runtime.start();

@@ -50,6 +50,8 @@ export interface LoopSettings {
   readonly clockMarginMs: number;
   /** A batch of Progress alone waits this long, milliseconds (L3). */
   readonly lazyProgressMs: number;
+  /** A loop with nothing to do looks at the database this often: a crash of it may have taken what was projected last (L8). */
+  readonly headCheckMs: number;
   /** Views are read again when older than this before wire inputs are decided, milliseconds. */
   readonly viewAgeMs: number;
   /** Batches that may wait for projection before the loop waits with them. */
@@ -59,7 +61,7 @@ export interface LoopSettings {
 }
 
 export const LOOP_SETTINGS: LoopSettings = {
-  itemsMax: 500, groupsMax: 50_000, clockMarginMs: 2_000, lazyProgressMs: 1_000, viewAgeMs: 250, projectionBacklogMax: 8, queueMax: 20_000,
+  itemsMax: 500, groupsMax: 50_000, clockMarginMs: 2_000, lazyProgressMs: 1_000, headCheckMs: 2_000, viewAgeMs: 250, projectionBacklogMax: 8, queueMax: 20_000,
 };
 
 export interface PartitionLoopOptions {
@@ -404,8 +406,12 @@ export class PartitionLoop {
     if (next !== null) waits.push(Math.min(clockAgeMs(next - this.#estimatedNow()), Math.max(1, next - this.#estimatedNow())));
     if (this.#passed.meaningful > 0) waits.push(Math.max(1, this.#settings.lazyProgressMs - (this.options.scheduler.now() - this.#passed.sinceMs)));
     if (!this.#open) waits.push(200);
+    waits.push(Math.max(1, this.#settings.headCheckMs - this.#databaseUnseenMs()));
     await this.#wake.wait(Math.min(...waits));
+    if (this.#databaseUnseenMs() >= this.#settings.headCheckMs) await this.#load([]);
   }
+
+  #databaseUnseenMs(): number { return this.options.scheduler.now() - this.#clockAskedAt; }
 
   // Start, take-over, rebuild -------------------------------------------------------------------------------------------
 

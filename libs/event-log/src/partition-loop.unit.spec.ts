@@ -161,6 +161,22 @@ describe('a database that is only a cache', () => {
     expect(await settledHash(world.partitionOf('r1'))).toBe(before);
   });
 
+  it('is caught up also where nothing new comes in: a crash of it may take what was projected last', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('one', recorded('r1:1'));
+    await projected();
+    const older = world.database.snapshot();
+    await world.state([{ ref: 'r1', id: '2' }]);
+    await world.until('two', recorded('r1:1', 'r1:2'));
+    await projected();
+    const before = await settledHash(world.partitionOf('r1'));
+    world.database.restore(older);
+    await world.until('two again', recorded('r1:1', 'r1:2'));
+    await projected();
+    expect(await settledHash(world.partitionOf('r1'))).toBe(before);
+  });
+
   it('that is ahead of the log stops the partition: the log was cut', async () => {
     await world.start('a');
     await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }]);
@@ -359,6 +375,7 @@ describe('what was owed and may not have been sent', () => {
     mayGo = true;
     await world.start('b');
     await world.until('sent', async () => (await sent()) === 1);
+    expect((world.broker.dump()['recourse.tool-requests.payments'] ?? []).flat().map(({ headers }) => String(headers['traceparent']))).toEqual(['of 1']);
     const records = await world.accepted(world.partitionOf('r1'));
     expect(records.filter(({ type }) => type === 'ObligationResent').map(({ body }) => body['obligation_id'])).toEqual(['1']);
   });

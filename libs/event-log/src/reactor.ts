@@ -124,7 +124,8 @@ export class Reactor {
   async #send(message: Outgoing | RawMessage): Promise<void> {
     this.#producer ??= await this.options.kafka.wireProducer();
     const value = 'value' in message ? await this.#openedBytes(message) : await this.#encode(message);
-    await this.#producer.send(message.topic, [{ key: Buffer.from(message.key, 'utf8'), value }]);
+    const headers = 'value' in message ? undefined : message.headers;
+    await this.#producer.send(message.topic, [{ key: Buffer.from(message.key, 'utf8'), value, ...(headers === undefined ? {} : { headers }) }]);
     this.sent += 1;
   }
 

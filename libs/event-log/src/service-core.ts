@@ -136,6 +136,8 @@ export interface Outgoing {
   /** Full record name, e.g. `recourse.tools.LegRequested`. */
   readonly type: string;
   readonly body: Doc;
+  /** What goes with it for whoever carries or traces it; nothing is decided by it. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A row that an accepted record changed, as it was and as it is; undefined where there was or is none. */

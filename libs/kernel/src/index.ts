@@ -4,6 +4,8 @@ export { deriveId, sha256Hex } from './ids.js';
 export { isPerson, isSamePerson } from './person.js';
 export { canonicalJson } from './canonical.js';
 export type { Json } from './canonical.js';
+export { placeInTrace, spanIdOf, TRACEPARENT, traceIdOf, traceparentOf } from './trace-ids.js';
+export type { SpanName, TracePlace } from './trace-ids.js';
 export { murmur2, partitionForKey } from './partition.js';
 export { ASK_PREFIX, backoffMs, grantLease, isAskOfLedger, leaseIdOf, MARGIN_MS } from './lease.js';
 export type { Lease, LeaseBounds, LeasePolicy, RetryBackoff } from './lease.js';

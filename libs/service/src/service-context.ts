@@ -33,5 +33,14 @@ export interface ServiceContext {
   readonly onError: (error: unknown) => void;
 }
 
-/** Token of the ServiceContext. */
+/** What every HTTP edge needs, also that of a program beside the services. */
+export interface EdgeContext {
+  readonly definition: Pick<ServiceDefinition, 'name'>;
+  readonly host: Pick<ServiceHost, 'health'>;
+  readonly authenticate: Authenticate;
+  readonly metrics: Metrics;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Token of the ServiceContext, or of the EdgeContext where there is no more. */
 export const SERVICE_CONTEXT = Symbol('ServiceContext');

@@ -2,5 +2,5 @@ export { createLogger } from './logger.js';
 export type { Logger, LoggerOptions } from './logger.js';
 export { METRICS, Metrics } from './metrics.js';
 export type { MetricSpec } from './metrics.js';
-export { NO_TRACES, spanIdOf, traceFile, traceIdOf } from './traces.js';
+export { NO_TRACES, traceFile } from './traces.js';
 export type { SpanSpec, TraceFileOptions, Traces } from './traces.js';

@@ -29,6 +29,12 @@ export const METRICS = {
   compensationFailures: { name: 'recourse_compensation_failures_total', kind: 'counter', help: 'Attempts to compensate that did not, by tool and reason.', labels: ['tool', 'reason'] },
   staleConflicts: { name: 'recourse_stale_state_conflicts_total', kind: 'counter', help: 'Attempts to compensate that found the resource changed by somebody else, by tool.', labels: ['tool'] },
   approvalSeconds: { name: 'recourse_approval_seconds', kind: 'histogram', help: 'Time from when a person was asked until a person decided, each decision by itself.', labels: ['question', 'outcome'], buckets: [1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800] },
+  triggers: { name: 'recourse_triggers_total', kind: 'counter', help: 'Triggers of rollbacks by what became of them: opened, held, redundant; and what people said of them: confirmed, rejected.', labels: ['outcome'] },
+  breakersOpened: { name: 'recourse_breakers_opened_total', kind: 'counter', help: 'Breakers that a burst of triggers opened, by what they are about.', labels: ['scope'] },
+  webhooksDelivered: { name: 'recourse_webhooks_delivered_total', kind: 'counter', help: 'Notices a receiver took, by endpoint.', labels: ['endpoint'] },
+  webhookAttemptsFailed: { name: 'recourse_webhook_attempts_failed_total', kind: 'counter', help: 'Attempts to deliver a notice that did not, by endpoint and code.', labels: ['endpoint', 'code'] },
+  webhookOldestSeconds: { name: 'recourse_webhook_oldest_seconds', kind: 'gauge', help: 'Age of the oldest notice that is due and not delivered, by endpoint; 0 without one.', labels: ['endpoint'] },
+  webhookEndpointOff: { name: 'recourse_webhook_endpoint_off', kind: 'gauge', help: '1 for an endpoint whose receiver said that it is gone, until an operator turns it on.', labels: ['endpoint'] },
   requestsRefused: { name: 'recourse_requests_refused_total', kind: 'counter', help: 'HTTP requests refused, by code.', labels: ['code'] },
 } as const satisfies Record<string, MetricSpec>;
 

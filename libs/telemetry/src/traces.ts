@@ -6,7 +6,7 @@
 //   S1. Ids follow from names: every process, and a repeated telling, gives the same span of the same trace the same id.
 //   S2. A file that cannot be written is said once and stops no work.
 import { appendFile } from 'node:fs/promises';
-import { sha256Hex } from '@recourse/kernel';
+import { spanIdOf, traceIdOf } from '@recourse/kernel';
 import { ROOT_CONTEXT, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
 import type { HrTime, SpanContext } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -40,12 +40,6 @@ export interface Traces {
 }
 
 export const NO_TRACES: Traces = { tell: () => undefined, close: () => Promise.resolve() };
-
-/** Id of the trace about something: the first 16 bytes of the SHA-256 of its name, as hex. */
-export function traceIdOf(about: string): string { return sha256Hex(about).slice(0, 32); }
-
-/** Id of a span within the trace about something: 8 bytes, as hex. */
-export function spanIdOf(about: string, { name, which }: { readonly name: string; readonly which: string }): string { return sha256Hex(JSON.stringify([about, name, which])).slice(0, 16); }
 
 export interface TraceFileOptions {
   readonly file: string;

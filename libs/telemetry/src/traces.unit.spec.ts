@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sha256Hex } from '@recourse/kernel';
+import { sha256Hex, spanIdOf, traceIdOf } from '@recourse/kernel';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { NO_TRACES, spanIdOf, traceFile, traceIdOf } from './traces.js';
+import { NO_TRACES, traceFile } from './traces.js';
 import type { SpanSpec } from './traces.js';
 
 let folder: string;

@@ -5,7 +5,7 @@
 //   I2. A process that ends without having been killed here is a failure, and is started again.
 import { join } from 'node:path';
 import { planSystem, processName, SERVICES, startProcesses } from '@recourse/dev-stack';
-import type { DevStack, Processes, SystemPlan } from '@recourse/dev-stack';
+import type { DevStack, Processes, ProcessSpec, SystemPlan } from '@recourse/dev-stack';
 import { startTcpProxy } from '@recourse/kafka';
 import type { TcpProxy } from '@recourse/kafka';
 import { Edge, pause } from './edge.js';
@@ -25,20 +25,22 @@ export interface ArenaOptions {
   readonly dataDir: string;
   readonly onTrouble: (what: string) => void;
   readonly withExample?: boolean;
+  /** Last word on what is started: other ways to the broker, for instance. */
+  readonly reroute?: (plan: SystemPlan) => readonly ProcessSpec[];
 }
 
 export class Arena {
   private constructor(readonly stack: DevStack, readonly plan: SystemPlan, readonly processes: Processes, readonly proxy: TcpProxy, readonly edge: Edge, readonly instances: number) {}
 
   static async open(stack: DevStack, options: ArenaOptions): Promise<Arena> {
-    const { instances, dataDir, onTrouble, withExample = true } = options;
+    const { instances, dataDir, onTrouble, withExample = true, reroute = ({ processes: planned }: SystemPlan): readonly ProcessSpec[] => planned } = options;
     const proxy = await startTcpProxy({ host: '127.0.0.1', port: stack.ports.kafka });
     const plan = await planSystem(stack, {
       dataDir, instances, withExample, partitions: PARTITIONS, serviceBrokers: [proxy.address],
       serviceEnv: { RECOURSE_KAFKA_VIA: proxy.address, RECOURSE_KAFKA_SESSION_TIMEOUT_MS: String(SESSION_TIMEOUT_MS), RECOURSE_LOG_LEVEL: 'warn' },
     });
     const logDir = join(dataDir, 'logs');
-    const processes = await startProcesses(plan.processes.map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })), {
+    const processes = await startProcesses(reroute(plan).map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })), {
       logDir, book: stack.book,
       onExit: (name, how) => {
         onTrouble(`${name} ended by itself: ${how}`);

@@ -81,17 +81,17 @@ async function effectOf(arena: Arena, stories: readonly Story[]): Promise<void> 
   }
 }
 
-interface EffectOnOrder { readonly kind: string; readonly order: string; readonly key: string }
+export interface EffectOnOrder { readonly kind: string; readonly order: string; readonly key: string; readonly refundId: string }
 
 /** The provider's effects with the order each is about; the agent's idempotency key names no order, so the refund is asked for it once. */
 const orderOfRefund = new Map<string, string>();
-async function effectsOf(arena: Arena): Promise<readonly EffectOnOrder[]> {
+export async function effectsOf(arena: Arena): Promise<readonly EffectOnOrder[]> {
   const { body } = await arena.edge.get('provider', '/effects');
   return Promise.all(listOf(body['effects']).map(async (effect) => {
     const refundId = String(effect['refund_id']);
     const order = orderOfRefund.get(refundId) ?? String((await arena.edge.get('provider', `/refunds/${refundId}`)).body['order']);
     orderOfRefund.set(refundId, order);
-    return { kind: String(effect['kind']), order, key: String(effect['key']) };
+    return { kind: String(effect['kind']), order, key: String(effect['key']), refundId };
   }));
 }
 

@@ -11,6 +11,7 @@ import { CONTRACT_EDITOR } from './edge.js';
 import { killOnce } from './kill.js';
 import { HELP, readOptions } from './options.js';
 import type { CrashOptions } from './options.js';
+import { MatrixRuns } from './matrix/matrix-runs.js';
 import { openOwnStack } from './own-stack.js';
 import { prove, requestsSent } from './proof.js';
 import { diceOf } from './random.js';
@@ -44,6 +45,8 @@ class CrashRuns {
   constructor(private readonly stack: DevStack, private readonly options: CrashOptions) { this.dice = diceOf(options.seed); }
 
   get passed(): number { return this.runs.filter(({ isCounted, isSound }) => isCounted && isSound).length + this.checks; }
+
+  get table(): string { return this.runs.length === 0 ? '' : tableOf(this.runs); }
 
   async all(): Promise<void> {
     let rest: Rest | null = null;
@@ -158,16 +161,16 @@ async function main(): Promise<number> {
     say(HELP);
     return 0;
   }
-  say(`seed ${String(options.seed)}`);
+  if (options.matrix === null) say(`seed ${String(options.seed)}`);
   const { stack, ended, close } = await openOwnStack(say);
-  const crash = new CrashRuns(stack, options);
+  const crash = options.matrix === null ? new CrashRuns(stack, options) : new MatrixRuns(stack, options.matrix, say);
   try {
     await crash.all();
   } catch (cause) {
     crash.problems.push(cause instanceof Error ? cause.stack ?? cause.message : String(cause));
   }
   crash.problems.push(...ended);
-  if (crash.runs.length > 0) say(`\n${tableOf(crash.runs)}`);
+  if (crash.table !== '') say(`\n${crash.table}`);
   const logs = join(stack.dataDir, 'logs');
   if (crash.problems.length > 0) say(`\nWhat did not hold:\n${crash.problems.map((problem) => `  - ${problem}`).join('\n')}\nData and logs are kept in ${stack.dataDir} (${logs}).\nWhat the processes said:\n${complaintsIn(logs).join('\n')}`);
   await close(crash.problems.length > 0 || options.keep);

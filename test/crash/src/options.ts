@@ -1,5 +1,8 @@
 // Options of the crash runs.
 import { parseArgs } from 'node:util';
+import { ACTIONS, MATRIX_POINTS, WHOLE_MATRIX } from './matrix/matrix.cases.js';
+import type { MatrixCase } from './matrix/matrix.cases.js';
+import { pairwise } from './matrix/pairwise.decisions.js';
 import { TARGETS } from './targets.js';
 import type { Target } from './targets.js';
 
@@ -10,32 +13,50 @@ export interface CrashOptions {
   readonly targets: readonly Target[];
   readonly seed: number;
   readonly keep: boolean;
+  /** Cases of the matrix to play instead of the runs; null: the runs. */
+  readonly matrix: readonly MatrixCase[] | null;
 }
 
 export const HELP = `npm run test:crash -- [options]: the drifted refund under kill -9 of every process
 
-  --runs N        runs that have to count (default 66; a third of them with two instances of every service)
+  --runs N        runs that have to count (default 36; a third of them with two instances of every service)
   --quick         12 runs, one kill of each process
   --only NAME     kill only this: ${TARGETS.join(', ')}
   --seed N        seed of the random moments (default: the time)
+  --matrix        the crash matrix instead: points of a recovery x kill -9, stop, pause x processes, every two of them together
+  --matrix whole  all of its cases
+  --at POINT      of the matrix only this point: ${MATRIX_POINTS.join(', ')}
+  --by ACTION     of the matrix only this: ${ACTIONS.join(', ')}
   --keep          keep data and logs of a run that passed`;
 
-const RUNS = 66;
+const RUNS = 36;
 const RUNS_QUICK = 12;
 
 /** Reads the arguments. Errors: Error with what is wrong; null when help was asked for. */
 export function readOptions(args: readonly string[]): CrashOptions | null {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { runs: { type: 'string' }, quick: { type: 'boolean' }, only: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'boolean' }, help: { type: 'boolean' } },
+  const { values, positionals } = parseArgs({
+    args: [...args], allowPositionals: true,
+    options: { matrix: { type: 'boolean' }, at: { type: 'string' }, by: { type: 'string' }, runs: { type: 'string' }, quick: { type: 'boolean' }, only: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'boolean' }, help: { type: 'boolean' } },
   });
   if (values.help === true) return null;
+  const isWhole = values.matrix === true && positionals.join() === 'whole';
+  if (positionals.length > 0 && !isWhole) throw new Error(`what does ${positionals.join(' ')} mean? --matrix takes whole, nothing else takes a word of its own`);
   return {
     runs: values.runs === undefined ? (values.quick === true ? RUNS_QUICK : RUNS) : wholeNumber('--runs', values.runs, 1),
-    targets: values.only === undefined ? TARGETS : values.only.split(',').map(targetOf),
+    targets: values.only === undefined || values.matrix === true ? TARGETS : values.only.split(',').map(targetOf),
     seed: values.seed === undefined ? Date.now() % 1_000_000 : wholeNumber('--seed', values.seed, 0),
     keep: values.keep === true,
+    matrix: values.matrix === true ? casesOf(isWhole, values) : null,
   };
+}
+
+/** Cases of the matrix that are asked for; a choice is made from all of them. */
+function casesOf(isWhole: boolean, { at, by, only }: { readonly at?: string | undefined; readonly by?: string | undefined; readonly only?: string | undefined }): readonly MatrixCase[] {
+  if (at === undefined && by === undefined && only === undefined) return isWhole ? WHOLE_MATRIX : pairwise(WHOLE_MATRIX);
+  const isOf = (list: string | undefined, value: string): boolean => list === undefined || list.split(',').includes(value);
+  const chosen = WHOLE_MATRIX.filter(({ point, action, target }) => isOf(at, point) && isOf(by, action) && isOf(only, target));
+  if (chosen.length === 0) throw new Error('no case of the matrix is like that');
+  return chosen;
 }
 
 function targetOf(name: string): Target {

@@ -42,7 +42,8 @@ export async function requestsSent(arena: Arena): Promise<readonly number[]> {
   });
 }
 
-async function verifyChains(arena: Arena, answered: Set<string>): Promise<Proof> {
+/** Chains of all logs from offset 0; notes which commands have their answer in them. */
+export async function verifyChains(arena: Arena, answered: Set<string>): Promise<Proof> {
   const codecs = createCodecs(createSchemaRegistry({ url: arena.stack.registryUrl }));
   return withReader(arena, async (reader) => {
     const problems: string[] = [];

@@ -27,6 +27,8 @@ export class Story {
   readonly runId: string;
   refundId = '';
   mutationId = '';
+  private asked: { readonly stepId: string; readonly digest: string } | null = null;
+  private readonly seen = new Set<Point | 'outcome'>();
   private readonly moments = new Map<Point | 'outcome', Moment>();
 
   constructor(private readonly edge: Edge, readonly order: string) {
@@ -36,7 +38,10 @@ export class Story {
   /** When the moment came, epoch milliseconds; waits for it. */
   when(point: Point | 'outcome'): Promise<number> { return this.moment(point).came; }
 
-  see({ point, at }: Pick<Sighting, 'point' | 'at'>): void { this.moment(point).come(at); }
+  see({ point, at }: Pick<Sighting, 'point' | 'at'>): void {
+    this.seen.add(point);
+    this.moment(point).come(at);
+  }
 
   /** Opens the order, the budget and the refund, up to the acknowledgement of its execution. Errors: RefundRefused; when the agent did not refund otherwise. */
   async refund(): Promise<void> {
@@ -53,15 +58,34 @@ export class Story {
 
   /** Ships, approves, and waits until the ledger is at rest. */
   async drift(): Promise<Ending> {
+    await this.untilAsked();
+    await this.agree();
+    return this.end();
+  }
+
+  /** Ships, and waits until somebody is asked to approve. */
+  async untilAsked(): Promise<void> {
     await this.edge.post('warehouse', `/orders/${this.order}/ship`, {});
     this.see({ point: 'invalidation published', at: Date.now() });
-    const { stepId, digest } = await this.review();
+    this.asked = await this.review();
+  }
+
+  /** Approves what was asked. */
+  async agree(): Promise<void> {
+    if (this.asked === null) throw new Error(`nobody was asked about ${this.runId}`);
     this.see({ point: 'approval posted', at: Date.now() });
-    await this.approve(stepId, digest);
+    await this.approve(this.asked.stepId, this.asked.digest);
+  }
+
+  /** Waits until the ledger is at rest. */
+  async end(): Promise<Ending> {
     const recoverability = await this.rest();
     const at = await Promise.race([this.when('outcome'), pause(10_000).then(() => 0)]);
     return { recoverability, at };
   }
+
+  /** Has the moment come? */
+  hasSeen(point: Point | 'outcome'): boolean { return this.seen.has(point); }
 
   /** A step that was shown may be missing for a moment: a database that was killed forgets what it had not written, and is filled again from the log. */
   private async approve(stepId: string, digest: string): Promise<void> {

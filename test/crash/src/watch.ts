@@ -25,7 +25,8 @@ const POINT_OF: Readonly<Record<string, Point>> = {
   MutationRecorded: 'execution recorded', RollbackOpened: 'rollback opened', RollbackAnnounced: 'rollback announced', StepDecided: 'approval asked', StepApproved: 'step approved',
   LegDispatched: 'leg dispatched', LegRequested: 'leg requested', LegReported: 'leg reported', StepOutcomeRecorded: 'verdict recorded',
 };
-export const AT_REST: readonly string[] = ['compensated', 'compensation_failed', 'manual_resolution_required', 'cancelled'];
+/** A compensation that failed is tried again or becomes a person's: no rest yet. */
+export const AT_REST: readonly string[] = ['compensated', 'manual_resolution_required', 'cancelled'];
 const PAUSE_MS = 10;
 const PAUSE_AFTER_TROUBLE_MS = 150;
 
@@ -94,10 +95,16 @@ export class Watch {
   }
 }
 
+function isLook(type: string, body: Facts): boolean {
+  return (type === 'LegRequested' && body['kind'] !== 'compensate') || (type === 'LegReported' && !String(body['leg_id']).startsWith('leg_'));
+}
+
 function sightingOf(type: string, body: Facts, at: number): Sighting | null {
   const runId = String(body['run_id'] ?? factsOf(body['execution'])['run_id']);
   const state = String(body['to_state']);
   if (type === 'RecoverabilityChanged') return AT_REST.includes(state) ? { runId, point: 'outcome', state, at } : null;
+  // Looks at the facts, before the compensation is sent, are no legs of it.
+  if (isLook(type, body)) return null;
   const point = POINT_OF[type];
   return point === undefined ? null : { runId, point, state: '', at };
 }

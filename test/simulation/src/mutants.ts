@@ -44,11 +44,17 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'L11-reconcile': { mutation: { workerRules: { reconcileFirst: false } }, bias: { profile: { toolTrouble: 0.3 }, stories: RECOVERING } },
   'L11-claim': { mutation: { workerRules: { claim: false } }, bias: { profile: { toolTrouble: 0.2, chaos: { ...LATE_WORKERS, crash: 16 }, chaosEveryMs: 400, sendTrouble: 0.08 }, stories: RECOVERING } },
+  'source-trust': { mutation: { trustsAll: true }, bias: { profile: { isCareful: true }, stories: { invalidate: 16 } } },
   'L12': { mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isTool(input) ? { ...context, state: without(context.state, 'mutation') } : context)) } },
   'judged-at': {
     mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isTool(input) ? { ...context, views: judgedAtStart(context) } : context)) },
     bias: { stories: { ...STORIES, flip: 20, reaffirm: 10 } },
   },
+  'lineage': {
+    mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isTool(input) ? { ...context, views: allStanding(context) } : context)) },
+    bias: { stories: { ...STORIES, invalidate: 16, execute: 50 } },
+  },
+  'children-first': { mutation: { core: (core) => asking(core, RECOVERIES, (context) => ({ ...context, state: without(context.state, 'dependent') })) }, bias: { stories: { ...STORIES, invalidate: 20, execute: 50 } } },
   'approval-reuse': { mutation: { core: (core) => answering(core, 'ApproveStep', reused) }, bias: { stories: { ...RECOVERING, invalidate: 24 } } },
   'digest': { mutation: { core: (core) => answering(core, 'ApproveStep', (real, context, input) => real.decide(context, { ...input, body: { ...input.body, action_digest: digestIn(context, input) } })) }, bias: { stories: RECOVERING } },
   'self-approval': { mutation: { core: (core) => answering(core, 'ApproveStep', (real, context, input) => real.decide({ ...context, state: anonymous(context.state) }, input)) }, bias: { stories: RECOVERING } },
@@ -74,6 +80,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     mutation: { keyKeptMs: 0 },
     bias: { profile: { chaos: { ...LATE_WORKERS, zombie: 20 }, chaosEveryMs: 300, toolTrouble: 0.3, sendTrouble: 0.1 }, stories: { ...RECOVERING, person: 60 } },
   },
+  'facts': { mutation: { recoveryRules: { facts: false } }, bias: { stories: RECOVERING } },
+  'facts-kept': { mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide({ ...context, state: unseen(context.state) }, input)) }, bias: { profile: { toolTrouble: 0.35 }, stories: { ...RECOVERING, person: 60 } } },
   'verification': { mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide(context, { ...input, body: trusting(input.body) })) }, bias: { profile: { toolTrouble: 0.35 }, stories: RECOVERING } },
 };
 
@@ -130,6 +138,15 @@ function judgedAtStart({ views }: DecideContext): DecideContext['views'] {
   };
 }
 
+/** Steps about which nobody saw anything before: whatever is observed then has changed from nothing. */
+function unseen(state: StateView): StateView {
+  const forget = (doc: Doc): Doc => (doc['phase'] === 'observing' ? { ...doc, facts: null } : doc);
+  return {
+    get: (kind, group, key) => { const found = state.get(kind, group, key); return kind === 'step' && found !== undefined ? forget(found) : found; },
+    list: (kind, group) => { const found = state.list(kind, group); return kind === 'step' ? found.map(forget) : found; },
+  };
+}
+
 // Rows of the orchestrator, as far as mutants look at them.
 interface StepRow extends Doc { readonly step_id: string; readonly phase: string; readonly action_digest: Buffer | null; readonly execution: Doc }
 
@@ -155,6 +172,15 @@ function anonymous(state: StateView): StateView {
     get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : hidden(doc); },
     list: (kind, group) => state.list(kind, group).map(hidden),
   };
+}
+
+/** Views in which no commit ever fell. */
+function allStanding({ views }: DecideContext): DecideContext['views'] {
+  const blind = (name: string): ReturnType<DecideContext['views']['view']> => {
+    const view = views.view(name);
+    return { get: (key) => (name === 'fallen' ? undefined : view.get(key)), position: (partition) => view.position(partition), partitionOf: (key) => view.partitionOf(key) };
+  };
+  return { view: blind };
 }
 
 /** Steps of which none was executed after another. */

@@ -15,6 +15,8 @@ interface ShownStep {
   readonly legs: readonly { readonly answer_by: number }[];
 }
 interface ShownEscalation { readonly escalation_id: string; readonly tenant: string; readonly phase: string; readonly requested_by: string | null }
+interface ShownRollback { readonly rollback_id: string; readonly mutation_id: string; readonly tenant: string; readonly run_id: string; readonly phase: string; readonly judged: unknown }
+interface ShownBreaker { readonly breaker_id: string; readonly tenant: string; readonly run_id: string; readonly phase: string }
 interface ShownTask { readonly task_id: string; readonly tenant: string; readonly run_id: string; readonly phase: string }
 interface ShownParked { readonly parked_id: string; readonly topic: string; readonly partition: number; readonly open: boolean; readonly parked_seq?: number }
 
@@ -44,8 +46,27 @@ export class People {
 
   /** Somebody looks at a list and does something. */
   act(): void {
+    if (this.world.options.profile.isCareful && this.#random.chance(0.35)) { void this.#onHeld(); return; }
     const what = this.#random.weighted({ step: 80, escalation: 10, manual: 10, task: 6, parked: 2 } as const);
     void ({ task: () => this.#onTask(), step: () => this.#onStep(), escalation: () => this.#onEscalation(), manual: () => { this.#onManual(); }, parked: () => this.#onParked() })[what]();
+  }
+
+  /** What is held is judged, mostly rightly and by whom it is for; what a burst opened is closed. */
+  async #onHeld(): Promise<void> {
+    const random = this.#random;
+    const partition = random.below(PARTITIONS);
+    const breakers = this.#rows<ShownBreaker>('recovery-orchestrator', 'recourse.recoveries', partition, 'breaker').filter(({ phase }) => phase === 'open');
+    if (breakers.length > 0 && random.chance(0.5)) {
+      const { breaker_id, tenant, run_id } = random.pick(breakers);
+      await this.outside.command(COMMANDS, 'CloseBreaker', run_id, person(tenant, random.chance(0.9) ? 'petra' : 'agent:a1', 'operator'), { run_id, breaker_id, reason: 'it is over' });
+      return;
+    }
+    const rollbacks = this.#rows<ShownRollback>('recovery-orchestrator', 'recourse.recoveries', partition, 'rollback').filter(({ phase, judged }) => phase === 'held' || (judged === null && random.chance(0.02)));
+    if (rollbacks.length === 0) return;
+    const { rollback_id, mutation_id, tenant, run_id } = random.pick(rollbacks);
+    const type = random.chance(0.8) ? 'ConfirmTrigger' : 'RejectTrigger';
+    const caller = random.chance(0.9) ? person(tenant, random.pick(APPROVERS), 'approver') : person(tenant, 'agent:a1', 'approver');
+    await this.outside.command(COMMANDS, type, run_id, caller, { run_id, rollback_id, mutation_id, reason: 'looked at it' });
   }
 
   async #onStep(): Promise<void> {

@@ -50,7 +50,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const { seed, events, bias, mutation, trace } = options;
   const cpu = process.cpuUsage();
   const random = new Random(seed);
-  const profile = profileOf(random, bias);
+  const profile = profileOf(random, bias, seed);
   const { registry, codecs } = await sharedRegistry();
   const world = new World({ seed, profile, random, ...(mutation === undefined ? {} : { mutation }), ...(trace === undefined ? {} : { trace }) }, registry, codecs);
   const people = new People(world);
@@ -75,8 +75,9 @@ function cpuMsSince(before: NodeJS.CpuUsage): number {
   return Math.round((user + system) / 1_000);
 }
 
-function profileOf(random: Random, bias: Bias | undefined): Profile {
-  return { ...ORDINARY, terms: random.pick(TERMS), ...bias?.profile };
+/** Every fourth ordinary world is careful about triggers. */
+function profileOf(random: Random, bias: Bias | undefined, seed: number): Profile {
+  return { ...ORDINARY, terms: random.pick(TERMS), isCareful: bias === undefined && seed % 4 === 3, ...bias?.profile };
 }
 
 /** A world that does not come to rest is wrong already; what else is wrong with it says why. */

@@ -203,12 +203,13 @@ export class Stories {
     };
   }
 
-  /** Sometimes an effect says from which one of its run it was made. */
+  /** Sometimes an effect says from which one of its run it was made, sometimes from which one of another run. */
   #parentsIn(tenant: string, runId: string): ToolExecuted['derived_from'] {
-    const earlier = this.#executed.filter(({ body }) => body.tenant === tenant && body.run_id === runId);
-    if (earlier.length === 0 || !this.#random.chance(0.15)) return [];
-    const { effect_key } = this.#random.pick(earlier).body;
-    return [{ run_id: runId, commit_id: mutationId(tenant, runId, effect_key) }];
+    const isElsewhere = this.#random.chance(0.12);
+    const earlier = this.#executed.filter(({ body }) => body.tenant === tenant && (isElsewhere ? body.run_id !== runId : body.run_id === runId));
+    if (earlier.length === 0 || !(isElsewhere || this.#random.chance(0.15))) return [];
+    const { run_id, effect_key } = this.#random.pick(earlier).body;
+    return [{ run_id, commit_id: mutationId(tenant, run_id, effect_key) }];
   }
 
   /** Somebody wants a run taken back, or some of what it did; now and then also what it never did. */

@@ -11,7 +11,7 @@ import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs, Decoded } from '@recourse/messages';
 import { assumptionsCore, mutationsCore } from '@recourse/mutation-ledger';
-import { recoveriesCore } from '@recourse/recovery-orchestrator';
+import { RECOVERY_RULES, recoveriesCore } from '@recourse/recovery-orchestrator';
 import { ALL_RULES as ALL_WORKER_RULES, createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/sdk';
 import { Faults } from './faults.js';
 import type { MutantContext, Mutation } from './mutation.js';
@@ -188,7 +188,7 @@ export class World {
     this.faults.healed = true;
     this.#clockOffset = 0;
     for (const actor of this.living()) { this.scheduler.thaw(actor); this.broker.rejoin(actor.name); }
-    for (const packet of this.broker.pendingLate) packet.release();
+    for (const packet of this.broker.pendingLate) this.#land(packet);
     for (const actor of this.living()) if (this.restored.has(actor.role as ServiceName)) this.kill(actor, 'restarted after a restore of its database'); // workers are in no such set
     this.trace(() => 'everything is well from here on');
   }
@@ -256,8 +256,10 @@ export class World {
         leaseKey: Buffer.alloc(32, 8), leaseMs: profile.leaseMs, askAttemptsMax: 3, backoff: { baseMs: 300, maxMs: 3_000 },
       }))],
       'recovery-orchestrator': [wrap(recoveriesCore({
-        leaseKey: Buffer.alloc(32, 7), leaseMs: profile.leaseMs, reviewDeadlineMs: profile.reviewDeadlineMs, backoff: { baseMs: 300, maxMs: 3_000 }, ownerOf,
+        leaseKey: Buffer.alloc(32, 7), leaseMs: profile.leaseMs, reviewDeadlineMs: profile.reviewDeadlineMs, backoff: { baseMs: 300, maxMs: 3_000 }, ownerOf, childrenFirstMs: 4_000, partitionCount: PARTITIONS,
+        rules: { ...RECOVERY_RULES, ...mutation?.recoveryRules },
         ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),
+        ...(profile.isCareful ? { admission: { ...CAREFUL, ...(mutation?.trustsAll === true ? { trustThresholdPermille: null } : {}) }, rates: { tenantPerMinute: 120, capabilityPerMinute: 60 } } : {}),
       }))],
       'budget-accountant': [wrap(budgetsCore({ partitionCount: PARTITIONS, escalationDeadlineMs: profile.reviewDeadlineMs, settleWithinMs: profile.reviewDeadlineMs }))],
     };
@@ -281,8 +283,11 @@ export class World {
 
   #releaseOne(): void {
     const { pendingLate } = this.broker;
-    if (pendingLate.length === 0) return;
-    const packet = this.random.pick(pendingLate);
+    if (pendingLate.length > 0) this.#land(this.random.pick(pendingLate));
+  }
+
+  /** Who decided it may be long gone: what it holds is nobody's start. */
+  #land(packet: World['broker']['pendingLate'][number]): void {
     const base = packet.release();
     for (let offset = base; offset < base + packet.count; offset += 1) this.landedLate.add(`${packet.topic}/${String(packet.partition)}@${String(offset)}`);
     this.lastAppendAt = this.scheduler.now;
@@ -325,6 +330,12 @@ function readOnce(codecs: Codecs): Codecs {
     },
   };
 }
+
+/** Weight from which a source is trusted in a careful world, thousandths. */
+export const TRUSTED_FROM = 600;
+
+/** Limits of a partition in a careful world: small, so that each of them holds something in every story. */
+const CAREFUL = { trustThresholdPermille: TRUSTED_FROM, storm: { limit: 4, windowMs: 3_000 }, closureMax: 2 } as const;
 
 /** Agent a1 has a registered owner, a2 has none. */
 export function ownerOf(_tenant: string, agentId: string): string | null { return agentId === 'agent:a1' ? 'olga' : null; }

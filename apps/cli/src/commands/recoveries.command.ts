@@ -9,6 +9,7 @@ import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
 import { describeStep } from './review-item.js';
+import { STEP_COLUMNS } from './step-columns.js';
 import { addStepCommands } from './step-commands.js';
 import { addVerdict } from './verdict.js';
 
@@ -18,15 +19,6 @@ const RECOVERY_COLUMNS: readonly Column<Doc>[] = [
   { title: 'RUN', of: (row) => row['run_id'] },
   { title: 'PHASE', of: (row) => row['phase'] },
   { title: 'OUTCOME', of: (row) => row['outcome'] },
-  { title: 'OWNER', of: (row) => row['owner'] },
-  { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
-];
-const STEP_COLUMNS: readonly Column<Doc>[] = [
-  { title: 'STEP', of: (row) => row['step_id'] },
-  { title: 'TENANT', of: (row) => row['tenant'] },
-  { title: 'RUN', of: (row) => row['run_id'] },
-  { title: 'PHASE', of: (row) => row['phase'] },
-  { title: 'REASON', of: (row) => row['reason'] },
   { title: 'OWNER', of: (row) => row['owner'] },
   { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
 ];

@@ -1,4 +1,5 @@
 // recourse report …: what stands exposed and what recovery cost, and which tools end with people.
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { docOf, queryText } from '../http.js';
 import type { Doc } from '../http.js';
@@ -30,6 +31,15 @@ const CONTRACTS_MAX = 10_000;
 /** Rows that a service gives at the most. */
 const ROWS_MAX = 500;
 
+const ROLLBACK_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'OF', of: (row) => row['name'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'ROLLBACKS', of: (row) => row['rollbacks'], align: 'right' },
+  { title: 'COMPENSATED', of: (row) => row['compensated'], align: 'right' },
+  { title: 'MANUAL', of: (row) => row['manual'], align: 'right' },
+  { title: 'RUNS', of: (row) => row['runs'], align: 'right' },
+];
+
 interface ReportOptions { readonly capability?: string; readonly limit: number }
 
 export function addReport(program: Command, act: Act): void {
@@ -51,6 +61,12 @@ export function addReport(program: Command, act: Act): void {
     .action(act<ReportOptions>(async (session, { capability, limit }) => {
       const told = await session.service('recoveries').get(`v1/reports/manual-reasons?${queryText({ capability, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
       session.show(told, () => describeManual(told));
+    }));
+  report.command('rollbacks').description('rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first')
+    .addOption(new Option('--by <group>', 'what they are counted by').choices(['agent', 'policy', 'source']).default('source')).addOption(LIMIT())
+    .action(act<{ readonly by: string; readonly limit: number }>(async (session, { by, limit }) => {
+      const told = await session.service('recoveries').get(`v1/reports/rollbacks?${queryText({ by, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
+      session.show(told, () => listText(ROLLBACK_COLUMNS, { items: itemsOf(told), more: told['more'] === true }));
     }));
 }
 

@@ -3,19 +3,9 @@ import type { Command } from 'commander';
 import { docOf } from '../http.js';
 import type { Doc } from '../http.js';
 import { cellText, formatFields, instant, money, span } from '../output/table.js';
-import type { Column } from '../output/table.js';
 import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
-
-const COLUMNS: readonly Column<Doc>[] = [
-  { title: 'STEP', of: (row) => row['step_id'] },
-  { title: 'TENANT', of: (row) => row['tenant'] },
-  { title: 'RUN', of: (row) => row['run_id'] },
-  { title: 'PHASE', of: (row) => row['phase'] },
-  { title: 'REASON', of: (row) => row['reason'] },
-  { title: 'OWNER', of: (row) => row['owner'] },
-  { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
-];
+import { STEP_COLUMNS } from './step-columns.js';
 
 export function addReviews(program: Command, act: Act): void {
   const reviews = program.command('reviews').description('what waits for a person, with the facts to decide by');
@@ -23,7 +13,7 @@ export function addReviews(program: Command, act: Act): void {
     .option('--state <state>', 'one phase, such as awaiting_approval, instead of those that wait (open)').option('--run <id>', 'of one run').addOption(LIMIT())
     .action(act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
       const listed = await session.service('recoveries').list('v1/reviews', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(COLUMNS, listed));
+      session.show(listed, () => listText(STEP_COLUMNS, listed));
     }));
   reviews.command('show').description('one step as a person decides about it: facts then and now, what is proposed, what may be done').argument('<step>', 'step id')
     .action(act(async (session, _options, id = '') => {
@@ -59,11 +49,17 @@ function action(item: Doc): string {
 }
 
 function facts(item: Doc): string {
-  const { then, now } = docOf(item['facts']);
-  const [before, after] = [docOf(then), docOf(now)];
+  const { then, now, resource, changed, reaffirmed } = docOf(item['facts']);
+  const [before, after, seen, again] = [docOf(then), docOf(now), docOf(resource), docOf(reaffirmed)];
   return formatFields([
     ['then relied on', before['refs']], ['then', instant(before['at'])], ['now about', after['ref']], ['now says', shown(after['statement'])], ['stated by', after['source']], ['now', instant(after['stated_at'])],
+    ['said to hold again by', again['source']], ['changed since', changed], ['resource was', looked(docOf(seen['before']))], ['resource is', looked(docOf(seen['seen']))],
   ]);
+}
+
+/** A look at the resource; null where nobody looked. */
+function looked(seen: Doc): string | null {
+  return seen['capability'] === undefined ? null : `${cellText(shown(seen['observed']))} (${cellText(seen['capability'])}, ${cellText(instant(seen['observed_at']))})`;
 }
 
 function found(item: Doc): string {
@@ -79,7 +75,7 @@ function proposal(item: Doc): string {
   const { given, required } = docOf(item['approvals']);
   const isProposed = proposed['capability'] !== undefined;
   return formatFields([
-    ['capability', proposed['capability']], ['args', shown(proposed['args'])], ['impact', proposed['impact']], ['risk', isProposed ? proposed['risk'] ?? 'not on record' : null], ['residue', proposed['residue']],
+    ['capability', proposed['capability']], ['args', shown(proposed['args'])], ['impact', proposed['impact']], ['risk', isProposed ? `${cellText(proposed['risk_level'])}: ${cellText(proposed['risk'] ?? 'the contract does not say what an unnecessary one does')}` : null], ['residue', proposed['residue']],
     ['only if', proposed['stale_condition']], ['proved by', proposed['success_condition']], ['approvals', isProposed ? `${docsOf(given).length} of ${cellText(required)}` : null],
     ...docsOf(given).map((approval) => ['approved by', `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`] as const),
   ]);

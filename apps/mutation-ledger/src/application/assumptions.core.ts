@@ -7,10 +7,9 @@ import { facts, NOTHING } from '@recourse/event-log';
 import type { AssumptionStated, StatementConflicted } from '@recourse/messages';
 import { decideStatement, effectiveAt } from '../domain/assumption/assumption.decider.js';
 import type { Body, KnownStatement, StandingStatement, StatementEvent } from '../domain/assumption/assumption.messages.js';
+import { RESERVED_PREFIX } from '../domain/mutation/lineage.decider.js';
 import { eventScope, refScope } from '../domain/scope.js';
 
-/** Refs of this prefix name commits: their fate is the ledger's to state, nobody else's. */
-const RESERVED_PREFIX = 'commit/';
 const LOG = 'recourse.assumptions';
 
 /** The log needs no settings yet; its core is a function all the same, like every other. */

@@ -11,6 +11,7 @@ import { cancelHeld, fallenRef } from '../domain/mutation/hold.decider.js';
 import { recordConflict, recordExecution, recordIntent, standingOfExecution, standingOfIntent } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import type { CancelReason, Mutation, MutationFact, ParkCode } from '../domain/mutation/mutation.messages.js';
+import { judgeParents, namesReserved, parentsOf, RESERVED_PREFIX, standsRef } from '../domain/mutation/lineage.decider.js';
 import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
 import type { Judgement } from '../domain/mutation/refs.decider.js';
 import { undoAfterFailure, undoPart } from '../domain/mutation/undo.decider.js';
@@ -27,7 +28,8 @@ export function mutationIdOf({ tenant, run_id, effect_key }: Pick<ToolExecuted, 
 /** Takes an intent or an execution. */
 export function onTool(context: DecideContext, key: string, event: ToolEvent, policy: LedgerPolicy): Decision {
   if (key !== event.body.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
-  if (event.body.assumption_refs.length > REFS_MAX) return parked('TOO_MANY_REFS', `an execution relies on ${REFS_MAX} refs at the most`);
+  if (event.body.assumption_refs.length + event.body.derived_from.length > REFS_MAX) return parked('TOO_MANY_REFS', `an execution relies on ${REFS_MAX} refs and commits at the most`);
+  if (namesReserved(event.body.assumption_refs)) return parked('REF_RESERVED', `refs that begin with ${RESERVED_PREFIX} follow from derived_from, and are named by nobody`);
   const id = mutationIdOf(event.body);
   const mutation = mutationIn(context.state, event.body.run_id, id);
   const standing = event.type === 'ToolPlanned' ? standingOfIntent(event.body, mutation) : standingOfExecution(event.body, mutation);
@@ -44,12 +46,13 @@ export function onTool(context: DecideContext, key: string, event: ToolEvent, po
 }
 
 /** Scopes whose bindings an execution will seem to write: its refs, and the events that close its window. */
-export function bindingScopes({ tenant, outcome, subject_ref, contract_digest, args, assumption_refs }: ToolExecuted, views: Views): readonly string[] {
+export function bindingScopes({ tenant, outcome, subject_ref, contract_digest, args, assumption_refs, derived_from }: ToolExecuted, views: Views): readonly string[] {
   if (outcome === 'failed') return [];
   const contract = contract_digest === null ? undefined : contractByDigest(views.view('contracts'), contract_digest)?.contract;
   const events = contract?.window_closed_by ?? [];
   const closing = contract === undefined || events.length === 0 ? [] : closingRefsOf(subject_ref ?? subjectIfReadable(contract, args), { window_closed_by: events });
-  return [...assumption_refs.slice(0, REFS_MAX), ...closing].map((ref) => refScope(tenant, ref));
+  const parents = parentsOf(derived_from).slice(0, REFS_MAX).map(({ commit_id: id }) => standsRef(id));
+  return [...assumption_refs.slice(0, REFS_MAX), ...parents, ...closing].map((ref) => refScope(tenant, ref));
 }
 
 /** What cannot be read is parked when it is decided. */
@@ -66,13 +69,18 @@ export function executionFacts(context: DecideContext, id: string, event: ToolEx
   const { tenant, run_id: runId, outcome } = event;
   const mutation = mutationIn(context.state, runId, id);
   const view = context.views.view('assumptions');
-  const judgements = outcome === 'failed' ? [] : judgeRefs(tenant, runId, event.assumption_refs, view);
+  const judgements = outcome === 'failed' ? [] : judgementsOf(context, event, event.assumption_refs);
   const bound = mutation === undefined ? [] : judgements.flatMap(({ judged }) => bindingsIn(context.state, refScope(tenant, judged.ref)).filter((one) => one.mutation_id === id));
   const recorded = recordExecution(id, event, contract, judgements.map(({ judged }) => judged), mutation, context.now, policy);
   const { ref, terms, recoverability } = recorded.body;
   const closed = recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id: runId, ref, terms }, view) : null;
   const accepted: MutationFact = closed === null ? recorded : { ...recorded, body: { ...recorded.body, recoverability: 'reversal_expired', reason: `CLOSED_BY:${closed}`, warn_at: null } };
   return [accepted, ...contradictionsAtBinding(id, tenant, runId, judgements, bound), ...closes(context, id, event, ref.subject_ref), ...takenAlong(context, id, event, recorded.body.execution_state)];
+}
+
+/** Verdicts on all that an action relies on: assumptions, and that the commits it was derived from stand. */
+export function judgementsOf({ views }: DecideContext, { tenant, run_id, derived_from }: Pick<ToolExecuted, 'tenant' | 'run_id' | 'derived_from'>, refs: readonly string[]): readonly Judgement[] {
+  return [...judgeRefs(tenant, run_id, refs, views.view('assumptions')), ...judgeParents(tenant, derived_from, () => views.view('fallen'))];
 }
 
 /** Where the run says so, a step that failed for good takes back what the run did before it (A53). */
@@ -91,7 +99,7 @@ function closes(context: DecideContext, id: string, { tenant, run_id, capability
 /** An intent. A held one that something speaks against already is cancelled with it. */
 function intentFacts(context: DecideContext, id: string, event: ToolPlanned, contract: NamedContract | null, policy: LedgerPolicy): readonly MutationFact[] {
   const { tenant, run_id: runId } = event;
-  const judgements = event.is_held ? judgeRefs(tenant, runId, event.assumption_refs, context.views.view('assumptions')) : [];
+  const judgements = event.is_held ? judgementsOf(context, event, event.assumption_refs) : [];
   const planned = recordIntent(id, event, contract, judgements.map(({ judged }) => judged), context.now, policy);
   const { execution, terms, hold_until } = planned.body;
   if (hold_until === null) return [planned];

@@ -10,9 +10,7 @@ import { closeWindow, concludeExecution, warnOfEnd } from '../domain/mutation/mu
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import type { CancelReason, Mutation, MutationFact } from '../domain/mutation/mutation.messages.js';
-import { judgeRefs } from '../domain/mutation/refs.decider.js';
-import type { Judgement } from '../domain/mutation/refs.decider.js';
-import { contractOf, contractOfMutation, executionFacts, oneOrNone } from './executions.js';
+import { contractOf, contractOfMutation, executionFacts, judgementsOf, oneOrNone } from './executions.js';
 import type { Named } from './executions.js';
 import { mutationIn } from './mutation-rows.js';
 
@@ -65,7 +63,7 @@ export function onDue(context: DecideContext, mutation: Mutation, policy: Ledger
       return named.kind === 'wait' ? named.decision : facts(...missAnswer(mutation, answering(context, mutation, named, policy)));
     }
     case 'ask_again': return facts(...askAgain(mutation, duty.ask, now, policy));
-    case 'end_hold': return facts(...endHold(mutation, judgementsOf(context, mutation), contractOfMutation(context, mutation), now, policy));
+    case 'end_hold': return facts(...endHold(mutation, judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []), contractOfMutation(context, mutation), now, policy));
     case 'warn': return oneOrNone(warnOfEnd(mutation));
     case 'close_window': return isRecorded(mutation) ? oneOrNone(closeWindow(mutation)) : NOTHING;
     case 'reconcile':
@@ -75,13 +73,9 @@ export function onDue(context: DecideContext, mutation: Mutation, policy: Ledger
 
 function answering(context: DecideContext, mutation: Mutation, { contract }: Extract<Named, { kind: 'found' }>, policy: LedgerPolicy): AnswerContext {
   return {
-    now: context.now, policy, contract: contract?.contract ?? null, judgements: judgementsOf(context, mutation),
+    now: context.now, policy, contract: contract?.contract ?? null, judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
     record: (event) => executionFacts(context, mutation.mutation_id, event, contract, policy),
   };
-}
-
-function judgementsOf(context: DecideContext, { tenant, run_id, forward }: Mutation): readonly Judgement[] {
-  return judgeRefs(tenant, run_id, forward?.refs ?? [], context.views.view('assumptions'));
 }
 
 function factsOf({ terms, capability, tenant }: Mutation): Parameters<typeof contractOf>[1] {

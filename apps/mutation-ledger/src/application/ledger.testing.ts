@@ -8,7 +8,7 @@ import type { AssumptionStated, Evidence, LegReported, LegRequested, Observation
 import { fact, harness, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import type { Body } from '../domain/mutation/mutation.messages.js';
-import { assumptionView, mutationIdOf, mutationsCore } from './mutations.core.js';
+import { assumptionView, fallenView, mutationIdOf, mutationsCore } from './mutations.core.js';
 
 export const TENANT = 'acme';
 export const RUN = 'run-1';
@@ -80,8 +80,12 @@ export function fromRecoveries(type: string, body: object): RecordInput { return
 const ABOUT = { tenant: TENANT, run_id: RUN, mutation_id: MUTATION, step_id: 'step-1', recovery_id: 'rec-1' } as const;
 
 export const ROLLBACK_OPENED: RecordInput = fromRecoveries('RollbackOpened', {
-  rollback_id: ROLLBACK, tenant: TENANT, run_id: RUN, mutation_id: MUTATION, evidence: EVIDENCE, command_id: null,
+  rollback_id: ROLLBACK, tenant: TENANT, run_id: RUN, mutation_id: MUTATION, evidence: EVIDENCE, command_id: null, confirmed_by: null, storm_window_ms: 0, closure_counted: false,
 } satisfies Body<RollbackOpened>);
+/** An admitted rollback of some commit. */
+export function decideRollbackOf(runId: string, mutationId: string, tenant = TENANT): RecordInput {
+  return { ...ROLLBACK_OPENED, key: runId, body: { ...ROLLBACK_OPENED.body, tenant, run_id: runId, mutation_id: mutationId, rollback_id: deriveId('rb', mutationId) } };
+}
 export const DISPATCHED = fromRecoveries('LegDispatched', { ...ABOUT, leg_id: 'leg-1', attempt: 1 });
 export const DENIED = fromRecoveries('StepDenied', { ...ABOUT, by: 'grace', reason: 'the customer keeps it' });
 export function resolvedBy(resolution: string): RecordInput { return fromRecoveries('StepResolved', { ...ABOUT, resolution, evidence: plainPayload({}), by: 'grace', reason: 'repaired by hand', command_id: 'cmd-1' }); }
@@ -89,7 +93,7 @@ export function outcome(verdict: StepVerdict, reason: string): RecordInput { ret
 export function escalated(reason: string): RecordInput { return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS }); }
 
 /** A run-partition of the mutations log with both of its views. */
-export interface Ledger { readonly run: CoreHarness; readonly assumptions: MemoryView; readonly contracts: MemoryView }
+export interface Ledger { readonly run: CoreHarness; readonly assumptions: MemoryView; readonly contracts: MemoryView; readonly fallen: MemoryView }
 
 export interface LedgerOptions {
   readonly isRebuilt?: boolean;
@@ -99,6 +103,10 @@ export interface LedgerOptions {
   /** Asks workers; nobody is asked unless told. */
   readonly asks?: boolean;
   readonly partitioner?: (ref: string) => number;
+  /** The derived log, when several ledgers of a spec share it. */
+  readonly fallen?: MemoryView;
+  /** Partition of this ledger; 0 unless told. */
+  readonly partition?: number;
   /** Contracts that are registered; the refund contract unless told. */
   readonly contracts?: readonly string[];
 }
@@ -107,14 +115,14 @@ export interface LedgerOptions {
 export const ASKING = { leaseKey: Buffer.alloc(32, 9), leaseMs: 5_000, marginMs: 2_000, askAttemptsMax: 2, backoff: { baseMs: 100, maxMs: 1_000 } } as const;
 
 /** Starts an empty ledger. */
-export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, asks = false, partitioner, contracts: bodies = [REFUND] }: LedgerOptions = {}): Ledger {
+export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, asks = false, partitioner, contracts: bodies = [REFUND], fallen = memoryView(fallenView, partitioner), partition = 0 }: LedgerOptions = {}): Ledger {
   const assumptions = memoryView(assumptionView, partitioner);
   // The fold of this view takes less of a record than a core's view is given.
   const contracts = memoryView(contractView);
   for (const body of bodies) contracts.append('payments.issue_refund', registered(body));
-  const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts };
+  const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts, fallen };
   const config = { ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }), ...(asks ? ASKING : {}) };
-  return { run: harness(mutationsCore(config), { views, isRebuilt }), assumptions, contracts };
+  return { run: harness(mutationsCore(config), { views, isRebuilt, partition }), assumptions, contracts, fallen };
 }
 
 /** A worker's report on a request, under its lease unless told otherwise. */

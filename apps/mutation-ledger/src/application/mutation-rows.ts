@@ -5,13 +5,14 @@
 import { deriveId } from '@recourse/kernel';
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
 import type {
-  CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened,
+  CommitContradicted, CommitReaffirmed, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened,
   TriggerUnmatched, UndoSpread,
 } from '@recourse/messages';
 import { refScope } from '../domain/scope.js';
 import { effectStatusOf } from '../domain/effect/effect.decisions.js';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { closingRefsOf } from '../domain/mutation/closing.decider.js';
+import { parentsOf, standsRef } from '../domain/mutation/lineage.decider.js';
 import { forwardAfter, FORWARD_RECORDS, forwardOfIntent, forwardOfRecord, givenToPerson } from '../domain/mutation/forward.fold.js';
 import type { Awaited, Binding, Body, Mutation, Named, Spread, Trigger, Undo } from '../domain/mutation/mutation.messages.js';
 
@@ -85,6 +86,7 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
     return changed(state, run_id, mutation_id, decidedAt, { forward: forward === null ? null : givenToPerson(forward), awaited: { owner, deadline_at, is_overdue: true } });
   },
   CommitContradicted: contradicted,
+  CommitReaffirmed: reaffirmed,
   CommitRolledBack: rolledBack,
   RecoverabilityChanged: (state, { body, decidedAt }) => {
     const { run_id, mutation_id, event, to_state, reason } = body as Body<RecoverabilityChanged>;
@@ -98,15 +100,16 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
     const { rollback } = namesOf({ tenant, run_id, rollback_id });
     return [put('trigger', run_id, triggerKey(tenant, mutation_id), { mutation_id, tenant, run_id, rollback_id, evidence }), putNamed({ id: rollback, names: 'rollback', tenant, run_id, mutation_id })];
   },
-  UndoSpread: (_state, { body, decidedAt }) => {
-    const { undo_id, tenant, run_id, asked_ids, evidence, below_seq, is_last } = body as Body<UndoSpread>;
+  UndoSpread: (state, { body, decidedAt }) => {
+    const { undo_id, tenant, run_id, asked_ids, evidence, mutation_ids, is_last } = body as Body<UndoSpread>;
     if (is_last) return [{ op: 'delete', address: { kind: 'undo', group: run_id, key: undo_id } }];
-    const undo: Undo = { undo_id, tenant, run_id, asked_ids, evidence, below_seq };
+    const standing = undoIn(state, run_id, undo_id);
+    const undo: Undo = { undo_id, tenant, run_id, asked_ids, evidence, named_ids: [...standing?.named_ids ?? [], ...mutation_ids], begun_at: standing?.begun_at ?? decidedAt };
     return [put('undo', run_id, undo_id, undo, decidedAt)];
   },
   SpreadOpened: (_state, { body, decidedAt }) => {
-    const { spread_id, tenant, ref, position, scope_run_id, evidence } = body as Body<SpreadOpened>;
-    return [putSpread({ spread_id, tenant, ref, position, scope_run_id, evidence, contradicted: 0 }, decidedAt)];
+    const { spread_id, tenant, ref, position, scope_run_id, evidence, reaffirms, parent_run_id } = body as Body<SpreadOpened>;
+    return [putSpread({ spread_id, tenant, ref, position, scope_run_id, evidence, contradicted: 0, ...(reaffirms ? { reaffirms } : {}), ...(parent_run_id === null ? {} : { parent_run_id }) }, decidedAt)];
   },
   SpreadContinued: (state, { body, decidedAt }) => {
     const { tenant, ref, position, contradicted: count } = body as Body<SpreadContinued>;
@@ -135,7 +138,7 @@ function planned(_state: StateView, { body, decidedAt }: AcceptedRecord): readon
       ...UNTOUCHED, ...identityOf(mutation_id, execution), terms, execution_state: 'planned', recoverability: isHeld ? 'pending_commit' : 'planned', reason: null, expires_at: null,
       created_at: decidedAt, updated_at: decidedAt, planned_sha256: content_sha256, awaited: awaitedFrom(execution, hold_until ?? conclude_by), forward: forwardOfIntent(intent, decidedAt),
     }),
-    ...(isHeld ? judged.map(({ ref, position }) => putBinding({ mutation_id, tenant, run_id, ref, position, is_held: true })) : []),
+    ...(isHeld ? judged.map(({ ref, position }) => putBinding({ mutation_id, tenant, run_id, ref, position, is_held: true, ...parentOf(execution, ref) })) : []),
   ];
 }
 
@@ -149,12 +152,18 @@ function recorded(state: StateView, { body, decidedAt, hash, seq }: AcceptedReco
     last_error: stopsAt(execution_state, recoverability) ? reason : before?.last_error ?? null, awaited: awaitedFrom(execution, conclude_by),
     forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at), warn_at, warned_at: null,
   });
-  const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, recorded_seq: seq, position: before === undefined ? one.position : bindingPosition(state, tenant, mutation_id, one) }));
+  const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, recorded_seq: seq, ...parentOf(execution, one.ref), position: before === undefined ? one.position : bindingPosition(state, tenant, mutation_id, one) }));
   const closing = recoverability === 'reversal_available' ? closingRefsOf(ref.subject_ref, terms).map((event) => putBinding({ mutation_id, tenant, run_id, ref: event, position: 0, closes: true })) : [];
-  const released = recoverability === 'cancelled' ? (before?.forward?.refs ?? []).map((name): Change => ({ op: 'delete', address: { kind: 'binding', group: refScope(tenant, name), key: mutation_id } })) : [];
+  const released = recoverability === 'cancelled' ? [...before?.forward?.refs ?? [], ...parentsOf(execution.derived_from).map(({ commit_id: id }) => standsRef(id))].map((name): Change => ({ op: 'delete', address: { kind: 'binding', group: refScope(tenant, name), key: mutation_id } })) : [];
   const waiting = triggerIn(state, run_id, tenant, mutation_id);
   const fires = waiting === undefined ? [] : [put('trigger', run_id, triggerKey(tenant, mutation_id), waiting, decidedAt)];
   return [mutation, ...bindings, ...closing, ...released, ...fires];
+}
+
+/** The run a commit is named under, where the ref is that it stands. */
+function parentOf({ derived_from }: Mutation['execution'], ref: string): Pick<Binding, 'parent_run_id'> {
+  const parent = derived_from.find(({ commit_id: id }) => standsRef(id) === ref);
+  return parent === undefined ? {} : { parent_run_id: parent.run_id };
 }
 
 /** An execution that is recorded again stays bound where it was first: statements after that may still be spreading. */
@@ -168,7 +177,17 @@ function contradicted(state: StateView, { body }: AcceptedRecord): readonly Chan
   const { mutation_id, tenant, evidence } = body as Body<CommitContradicted>;
   if (evidence.ref === null) return [];
   const binding = state.get('binding', refScope(tenant, evidence.ref), mutation_id) as Binding | undefined;
-  return binding === undefined || evidence.position <= binding.position ? [] : [putBinding({ ...binding, position: evidence.position })];
+  return binding === undefined || evidence.position <= binding.position ? [] : [putBinding({ ...binding, position: evidence.position, is_contradicted: true })];
+}
+
+/** Who relied on its not holding is told once. */
+function reaffirmed(state: StateView, { body }: AcceptedRecord): readonly Change[] {
+  const { mutation_id, tenant, evidence } = body as Body<CommitReaffirmed>;
+  if (evidence.ref === null) return [];
+  const binding = state.get('binding', refScope(tenant, evidence.ref), mutation_id) as Binding | undefined;
+  if (binding === undefined || evidence.position <= binding.position) return [];
+  const { is_contradicted: _, ...standing } = binding;
+  return [putBinding({ ...standing, position: evidence.position })];
 }
 
 function rolledBack(state: StateView, { body, decidedAt }: AcceptedRecord): readonly Change[] {

@@ -8,12 +8,14 @@ import type { AcceptedRecord, DecideContext, Decision, InputSpec, Outgoing, Reco
 import { InvariantViolation, isAskOfLedger } from '@recourse/kernel';
 import type { AssumptionStated, Execution, LegRequested, RollbackOpened, WorkerAsked } from '@recourse/messages';
 import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
+import { decideFall, fallenEntry, standsRef } from '../domain/mutation/lineage.decider.js';
+import type { Announced } from '../domain/mutation/lineage.decider.js';
 import { isHeld } from '../domain/mutation/hold.decider.js';
 import { decideRecovery, decideRollback, LEDGER_POLICY, rollBack } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import type { Binding, Body, MutationEvent, MutationFact, Trigger } from '../domain/mutation/mutation.messages.js';
-import { continueSpread, decideStatement, EFFECTS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
+import { continueSpread, decideReaffirmation, decideStatement, EFFECTS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
 import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
 import { bindingScopes, oneOrNone, onTool } from './executions.js';
@@ -30,13 +32,16 @@ export interface MutationsConfig extends Partial<LedgerPolicy> {
 
 type Policy = Required<MutationsConfig>;
 
+/** Derived from this log, and read again by every partition of it: the fall of a commit is news to those derived from it. */
+const NOTICES = 'recourse.rollback-notifications';
+
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
   const policy: Policy = { ...LEDGER_POLICY, effectsMax: EFFECTS_MAX, ...config };
   return {
     log: 'recourse.mutations',
     inputs: INPUTS,
-    views: [contractView, assumptionView],
+    views: [contractView, assumptionView, fallenView],
     kinds: MUTATION_KINDS,
     sealScope: ({ body }, state) => subjectOfRecord(body, (run) => mutationIn(state, run, String(body.mutation_id))?.subject_ref ?? null),
     keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref),
@@ -46,7 +51,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     react: requestsOf,
     owed: isAskOwed,
     owedNeeds: ({ key }) => [{ kind: 'mutation', group: key }],
-    derived: { topic: 'recourse.rollback-notifications', derive: noticesOf },
+    derived: { topic: NOTICES, derive: noticesOf },
   };
 }
 
@@ -61,12 +66,20 @@ export const assumptionView: ViewSpec = {
   },
 };
 
+/** View of the log derived from this one: the commits that fell, each with the place of its announcement. */
+export const fallenView: ViewSpec = {
+  name: 'fallen',
+  topic: NOTICES,
+  fold: ({ type, body, seq }: AcceptedRecord) => (type === 'RollbackAnnounced' ? [fallenEntry(body as Announced, seq)] : []), // the type says which body it is
+};
+
 const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted'] },
   { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
   { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation'] },
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'UndoOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
-  { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || isClosingRef(String(body['ref']))) },
+  { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))) },
+  { topic: NOTICES, source: 'log', mode: 'broadcast', types: ['RollbackAnnounced'] },
 ];
 
 function onEvent(context: DecideContext, input: RecordInput, policy: Policy): Decision {
@@ -75,6 +88,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'ToolPlanned':
     case 'ToolExecuted': return onTool(context, input.key, event, policy);
     case 'AssumptionStated': return onStatement(context, input, event.body, policy);
+    case 'RollbackAnnounced': return onFall(context, input, event.body, policy);
     case 'RollbackOpened': return onRollback(context, event.body, policy);
     case 'UndoOpened': return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported': return onReport(context, input, event.body, policy);
@@ -102,20 +116,38 @@ function onRollback(context: DecideContext, event: Body<RollbackOpened>, policy:
   return facts(marked, ...cancelled);
 }
 
+/** Statements that reach the commits of a ref: it does not hold, or it holds again. */
+function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' | 'kind'>): boolean { return verdict === 'invalidated' || kind === 'reaffirmed'; }
+
 /** A statement is decided once the view has it: what binds from here on is judged at or after it. */
 function onStatement(context: DecideContext, input: RecordInput, body: Body<AssumptionStated>, policy: Policy): Decision {
-  const { state, views, viewsFresh } = context;
+  const { state, views } = context;
   const isEvent = isClosingRef(body.ref);
-  if (body.superseded || (body.verdict !== 'invalidated' && !isEvent)) return NOTHING;
-  if (views.view('assumptions').position(input.partition) < input.seq) {
-    if (viewsFresh) throw new InvariantViolation('judged-at', `the view is behind a statement at ${input.partition}/${input.seq}`, 'partition');
-    return { records: [], refresh: ['assumptions'] };
-  }
+  if (body.superseded || !(isNewsOfRef(body) || isEvent)) return NOTHING;
+  const behind = behindOf(context, 'assumptions', input);
+  if (behind !== null) return behind;
   const scope = refScope(body.tenant, body.ref);
   const bindings = bindingsIn(state, scope);
   const closed = closedByStatement(body, bindings).flatMap((binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body) ?? []);
   const contradicted = decideStatement(body, input.partition, input.seq, bindings, spreadsIn(state, scope), policy.effectsMax);
-  return facts(...closed, ...withCancels(context, contradicted, bindings, policy));
+  const reaffirmed = decideReaffirmation(body, input.partition, input.seq, bindings, spreadsIn(state, scope), policy.effectsMax, views.view('assumptions'));
+  return facts(...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed);
+}
+
+/** A commit fell: those derived from it are contradicted. As a statement it is decided once the view has it. */
+function onFall(context: DecideContext, input: RecordInput, body: Announced, policy: Policy): Decision {
+  const behind = behindOf(context, 'fallen', input);
+  if (behind !== null) return behind;
+  const scope = refScope(body.tenant, standsRef(body.mutation_id));
+  const bindings = bindingsIn(context.state, scope);
+  return facts(...withCancels(context, decideFall(body, input.partition, input.seq, bindings, spreadsIn(context.state, scope), policy.effectsMax), bindings, policy));
+}
+
+/** What to do until a view has come as far as an input of its log; null once it has. */
+function behindOf({ views, viewsFresh }: DecideContext, view: string, { partition, seq }: RecordInput): Decision | null {
+  if (views.view(view).position(partition) >= seq) return null;
+  if (viewsFresh) throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
+  return { records: [], refresh: [view] };
 }
 
 /** Where a contradicted effect is still held, it is cancelled in the same decision. */
@@ -167,9 +199,10 @@ interface Group { readonly kind: string; readonly group: string }
 
 function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Group[] {
   switch (type) {
-    case 'AssumptionStated': return body.verdict === 'invalidated' || isClosingRef(body.ref) ? needsOfRef(refScope(body.tenant, body.ref)) : [];
+    case 'AssumptionStated': return isNewsOfRef(body) || isClosingRef(body.ref) ? needsOfRef(refScope(body.tenant, body.ref)) : [];
     case 'ToolPlanned': return body.is_held ? [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }] : [{ kind: 'mutation', group: body.run_id }];
     case 'ToolExecuted': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group }))];
+    case 'RollbackAnnounced': return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
     case 'RollbackOpened': {
       const { rollback, recovery } = namesOf(body);
       return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];

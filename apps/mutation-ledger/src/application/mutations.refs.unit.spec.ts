@@ -6,6 +6,7 @@ import { executed, HOUR_MS, ledger, MUTATION, NOW, refund, REF, ROLLBACK_OPENED,
 describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
   const start = () => ledger({ isRebuilt });
   const contradicted = (eventId: string, position: number) => fact('CommitContradicted', { mutation_id: MUTATION, evidence: { event_id: eventId, ref: REF, partition: 0, position } });
+  const reaffirmed = (eventId: string, position: number) => fact('CommitReaffirmed', { mutation_id: MUTATION, evidence: { event_id: eventId, ref: REF, partition: 0, position } });
 
   it('invalidated after the binding contradicts the commit', () => {
     const { run, assumptions } = start();
@@ -48,8 +49,25 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
     const { run, assumptions } = start();
     run.when(executed(refund()), NOW);
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(contradicted('inv-1', 1));
-    run.when(state(assumptions, statement('holds', 'reaf-1')), NOW + 2).thenNothing();
+    run.when(state(assumptions, statement('holds', 'reaf-1')), NOW + 2).then(reaffirmed('reaf-1', 2));
     run.when(state(assumptions, statement('invalidated', 'inv-2')), NOW + 3).then(contradicted('inv-2', 3));
+  });
+
+  it('that is said to hold again is told of the commits it was contradicted for, once, and of no other (DESIGN 6.3)', () => {
+    const { run, assumptions } = start();
+    run.when(executed(refund()), NOW);
+    run.when(state(assumptions, statement('holds', 'reaf-0')), NOW + 1).thenNothing();
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 2).then(contradicted('inv-1', 2));
+    const again = state(assumptions, statement('holds', 'reaf-1'));
+    run.when(again, NOW + 3).then(reaffirmed('reaf-1', 3)).when(again, NOW + 4).thenNothing();
+    run.when(state(assumptions, statement('holds', 'reaf-2')), NOW + 5).thenNothing();
+  });
+
+  it('stays contradicted for a run as long as a statement for all says so', () => {
+    const { run, assumptions } = start();
+    run.when(executed(refund()), NOW);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(contradicted('inv-1', 1));
+    run.when(state(assumptions, statement('holds', 'reaf-run', { run_id: refund().run_id })), NOW + 2).thenNothing();
   });
 
   it('is not touched by a superseded statement, of another tenant or about another ref', () => {

@@ -43,6 +43,16 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
     expect(run.rows('undo')).toEqual([]);
   });
 
+  it('names what is recorded again between two parts, and nothing that came to be meanwhile', () => {
+    const { run } = ledger({ isRebuilt, effectsMax: 2 });
+    run.when(executed(effect('a', { outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW);
+    ['b', 'c', 'd'].forEach((key, index) => { run.when(executed(effect(key)), NOW + 1 + index); });
+    run.when(opened(), NOW + 10).then(spread(['d', 'c'], { is_last: false }), hit('d'), hit('c'));
+    run.when(executed(effect('a', { event_id: 'evt-a-found' })), NOW + 11).when(executed(effect('e')), NOW + 12);
+    run.whenDue(NOW + 12).then(spread(['a', 'b']), hit('a'), hit('b'));
+    expect(run.rows('undo')).toEqual([]);
+  });
+
   it('of another tenant reaches nothing', () => {
     ran('a').when(opened([], 'evil'), NOW + 10).then(fact('UndoSpread', { mutation_ids: [], is_last: true }));
   });

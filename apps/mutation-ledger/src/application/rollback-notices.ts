@@ -1,6 +1,7 @@
 // The derived log: what downstream must hear of the mutations log, in order (L17).
 import type { AcceptedRecord, Derived } from '@recourse/event-log';
-import type { CommitAnnounced, CommitRolledBack, MutationRecorded, RecoverabilityChanged, RollbackAnnounced, RollbackSettled } from '@recourse/messages';
+import type { CommitAnnounced, CommitRolledBack, DerivationAnnounced, MutationRecorded, RecoverabilityChanged, RollbackAnnounced, RollbackSettled } from '@recourse/messages';
+import { parentsElsewhere } from '../domain/mutation/lineage.decider.js';
 import { RESTING_BEFORE_ROLLBACK, RESTING_STATES } from '../domain/mutation/mutation.transitions.js';
 import type { Body } from '../domain/mutation/mutation.messages.js';
 
@@ -14,10 +15,14 @@ export function noticesOf(record: AcceptedRecord): readonly Derived[] {
   return record.type === 'RecoverabilityChanged' ? noticesOfMove(record.body as Body<RecoverabilityChanged>) : [];
 }
 
-/** What a marked commit turned out to be may leave nothing to recovery. */
-function noticesOfNews({ mutation_id, execution: { tenant, run_id }, rollback_id, ref, recoverability, reason }: Body<MutationRecorded>): readonly Derived[] {
-  if (rollback_id === null || recoverability !== 'manual_resolution_required') return [];
-  return [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref: ref.subject_ref, recoverability, reason })];
+/** What was derived from other runs says so; what a marked commit turned out to be may leave nothing to recovery. */
+function noticesOfNews({ mutation_id, execution, execution_state, rollback_id, ref, recoverability, reason }: Body<MutationRecorded>): readonly Derived[] {
+  const { tenant, run_id } = execution;
+  const parents = execution_state === 'failed' ? [] : parentsElsewhere(execution);
+  const derivation: NoticeBody<DerivationAnnounced> = { tenant, run_id, mutation_id, parents };
+  const announced: readonly Derived[] = parents.length === 0 ? [] : [{ key: run_id, type: 'DerivationAnnounced', body: derivation }];
+  if (rollback_id === null || recoverability !== 'manual_resolution_required') return announced;
+  return [...announced, settled({ tenant, run_id, mutation_id, rollback_id, subject_ref: ref.subject_ref, recoverability, reason, derived_from: parentsElsewhere(execution) })];
 }
 
 /** CommitAnnounced directly precedes the RollbackAnnounced; a commit found at rest is settled at once. */
@@ -30,13 +35,13 @@ function noticesOfRollback({ tenant, run_id, mutation_id, rollback_id, evidence,
   return [
     { key: run_id, type: 'CommitAnnounced', body: commit },
     { key: run_id, type: 'RollbackAnnounced', body: rollback },
-    ...(atRest ? [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref, recoverability, reason })] : []),
+    ...(atRest ? [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref, recoverability, reason, derived_from: parentsElsewhere(execution) })] : []),
   ];
 }
 
-function noticesOfMove({ tenant, run_id, mutation_id, rollback_id, ref, from_state, to_state, reason }: Body<RecoverabilityChanged>): readonly Derived[] {
+function noticesOfMove({ tenant, run_id, mutation_id, rollback_id, ref, from_state, to_state, reason, derived_from }: Body<RecoverabilityChanged>): readonly Derived[] {
   if (rollback_id === null || from_state === to_state || !RESTING_STATES.includes(to_state)) return [];
-  return [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref: ref.subject_ref, recoverability: to_state, reason })];
+  return [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref: ref.subject_ref, recoverability: to_state, reason, derived_from })];
 }
 
 function settled(body: NoticeBody<RollbackSettled>): Derived {

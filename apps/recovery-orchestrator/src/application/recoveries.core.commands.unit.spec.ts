@@ -40,6 +40,13 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
       run.when(report(requestIn(run.outgoing()), 'unverified', [STILL_PENDING, BALANCE_KEPT]), AT + 300).then(fact('StepOutcomeRecorded', { attempt: 2 }), fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }), fact('RecoveryClosed', { outcome: 'manual' }));
     });
 
+    it('only after people agreed, where its declared risk keeps it from going by itself (C37)', () => {
+      const run = start().when(markedInput({ terms: terms({ ...AUTO, risk_level: 'high' }) }), AT).then(fact('StepDecided', { decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT', required_approvals: 1 }), fact('StepEscalated', { reason: 'RISK_ABOVE_LIMIT' }), fact('RecoveryClosed'));
+      run.when(command('RetryStep', {}, 'omar'), AT + 200).then(fact('StepReopened', { required_approvals: 1, owner: 'role:approver' }));
+      expect(run.outgoing()).toEqual([]);
+      run.when(approval({ by: 'petra', digest: doc(run)?.['action_digest'] as Buffer }), AT + 300).then(fact('StepApproved'), fact('LegDispatched', { attempt: 1 }));
+    });
+
     it('only after people agreed anew: their approval was used', () => {
       const run = start().when(markedInput({ terms: terms({ max_attempts: 1 }) }), AT).when(approval(), AT + 1);
       run.when(report(requestIn(run.outgoing()), 'unverified', [STILL_PENDING, BALANCE_KEPT]), AT + 100);

@@ -134,6 +134,12 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       expect(stepOf(run)['phase']).not.toBe('compensated');
     });
 
+    it('agrees where an earlier delivery acted, and the worker found it done: looked back and verified is compensated (B18)', () => {
+      const { run, request } = dispatchedWith();
+      run.when(answered(request, 'verified', [{ ...BALANCE_ZERO, phase: 'reconcile' as const }, BALANCE_ZERO]), 25_000).then(fact('StepOutcomeRecorded', { outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' }), CLOSED_COMPENSATED);
+      expect(stepOf(run)['phase']).toBe('compensated');
+    });
+
     it('survives observations that are sealed or no JSON', () => {
       const { run, request } = dispatchedWith();
       const sealed = { ...BALANCE_ZERO, observed: { ...BALANCE_ZERO.observed, encoding: 'sealed' as const, key_id: 'k' } };

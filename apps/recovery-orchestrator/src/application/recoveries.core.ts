@@ -6,24 +6,32 @@ import type { Contract } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
-import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseIncident, CloseTask, CommitContradicted, CommitRolledBack, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, RecoveryApprovalMode, ResolveStep, RetryStep, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
-import { FORWARD_VALID_MS, MARGIN_MS } from '../domain/policy.messages.js';
-import type { RecoveryPolicy } from '../domain/policy.messages.js';
-import { admit, escalateRollback, isUsableId, rollbackIdOf, rollbackKey, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
+import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseBreaker, CloseIncident, CloseTask, CommitContradicted, CommitReaffirmed, CommitRolledBack, ConfirmTrigger, DerivationAnnounced, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, RecoveryApprovalMode, RejectTrigger, ResolveStep, RetryStep, RollbackSettled, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
+import { NO_LIMITS } from '../domain/admission/admission.messages.js';
+import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
+import type { Verdict } from '../domain/admission/judging.decisions.js';
+import { NO_RATES } from '../domain/admission/pace.decisions.js';
+import type { Rates } from '../domain/admission/pace.decisions.js';
+import { CHILDREN_FIRST_MS } from '../domain/lineage/dependents.decisions.js';
+import { FORWARD_VALID_MS, MARGIN_MS, RECOVERY_RULES, RISK_LIMIT } from '../domain/policy.messages.js';
+import type { RecoveryPolicy, RecoveryRules, RiskLevel } from '../domain/policy.messages.js';
+import { escalateRollback, isUsableId, rollbackIdOf, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { recoveryIdOf } from '../domain/step/opening.decisions.js';
 import { handleOf } from '../domain/decision/recovery.decisions.js';
 import { escalateUndo, listUndo, openUndo, undoIdOf, undoRefusal } from '../domain/undo/undo.decider.js';
 import { escalateToIncident } from '../domain/step/command.decisions.js';
 import { isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
-import { advance, approve, breakOpen, check, closeWindow, deny, due, endTask, giveUp, open, report, resolve, resume, retry } from '../domain/step/step.decider.js';
+import { advance, approve, breakOpen, check, closeWindow, deny, due, endTask, giveUp, open, reaffirm, report, resolve, resume, retry } from '../domain/step/step.decider.js';
 import type { StepContext } from '../domain/step/step.decider.js';
 import { fact } from '../domain/step/step.messages.js';
 import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
+import { close, countMarked, decideTrigger, isBroken, judge, nextPlaceAt, reviewHeld } from './admission.part.js';
 import { decideForwardCommand, dueForward, FORWARD_COMMANDS, FORWARD_KIND, isForwardCommand } from './forward.part.js';
 import type { ForwardCommandType } from './forward.part.js';
 import { isLegOwed, legRequests } from './leg-request.js';
 import { HALTED, readHalt, readHalts, readRow, readRows, RECOVERY_KINDS } from './recoveries.kinds.js';
+import { noteChildren, noticesInput, parentsOn, settleChildren } from './lineage.part.js';
 import { foldRecovery } from './recoveries.fold.js';
 
 export const RECOVERIES_LOG = 'recourse.recoveries';
@@ -33,18 +41,28 @@ const RESULTS = 'recourse.tool-results';
 const CONTRACTS = 'recourse.contracts';
 
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
-export type RecoveriesConfig = Omit<RecoveryPolicy, 'marginMs' | 'forwardValidMs' | 'modeNow'> & { readonly marginMs?: number; readonly forwardValidMs?: number };
+export type RecoveriesConfig = Omit<RecoveryPolicy, 'marginMs' | 'forwardValidMs' | 'modeNow' | 'rules' | 'riskLimit' | 'childrenFirstMs'> & {
+  readonly marginMs?: number; readonly forwardValidMs?: number; readonly rules?: RecoveryRules; readonly riskLimit?: RiskLevel; readonly childrenFirstMs?: number;
+  /** Partitions of the log: says which runs are this partition's; one unless told. */
+  readonly partitionCount?: number;
+  /** Limits of triggers and rates of compensations of this partition; none unless told. */
+  readonly admission?: AdmissionLimits; readonly rates?: Rates;
+};
+
+/** The policy with everything told. */
+type CorePolicy = RecoveryPolicy & { readonly admission: AdmissionLimits; readonly rates: Rates; readonly partitionCount: number };
 
 /** Builds the core of recourse.recoveries. */
 export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
-  const policy: RecoveryPolicy = { ...config, modeNow: () => null, marginMs: config.marginMs ?? MARGIN_MS, forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS };
+  const policy: CorePolicy = { ...config, childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS, partitionCount: config.partitionCount ?? 1, admission: config.admission ?? NO_LIMITS, rates: config.rates ?? NO_RATES, modeNow: () => null, marginMs: config.marginMs ?? MARGIN_MS, forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS, rules: config.rules ?? RECOVERY_RULES, riskLimit: config.riskLimit ?? RISK_LIMIT };
   return {
     log: RECOVERIES_LOG,
     inputs: [
-      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', 'BreakGlass', 'RetryStep', 'CheckStep', 'AbandonStep', 'EscalateStep', 'CloseIncident', ...FORWARD_COMMANDS] },
-      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'RecoverabilityChanged', 'MutationRecorded', 'UndoSpread'], concerns: isNews },
+      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', 'BreakGlass', 'RetryStep', 'CheckStep', 'AbandonStep', 'EscalateStep', 'CloseIncident', 'ConfirmTrigger', 'RejectTrigger', 'CloseBreaker', ...FORWARD_COMMANDS] },
+      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'CommitReaffirmed', 'RecoverabilityChanged', 'MutationRecorded', 'UndoSpread'], concerns: isNews },
       { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])) },
       { topic: CONTRACTS, source: 'log', mode: 'broadcast', types: ['EntryRegistered', 'EntryRetired'], concerns: ({ body }) => body['kind'] === 'kill_switch' },
+      noticesInput(policy.partitionCount),
     ],
     views: [contractView, entryView],
     kinds: RECOVERY_KINDS,
@@ -76,8 +94,14 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
     case 'EntryRegistered':
     case 'EntryRetired':          return kindsOf(HALTED, ['halt']);
     case 'CommitContradicted':
+    case 'ConfirmTrigger':
+    case 'RejectTrigger':
     case 'TriggerRollback':       return kindsOf(run, ['rollback']);
-    case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback']);
+    case 'CommitReaffirmed':      return kindsOf(run, ['step', 'recovery']);
+    case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback', 'dependent']);
+    // Whose runs a notice is about only the owner can say.
+    case 'DerivationAnnounced':
+    case 'RollbackSettled':       return [];
     case 'ApproveStep':           return kindsOf(run, ['step', 'recovery', 'approval']);
     case 'CloseTask':             return kindsOf(run, ['step', 'recovery', 'approval', 'task']);
     case 'BreakGlass':
@@ -91,7 +115,7 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
   }
 }
 
-function onTimer(context: DecideContext, { address, dueAt }: TimerInput, policy: RecoveryPolicy): Decision {
+function onTimer(context: DecideContext, { address, dueAt }: TimerInput, policy: CorePolicy): Decision {
   if (address.kind === 'rollback') {
     const rollback = readRow(context.state, 'rollback', address.group, address.key);
     const overdue = rollback === undefined ? null : escalateRollback(rollback, context.now, policy);
@@ -103,6 +127,7 @@ function onTimer(context: DecideContext, { address, dueAt }: TimerInput, policy:
     return recorded(overdue === null ? [] : [overdue]);
   }
   if (address.kind === FORWARD_KIND) return dueForward(context.state, address.group, address.key, context.now);
+  if (address.kind === 'held') return recorded(reviewHeld(context, address.group, address.key, { policy, limits: policy.admission }));
   if (address.kind === 'halt') return onHaltReviewed(context, address.key, policy);
   const step = address.kind === 'step' ? readRow(context.state, 'step', address.group, address.key) : undefined;
   return step === undefined ? NOTHING : recorded(due(step, dueAt, stepContext(context, step.run_id, policy)));
@@ -115,13 +140,13 @@ function onSwitch({ state, views }: DecideContext, { body }: RecordInput): Decis
   return mayGoOn ? facts(fact('HaltsReviewed', { tenant: String(body['tenant']), name: String(body['name']) })) : NOTHING;
 }
 
-function onHaltReviewed(context: DecideContext, stepId: string, policy: RecoveryPolicy): Decision {
+function onHaltReviewed(context: DecideContext, stepId: string, policy: CorePolicy): Decision {
   const halt = readHalt(context.state, stepId);
   const step = halt === undefined ? undefined : readRow(context.state, 'step', halt.run_id, stepId);
   return step === undefined ? NOTHING : recorded(resume(step, stepContext(context, step.run_id, policy)));
 }
 
-function onForward(context: DecideContext, input: RecordInput, type: ForwardCommandType, policy: RecoveryPolicy): Decision {
+function onForward(context: DecideContext, input: RecordInput, type: ForwardCommandType, policy: CorePolicy): Decision {
   if (type === 'RequestForwardApproval' && lacksContract(context, input.body['contract_digest'])) return { records: [], refresh: [contractView.name] };
   const { now, policy: told, contractOf, editorsOf: editors } = stepContext(context, runOf(input.body), policy, []);
   const decision = decideForwardCommand(input, type, { now, policy: told, contractOf, editorsOf: editors, state: context.state });
@@ -130,11 +155,14 @@ function onForward(context: DecideContext, input: RecordInput, type: ForwardComm
 }
 
 /** Dispatches on the type; bodies have the types their codecs gave them. */
-function onRecord(context: DecideContext, input: RecordInput, policy: RecoveryPolicy): Decision {
+function onRecord(context: DecideContext, input: RecordInput, policy: CorePolicy): Decision {
   if (isForwardCommand(input.type)) return onForward(context, input, input.type, policy);
   switch (input.type) {
-    case 'CommitContradicted':    return onContradiction(context, bodyAs<CommitContradicted>(input));
+    case 'CommitContradicted':    return onContradiction(context, bodyAs<CommitContradicted>(input), policy);
     case 'CommitRolledBack':      return onMark(context, bodyAs<CommitRolledBack>(input), policy);
+    case 'DerivationAnnounced':   return recorded(noteChildren(context.state, parentsOn(input, context.partition, policy.partitionCount), bodyAs<DerivationAnnounced>(input)));
+    case 'RollbackSettled':       return recorded(settleChildren(context.state, parentsOn(input, context.partition, policy.partitionCount), bodyAs<RollbackSettled>(input), (runId) => stepContext(context, runId, policy)));
+    case 'CommitReaffirmed':      return onReaffirmed(context, bodyAs<CommitReaffirmed>(input), policy);
     case 'RecoverabilityChanged': return onRecoverability(context, bodyAs<RecoverabilityChanged>(input), policy);
     case 'MutationRecorded':      return onRecordedAgain(context, input, policy);
     case 'LegReported':           return onReport(context, input, policy);
@@ -152,24 +180,37 @@ function onRecord(context: DecideContext, input: RecordInput, policy: RecoveryPo
     case 'CheckStep':
     case 'AbandonStep':
     case 'EscalateStep':
-    case 'CloseIncident':         return onCommand(context, input, input.type, policy);
+    case 'CloseIncident':
+    case 'ConfirmTrigger':
+    case 'RejectTrigger':
+    case 'CloseBreaker':          return onCommand(context, input, input.type, policy);
     default:                      return NOTHING;
   }
 }
 
-function onContradiction(context: DecideContext, hit: CommitContradicted): Decision {
-  const standing = readRow(context.state, 'rollback', hit.run_id, rollbackKey(hit.tenant, hit.mutation_id));
-  return recorded([admit(triggerOfContradiction(hit), standing)]);
+function onContradiction(context: DecideContext, hit: CommitContradicted, policy: CorePolicy): Decision {
+  return recorded(decideTrigger(context, triggerOfContradiction(hit), { policy, limits: policy.admission }).facts);
 }
 
-function onMark(context: DecideContext, marked: CommitRolledBack, policy: RecoveryPolicy): Decision {
+function onMark(context: DecideContext, marked: CommitRolledBack, policy: CorePolicy): Decision {
   // Only a handle with something missing is bound here, from the contract the mutation executed under.
   if (handleOf(marked.terms, marked.ref) === 'incomplete' && lacksContract(context, marked.terms?.contract_digest)) return { records: [], refresh: [contractView.name] };
-  return recorded(open(marked, stepContext(context, marked.run_id, policy)));
+  const counted = countMarked(context, marked, { policy, limits: policy.admission });
+  const opens = counted.some(({ type }) => type === 'BreakerOpened');
+  const within = stepContext(context, marked.run_id, policy);
+  const facts = open(marked, opens ? { ...within, killed: breaking(within.killed, marked.terms?.reversal_capability ?? '') } : within);
+  return recorded(facts.length === 0 ? [] : [...counted, ...facts]);
 }
 
+/** A breaker that opens in this decision stops what is decided with it. */
+function breaking(killed: StepContext['killed'], capability: string): StepContext['killed'] {
+  return (acting) => (acting.capability === capability ? BROKEN : killed(acting));
+}
+
+const BROKEN = { admitted: false, code: 'BREAKER_OPEN', reason: 'a burst opened the breaker over the capability that would be called' } as const;
+
 /** Life goes on: what the ledger learnt of a commit after it was marked. */
-function onRecordedAgain(context: DecideContext, input: RecordInput, policy: RecoveryPolicy): Decision {
+function onRecordedAgain(context: DecideContext, input: RecordInput, policy: CorePolicy): Decision {
   const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id } = bodyAs<MutationRecorded>(input);
   if (rollback_id === null) return NOTHING;
   if (handleOf(terms, ref) === 'incomplete' && lacksContract(context, terms?.contract_digest)) return { records: [], refresh: [contractView.name] };
@@ -181,7 +222,14 @@ function onRecordedAgain(context: DecideContext, input: RecordInput, policy: Rec
   return recorded(advance(step, learnt, within));
 }
 
-function onRecoverability(context: DecideContext, changed: RecoverabilityChanged, policy: RecoveryPolicy): Decision {
+/** The assumption is said to hold again: who agreed because it did not is asked anew. */
+function onReaffirmed(context: DecideContext, { tenant, run_id, mutation_id, evidence }: CommitReaffirmed, policy: CorePolicy): Decision {
+  const within = stepContext(context, run_id, policy);
+  const step = within.steps.find((one) => one.tenant === tenant && one.mutation_id === mutation_id);
+  return step === undefined ? NOTHING : recorded(reaffirm(step, evidence, within));
+}
+
+function onRecoverability(context: DecideContext, changed: RecoverabilityChanged, policy: CorePolicy): Decision {
   if (changed.event !== 'window_closed') return NOTHING;
   const within = stepContext(context, changed.run_id, policy);
   const step = within.steps.find((one) => one.tenant === changed.tenant && one.mutation_id === changed.mutation_id);
@@ -189,7 +237,7 @@ function onRecoverability(context: DecideContext, changed: RecoverabilityChanged
 }
 
 /** A report under another key than its run is refused on the key it came with: it must not stop either run. */
-function onReport(context: DecideContext, input: RecordInput, policy: RecoveryPolicy): Decision {
+function onReport(context: DecideContext, input: RecordInput, policy: CorePolicy): Decision {
   const message = bodyAs<LegReported>(input);
   if (input.key === message.run_id) return recorded(report(message, stepContext(context, message.run_id, policy)));
   const { tenant, leg_id, attempt } = message;
@@ -202,15 +250,15 @@ function onListed(context: DecideContext, part: UndoSpread): Decision {
   return recorded(listed === null ? [] : [listed]);
 }
 
-type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask' | 'BreakGlass' | 'RetryStep' | 'CheckStep' | 'AbandonStep' | 'EscalateStep' | 'CloseIncident';
+type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask' | 'BreakGlass' | 'RetryStep' | 'CheckStep' | 'AbandonStep' | 'EscalateStep' | 'CloseIncident' | 'ConfirmTrigger' | 'RejectTrigger' | 'CloseBreaker';
 
-function onCommand(context: DecideContext, input: RecordInput, type: StepCommand, policy: RecoveryPolicy): Decision {
+function onCommand(context: DecideContext, input: RecordInput, type: StepCommand, policy: CorePolicy): Decision {
   if (input.key !== runOf(input.body)) return refusedWith({ httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' });
   // Which role ends a task depends on its kind.
   const refusal = type === 'CloseTask' ? null : roleRefusal(type, bodyAs<Pick<ApproveStep, 'envelope'>>(input).envelope);
   if (refusal !== null) return refusedWith(refusal);
   switch (type) {
-    case 'TriggerRollback': return onTrigger(context, bodyAs<TriggerRollback>(input));
+    case 'TriggerRollback': return onTrigger(context, bodyAs<TriggerRollback>(input), policy);
     case 'ApproveStep':     return onApprove(context, bodyAs<ApproveStep>(input), policy);
     case 'DenyStep':        return onDeny(context, bodyAs<DenyStep>(input), policy);
     case 'ResolveStep':     return onResolve(context, bodyAs<ResolveStep>(input), policy);
@@ -225,23 +273,36 @@ function onCommand(context: DecideContext, input: RecordInput, type: StepCommand
     case 'EscalateStep':    return onStep(context, bodyAs<EscalateStep>(input), policy, incidentOf);
     case 'CloseIncident':   return onCloseIncident(context, bodyAs<CloseIncident>(input));
     case 'CloseTask':       return onCloseTask(context, bodyAs<CloseTask>(input), policy);
+    case 'ConfirmTrigger':  return onJudged(context, bodyAs<ConfirmTrigger>(input), 'confirmed', policy);
+    case 'RejectTrigger':   return onJudged(context, bodyAs<RejectTrigger>(input), 'rejected', policy);
+    case 'CloseBreaker':    return onCloseBreaker(context, bodyAs<CloseBreaker>(input));
   }
 }
 
-function onTrigger(context: DecideContext, command: TriggerRollback): Decision {
+function onTrigger(context: DecideContext, command: TriggerRollback, policy: CorePolicy): Decision {
   const refusal = triggerRefusal(command);
   if (refusal !== null) return refusedWith(refusal);
   const { tenant } = command.envelope;
-  const standing = readRow(context.state, 'rollback', command.run_id, rollbackKey(tenant, command.mutation_id));
-  const isRedundant = standing !== undefined;
+  const { facts: decided, outcome } = decideTrigger(context, triggerOfCommand(command), { policy, limits: policy.admission });
   const body = {
     rollback_id: rollbackIdOf(command.mutation_id), recovery_id: recoveryIdOf(tenant, command.run_id), run_id: command.run_id,
-    mutation_id: command.mutation_id, redundant: isRedundant,
+    mutation_id: command.mutation_id, redundant: outcome === 'redundant', held: outcome === 'held',
   };
-  return accepted(isRedundant ? 200 : 201, body, admit(triggerOfCommand(command), standing));
+  return accepted(outcome === 'redundant' ? 200 : outcome === 'held' ? 202 : 201, body, ...decided);
 }
 
-function onApprove(context: DecideContext, command: ApproveStep, policy: RecoveryPolicy): Decision {
+function onJudged(context: DecideContext, command: ConfirmTrigger | RejectTrigger, verdict: Verdict, policy: CorePolicy): Decision {
+  if (![command.envelope.tenant, command.mutation_id].every(isUsableId)) return refusedWith({ httpStatus: 422, code: 'COMMAND_INVALID', message: 'Tenant and mutation must be 1 to 200 bytes without NUL.' });
+  const judged = judge(context, command, verdict, { policy, limits: policy.admission });
+  return 'code' in judged ? refusedWith(judged) : accepted(200, { rollback_id: command.rollback_id, run_id: command.run_id, phase: judged.phase, verdict }, ...judged.facts);
+}
+
+function onCloseBreaker(context: DecideContext, command: CloseBreaker): Decision {
+  const closed = close(context, command);
+  return 'code' in closed ? refusedWith(closed) : accepted(200, { breaker_id: command.breaker_id, phase: 'closed' }, closed);
+}
+
+function onApprove(context: DecideContext, command: ApproveStep, policy: CorePolicy): Decision {
   const within = stepContext(context, command.run_id, policy);
   const step = stepOf(within, command);
   if (step === undefined) return refusedWith(STEP_UNKNOWN);
@@ -256,7 +317,7 @@ function onApprove(context: DecideContext, command: ApproveStep, policy: Recover
   return accepted(200, body, ...outcome.facts);
 }
 
-function onDeny(context: DecideContext, command: DenyStep, policy: RecoveryPolicy): Decision {
+function onDeny(context: DecideContext, command: DenyStep, policy: CorePolicy): Decision {
   const within = stepContext(context, command.run_id, policy);
   const step = stepOf(within, command);
   if (step === undefined) return refusedWith(STEP_UNKNOWN);
@@ -265,7 +326,7 @@ function onDeny(context: DecideContext, command: DenyStep, policy: RecoveryPolic
   return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'denied' }, ...outcome);
 }
 
-function onResolve(context: DecideContext, command: ResolveStep, policy: RecoveryPolicy): Decision {
+function onResolve(context: DecideContext, command: ResolveStep, policy: CorePolicy): Decision {
   const within = stepContext(context, command.run_id, policy);
   const step = stepOf(within, command);
   if (step === undefined) return refusedWith(STEP_UNKNOWN);
@@ -276,7 +337,7 @@ function onResolve(context: DecideContext, command: ResolveStep, policy: Recover
 
 /** A command about one step; the answer names its phase and what else was made of it. */
 function onStep<Command extends BreakGlass | RetryStep | CheckStep | AbandonStep | EscalateStep>(
-  context: DecideContext, command: Command, policy: RecoveryPolicy, act: (step: StepDoc, command: Command, within: StepContext) => readonly Fact[] | Refusal,
+  context: DecideContext, command: Command, policy: CorePolicy, act: (step: StepDoc, command: Command, within: StepContext) => readonly Fact[] | Refusal,
 ): Decision {
   const within = stepContext(context, command.run_id, policy);
   const step = stepOf(within, command);
@@ -308,7 +369,7 @@ function onUndo(context: DecideContext, command: UndoRun): Decision {
   return accepted(201, { undo_id: undoIdOf(command_id), recovery_id: recoveryIdOf(tenant, run_id), run_id, phase: 'opened' }, openUndo(command, context.now));
 }
 
-function onCloseTask(context: DecideContext, command: CloseTask, policy: RecoveryPolicy): Decision {
+function onCloseTask(context: DecideContext, command: CloseTask, policy: CorePolicy): Decision {
   const task = isUsableId(command.task_id) ? readRow(context.state, 'task', command.run_id, command.task_id) : undefined;
   if (task?.tenant !== command.envelope.tenant) return refusedWith({ httpStatus: 404, code: 'TASK_UNKNOWN', message: 'There is no such task in this run of this tenant.' });
   const outcome = endTask(task, command, stepContext(context, command.run_id, policy));
@@ -324,7 +385,7 @@ function stepOf(within: StepContext, command: Pick<ApproveStep, 'envelope' | 'st
 }
 
 /** `steps` are those of the run unless told. */
-function stepContext({ now, state, views }: DecideContext, runId: string, policy: RecoveryPolicy, steps = readRows(state, 'step', runId)): StepContext {
+function stepContext({ now, state, views }: DecideContext, runId: string, policy: CorePolicy, steps = readRows(state, 'step', runId)): StepContext {
   const entries = views.view(entryView.name);
   return {
     now, steps,
@@ -333,7 +394,13 @@ function stepContext({ now, state, views }: DecideContext, runId: string, policy
       ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
       modeNow: (capability) => modeOf(contractByName(views.view(contractView.name), capability)?.contract),
     },
-    killed: (acting) => killVerdict(entries, acting),
+    killed: (acting) => {
+      const verdict = killVerdict(entries, acting);
+      return verdict.admitted && policy.admission.storm !== null && isBroken(state, acting.tenant, acting.capability) ? BROKEN : verdict;
+    },
+    rates: policy.rates,
+    dependentsIn: (run) => readRows(state, 'dependent', run),
+    nextAt: (tenant, scope, name) => nextPlaceAt(state, tenant, scope, name),
     contractOf: (digest) => contractByDigest(views.view(contractView.name), digest)?.contract ?? null,
     editorsOf: (digest) => editorsOf(views.view(contractView.name), digest),
   };

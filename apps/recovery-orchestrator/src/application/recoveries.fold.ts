@@ -1,21 +1,24 @@
 // Folds accepted records of recourse.recoveries into rows. Reads the record and rows that earlier records made, nothing else (L2).
 import { InvariantViolation } from '@recourse/kernel';
 import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
-import { MARK_WITHIN_MS, rollbackKey } from '../domain/rollback/rollback.decider.js';
+import { dependentKey } from '../domain/lineage/dependents.decisions.js';
+import { rollbackKey } from '../domain/rollback/rollback.decider.js';
 import { rollbackPhaseAfter } from '../domain/rollback/rollback.transitions.js';
 import { bodyOf, isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
 import type { StepRecordType } from '../domain/step/step-row.transitions.js';
 import type { FactBodies, RollbackDoc, StepDoc, UndoDoc } from '../domain/step/step.messages.js';
 import { undoPhaseAfter } from '../domain/undo/undo.transitions.js';
+import { evolveAdmission, evolvePaces } from './admission.part.js';
 import { evolveForward } from './forward.part.js';
-import { HALTED, haltRow, readHalts, readRow, rowOf } from './recoveries.kinds.js';
+import { HALTED, haltRow, put, readHalts, readRow, rollbackPut, rowOf } from './recoveries.kinds.js';
 
 /** Changes of state an accepted record makes. Records of the loop and recorded no-ops make none. */
 export function foldRecovery(state: StateView, record: AcceptedRecord): readonly Change[] {
   const forward = evolveForward(state, record);
   if (forward !== null) return forward;
-  if (record.type === 'RollbackOpened') return [rollbackPut(rollbackOpened(record))];
+  const admission = evolveAdmission(state, record);
+  if (admission !== null) return admission;
   if (record.type === 'RollbackEscalated') return [rollbackPut(rollbackEscalated(state, record))];
   const more = EVOLVE_MORE[record.type];
   if (more !== undefined) return more(state, record);
@@ -45,6 +48,16 @@ const EVOLVE_MORE: Readonly<Record<string, (state: StateView, record: AcceptedRe
     const standing = readRow(state, 'incident', run_id, incident_id);
     if (standing === undefined) throw new InvariantViolation('incident-unknown', incident_id);
     return [put(rowOf('incident', { ...standing, phase: 'closed', deadline_at: null, closed: { by, reason, summary, at }, updated_at: at }))];
+  },
+  DependentNoted: (_state, { body, decidedAt: at }) => {
+    const noted = bodyOf('DependentNoted', body);
+    return [put(rowOf('dependent', { ...noted, settled_as: null, noted_at: at, updated_at: at }))];
+  },
+  DependentSettled: (state, { body, decidedAt: at }) => {
+    const { recoverability, ...about } = bodyOf('DependentSettled', body);
+    const standing = readRow(state, 'dependent', about.run_id, dependentKey(about));
+    if (standing === undefined) throw new InvariantViolation('dependent-unknown', about.child_mutation_id);
+    return [put(rowOf('dependent', { ...standing, settled_as: recoverability, updated_at: at }))];
   },
   UndoOpened: (_state, { body, decidedAt: at }) => {
     const { mutation_ids: asked_ids, ...about } = bodyOf('UndoOpened', body);
@@ -97,7 +110,8 @@ function besides(state: StateView, record: AcceptedRecord, type: StepRecordType,
     case 'MutationAdvanced': return isAtRest(step.phase) ? [] : [reopened(state, record, step)];
     case 'StepApproved':    return [approved(bodyOf('StepApproved', record.body), record.decidedAt)];
     case 'GlassBroken':     return [approved(bodyOf('GlassBroken', record.body), record.decidedAt)];
-    case 'LegDispatched':   return usedBy(state, record, step);
+    case 'LegDispatched':   return [...usedBy(state, record, step), ...evolvePaces(state, step.tenant, step.paced, record.decidedAt)];
+    case 'StepWaits':       return evolvePaces(state, step.tenant, step.paced, record.decidedAt);
     case 'StepHalted':      return [halted(record)];
     default:                return [];
   }
@@ -106,12 +120,6 @@ function besides(state: StateView, record: AcceptedRecord, type: StepRecordType,
 function halted(record: AcceptedRecord): Change {
   const { step_id, tenant, run_id, agent_id, capability, detail } = bodyOf('StepHalted', record.body);
   return put(haltRow({ step_id, tenant, run_id, agent_id, capability, detail, halted_at: record.decidedAt }, null));
-}
-
-function rollbackOpened(record: AcceptedRecord): RollbackDoc {
-  const at = record.decidedAt;
-  const body = bodyOf('RollbackOpened', record.body);
-  return { ...body, phase: 'opened', owner: 'service:mutation-ledger', deadline_at: at + MARK_WITHIN_MS, opened_at: at, updated_at: at };
 }
 
 function marked(state: StateView, record: AcceptedRecord, step: StepDoc): readonly Change[] {
@@ -125,9 +133,6 @@ function rollbackEscalated(state: StateView, record: AcceptedRecord): RollbackDo
   if (standing === undefined) throw new InvariantViolation('rollback-unknown', mutationId);
   return { ...standing, phase: rollbackPhaseAfter(standing.phase, 'Escalated'), owner, deadline_at, updated_at: record.decidedAt };
 }
-
-/** Its timer goes off when the ledger has not marked the commit; what a person was given stands in the list. */
-function rollbackPut(rollback: RollbackDoc): Change { return put(rowOf('rollback', rollback, rollback.phase === 'opened' ? rollback.deadline_at : null)); }
 
 function reopened(state: StateView, record: AcceptedRecord, step: StepDoc): Change {
   const { recovery_id, tenant, run_id } = step;
@@ -157,5 +162,3 @@ function usedBy(state: StateView, record: AcceptedRecord, step: StepDoc): readon
     .filter((approval) => approval !== undefined && approval.used_by === null)
     .map((approval) => put(rowOf('approval', { ...(approval as NonNullable<typeof approval>), used_by: legId, updated_at: record.decidedAt })));
 }
-
-function put(row: Extract<Change, { op: 'put' }>['row']): Change { return { op: 'put', row }; }

@@ -1,8 +1,9 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
-import type { ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
-import type { ApprovalDoc, HaltDoc, IncidentDoc, RecoveryDoc, RollbackDoc, StepDoc, TaskDoc, UndoDoc } from '../domain/step/step.messages.js';
+import type { Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
+import type { ApprovalDoc, DependentDoc, HaltDoc, IncidentDoc, RecoveryDoc, RollbackDoc, StepDoc, TaskDoc, UndoDoc } from '../domain/step/step.messages.js';
 import { forwardKind } from './forward.part.js';
-import { rollbackKey } from '../domain/rollback/rollback.decider.js';
+import { dependentKey } from '../domain/lineage/dependents.decisions.js';
+import { isTimed, rollbackKey } from '../domain/rollback/rollback.decider.js';
 
 /** Documents by kind. */
 export interface RowDocs {
@@ -13,6 +14,7 @@ export interface RowDocs {
   readonly task: TaskDoc;
   readonly undo: UndoDoc;
   readonly incident: IncidentDoc;
+  readonly dependent: DependentDoc;
 }
 
 export type RowKind = keyof RowDocs;
@@ -26,6 +28,7 @@ const KEY_OF: { readonly [Kind in RowKind]: (doc: RowDocs[Kind]) => string } = {
   task: (doc) => doc.task_id,
   undo: (doc) => doc.undo_id,
   incident: (doc) => doc.incident_id,
+  dependent: dependentKey,
 };
 
 /** A row of the run its document names. */
@@ -44,6 +47,12 @@ export function readRows<Kind extends RowKind>(state: StateView, kind: Kind, run
   // As in readRow.
   return state.list(kind, runId) as readonly RowDocs[Kind][];
 }
+
+/** Puts a row. */
+export function put(row: Row): Change { return { op: 'put', row }; }
+
+/** Its timer goes off when the ledger has not marked the commit, or nobody judged it; what a person was given stands in the list. */
+export function rollbackPut(rollback: RollbackDoc): Change { return put(rowOf('rollback', rollback, isTimed(rollback) ? rollback.deadline_at : null)); }
 
 /** Halted steps of a partition are one group: a change of the switches looks at all of them. */
 export const HALTED = 'halted';
@@ -66,6 +75,16 @@ export function readHalt(state: StateView, stepId: string): HaltDoc | undefined 
 const texts = (...names: readonly string[]): readonly ColumnSpec[] => names.map((name) => ({ name, type: 'text', of: (row) => textOf(row.doc[name]) }));
 const longs = (...names: readonly string[]): readonly ColumnSpec[] => names.map((name) => ({ name, type: 'bigint', of: (row) => longOf(row.doc[name]) }));
 
+/** Rows of limits: group and key are the id of what they are about. Held triggers of one cause are a group. */
+const ADMISSION_KINDS: readonly KindSpec[] = [
+  { kind: 'source', table: 'trigger_sources', columns: [...texts('tenant', 'source'), ...longs('weight_permille', 'confirmed', 'rejected', 'updated_at')], indexes: [['tenant', 'source']] },
+  { kind: 'storm', table: 'storms', columns: [...texts('tenant', 'scope', 'name'), ...longs('updated_at')] },
+  { kind: 'breaker', table: 'breakers', columns: [...texts('tenant', 'breaker_id', 'scope', 'name', 'run_id', 'phase', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')], indexes: [['tenant', 'phase', 'deadline_at'], ['breaker_id']] },
+  { kind: 'closure', table: 'closures', columns: [...texts('tenant', 'event_id'), ...longs('hits', 'updated_at')] },
+  { kind: 'held', table: 'held_triggers', columns: [...texts('tenant', 'run_id', 'mutation_id', 'cause'), ...longs('held_at')], indexes: [['tenant', 'cause']] },
+  { kind: 'pace', table: 'paces', columns: [...texts('tenant', 'pace_id', 'scope', 'name'), ...longs('next_at', 'updated_at')], indexes: [['tenant', 'scope', 'name']] },
+];
+
 export const RECOVERY_KINDS: readonly KindSpec[] = [
   {
     kind: 'step',
@@ -73,6 +92,9 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     columns: [
       ...texts('tenant', 'run_id', 'mutation_id', 'step_id', 'recovery_id', 'rollback_id', 'phase', 'decision', 'reason', 'owner'),
       { name: 'capability', type: 'text', of: (row) => stepOf(row).execution.capability },
+      { name: 'agent_id', type: 'text', of: (row) => stepOf(row).execution.agent_id },
+      { name: 'source', type: 'text', of: (row) => stepOf(row).evidence.source },
+      { name: 'policy', type: 'text', of: (row) => stepOf(row).terms?.recovery_policy_ref ?? null },
       { name: 'approvals', type: 'bigint', of: (row) => stepOf(row).approvals.length },
       ...longs('attempt', 'deadline_at', 'triggered_at', 'decided_at', 'updated_at'),
     ],
@@ -87,8 +109,13 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
   {
     kind: 'rollback',
     table: 'rollbacks',
-    columns: [...texts('tenant', 'run_id', 'mutation_id', 'rollback_id', 'phase', 'command_id', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
-    indexes: [['tenant', 'phase', 'deadline_at'], ['mutation_id'], ['rollback_id']],
+    columns: [
+      ...texts('tenant', 'run_id', 'mutation_id', 'rollback_id', 'phase', 'command_id', 'owner'),
+      { name: 'source', type: 'text', of: (row) => rollbackOf(row).evidence.source },
+      { name: 'verdict', type: 'text', of: (row) => rollbackOf(row).judged?.verdict ?? null },
+      ...longs('deadline_at', 'opened_at', 'updated_at'),
+    ],
+    indexes: [['tenant', 'phase', 'deadline_at'], ['tenant', 'source', 'opened_at'], ['mutation_id'], ['rollback_id']],
   },
   {
     kind: 'approval',
@@ -115,18 +142,26 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     indexes: [['tenant', 'phase', 'deadline_at'], ['incident_id']],
   },
   {
+    kind: 'dependent',
+    table: 'dependents',
+    columns: [...texts('tenant', 'run_id', 'mutation_id', 'child_run_id', 'child_mutation_id', 'settled_as'), ...longs('noted_at', 'updated_at')],
+    indexes: [['mutation_id'], ['child_mutation_id']],
+  },
+  {
     kind: 'halt',
     table: 'halted_steps',
     columns: [...texts('tenant', 'run_id', 'step_id', 'agent_id', 'capability'), ...longs('halted_at')],
     indexes: [['tenant', 'halted_at']],
   },
+  ...ADMISSION_KINDS,
   forwardKind,
 ];
 
 /** `by` is a word of SQL. */
 function renamed(column: ColumnSpec): ColumnSpec { return column.name === 'by' ? { ...column, name: 'approved_by' } : column; }
 
-// Rows of this kind are written from steps alone.
+// Rows of these kinds are written from rollbacks and steps alone.
+function rollbackOf(row: Row): RollbackDoc { return row.doc as RollbackDoc; }
 function stepOf(row: Row): StepDoc { return row.doc as StepDoc; }
 function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }
 function longOf(value: unknown): number | null { return typeof value === 'number' ? value : null; }

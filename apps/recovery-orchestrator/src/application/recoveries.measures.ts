@@ -4,6 +4,7 @@
 // Boundary: pure; reads a record and the rows it changed. The loop tells it what it accepted, never what it reads anew, so
 // nothing is counted twice. Series carry codes and contracted capabilities, never an id.
 import type { AcceptedRecord, ChangedRow } from '@recourse/event-log';
+import type { LimitScope } from '@recourse/messages';
 import type { ForwardDoc } from '../domain/forward/forward.messages.js';
 import { JUDGEMENT_REASONS } from '../domain/step/judgement.decisions.js';
 import { bodyOf } from '../domain/step/step-row.transitions.js';
@@ -16,6 +17,8 @@ export type RecoveryMeasure =
   | { readonly series: 'recoverySeconds'; readonly tool: string; readonly seconds: number }
   | { readonly series: 'recoveriesAutomatic' | 'recoveriesManual' | 'staleConflicts'; readonly tool: string }
   | { readonly series: 'compensationFailures'; readonly tool: string; readonly reason: FailureReason }
+  | { readonly series: 'triggers'; readonly outcome: TriggerOutcome }
+  | { readonly series: 'breakersOpened'; readonly scope: LimitScope }
   | { readonly series: 'approvalSeconds'; readonly question: 'recovery' | 'forward'; readonly outcome: 'approved' | 'denied'; readonly seconds: number };
 
 /** Reasons an attempt did not compensate; `OTHER` for a word this version does not know. */
@@ -25,12 +28,30 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 /** A row before and after a record; `before` is undefined for one that is new. */
 interface Moved<Doc> { readonly before: Doc | undefined; readonly after: Doc }
 
+/** What became of a trigger, or was said of it. */
+export const TRIGGER_OUTCOMES = ['opened', 'held', 'redundant', 'confirmed', 'rejected'] as const;
+export type TriggerOutcome = (typeof TRIGGER_OUTCOMES)[number];
+
 /** What a record adds to the series. Pure. */
 export function recoveryMeasures(record: AcceptedRecord, rows: readonly ChangedRow[]): readonly RecoveryMeasure[] {
+  const trigger = triggered(record);
+  if (trigger !== null) return [trigger];
   const step = movedIn<StepDoc>('step', rows);
   if (step !== undefined) return [...ended(step, record.decidedAt), ...attempted(record, step.after), ...answeredStep(record, step)];
   const question = movedIn<ForwardDoc>(FORWARD_KIND, rows);
   return question === undefined ? [] : answeredQuestion(record, question);
+}
+
+/** Precision as a series: confirmed of what was judged. Names of sources are anybody's, so they are in the report, not here. */
+function triggered({ type, body }: AcceptedRecord): RecoveryMeasure | null {
+  switch (type) {
+    case 'RollbackOpened':   return { series: 'triggers', outcome: 'opened' };
+    case 'TriggerHeld':      return { series: 'triggers', outcome: 'held' };
+    case 'TriggerRedundant': return { series: 'triggers', outcome: 'redundant' };
+    case 'SourceJudged':     return { series: 'triggers', outcome: bodyOf(type, body).confirmed ? 'confirmed' : 'rejected' };
+    case 'BreakerOpened':    return { series: 'breakersOpened', scope: bodyOf(type, body).scope };
+    default:                 return null;
+  }
 }
 
 /** Once per step: when it comes to rest. What needed nothing was no recovery; what a person closes by hand was theirs before. */

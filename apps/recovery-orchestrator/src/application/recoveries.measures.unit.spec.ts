@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { LegRequested } from '@recourse/messages';
 import { Metrics } from '@recourse/telemetry';
 import type { CoreHarness } from '@recourse/testing';
-import { harness, WAYS } from '@recourse/testing';
+import { harness, WAYS, wire } from '@recourse/testing';
 import { countMeasures } from '../outbound/measures.metrics.js';
 import {
-  answered, approval, BALANCE_KEPT, BALANCE_ZERO, CALL_TIMEOUT, CONFIG, contradicted, core, denial, digest, LEASE, MARGIN, markedInput, PAID_OUT, recordedAgain, requestIn, resolution, REVIEW, STILL_PENDING, terms, views,
+  answered, approval, BALANCE_KEPT, BALANCE_ZERO, CALL_TIMEOUT, CONFIG, contradicted, core, denial, digest, envelope, LEASE, MARGIN, markedInput, MUTATION, PAID_OUT, recordedAgain, requestIn, resolution, REVIEW, ROLLBACK, RUN, STILL_PENDING, terms, views,
 } from '../recoveries.testing.js';
 import { FAILURE_REASONS, recoveryMeasures } from './recoveries.measures.js';
 
@@ -109,5 +109,16 @@ describe('reasons of failure', () => {
     const measures = recoveryMeasures({ ...outcome, body: { ...outcome.body, reason: 'step-4711 broke' } }, run.changedBy(outcome));
     expect(measures).toContainEqual({ series: 'compensationFailures', tool: TOOL, reason: 'OTHER' });
     expect(FAILURE_REASONS).not.toContain('SUCCESS_CONDITION_HELD');
+  });
+});
+
+describe('series of triggers', () => {
+  it('count what became of them and what people said, without naming a source (E42)', async () => {
+    const judged = (type: string) => wire('recourse.recovery-commands', type, { envelope: envelope('olga', ['approver'], { command_id: type }), run_id: RUN, rollback_id: ROLLBACK, mutation_id: MUTATION, reason: 'x' }, { key: RUN });
+    const run = harness(core({ admission: { trustThresholdPermille: 600, storm: null, closureMax: null } }), { views: views() }).when(contradicted(), 1_000).when(contradicted(), 1_001).when(judged('ConfirmTrigger'), 1_002);
+    const metrics = new Metrics();
+    for (const record of run.records()) countMeasures(recoveryMeasures(record, run.changedBy(record)), metrics);
+    const told = (await metrics.text()).split('\n').filter((line) => line.startsWith('recourse_triggers_total'));
+    expect(told.sort()).toEqual(['confirmed', 'held', 'opened', 'redundant'].map((outcome) => `recourse_triggers_total{outcome="${outcome}"} 1`));
   });
 });

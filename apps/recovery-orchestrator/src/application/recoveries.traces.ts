@@ -3,15 +3,14 @@
 // Boundary: pure; reads a record and the rows it changed. Every span is about a rollback, so who knows its id finds the trace.
 //
 //   trigger ── decision ── approval
-//                       ├─ leg ── verification
+//                       ├─ leg ── verification, and what its worker called (libs/sdk)
 //                       └─ handover
 import type { AcceptedRecord, ChangedRow } from '@recourse/event-log';
 import { bodyOf } from '../domain/step/step-row.transitions.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import { RECOVERIES_LOG } from './recoveries.core.js';
-
-export const SPAN_NAMES = ['trigger', 'decision', 'approval', 'leg', 'verification', 'handover'] as const;
-export type SpanName = (typeof SPAN_NAMES)[number];
+import { DECISION, legSpan, TRIGGER } from './recoveries.spans.js';
+import type { SpanName, SpanPlace } from './recoveries.spans.js';
 
 /** A span that has ended; times are epoch milliseconds. */
 export interface RecoverySpan {
@@ -20,16 +19,13 @@ export interface RecoverySpan {
   readonly name: SpanName;
   /** Tells spans of one name apart. */
   readonly which: string;
-  readonly parent: { readonly name: SpanName; readonly which: string } | null;
+  readonly parent: SpanPlace | null;
   readonly startAt: number;
   readonly endAt: number;
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
   /** Code of what went wrong; null when nothing did. */
   readonly problem: string | null;
 }
-
-const TRIGGER = { name: 'trigger', which: '' } as const;
-const DECISION = { name: 'decision', which: '' } as const;
 
 /** Spans that a record ends. Pure. */
 export function recoverySpans(record: AcceptedRecord, rows: readonly ChangedRow[]): readonly RecoverySpan[] {
@@ -56,7 +52,7 @@ function stepSpans(record: AcceptedRecord, before: StepDoc | undefined, after: S
     case 'StepDecided': return [told({ ...DECISION, parent: TRIGGER, startAt: after.triggered_at ?? decidedAt })];
     case 'StepApproved':
     case 'StepDenied': return [told({ name: 'approval', which: String(after.approvals.length), parent: DECISION, startAt: before?.updated_at ?? decidedAt, problem: record.type === 'StepDenied' ? 'DENIED' : null })];
-    case 'StepUncertain': return [told({ ...legOf(after.attempt, 'unanswered'), parent: DECISION, startAt: sentAt(before, after, after.attempt), problem: bodyOf(record.type, record.body).reason })];
+    case 'StepUncertain': return [told({ ...legSpan(after.attempt, 'unanswered'), parent: DECISION, startAt: sentAt(before, after, after.attempt), problem: bodyOf(record.type, record.body).reason })];
     case 'StepOutcomeRecorded': return outcomeSpans(record, before, after, told);
     case 'StepEscalated': return [told({ name: 'handover', which: '', parent: DECISION, startAt: decidedAt, problem: bodyOf(record.type, record.body).reason })];
     default: return [];
@@ -68,14 +64,12 @@ type Told = (span: Pick<RecoverySpan, 'name' | 'which' | 'parent' | 'startAt'> &
 function outcomeSpans(record: AcceptedRecord, before: StepDoc | undefined, after: StepDoc, told: Told): readonly RecoverySpan[] {
   const { attempt, outcome, reason, observations } = bodyOf('StepOutcomeRecorded', record.body);
   const problem = outcome === 'compensated' ? null : reason;
-  const leg = legOf(attempt, 'answered');
+  const leg = legSpan(attempt, 'answered');
   const looks = observations.filter(({ phase }) => phase === 'verify').map(({ observed_at: at }) => at);
   const answered = told({ ...leg, parent: DECISION, startAt: sentAt(before, after, attempt), problem, attributes: { attempt, outcome } });
   if (looks.length === 0) return [answered];
   return [answered, told({ name: 'verification', which: String(attempt), parent: leg, startAt: Math.min(...looks, record.decidedAt), problem, attributes: { attempt, outcome, looks: looks.length } })];
 }
-
-function legOf(attempt: number, end: 'answered' | 'unanswered'): { readonly name: 'leg'; readonly which: string } { return { name: 'leg', which: `${String(attempt)} ${end}` }; }
 
 /** A dispatched step changes by nothing but the end of its attempt; of an answer that comes later only the first dispatch is known. */
 function sentAt(before: StepDoc | undefined, after: StepDoc, attempt: number): number {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { placeInTrace, spanIdOf, TRACEPARENT, traceIdOf } from '@recourse/kernel';
 import type { CoreHarness } from '@recourse/testing';
 import { harness, WAYS } from '@recourse/testing';
 import {
@@ -35,6 +36,15 @@ describe.each(WAYS)('the trace of a recovery, $way', ({ isRebuilt }) => {
     const id = ({ name, which }: Pick<RecoverySpan, 'name' | 'which'>): string => `${name} ${which}`;
     for (const [at, { parent }] of spans.entries()) expect(parent === null ? at === 0 : spans.slice(0, at).some((span) => id(span) === id(parent))).toBe(true);
     expect(new Set(spans.map(id)).size).toBe(spans.length);
+  });
+
+  it('goes on at the worker: the request names the span of its leg, which the answer ends', () => {
+    const run = start().when(markedInput({ terms: AUTO }), 10_000);
+    const [message] = run.outgoing();
+    run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 11_000);
+    const leg = spansOf(run).find(({ name }) => name === 'leg');
+    expect(leg).toBeDefined();
+    expect(placeInTrace(message?.headers?.[TRACEPARENT])).toEqual({ traceId: traceIdOf(ROLLBACK), spanId: spanIdOf(leg?.about ?? '', { name: 'leg', which: leg?.which ?? '' }) });
   });
 
   it('names the mutation, the tool and the record each span was told from', () => {

@@ -56,11 +56,17 @@ export interface ReviewItem {
   readonly facts: {
     readonly then: { readonly refs: readonly string[]; readonly at: number };
     readonly now: { readonly ref: string | null; readonly source: string; readonly stated_at: number; readonly statement: Shown | null };
+    /** The resource as it was seen for this review, and as it was before it changed; null while nobody looked. */
+    readonly resource: { readonly seen: ShownObservation | null; readonly before: ShownObservation | null };
+    /** What changed since somebody agreed, by name. */
+    readonly changed: readonly string[];
+    /** Who says that the assumption holds again; null while nobody does. */
+    readonly reaffirmed: { readonly source: string; readonly stated_at: number; readonly statement: Shown | null } | null;
   };
   readonly reconciliation: { readonly outcome: string; readonly reason: string; readonly attempt: number; readonly observations: readonly ShownObservation[] } | null;
-  /** `risk`: what an unnecessary compensation does; null, because the terms a mutation carries do not hold the contract's word on it. */
+  /** `risk`: what an unnecessary compensation does, in the contract's words; null where it has none. */
   readonly compensation: {
-    readonly capability: string; readonly args: Shown; readonly impact: string; readonly risk: string | null; readonly residue: string | null; readonly stale_condition: string | null; readonly success_condition: string | null;
+    readonly capability: string; readonly args: Shown; readonly impact: string; readonly risk: string | null; readonly risk_level: string; readonly residue: string | null; readonly stale_condition: string | null; readonly success_condition: string | null;
   } | null;
   readonly approvals: { readonly given: readonly { readonly by: string; readonly at: number; readonly reason: string }[]; readonly required: number };
   /** What an approval must name; null where nothing is proposed. */
@@ -93,6 +99,7 @@ const WHY: Readonly<Record<string, string>> = {
   HANDLE_INCOMPLETE: 'Facts needed for the compensation were not captured.',
   STEP_RESULT_PENDING: 'The compensation takes an argument from another one that is not verified yet.',
   STEP_RESULT_MISSING: 'The compensation takes an argument from another one that did not give it.',
+  CHILDREN: 'Effects of other runs that were made from this one are undone first.',
   BLOCKED_BY_STEP: 'Another step of the run has to be settled first, and it is a person\'s.',
   UNSUPPORTED_RECOVERY_STATE: 'The mutation is in a state that no automatic recovery begins from.',
   EXECUTED_AFTER_CANCEL: 'The action took effect in spite of its cancel.',
@@ -104,15 +111,21 @@ const WHY: Readonly<Record<string, string>> = {
   ALREADY_UNDONE: 'The action was undone already.',
   COMMIT_NOT_MARKED: 'The ledger did not mark the commit in time.',
   UNDO_NOT_LISTED: 'The ledger did not list in time what the undo reaches.',
+  RISK_ABOVE_LIMIT: 'An unnecessary compensation could make it worse than anything that may go by itself: a person decides, and it is tried only when people agreed.',
+  FACTS_NOT_OBSERVED: 'Nobody could look at the resource again before the compensation was sent; what people agreed to may not be so any more.',
+  FACT_CHANGED: 'A fact that somebody relied on has changed since they agreed: look again.',
   POLICY_CHANGED: 'The contract or its policy asks for more than when the step was decided.',
   HALTED_TOO_LONG: 'A kill switch stopped the step, and nobody lifted it in time.',
   KILL_SWITCH: 'A kill switch stops the step until somebody lifts it.',
+  BREAKER_OPEN: 'A breaker over its capability is open: a burst opened it, and a person closes it.',
+  RATE_LIMITED: 'A rate limit lets it go later, or would have let it go only after its time.',
+  TRIGGER_HELD: 'The trigger was not admitted by itself, and nobody judged it in time.',
   POLICY_AUTO: 'The contract lets the compensation run without a person.',
   APPROVED: 'People agreed to the compensation.',
   DENIED: 'A person denied the compensation.',
   ABANDONED: 'A person gave the compensation up.',
   SUCCESS_CONDITION_HELD: 'The compensation was observed.',
-} satisfies Readonly<Record<DecisionReason | EscalationReason | 'DENIED' | 'KILL_SWITCH' | 'SUCCESS_CONDITION_HELD', string>>;
+} satisfies Readonly<Record<DecisionReason | EscalationReason | 'DENIED' | 'KILL_SWITCH' | 'CHILDREN' | 'FACT_CHANGED' | 'BREAKER_OPEN' | 'SUCCESS_CONDITION_HELD', string>>;
 
 /** Shows a step to a person. */
 export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
@@ -136,9 +149,15 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
   });
 }
 
-function factsOf({ evidence, ref }: StepDoc): ReviewItem['facts'] {
+function factsOf({ evidence, ref, facts, facts_before: before, changed, reaffirmed }: StepDoc): ReviewItem['facts'] {
   const { source, stated_at, statement } = evidence;
-  return { then: { refs: ref.assumption_refs, at: ref.committed_at }, now: { ref: evidence.ref, source, stated_at, statement: statement === null ? null : shown(statement) } };
+  return {
+    resource: { seen: facts === null ? null : shownObservation(facts), before: before === null ? null : shownObservation(before) },
+    changed,
+    reaffirmed: reaffirmed === null ? null : { source: reaffirmed.source, stated_at: reaffirmed.stated_at, statement: reaffirmed.statement === null ? null : shown(reaffirmed.statement) },
+    then: { refs: ref.assumption_refs, at: ref.committed_at },
+    now: { ref: evidence.ref, source, stated_at, statement: statement === null ? null : shown(statement) },
+  };
 }
 
 /** An item about which somebody would have to decide by prose alone is not ready. */
@@ -179,8 +198,8 @@ function reconciliationOf({ last }: StepDoc): ReviewItem['reconciliation'] {
 
 function compensationOf({ call, terms }: StepDoc): ReviewItem['compensation'] {
   if (call === null || terms === null) return null;
-  const { impact, residue, stale_condition, success_condition } = terms;
-  return { capability: call.capability, args: shown(call.args), impact, risk: null, residue, stale_condition, success_condition };
+  const { impact, risk, risk_level, residue, stale_condition, success_condition } = terms;
+  return { capability: call.capability, args: shown(call.args), impact, risk, risk_level, residue, stale_condition, success_condition };
 }
 
 function timeLeft(step: StepDoc, now: number, marginMs: number): number | null {

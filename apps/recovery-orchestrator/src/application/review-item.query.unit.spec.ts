@@ -23,7 +23,7 @@ describe('a review item', () => {
       untrusted: { objective: 'settle ticket 99' }, run_id: 'run-1', reason: 'HIGH_IMPACT', proposed_by: { agent_id: 'refund-agent', initiator: 'ines', call_id: 'call-1' },
       action: { capability: 'payments.issue_refund', effect: 'money goes back to a customer', args: { json: { order: '4711', amount_minor: 4_900 } }, value: { amount_minor: 4_900, currency: 'EUR' } },
       resource: { subject_ref: 'order/4711', external_ref: 're_1' }, facts: { then: { refs: ['order/4711#not_shipped'], at: 1_000 }, now: { ref: 'order/4711#not_shipped', source: 'warehouse' } },
-      compensation: { capability: 'payments.cancel_refund', args: { json: { refund_id: 're_1' } }, impact: 'financial', risk: null, residue: 'two lines on the statement' },
+      compensation: { capability: 'payments.cancel_refund', args: { json: { refund_id: 're_1' } }, impact: 'financial', risk: 'the customer waits for the money again', risk_level: 'medium', residue: 'two lines on the statement' },
       approvals: { given: [], required: 1 }, action_digest: digest().toString('hex'), time_left_ms: LAST_DISPATCH - 10_000, may: ['approve', 'deny'], reconciliation: null,
     });
   });
@@ -91,9 +91,9 @@ describe('every review item', () => {
     expect(itemAt(run, 25_000).reconciliation).toMatchObject({ outcome: 'stale', reason: 'STALE_CONDITION_FALSE', observations: [{ phase: 'stale_check', capability: 'payments.read_refund', observed: { json: { status: 'paid_out' } }, observed_at: 20 }] });
   });
 
-  it('shows the compensation, its impact and what it leaves behind; that no risk is carried along it says as null (C60)', () => {
+  it('shows the compensation, its impact, the risk its contract declares and what it leaves behind (C60)', () => {
     expect(itemOf().compensation).toEqual({
-      capability: 'payments.cancel_refund', args: { json: { refund_id: 're_1' } }, impact: 'financial', risk: null, residue: 'two lines on the statement',
+      capability: 'payments.cancel_refund', args: { json: { refund_id: 're_1' } }, impact: 'financial', risk: 'the customer waits for the money again', risk_level: 'medium', residue: 'two lines on the statement',
       stale_condition: terms().stale_condition, success_condition: terms().success_condition,
     });
   });

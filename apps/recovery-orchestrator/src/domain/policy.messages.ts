@@ -6,6 +6,22 @@ import type { RecoveryApprovalMode } from '@recourse/messages';
 export { MARGIN_MS } from '@recourse/kernel';
 export type { RetryBackoff } from '@recourse/kernel';
 
+/** Rules of dispatching. */
+export interface RecoveryRules {
+  /** Facts that people relied on are observed again before a dispatch. */
+  readonly facts: boolean;
+}
+
+/** Every rule, in force. */
+export const RECOVERY_RULES: RecoveryRules = { facts: true };
+
+/** How much worse an unnecessary compensation can make it, from the least. */
+export const RISK_LEVELS = ['low', 'medium', 'high'] as const;
+export type RiskLevel = (typeof RISK_LEVELS)[number];
+
+/** What the contract calls high is nothing to be done unseen. */
+export const RISK_LIMIT: RiskLevel = 'medium';
+
 export interface RecoveryPolicy {
   /** Secret of the lease HMAC, 32 bytes or more: nobody can answer a request they were not sent (L11). */
   readonly leaseKey: Buffer;
@@ -18,6 +34,12 @@ export interface RecoveryPolicy {
   /** How long a forward approval may wait for its effect to begin, milliseconds. */
   readonly forwardValidMs: number;
   readonly backoff: RetryBackoff;
+  /** How long an effect waits for those derived from it in other runs, milliseconds. */
+  readonly childrenFirstMs: number;
+  /** Rules that a simulation takes away to see them missed. */
+  readonly rules: RecoveryRules;
+  /** Declared risk above which no compensation goes by itself (C37). */
+  readonly riskLimit: RiskLevel;
   /** Directory subject of an agent's registered owner; null when none is registered. */
   readonly ownerOf: (tenant: string, agentId: string) => string | null;
   /** Recovery mode that the standing contract of a capability asks for; null when none stands. */

@@ -3,8 +3,8 @@
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop.
 import { coded } from '@recourse/service';
 import type { createPool } from '@recourse/service';
-import { manualReasonsQuery, recoveriesQuery } from './recovery-statements.js';
-import type { Query, ReportFilter } from './recovery-statements.js';
+import { manualReasonsQuery, pacesQuery, recoveriesQuery, rollbacksQuery, sourcesQuery, trendsQuery } from './recovery-statements.js';
+import type { Query, ReportFilter, RollbackGroup } from './recovery-statements.js';
 
 /** Steps of a tool that landed with a person for one reason. */
 export interface ManualReason {
@@ -34,6 +34,35 @@ export interface ObservedRecoveries {
   readonly max_ms: number | null;
 }
 
+/** A source of triggers and what people said of them. */
+export interface TriggerSource {
+  readonly tenant: string;
+  readonly source: string;
+  /** Null while nobody judged it: it weighs what it was registered with. */
+  readonly weight_permille: number | null;
+  readonly confirmed: number;
+  readonly rejected: number;
+  readonly rollbacks: number;
+  readonly held: number;
+}
+
+/** Rollbacks that have something in common. */
+export interface CountedRollbacks {
+  readonly tenant: string;
+  /** Of the agent, the policy or the source; null where none is known. */
+  readonly name: string | null;
+  readonly rollbacks: number;
+  readonly compensated: number;
+  readonly manual: number;
+  readonly runs: number;
+}
+
+/** Triggers of a source in the newest hour, and in the day that ends with it. */
+export interface CountedTriggers { readonly tenant: string; readonly source: string; readonly short: number; readonly long: number }
+
+/** A schedule of a rate that is in use. */
+export interface BusyPace { readonly tenant: string; readonly scope: string; readonly name: string; readonly next_at: number; readonly waiting: number }
+
 /** Rows of a report, and whether there are more. */
 export interface Report<Row> { readonly items: readonly Row[]; readonly more: boolean }
 
@@ -51,6 +80,23 @@ export class RecoveryQueries {
   async recoveries(filter: ReportFilter, limit: number): Promise<Report<ObservedRecoveries>> {
     const rows = await this.rows<Omit<ObservedRecoveries, keyof Texts> & Texts>('sum recoveries', recoveriesQuery(filter, limit));
     return reportOf(rows.map(({ attempts, mean_ms, max_ms, ...row }) => ({ ...row, attempts: Number(attempts), mean_ms: numberOf(mean_ms), max_ms: numberOf(max_ms) })), limit);
+  }
+
+  async sources(filter: ReportFilter, limit: number): Promise<Report<TriggerSource>> {
+    return reportOf(await this.rows<TriggerSource>('count sources', sourcesQuery(filter, limit)), limit);
+  }
+
+  async rollbacks(by: RollbackGroup, filter: ReportFilter, limit: number): Promise<Report<CountedRollbacks>> {
+    return reportOf(await this.rows<CountedRollbacks>('count rollbacks', rollbacksQuery(by, filter, limit)), limit);
+  }
+
+  async trends(filter: ReportFilter, now: number, limit: number): Promise<Report<CountedTriggers>> {
+    return reportOf(await this.rows<CountedTriggers>('count triggers', trendsQuery(filter, now, limit)), limit);
+  }
+
+  async paces(filter: ReportFilter, now: number, limit: number): Promise<Report<BusyPace>> {
+    const rows = await this.rows<Omit<BusyPace, 'next_at'> & { readonly next_at: string }>('list rates', pacesQuery(filter, now, limit));
+    return reportOf(rows.map(({ next_at, ...row }) => ({ ...row, next_at: Number(next_at) })), limit);
   }
 
   /** Nest calls it when the process ends. */

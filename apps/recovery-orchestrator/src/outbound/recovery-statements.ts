@@ -1,4 +1,4 @@
-// SQL of the orchestrator's reports over the rows of steps, as pure functions of what is asked.
+// SQL of the orchestrator's reports over the rows of steps, rollbacks and limits, as pure functions of what is asked.
 //
 // Invariants
 //   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
@@ -7,6 +7,9 @@ import { RECOVERIES_LOG } from '../application/recoveries.core.js';
 import { PHASES_AT_REST } from '../domain/step/step.transitions.js';
 
 const STEPS = tableOf(RECOVERIES_LOG, 'recovery_steps');
+const ROLLBACKS = tableOf(RECOVERIES_LOG, 'rollbacks');
+const SOURCES = tableOf(RECOVERIES_LOG, 'trigger_sources');
+const PACES = tableOf(RECOVERIES_LOG, 'paces');
 
 /** Phases in which a step ended, or waits for a person at the end of automation. What needed nothing was no recovery. */
 const ENDED = PHASES_AT_REST.filter((phase) => phase !== 'not_needed');
@@ -17,7 +20,7 @@ const WITH_PERSON = ENDED.filter((phase) => phase !== 'compensated');
 export interface Query { readonly text: string; readonly values: readonly (string | number)[] }
 
 /** What a column must be; undefined does not narrow. */
-export type ReportFilter = Readonly<Partial<Record<'tenant' | 'capability', string | undefined>>>;
+export type ReportFilter = Readonly<Partial<Record<'tenant' | 'capability' | 'source', string | undefined>>>;
 
 /** Why steps landed with a person, the most frequent reason first; one row more than `limit` tells whether there are others. */
 export function manualReasonsQuery(filter: ReportFilter, limit: number): Query {
@@ -40,6 +43,50 @@ export function recoveriesQuery(filter: ReportFilter, limit: number): Query {
   ];
   return { text: `SELECT tenant, capability, ${sums.join(', ')} FROM ${STEPS}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} GROUP BY tenant, capability ORDER BY tenant, capability LIMIT ${parameter(values, limit + 1)}`, values };
 }
+
+/** What people said of the triggers of each source (E42), and how many are open; those who were wrong most often first. A weight is one partition's, the lowest is told. */
+export function sourcesQuery(filter: ReportFilter, limit: number): Query {
+  const values: (string | number)[] = [];
+  const where = conditions(filter, values);
+  const clause = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`;
+  const judged = `SELECT tenant, source, min(weight_permille) AS weight_permille, sum(confirmed) AS confirmed, sum(rejected) AS rejected, 0::bigint AS rollbacks, 0::bigint AS held FROM ${SOURCES}${clause} GROUP BY 1, 2`;
+  const opened = `SELECT tenant, source, NULL::bigint, 0, 0, count(*) FILTER (WHERE phase IN ('opened', 'escalated', 'marked')), count(*) FILTER (WHERE phase = 'held') FROM ${ROLLBACKS}${clause} GROUP BY 1, 2`;
+  const sums = `min(weight_permille)::int AS weight_permille, sum(confirmed)::int AS confirmed, sum(rejected)::int AS rejected, sum(rollbacks)::int AS rollbacks, sum(held)::int AS held`;
+  return { text: `SELECT tenant, source, ${sums} FROM (${judged} UNION ALL ${opened}) s GROUP BY tenant, source ORDER BY sum(rejected) DESC, sum(held) DESC, tenant, source LIMIT ${parameter(values, limit + 1)}`, values };
+}
+
+/** What rollbacks can be counted by (E48): whose action fell, under which policy, on whose word. */
+export const ROLLBACK_GROUPS = { agent: 'agent_id', policy: 'policy', source: 'source' } as const;
+export type RollbackGroup = keyof typeof ROLLBACK_GROUPS;
+
+/** Steps of rollbacks by one of the groups, the most frequent first. */
+export function rollbacksQuery(by: RollbackGroup, filter: ReportFilter, limit: number): Query {
+  const values: (string | number)[] = [];
+  const where = conditions(filter, values);
+  const sums = `count(*)::int AS rollbacks, count(*) FILTER (WHERE phase = 'compensated')::int AS compensated, count(*) FILTER (WHERE phase IN (${words(WITH_PERSON)}))::int AS manual, count(DISTINCT run_id)::int AS runs`;
+  return { text: `SELECT tenant, ${ROLLBACK_GROUPS[by]} AS name, ${sums} FROM ${STEPS}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} GROUP BY 1, 2 ORDER BY count(*) DESC, tenant, name LIMIT ${parameter(values, limit + 1)}`, values };
+}
+
+/** Triggers of each tenant and source in the newest hour and day, the most frequent first: from this a rise is told (E47). */
+export function trendsQuery(filter: ReportFilter, now: number, limit: number): Query {
+  const values: (string | number)[] = [];
+  const [day, hour] = [parameter(values, now - DAY_MS), parameter(values, now - HOUR_MS)];
+  const where = [`opened_at > ${day}`, ...conditions(filter, values)];
+  return { text: `SELECT tenant, source, count(*) FILTER (WHERE opened_at > ${hour})::int AS short, count(*)::int AS long FROM ${ROLLBACKS} WHERE ${where.join(' AND ')} GROUP BY 1, 2 ORDER BY count(*) DESC, tenant, source LIMIT ${parameter(values, limit + 1)}`, values };
+}
+
+/** Schedules of rates that are in use, the busiest first; and how many steps of the tenant wait for their place. */
+export function pacesQuery(filter: ReportFilter, now: number, limit: number): Query {
+  const values: (string | number)[] = [];
+  const from = parameter(values, now);
+  const where = [`next_at > ${from}`, ...conditions(filter, values)];
+  const waiting = `(SELECT count(*) FROM ${STEPS} w WHERE w.tenant = p.tenant AND w.phase = 'waiting' AND w.reason = 'RATE_LIMITED')::int`;
+  return { text: `SELECT tenant, scope, name, next_at::text, ${waiting} AS waiting FROM (SELECT tenant, scope, name, max(next_at) AS next_at FROM ${PACES} WHERE ${where.join(' AND ')} GROUP BY 1, 2, 3) p ORDER BY p.next_at DESC, tenant, scope, name LIMIT ${parameter(values, limit + 1)}`, values };
+}
+
+/** The windows a trend is told by, milliseconds. */
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 function conditions(filter: ReportFilter, values: (string | number)[]): readonly string[] {
   return Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [`${name} = ${parameter(values, value)}`]));

@@ -8,6 +8,8 @@ const VARIABLES = {
   PORT: port,
   DATA_DIR: z.string().min(1),
   RECOURSE_KAFKA_BROKERS: z.string().min(1).transform((text) => text.split(',').map((broker) => broker.trim())),
+  /** One `host:port` that every connection to a broker goes to: a tunnel, a proxy. */
+  RECOURSE_KAFKA_VIA: z.string().min(1).optional(),
   /** Schema registry. */
   RECOURSE_REGISTRY_URL: url,
   RECOURSE_LOG_ID: z.string().min(1),
@@ -20,8 +22,14 @@ const VARIABLES = {
   SERVICES_URL: url,
   /** Adapters a worker answers for, with commas. */
   ADAPTERS: z.string().min(1).transform((text) => text.split(',').map((adapter) => adapter.trim())),
+  /** What the notifier signs with: `whsec_` and base64. */
+  WEBHOOK_SECRET: z.string().startsWith('whsec_'),
   TENANT: z.string().min(1).default('demo'),
+  /** Where spans of calls go; without it none is told. */
+  RECOURSE_TRACE_FILE: z.string().min(1).optional(),
   WORKER_ID: z.string().min(1).default('payments-worker'),
+  /** Longest a worker waits for one answer of its provider, milliseconds. */
+  CALL_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),
 } as const;
 
 type Variables = typeof VARIABLES;

@@ -7,8 +7,9 @@ import { ask } from './http.js';
 
 export interface Recourse { readonly kafka: Kafka; readonly codecs: Codecs }
 
-export function reachRecourse(brokers: readonly string[], registryUrl: string, clientId: string): Recourse {
-  return { kafka: createKafka({ brokers, clientId }), codecs: createCodecs(createSchemaRegistry({ url: registryUrl })) };
+/** `via`: one `host:port` that every connection to a broker goes to. */
+export function reachRecourse(brokers: readonly string[], registryUrl: string, clientId: string, via?: string): Recourse {
+  return { kafka: createKafka({ brokers, clientId, ...(via === undefined ? {} : { via }) }), codecs: createCodecs(createSchemaRegistry({ url: registryUrl })) };
 }
 
 /** Repeats until it works, with a pause; a process of the example outlives a stack that is still starting. */

@@ -3,7 +3,7 @@
 // The provider moves money for every key it has not seen: that a refund is reversed once is its clients' duty, and a
 // second reversal shows in its list of effects.
 
-export const FAULT_MODES = ['none', 'phantom_undo', 'timeout_before', 'timeout_after', 'error_500'] as const;
+export const FAULT_MODES = ['none', 'phantom_undo', 'timeout_before', 'timeout_after', 'error_500', 'forbidden', 'renamed_field'] as const;
 export type FaultMode = (typeof FAULT_MODES)[number];
 
 export interface Refund {

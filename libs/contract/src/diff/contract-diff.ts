@@ -1,6 +1,6 @@
 // What two versions of a contract differ in, and whether the newer is weaker. Weakening takes two people (DESIGN 6.1).
 import type { Json } from '@recourse/kernel';
-import { APPROVAL_MODES, BLAST_SCOPES, FORWARD_APPROVALS, RECOVERY_APPROVAL_MODES } from '../shape.js';
+import { APPROVAL_MODES, BLAST_SCOPES, FORWARD_APPROVALS, RECOVERY_APPROVAL_MODES, RISK_LEVELS } from '../shape.js';
 import type { Contract } from '../shape.js';
 import { cap, changed, check, claim, demand, demands, entries, fields, guard, ladder, text } from './comparers.js';
 import type { Comparer, Difference } from './comparers.js';
@@ -14,7 +14,7 @@ const MODE_LADDER = ['automatic', 'approval_required', 'manual_runbook'];
 const money = (reasons: Parameters<typeof cap>[0]): Comparer => fields({ amount_minor: cap(reasons), currency: check('the currency') }, check('the cap'));
 const observation = (what: string): Comparer => fields({
   observe_capability: check('the observer'), verify_capability: check('the observer'), compares: check('what is compared'), condition: check('the condition'), success_condition: check('the condition'),
-  check_act_gap: text('the gap is worded differently'), max_attempts: changed('neutral', 'how often one looks proves neither more nor less'), delay_ms: changed('neutral', 'when one looks proves neither more nor less'),
+  check_act_gap: text('the gap is worded differently'), volatile: check('what changes by itself'), max_attempts: changed('neutral', 'how often one looks proves neither more nor less'), delay_ms: changed('neutral', 'when one looks proves neither more nor less'),
 }, check(what));
 
 /** How each field is weighed; a field without an entry does not compile. */
@@ -40,6 +40,7 @@ const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared>, Comparer>
     mode: modeChange, reason: text('the reason is worded differently'), runbook: text('people work from another runbook'), accepted_by: text('somebody else accepted it'),
   }, changed('neutral', 'the mode follows from the class and the approval where it is not said')),
   risk: text('the risk is worded differently'),
+  risk_level: ladder(RISK_LEVELS, 'medium', { weaker: 'an unnecessary compensation is said to do less harm', stronger: 'an unnecessary compensation is said to do more harm' }),
   forward_approval: ladder(FORWARD_APPROVALS, 'policy', { weaker: 'fewer people are asked before it happens', stronger: 'more people are asked before it happens' }),
   commit_hold_ms: guard({ weaker: 'there is less time to cancel', stronger: 'there is more time to cancel' }),
   cancel_capability: check('what cancels it'),

@@ -40,8 +40,8 @@ export const ENTRY_SHAPES = {
   }),
   /** What an agent is for. An intent that is denied is denied, whatever else allows it. `*` ends a prefix. */
   agent_charter: z.strictObject({ ...common, agent: id(), purpose: text(), allowed: z.array(intent()).max(500), denied: z.array(intent()).max(500) }),
-  /** Where context comes from; evidence older than its ttl_ms is none. */
-  context_source: z.strictObject({ ...common, sensitivity: z.enum(['public', 'internal', 'personal', 'payment', 'regulatory']), access: z.enum(['read', 'query', 'stream']), ttl_ms: z.int().min(1) }),
+  /** Where context comes from; evidence older than its ttl_ms is none. `trust_permille`: what its triggers weigh until people have judged some, thousandths. */
+  context_source: z.strictObject({ ...common, sensitivity: z.enum(['public', 'internal', 'personal', 'payment', 'regulatory']), access: z.enum(['read', 'query', 'stream']), ttl_ms: z.int().min(1), trust_permille: z.int().min(0).max(1_000).optional() }),
   /** While it stands, nothing of its scope is dispatched. */
   kill_switch: z.strictObject({
     ...common,

@@ -7,6 +7,8 @@
 //   V1. A key that is not durable seals nothing that is appended.
 //   V2. A key is believed for a minute: then the store is asked again whether it was destroyed.
 //   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
+//   V4. A document is opened once for as long as it and its keys are there: of a key that was destroyed nothing opened is handed out.
+//   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
 import { hash } from 'node:crypto';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
@@ -37,12 +39,19 @@ interface Current { readonly scope: KeyScope; readonly secret: Buffer; keyId: st
 /** `isFinal`: a destroyed key stays destroyed; an id that nobody made yet is asked for again. */
 interface Known { readonly secret: Buffer | null; readonly isFinal: boolean; readonly askedAt: number }
 
+/** A document in the clear; what no key seals has none. */
+interface OpenedDoc { readonly opened: Doc; readonly keyIds: readonly string[] }
+
 export class Vault implements Sealing {
   readonly #current = new Map<string, Current>();
   readonly #known = new Map<string, Known>();
+  /** Secrets of keys that are not durable yet, by id: what a batch sealed, its later decisions read. */
+  readonly #proposed = new Map<string, Buffer>();
   /** Payloads in the clear by what they were opened from, and back. */
   readonly #plain = new WeakMap<object, PayloadDoc>();
   readonly #sealed = new WeakMap<object, PayloadDoc>();
+  /** Documents whose payloads were all opened, with the keys that took. */
+  readonly #documents = new WeakMap<object, OpenedDoc>();
 
   constructor(private readonly options: VaultOptions) {}
 
@@ -58,13 +67,25 @@ export class Vault implements Sealing {
     };
   }
 
-  open(doc: Doc): Doc { return openedAny(doc, (payload) => this.#openPayload(payload)) as Doc; }
+  open(doc: Doc): Doc {
+    const known = this.#documents.get(doc);
+    if (known?.keyIds.every((keyId) => this.#secretsOf(keyId).length > 0) === true) return known.opened;
+    const keyIds = new Set<string>();
+    let isWhole = true;
+    const opened = openedAny(doc, (payload) => {
+      const plain = this.#openPayload(payload);
+      if (plain !== payload && payload.key_id !== null) keyIds.add(payload.key_id);
+      else if (payload.encoding === 'sealed') isWhole = false;
+      return plain;
+    }) as Doc;
+    if (isWhole) this.#documents.set(doc, { opened, keyIds: [...keyIds] });
+    return opened;
+  }
 
   show(doc: Doc): Doc { return openedAny(doc, (payload) => this.#shownPayload(payload)) as Doc; }
 
   openBytes(keyId: string, body: Buffer): Buffer | null {
-    const secret = this.#secretOf(keyId);
-    return secret === null ? null : openBytes(secret, PARKED_CONTEXT, body);
+    return this.#openWith(keyId, PARKED_CONTEXT, body);
   }
 
   async load(keyIds: readonly string[]): Promise<void> {
@@ -79,6 +100,7 @@ export class Vault implements Sealing {
   forget(): void {
     this.#known.clear();
     this.#current.clear();
+    this.#proposed.clear();
   }
 
   // Sealing -------------------------------------------------------------------------------------------------------------
@@ -89,14 +111,18 @@ export class Vault implements Sealing {
     const scope: KeyScope = { tenant, subject, windowStart, windowEnd: windowStart + windowMs };
     const id = scopeId(scope);
     const standing = this.#current.get(id);
-    const key = standing ?? { scope, secret: this.options.random(SECRET_BYTES), keyId: `${id}.1`, isDurable: false, isLost: false, askedAt: -Infinity };
-    if (standing === undefined) {
-      bounded(this.#current, id, key, ({ isDurable }) => isDurable);
-      // What this batch seals, its later decisions may read.
-      this.#learn(key, true);
-    }
+    const key = standing ?? this.#candidate(`${id}.1`, scope);
+    if (standing === undefined) bounded(this.#current, id, key, ({ isDurable }) => isDurable);
     used.add(key);
     return key;
+  }
+
+  /** The key another process made, when something under it was read here; else one of chance. */
+  #candidate(keyId: string, scope: KeyScope): Current {
+    const known = this.#known.get(keyId)?.secret ?? null;
+    const secret = known ?? this.options.random(SECRET_BYTES);
+    if (known === null) this.#proposed.set(keyId, secret);
+    return { scope, secret, keyId, isDurable: false, isLost: false, askedAt: -Infinity };
   }
 
   async #settle(used: ReadonlySet<Current>): Promise<boolean> {
@@ -112,7 +138,7 @@ export class Vault implements Sealing {
   /** The store's key is this one, id and all, or this one was never anybody's. */
   #judge(key: Current, standing: StoredKey | undefined, now: number): void {
     if (standing === undefined || standing.secret === null) return;
-    if (standing.keyId !== key.keyId) this.#known.delete(key.keyId);
+    this.#proposed.delete(key.keyId);
     this.#learn(standing, true);
     const id = scopeId(key.scope);
     const isOurs = standing.secret.equals(key.secret) && standing.keyId === key.keyId;
@@ -158,11 +184,9 @@ export class Vault implements Sealing {
 
   #openPayload(payload: PayloadDoc): PayloadDoc {
     if (payload.encoding !== 'sealed' || payload.key_id === null) return payload;
-    const secret = this.#secretOf(payload.key_id);
-    if (secret === null) return payload;
     const known = this.#plain.get(payload);
-    if (known !== undefined) return known;
-    const body = openBytes(secret, payload.content_type, payload.body);
+    if (known !== undefined && this.#secretsOf(payload.key_id).length > 0) return known;
+    const body = this.#openWith(payload.key_id, payload.content_type, payload.body);
     if (body === null) return payload;
     const opened: PayloadDoc = { content_type: payload.content_type, encoding: 'plain', key_id: null, body, sha256: sha256(body) };
     this.#plain.set(payload, opened);
@@ -170,9 +194,24 @@ export class Vault implements Sealing {
     return opened;
   }
 
-  #secretOf(keyId: string): Buffer | null {
+  /** Null when the key was destroyed, or these are not its bytes. Errors: KeysNotLoaded when the store must be asked first. */
+  #openWith(keyId: string, context: string, bytes: Buffer): Buffer | null {
+    for (const secret of this.#secretsOf(keyId)) {
+      const body = openBytes(secret, context, bytes);
+      if (body !== null) return body;
+    }
     if (!this.#isBelieved(keyId)) throw new KeysNotLoaded([keyId]);
-    return this.#known.get(keyId)?.secret ?? null;
+    return null;
+  }
+
+  /** What may open under this id: the store's key, and the one proposed here. Errors: KeysNotLoaded when neither is known. */
+  #secretsOf(keyId: string): readonly Buffer[] {
+    const proposed = this.#proposed.get(keyId);
+    if (!this.#isBelieved(keyId)) {
+      if (proposed === undefined) throw new KeysNotLoaded([keyId]);
+      return [proposed];
+    }
+    return [this.#known.get(keyId)?.secret, proposed].filter((secret) => secret !== null && secret !== undefined);
   }
 
   #isBelieved(keyId: string): boolean {

@@ -122,6 +122,14 @@ describe('a sealed payload', () => {
     expect(await openLoaded(vault(), doc)).toEqual({ execution: { args: plain('{"amount":5}') } });
   });
 
+  it('is opened once for as long as its key is there', async () => {
+    const by = vault();
+    const doc = await sealed(by, { args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
+    const opened = by.open(doc);
+    expect(opened).toEqual({ args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
+    expect(by.open(doc)).toBe(opened);
+  });
+
   it('asks for its key first', async () => {
     const doc = await sealed(vault(), { args: plain('1') });
     expect(() => vault().open(doc)).toThrow(KeysNotLoaded);
@@ -165,6 +173,27 @@ describe('a sealed payload', () => {
     });
     expect(await openLoaded(ageing, doc)).toMatchObject({ args: { encoding: 'plain' } });
     expect(reads).toBe(2);
+  });
+
+  it('opens also while a batch that proposes a key of the same id waits for the store, or failed to ask it', async () => {
+    const doc = await sealed(vault(), { args: plain('1') });
+    const other = vault();
+    const batch = other.batch(0);
+    const own = batch.seal({ args: plain('2') }, () => CUSTOMER);
+    expect(await openLoaded(other, doc)).toEqual({ args: plain('1') });
+    expect(other.open(own)).toEqual({ args: plain('2') });
+    expect(await batch.settle()).toBe(false);
+    expect(await openLoaded(other, doc)).toEqual({ args: plain('1') });
+  });
+
+  it('lends its key to what is sealed beside it, without another try', async () => {
+    const doc = await sealed(vault(), { args: plain('1') });
+    const other = vault();
+    await openLoaded(other, doc);
+    const batch = other.batch(0);
+    const own = batch.seal({ args: plain('1') }, () => CUSTOMER);
+    expect(await batch.settle()).toBe(true);
+    expect(own).toEqual(doc);
   });
 
   it('under a key nobody made opens to nothing', async () => {

@@ -87,6 +87,42 @@ export function internalBatch(topic: string, fetchedOffset: number, data: Intern
   return new Batch(topic, String(fetchedOffset), data);
 }
 
+/** A connection of kafkajs, as far as it is mended here. */
+export interface InternalConnection {
+  /** What came in since the last whole answer. */
+  chunks: Buffer[];
+  bytesBuffered: number;
+  bytesNeeded: number;
+  readonly socket?: { removeAllListeners(event: 'data'): void };
+  isConnected(): boolean;
+  connect(): Promise<boolean>;
+  disconnect(): Promise<boolean>;
+}
+
+/** Bytes of the length before each answer. */
+const LENGTH_BYTES = 4;
+
+/**
+ * A connection of src/network/connection.js that begins each time with nothing in hand: as it comes it keeps the piece of an answer
+ * that a cut left there, and takes it for the beginning of the next connection's first answer, which ends the process or worse.
+ */
+export const Connection = mended(createRequire(import.meta.url)('kafkajs/src/network/connection.js') as new (options: object) => InternalConnection); // a private module without types
+
+function mended(Base: new (options: object) => InternalConnection): new (options: object) => InternalConnection {
+  const prototype = Base.prototype as InternalConnection; // of the class above
+  const connect = prototype.connect; // eslint-disable-line @typescript-eslint/unbound-method -- called with its receiver below
+  prototype.connect = function (this: InternalConnection): Promise<boolean> {
+    if (!this.isConnected()) {
+      this.socket?.removeAllListeners('data');
+      this.chunks = [];
+      this.bytesBuffered = 0;
+      this.bytesNeeded = LENGTH_BYTES;
+    }
+    return connect.call(this);
+  };
+  return Base;
+}
+
 const PRODUCE = 0;
 // A private module without types: the versions of every request, by name, of src/protocol/requests/index.js.
 const { requests } = createRequire(import.meta.url)('kafkajs/src/protocol/requests/index.js') as { readonly requests: { readonly Produce: object } };

@@ -10,9 +10,10 @@ import net from 'node:net';
  *
  * Shape:  `pass`          forwards, after `delayMs` when one is set.
  *         `drop_answers`  forwards requests, discards answers.
+ *         `hold_answers`  passes requests on and holds back what is answered.
  *         `freeze`        keeps connections open and forwards nothing (half-open): requests wait inside.
  */
-export type ProxyMode = 'pass' | 'drop_answers' | 'freeze';
+export type ProxyMode = 'pass' | 'drop_answers' | 'hold_answers' | 'freeze';
 
 export interface TcpProxy {
   readonly port: number;
@@ -116,10 +117,10 @@ class Proxying implements TcpProxy {
 }
 
 function applyFlow({ client, server }: Link, mode: ProxyMode): void {
-  for (const socket of [client, server]) {
-    if (mode === 'freeze') socket.pause();
-    else socket.resume();
-  }
+  if (mode === 'freeze') client.pause();
+  else client.resume();
+  if (mode === 'freeze' || mode === 'hold_answers') server.pause();
+  else server.resume();
 }
 
 function reset({ client, server }: Link): void {

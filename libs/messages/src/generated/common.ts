@@ -78,6 +78,12 @@ export interface ContractTerms {
   readonly hold: HoldTerms | null;
   /** Events that end reversibility before its time (B5): names of events of the subject, or capabilities. */
   readonly window_closed_by: readonly string[];
+  /** What an unnecessary compensation does, in words; null where the contract does not say. */
+  readonly risk: string | null;
+  /** How much worse an unnecessary compensation can make it: low, medium or high. */
+  readonly risk_level: string;
+  /** JSON pointers into what the stale-state check observes that change by themselves: no fact anybody relies on. */
+  readonly stale_volatile: readonly string[];
 }
 
 /** Why a proposed version did not register. */
@@ -88,7 +94,7 @@ export type DropCause = (typeof DROP_CAUSE_VALUES)[number];
 export const ENTRY_KIND_VALUES = ['policy_bundle', 'agent_charter', 'context_source', 'kill_switch', 'subscription'] as const;
 export type EntryKind = (typeof ENTRY_KIND_VALUES)[number];
 
-export const EVIDENCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return'] as const;
+export const EVIDENCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return', 'lineage'] as const;
 export type EvidenceKind = (typeof EVIDENCE_KIND_VALUES)[number];
 
 /** Why something committed should not stand. */
@@ -105,9 +111,9 @@ export interface Evidence {
   readonly statement: Payload | null;
   /** When the source says it became so; epoch milliseconds. */
   readonly stated_at: number;
-  /** Partition of the assumptions log; -1 for a command. */
+  /** Partition of the assumptions log, of rollback notifications for lineage; -1 for a command. */
   readonly partition: number;
-  /** Seq in the assumptions log; -1 for a command. */
+  /** Seq in the assumptions log, in rollback notifications for lineage; -1 for a command. */
   readonly position: number;
 }
 
@@ -179,7 +185,7 @@ export interface HoldTerms {
 export const REF_VERDICT_VALUES = ['unknown', 'holds', 'invalidated'] as const;
 export type RefVerdict = (typeof REF_VERDICT_VALUES)[number];
 
-/** Verdict on a ref at a position of the assumptions log, taken from one view. */
+/** Verdict on a ref at a position of the assumptions log, of rollback notifications for a commit that stands; taken from one view. */
 export interface JudgedRef {
   /** Name of the assumption. */
   readonly ref: string;

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, JudgedRef, Money, MutationRef, Observation, RecoverabilityState } from './common.js';
+import type { CommandEnvelope, CommitRef, ContractTerms, Evidence, Execution, ExecutionState, Hash, JudgedRef, Money, MutationRef, Observation, RecoverabilityState } from './common.js';
 import type { LegKind, LegRequested } from './tools.js';
 
 /** A worker's answer that decides nothing. */
@@ -49,6 +49,24 @@ export interface CommitContradicted {
   /** Run. */
   readonly run_id: string;
   /** What contradicts it. */
+  readonly evidence: Evidence;
+}
+
+/** A ref that a contradicted commit relies on is said to hold again. */
+export interface CommitReaffirmed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Who says so. */
   readonly evidence: Evidence;
 }
 
@@ -253,6 +271,8 @@ export interface RecoverabilityChanged {
   readonly ref: MutationRef;
   /** Value whose debit a verified compensation frees. */
   readonly refund: Money | null;
+  /** Commits of other runs it was derived from: their recoveries wait for it to come to rest. */
+  readonly derived_from: readonly CommitRef[];
 }
 
 /** Every commit a spread reaches is contradicted. */
@@ -317,6 +337,10 @@ export interface SpreadOpened {
   readonly scope_run_id: string | null;
   /** The statement, as every contradiction carries it. */
   readonly evidence: Evidence;
+  /** The statement says that the ref holds again; false for one that invalidates it. */
+  readonly reaffirms: boolean;
+  /** Run of the commit that fell, where the ref is that it stands; null for a statement. */
+  readonly parent_run_id: string | null;
 }
 
 /** A rollback names a commit this ledger does not know yet; remembered until it arrives. */

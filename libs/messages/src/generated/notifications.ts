@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Evidence, Hash, RecoverabilityState } from './common.js';
+import type { CommitRef, Evidence, Hash, RecoverabilityState } from './common.js';
 
 /** A commit that is about to be announced as rolled back; directly precedes its first RollbackAnnounced. */
 export interface CommitAnnounced {
@@ -27,6 +27,26 @@ export interface CommitAnnounced {
   readonly assumption_refs: readonly string[];
   /** When it took hold; epoch milliseconds. */
   readonly committed_at: number;
+}
+
+/** A commit was derived from commits of other runs: it is undone before they are. */
+export interface DerivationAnnounced {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Position in the source chain of the record this one is derived from. */
+  readonly source_seq: number;
+  /** Index of this record among those derived from the same source record, from 0. */
+  readonly source_index: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run of the commit; also the record key. */
+  readonly run_id: string;
+  /** Commit. */
+  readonly mutation_id: string;
+  /** Commits of other runs it was derived from. */
+  readonly parents: readonly CommitRef[];
 }
 
 /** A commit was rolled back. */
@@ -79,4 +99,6 @@ export interface RollbackSettled {
   readonly recoverability: RecoverabilityState;
   /** Code: why; null when compensated. */
   readonly reason: string | null;
+  /** Commits of other runs it was derived from: their recoveries wait for it to come to rest. */
+  readonly derived_from: readonly CommitRef[];
 }

@@ -44,6 +44,62 @@ export interface BreakGlass {
   readonly reason: string;
 }
 
+/** A person closed a breaker: what it held is decided again. */
+export interface BreakerClosed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Breaker. */
+  readonly breaker_id: string;
+  /** What it is about. */
+  readonly scope: LimitScope;
+  /** Name of the source or capability; the tenant's for a tenant. */
+  readonly name: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run whose trigger opened it. */
+  readonly run_id: string;
+  /** Who closed it. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** Command that closed it. */
+  readonly command_id: string;
+}
+
+/** A burst of triggers opened a breaker: until a person closes it, new ones of its scope are held. */
+export interface BreakerOpened {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from scope, tenant and name. */
+  readonly breaker_id: string;
+  /** What it is about. */
+  readonly scope: LimitScope;
+  /** Name of the source or capability; the tenant's for a tenant. */
+  readonly name: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run whose trigger opened it; the key under which it is closed. */
+  readonly run_id: string;
+  /** Rollbacks with evidence of their own within the window, the one that opened it included; a number of them. */
+  readonly count: number;
+  /** How many this partition lets pass in a window; a number of rollbacks. */
+  readonly limit: number;
+  /** Length of the window, milliseconds. */
+  readonly window_ms: number;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
 /** Have a worker look whether the success condition holds: somebody repaired it by hand, or an earlier attempt may have taken effect. */
 export interface CheckStep {
   /** Who asks. */
@@ -56,6 +112,18 @@ export interface CheckStep {
   readonly purpose: LookPurpose;
   /** What the person has to show; JSON. */
   readonly evidence: Payload;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** Close a breaker: what it held is decided again. */
+export interface CloseBreaker {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Breaker. */
+  readonly breaker_id: string;
   /** Why, in the person's words. */
   readonly reason: string;
 }
@@ -88,6 +156,20 @@ export interface CloseTask {
   readonly content: Payload;
   /** Mutation of the correcting action, made under a contract of its own; null when it was made without one. */
   readonly correction_ref: string | null;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** Say that a trigger was right: a held one is admitted. */
+export interface ConfirmTrigger {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
   /** Why, in the person's words. */
   readonly reason: string;
 }
@@ -134,6 +216,50 @@ export interface DenyStep {
   readonly reason: string;
 }
 
+/** A commit of another run was derived from one of this run: it is undone first. */
+export interface DependentNoted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant of the commit that was derived. */
+  readonly tenant: string;
+  /** Run of the commit it was derived from; also the record key. */
+  readonly run_id: string;
+  /** Commit it was derived from. */
+  readonly mutation_id: string;
+  /** Run of the commit that was derived. */
+  readonly child_run_id: string;
+  /** Commit that was derived. */
+  readonly child_mutation_id: string;
+  /** The commit it was derived from was being undone already: it comes after. */
+  readonly is_late: boolean;
+}
+
+/** A derived commit of another run came to rest: nobody waits for it any more. */
+export interface DependentSettled {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant of the commit that was derived. */
+  readonly tenant: string;
+  /** Run of the commit it was derived from; also the record key. */
+  readonly run_id: string;
+  /** Commit it was derived from. */
+  readonly mutation_id: string;
+  /** Run of the commit that was derived. */
+  readonly child_run_id: string;
+  /** Commit that was derived. */
+  readonly child_mutation_id: string;
+  /** State it came to rest in. */
+  readonly recoverability: RecoverabilityState;
+}
+
 /** Make an incident of a step. */
 export interface EscalateStep {
   /** Who asks. */
@@ -149,6 +275,110 @@ export interface EscalateStep {
   /** Why, in the person's words. */
   readonly reason: string;
 }
+
+/** A fact that people relied on is not as they saw it: what they agreed to is void, and they are asked again. */
+export interface FactChanged {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Facts that changed: JSON pointers into the observation, or the ref of an assumption; at most 20. */
+  readonly changed: readonly string[];
+  /** Who says that the assumption holds again; null when the resource changed. */
+  readonly evidence: Evidence | null;
+  /** Approvals that are void. */
+  readonly voided: readonly string[];
+  /** What an approval must name from now on: the action with its facts; null where nothing is proposed. */
+  readonly action_digest: Hash | null;
+  /** People who have to agree. */
+  readonly required_approvals: number;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** A worker is asked to observe the facts that people rely on, and to touch nothing: for whoever decides about a step, and again before it is dispatched. */
+export interface FactsAsked {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Id of the look. */
+  readonly leg_id: string;
+  /** For the review, or before the dispatch. */
+  readonly purpose: FactsPurpose;
+  /** How often it was asked for this purpose, from 1. */
+  readonly round: number;
+  /** Adapter asked. */
+  readonly adapter: string;
+  /** Signed id of the request. */
+  readonly lease_id: string;
+  /** Workers refuse it later; epoch milliseconds. */
+  readonly not_after: number;
+  /** Without an answer by then nothing was seen; epoch milliseconds. */
+  readonly answer_by: number;
+  /** The compensation it is about; not called. */
+  readonly call: RecoveryCall;
+  /** What to look at. */
+  readonly terms: ContractTerms;
+  /** The pointer. */
+  readonly ref: MutationRef;
+}
+
+/** What the observation of the facts showed. */
+export interface FactsObserved {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Step. */
+  readonly step_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** The look. */
+  readonly leg_id: string;
+  /** For the review, or before the dispatch. */
+  readonly purpose: FactsPurpose;
+  /** What was seen; empty when nothing was. */
+  readonly observations: readonly Observation[];
+}
+
+/** Why the facts that people rely on are observed. */
+export const FACTS_PURPOSE_VALUES = ['review', 'dispatch'] as const;
+export type FactsPurpose = (typeof FACTS_PURPOSE_VALUES)[number];
 
 /** A person approved or denied exactly one action before its effect. */
 export interface ForwardApprovalDecided {
@@ -328,6 +558,24 @@ export interface HaltsReviewed {
   readonly name: string;
 }
 
+/** What held triggers has changed: a bounded number of them is decided again, each in a decision of its own. */
+export interface HeldReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id of what held them: source, breaker or event. */
+  readonly cause: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run of the trigger that was decided. */
+  readonly run_id: string;
+  /** True when a person let the whole event through. */
+  readonly lifts_closure: boolean;
+}
+
 /** A person ended an incident. */
 export interface IncidentClosed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -438,7 +686,13 @@ export interface LegDispatched {
   readonly answer_by: number;
   /** Steps that should have come to rest before this one and had not when its time came. */
   readonly outstanding: readonly string[];
+  /** Places it took in the schedules of rate limits; empty where none is set. */
+  readonly paced: readonly Pace[];
 }
+
+/** What a breaker or a rate is about. */
+export const LIMIT_SCOPE_VALUES = ['tenant', 'source', 'capability'] as const;
+export type LimitScope = (typeof LIMIT_SCOPE_VALUES)[number];
 
 /** What a look showed. */
 export interface LookAnswered {
@@ -584,6 +838,16 @@ export interface MutationAdvanced {
   readonly outcome_kind: OutcomeKind | null;
 }
 
+/** A place in the schedule of a rate limit. */
+export interface Pace {
+  /** What the limit is about. */
+  readonly scope: LimitScope;
+  /** Name of the capability; the tenant's for a tenant. */
+  readonly name: string;
+  /** When the schedule is free again after this place; epoch milliseconds. */
+  readonly next_at: number;
+}
+
 export const CALL_APPROVAL_MODE_VALUES = ['network', 'delegated'] as const;
 export type CallApprovalMode = (typeof CALL_APPROVAL_MODE_VALUES)[number];
 
@@ -630,6 +894,20 @@ export interface RecoveryClosed {
   readonly run_id: string;
   /** Outcome of its steps. */
   readonly outcome: RecoveryOutcome;
+}
+
+/** Say that a trigger was wrong: a held one is closed; what is rolled back already stays so. */
+export interface RejectTrigger {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
 }
 
 /** A worker report that answers no open leg changes nothing. */
@@ -756,11 +1034,47 @@ export interface RollbackOpened {
   readonly evidence: Evidence;
   /** Command that asked for it; null for a contradiction. */
   readonly command_id: string | null;
+  /** Person who let a held trigger through; null when nobody had to. */
+  readonly confirmed_by: string | null;
+  /** For how long it counts toward the breakers, milliseconds; 0 when it does not. */
+  readonly storm_window_ms: number;
+  /** It counts toward the hits of its event. */
+  readonly closure_counted: boolean;
 }
 
 /** How bad an incident is, from the worst. */
 export const SEVERITY_VALUES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
 export type Severity = (typeof SEVERITY_VALUES)[number];
+
+/** A person said whether a trigger was right; the weight of its source moves. */
+export interface SourceJudged {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the mutation. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Who stated the evidence. */
+  readonly source: string;
+  /** True when the trigger was right. */
+  readonly confirmed: boolean;
+  /** Weight of the source after it, in thousandths, 0 to 1000. */
+  readonly weight_permille: number;
+  /** Who said so. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** Command that said so. */
+  readonly command_id: string;
+}
 
 /** A person approved exactly one action. */
 export interface StepApproved {
@@ -1131,14 +1445,40 @@ export interface StepWaits {
   readonly run_id: string;
   /** Mutation. */
   readonly mutation_id: string;
-  /** Code: ORDER while later effects are still being undone, BLOCKED_BY_STEP when one that was derived from this effect is a person's. */
+  /** Code: ORDER while later effects are still being undone, BLOCKED_BY_STEP when one that was derived from this effect is a person's, RATE_LIMITED when a rate limit lets it go later, CHILDREN while commits of other runs that were derived from this one are still being undone. */
   readonly reason: string;
-  /** Steps it waits for. */
+  /** Steps it waits for; mutations of other runs for CHILDREN. */
   readonly outstanding: readonly string[];
   /** Who is to act. */
   readonly owner: string;
   /** When it goes without them, or to a person; epoch milliseconds. */
   readonly deadline_at: number;
+  /** Places it took in the schedules of rate limits; empty where none is set. */
+  readonly paced: readonly Pace[];
+  /** When its place in the schedules comes; null while it waits for other steps; epoch milliseconds. */
+  readonly go_at: number | null;
+}
+
+/** A marked commit counts toward the breaker of its capability; recorded only where such breakers are set. */
+export interface StormCounted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Marked commit. */
+  readonly mutation_id: string;
+  /** Capability that would be called to undo it. */
+  readonly capability: string;
+  /** Event of the evidence; one counts once. */
+  readonly event_id: string;
+  /** For how long it counts, milliseconds. */
+  readonly window_ms: number;
 }
 
 /** A person ended a task. */
@@ -1211,6 +1551,38 @@ export interface TasksOpened {
   readonly tasks: readonly CorrectionTask[];
 }
 
+/** A trigger was not admitted by itself: it waits for a person in a list. */
+export interface TriggerHeld {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the mutation. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Evidence that is held. */
+  readonly evidence: Evidence;
+  /** Command that asked for it; null for a contradiction. */
+  readonly command_id: string | null;
+  /** Code: SOURCE_UNTRUSTED, BREAKER_OPEN or CLOSURE_LIMIT. */
+  readonly reason: string;
+  /** What holds it, and by how much, in words. */
+  readonly detail: string;
+  /** Id of what holds it: source, breaker or event; all it holds are looked at together. */
+  readonly cause: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
 /** A trigger for what is rolled back already changes nothing. */
 export interface TriggerRedundant {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -1229,6 +1601,32 @@ export interface TriggerRedundant {
   readonly mutation_id: string;
   /** Evidence that arrived again. */
   readonly evidence: Evidence;
+}
+
+/** A person said that a held trigger was wrong: nothing is rolled back by it. */
+export interface TriggerRejected {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the mutation. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Event whose trigger was rejected; another one is judged anew. */
+  readonly event_id: string;
+  /** Who said so. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** Command that said so. */
+  readonly command_id: string;
 }
 
 /** A person or program says that a commit should not stand. */

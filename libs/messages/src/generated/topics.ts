@@ -4,9 +4,9 @@ import type { BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, Budge
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { AnswerRefused, CancelMutation, CommitContradicted, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
-import type { CommitAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, EscalateStep, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, RollbackEscalated, RollbackOpened, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, TaskClosed, TasksOpened, TriggerRedundant, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
+import type { AnswerRefused, CancelMutation, CommitContradicted, CommitReaffirmed, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { CommitAnnounced, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
+import type { AbandonStep, ApproveStep, BreakGlass, BreakerClosed, BreakerOpened, CheckStep, CloseBreaker, CloseIncident, CloseTask, ConfirmTrigger, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, HeldReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RejectTrigger, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, RollbackEscalated, RollbackOpened, SourceJudged, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, StormCounted, TaskClosed, TasksOpened, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -109,6 +109,9 @@ export const TOPICS = [
       "recourse.recoveries.CheckStep",
       "recourse.recoveries.EscalateStep",
       "recourse.recoveries.CloseIncident",
+      "recourse.recoveries.ConfirmTrigger",
+      "recourse.recoveries.RejectTrigger",
+      "recourse.recoveries.CloseBreaker",
       "recourse.recoveries.RequestForwardApproval",
       "recourse.recoveries.DecideForwardApproval",
       "recourse.recoveries.UseForwardApproval",
@@ -262,7 +265,8 @@ export const TOPICS = [
       "recourse.mutations.WorkerAsked",
       "recourse.mutations.WorkerAnswered",
       "recourse.mutations.AnswerRefused",
-      "recourse.mutations.WindowClosing"
+      "recourse.mutations.WindowClosing",
+      "recourse.mutations.CommitReaffirmed"
     ],
     "written_by": "mutation-ledger",
     "read_by": "recovery-orchestrator (aligned), budget-accountant (broadcast)",
@@ -289,6 +293,13 @@ export const TOPICS = [
       "recourse.recoveries.RollbackOpened",
       "recourse.recoveries.RollbackEscalated",
       "recourse.recoveries.TriggerRedundant",
+      "recourse.recoveries.TriggerHeld",
+      "recourse.recoveries.TriggerRejected",
+      "recourse.recoveries.SourceJudged",
+      "recourse.recoveries.StormCounted",
+      "recourse.recoveries.BreakerOpened",
+      "recourse.recoveries.BreakerClosed",
+      "recourse.recoveries.HeldReviewed",
       "recourse.recoveries.StepDecided",
       "recourse.recoveries.StepApproved",
       "recourse.recoveries.StepDenied",
@@ -318,7 +329,12 @@ export const TOPICS = [
       "recourse.recoveries.ForwardApprovalUsed",
       "recourse.recoveries.ForwardApprovalExpired",
       "recourse.recoveries.ReportRefused",
-      "recourse.recoveries.RecoveryClosed"
+      "recourse.recoveries.RecoveryClosed",
+      "recourse.recoveries.FactsAsked",
+      "recourse.recoveries.FactsObserved",
+      "recourse.recoveries.FactChanged",
+      "recourse.recoveries.DependentNoted",
+      "recourse.recoveries.DependentSettled"
     ],
     "written_by": "recovery-orchestrator",
     "read_by": "mutation-ledger (aligned)",
@@ -370,10 +386,11 @@ export const TOPICS = [
     "records": [
       "recourse.notifications.CommitAnnounced",
       "recourse.notifications.RollbackAnnounced",
-      "recourse.notifications.RollbackSettled"
+      "recourse.notifications.RollbackSettled",
+      "recourse.notifications.DerivationAnnounced"
     ],
     "written_by": "mutation-ledger",
-    "read_by": "consumers",
+    "read_by": "consumers, mutation-ledger (broadcast), recovery-orchestrator (broadcast)",
     "doc": "Derived from recourse.mutations: what downstream must hear, in order.",
     "config": {
       "cleanup.policy": "delete",
@@ -426,6 +443,9 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'CheckStep'; readonly body: CheckStep }
   | { readonly type: 'EscalateStep'; readonly body: EscalateStep }
   | { readonly type: 'CloseIncident'; readonly body: CloseIncident }
+  | { readonly type: 'ConfirmTrigger'; readonly body: ConfirmTrigger }
+  | { readonly type: 'RejectTrigger'; readonly body: RejectTrigger }
+  | { readonly type: 'CloseBreaker'; readonly body: CloseBreaker }
   | { readonly type: 'RequestForwardApproval'; readonly body: RequestForwardApproval }
   | { readonly type: 'DecideForwardApproval'; readonly body: DecideForwardApproval }
   | { readonly type: 'UseForwardApproval'; readonly body: UseForwardApproval }
@@ -499,7 +519,8 @@ export type MutationsRecord =
   | { readonly type: 'WorkerAsked'; readonly body: WorkerAsked }
   | { readonly type: 'WorkerAnswered'; readonly body: WorkerAnswered }
   | { readonly type: 'AnswerRefused'; readonly body: AnswerRefused }
-  | { readonly type: 'WindowClosing'; readonly body: WindowClosing };
+  | { readonly type: 'WindowClosing'; readonly body: WindowClosing }
+  | { readonly type: 'CommitReaffirmed'; readonly body: CommitReaffirmed };
 
 /** What `recourse.recoveries` holds. */
 export type RecoveriesRecord =
@@ -512,6 +533,13 @@ export type RecoveriesRecord =
   | { readonly type: 'RollbackOpened'; readonly body: RollbackOpened }
   | { readonly type: 'RollbackEscalated'; readonly body: RollbackEscalated }
   | { readonly type: 'TriggerRedundant'; readonly body: TriggerRedundant }
+  | { readonly type: 'TriggerHeld'; readonly body: TriggerHeld }
+  | { readonly type: 'TriggerRejected'; readonly body: TriggerRejected }
+  | { readonly type: 'SourceJudged'; readonly body: SourceJudged }
+  | { readonly type: 'StormCounted'; readonly body: StormCounted }
+  | { readonly type: 'BreakerOpened'; readonly body: BreakerOpened }
+  | { readonly type: 'BreakerClosed'; readonly body: BreakerClosed }
+  | { readonly type: 'HeldReviewed'; readonly body: HeldReviewed }
   | { readonly type: 'StepDecided'; readonly body: StepDecided }
   | { readonly type: 'StepApproved'; readonly body: StepApproved }
   | { readonly type: 'StepDenied'; readonly body: StepDenied }
@@ -541,7 +569,12 @@ export type RecoveriesRecord =
   | { readonly type: 'ForwardApprovalUsed'; readonly body: ForwardApprovalUsed }
   | { readonly type: 'ForwardApprovalExpired'; readonly body: ForwardApprovalExpired }
   | { readonly type: 'ReportRefused'; readonly body: ReportRefused }
-  | { readonly type: 'RecoveryClosed'; readonly body: RecoveryClosed };
+  | { readonly type: 'RecoveryClosed'; readonly body: RecoveryClosed }
+  | { readonly type: 'FactsAsked'; readonly body: FactsAsked }
+  | { readonly type: 'FactsObserved'; readonly body: FactsObserved }
+  | { readonly type: 'FactChanged'; readonly body: FactChanged }
+  | { readonly type: 'DependentNoted'; readonly body: DependentNoted }
+  | { readonly type: 'DependentSettled'; readonly body: DependentSettled };
 
 /** What `recourse.budgets` holds. */
 export type BudgetsRecord =
@@ -565,7 +598,8 @@ export type BudgetsRecord =
 export type RollbackNotificationsRecord =
   | { readonly type: 'CommitAnnounced'; readonly body: CommitAnnounced }
   | { readonly type: 'RollbackAnnounced'; readonly body: RollbackAnnounced }
-  | { readonly type: 'RollbackSettled'; readonly body: RollbackSettled };
+  | { readonly type: 'RollbackSettled'; readonly body: RollbackSettled }
+  | { readonly type: 'DerivationAnnounced'; readonly body: DerivationAnnounced };
 
 /** Record union by topic name. */
 export interface TopicRecords {

@@ -1,4 +1,4 @@
-// Who may call a tool that takes no idempotency key.
+// Who was first to take an attempt: who is not looks first where the tool takes a key, and calls nothing where it takes none.
 
 /** One call of one step. */
 export interface Claim {

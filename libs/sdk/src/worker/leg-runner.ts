@@ -9,7 +9,7 @@ import type { ForwardTool } from '../guard/guard.messages.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
-import type { CallFailure, StepAction, StepEvent, WorkerRules } from './leg.decisions.js';
+import type { CallFailure, ClaimAnswer, StepAction, StepEvent, WorkerRules } from './leg.decisions.js';
 import { ToolRejected } from './tool.js';
 import type { Tool } from './tool.js';
 
@@ -24,6 +24,22 @@ export interface LegParts {
   /** Longest a call may take here, in milliseconds; the request may ask for less. */
   readonly callTimeoutMs: number;
   readonly rules: WorkerRules;
+  /** Told of each call, for traces. It must not fail. */
+  readonly onCall?: ((called: CalledTool) => void) | undefined;
+}
+
+/** One call of a tool that has ended, or was given up. */
+export interface CalledTool {
+  readonly leg: LegRequested;
+  readonly step: LegStep;
+  readonly phase: ObservationPhase;
+  readonly capability: string;
+  /** Worker time, epoch milliseconds. */
+  readonly startAt: number;
+  /** Worker time, epoch milliseconds. */
+  readonly endAt: number;
+  /** Null when the tool answered. */
+  readonly failure: CallFailure | null;
 }
 
 /** One step under way. */
@@ -109,7 +125,7 @@ function findingOf(observed: Json): boolean | null {
   return kind === 'unknown' ? null : kind === 'happened';
 }
 
-async function claim({ leg, step }: Running, { claimStore, workerId }: LegParts): Promise<'granted' | 'taken' | 'failed'> {
+async function claim({ leg, step }: Running, { claimStore, workerId }: LegParts): Promise<ClaimAnswer> {
   try {
     return await claimStore.claim({ stepId: leg.kind === 'compensate' ? step.step_id : leg.leg_id, attempt: leg.attempt, workerId });
   } catch {
@@ -125,6 +141,13 @@ async function execute(running: Running, parts: LegParts): Promise<StepEvent> {
 type Called = { readonly kind: 'answered'; readonly observed: Json } | { readonly kind: 'failed'; readonly failure: CallFailure };
 
 async function call(capability: string, phase: ObservationPhase, running: Running, parts: LegParts): Promise<Called> {
+  const startAt = parts.clock.now();
+  const called = await callTool(capability, phase, running, parts);
+  parts.onCall?.({ leg: running.leg, step: running.step, phase, capability, startAt, endAt: parts.clock.now(), failure: called.kind === 'failed' ? called.failure : null });
+  return called;
+}
+
+async function callTool(capability: string, phase: ObservationPhase, running: Running, parts: LegParts): Promise<Called> {
   const tool = toolFor(capability, running, parts);
   if (tool === undefined) {
     running.detail = `no tool ${capability}`;

@@ -3,9 +3,11 @@
 // Invariants (DESIGN 3.3, L11)
 //   I1. After `not_after` nothing is called: asked again before every call.
 //   I2. Nothing is executed twice by one leg, nor without reconciliation where the request asks for it.
-//   I3. Where the tool takes no key, a durable claim comes before the call, and a later attempt never executes.
+//   I3. A durable claim comes before the call. Taken by an earlier delivery of the same attempt, it leads to a look first where the
+//       tool takes a key, and to no call where it takes none; there a later attempt never executes either.
 //   I4. `verified` needs an observation that meets the success condition; an answer of the acting tool is none. A release or
 //       cancel ends with that answer: the ledger takes it for what a producer would have told, no more.
+//   I5. `stale` blames somebody else: it is never said where an earlier delivery may have made the change itself.
 import type { LegRequested, LegStep, ObservationPhase, StepOutcome } from '@recourse/messages';
 
 /** Why a step did not end verified; the closed set of `error_kind`. */
@@ -34,13 +36,19 @@ export interface StepEnd {
   readonly errorKind: StepErrorKind | null;
 }
 
+/** `failed`: the claim store did not answer. */
+export type ClaimAnswer = 'granted' | 'taken' | 'failed';
+
 /** How far a step has come. */
 export interface StepProgress {
   readonly reconciled: boolean;
   /** The effect is there, by this leg or by an earlier one. */
   readonly isMade: boolean;
   readonly isFresh: boolean;
-  readonly isClaimed: boolean;
+  /** What the claim store said; null when it was not asked. */
+  readonly claim: ClaimAnswer | null;
+  /** How the step ends if no earlier delivery made the change that was seen; null while none was. */
+  readonly changed: StepEnd | null;
   readonly verifications: number;
   /** Of these, how many could be observed. */
   readonly observed: number;
@@ -50,7 +58,7 @@ export interface StepProgress {
 
 /** Progress of a step that was not begun. */
 export const NOT_BEGUN: StepProgress = {
-  reconciled: false, isMade: false, isFresh: false, isClaimed: false, verifications: 0, observed: 0, isPaused: false, end: null,
+  reconciled: false, isMade: false, isFresh: false, claim: null, changed: null, verifications: 0, observed: 0, isPaused: false, end: null,
 };
 
 /** What a worker does next about a step. */
@@ -66,7 +74,7 @@ export type StepEvent =
   /** `holds` is null when the condition could not be judged. */
   | { readonly type: 'Observed'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly holds: boolean | null }
   | { readonly type: 'ObservationFailed'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly failure: CallFailure }
-  | { readonly type: 'ClaimAnswered'; readonly answer: 'granted' | 'taken' | 'failed' }
+  | { readonly type: 'ClaimAnswered'; readonly answer: ClaimAnswer }
   | { readonly type: 'Executed' }
   | { readonly type: 'ExecutionFailed'; readonly failure: CallFailure }
   | { readonly type: 'Paused' };
@@ -119,17 +127,52 @@ export function decideStep(situation: StepSituation): StepAction {
 
 /** A forward call that is let go, or the cancel of what is staged: made once, its answer is its end. */
 function decideCall({ step, progress, rules }: StepSituation): StepAction {
-  return rules.claim && step.key_lifetime_ms === null && !progress.isClaimed ? { do: 'claim' } : { do: 'execute' };
+  return rules.claim && !isKeyed(step) ? withClaim(progress, { do: 'execute' }) : { do: 'execute' };
 }
 
-function decideCompensation({ leg, step, progress, rules }: StepSituation): StepAction {
+const isKeyed = (step: LegStep): boolean => step.key_lifetime_ms !== null;
+
+/** An act that needs a claim of its own: two calls would be two effects. */
+function withClaim({ claim }: StepProgress, act: StepAction): StepAction {
+  switch (claim) {
+    case null: return { do: 'claim' };
+    case 'granted': return act;
+    case 'taken': return ended('unknown', 'CLAIM_TAKEN');
+    // Whether the claim is on disk is not known, so nobody can call under it any more; nothing was called.
+    case 'failed': return ended('not_executed', 'CLAIM_FAILED');
+  }
+}
+
+function decideCompensation(situation: StepSituation): StepAction {
+  const { leg, step, progress, rules } = situation;
   if (progress.isMade) return decideVerification(step, progress);
   if (rules.reconcileFirst && leg.reconcile_first && !progress.reconciled) return reconciliation(step);
-  if (rules.claim && leg.attempt > 1 && step.key_lifetime_ms === null) return ended('not_executed', 'RETRY_WITHOUT_KEY');
+  if (!rules.claim) return decideAct(step, progress);
+  return isKeyed(step) ? decideKeyed(step, progress) : decideKeyless(situation);
+}
+
+/** A call that may be repeated: who is not the first to take the attempt, or cannot tell, finds out before it acts. */
+function decideKeyed(step: LegStep, progress: StepProgress): StepAction {
+  if (progress.claim === null && !progress.reconciled) return { do: 'claim' };
+  const isFirst = progress.claim === null || progress.claim === 'granted';
+  if (isFirst) return decideAct(step, progress);
+  if (!progress.reconciled) return reconciliation(step);
+  return progress.changed === null ? decideAct(step, progress) : ended('unknown', 'CLAIM_TAKEN');
+}
+
+/** A call that may not be repeated: the claim is the last thing before it, so that a worker killed earlier leaves the attempt to the next. */
+function decideKeyless({ leg, step, progress }: StepSituation): StepAction {
+  if (leg.attempt > 1) return ended('not_executed', 'RETRY_WITHOUT_KEY');
+  const act = decideAct(step, progress);
+  return act.do === 'observe' ? act : withClaim(progress, act);
+}
+
+/** The look at the resource, then the call, or the end of who found it changed. */
+function decideAct(step: LegStep, progress: StepProgress): StepAction {
+  if (progress.changed !== null) return { do: 'end', end: progress.changed };
   if (step.stale_capability !== null && !progress.isFresh) {
     return { do: 'observe', phase: 'stale_check', capability: step.stale_capability, condition: step.stale_condition };
   }
-  if (rules.claim && step.key_lifetime_ms === null && !progress.isClaimed) return { do: 'claim' };
   return { do: 'execute' };
 }
 
@@ -178,7 +221,7 @@ export function advance(leg: LegRequested, progress: StepProgress, event: StepEv
     case 'ObservationFailed':
       return leg.kind === 'compensate' ? afterBlindness(progress, event) : { ...progress, end: end('unknown', event.failure) };
     case 'ClaimAnswered':
-      return afterClaim(progress, event.answer);
+      return { ...progress, claim: event.answer };
     case 'Executed':
       return leg.kind === 'compensate' ? { ...progress, isMade: true } : { ...progress, isMade: true, end: end('verified', null) };
     case 'ExecutionFailed':
@@ -195,7 +238,7 @@ function afterObservation(progress: StepProgress, { phase, holds }: Extract<Step
       return { ...progress, reconciled: true, isMade: holds };
     case 'stale_check':
       if (holds === true) return { ...progress, isFresh: true };
-      return { ...progress, end: end('stale', holds === null ? 'CONDITION_FAILED' : 'STALE') };
+      return { ...progress, changed: end('stale', holds === null ? 'CONDITION_FAILED' : 'STALE') };
     case 'verify':
       if (holds === true) return { ...progress, end: end('verified', null) };
       return { ...progress, verifications: progress.verifications + 1, observed: progress.observed + 1, isPaused: false };
@@ -207,15 +250,6 @@ function afterBlindness(progress: StepProgress, { phase, failure }: Extract<Step
     case 'reconcile': return { ...progress, end: end('unknown', failure) };
     case 'stale_check': return { ...progress, end: end('not_executed', failure) };
     case 'verify': return { ...progress, verifications: progress.verifications + 1, isPaused: false };
-  }
-}
-
-function afterClaim(progress: StepProgress, answer: 'granted' | 'taken' | 'failed'): StepProgress {
-  switch (answer) {
-    case 'granted': return { ...progress, isClaimed: true };
-    case 'taken': return { ...progress, end: end('unknown', 'CLAIM_TAKEN') };
-    // Whether the claim is on disk is not known, so nobody can call under it any more; nothing was called.
-    case 'failed': return { ...progress, end: end('not_executed', 'CLAIM_FAILED') };
   }
 }
 

@@ -18,12 +18,16 @@ const executed: StepEvent = { type: 'Executed' };
 const unseen: StepEvent = { type: 'Observed', phase: 'verify', holds: false };
 const blind: StepEvent = { type: 'ObservationFailed', phase: 'verify', failure: 'TOOL_TIMEOUT' };
 const paused: StepEvent = { type: 'Paused' };
+const granted: StepEvent = { type: 'ClaimAnswered', answer: 'granted' };
+const taken: StepEvent = { type: 'ClaimAnswered', answer: 'taken' };
+const changed: StepEvent = { type: 'Observed', phase: 'stale_check', holds: false };
 const keyless = { key_lifetime_ms: null };
 
 describe('a step of a compensation', () => {
-  it('goes from stale-state check to execution to verification', () => {
-    expect(next({})).toMatchObject({ do: 'observe', phase: 'stale_check' });
-    expect(next({}, fresh)).toEqual({ do: 'execute' });
+  it('goes from claim to stale-state check to execution to verification', () => {
+    expect(next({})).toEqual({ do: 'claim' });
+    expect(next({}, granted)).toMatchObject({ do: 'observe', phase: 'stale_check' });
+    expect(next({}, granted, fresh)).toEqual({ do: 'execute' });
     expect(next({}, fresh, executed)).toMatchObject({ do: 'observe', phase: 'verify' });
     expect(next({}, fresh, executed, { type: 'Observed', phase: 'verify', holds: true })).toEqual(end('verified', null));
   });
@@ -40,8 +44,8 @@ describe('a step of a compensation', () => {
   });
 
   it('stops at a resource that somebody else changed', () => {
-    expect(next({}, { type: 'Observed', phase: 'stale_check', holds: false })).toEqual(end('stale', 'STALE'));
-    expect(next({}, { type: 'Observed', phase: 'stale_check', holds: null })).toEqual(end('stale', 'CONDITION_FAILED'));
+    expect(next({}, granted, changed)).toEqual(end('stale', 'STALE'));
+    expect(next({}, granted, { type: 'Observed', phase: 'stale_check', holds: null })).toEqual(end('stale', 'CONDITION_FAILED'));
     expect(next({}, { type: 'ObservationFailed', phase: 'stale_check', failure: 'TOOL_ERROR' })).toEqual(end('not_executed', 'TOOL_ERROR'));
   });
 
@@ -58,7 +62,8 @@ describe('a step of a compensation', () => {
 
 describe('the lease', () => {
   it('holds up to not_after, and no longer', () => {
-    expect(next({ now: NOT_AFTER })).toMatchObject({ do: 'observe' });
+    expect(next({ now: NOT_AFTER })).toEqual({ do: 'claim' });
+    expect(next({ now: NOT_AFTER }, granted)).toMatchObject({ do: 'observe' });
     expect(next({ now: NOT_AFTER + 1 })).toEqual(end('refused_late', 'LEASE_OVER'));
   });
 
@@ -87,10 +92,38 @@ describe('reconciliation', () => {
   });
 });
 
+describe('a request that comes a second time', () => {
+  const failed: StepEvent = { type: 'ClaimAnswered', answer: 'failed' };
+  const found = (holds: boolean | null): StepEvent => ({ type: 'Observed', phase: 'reconcile', holds });
+
+  it.each([['is known by its claim', taken], ['may be one when the claim store does not answer', failed]])('%s: what is there is looked at first', (_case, claim) => {
+    expect(next({}, claim)).toMatchObject({ do: 'observe', phase: 'reconcile', capability: 'payments.get_refund', condition: 'observed.status == "reversed"' });
+    expect(next({}, claim, found(true))).toMatchObject({ do: 'observe', phase: 'verify' });
+    expect(next({}, claim, found(false))).toMatchObject({ do: 'observe', phase: 'stale_check' });
+    expect(next({}, claim, found(false), fresh)).toEqual({ do: 'execute' });
+  });
+  it('stays unknown where the look cannot tell', () => {
+    expect(next({}, taken, found(null))).toEqual(end('unknown', 'CONDITION_FAILED'));
+    expect(next({}, taken, { type: 'ObservationFailed', phase: 'reconcile', failure: 'TOOL_TIMEOUT' })).toEqual(end('unknown', 'TOOL_TIMEOUT'));
+    expect(next({ step: { success_condition: null } }, taken)).toEqual(end('unknown', 'RECONCILE_IMPOSSIBLE'));
+  });
+  it('blames nobody for a change that the first may have made', () => {
+    expect(next({}, taken, found(false), changed)).toEqual(end('unknown', 'CLAIM_TAKEN'));
+    expect(next({ step: keyless }, changed, taken)).toEqual(end('unknown', 'CLAIM_TAKEN'));
+  });
+  it('is not looked for where an attempt looks back anyway', () => {
+    expect(next({ leg: { attempt: 2, reconcile_first: true } }, found(false))).toMatchObject({ phase: 'stale_check' });
+  });
+});
+
 describe('a tool that takes no key', () => {
   it('is claimed before it is called', () => {
     expect(next({ step: keyless }, fresh)).toEqual({ do: 'claim' });
     expect(next({ step: keyless }, fresh, { type: 'ClaimAnswered', answer: 'granted' })).toEqual({ do: 'execute' });
+  });
+  it('is found changed by somebody else only by who has the claim', () => {
+    expect(next({ step: keyless }, changed)).toEqual({ do: 'claim' });
+    expect(next({ step: keyless }, changed, granted)).toEqual(end('stale', 'STALE'));
   });
   it('is never called under a claim that was taken, or may have been', () => {
     expect(next({ step: keyless }, fresh, { type: 'ClaimAnswered', answer: 'taken' })).toEqual(end('unknown', 'CLAIM_TAKEN'));
@@ -129,8 +162,8 @@ describe('other kinds of leg', () => {
 
 describe('a rule that is switched off', () => {
   it('shows: that is what the simulation looks for', () => {
-    expect(next({ now: NOT_AFTER + 1, rules: { ...ALL_RULES, notAfter: false } })).toMatchObject({ do: 'observe' });
-    expect(next({ leg: { reconcile_first: true }, rules: { ...ALL_RULES, reconcileFirst: false } })).toMatchObject({ phase: 'stale_check' });
+    expect(next({ now: NOT_AFTER + 1, rules: { ...ALL_RULES, notAfter: false } }, granted)).toMatchObject({ do: 'observe' });
+    expect(next({ leg: { reconcile_first: true }, rules: { ...ALL_RULES, reconcileFirst: false } }, granted)).toMatchObject({ phase: 'stale_check' });
     expect(next({ step: keyless, rules: { ...ALL_RULES, claim: false } }, fresh)).toEqual({ do: 'execute' });
   });
 });

@@ -69,17 +69,26 @@ describe('a compensation whose worker is killed between call and report (B18)', 
     expect([stage.provider.acts, stage.provider.effects.size]).toEqual([1, 1]);
   });
 
-  it('may be called again under the same key: still one effect', async () => {
+  it('is found done by who takes it again within its lease: its own effect is nobody\'s change', async () => {
     const stage = new Stage();
     await stage.killed();
-    expect(await stage.take('next', {}, { stale_condition: 'observed.status != "paid_out"' })).toMatchObject({ outcome: 'verified' });
-    expect([stage.provider.acts, [...stage.provider.effects.keys()]]).toEqual([2, ['rev_key']]);
+    expect(await stage.take('next')).toMatchObject({ outcome: 'verified', observations: [{ phase: 'reconcile' }, { phase: 'verify' }] });
+    expect([stage.provider.acts, stage.provider.effects.size]).toEqual([1, 1]);
   });
 
-  it('and is taken again within its lease sees its own effect as a change: it is not called a second time, and a person looks', async () => {
+  it('may be called again under the same key where it is proven not to be there: still one effect', async () => {
     const stage = new Stage();
     await stage.killed();
-    expect(await stage.take('next')).toMatchObject({ outcome: 'stale', observations: [{ phase: 'stale_check' }] });
+    stage.provider.effects.clear();
+    expect(await stage.take('next')).toMatchObject({ outcome: 'verified' });
+    expect([stage.provider.phases.slice(2), [...stage.provider.effects.keys()]]).toEqual([['reconcile', 'stale_check', 'execute', 'verify'], ['rev_key']]);
+  });
+
+  it('and whose effect shows only in part is nobody\'s change either: it stays unknown, and the next attempt finds out', async () => {
+    const stage = new Stage();
+    await stage.killed();
+    expect(await stage.take('next', {}, { success_condition: 'observed.status == "paid_back"' })).toMatchObject({ outcome: 'unknown', error_kind: 'CLAIM_TAKEN' });
+    expect(await stage.take('later', { attempt: 2, reconcile_first: true })).toMatchObject({ outcome: 'verified' });
     expect(stage.provider.acts).toBe(1);
   });
 
@@ -89,9 +98,9 @@ describe('a compensation whose worker is killed between call and report (B18)', 
     expect(stage.provider.acts).toBe(1);
   });
 
-  it('is never called again where the tool takes no key', async () => {
+  it.each([['with a look before', {}], ['without one', { stale_capability: null }]])('is never called again where the tool takes no key, %s', async (_case, looks) => {
     const stage = new Stage();
-    const step = { ...KEYLESS, stale_capability: null };
+    const step = { ...KEYLESS, ...looks };
     await stage.killed(step);
     expect(await stage.take('next', {}, step)).toMatchObject({ outcome: 'unknown', error_kind: 'CLAIM_TAKEN' });
     expect(stage.provider.acts).toBe(1);
@@ -105,6 +114,13 @@ describe('a step that two workers come upon (C43)', () => {
     await stage.killed(step);
     const others = await Promise.all(['two', 'three', 'four'].map((worker) => stage.take(worker, {}, step)));
     expect([others.map((report) => report?.error_kind), stage.provider.acts]).toEqual([['CLAIM_TAKEN', 'CLAIM_TAKEN', 'CLAIM_TAKEN'], 1]);
+  });
+
+  it('has one effect, and no word of a change, however many take the attempt of a tool with a key', async () => {
+    const stage = new Stage();
+    await stage.killed();
+    const others = await Promise.all(['two', 'three', 'four'].map((worker) => stage.take(worker)));
+    expect([others.map((report) => report?.outcome), stage.provider.acts, stage.provider.effects.size]).toEqual([['verified', 'verified', 'verified'], 1, 1]);
   });
 
   it('is refused by who comes after the lease', async () => {
@@ -158,6 +174,24 @@ describe('the order of a worker\'s calls', () => {
         if (action.do === 'execute') expect(isFresh).toBe(true);
         if (!answers(event, action)) continue;
         if (event.type === 'Observed' && event.phase === 'stale_check') isFresh = event.holds === true;
+        progress = advance(leg, progress, event);
+      }
+    }), { numRuns: 2_000 });
+  });
+
+  it('blames nobody, and calls nothing, where another delivery may have called and no look has told (B18)', () => {
+    fc.assert(fc.property(fc.array(anyEvent, { maxLength: 60 }), fc.integer({ min: 1, max: 3 }), fc.boolean(), fc.boolean(), (events, attempt, isReconciled, isKeyed) => {
+      const leg = legOf({ attempt, reconcile_first: isReconciled });
+      const step = legStep(isKeyed ? {} : KEYLESS);
+      let progress: StepProgress = NOT_BEGUN;
+      let isOpen = false;
+      for (const event of events) {
+        const action = decideStep({ leg, step, progress, now: 0, rules: ALL_RULES });
+        if (isOpen) expect(action).not.toMatchObject({ do: 'execute' });
+        if (progress.claim === 'taken') expect(action).not.toMatchObject({ end: { outcome: 'stale' } });
+        if (!answers(event, action)) continue;
+        if (event.type === 'ClaimAnswered') isOpen = event.answer !== 'granted';
+        if (event.type === 'Observed' && event.phase === 'reconcile') isOpen = event.holds !== false;
         progress = advance(leg, progress, event);
       }
     }), { numRuns: 2_000 });

@@ -9,7 +9,8 @@
 //   I3. Legs of one run go in order; a slow tool stops only its own run (P13).
 //   I4. Reading again is harmless: a request past its `not_after` is refused, one that ran is deduplicated by the
 //       tool's key or by the claim.
-import { Failure } from '@recourse/kernel';
+import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
+import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { Codecs, LegReported, LegRequested } from '@recourse/messages';
 import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, Kafka, RawReader, WireProducer } from '@recourse/kafka';
@@ -21,7 +22,10 @@ import { KeyedQueue } from './keyed-queue.js';
 import { ALL_RULES } from './leg.decisions.js';
 import type { WorkerRules } from './leg.decisions.js';
 import { runLeg } from './leg-runner.js';
+import type { CalledTool } from './leg-runner.js';
 import { PartitionProgress } from './partition-progress.js';
+import { spanOf } from './spans.js';
+import type { OnSpan } from './spans.js';
 import type { Tool } from './tool.js';
 
 /** Wire on which workers report. */
@@ -55,6 +59,8 @@ export interface WorkerOptions {
   readonly concurrencyMax?: number;
   readonly registerSchemas?: boolean;
   readonly onNote?: (note: WorkerNote) => void;
+  /** Takes a span for each call of a tool whose request names its place in a trace; see `spanFile`. */
+  readonly onSpan?: OnSpan;
   /** Default: all rules. Only the simulation passes others. */
   readonly rules?: WorkerRules;
 }
@@ -197,7 +203,7 @@ class LegWorker implements Worker {
     if (generation === this.generation) {
       const isDone = await this.untilDone('answer', generation, async () => {
         const leg = await this.read(partition, record);
-        if (leg !== null) await this.answer(leg);
+        if (leg !== null) await this.answer(leg, placeInTrace(record.headers[TRACEPARENT]?.toString('latin1')));
         return true;
       });
       progress.answer(record.offset);
@@ -232,13 +238,13 @@ class LegWorker implements Worker {
     return null;
   }
 
-  private async answer(leg: LegRequested): Promise<void> {
+  private async answer(leg: LegRequested, place: TracePlace | null): Promise<void> {
     const key = JSON.stringify([leg.leg_id, leg.attempt, leg.lease_id]);
-    await this.report(this.answers.get(key) ?? await (this.running.get(key) ?? this.run(key, leg)));
+    await this.report(this.answers.get(key) ?? await (this.running.get(key) ?? this.run(key, leg, place)));
   }
 
-  private async run(key: string, leg: LegRequested): Promise<LegReported> {
-    const run = runLeg(leg, { ...this.options, rules: this.options.rules ?? ALL_RULES });
+  private async run(key: string, leg: LegRequested, place: TracePlace | null): Promise<LegReported> {
+    const run = runLeg(leg, { ...this.options, rules: this.options.rules ?? ALL_RULES, onCall: this.traced(place) });
     this.running.set(key, run);
     try {
       const report = await run;
@@ -247,6 +253,17 @@ class LegWorker implements Worker {
     } finally {
       this.running.delete(key);
     }
+  }
+
+  /** Tells each call of one leg as a span; undefined where nobody wants it, or the request names no trace. */
+  private traced(place: TracePlace | null): ((called: CalledTool) => void) | undefined {
+    const { onSpan, workerId } = this.options;
+    if (onSpan === undefined || place === null) return undefined;
+    let index = 0;
+    return (called) => {
+      index += 1;
+      try { onSpan(spanOf(called, { place, workerId, index })); } catch (cause) { this.note({ type: 'trouble', doing: 'trace', cause }); }
+    };
   }
 
   private keep(key: string, report: LegReported): void {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { TRACEPARENT, traceIdOf, spanIdOf, traceparentOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { createCodecs, recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested } from '@recourse/messages';
@@ -9,6 +10,7 @@ import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
 import { ToolRejected } from './tool.js';
+import type { WorkerSpan } from './spans.js';
 import type { Tool, ToolContext } from './tool.js';
 import { createWorker, RESULTS_TOPIC } from './worker.js';
 import type { Worker, WorkerNote } from './worker.js';
@@ -37,6 +39,8 @@ class Stage {
   readonly positions = new MemoryPositionStore();
   claimStore: ClaimStore = new MemoryClaimStore();
   readonly notes: WorkerNote[] = [];
+  readonly spans: WorkerSpan[] = [];
+  onSpan = (span: WorkerSpan): void => { this.spans.push(span); };
   private workers: Worker[] = [];
 
   constructor() { this.broker.ensureTopics([{ name: REQUESTS, partitions: 2 }, { name: RESULTS_TOPIC, partitions: 2 }]); }
@@ -45,18 +49,20 @@ class Stage {
     const worker = createWorker({
       kafka: this.broker.forActor(name), codecs: createCodecs(this.registry.forActor(name)), adapter: 'payments', tools: this.provider.tools, clock: this.clock,
       claimStore: this.claimStore, positions: this.positions, workerId: name, groupId: 'workers', callTimeoutMs: 500, concurrencyMax: 4, registerSchemas: true,
-      onNote: (note) => this.notes.push(note),
+      onNote: (note) => this.notes.push(note), onSpan: (span) => { this.onSpan(span); },
     });
     this.workers.push(worker);
     await worker.start();
     return worker;
   }
 
-  async ask(...legs: readonly LegRequested[]): Promise<void> {
+  ask(...legs: readonly LegRequested[]): Promise<void> { return this.askWith({}, ...legs); }
+
+  async askWith(headers: Readonly<Record<string, string>>, ...legs: readonly LegRequested[]): Promise<void> {
     const codecs = createCodecs(this.registry.forActor('orchestrator'));
     await codecs.prepareWriter(REQUESTS, { register: true });
     const wire = await this.broker.forActor('orchestrator').wireProducer();
-    for (const leg of legs) await wire.send(REQUESTS, [{ key: Buffer.from(leg.run_id), value: codecs.encode(REQUESTS, 'LegRequested', leg) }]);
+    for (const leg of legs) await wire.send(REQUESTS, [{ key: Buffer.from(leg.run_id), value: codecs.encode(REQUESTS, 'LegRequested', leg), headers }]);
   }
 
   async garbage(): Promise<void> {
@@ -179,6 +185,44 @@ describe('a worker', () => {
     stage.registry.available = true;
     await stage.clock.advance(500);
     expect(outcomes(await stage.reports(1))).toEqual([['verified']]);
+  });
+});
+
+describe('the spans of a worker', () => {
+  const PLACE = { name: 'leg', which: '1 answered' };
+  const headers = { [TRACEPARENT]: traceparentOf('rb_1', PLACE) };
+
+  it('are one per call, below the span that the request names (C50)', async () => {
+    await stage.start();
+    await stage.askWith(headers, legOf());
+    await stage.reports(1);
+    expect(stage.spans.map(({ name, traceId, parentSpanId, problem }) => [name, traceId, parentSpanId, problem])).toEqual(
+      ['stale_check', 'execute', 'verify'].map((name) => [name, traceIdOf('rb_1'), spanIdOf('rb_1', PLACE), null]));
+  });
+
+  it('tell a call that gave no answer as a problem, with the time it took', async () => {
+    stage.provider.reverse = () => new Promise(() => undefined);
+    await stage.start();
+    await stage.askWith(headers, legOf());
+    await turns();
+    await stage.clock.advance(500);
+    await stage.reports(1);
+    expect(stage.spans.at(-1)).toMatchObject({ name: 'execute', startAt: 1_000, endAt: 1_500, problem: 'TOOL_TIMEOUT' });
+  });
+
+  it.each([['without a place', {}], ['with one that is none', { [TRACEPARENT]: 'rb_1' }]])('are none for a request %s, which is answered all the same', async (_case, none) => {
+    await stage.start();
+    await stage.askWith(none, legOf());
+    expect(outcomes(await stage.reports(1))).toEqual([['verified']]);
+    expect(stage.spans).toEqual([]);
+  });
+
+  it('stop nothing when they cannot be taken', async () => {
+    stage.onSpan = () => { throw new Error('no room'); };
+    await stage.start();
+    await stage.askWith(headers, legOf());
+    expect(outcomes(await stage.reports(1))).toEqual([['verified']]);
+    expect(stage.notes).toContainEqual(expect.objectContaining({ type: 'trouble', doing: 'trace' }));
   });
 });
 

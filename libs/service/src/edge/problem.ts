@@ -13,6 +13,7 @@ export const EDGE_REFUSALS = {
   TENANT_FOREIGN: { httpStatus: 403, summary: 'The token speaks for another tenant.' },
   NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant.' },
   PROJECTION_BEHIND: { httpStatus: 503, summary: 'The rows have not reached the end of the log yet, so that nobody can say whether there is such a thing; ask again.' },
+  DELIVERY_ENDED: { httpStatus: 409, summary: 'The notice was delivered, or the item it is about has ended; there is nothing to try again.' },
   IDEMPOTENCY_KEY_REUSED: { httpStatus: 422, summary: 'The idempotency key was used for another body.' },
   REQUEST_REFUSED: { httpStatus: 400, summary: 'The HTTP layer refused the request (method, media type, size).' },
   INTERNAL: { httpStatus: 500, summary: 'A bug; the log has the details.' },

@@ -83,7 +83,8 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
   }
 }
 
-async function migrate(url: string, source: DataSource): Promise<void> {
+/** Initialises a source and runs its migrations, one process at a time. Errors: the database's; the source is closed then. */
+export async function migrate(url: string, source: DataSource): Promise<void> {
   const lock = new Client({ connectionString: url, connectionTimeoutMillis: 3_000, query_timeout: MIGRATION_TIMEOUT_MS });
   lock.on('error', () => undefined);
   await lock.connect();

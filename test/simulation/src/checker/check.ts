@@ -14,6 +14,7 @@ import { checkLists } from './p12-lists.js';
 import { checkEvidence } from './evidence.js';
 import { checkOrder } from './order.js';
 import { checkSealed } from './sealed.js';
+import { checkTrust } from './trust.js';
 
 export type { Violation } from './history.js';
 
@@ -35,6 +36,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   checkAtMostOnce(history);
   checkNothingLost(history);
   checkPermission(history);
+  checkTrust(history);
   checkWindows(history);
   checkChanged(history);
   checkBudgets(history);

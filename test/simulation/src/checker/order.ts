@@ -19,8 +19,13 @@ interface Known { readonly place: number; readonly parents: readonly string[]; r
 /** Replays one chain: what was open when a step went for the first time. */
 function checkDispatches(history: History, records: readonly LogRecord[]): void {
   const recoveries = new Map<string, Map<string, Known>>();
+  const children = new Map<string, Set<string>>();
   for (const record of records) {
     const { type, body } = record;
+    const parent = `${text(body, 'tenant')} ${text(body, 'mutation_id')}`;
+    if (type === 'DependentNoted') children.set(parent, (children.get(parent) ?? new Set<string>()).add(text(body, 'child_mutation_id')));
+    if (type === 'DependentSettled') children.get(parent)?.delete(text(body, 'child_mutation_id'));
+    if (type === 'LegDispatched' && number(body, 'attempt') === 1) checkChildren(history, record, children.get(parent) ?? new Set<string>());
     if (body['step_id'] === undefined || body['recovery_id'] === undefined) continue;
     const steps = recoveries.get(text(body, 'recovery_id')) ?? new Map<string, Known>();
     recoveries.set(text(body, 'recovery_id'), steps);
@@ -28,6 +33,12 @@ function checkDispatches(history: History, records: readonly LogRecord[]): void 
     const next = knownAfter(steps.get(text(body, 'step_id')), record);
     if (next !== undefined) steps.set(text(body, 'step_id'), next);
   }
+}
+
+/** What other runs made of an effect is undone first; who goes without them names them. */
+function checkChildren(history: History, { body }: LogRecord, outstanding: ReadonlySet<string>): void {
+  const named = new Set((body['outstanding'] as readonly string[] | undefined) ?? []); // a list of ids
+  for (const child of outstanding) if (!named.has(child)) broken(history, 'B17', 'children', `${text(body, 'mutation_id')} went before ${child} of another run, and does not say so`);
 }
 
 function knownAfter(before: Known | undefined, { type, body }: LogRecord): Known | undefined {

@@ -69,7 +69,7 @@ function checkCommands(history: History, isParked: (wire: WireRecord) => boolean
 }
 
 function checkReports(history: History, isParked: (wire: WireRecord) => boolean): void {
-  const answers = [...ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'LookAnswered', 'ReportRefused'), ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused')];
+  const answers = [...ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'LookAnswered', 'FactsObserved', 'ReportRefused'), ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused')];
   const known = new Set(answers.map(({ body }) => text(body, 'leg_id')));
   for (const wire of wireOf(history, 'recourse.tool-results', 'LegReported')) {
     if (!isParked(wire) && !known.has(text(wire.body, 'leg_id'))) broken(history, 'P2', 'recorded', `the report on ${text(wire.body, 'leg_id')} is nowhere in the log`);
@@ -82,7 +82,7 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
   const recoveries = 'recourse.recoveries';
   const mutationsOf = (records: readonly LogRecord[]): ReadonlySet<string> => new Set(records.map(({ body }) => text(body, 'mutation_id')));
   const follows = following(history, isParked);
-  follows(ofType(history, mutations, 'CommitContradicted'), mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant')), 'a contradicted commit has a rollback');
+  follows(ofType(history, mutations, 'CommitContradicted'), mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant', 'TriggerHeld')), 'a contradicted commit has a rollback');
   follows(ofType(history, recoveries, 'RollbackOpened'), mutationsOf(ofType(history, mutations, 'CommitRolledBack', 'TriggerUnmatched')), 'an opened rollback is marked');
   follows(ofType(history, mutations, 'CommitRolledBack'), mutationsOf(ofType(history, recoveries, 'StepDecided')), 'a marked commit has a step');
   const compensated = ofType(history, recoveries, 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated');

@@ -1,17 +1,28 @@
 // P3, P4, P5: nothing is undone without contract, window and approvals recorded before; an approval covers one action, once; nobody
 // approves their own.
-import { broken, bytes, groupBy, nested, number, ofType, text, wireOf } from './history.js';
-import type { Fields, History, LogRecord } from './history.js';
+import { broken, bytes, groupBy, list, nested, number, ofType, text, wireOf } from './history.js';
+import type { Fields, History, LogRecord, WireRecord } from './history.js';
 
 const RECOVERIES = 'recourse.recoveries';
 
 export function checkPermission(history: History): void {
-  const decided = groupBy(ofType(history, RECOVERIES, 'StepDecided', 'StepBound', 'MutationAdvanced'), ({ body }) => text(body, 'step_id'));
+  const decided = groupBy(ofType(history, RECOVERIES, 'StepDecided', 'StepBound', 'MutationAdvanced', 'FactChanged'), ({ body }) => text(body, 'step_id'));
   const approved = groupBy(ofType(history, RECOVERIES, 'StepApproved'), ({ body }) => text(body, 'step_id'));
-  for (const leg of ofType(history, RECOVERIES, 'LegDispatched')) checkLeg(history, leg, actionAt(leg, decided), approved.get(text(leg.body, 'step_id')) ?? []);
+  const changed = groupBy(ofType(history, RECOVERIES, 'FactChanged'), ({ body }) => text(body, 'step_id'));
+  for (const leg of ofType(history, RECOVERIES, 'LegDispatched')) {
+    const id = text(leg.body, 'step_id');
+    checkLeg(history, leg, actionAt(leg, decided), standingAt(leg, approved.get(id) ?? [], changed.get(id) ?? []));
+  }
+  checkFacts(history, decided);
   checkRequests(history);
   checkEffects(history);
   checkApprovals(history, decided);
+}
+
+/** Approvals that no changed fact has voided by then. */
+function standingAt({ partition, seq }: LogRecord, approvals: readonly LogRecord[], changes: readonly LogRecord[]): readonly LogRecord[] {
+  const last = changes.filter((change) => change.partition === partition && change.seq < seq).at(-1)?.seq ?? 0;
+  return approvals.filter((approval) => approval.seq > last);
 }
 
 /** What is proposed for a step at a record: as it was decided, bound from other steps, or decided anew by the ledger's news before it. */
@@ -30,10 +41,62 @@ function checkLeg(history: History, leg: LogRecord, decided: Fields | undefined,
   if (people.size < number(decided, 'required_approvals')) broken(history, 'P3', 'approvals', `${id} has ${String(people.size)} of ${text(decided, 'required_approvals')} approvals`);
 }
 
+/**
+ * Where people agreed and the contract says how to look, the resource was looked at after the last of them, and was as it was when
+ * it was looked at for them; else what they agreed to is void.
+ */
+function checkFacts(history: History, decided: ReadonlyMap<string, readonly LogRecord[]>): void {
+  const looks = groupBy(wireOf(history, 'recourse.tool-results', 'LegReported'), ({ body }) => text(body, 'leg_id'));
+  const records = groupBy(ofType(history, RECOVERIES, 'StepApproved', 'GlassBroken', 'StepReopened', 'FactsObserved', 'FactChanged', 'LegDispatched'), ({ body }) => text(body, 'step_id'));
+  for (const [step, found] of records) {
+    let relied: Relied = { shown: null, seen: null, isFirst: true };
+    for (const record of found) {
+      if (record.type === 'LegDispatched') {
+        const problem = relied.isFirst && reliesOnFacts(record, actionAt(record, decided)) ? factProblem(relied) : null;
+        if (problem !== null) broken(history, 'P4', 'facts', `${step} was sent, and ${problem}`);
+      }
+      relied = reliedAfter(relied, record, looks);
+    }
+  }
+}
+
+/** What a look may have shown: its copies need not have seen the same. Null while nobody looked. */
+type Showing = ReadonlySet<string> | null;
+interface Relied { readonly shown: Showing; readonly seen: Showing; readonly isFirst: boolean }
+
+function reliedAfter(relied: Relied, { type, body }: LogRecord, looks: ReadonlyMap<string, readonly WireRecord[]>): Relied {
+  switch (type) {
+    case 'FactsObserved': {
+      const seen = showing(body, looks);
+      return seen === null ? relied : { ...relied, seen, shown: relied.shown ?? seen };
+    }
+    case 'FactChanged':   return { ...relied, shown: body['evidence'] === null ? relied.seen : relied.shown, seen: null };
+    case 'StepReopened':  return { shown: null, seen: null, isFirst: true };
+    case 'LegDispatched': return { ...relied, isFirst: false };
+    default:              return { ...relied, seen: null };
+  }
+}
+
+function reliesOnFacts({ body }: LogRecord, action: Fields | undefined): boolean {
+  const { stale_capability: capability, reversal_capability: acting } = nested(body, 'terms');
+  return number(action ?? {}, 'required_approvals') > 0 && capability !== null && capability !== acting;
+}
+
+function factProblem({ shown, seen }: Relied): string | null {
+  if (seen === null) return 'nobody looked again after people had agreed';
+  return shown === null || [...seen].some((one) => shown.has(one)) ? null : 'the resource had changed since people agreed';
+}
+
+function showing(observed: Fields, looks: ReadonlyMap<string, readonly WireRecord[]>): Showing {
+  if ((observed['observations'] as readonly Fields[]).length === 0) return null; // a list of observations
+  const reported = (looks.get(text(observed, 'leg_id')) ?? []).flatMap(({ body }) => list(body, 'steps')).flatMap((report) => list(report, 'observations'));
+  return new Set(reported.map((one) => bytes(nested(one, 'observed'), 'sha256')));
+}
+
 /** A request to a worker follows from a dispatch that was accepted before it. */
 function checkRequests(history: History): void {
   const dispatched = new Map([
-    ...ofType(history, RECOVERIES, 'LegDispatched', 'LookDispatched').map((record) => [leaseOf(record.body), record] as const),
+    ...ofType(history, RECOVERIES, 'LegDispatched', 'LookDispatched', 'FactsAsked').map((record) => [leaseOf(record.body), record] as const),
     ...ofType(history, 'recourse.mutations', 'WorkerAsked').map((record) => [leaseOf(nested(record.body, 'request')), record] as const),
   ]);
   for (const { body, order } of wireOf(history, 'recourse.tool-requests.payments', 'LegRequested')) {
@@ -44,7 +107,10 @@ function checkRequests(history: History): void {
 }
 
 /** A look is asked for once. */
-function attemptOf(body: Fields): string { return body['attempt'] === undefined ? '1' : text(body, 'attempt'); }
+function attemptOf(body: Fields): string {
+  if (body['round'] !== undefined) return text(body, 'round');
+  return body['attempt'] === undefined ? '1' : text(body, 'attempt');
+}
 
 function leaseOf(body: Fields): string { return `${text(body, 'leg_id')} ${attemptOf(body)} ${text(body, 'lease_id')} ${text(body, 'not_after')}`; }
 

@@ -2,8 +2,11 @@
 import { broken, groupBy, list, nested, number, ofType, text } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
 
+const NOTICES = 'recourse.rollback-notifications';
+
 export function checkClosure(history: History): void {
   checkReached(history);
+  checkLineage(history);
   checkNotices(history);
 }
 
@@ -17,7 +20,9 @@ interface Standing { readonly seq: number; readonly order: number; readonly part
  *        contradicts it; nothing else does. The position lies between what its chain had already read and the end of the log.
  */
 function checkReached(history: History): void {
-  const statements = groupBy(ofType(history, 'recourse.assumptions', 'AssumptionStated').filter(({ body }) => body['superseded'] === false), ({ body }) => `${text(body, 'tenant')} ${text(body, 'ref')}`);
+  // That a commit stands is invalid from its announced rollback on, and nothing reaffirms it.
+  const falls = ofType(history, NOTICES, 'RollbackAnnounced').map((record): LogRecord => ({ ...record, body: { tenant: record.body['tenant'], ref: `commit/${text(record.body, 'mutation_id')}#stands`, run_id: null, verdict: 'invalidated' } }));
+  const statements = groupBy([...ofType(history, 'recourse.assumptions', 'AssumptionStated').filter(({ body }) => body['superseded'] === false), ...falls], ({ body }) => `${text(body, 'tenant')} ${text(body, 'ref')}`);
   const hits = new Map<string, Set<number>>();
   for (const { body } of ofType(history, 'recourse.mutations', 'CommitContradicted')) {
     const evidence = nested(body, 'evidence');
@@ -77,25 +82,45 @@ function invalidAt(statements: readonly Standing[], position: number): readonly 
 function checkPosition(history: History, mutation: string, record: LogRecord, judged: Fields): void {
   const partition = number(judged, 'partition');
   const position = number(judged, 'position');
-  const log = (history.logs['recourse.assumptions'] ?? []).filter((one) => one.partition === partition);
+  const topic = text(judged, 'ref').startsWith('commit/') ? NOTICES : 'recourse.assumptions';
+  const log = (history.logs[topic] ?? []).filter((one) => one.partition === partition);
   const end = log.findLast(({ order }) => order < record.order)?.seq ?? 0;
   if (position > end) broken(history, 'P9', 'position', `${mutation} was judged at ${String(position)}, above the end ${String(end)}`);
-  const passed = passedBy(history, record, partition);
+  const passed = passedBy(history, record, topic, partition);
   if (position < passed) broken(history, 'P9', 'position', `${mutation} was judged at ${String(position)}, below ${String(passed)}, which its chain had read`);
 }
 
-/** Cursor of a chain in a partition of the assumptions log before a record. */
-function passedBy(history: History, record: LogRecord, partition: number): number {
+/** Cursor of a chain in a partition of a broadcast log before a record. */
+function passedBy(history: History, record: LogRecord, topic: string, partition: number): number {
   let passed = 0;
   for (const { type, seq, body, partition: own } of history.logs['recourse.mutations'] ?? []) {
     if (own !== record.partition || type !== 'Progress' || seq >= record.seq) continue;
-    for (const cursor of list(body, 'cursors')) if (text(cursor, 'topic') === 'recourse.assumptions' && number(cursor, 'partition') === partition) passed = Math.max(passed, number(cursor, 'seq'));
+    for (const cursor of list(body, 'cursors')) if (text(cursor, 'topic') === topic && number(cursor, 'partition') === partition) passed = Math.max(passed, number(cursor, 'seq'));
   }
   return passed;
 }
 
+/** The closure over lineage: who was derived from a commit that was rolled back is rolled back, whenever it was recorded; no other for that reason. */
+function checkLineage(history: History): void {
+  const marked = new Set(ofType(history, 'recourse.mutations', 'CommitRolledBack').map(({ body }) => `${text(body, 'tenant')} ${text(body, 'mutation_id')}`));
+  const parked = new Set(ofType(history, 'recourse.recoveries', 'RecordParked').map(({ key }) => key));
+  const recorded = ofType(history, 'recourse.mutations', 'MutationRecorded').filter(({ body }) => body['execution_state'] !== 'failed');
+  const parents = new Map(recorded.map(({ body }) => [text(body, 'mutation_id'), nested(body, 'execution')]));
+  for (const [id, execution] of parents) {
+    const tenant = text(execution, 'tenant');
+    const fallen = list(execution, 'derived_from').find((parent) => marked.has(`${tenant} ${text(parent, 'commit_id')}`));
+    if (fallen !== undefined && !marked.has(`${tenant} ${id}`) && !parked.has(text(execution, 'run_id'))) broken(history, 'P9', 'lineage', `${id} stands although ${text(fallen, 'commit_id')}, from which it was derived, fell`);
+  }
+  for (const { body } of ofType(history, 'recourse.mutations', 'CommitContradicted')) {
+    const evidence = nested(body, 'evidence');
+    if (evidence['kind'] !== 'lineage') continue;
+    const isOwn = list(parents.get(text(body, 'mutation_id')) ?? {}, 'derived_from').some((parent) => `commit/${text(parent, 'commit_id')}#stands` === evidence['ref'] && marked.has(`${text(body, 'tenant')} ${text(parent, 'commit_id')}`));
+    if (!isOwn && parents.has(text(body, 'mutation_id'))) broken(history, 'P9', 'lineage', `${text(body, 'mutation_id')} fell for ${text(evidence, 'ref')}, from which it was not derived`);
+  }
+}
+
 function checkNotices(history: History): void {
-  const notices = history.logs['recourse.rollback-notifications'] ?? [];
+  const notices = history.logs[NOTICES] ?? [];
   const marked = ofType(history, 'recourse.mutations', 'CommitRolledBack');
   const announced = notices.filter(({ type }) => type === 'RollbackAnnounced');
   const count = new Map<string, number>();

@@ -12,6 +12,7 @@ import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { acceptExecution, acceptIntent, UNKNOWN_BEFORE } from './binding.decider.js';
 import type { NamedContract } from './binding.decider.js';
+import { parentsElsewhere } from './lineage.decider.js';
 import { EXECUTION_AFTER, RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import { isRecorded } from './mutation.messages.js';
 import type { Body, Mutation, MutationFact, ReasonCode, RecordedMutation, RecoveryEvent, Trigger } from './mutation.messages.js';
@@ -180,9 +181,9 @@ interface MoveFacts { readonly stepId?: string; readonly reason?: string; readon
 function move(mutation: RecordedMutation, event: RecoverabilityEvent, { stepId, reason, refund }: MoveFacts): MutationFact | null {
   const to = RECOVERABILITY_AFTER[mutation.recoverability][event];
   if (to === null) return null;
-  const { mutation_id, tenant, run_id, rollback_id, ref, recoverability } = mutation;
+  const { mutation_id, tenant, run_id, rollback_id, ref, recoverability, execution } = mutation;
   return {
     type: 'RecoverabilityChanged',
-    body: { mutation_id, tenant, run_id, event, from_state: recoverability, to_state: to, reason: reason ?? null, rollback_id, step_id: stepId ?? null, ref, refund: refund ?? null },
+    body: { mutation_id, tenant, run_id, event, from_state: recoverability, to_state: to, reason: reason ?? null, rollback_id, step_id: stepId ?? null, ref, refund: refund ?? null, derived_from: parentsElsewhere(execution) },
   };
 }

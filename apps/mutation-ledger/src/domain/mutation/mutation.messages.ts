@@ -1,7 +1,7 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
 import type {
-  AnswerRefused, AskVerdict, AssumptionStated, CancelMutation, CommitContradicted, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
-  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackOpened, SpreadClosed, SpreadContinued,
+  AnswerRefused, AskVerdict, AssumptionStated, CancelMutation, CommitContradicted, CommitReaffirmed, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
+  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
   SpreadOpened, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, UndoOpened, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked,
 } from '@recourse/messages';
 
@@ -21,6 +21,7 @@ export type MutationEvent =
   | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
   | { readonly type: 'AssumptionStated'; readonly body: Body<AssumptionStated> }
   | { readonly type: 'RollbackOpened'; readonly body: Body<RollbackOpened> }
+  | { readonly type: 'RollbackAnnounced'; readonly body: Omit<Body<RollbackAnnounced>, 'source_seq' | 'source_index'> }
   | { readonly type: 'UndoOpened'; readonly body: Body<UndoOpened> }
   | { readonly type: 'LegReported'; readonly body: LegReported }
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
@@ -32,6 +33,7 @@ export type MutationFact =
   | { readonly type: 'ExecutionConflicted'; readonly body: Body<ExecutionConflicted> }
   | { readonly type: 'ExecutionOverdue'; readonly body: Body<ExecutionOverdue> }
   | { readonly type: 'CommitContradicted'; readonly body: Body<CommitContradicted> }
+  | { readonly type: 'CommitReaffirmed'; readonly body: Body<CommitReaffirmed> }
   | { readonly type: 'CommitRolledBack'; readonly body: Body<CommitRolledBack> }
   | { readonly type: 'RecoverabilityChanged'; readonly body: Body<RecoverabilityChanged> }
   | { readonly type: 'TriggerUnmatched'; readonly body: Body<TriggerUnmatched> }
@@ -54,7 +56,7 @@ export type ReasonCode =
 export type CancelReason = 'CANCELLED_BY_PERSON' | 'REF_INVALIDATED' | 'ROLLED_BACK' | 'PRECONDITION_FAILED' | 'PRECONDITION_UNKNOWN';
 
 /** Why an input cannot be taken. */
-export type ParkCode = 'KEY_MISMATCH' | 'CONTRACT_UNKNOWN' | 'CONTRACT_MISMATCH' | 'TOO_MANY_REFS' | 'PAYLOAD_SEALED' | 'PAYLOAD_NOT_JSON' | 'PAYLOAD_HASH_MISMATCH';
+export type ParkCode = 'KEY_MISMATCH' | 'CONTRACT_UNKNOWN' | 'CONTRACT_MISMATCH' | 'TOO_MANY_REFS' | 'REF_RESERVED' | 'PAYLOAD_SEALED' | 'PAYLOAD_NOT_JSON' | 'PAYLOAD_HASH_MISMATCH';
 
 /** Who is to tell how an execution ended, and by when: nothing waits unseen (P12). */
 export type Awaited = {
@@ -153,14 +155,18 @@ export type Binding = {
   readonly tenant: string;
   readonly run_id: string;
   readonly ref: string;
-  /** Seq in the ref's partition of the assumptions log up to which statements are taken into account: judged, or contradicted, there. */
+  /** Seq in the ref's partition of the assumptions log, of rollback notifications for a commit that stands, up to which statements are taken into account: judged, or contradicted, there. */
   readonly position: number;
+  /** A statement contradicted the ref, and none reaffirmed it since. */
+  readonly is_contradicted?: true;
   /** The effect is still held: what contradicts the ref cancels it. */
   readonly is_held?: true;
   /** Place of the commit's record in this log: what was executed later is contradicted first. */
   readonly recorded_seq?: number;
   /** The ref is an event that closes the window of the reversal, nothing that the commit relies on. */
   readonly closes?: true;
+  /** The ref is that a commit of this run stands, from which the mutation was derived. */
+  readonly parent_run_id?: string;
 };
 
 /** A rollback of a commit that is not recorded yet. */
@@ -174,8 +180,10 @@ export type Undo = {
   /** Mutations asked for; empty for the whole run. */
   readonly asked_ids: readonly string[];
   readonly evidence: Evidence;
-  /** What was executed before this place is left; null before the first part. */
-  readonly below_seq: number | null;
+  /** Effects named so far. */
+  readonly named_ids: readonly string[];
+  /** When the first part was named: what came to be later is not of it; null before. */
+  readonly begun_at: number | null;
 };
 
 /** What an id of the orchestrator's is about. */
@@ -197,6 +205,10 @@ export type Spread = {
   readonly scope_run_id: string | null;
   readonly evidence: Evidence;
   readonly contradicted: number;
+  /** The statement says that the ref holds again. */
+  readonly reaffirms?: true;
+  /** Run of the commit that fell, where the ref is that it stands. */
+  readonly parent_run_id?: string;
 };
 
 /** A verdict as the view of the assumptions log holds it. */

@@ -66,23 +66,52 @@ export function contradictionsAtBinding(mutationId: string, tenant: string, runI
  * Shape:  facts for all of them when they fit one decision and no earlier statement is still spreading, else an opened spread.
  */
 export function decideStatement(body: Body<AssumptionStated>, partition: number, seq: number, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number): readonly MutationFact[] {
-  if (body.verdict !== 'invalidated' || body.superseded || spreads.some((spread) => spread.position === seq)) return [];
-  const evidence = evidenceOf(body, partition, seq);
+  if (body.verdict !== 'invalidated' || body.superseded) return [];
   const { tenant, ref, run_id: scope_run_id } = body;
-  const reached = reachedBy({ position: seq, scope_run_id }, bindings);
+  return invalidate({ tenant, ref, scope_run_id, parent_run_id: null }, evidenceOf(body, partition, seq), bindings, spreads, effectsMax);
+}
+
+/** Contradicts what relies on a ref, or opens the spread that will. */
+export function invalidate(about: Pick<Spread, 'tenant' | 'ref' | 'scope_run_id'> & { readonly parent_run_id: string | null }, evidence: Evidence, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number): readonly MutationFact[] {
+  const { partition, position } = evidence;
+  if (spreads.some((spread) => spread.position === position)) return [];
+  const reached = reachedBy({ ...about, position }, bindings);
   if (reached.length === 0) return [];
   if (reached.length <= effectsMax && spreads.length === 0) return reached.map((binding) => contradicted(binding, evidence));
-  const spread_id = deriveId('spread', tenant, ref, partition, seq);
-  return [{ type: 'SpreadOpened', body: { spread_id, tenant, ref, position: seq, scope_run_id, evidence } }];
+  return [{ type: 'SpreadOpened', body: { ...about, spread_id: deriveId('spread', about.tenant, about.ref, partition, position), position, evidence, reaffirms: false } }];
+}
+
+/**
+ * Says which contradicted commits a statement reaffirms: those whose people may have agreed because the ref did not hold.
+ *
+ * Shape:  a commit for whose run another statement still contradicts the ref is left alone (R2); as for an invalidation a spread where
+ *         they do not fit one decision.
+ */
+export function decideReaffirmation(body: Body<AssumptionStated>, partition: number, seq: number, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number, view: VerdictView): readonly MutationFact[] {
+  if (body.kind !== 'reaffirmed' || body.verdict !== 'holds' || body.superseded || spreads.some((spread) => spread.position === seq)) return [];
+  const { tenant, ref, run_id: scope_run_id } = body;
+  const evidence = evidenceOf(body, partition, seq);
+  const reached = contradictedBefore({ position: seq, scope_run_id }, bindings).filter((binding) => judgeRefs(tenant, binding.run_id, [ref], view).every(({ judged }) => judged.verdict !== 'invalidated'));
+  if (reached.length === 0 && spreads.length === 0) return [];
+  if (reached.length <= effectsMax && spreads.length === 0) return reached.map((binding) => reaffirmed(binding, evidence));
+  return [{ type: 'SpreadOpened', body: { spread_id: deriveId('spread', tenant, ref, partition, seq), tenant, ref, position: seq, scope_run_id, evidence, reaffirms: true, parent_run_id: null } }];
+}
+
+function contradictedBefore(spread: Pick<Spread, 'position' | 'scope_run_id'>, bindings: readonly Binding[]): readonly Binding[] {
+  return reachedBy(spread, bindings).filter(({ is_contradicted: isContradicted }) => isContradicted === true);
+}
+
+function reaffirmed({ mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>, evidence: Evidence): MutationFact {
+  return { type: 'CommitReaffirmed', body: { mutation_id, tenant, run_id, evidence } };
 }
 
 /** Takes the next bounded part of a ref's oldest spread, and closes it with the last. */
 export function continueSpread(spreads: readonly Spread[], bindings: readonly Binding[], effectsMax: number): readonly MutationFact[] {
   const [spread] = [...spreads].sort((a, b) => a.position - b.position);
   if (spread === undefined) return [];
-  const reached = reachedBy(spread, bindings);
+  const reached = spread.reaffirms === true ? contradictedBefore(spread, bindings) : reachedBy(spread, bindings);
   const part = reached.slice(0, effectsMax);
-  const facts = part.map((binding) => contradicted(binding, spread.evidence));
+  const facts = part.map((binding) => (spread.reaffirms === true ? reaffirmed : contradicted)(binding, spread.evidence));
   const { spread_id, tenant, ref, position } = spread;
   const job = { spread_id, tenant, ref, position, contradicted: spread.contradicted + part.length };
   const last = part.at(-1);
@@ -90,9 +119,10 @@ export function continueSpread(spreads: readonly Spread[], bindings: readonly Bi
   return [...facts, { type: 'SpreadContinued', body: { ...job, through_mutation_id: last.mutation_id } }];
 }
 
-function reachedBy({ position, scope_run_id }: Pick<Spread, 'position' | 'scope_run_id'>, bindings: readonly Binding[]): readonly Binding[] {
+/** Of commits, those that named it under its own run. */
+function reachedBy({ position, scope_run_id, parent_run_id }: Pick<Spread, 'position' | 'scope_run_id'> & { readonly parent_run_id?: string | null }, bindings: readonly Binding[]): readonly Binding[] {
   return bindings
-    .filter((binding) => binding.closes !== true && position > binding.position && (scope_run_id === null || scope_run_id === binding.run_id))
+    .filter((binding) => binding.closes !== true && position > binding.position && (binding.parent_run_id ?? null) === (parent_run_id ?? null) && (scope_run_id === null || scope_run_id === binding.run_id))
     .sort((a, b) => (b.recorded_seq ?? 0) - (a.recorded_seq ?? 0) || (a.mutation_id < b.mutation_id ? -1 : 1));
 }
 

@@ -4,6 +4,7 @@
 //   U1. What was executed later is contradicted first; what is only planned may still come to be, and goes before all.
 //   U2. No decision holds more effects than the bound (L4): each part says where the next begins.
 //   U3. Every effect of the run that was asked for is named, also those that something rolled back before.
+//   U4. What is recorded again between two parts is still named: its place moves, what was named is remembered.
 import { deriveId } from '@recourse/kernel';
 import type { Evidence, ToolExecuted, UndoOpened } from '@recourse/messages';
 import type { Body, Mutation, MutationFact, Undo } from './mutation.messages.js';
@@ -14,33 +15,34 @@ const ID_BITS_AS_HEX = 12;
 
 /** The undo a recorded request begins. */
 export function undoOf({ undo_id, tenant, run_id, mutation_ids, evidence }: Body<UndoOpened>): Undo {
-  return { undo_id, tenant, run_id, asked_ids: mutation_ids, evidence, below_seq: null };
+  return { undo_id, tenant, run_id, asked_ids: mutation_ids, evidence, named_ids: [], begun_at: null };
 }
 
 /** The undo of a run that one of its steps begins by failing for good; `id` is the mutation of that step. */
 export function undoAfterFailure(id: string, { event_id, tenant, run_id, agent_id, capability, committed_at }: ToolExecuted): Undo {
   const evidence: Evidence = { kind: 'tool_return', event_id, ref: null, source: agent_id, statement: null, stated_at: committed_at, partition: -1, position: -1 };
-  return { undo_id: deriveId('undo', id, capability, event_id), tenant, run_id, asked_ids: [], evidence, below_seq: null };
+  return { undo_id: deriveId('undo', id, capability, event_id), tenant, run_id, asked_ids: [], evidence, named_ids: [], begun_at: null };
 }
 
 /** The next part: its effects are named, and those that stand contradicted. `mutations` are those of the run. */
 export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax: number): readonly MutationFact[] {
-  const { undo_id, tenant, run_id, asked_ids, evidence, below_seq } = undo;
+  const { undo_id, tenant, run_id, asked_ids, evidence, begun_at: begunAt } = undo;
+  const named = new Set(undo.named_ids);
   const own = mutations.filter((mutation) => mutation.tenant === tenant);
   const reached = own
     .filter(({ mutation_id }) => asked_ids.length === 0 || asked_ids.includes(mutation_id))
     .map((mutation) => ({ mutation, place: placeOf(mutation) }))
-    .filter(({ place }) => below_seq === null || place < below_seq)
+    .filter(({ mutation: { mutation_id, created_at } }) => !named.has(mutation_id) && (begunAt === null || created_at <= begunAt))
     .sort((a, b) => b.place - a.place);
   const part = reached.slice(0, effectsMax);
   const isLast = part.length === reached.length;
   const standing = part.filter(({ mutation }) => mutation.rollback_id === null);
   const unknown = isLast ? asked_ids.filter((id) => !own.some(({ mutation_id }) => mutation_id === id)) : [];
-  const named: MutationFact = {
+  const spread: MutationFact = {
     type: 'UndoSpread',
     body: { undo_id, tenant, run_id, mutation_ids: part.map(({ mutation }) => mutation.mutation_id), unknown_ids: unknown, asked_ids, evidence, below_seq: isLast ? 0 : part.at(-1)?.place ?? 0, is_last: isLast },
   };
-  return [named, ...standing.map(({ mutation: { mutation_id } }): MutationFact => ({ type: 'CommitContradicted', body: { mutation_id, tenant, run_id, evidence } }))];
+  return [spread, ...standing.map(({ mutation: { mutation_id } }): MutationFact => ({ type: 'CommitContradicted', body: { mutation_id, tenant, run_id, evidence } }))];
 }
 
 function placeOf({ recorded_seq, mutation_id }: Mutation): number {

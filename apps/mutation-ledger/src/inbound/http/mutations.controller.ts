@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { undoPreview } from '../../application/undo-preview.query.js';
 import { effectStatusOf } from '../../domain/effect/effect.decisions.js';
 import type { Mutation } from '../../domain/mutation/mutation.messages.js';
+import { LedgerQueries } from '../../outbound/ledger-queries.js';
 import { MUTATIONS_LOG } from '../../outbound/mutation-statements.js';
 
 const ASSUMPTIONS_LOG = 'recourse.assumptions';
@@ -24,7 +25,7 @@ const assumptionQuery = z.strictObject({ ...pageQuery, ref: idText.optional(), r
 @ApiTags('mutations') @ApiBearerAuth()
 @Controller('v1')
 export class MutationsController {
-  constructor(@Inject(Reads) private readonly reads: Reads, @Inject(Commands) private readonly commands: Commands) {}
+  constructor(@Inject(Reads) private readonly reads: Reads, @Inject(Commands) private readonly commands: Commands, @Inject(LedgerQueries) private readonly queries: LedgerQueries) {}
 
   @Get('mutations') @ApiOperation({ summary: 'Recorded effects with their recoverability.' })
   @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'state', required: false, enum: RECOVERABILITY_STATE_VALUES, description: 'Recoverability state.' }) @ApiQuery({ name: 'execution', required: false, enum: EXECUTION_STATE_VALUES, description: 'Execution state.' })
@@ -52,7 +53,7 @@ export class MutationsController {
     const runId = parse(idText, run);
     const { tenant, mutation_id: asked } = parse(previewQuery, query);
     const mutations = await this.reads.every(caller, { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: runId }, tenant }, MUTATIONS_MAX);
-    return render(undoPreview(runId, mutations as readonly Mutation[], asked, Date.now())); // rows of this kind are mutations
+    return render(undoPreview(runId, mutations as readonly Mutation[], asked, await this.queries.now())); // rows of this kind are mutations
   }
 
   @Post('mutations/:id/cancel') @HttpCode(200) @ApiOperation({ summary: 'Takes back an effect that is still held; once it was let go it is not.' })

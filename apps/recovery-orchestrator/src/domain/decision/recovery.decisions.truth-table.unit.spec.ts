@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES, RECOVERY_APPROVAL_MODE_VALUES, STEP_DECISION_VALUES } from '@recourse/messages';
-import { APPROVALS, DECISION_REASONS, DECISION_TABLE, decideRecovery, HANDLES, IMPACTS, WINDOWS } from './recovery.decisions.js';
+import { APPROVALS, DECISION_REASONS, DECISION_TABLE, decideRecovery, HANDLES, IMPACTS, WINDOWS, RISKS } from './recovery.decisions.js';
 import type { RecoveryDecision, RecoveryFacts } from './recovery.decisions.js';
 
 /** Facts of each status word an effect can be rolled back in (C20). */
@@ -48,7 +48,7 @@ const TRUTH_TABLE: Readonly<Record<Status, Readonly<Record<Mode, string>>>> = {
   manual_review:        { automatic: UNSUPPORTED,                  approval_required: UNSUPPORTED, manual_runbook: MISSING, not_supported: NO_AUTOMATIC },
 };
 
-const BEFORE_APPROVAL = { window: 'open', impact: 'ordinary', approval: 'none' } as const;
+const BEFORE_APPROVAL = { window: 'open', impact: 'ordinary', risk: 'within', approval: 'none' } as const;
 
 function factsOf(status: Status, mode: Mode): RecoveryFacts { return { ...BEFORE_APPROVAL, ...FACTS_OF_STATUS[status], ...FACTS_OF_MODE[mode] }; }
 
@@ -90,7 +90,7 @@ describe('the words of the decision table', () => {
 
 describe('a million random cases (C38)', () => {
   const CASES = 1_000_000;
-  const columns = [EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES, WINDOWS, HANDLES, RECOVERY_APPROVAL_MODE_VALUES, IMPACTS, APPROVALS] as const;
+  const columns = [EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES, WINDOWS, HANDLES, RECOVERY_APPROVAL_MODE_VALUES, IMPACTS, RISKS, APPROVALS] as const;
 
   /** A stream of 32-bit numbers that a seed makes again (mulberry32). */
   const seeded = (seed: number) => {
@@ -110,8 +110,8 @@ describe('a million random cases (C38)', () => {
     const contrary: RecoveryFacts[] = [];
     for (let at = 0; at < CASES; at += 1) {
       let key = 0;
-      const [execution, recoverability, window, handle, mode, impact, approval] = columns.map((values) => { const pick = next() % values.length; key = key * values.length + pick; return values[pick]; }) as unknown as Parts; // one word per column
-      const told: RecoveryFacts = at % 2 === 0 ? { execution, recoverability, window, handle, mode, impact, approval } : { approval, impact, mode, handle, window, recoverability, execution };
+      const [execution, recoverability, window, handle, mode, impact, risk, approval] = columns.map((values) => { const pick = next() % values.length; key = key * values.length + pick; return values[pick]; }) as unknown as Parts; // one word per column
+      const told: RecoveryFacts = at % 2 === 0 ? { execution, recoverability, window, handle, mode, impact, risk, approval } : { approval, risk, impact, mode, handle, window, recoverability, execution };
       const answer = decideRecovery(told);
       const before = first[key] ??= answer;
       if (before.decision !== answer.decision || before.reason !== answer.reason) contrary.push(told);
@@ -121,5 +121,5 @@ describe('a million random cases (C38)', () => {
   });
 });
 
-type Parts = readonly [RecoveryFacts['execution'], RecoveryFacts['recoverability'], RecoveryFacts['window'], RecoveryFacts['handle'], RecoveryFacts['mode'], RecoveryFacts['impact'], RecoveryFacts['approval']];
+type Parts = readonly [RecoveryFacts['execution'], RecoveryFacts['recoverability'], RecoveryFacts['window'], RecoveryFacts['handle'], RecoveryFacts['mode'], RecoveryFacts['impact'], RecoveryFacts['risk'], RecoveryFacts['approval']];
 const ANSWERS = new Set(DECISION_TABLE.map((row) => said(row.then)));

@@ -15,6 +15,9 @@ export type Handle = (typeof HANDLES)[number];
 export const IMPACTS = ['ordinary', 'grave'] as const;
 export type Impact = (typeof IMPACTS)[number];
 
+export const RISKS = ['within', 'above'] as const;
+export type Risk = (typeof RISKS)[number];
+
 export const APPROVALS = ['none', 'partial', 'sufficient'] as const;
 export type ApprovalState = (typeof APPROVALS)[number];
 
@@ -26,13 +29,15 @@ export interface RecoveryFacts {
   readonly handle: Handle;
   readonly mode: RecoveryApprovalMode;
   readonly impact: Impact;
+  /** What the contract says an unnecessary compensation does, against what the operator lets go by itself (C37). */
+  readonly risk: Risk;
   readonly approval: ApprovalState;
 }
 
 export const DECISION_REASONS = [
   'NOTHING_TO_UNDO', 'ALREADY_UNDONE', 'EXECUTED_AFTER_CANCEL', 'FORWARD_NOT_STARTED', 'FORWARD_IN_FLIGHT', 'FORWARD_UNCERTAIN', 'UNCONTRACTED',
   'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', 'MISSING_COMPENSATION_IMPLEMENTATION', 'HANDLE_INCOMPLETE', 'STEP_RESULT_PENDING', 'STEP_RESULT_MISSING', 'VERIFICATION_MISSING', 'REVERSAL_EXPIRED',
-  'REVERSAL_WINDOW_MISSING', 'UNSUPPORTED_RECOVERY_STATE', 'APPROVED', 'POLICY_AUTO', 'HIGH_IMPACT', 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
+  'REVERSAL_WINDOW_MISSING', 'UNSUPPORTED_RECOVERY_STATE', 'RISK_ABOVE_LIMIT', 'APPROVED', 'POLICY_AUTO', 'HIGH_IMPACT', 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
 ] as const;
 export type DecisionReason = (typeof DECISION_REASONS)[number];
 
@@ -67,6 +72,7 @@ export const DECISION_TABLE = [
   { when: { recoverability: ['planned', 'pending_commit', 'committed', 'compensating', 'compensation_failed', 'manual_resolution_required'] },
     then: { decision: 'manual_review', reason: 'UNSUPPORTED_RECOVERY_STATE' } },
   { when: { handle: ['step_pending'] },              then: { decision: 'reconcile_first',  reason: 'STEP_RESULT_PENDING' } },
+  { when: { risk: ['above'], approval: ['none', 'partial'] }, then: { decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT' } },
   { when: { approval: ['sufficient'] },              then: { decision: 'compensate_now',   reason: 'APPROVED' } },
   { when: { impact: ['grave'] },                     then: { decision: 'request_approval', reason: 'HIGH_IMPACT' } },
   { when: { mode: ['human', 'dual_control'] },       then: { decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' } },
@@ -94,6 +100,15 @@ export function impactOf(terms: ContractTerms | null): Impact {
   return terms !== null && ORDINARY_IMPACTS.includes(terms.impact) && !GRAVE_IMPACTS.includes(terms.impact) ? 'ordinary' : 'grave';
 }
 
+/** From the least; a word this version does not know counts as the most (P14). */
+const RISK_ORDER: readonly string[] = ['low', 'medium', 'high'];
+
+/** Compares the risk a contract declares with the most that goes by itself. */
+export function riskOf(terms: ContractTerms | null, limit: string): Risk {
+  const level = RISK_ORDER.indexOf(terms?.risk_level ?? 'medium');
+  return level >= 0 && level <= RISK_ORDER.indexOf(limit) ? 'within' : 'above';
+}
+
 /** Says whether a recovery pointer can be executed at all, leaving time aside. */
 export function handleOf(terms: ContractTerms | null, ref: MutationRef): Handle {
   if (terms === null) return 'uncontracted';
@@ -118,11 +133,11 @@ export function reversalToken({ window, handle, recoverability }: Pick<RecoveryF
 /**
  * Counts the distinct people who must approve.
  *
- * Shape:  0 only for an automatic mode of ordinary impact; two when nobody answers for the action (DESIGN 3.5).
+ * Shape:  0 only for an automatic mode of ordinary impact and risk; two when nobody answers for the action (DESIGN 3.5).
  * Source: P5; DESIGN 3.5.
  */
-export function requiredApprovals(mode: RecoveryApprovalMode, impact: Impact, answerableTo: string | null): number {
-  if (mode === 'auto' && impact === 'ordinary') return 0;
+export function requiredApprovals(mode: RecoveryApprovalMode, impact: Impact, answerableTo: string | null, risk: Risk = 'within'): number {
+  if (mode === 'auto' && impact === 'ordinary' && risk === 'within') return 0;
   return mode === 'dual_control' || answerableTo === null ? 2 : 1;
 }
 

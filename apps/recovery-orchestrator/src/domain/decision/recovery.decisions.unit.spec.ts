@@ -4,25 +4,25 @@ import fc from 'fast-check';
 import { ref, terms } from '../../recoveries.testing.js';
 import { PHASE_OPENED_BY } from '../step/step.transitions.js';
 import {
-  approvalState, APPROVALS, DECISION_REASONS, DECISION_TABLE, decideRecovery, handleOf, HANDLES, impactOf, IMPACTS, requiredApprovals, WINDOWS, reversalToken } from './recovery.decisions.js';
+  approvalState, APPROVALS, DECISION_REASONS, DECISION_TABLE, decideRecovery, handleOf, HANDLES, impactOf, IMPACTS, requiredApprovals, riskOf, RISKS, WINDOWS, reversalToken } from './recovery.decisions.js';
 import type { RecoveryFacts } from './recovery.decisions.js';
 
 const SUCCEEDED: RecoveryFacts = {
-  execution: 'succeeded', recoverability: 'reversal_available', window: 'open', handle: 'bound', mode: 'auto', impact: 'ordinary', approval: 'none',
+  execution: 'succeeded', recoverability: 'reversal_available', window: 'open', handle: 'bound', mode: 'auto', impact: 'ordinary', risk: 'within', approval: 'none',
 };
 
 /** Every combination of every column. */
 function everything(): RecoveryFacts[] {
   const all: RecoveryFacts[] = [];
   for (const execution of EXECUTION_STATE_VALUES) for (const recoverability of RECOVERABILITY_STATE_VALUES) for (const window of WINDOWS)
-    for (const handle of HANDLES) for (const mode of RECOVERY_APPROVAL_MODE_VALUES) for (const impact of IMPACTS) for (const approval of APPROVALS)
-      all.push({ execution, recoverability, window, handle, mode, impact, approval });
+    for (const handle of HANDLES) for (const mode of RECOVERY_APPROVAL_MODE_VALUES) for (const impact of IMPACTS) for (const risk of RISKS)
+      for (const approval of APPROVALS) all.push({ execution, recoverability, window, handle, mode, impact, risk, approval });
   return all;
 }
 
 const anyFacts = fc.record({
   execution: fc.constantFrom(...EXECUTION_STATE_VALUES), recoverability: fc.constantFrom(...RECOVERABILITY_STATE_VALUES), window: fc.constantFrom(...WINDOWS),
-  handle: fc.constantFrom(...HANDLES), mode: fc.constantFrom(...RECOVERY_APPROVAL_MODE_VALUES), impact: fc.constantFrom(...IMPACTS), approval: fc.constantFrom(...APPROVALS),
+  handle: fc.constantFrom(...HANDLES), mode: fc.constantFrom(...RECOVERY_APPROVAL_MODE_VALUES), impact: fc.constantFrom(...IMPACTS), risk: fc.constantFrom(...RISKS), approval: fc.constantFrom(...APPROVALS),
 });
 
 describe('the decision table, row by row', () => {
@@ -79,6 +79,20 @@ describe('the decision table as a whole', () => {
     const alone = compensating.filter((facts) => facts.approval !== 'sufficient');
     for (const facts of alone) expect(facts).toMatchObject({ mode: 'auto', impact: 'ordinary' });
     expect(alone).toHaveLength(1);
+  });
+
+  it('sends nothing whose declared risk is above the limit unless people agreed, whatever mode and impact (C37)', () => {
+    const risky = everything().filter((facts) => facts.risk === 'above' && facts.approval !== 'sufficient');
+    for (const facts of risky) expect(['compensate_now', 'request_approval']).not.toContain(decideRecovery(facts).decision);
+    expect(decideRecovery({ ...SUCCEEDED, risk: 'above' })).toEqual({ decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT' });
+    expect(decideRecovery({ ...SUCCEEDED, risk: 'above', approval: 'sufficient' })).toEqual({ decision: 'compensate_now', reason: 'APPROVED' });
+  });
+
+  it.each([
+    ['low', 'low', 'within'], ['medium', 'low', 'above'], ['medium', 'medium', 'within'], ['high', 'medium', 'above'], ['high', 'high', 'within'], ['a word nobody knows', 'high', 'above'],
+  ] as const)('a risk declared %s under the limit %s is %s it (C37)', (risk_level, limit, expected) => {
+    expect(riskOf(terms({ risk_level }), limit)).toBe(expected);
+    expect(requiredApprovals('auto', 'ordinary', 'ines', expected)).toBe(expected === 'above' ? 1 : 0);
   });
 
   it('is deterministic over random states (C38)', () => {

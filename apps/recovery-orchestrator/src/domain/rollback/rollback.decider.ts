@@ -1,8 +1,9 @@
-// Admits triggers: one rollback per commit, however many say so (E20, E21, L12).
+// Opens rollbacks: one per commit, however many say so (E20, E21, L12). Whether a trigger is admitted is admission.decisions.ts'.
 import { deriveId } from '@recourse/kernel';
 import type { CommitContradicted, Evidence, TriggerRollback } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
-import { OWNER_OF_MANUAL } from '../policy.messages.js';
+import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
+import type { HoldReason } from '../admission/admission.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { fact } from '../step/step.messages.js';
 import type { EscalationReason, Fact, Refusal, RollbackDoc } from '../step/step.messages.js';
@@ -24,24 +25,56 @@ export interface Trigger {
   readonly commandId: string | null;
 }
 
-/** Opens a rollback, or records that it stands already. */
-export function admit(trigger: Trigger, standing: RollbackDoc | undefined): Fact {
-  const about = { rollback_id: rollbackIdOf(trigger.mutationId), tenant: trigger.tenant, run_id: trigger.runId, mutation_id: trigger.mutationId };
-  if (standing !== undefined) return fact('TriggerRedundant', { ...about, evidence: trigger.evidence });
-  return fact('RollbackOpened', { ...about, evidence: trigger.evidence, command_id: trigger.commandId });
+/** How a trigger was admitted: by whom, and what it counts toward. */
+export interface Admitted { readonly confirmedBy: string | null; readonly stormWindowMs: number; readonly isHit: boolean }
+
+/** A rollback stands already, or waits in a list: the trigger is on record, and changes nothing. */
+export function redundant(trigger: Trigger): Fact { return fact('TriggerRedundant', { ...aboutOf(trigger), evidence: trigger.evidence }); }
+
+/** Opens a rollback. */
+export function opened(trigger: Trigger, { confirmedBy, stormWindowMs, isHit }: Admitted): Fact {
+  return fact('RollbackOpened', { ...aboutOf(trigger), evidence: trigger.evidence, command_id: trigger.commandId, confirmed_by: confirmedBy, storm_window_ms: stormWindowMs, closure_counted: isHit });
+}
+
+/** Puts a trigger into the list of what waits for a person. */
+export function held(trigger: Trigger, { reason, cause, detail }: Holding, now: number, { reviewDeadlineMs }: Pick<RecoveryPolicy, 'reviewDeadlineMs'>): Fact {
+  return fact('TriggerHeld', { ...aboutOf(trigger), evidence: trigger.evidence, command_id: trigger.commandId, reason, detail, cause, owner: OWNER_OF_APPROVALS, deadline_at: now + reviewDeadlineMs });
+}
+
+/** Why a trigger waits. */
+export interface Holding { readonly reason: HoldReason; readonly cause: string; readonly detail: string }
+
+/**
+ * Whether a trigger adds nothing: its rollback stands, or its event was heard already.
+ *
+ * Shape:  what is held waits for a person, unless another source says it that needs none; a rejected event stays rejected.
+ */
+export function isHeard(standing: RollbackDoc | undefined, eventId: string): boolean {
+  if (standing === undefined) return false;
+  return (standing.phase !== 'held' && standing.phase !== 'rejected') || standing.evidence.event_id === eventId;
+}
+
+/** The trigger a rollback was opened or held with. */
+export function triggerOfStanding({ tenant, run_id: runId, mutation_id: mutationId, evidence, command_id: commandId }: RollbackDoc): Trigger { return { tenant, runId, mutationId, evidence, commandId }; }
+
+function aboutOf({ tenant, runId, mutationId }: Trigger): Pick<RollbackDoc, 'rollback_id' | 'tenant' | 'run_id' | 'mutation_id'> {
+  return { rollback_id: rollbackIdOf(mutationId), tenant, run_id: runId, mutation_id: mutationId };
 }
 
 /** Time the ledger has to mark a commit before a person is asked, milliseconds: marking takes one hop, its execution may still be under way. */
 export const MARK_WITHIN_MS = 60_000;
 
-/** Gives a rollback whose commit was not marked in time to a person; the mark still counts when it comes (P12). */
+/** Gives a rollback whose commit was not marked in time, or that nobody judged in time, to a person; the mark still counts when it comes (P12). */
 export function escalateRollback(rollback: RollbackDoc, now: number, policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>): Fact | null {
-  if (rollback.phase !== 'opened' || rollback.deadline_at === null || now < rollback.deadline_at) return null;
+  if (!isTimed(rollback) || rollback.deadline_at === null || now < rollback.deadline_at) return null;
   const { rollback_id, tenant, run_id, mutation_id } = rollback;
   return fact('RollbackEscalated', {
-    rollback_id, tenant, run_id, mutation_id, reason: 'COMMIT_NOT_MARKED' satisfies EscalationReason, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs,
+    rollback_id, tenant, run_id, mutation_id, reason: (rollback.phase === 'held' ? 'TRIGGER_HELD' : 'COMMIT_NOT_MARKED') satisfies EscalationReason, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs,
   });
 }
+
+/** Whether its deadline has a timer: a held one that was escalated stands in the list of who it was given to. */
+export function isTimed({ phase, owner }: Pick<RollbackDoc, 'phase' | 'owner'>): boolean { return phase === 'opened' || (phase === 'held' && owner === OWNER_OF_APPROVALS); }
 
 export function triggerOfContradiction(hit: Pick<CommitContradicted, 'tenant' | 'run_id' | 'mutation_id' | 'evidence'>): Trigger {
   return { tenant: hit.tenant, runId: hit.run_id, mutationId: hit.mutation_id, evidence: hit.evidence, commandId: null };
@@ -66,8 +99,9 @@ export function triggerOfCommand(command: TriggerRollback): Trigger {
 /** Ids a row can hold. */
 export function isUsableId(id: string): boolean { return id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= ID_BYTES_MAX; }
 
-/** Refuses ids no row could hold: what the database could refuse is refused before it is decided (L7). */
+/** Refuses what names no commit or no evidence (E8), and ids no row could hold: what the database could refuse is refused before it is decided (L7). */
 export function triggerRefusal(command: TriggerRollback): Refusal | null {
   const isUsable = [command.envelope.tenant, command.run_id, command.mutation_id].every(isUsableId);
+  if (isUsable && command.reason.trim() === '') return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A trigger says why: its reason is the evidence.' };
   return isUsable ? null : { httpStatus: 422, code: 'COMMAND_INVALID', message: `Tenant, run and mutation must be 1 to ${String(ID_BYTES_MAX)} bytes without NUL.` };
 }

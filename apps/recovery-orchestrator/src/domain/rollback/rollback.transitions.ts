@@ -1,21 +1,25 @@
-// The machine of a rollback, as a table: asked of the ledger until the commit is marked, by a person when that takes too long.
+// The machine of a rollback, as a table: held until a person decides where it is not admitted by itself; asked of the ledger
+// until the commit is marked, by a person when that takes too long.
 import { InvariantViolation } from '@recourse/kernel';
 
-export const ROLLBACK_PHASES = ['opened', 'escalated', 'marked'] as const;
+export const ROLLBACK_PHASES = ['held', 'opened', 'escalated', 'rejected', 'marked'] as const;
 export type RollbackPhase = (typeof ROLLBACK_PHASES)[number];
 
-export const ROLLBACK_EVENTS = ['Escalated', 'Marked'] as const;
+export const ROLLBACK_EVENTS = ['Held', 'Opened', 'Rejected', 'Escalated', 'Marked'] as const;
 export type RollbackEvent = (typeof ROLLBACK_EVENTS)[number];
 
 /**
  * Phase after each event. `null` = history that cannot exist.
  *
- * A rollback that a person was given is still marked when its commit is recorded after all.
+ * A rollback that a person was given is still marked when its commit is recorded after all. A held one stays held when its time
+ * is over: nobody but a person lets it through. Another event may say again what a person rejected, and is judged anew.
  */
 export const ROLLBACK_PHASE_AFTER = {
-  opened:    { Escalated: 'escalated', Marked: 'marked' },
-  escalated: { Escalated: null,        Marked: 'marked' },
-  marked:    { Escalated: null,        Marked: null },
+  held:      { Held: 'held', Opened: 'opened', Rejected: 'rejected', Escalated: 'held',      Marked: null },
+  opened:    { Held: null,   Opened: null,     Rejected: null,       Escalated: 'escalated', Marked: 'marked' },
+  escalated: { Held: null,   Opened: null,     Rejected: null,       Escalated: null,        Marked: 'marked' },
+  rejected:  { Held: 'held', Opened: 'opened', Rejected: null,       Escalated: null,        Marked: null },
+  marked:    { Held: null,   Opened: null,     Rejected: null,       Escalated: null,        Marked: null },
 } as const satisfies Record<RollbackPhase, Record<RollbackEvent, RollbackPhase | null>>;
 
 /** Phases nothing leads out of: what follows is the step's. */

@@ -9,8 +9,8 @@ function reachedFrom(start: RollbackPhase): ReadonlySet<RollbackPhase> {
 }
 
 describe('the machine of a rollback', () => {
-  it('reaches every phase from opened', () => {
-    expect([...reachedFrom('opened')].sort()).toEqual([...ROLLBACK_PHASES].sort());
+  it('reaches every phase from held', () => {
+    expect([...reachedFrom('held')].sort()).toEqual([...ROLLBACK_PHASES].sort());
   });
 
   it('can reach an end from every open phase', () => {
@@ -22,6 +22,6 @@ describe('the machine of a rollback', () => {
   });
 
   it('refuses history that cannot exist', () => {
-    expect(() => rollbackPhaseAfter('marked', 'Escalated')).toThrow('rollback-phase');
+    expect(() => rollbackPhaseAfter('marked', 'Held')).toThrow('rollback-phase');
   });
 });

@@ -12,6 +12,7 @@ const REFUSED_IN = {
   approved:          'APPROVAL_USED',
   waiting:           'STEP_WRONG_PHASE',
   halted:            'STEP_WRONG_PHASE',
+  observing:         'APPROVAL_USED',
   dispatched:        'APPROVAL_USED',
   uncertain:         'APPROVAL_USED',
   retrying:          'APPROVAL_USED',
@@ -37,6 +38,9 @@ export const ROLES_OF = {
   AbandonStep: ['approver', 'administrator'],
   EscalateStep: ['reporter', 'approver', 'operator', 'administrator'],
   CloseIncident: ['approver', 'administrator'],
+  ConfirmTrigger: ['approver', 'administrator'],
+  RejectTrigger: ['approver', 'administrator'],
+  CloseBreaker: ['operator', 'administrator'],
   UndoRun: ['requester', 'reporter', 'approver', 'administrator'],
   DecideForwardApproval: ['approver'],
 } as const satisfies Record<string, readonly string[]>;

@@ -10,7 +10,7 @@
 import { deriveId } from '@recourse/kernel';
 import type { AbandonStep, CheckStep, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
 import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
-import { impactOf, modeInForce, requiredApprovals } from '../decision/recovery.decisions.js';
+import { impactOf, modeInForce, requiredApprovals, riskOf } from '../decision/recovery.decisions.js';
 import { dispatchableUntil, grantLease, leaseIdOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -20,7 +20,7 @@ import { fact, identityOf } from './step.messages.js';
 import type { Fact, LookDoc, Refusal, StepDoc, StepPhase } from './step.messages.js';
 
 /** Phases in which nothing is out with a worker, so that a step may be given up. */
-const ABANDONABLE: readonly StepPhase[] = ['held', 'awaiting_approval', 'approved', 'waiting', 'halted', 'retrying', 'uncertain', 'manual'];
+const ABANDONABLE: readonly StepPhase[] = ['held', 'awaiting_approval', 'approved', 'waiting', 'halted', 'observing', 'retrying', 'uncertain', 'manual'];
 /** Phases of which nobody makes an incident any more. */
 const OVER: readonly StepPhase[] = ['compensated', 'not_needed', 'resolved'];
 
@@ -33,7 +33,7 @@ export function reopen(step: StepDoc, { envelope, reason }: RetryStep, now: numb
   if (endsAt === null || now >= dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs)) return { httpStatus: 409, code: 'WINDOW_CLOSED', message: 'The reversal window has closed; a person must resolve this by hand.' };
   if (step.attempt > 0 && terms.key_lifetime_ms === null) return wrongPhase('The tool does not recognise a repeated call: another attempt could act twice. Look again, or close it by hand.');
   if (isCopyOut(step, now)) return stillOut(step);
-  const required = requiredApprovals(modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name)), impactOf(terms), step.answerable_to);
+  const required = requiredApprovals(modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name)), impactOf(terms), step.answerable_to, riskOf(terms, policy.riskLimit));
   return fact('StepReopened', {
     ...identityOf(step), required_approvals: required, action_digest: digest, by: envelope.principal, reason, command_id: envelope.command_id,
     owner: required > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL, deadline_at: Math.min(now + policy.reviewDeadlineMs, dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs)),

@@ -5,7 +5,7 @@
 //   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
 import { deriveId } from '@recourse/kernel';
 import type { ContractTerms, RecoveryCall } from '@recourse/messages';
-import { approvalState, decideRecovery, handleOf, impactOf, modeInForce, requiredApprovals, reversalToken } from '../decision/recovery.decisions.js';
+import { approvalState, decideRecovery, handleOf, impactOf, modeInForce, requiredApprovals, reversalToken, riskOf } from '../decision/recovery.decisions.js';
 import type { RecoveryDecision, RecoveryFacts } from '../decision/recovery.decisions.js';
 import { backoffMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decisions.js';
 import type { Lease } from '../lease/lease.decisions.js';
@@ -45,6 +45,7 @@ function factsOf(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryFa
     handle: handleOf(step.terms, step.ref),
     mode: step.terms?.recovery_approval_mode ?? 'human',
     impact: impactOf(step.terms),
+    risk: riskOf(step.terms, policy.riskLimit),
     approval: approvalState(agreeing(step, now), step.required_approvals),
   };
 }
@@ -69,7 +70,7 @@ export function reasonAfterLast(step: StepDoc): EscalationReason {
 /** The contract asks for more people by now than have agreed. */
 function isTightened(step: StepDoc, terms: ContractTerms, now: number, policy: RecoveryPolicy): boolean {
   const mode = modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name));
-  return requiredApprovals(mode, impactOf(terms), step.answerable_to) > agreeing(step, now);
+  return requiredApprovals(mode, impactOf(terms), step.answerable_to, riskOf(terms, policy.riskLimit)) > agreeing(step, now);
 }
 
 function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
@@ -105,5 +106,6 @@ function dispatched(step: StepDoc, next: NextAttempt & { kind: 'leg' }, policy: 
     ref: step.ref,
     first_dispatched_at: next.firstAt,
     outstanding: [],
+    paced: [],
   });
 }

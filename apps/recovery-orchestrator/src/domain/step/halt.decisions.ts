@@ -1,25 +1,43 @@
-// Whether a step goes on: the order of a run and the kill switches (A82, D64) hold it back, in a list, until they let it go.
+// Whether a step goes on: the order of a run, the kill switches (A82, D64), breakers and rate limits hold it back, in a list,
+// until they let it go.
 //
 // Invariants
 //   K1. A switch stops effects alone: marks, notices, approvals and escalations go on.
 //   K2. What a worker already has is not called back: the lease ends it.
 //   K3. A halted step keeps its window and its deadline; neither waits for the switch.
+//   K4. A rate is for what begins: an attempt after the first has its own pauses, and was counted.
 import type { Acting, Verdict } from '@recourse/contract';
+import type { LimitScope } from '@recourse/messages';
+import { placeIn, schedulesOf } from '../admission/pace.decisions.js';
+import type { Place, Rates } from '../admission/pace.decisions.js';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import { OWNER_OF_HALTED, OWNER_OF_MANUAL, OWNER_OF_ORDER } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { dispatchOrEscalate, escalated } from './dispatch.decisions.js';
+import { askFacts, relyOnFacts } from './facts.decisions.js';
+import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { orderOf } from './order.decisions.js';
 import type { Order } from './order.decisions.js';
 import { fact, identityOf } from './step.messages.js';
-import type { Fact, StepDoc } from './step.messages.js';
+import type { DependentDoc, Fact, StepDoc } from './step.messages.js';
+
+/** What kill switches and breakers say of an action. */
+export type Stopping = Verdict | { readonly admitted: false; readonly code: 'BREAKER_OPEN'; readonly reason: string };
 
 /** What going on needs beside the step. */
 export interface Going {
   readonly now: number;
   readonly policy: RecoveryPolicy;
   /** What the kill switches say of an action. */
-  readonly killed: (acting: Acting) => Verdict;
+  readonly killed: (acting: Acting) => Stopping;
+  /** Rates that are set. */
+  readonly rates: Rates;
+  /** When the schedule of a rate is free again, by the rows. */
+  readonly nextAt: (tenant: string, scope: LimitScope, name: string) => number;
+  /** The facts were observed for this very decision. */
+  readonly isObserved?: boolean;
+  /** Commits of other runs that were derived from those of a run. */
+  readonly dependentsIn: (runId: string) => readonly DependentDoc[];
   /** All steps of the run. */
   readonly steps: readonly StepDoc[];
 }
@@ -30,35 +48,71 @@ export function actingOf(step: Pick<StepDoc, 'tenant' | 'execution' | 'call'>): 
 }
 
 /** Sends the step on, unless a switch stops it: to a worker, to a person, or into the list of what is halted; exactly one record. */
-export function goOn(step: StepDoc, { now, policy, killed, steps }: Going): Fact {
+export function goOn(step: StepDoc, going: Going): Fact {
+  const { now, policy, killed, steps, isObserved = false } = going;
   const next = dispatchOrEscalate(step, now, policy);
   if (next.type !== 'LegDispatched') return next;
-  const order = orderOf(step, steps);
-  if (order.kind === 'wait' && !isPatienceOver(step, now)) return waits(step, order, now, policy);
+  const dependents = step.attempt > 0 ? [] : going.dependentsIn(step.run_id);
+  const order = orderOf(step, steps, dependents);
+  // A look before the dispatch was asked for when it was this step's turn.
+  if (order.kind === 'wait' && !isObserved && !isPatienceOver(step, order, now)) return waits(step, order, now, policy);
   if (order.kind === 'wait' && order.reason === 'BLOCKED_BY_STEP') return escalated(step, order.reason, now, policy);
   const verdict = killed(actingOf(step));
-  if (!verdict.admitted) return halted(step, verdict.reason, now, policy);
-  return order.kind === 'free' ? next : { ...next, body: { ...next.body, outstanding: order.steps } };
+  if (!verdict.admitted) return halted(step, verdict, now, policy);
+  const late = step.attempt > 0 ? null : placeOf(step, going);
+  if (late !== null && late.goAt > now) return paced(step, late, now, policy);
+  const ask = policy.rules.facts && !isObserved && relyOnFacts(step) ? askFacts(step, 'dispatch', now, policy) : null;
+  if (ask !== null) return ask;
+  return { ...next, body: { ...next.body, outstanding: [...new Set([...order.kind === 'free' ? [] : order.steps, ...dependentsOf(step, dependents)])], paced: late?.paced ?? [] } };
 }
 
-/** A step that waited to its deadline goes without those outstanding (O4). */
-function isPatienceOver({ phase, deadline_at: until }: StepDoc, now: number): boolean { return phase === 'waiting' && until !== null && now >= until; }
+/** The place of a step in the schedules: the one it took, or the next that is free, counting those of this decision (R1, R2). */
+function placeOf(step: StepDoc, { now, rates, nextAt, steps }: Going): Place {
+  if (step.go_at !== null) return { goAt: step.go_at, paced: [] };
+  const { tenant, capability } = actingOf(step);
+  const taken = steps.filter((one) => one.tenant === tenant).flatMap((one) => one.paced);
+  const schedules = schedulesOf(rates, tenant, capability, (scope, name) => taken.filter((one) => one.scope === scope && one.name === name).reduce((latest, one) => Math.max(latest, one.next_at), nextAt(tenant, scope, name)));
+  return placeIn(schedules, now);
+}
+
+/** It waits for its place; where that comes too late a person is told at once (R3). */
+function paced(step: StepDoc, { goAt, paced: places }: Place, now: number, policy: RecoveryPolicy): Fact {
+  const deadline = deadlineOf(step, now, policy);
+  if (goAt >= deadline) return escalated(step, 'RATE_LIMITED', now, policy);
+  return fact('StepWaits', { ...identityOf(step), reason: 'RATE_LIMITED', outstanding: [], owner: OWNER_OF_ORDER, deadline_at: deadline, paced: places, go_at: goAt });
+}
+
+/** A step that waited to its deadline goes without those outstanding (O4). Patience with other runs is no patience with its own. */
+function isPatienceOver({ phase, deadline_at: until, reason }: StepDoc, order: Extract<Order, { kind: 'wait' }>, now: number): boolean {
+  return phase === 'waiting' && until !== null && now >= until && (reason !== 'CHILDREN' || order.reason === 'CHILDREN');
+}
 
 function waits(step: StepDoc, { reason, steps: outstanding }: Extract<Order, { kind: 'wait' }>, now: number, policy: RecoveryPolicy): Fact {
-  const owner = reason === 'ORDER' ? OWNER_OF_ORDER : OWNER_OF_MANUAL;
-  return fact('StepWaits', { ...identityOf(step), reason, outstanding, owner, deadline_at: deadlineOf(step, now, policy) });
+  const owner = reason === 'BLOCKED_BY_STEP' ? OWNER_OF_MANUAL : OWNER_OF_ORDER;
+  const deadline = reason === 'CHILDREN' ? childDeadline(step, now, policy) : deadlineOf(step, now, policy);
+  return fact('StepWaits', { ...identityOf(step), reason, outstanding, owner, deadline_at: deadline, paced: [], go_at: null });
 }
 
-function halted(step: StepDoc, detail: string, now: number, policy: RecoveryPolicy): Fact {
+/** Its own patience, which a child noted later does not renew, within what the window leaves. */
+function childDeadline(step: StepDoc, now: number, policy: RecoveryPolicy): number {
+  const isOwn = step.phase === 'waiting' && step.reason === 'CHILDREN' && step.deadline_at !== null;
+  return withinWindow(step, isOwn ? step.deadline_at : now + policy.childrenFirstMs, now, policy, false);
+}
+
+function halted(step: StepDoc, { code, reason: detail }: Exclude<Stopping, { readonly admitted: true }>, now: number, policy: RecoveryPolicy): Fact {
   const { agent, capability } = actingOf(step);
   return fact('StepHalted', {
-    ...identityOf(step), reason: 'KILL_SWITCH', detail, agent_id: agent, capability, owner: OWNER_OF_HALTED, deadline_at: deadlineOf(step, now, policy, true),
+    ...identityOf(step), reason: code === 'BREAKER_OPEN' ? 'BREAKER_OPEN' : 'KILL_SWITCH', detail, agent_id: agent, capability, owner: OWNER_OF_HALTED, deadline_at: deadlineOf(step, now, policy, true),
   });
 }
 
 /** A step that waits or is halted anew keeps the deadline it had; a closing window comes first, with time for a lease left. */
 function deadlineOf(step: StepDoc, now: number, policy: RecoveryPolicy, isHalted = false): number {
-  const patience = (step.phase === 'halted' || step.phase === 'waiting') && step.deadline_at !== null ? step.deadline_at : now + policy.reviewDeadlineMs;
+  const isKept = (step.phase === 'halted' || step.phase === 'waiting') && step.reason !== 'CHILDREN' && step.deadline_at !== null;
+  return withinWindow(step, isKept ? step.deadline_at : now + policy.reviewDeadlineMs, now, policy, isHalted);
+}
+
+function withinWindow(step: StepDoc, patience: number, now: number, policy: RecoveryPolicy, isHalted: boolean): number {
   const { ref: { reversal_expires_at: endsAt }, terms } = step;
   return endsAt === null || terms === null ? patience : Math.max(now, Math.min(patience, dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs) - (isHalted ? 0 : policy.leaseMs)));
 }

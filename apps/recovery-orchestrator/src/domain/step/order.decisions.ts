@@ -8,17 +8,21 @@
 //   O3. An effect whose derivative a person has is not undone before that person is done: it says so (BLOCKED_BY_STEP).
 //   O4. Order is patience, not a lock: at its deadline a step goes without those outstanding, and names them.
 //   O5. Whoever waits for the result of a compensation is not waited for.
+//   O6. What was made of an effect in other runs comes first too, for as long as a child may take (CHILDREN).
+import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { isAtRest, isSettled } from './step.transitions.js';
-import type { StepDoc } from './step.messages.js';
+import type { DependentDoc, StepDoc } from './step.messages.js';
 
 /** What a step waits for. */
 export type Order =
   | { readonly kind: 'free' }
   /** `steps`: ids of those that come first. */
-  | { readonly kind: 'wait'; readonly reason: 'ORDER' | 'BLOCKED_BY_STEP'; readonly steps: readonly string[] };
+  | { readonly kind: 'wait'; readonly reason: 'ORDER' | 'BLOCKED_BY_STEP'; readonly steps: readonly string[] }
+  /** `steps`: mutations of other runs. */
+  | { readonly kind: 'wait'; readonly reason: 'CHILDREN'; readonly steps: readonly string[] };
 
-/** Says whether a step may go, by the steps of its run. Only what was never sent waits. */
-export function orderOf(step: StepDoc, steps: readonly StepDoc[]): Order {
+/** Says whether a step may go, by the steps of its run and what other runs made of its effect. Only what was never sent waits. */
+export function orderOf(step: StepDoc, steps: readonly StepDoc[], dependents: readonly DependentDoc[]): Order {
   if (step.attempt > 0) return { kind: 'free' };
   const others = steps.filter((one) => one.recovery_id === step.recovery_id && one.step_id !== step.step_id);
   const isDeclared = [step, ...others].some(declaresParents);
@@ -26,7 +30,9 @@ export function orderOf(step: StepDoc, steps: readonly StepDoc[]): Order {
   const outstanding = first.filter((one) => !isAtRest(one.phase) && !awaitsResult(one));
   if (outstanding.length > 0) return { kind: 'wait', reason: 'ORDER', steps: idsOf(outstanding) };
   const blocking = isDeclared ? first.filter((one) => isAtRest(one.phase) && !isDone(one)) : [];
-  return blocking.length > 0 ? { kind: 'wait', reason: 'BLOCKED_BY_STEP', steps: idsOf(blocking) } : { kind: 'free' };
+  if (blocking.length > 0) return { kind: 'wait', reason: 'BLOCKED_BY_STEP', steps: idsOf(blocking) };
+  const children = dependentsOf(step, dependents);
+  return children.length > 0 ? { kind: 'wait', reason: 'CHILDREN', steps: children } : { kind: 'free' };
 }
 
 function declaresParents({ execution, run_id }: StepDoc): boolean { return execution.derived_from.some((parent) => parent.run_id === run_id); }

@@ -48,7 +48,8 @@ const WAKES_MAX = 150;
 
 /** What a step does whose turn may have come; nothing while it waits for the same ones. */
 function turnOf(waiting: StepDoc, context: Waking): readonly Fact[] {
-  const order = orderOf(waiting, context.steps);
+  if (waiting.go_at !== null && context.now < waiting.go_at) return [];
+  const order = orderOf(waiting, context.steps, context.dependentsIn(waiting.run_id));
   if (order.kind === 'wait' && order.reason === waiting.reason && order.steps.join() === waiting.outstanding.join()) return [];
   return order.kind === 'wait' && order.reason === 'ORDER' && waiting.reason === 'ORDER' ? [] : [goOn(waiting, context)];
 }

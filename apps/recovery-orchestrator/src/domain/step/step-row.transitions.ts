@@ -2,11 +2,12 @@
 import { InvariantViolation } from '@recourse/kernel';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import { ownerOfLeg } from '../policy.messages.js';
+import { seenResource } from './facts.decisions.js';
 import type { Fact, FactBodies, FactType, LastOutcome, LegDoc, StepDoc, StepEvent } from './step.messages.js';
 import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
 
 /** Records that open or move a step. */
-export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'StepResolved', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepWaits', 'GlassBroken', 'StepReopened', 'LookDispatched', 'LookAnswered', 'StepBound', 'MutationAdvanced'] as const;
+export const STEP_RECORDS = ['StepDecided', 'StepApproved', 'StepDenied', 'StepResolved', 'LegDispatched', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated', 'StepHalted', 'StepWaits', 'GlassBroken', 'StepReopened', 'LookDispatched', 'LookAnswered', 'FactsAsked', 'FactsObserved', 'FactChanged', 'StepBound', 'MutationAdvanced'] as const;
 export type StepRecordType = (typeof STEP_RECORDS)[number];
 
 export function isStepRecord(type: string): type is StepRecordType {
@@ -42,6 +43,9 @@ export function stepAfter(step: StepDoc | undefined, type: StepRecordType, body:
     case 'StepReopened':        return reopenedBy(step, bodyOf(type, body), at);
     case 'LookDispatched':      return lookSentBy(step, bodyOf(type, body), at);
     case 'LookAnswered':        return lookEndedBy(step, bodyOf(type, body), at);
+    case 'FactsAsked':          return factsAskedBy(step, bodyOf(type, body), at);
+    case 'FactsObserved':       return factsSeenBy(step, bodyOf(type, body), at);
+    case 'FactChanged':         return factChangedBy(step, bodyOf(type, body), at);
     case 'StepWaits':           return waitsAfter(step, bodyOf(type, body), at);
     case 'StepBound':           return boundBy(step, bodyOf(type, body), at);
     case 'MutationAdvanced':    return advancedBy(step, bodyOf(type, body), at);
@@ -63,9 +67,18 @@ function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
     attempt: 0,
     attempts_before: 0,
     look: null,
+    facts_ask: null,
+    facts_asked: 0,
+    facts: null,
+    facts_before: null,
+    last_seen: null,
+    changed: [],
+    reaffirmed: null,
     first_dispatched_at: null,
     legs: [],
     outstanding: [],
+    paced: [],
+    go_at: null,
     last: null,
     denied_by: null,
     resolved: null,
@@ -93,7 +106,7 @@ function dispatchedBy(step: StepDoc, body: FactBodies['LegDispatched'], at: numb
   const leg: LegDoc = {
     leg_id: body.leg_id, attempt: body.attempt, lease_id: body.lease_id, not_after: body.not_after, answer_by: body.answer_by, answered: null,
   };
-  const sent = { ...step, outstanding: body.outstanding, attempt: body.attempt, first_dispatched_at: body.first_dispatched_at, legs: [...step.legs, leg] };
+  const sent = { ...step, outstanding: body.outstanding, paced: body.paced, go_at: null, attempt: body.attempt, first_dispatched_at: body.first_dispatched_at, legs: [...step.legs, leg] };
   return moved({ ...sent, owner: ownerOfLeg(body.adapter), deadline_at: body.answer_by, due_at: body.answer_by }, 'Dispatched', at);
 }
 
@@ -130,7 +143,7 @@ function glassBrokenBy(step: StepDoc, { approval_id, by, reason, valid_until: un
 
 /** Approvals were used: new attempts are agreed to anew. */
 function reopenedBy(step: StepDoc, { required_approvals, owner, deadline_at }: FactBodies['StepReopened'], at: number): StepDoc {
-  const again = { ...step, approvals: [], glass: [], glass_until: null, required_approvals, attempts_before: step.attempt, owner, deadline_at, due_at: deadline_at, reason: 'TRIED_AGAIN' };
+  const again = { ...step, approvals: [], glass: [], glass_until: null, facts_ask: null, facts: null, required_approvals, attempts_before: step.attempt, owner, deadline_at, due_at: deadline_at, reason: 'TRIED_AGAIN' };
   const next = moved(again, required_approvals > 0 ? 'ReopenedForPeople' : 'ReopenedToGo', at);
   return { ...next, due_at: deadline_at };
 }
@@ -148,10 +161,31 @@ function lookEndedBy(step: StepDoc, { verdict, reason, observations, owner, dead
   return moved({ ...step, look: null, last, owner, deadline_at }, 'LookEnded', at);
 }
 
+/** A look for the review moves nothing; one before the dispatch is waited for. */
+function factsAskedBy(step: StepDoc, { leg_id, purpose, round, lease_id, not_after, answer_by, adapter }: FactBodies['FactsAsked'], at: number): StepDoc {
+  const asked = moved({ ...step, facts_asked: step.facts_asked + 1, facts_ask: { leg_id, purpose, round, lease_id, not_after, answer_by } }, 'FactsAsked', at);
+  return purpose === 'review' ? asked : { ...asked, owner: ownerOfLeg(adapter), deadline_at: answer_by, due_at: answer_by };
+}
+
+/** What was seen before the dispatch is compared, not kept: people agreed to what they saw. */
+function factsSeenBy(step: StepDoc, { purpose, observations }: FactBodies['FactsObserved'], at: number): StepDoc {
+  const seen = seenResource(step, observations);
+  const ask = seen === undefined ? step.facts_ask : null;
+  return moved({ ...step, facts_ask: ask, facts: step.facts ?? seen ?? null, last_seen: purpose === 'dispatch' ? seen ?? null : step.last_seen }, 'FactsSeen', at);
+}
+
+function factChangedBy(step: StepDoc, { changed, evidence, action_digest, owner, deadline_at }: FactBodies['FactChanged'], at: number): StepDoc {
+  const told = { ...step, changed, reaffirmed: evidence ?? step.reaffirmed };
+  if (step.phase === 'manual' || step.phase === 'looking') return moved(told, 'FactNoted', at);
+  const now = evidence === null ? { facts_before: step.facts, facts: step.last_seen ?? step.facts } : {};
+  const asked = moved({ ...told, ...now, facts_ask: null, last_seen: null, approvals: [], glass: [], glass_until: null, action_digest: action_digest ?? step.action_digest, reason: 'FACT_CHANGED', owner }, 'FactChanged', at);
+  return { ...asked, deadline_at, due_at: deadline_at };
+}
+
 /** It stands in a list, and says whom it waits for (P12). */
 function waitsAfter(step: StepDoc, body: FactBodies['StepWaits'], at: number): StepDoc {
-  const { reason, outstanding, owner, deadline_at } = body;
-  return { ...moved({ ...step, reason, outstanding, owner }, 'Waited', at), deadline_at, due_at: deadline_at };
+  const { reason, outstanding, owner, deadline_at, paced, go_at } = body;
+  return { ...moved({ ...step, reason, outstanding, owner, paced, go_at: go_at ?? step.go_at }, 'Waited', at), deadline_at, due_at: go_at ?? deadline_at };
 }
 
 function boundBy(step: StepDoc, body: FactBodies['StepBound'], at: number): StepDoc {

@@ -5,8 +5,9 @@
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
 //   T3. Whatever is not at rest has a timer.
 import { assertNever, deriveId } from '@recourse/kernel';
-import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseTask, DenyStep, LegReported, ResolveStep, RetryStep, StepDecision, StepReport } from '@recourse/messages';
+import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseTask, DenyStep, Evidence, LegReported, ResolveStep, RetryStep, StepDecision, StepReport } from '@recourse/messages';
 import type { Contract } from '@recourse/contract';
+import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { plainPayload } from '@recourse/contract';
@@ -14,6 +15,7 @@ import { abandon, look, lookedAt, lookMissed, reopen } from './command.decisions
 import { approvalRefusal, denialRefusal, resolutionRefusal } from './approval.decisions.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
 import { breakGlass } from './glass.decisions.js';
+import { askFacts, changesOf, FACT_ROUNDS_MAX, factChanged, factsObserved, lacksFacts, reaffirmedBy } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
 import type { Going } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
@@ -24,7 +26,7 @@ import { rebound, replaced } from './rebinding.decisions.js';
 import { closeTask, taskRefusal, tasksFor } from '../task/task.decider.js';
 import { isStepRecord, stepAfter } from './step-row.transitions.js';
 import { fact, identityOf } from './step.messages.js';
-import type { Fact, LegDoc, LookDoc, Refusal, ReportRefusal, StepDoc, StepPhase, TaskDoc } from './step.messages.js';
+import type { Fact, FactsAsk, LegDoc, LookDoc, Refusal, ReportRefusal, StepDoc, StepPhase, TaskDoc } from './step.messages.js';
 import { isAtRest, isSettled } from './step.transitions.js';
 
 /** What every decision about a step needs beside the step. */
@@ -167,6 +169,8 @@ export function endTask(task: TaskDoc, command: CloseTask, context: StepContext)
 export function report(message: LegReported, context: StepContext): readonly Fact[] {
   const looking = context.steps.find((one) => one.tenant === message.tenant && one.look?.leg_id === message.leg_id);
   if (looking !== undefined && looking.look !== null) return onLook(looking, looking.look, message, context);
+  const relying = context.steps.find((one) => one.tenant === message.tenant && one.facts_ask?.leg_id === message.leg_id);
+  if (relying !== undefined && relying.facts_ask !== null) return onFacts(relying, relying.facts_ask, message, context);
   const step = context.steps.find((one) => one.tenant === message.tenant && one.legs.some((leg) => leg.leg_id === message.leg_id));
   const leg = step?.legs.find((one) => one.leg_id === message.leg_id);
   if (step === undefined || leg === undefined || leg.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
@@ -183,12 +187,49 @@ function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: Ste
   return concluded(facts.reduce<Draft>((draft, next) => followed(draft, next, context.now), { step, facts: [] }), context);
 }
 
+/** What the resource is like: for whoever decides about the step, or compared with what they agreed to. */
+function onFacts(step: StepDoc, ask: FactsAsk, message: LegReported, context: StepContext): readonly Fact[] {
+  const { now, policy } = context;
+  if (ask.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
+  if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late') return [refusedReport(message, 'REFUSED_LATE')];
+  const isAwaited = step.phase === (ask.purpose === 'review' ? 'awaiting_approval' : 'observing');
+  if (!isAwaited) return [refusedReport(message, 'ALREADY_ANSWERED')];
+  const draft = followed({ step, facts: [] }, factsObserved(step, ask, message), now);
+  if (ask.purpose === 'review') return draft.facts;
+  const seen = draft.step.last_seen;
+  // The deadline of the look stands: it is asked again then, a few times.
+  if (seen === null) return draft.facts;
+  const changed = step.facts === null ? [] : changesOf(step, step.facts, seen);
+  if (changed.length > 0) return followed(draft, factChanged(draft.step, changed, null, now, policy), now).facts;
+  return concluded(followed(draft, goOn(draft.step, { ...context, isObserved: true }), now), context);
+}
+
+/** The assumption is said to hold again. */
+export function reaffirm(step: StepDoc, evidence: Evidence, { now, policy }: StepContext): readonly Fact[] {
+  const changed = reaffirmedBy(step, evidence, now, policy);
+  return changed === null ? [] : [changed];
+}
+
 /** What a due step does. A timer that was overtaken does nothing. */
 export function due(step: StepDoc, dueAt: number, context: StepContext): readonly Fact[] {
   const { now } = context;
   if (step.due_at !== dueAt || now < dueAt) return [];
   const next = atDeadline(step, context);
   return next === null ? [] : concluded(followed({ step, facts: [] }, next, now), context);
+}
+
+/** Children of its effect in other runs came to rest, `dependents` says which: whoever waited for them alone goes on. */
+export function childrenSettled(mutationIds: readonly string[], tenant: string, context: StepContext): readonly Fact[] {
+  let { steps } = context;
+  const facts: Fact[] = [];
+  for (const mutationId of mutationIds) {
+    const waiting = steps.find((step) => step.tenant === tenant && step.mutation_id === mutationId && step.phase === 'waiting' && step.reason === 'CHILDREN');
+    if (waiting === undefined || dependentsOf(waiting, context.dependentsIn(waiting.run_id)).length > 0) continue;
+    const made = concluded(followed({ step: waiting, facts: [] }, goOn(waiting, { ...context, steps }), context.now), { ...context, steps });
+    facts.push(...made);
+    for (const { type, body } of made) if (isStepRecord(type)) steps = steps.map((step) => (step.step_id === body['step_id'] ? stepAfter(step, type, body, context.now) : step));
+  }
+  return facts;
 }
 
 /** A halted step, after the switches changed: it goes on, or stays halted for another one. */
@@ -203,7 +244,7 @@ export function closeWindow(step: StepDoc, context: StepContext): readonly Fact[
 }
 
 /** Phases in which nothing is under way that the window's end would have to be told to. */
-const WAITS_FOR_OTHERS: readonly StepPhase[] = ['awaiting_approval', 'held', 'waiting', 'halted'];
+const WAITS_FOR_OTHERS: readonly StepPhase[] = ['awaiting_approval', 'held', 'waiting', 'halted', 'observing'];
 
 function atDeadline(step: StepDoc, context: StepContext): Fact | null {
   const { now, policy } = context;
@@ -212,6 +253,7 @@ function atDeadline(step: StepDoc, context: StepContext): Fact | null {
     case 'halted':            return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'HALTED_TOO_LONG', now, policy);
     case 'awaiting_approval': return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
     case 'dispatched':        return silent(step, now, policy);
+    case 'observing':         return step.facts_ask !== null && step.facts_ask.round >= FACT_ROUNDS_MAX ? escalated(step, 'FACTS_NOT_OBSERVED', now, policy) : goOn(step, context);
     case 'looking':           return step.look === null ? null : lookMissed(step, step.look, now, policy);
     case 'approved':
     case 'waiting':
@@ -285,12 +327,18 @@ function wakened(draft: Draft, context: StepContext): readonly Fact[] {
   return isOpen ? concluded(draft, context) : draft.facts;
 }
 
+/** Whoever is to decide about a step is shown the resource as it is. */
+function looksFor(steps: readonly StepDoc[], { now, policy }: StepContext): readonly Fact[] {
+  if (!policy.rules.facts) return [];
+  return steps.flatMap((step) => (lacksFacts(step) ? askFacts(step, 'review', now, policy) ?? [] : []));
+}
+
 /** Goes on with the steps that waited for this one, then adds the close of the recovery when none is open any more. */
 function concluded(draft: Draft, context: StepContext): readonly Fact[] {
   const woken = isAtRest(draft.step.phase) ? rebound(draft.step, { ...context, steps: replaced(context.steps, draft.step) }) : { steps: replaced(context.steps, draft.step), facts: [] };
   const { recovery_id, rollback_id, tenant, run_id } = draft.step;
   const all = woken.steps.filter((one) => one.recovery_id === recovery_id);
-  const facts = [...draft.facts, ...woken.facts];
+  const facts = [...draft.facts, ...woken.facts, ...looksFor(all, context)];
   if (!all.every((one) => isAtRest(one.phase))) return facts;
   const outcome = all.every((one) => isSettled(one.phase)) ? 'compensated' : 'manual';
   return [...facts, fact('RecoveryClosed', { recovery_id, rollback_id, tenant, run_id, outcome })];

@@ -1,14 +1,15 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
-  ContractTerms, Evidence, Execution, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, LookPurpose, MutationAdvanced, MutationRef, Observation, OutcomeKind, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
+  DependentNoted, DependentSettled,
+  ContractTerms, Evidence, Execution, FactChanged, FactsAsked, FactsObserved, FactsPurpose, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, LookPurpose, MutationAdvanced, MutationRef, Observation, OutcomeKind, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
   Resolution, Severity, StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepVerdict, StepWaits,
-  TaskClosed, TaskKind, TasksOpened, TriggerRedundant, UndoEscalated, UndoListed, UndoOpened,
+  BreakerClosed, BreakerOpened, HeldReviewed, Pace, SourceJudged, StormCounted, TaskClosed, TaskKind, TasksOpened, TriggerHeld, TriggerRedundant, TriggerRejected, UndoEscalated, UndoListed, UndoOpened,
 } from '@recourse/messages';
 import type { RollbackPhase } from '../rollback/rollback.transitions.js';
 import type { UndoPhase } from '../undo/undo.transitions.js';
 
 export const STEP_PHASES = [
-  'held', 'awaiting_approval', 'approved', 'waiting', 'halted', 'dispatched', 'uncertain', 'retrying', 'looking', 'compensated', 'not_needed', 'manual', 'denied', 'resolved',
+  'held', 'awaiting_approval', 'approved', 'waiting', 'halted', 'observing', 'dispatched', 'uncertain', 'retrying', 'looking', 'compensated', 'not_needed', 'manual', 'denied', 'resolved',
 ] as const;
 export type StepPhase = (typeof STEP_PHASES)[number];
 
@@ -16,12 +17,13 @@ export type StepPhase = (typeof STEP_PHASES)[number];
 export const STEP_EVENTS = [
   'ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Waited', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo',
   'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson', 'Resolved', 'ReopenedForPeople', 'ReopenedToGo', 'LookSent', 'LookEnded', 'GlassBroken',
+  'FactsAsked', 'FactsSeen', 'FactChanged', 'FactNoted',
 ] as const;
 export type StepEvent = (typeof STEP_EVENTS)[number];
 
 export const ESCALATION_REASONS = [
   'REVERSAL_EXPIRED', 'KEY_LIFETIME_OVER', 'APPROVAL_TIMEOUT', 'FORWARD_UNRESOLVED', 'VERIFICATION_FAILED', 'RESOURCE_CHANGED', 'COMPENSATION_FAILED',
-  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED', 'HALTED_TOO_LONG', 'STEP_RESULT_MISSING', 'BLOCKED_BY_STEP', 'UNDO_NOT_LISTED', 'ABANDONED',
+  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED', 'HALTED_TOO_LONG', 'STEP_RESULT_MISSING', 'BLOCKED_BY_STEP', 'UNDO_NOT_LISTED', 'ABANDONED', 'TRIGGER_HELD', 'RATE_LIMITED', 'FACTS_NOT_OBSERVED',
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 
@@ -66,6 +68,16 @@ export type LookDoc = {
   readonly command_id: string;
 };
 
+/** A look at the facts that people rely on, under way. */
+export type FactsAsk = {
+  readonly leg_id: string;
+  readonly purpose: FactsPurpose;
+  readonly round: number;
+  readonly lease_id: string;
+  readonly not_after: number;
+  readonly answer_by: number;
+};
+
 /** What a person said who closed the item. */
 export type ResolvedByPerson = { readonly resolution: Resolution; readonly by: string; readonly reason: string; readonly evidence: StepResolved['evidence']; readonly verified: boolean; readonly at: number };
 
@@ -101,10 +113,28 @@ export type StepDoc = {
   readonly attempts_before: number;
   /** Null while nobody looks. */
   readonly look: LookDoc | null;
+  /** Last look at the facts that was asked for; null while none was, or once it was answered. */
+  readonly facts_ask: FactsAsk | null;
+  /** Looks at the facts asked for so far: no two have one id. */
+  readonly facts_asked: number;
+  /** The resource as whoever decides about the step saw it; null while nobody looked. */
+  readonly facts: Observation | null;
+  /** The resource as it was seen before it changed. */
+  readonly facts_before: Observation | null;
+  /** The resource as it was seen before a dispatch, while that is decided about. */
+  readonly last_seen: Observation | null;
+  /** Facts that changed since somebody agreed, by name. */
+  readonly changed: readonly string[];
+  /** Who says that the assumption holds again; null while nobody does. */
+  readonly reaffirmed: Evidence | null;
   readonly first_dispatched_at: number | null;
   readonly legs: readonly LegDoc[];
   /** Steps it waits for, or went without. */
   readonly outstanding: readonly string[];
+  /** Places it took last in the schedules of rate limits. */
+  readonly paced: readonly Pace[];
+  /** When its place comes; null while it has none, and once it was used. */
+  readonly go_at: number | null;
   /** Place of its execution in the ledger's log: later ones are undone first. */
   readonly executed_seq: number;
   /** What became of it so far, in the closed words of outcomes. */
@@ -157,12 +187,19 @@ export type RollbackDoc = {
   readonly tenant: string;
   readonly run_id: string;
   readonly mutation_id: string;
-  /** opened: asked of the ledger; escalated: not marked in time, a person was asked; marked: the commit is marked and its step was decided. */
+  /** held: waits for a person; rejected: a person said it was wrong; opened: asked of the ledger; escalated: not marked in time, a person was asked; marked: the commit is marked and its step was decided. */
   readonly phase: RollbackPhase;
   readonly evidence: Evidence;
   readonly command_id: string | null;
+  /** What holds it; null while nothing does. */
+  readonly held: { readonly reason: string; readonly detail: string; readonly cause: string } | null;
+  /** Person who let it through; null when nobody had to. */
+  readonly confirmed_by: string | null;
+  /** What a person said of it; null while nobody did. */
+  readonly judged: { readonly verdict: 'confirmed' | 'rejected'; readonly by: string; readonly reason: string; readonly at: number } | null;
   readonly owner: string;
   readonly deadline_at: number | null;
+  /** When it was admitted; of a held one, when it was held. */
   readonly opened_at: number;
   readonly updated_at: number;
 };
@@ -204,6 +241,22 @@ export type IncidentDoc = {
   /** Null while it is open. */
   readonly closed: { readonly by: string; readonly reason: string; readonly summary: IncidentClosed['summary']; readonly at: number } | null;
   readonly opened_at: number;
+  readonly updated_at: number;
+};
+
+/** A commit of another run that was derived from one of this run. */
+export type DependentDoc = {
+  readonly tenant: string;
+  readonly run_id: string;
+  /** What it was derived from. */
+  readonly mutation_id: string;
+  readonly child_run_id: string;
+  readonly child_mutation_id: string;
+  /** It was noted when what it was derived from was being undone already. */
+  readonly is_late: boolean;
+  /** State it came to rest in; null while it has not. */
+  readonly settled_as: DependentSettled['recoverability'] | null;
+  readonly noted_at: number;
   readonly updated_at: number;
 };
 
@@ -250,6 +303,13 @@ export interface FactBodies {
   readonly RollbackOpened: Omit<RollbackOpened, ChainField>;
   readonly RollbackEscalated: Omit<RollbackEscalated, ChainField>;
   readonly TriggerRedundant: Omit<TriggerRedundant, ChainField>;
+  readonly TriggerHeld: Omit<TriggerHeld, ChainField>;
+  readonly TriggerRejected: Omit<TriggerRejected, ChainField>;
+  readonly SourceJudged: Omit<SourceJudged, ChainField>;
+  readonly StormCounted: Omit<StormCounted, ChainField>;
+  readonly BreakerOpened: Omit<BreakerOpened, ChainField>;
+  readonly BreakerClosed: Omit<BreakerClosed, ChainField>;
+  readonly HeldReviewed: Omit<HeldReviewed, ChainField>;
   readonly StepDecided: Omit<StepDecided, ChainField>;
   readonly StepApproved: Omit<StepApproved, ChainField>;
   readonly StepDenied: Omit<StepDenied, ChainField>;
@@ -264,6 +324,9 @@ export interface FactBodies {
   readonly StepReopened: Omit<StepReopened, ChainField>;
   readonly LookDispatched: Omit<LookDispatched, ChainField>;
   readonly LookAnswered: Omit<LookAnswered, ChainField>;
+  readonly FactsAsked: Omit<FactsAsked, ChainField>;
+  readonly FactsObserved: Omit<FactsObserved, ChainField>;
+  readonly FactChanged: Omit<FactChanged, ChainField>;
   readonly IncidentOpened: Omit<IncidentOpened, ChainField>;
   readonly IncidentClosed: Omit<IncidentClosed, ChainField>;
   readonly StepWaits: Omit<StepWaits, ChainField>;
@@ -274,6 +337,8 @@ export interface FactBodies {
   readonly TaskClosed: Omit<TaskClosed, ChainField>;
   readonly StepBound: Omit<StepBound, ChainField>;
   readonly MutationAdvanced: Omit<MutationAdvanced, ChainField>;
+  readonly DependentNoted: Omit<DependentNoted, ChainField>;
+  readonly DependentSettled: Omit<DependentSettled, ChainField>;
   readonly ReportRefused: Omit<ReportRefused, ChainField>;
   readonly RecoveryClosed: Omit<RecoveryClosed, ChainField>;
 }
@@ -301,7 +366,7 @@ export interface Refusal {
 export const REFUSAL_CODES = [
   'KEY_MISMATCH', 'COMMAND_INVALID', 'ROLE_REQUIRED', 'STEP_UNKNOWN', 'SELF_APPROVAL', 'APPROVER_NOT_A_PERSON', 'EDITOR_APPROVAL', 'DIGEST_MISMATCH', 'APPROVAL_USED',
   'STEP_WRONG_PHASE', 'WINDOW_CLOSED', 'SAME_APPROVER', 'TASK_UNKNOWN', 'TASK_CLOSED', 'AUTHOR_NOT_A_PERSON',
-  'INCIDENT_UNKNOWN', 'INCIDENT_CLOSED',
+  'INCIDENT_UNKNOWN', 'INCIDENT_CLOSED', 'ROLLBACK_UNKNOWN', 'TRIGGER_JUDGED', 'SELF_JUDGEMENT', 'JUDGE_NOT_A_PERSON', 'BREAKER_UNKNOWN', 'BREAKER_CLOSED',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 

@@ -24,6 +24,7 @@ export const PHASE_OPENED_BY = {
   REVERSAL_EXPIRED: 'held',
   REVERSAL_WINDOW_MISSING: 'held',
   UNSUPPORTED_RECOVERY_STATE: 'held',
+  RISK_ABOVE_LIMIT: 'held',
   APPROVED: 'approved',
   POLICY_AUTO: 'approved',
   HIGH_IMPACT: 'awaiting_approval',
@@ -36,6 +37,7 @@ const NEVER = {
   BoundForPeople: null, BoundToGo: null,
   AdvancedToWait: null, AdvancedForPeople: null, AdvancedToGo: null, AdvancedToNothing: null, AdvancedWithPerson: null,
   ReopenedForPeople: null, ReopenedToGo: null, LookSent: null, LookEnded: null, GlassBroken: null,
+  FactsAsked: null, FactsSeen: null, FactChanged: null, FactNoted: null,
 } as const;
 
 /** The ledger learnt how the forward action ended, and the table decided anew. */
@@ -50,17 +52,18 @@ const DECIDED_ANEW = { AdvancedToWait: 'held', AdvancedForPeople: 'awaiting_appr
  */
 export const PHASE_AFTER = {
   held:              { ...NEVER, ...DECIDED_ANEW, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
-  awaiting_approval: { ...NEVER, ApprovalAdded: 'awaiting_approval', GlassBroken: 'awaiting_approval', ApprovalCompleted: 'approved', Denied: 'denied', Escalated: 'manual' },
-  approved:          { ...NEVER, Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
-  waiting:           { ...NEVER, Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
-  halted:            { ...NEVER, Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  awaiting_approval: { ...NEVER, FactsAsked: 'awaiting_approval', FactsSeen: 'awaiting_approval', FactChanged: 'awaiting_approval', ApprovalAdded: 'awaiting_approval', GlassBroken: 'awaiting_approval', ApprovalCompleted: 'approved', Denied: 'denied', Escalated: 'manual' },
+  approved:          { ...NEVER, FactsAsked: 'observing', FactChanged: 'awaiting_approval', Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
+  waiting:           { ...NEVER, FactsAsked: 'observing', FactChanged: 'awaiting_approval', Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
+  halted:            { ...NEVER, FactsAsked: 'observing', FactChanged: 'awaiting_approval', Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  observing:         { ...NEVER, FactsAsked: 'observing', FactsSeen: 'observing', FactChanged: 'awaiting_approval', Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
   dispatched:        { ...NEVER, Compensated: 'compensated', Unsettled: 'retrying', Uncertain: 'uncertain' },
   uncertain:         { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   retrying:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
   compensated:       NEVER,
   not_needed:        { ...NEVER, ...DECIDED_ANEW },
-  looking:           { ...NEVER, AdvancedWithPerson: 'looking', LookEnded: 'manual' },
-  manual:            { ...NEVER, AdvancedWithPerson: 'manual', Resolved: 'resolved', Compensated: 'compensated', ReopenedForPeople: 'awaiting_approval', ReopenedToGo: 'approved', LookSent: 'looking' },
+  looking:           { ...NEVER, FactNoted: 'looking', AdvancedWithPerson: 'looking', LookEnded: 'manual' },
+  manual:            { ...NEVER, FactNoted: 'manual', AdvancedWithPerson: 'manual', Resolved: 'resolved', Compensated: 'compensated', ReopenedForPeople: 'awaiting_approval', ReopenedToGo: 'approved', LookSent: 'looking' },
   denied:            { ...NEVER, Resolved: 'resolved' },
   resolved:          NEVER,
 } as const satisfies Record<StepPhase, Record<StepEvent, StepPhase | null>>;
@@ -69,7 +72,7 @@ export const PHASE_AFTER = {
 export const NEWS_OF_LEDGER = ['AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson'] as const satisfies readonly StepEvent[];
 
 /** Events that only a person at the end of automation brings about; a look a person asked for may show that it was compensated. */
-export const BY_PERSON_AT_REST = ['Resolved', 'ReopenedForPeople', 'ReopenedToGo', 'LookSent', 'Compensated'] as const satisfies readonly StepEvent[];
+export const BY_PERSON_AT_REST = ['FactNoted', 'Resolved', 'ReopenedForPeople', 'ReopenedToGo', 'LookSent', 'Compensated'] as const satisfies readonly StepEvent[];
 
 /** Phases in which automation has nothing left to do. */
 export const PHASES_AT_REST = ['compensated', 'not_needed', 'manual', 'denied', 'resolved'] as const satisfies readonly StepPhase[];

@@ -7,7 +7,7 @@ import type { Principal } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { parse, idText } from '../../edge/validate.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
-import type { ServiceContext } from '../../service-context.js';
+import type { EdgeContext } from '../../service-context.js';
 
 export interface Caller {
   readonly principal: Principal;
@@ -28,7 +28,7 @@ export const Public = (): ReturnType<typeof SetMetadata> => SetMetadata(PUBLIC, 
 /** Lets in who has a good token; everything that is not marked public is behind it. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  constructor(@Inject(SERVICE_CONTEXT) private readonly service: ServiceContext, @Inject(Reflector) private readonly reflector: Reflector) {}
+  constructor(@Inject(SERVICE_CONTEXT) private readonly service: EdgeContext, @Inject(Reflector) private readonly reflector: Reflector) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [context.getHandler(), context.getClass()]);

@@ -5,7 +5,7 @@ import { HealthCheck, HealthCheckService, HealthIndicatorService } from '@nestjs
 import type { HealthCheckResult, HealthIndicatorResult } from '@nestjs/terminus';
 import type { FastifyReply } from 'fastify';
 import { SERVICE_CONTEXT } from '../../service-context.js';
-import type { ServiceContext } from '../../service-context.js';
+import type { EdgeContext } from '../../service-context.js';
 import { Public } from './caller.js';
 
 @Public()
@@ -13,7 +13,7 @@ import { Public } from './caller.js';
 @Controller()
 export class HealthController {
   constructor(
-    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
+    @Inject(SERVICE_CONTEXT) private readonly service: EdgeContext,
     @Inject(HealthCheckService) private readonly checks: HealthCheckService,
     @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
   ) {}

@@ -4,11 +4,11 @@ import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { PROBLEM_TYPE, problemOf } from '../../edge/problem.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
-import type { ServiceContext } from '../../service-context.js';
+import type { EdgeContext } from '../../service-context.js';
 
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(@Inject(SERVICE_CONTEXT) private readonly service: ServiceContext) {}
+  constructor(@Inject(SERVICE_CONTEXT) private readonly service: EdgeContext) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();

@@ -1,0 +1,63 @@
+// Lineage: a commit relies on the commits it was derived from standing (DESIGN 6.2). It is the refs mechanism over another log:
+// what states that a commit fell is its RollbackAnnounced in the derived log.
+//
+// Invariants
+//   N1. A parent is looked up by the child's tenant and the run it is named under: nothing of another tenant reaches a commit.
+//   N2. A commit is contradicted once per fall of a parent: the closure is the fixpoint of that, and a cycle ends where it began.
+//   N3. No wire states a ref of this kind, and nothing reaffirms one.
+import type { CommitRef, Evidence, Execution, RollbackAnnounced } from '@recourse/messages';
+import { verdictScope } from '../scope.js';
+import type { Binding, Body, MutationFact, Spread, Verdict } from './mutation.messages.js';
+import { invalidate, judgeRefs } from './refs.decider.js';
+import type { Judgement, VerdictView } from './refs.decider.js';
+
+/** Refs of this prefix name commits: their fate is the ledger's to state, nobody else's. */
+export const RESERVED_PREFIX = 'commit/';
+
+/** Who says that a commit fell. */
+const SOURCE = 'service:mutation-ledger';
+
+/** A notice as the log holds it, without its place in the source. */
+export type Announced = Omit<Body<RollbackAnnounced>, 'source_seq' | 'source_index'>;
+
+/** Name of what a derived commit relies on. */
+export function standsRef(commitId: string): string { return `${RESERVED_PREFIX}${commitId}#stands`; }
+
+/** Whether refs name what only the ledger may state. */
+export function namesReserved(refs: readonly string[]): boolean { return refs.some((ref) => ref.startsWith(RESERVED_PREFIX)); }
+
+/** Parents each once; the first run a commit is named under counts. */
+export function parentsOf(derivedFrom: readonly CommitRef[]): readonly CommitRef[] {
+  return derivedFrom.length < 2 ? derivedFrom : [...new Map([...derivedFrom].reverse().map((parent) => [parent.commit_id, parent] as const)).values()].reverse();
+}
+
+/** Parents in other runs: their owners do not see the commit in their own log. */
+export function parentsElsewhere({ run_id, derived_from }: Pick<Execution, 'run_id' | 'derived_from'>): readonly CommitRef[] {
+  return derived_from.length === 0 ? derived_from : parentsOf(derived_from).filter((parent) => parent.run_id !== run_id);
+}
+
+/** Judges the parents of a commit, from one view of the derived log. */
+export function judgeParents(tenant: string, derivedFrom: readonly CommitRef[], view: () => VerdictView): readonly Judgement[] {
+  if (derivedFrom.length === 0) return [];
+  const { get, position, partitionOf } = viewOf(view());
+  return parentsOf(derivedFrom).flatMap(({ run_id: runId, commit_id: id }) => judgeRefs(tenant, runId, [standsRef(id)], { get, position, partitionOf: () => partitionOf(runId) }));
+}
+
+/** Entry of the view after a commit was announced as rolled back: under its own run alone. */
+export function fallenEntry({ tenant, run_id, mutation_id, rollback_id, caused_by }: Announced, seq: number): readonly [string, Verdict] {
+  const { partition: _, ...evidence } = fallOf({ mutation_id, rollback_id, caused_by }, 0, seq);
+  return [verdictScope(tenant, standsRef(mutation_id), run_id), { verdict: 'invalidated', evidence, stated_at: caused_by.stated_at }];
+}
+
+/** What the fall of a commit does to those derived from it. */
+export function decideFall(body: Announced, partition: number, seq: number, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number): readonly MutationFact[] {
+  const { tenant, run_id, mutation_id } = body;
+  return invalidate({ tenant, ref: standsRef(mutation_id), scope_run_id: null, parent_run_id: run_id }, fallOf(body, partition, seq), bindings, spreads, effectsMax);
+}
+
+function fallOf({ mutation_id, rollback_id, caused_by }: Pick<Announced, 'mutation_id' | 'rollback_id' | 'caused_by'>, partition: number, position: number): Evidence {
+  return { kind: 'lineage', event_id: rollback_id, ref: standsRef(mutation_id), source: SOURCE, statement: null, stated_at: caused_by.stated_at, partition, position };
+}
+
+/** A view of several methods that call each other keeps its receiver. */
+function viewOf(view: VerdictView): VerdictView { return { get: (key) => view.get(key), position: (partition) => view.position(partition), partitionOf: (key) => view.partitionOf(key) }; }

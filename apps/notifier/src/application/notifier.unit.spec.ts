@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { Failure } from '@recourse/kernel';
+import { Notifier } from './notifier.js';
+import type { NotifierOptions } from './notifier.js';
+
+const turns = async (count = 20): Promise<void> => { for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => { setImmediate(resolve); }); };
+
+function notifier(more: Partial<NotifierOptions>): Notifier {
+  return new Notifier({
+    followers: [], senders: [], store: { prune: () => Promise.resolve() }, keepMs: 1_000, now: () => 5_000, onTrouble: () => undefined,
+    sleep: (_ms, signal) => new Promise((resolve) => { setImmediate(resolve); signal.addEventListener('abort', () => { resolve(); }); }), ...more,
+  });
+}
+
+describe('the notifier', () => {
+  it('sends nothing before every log was read to its end', async () => {
+    const held = Promise.withResolvers<number>();
+    let sent = 0;
+    const one = notifier({
+      followers: [{ name: 'quick', follower: { readOn: () => Promise.resolve(0) } }, { name: 'slow', follower: { readOn: () => held.promise } }],
+      senders: [{ name: 'chat', sender: { sendDue: () => { sent += 1; return Promise.resolve(0); } } }],
+    });
+    one.start();
+    await turns();
+    expect([sent, one.health().ready]).toEqual([0, false]);
+    held.resolve(0);
+    await turns();
+    expect([sent > 0, one.health().ready]).toEqual([true, true]);
+    await one.stop();
+    expect(one.health().ready).toBe(false);
+  });
+
+  it('says which loop is in trouble, and goes on with it and all others', async () => {
+    let tries = 0;
+    let sent = 0;
+    const troubles: string[] = [];
+    const patience = Promise.withResolvers<undefined>();
+    const one = notifier({
+      // The pause after a failure is the longer one.
+      sleep: (ms) => (ms === 1_000 ? patience.promise : new Promise((resolve) => { setImmediate(resolve); })),
+      followers: [{ name: 'log', follower: { readOn: () => Promise.resolve(0) } }],
+      senders: [
+        { name: 'broken', sender: { sendDue: () => { tries += 1; return tries < 3 ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'gone')) : Promise.resolve(0); } } },
+        { name: 'chat', sender: { sendDue: () => { sent += 1; return Promise.resolve(0); } } },
+      ],
+      onTrouble: (name) => { troubles.push(name); },
+    });
+    one.start();
+    await turns();
+    expect(one.health()).toEqual({ ready: false, trouble: { broken: 'DATABASE_UNAVAILABLE' } });
+    patience.resolve(undefined);
+    await turns();
+    expect([one.health(), troubles, sent > 1]).toEqual([{ ready: true, trouble: {} }, ['broken', 'broken'], true]);
+    await one.stop();
+  });
+
+  it('forgets what ended longer ago than is kept', async () => {
+    const pruned: number[] = [];
+    const one = notifier({ store: { prune: (before) => { pruned.push(before); return Promise.resolve(); } } });
+    one.start();
+    await turns(2);
+    await one.stop();
+    expect(pruned[0]).toBe(4_000);
+  });
+});

@@ -1,0 +1,26 @@
+// Tables of the notifier: how far it read, what waits, what is on its way. Migrations are added, never changed: nothing replays deliveries.
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The first tables. TypeORM orders by the digits at the end of the name. */
+class NotifierTables1795400000000 implements MigrationInterface {
+  readonly name = 'NotifierTables1795400000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE read_positions (topic text NOT NULL, log_partition int NOT NULL, seq bigint NOT NULL, hash bytea NOT NULL, next_offset bigint NOT NULL, PRIMARY KEY (topic, log_partition))');
+    await runner.query('CREATE TABLE things (thing_key text PRIMARY KEY, doc jsonb NOT NULL)');
+    await runner.query(`CREATE TABLE deliveries (
+      id text PRIMARY KEY, endpoint text NOT NULL, tenant text NOT NULL, thing_key text, opening text, occasion text NOT NULL, notice jsonb NOT NULL, state text NOT NULL, attempts int NOT NULL,
+      due_at bigint NOT NULL, next_at bigint NOT NULL, error_code text, http_status int, updated_at bigint NOT NULL,
+      CHECK (state IN ('queued', 'delivered', 'given_up', 'superseded')), CHECK ((thing_key IS NULL) = (opening IS NULL)))`);
+    await runner.query("CREATE INDEX deliveries_due ON deliveries (endpoint, next_at) WHERE state = 'queued'");
+    await runner.query("CREATE INDEX deliveries_about ON deliveries (thing_key, opening) WHERE state = 'queued'");
+    await runner.query('CREATE INDEX deliveries_listed ON deliveries (updated_at DESC, id DESC)');
+    await runner.query('CREATE TABLE endpoints_off (endpoint text PRIMARY KEY, off_since bigint NOT NULL)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const table of ['endpoints_off', 'deliveries', 'things', 'read_positions']) await runner.query(`DROP TABLE ${table}`);
+  }
+}
+
+export const NOTIFIER_MIGRATIONS = [NotifierTables1795400000000];

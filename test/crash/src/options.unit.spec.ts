@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals';
+import { WHOLE_MATRIX } from './matrix/matrix.cases.js';
+import { pairwise } from './matrix/pairwise.decisions.js';
+import { readOptions } from './options.js';
+
+describe('the options of the crash runs', () => {
+  it('ask for runs unless they name the matrix', () => {
+    expect(readOptions([])?.matrix).toBeNull();
+    expect(readOptions(['--matrix'])?.matrix).toEqual(pairwise(WHOLE_MATRIX));
+    expect(readOptions(['--matrix', 'whole'])?.matrix).toEqual(WHOLE_MATRIX);
+  });
+
+  it('choose single cases of the matrix, also those that no pair needs', () => {
+    expect(readOptions(['--matrix', '--at', 'verify seen', '--by', 'stop,pause', '--only', 'worker'])?.matrix).toEqual([
+      { point: 'verify seen', action: 'stop', target: 'worker' }, { point: 'verify seen', action: 'pause', target: 'worker' },
+    ]);
+  });
+
+  it.each([[['whole']], [['--matrix', 'half']], [['--matrix', '--at', 'nowhere']], [['--only', 'nobody']], [['--runs', '0']]])('refuse %j', (args) => {
+    expect(() => readOptions(args)).toThrow();
+  });
+});
