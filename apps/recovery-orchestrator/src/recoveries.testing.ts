@@ -66,6 +66,7 @@ export function execution(more: Partial<Execution> = {}): Execution {
 
 export const EVIDENCE: Evidence = {
   kind: 'observation', event_id: 'ev-1', ref: 'order/4711#not_shipped', source: 'warehouse', statement: null, stated_at: 5_000, partition: 0, position: 3,
+    root: null,
 };
 
 /** What the registry's log says, folded; empty until a spec appends. Both views read the same log. */
@@ -78,7 +79,7 @@ type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 export function marked(more: Partial<Marked> = {}): Marked {
   return {
     mutation_id: MUTATION, tenant: TENANT, run_id: RUN, rollback_id: ROLLBACK, evidence: EVIDENCE, execution: execution(), execution_state: 'succeeded',
-    recoverability: 'reversal_available', reason: null, terms: terms(), ref: ref(), recorded_hash: Buffer.alloc(32, 9), recorded_seq: 1, ...more,
+    recoverability: 'reversal_available', reason: null, terms: terms(), ref: ref(), recorded_hash: Buffer.alloc(32, 9), recorded_seq: 1, consumers: [], ...more,
   };
 }
 

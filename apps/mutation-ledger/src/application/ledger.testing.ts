@@ -72,6 +72,7 @@ export function statement(verdict: StatedVerdict, eventId: string, changes: Part
 /** Evidence of the warehouse, as the orchestrator admitted it. */
 export const EVIDENCE: Evidence = {
   kind: 'observation', event_id: 'inv-1', ref: REF, source: 'warehouse', statement: null, stated_at: NOW, partition: 0, position: 1,
+    root: null,
 };
 
 /** A record of the recoveries log. Seq does not matter to the ledger. */
@@ -80,7 +81,7 @@ export function fromRecoveries(type: string, body: object): RecordInput { return
 const ABOUT = { tenant: TENANT, run_id: RUN, mutation_id: MUTATION, step_id: 'step-1', recovery_id: 'rec-1' } as const;
 
 export const ROLLBACK_OPENED: RecordInput = fromRecoveries('RollbackOpened', {
-  rollback_id: ROLLBACK, tenant: TENANT, run_id: RUN, mutation_id: MUTATION, evidence: EVIDENCE, command_id: null, confirmed_by: null, storm_window_ms: 0, closure_counted: false,
+  rollback_id: ROLLBACK, tenant: TENANT, run_id: RUN, mutation_id: MUTATION, evidence: EVIDENCE, command_id: null, confirmed_by: null, storm_window_ms: 0, closure_counted: false, bound_at: null,
 } satisfies Body<RollbackOpened>);
 /** An admitted rollback of some commit. */
 export function decideRollbackOf(runId: string, mutationId: string, tenant = TENANT): RecordInput {

@@ -26,11 +26,11 @@ function noticesOfNews({ mutation_id, execution, execution_state, rollback_id, r
 }
 
 /** CommitAnnounced directly precedes the RollbackAnnounced; a commit found at rest is settled at once. */
-function noticesOfRollback({ tenant, run_id, mutation_id, rollback_id, evidence, execution, ref, recoverability, reason }: Body<CommitRolledBack>): readonly Derived[] {
+function noticesOfRollback({ tenant, run_id, mutation_id, rollback_id, evidence, execution, ref, recoverability, reason, consumers }: Body<CommitRolledBack>): readonly Derived[] {
   const { agent_id, capability, subject_ref } = execution;
   const who = { tenant, agent_id, run_id, mutation_id, subject_ref };
-  const commit: NoticeBody<CommitAnnounced> = { ...who, capability, assumption_refs: ref.assumption_refs, committed_at: ref.committed_at };
-  const rollback: NoticeBody<RollbackAnnounced> = { ...who, rollback_id, caused_by: evidence };
+  const commit: NoticeBody<CommitAnnounced> = { ...who, capability, assumption_refs: ref.assumption_refs, committed_at: ref.committed_at, derived_from: execution.derived_from };
+  const rollback: NoticeBody<RollbackAnnounced> = { ...who, rollback_id, caused_by: evidence, has_effect: true, resume_checkpoint: null, consumers: consumers.map(({ consumer }) => consumer) };
   const atRest = RESTING_BEFORE_ROLLBACK.includes(recoverability);
   return [
     { key: run_id, type: 'CommitAnnounced', body: commit },

@@ -29,7 +29,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
   });
 
   it('about an effect that a later check found wrong: the compensation that people agreed to runs (C32)', () => {
-    const smokeTest = { kind: 'observation', event_id: 'ev-9', ref: 'release/42#smoke_test_passes', source: 'smoke-test', statement: null, stated_at: 5_000, partition: 0, position: 4 } as const;
+    const smokeTest = { kind: 'observation', event_id: 'ev-9', ref: 'release/42#smoke_test_passes', source: 'smoke-test', statement: null, stated_at: 5_000, partition: 0, position: 4, root: null } as const;
     const run = start().when(contradicted({ evidence: smokeTest }), 9_000).when(markedInput({ evidence: smokeTest }), MARKED_AT).then(fact('StepDecided', { decision: 'request_approval' }));
     run.when(approval(), 20_000).then(fact('StepApproved'), fact('LegDispatched', { attempt: 1 }));
     run.when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000).then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);

@@ -218,7 +218,7 @@ function onRecordedAgain(context: DecideContext, input: RecordInput, policy: Cor
   const within = stepContext(context, run_id, policy);
   const step = within.steps.find((one) => one.tenant === tenant && one.mutation_id === mutation_id);
   if (step === undefined) return NOTHING;
-  const learnt = { mutation_id, tenant, run_id, rollback_id, evidence: step.evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash: input.hash, recorded_seq: input.seq };
+  const learnt = { mutation_id, tenant, run_id, rollback_id, evidence: step.evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash: input.hash, recorded_seq: input.seq, consumers: [] };
   return recorded(advance(step, learnt, within));
 }
 

@@ -117,7 +117,7 @@ describe('every review item', () => {
 
 describe('an item without its facts (C63)', () => {
   const erased = { ...plainPayload({ a: 1 }), encoding: 'sealed', key_id: 'gone' } as const;
-  const said = { kind: 'human', event_id: 'c', ref: null, source: 'rita', statement: plainPayload({ reason: 'wrong' }), stated_at: 1, partition: -1, position: -1 } as const;
+  const said = { kind: 'human', event_id: 'c', ref: null, source: 'rita', statement: plainPayload({ reason: 'wrong' }), stated_at: 1, partition: -1, position: -1, root: null } as const;
 
   it.each([
     ['its arguments', { execution: execution({ args: erased }) }, 'action.args'],

@@ -1,5 +1,56 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 
+/** An admitted step of a run, as its producer states it; its id is the hash of this. */
+export interface Checkpoint {
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run of the commit. */
+  readonly run_id: string;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Person on whose behalf the agent acts; null when unknown. */
+  readonly initiator: string | null;
+  /** What the run is meant to achieve. */
+  readonly objective: string | null;
+  /** Step of the run. */
+  readonly step_id: string;
+  /** Lineage entry that produced it: the call, message or computation. */
+  readonly produced_by: string;
+  /** Business subject; null when there is none. */
+  readonly subject_ref: string | null;
+  /** Commits it was made from, of its own run and others. */
+  readonly parents: readonly CommitRef[];
+  /** Refs it relies on. */
+  readonly assumption_refs: readonly string[];
+  /** How it was admitted; null for a commit that nobody gated. */
+  readonly gate: Gate | null;
+  /** What decided; null when it is not pinned. */
+  readonly release: ReleaseTuple | null;
+  /** State at this commit; null when it carries none. */
+  readonly state: CheckpointState | null;
+  /** When it took hold by the producer's clock, epoch milliseconds. */
+  readonly committed_at: number;
+}
+
+export const STATE_KIND_VALUES = ['whole', 'delta'] as const;
+export type StateKind = (typeof STATE_KIND_VALUES)[number];
+
+/** State of a run at a commit: whole, or a delta on the state of an earlier commit; salted, in chunks. */
+export interface CheckpointState {
+  /** Whole state, or a JSON merge patch (RFC 7396) on that of base_id. */
+  readonly kind: StateKind;
+  /** Commit of the same run whose state the delta builds on; null for a whole state. */
+  readonly base_id: string | null;
+  /** Media type of the state; deltas are application/json. */
+  readonly content_type: string;
+  /** Size of the state or delta, without salts; bytes. */
+  readonly size_bytes: number;
+  /** SHA-256 of each chunk as told, before sealing: 16 bytes of salt, then its part of the state. Their order is that of the bytes. */
+  readonly chunk_sha256s: readonly Hash[];
+  /** The only chunk; null when there are several, which come as StateChunk. */
+  readonly body: Payload | null;
+}
+
 /** Who asked for what, as the edge that authenticated the person states it. */
 export interface CommandEnvelope {
   /** H(tenant, principal, route, idempotency key). */
@@ -28,6 +79,27 @@ export interface CommitRef {
   readonly run_id: string;
   /** The commit: the id of its mutation. */
   readonly commit_id: string;
+}
+
+export const CONTAMINATION_CAUSE_VALUES = ['fallen', 'derived'] as const;
+export type ContaminationCause = (typeof CONTAMINATION_CAUSE_VALUES)[number];
+
+/** A commit that a runtime holds as standing though it, or what it was made from, was rolled back. */
+export interface Contamination {
+  /** Run. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly commit_id: string;
+  /** fallen: it was rolled back itself. derived: it rests on one that was. */
+  readonly cause: ContaminationCause;
+  /** The rolled-back commit. */
+  readonly fallen: CommitRef;
+  /** Its rollback. */
+  readonly rollback_id: string;
+  /** When what contradicted it became so as far as the ledger knows, epoch milliseconds. */
+  readonly rolled_back_at: number;
+  /** When it reached users; null when it did not. Epoch milliseconds. */
+  readonly reached_user_at: number | null;
 }
 
 /** What later decisions need of the contract a mutation executed under, embedded so that a log replays alone (L2). */
@@ -90,11 +162,35 @@ export interface ContractTerms {
 export const DROP_CAUSE_VALUES = ['withdrawn', 'lapsed', 'superseded'] as const;
 export type DropCause = (typeof DROP_CAUSE_VALUES)[number];
 
+/** A subscriber whose scope covers a rolled-back commit, and by when it is heard from. */
+export interface DueConsumer {
+  /** Name of the subscription. */
+  readonly subscription: string;
+  /** Who subscribed. */
+  readonly consumer: string;
+  /** How it hears. */
+  readonly mode: SubscriptionMode;
+  /** When its silence is overdue, epoch milliseconds. */
+  readonly ack_by: number;
+  /** How long after a commit its users see what it made of it, as declared; milliseconds. */
+  readonly commit_to_user_ms: number;
+}
+
+/** What a consumer let out that rested on a commit. */
+export interface Emission {
+  /** What it was, for instance email or report. */
+  readonly kind: string;
+  /** Its name at the consumer; null when it has none. */
+  readonly ref: string | null;
+  /** When it reached users by the consumer's clock, epoch milliseconds. */
+  readonly emitted_at: number;
+}
+
 /** What the registry keeps beside contracts. */
 export const ENTRY_KIND_VALUES = ['policy_bundle', 'agent_charter', 'context_source', 'kill_switch', 'subscription'] as const;
 export type EntryKind = (typeof ENTRY_KIND_VALUES)[number];
 
-export const EVIDENCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return', 'lineage'] as const;
+export const EVIDENCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return', 'lineage', 'policy_reevaluation'] as const;
 export type EvidenceKind = (typeof EVIDENCE_KIND_VALUES)[number];
 
 /** Why something committed should not stand. */
@@ -115,6 +211,8 @@ export interface Evidence {
   readonly partition: number;
   /** Seq in the assumptions log, in rollback notifications for lineage; -1 for a command. */
   readonly position: number;
+  /** For lineage: the rollback at the root of the fall. Null for a trigger of its own. */
+  readonly root: LineageRoot | null;
 }
 
 /** The facts of a forward execution that recovery, budget and notices need. */
@@ -165,6 +263,25 @@ export interface Execution {
 export const EXECUTION_STATE_VALUES = ['planned', 'executing', 'succeeded', 'failed', 'uncertain'] as const;
 export type ExecutionState = (typeof EXECUTION_STATE_VALUES)[number];
 
+export const GATE_VERDICT_VALUES = ['admitted', 'refused'] as const;
+export type GateVerdict = (typeof GATE_VERDICT_VALUES)[number];
+
+/** How a commit was admitted: by which bundle, on what inputs. */
+export interface Gate {
+  /** Name of the policy bundle. */
+  readonly bundle: string;
+  /** Version of the bundle. */
+  readonly bundle_version: number;
+  /** Digest of the bundle version. */
+  readonly bundle_digest: Hash;
+  /** What the gate said. */
+  readonly verdict: GateVerdict;
+  /** SHA-256 of the inputs as told, before sealing; they begin with a salt, so the hash tells nothing of them. */
+  readonly inputs_sha256: Hash;
+  /** What the predicates read as `gate`: JSON {salt, gate}; null when there was nothing. */
+  readonly inputs: Payload | null;
+}
+
 /** A SHA-256 hash, 32 bytes. 32 bytes. */
 export type Hash = Buffer;
 
@@ -195,6 +312,18 @@ export interface JudgedRef {
   readonly position: number;
   /** What the view said at that position. */
   readonly verdict: RefVerdict;
+}
+
+/** The rollback at the root of a fall, with its bound. */
+export interface LineageRoot {
+  /** Rollback of the offender. */
+  readonly rollback_id: string;
+  /** Run of the offender. */
+  readonly run_id: string;
+  /** The offender. */
+  readonly mutation_id: string;
+  /** Commits recorded before this are not rolled back, but reviewed by a person; null without a bound. Epoch milliseconds. */
+  readonly bound_at: number | null;
 }
 
 /** An amount of money. */
@@ -285,6 +414,42 @@ export type RecoverabilityState = (typeof RECOVERABILITY_STATE_VALUES)[number];
 export const RECOVERY_APPROVAL_MODE_VALUES = ['auto', 'human', 'dual_control'] as const;
 export type RecoveryApprovalMode = (typeof RECOVERY_APPROVAL_MODE_VALUES)[number];
 
+/** What decided to act, pinned: version or digest of each part. */
+export interface ReleaseTuple {
+  /** Prompt. */
+  readonly prompt: string;
+  /** Model. */
+  readonly model: string;
+  /** Policy. */
+  readonly policy: string;
+  /** Tools. */
+  readonly tools: string;
+  /** Context. */
+  readonly context: string;
+  /** Evaluation it passed. */
+  readonly eval: string;
+  /** Memory. */
+  readonly memory: string;
+}
+
 /** What reversing an effect can achieve; what is not declared counts as irreversible. */
 export const REVERSAL_CLASS_VALUES = ['reversible', 'compensable', 'irreversible'] as const;
 export type ReversalClass = (typeof REVERSAL_CLASS_VALUES)[number];
+
+/** A commit as a runtime holds it. */
+export interface RuntimeCommit {
+  /** Run. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly commit_id: string;
+  /** Commits it was made from. */
+  readonly derived_from: readonly CommitRef[];
+  /** Whether the runtime holds it as standing. */
+  readonly stands: boolean;
+  /** When it reached users; null when it did not. Epoch milliseconds. */
+  readonly reached_user_at: number | null;
+}
+
+/** How a subscriber hears of rollbacks. */
+export const SUBSCRIPTION_MODE_VALUES = ['sync', 'async', 'poll'] as const;
+export type SubscriptionMode = (typeof SUBSCRIPTION_MODE_VALUES)[number];

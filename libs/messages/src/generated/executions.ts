@@ -1,5 +1,35 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommitRef, Hash, OnFailure, OutcomeKind, Payload } from './common.js';
+import type { Checkpoint, CommitRef, Hash, OnFailure, OutcomeKind, Payload } from './common.js';
+
+/** A step of a run was admitted: a checkpoint, without an outside effect. */
+export interface CommitRecorded {
+  /** Id of this event, unique per producer. */
+  readonly event_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Hash of the checkpoint: `cp_` and 64 hex digits. */
+  readonly commit_id: string;
+  /** What was committed. */
+  readonly checkpoint: Checkpoint;
+}
+
+/** A part of the state of a commit that is too large for one record. */
+export interface StateChunk {
+  /** Id of this event, unique per producer. */
+  readonly event_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly commit_id: string;
+  /** Place among the chunks, from 0. */
+  readonly index: number;
+  /** 16 bytes of salt, then a part of the state. */
+  readonly chunk: Payload;
+}
 
 export const TOOL_OUTCOME_VALUES = ['succeeded', 'failed', 'uncertain'] as const;
 export type ToolOutcome = (typeof TOOL_OUTCOME_VALUES)[number];

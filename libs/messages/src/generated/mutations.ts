@@ -1,6 +1,32 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, CommitRef, ContractTerms, Evidence, Execution, ExecutionState, Hash, JudgedRef, Money, MutationRef, Observation, RecoverabilityState } from './common.js';
+import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, Hash, JudgedRef, Money, MutationRef, Observation, Payload, RecoverabilityState, RuntimeCommit, SubscriptionMode } from './common.js';
 import type { LegKind, LegRequested } from './tools.js';
+
+/** What calls itself an acknowledgement is none. */
+export interface AckRefused {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Who. */
+  readonly consumer: string;
+  /** Event that told it. */
+  readonly event_id: string;
+  /** Code: why. */
+  readonly code: string;
+  /** What is wrong with it. */
+  readonly detail: string;
+}
 
 /** A worker's answer that decides nothing. */
 export interface AnswerRefused {
@@ -32,6 +58,127 @@ export interface CancelMutation {
   readonly mutation_id: string;
   /** Why. */
   readonly reason: string;
+}
+
+export const HARDEN_CAUSE_VALUES = ['retention', 'rolled_back'] as const;
+export type HardenCause = (typeof HARDEN_CAUSE_VALUES)[number];
+
+/** The state of a commit is given up: its key is destroyed. Record, bundle and chain stay. */
+export interface CheckpointHardened {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly commit_id: string;
+  /** The window of full fidelity ended, or it was rolled back long enough ago. */
+  readonly cause: HardenCause;
+}
+
+/** A commit without an outside effect was accepted, with its state. */
+export interface CheckpointRecorded {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Hash of the checkpoint. */
+  readonly commit_id: string;
+  /** What was committed. */
+  readonly checkpoint: Checkpoint;
+  /** Verdict per ref and parent, each at one view. */
+  readonly judged: readonly JudgedRef[];
+  /** Event that told it. */
+  readonly event_id: string;
+  /** Hash of the event's content. */
+  readonly content_sha256: Hash;
+  /** Deltas from the whole state it builds on; 0 for a whole one. */
+  readonly depth: number;
+  /** Chunks of its state that have not come. */
+  readonly chunks_missing: number;
+  /** Until when its state is kept, epoch milliseconds; null without state. */
+  readonly full_until: number | null;
+}
+
+/** A commit without an outside effect is rolled back; its state stays for a while, marked. */
+export interface CheckpointRolledBack {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly commit_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Why. */
+  readonly evidence: Evidence;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** Lineage entry that produced it. */
+  readonly produced_by: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** Refs it relied on. */
+  readonly assumption_refs: readonly string[];
+  /** Commits it was made from. */
+  readonly derived_from: readonly CommitRef[];
+  /** When it took hold, epoch milliseconds. */
+  readonly committed_at: number;
+  /** Hash of its CheckpointRecorded. */
+  readonly recorded_hash: Hash;
+  /** Place of its CheckpointRecorded in this log. */
+  readonly recorded_seq: number;
+  /** Commit of its run that stands before it, where the run goes on; null when there is none. */
+  readonly resume: CommitRef | null;
+  /** When its state is given up, epoch milliseconds; null when none is kept. */
+  readonly harden_at: number | null;
+  /** Who has to hear of it. */
+  readonly consumers: readonly DueConsumer[];
+}
+
+/** A commit rests on one that fell, but is older than the bound of the rollback: a person looks at it, and what it led to is walked on. */
+export interface CommitBeyondBound {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** The fall that reaches it. */
+  readonly evidence: Evidence;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** When it was recorded, epoch milliseconds. */
+  readonly committed_at: number;
+  /** Commits it was made from. */
+  readonly derived_from: readonly CommitRef[];
 }
 
 /** Evidence contradicts a ref that a commit relies on. */
@@ -104,6 +251,68 @@ export interface CommitRolledBack {
   readonly recorded_hash: Hash;
   /** Place of the record that bound the mutation in its partition of this log: what was executed later has a higher one. */
   readonly recorded_seq: number;
+  /** Who has to hear of it. */
+  readonly consumers: readonly DueConsumer[];
+}
+
+/** A consumer applied a rollback. */
+export interface ConsumerAcknowledged {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Who. */
+  readonly consumer: string;
+  /** Event that told it. */
+  readonly event_id: string;
+  /** When, by its clock; epoch milliseconds. */
+  readonly applied_at: number;
+  /** Commits it had derived and has invalidated. */
+  readonly derived: readonly CommitRef[];
+  /** What it had let out that rested on the commit. */
+  readonly emissions: readonly Emission[];
+  /** Time from the mark of the commit, milliseconds. */
+  readonly after_ms: number;
+  /** It came after its deadline. */
+  readonly is_late: boolean;
+  /** Emissions that were let out after the commit was marked. */
+  readonly late_emissions: number;
+}
+
+/** A consumer was not heard from in time: a person is asked. */
+export interface DeliveryOverdue {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Who. */
+  readonly consumer: string;
+  /** How it hears. */
+  readonly mode: SubscriptionMode;
+  /** Who looks after it. */
+  readonly owner: string;
+  /** By when, epoch milliseconds. */
+  readonly deadline_at: number;
 }
 
 /** The same effect key arrived with other content; the first stands. */
@@ -168,6 +377,30 @@ export interface HoldElapsed {
   readonly hold_until: number;
   /** Verdict per ref at the end of the hold, at one view of the assumptions. */
   readonly judged: readonly JudgedRef[];
+}
+
+/** The commits of a runtime were compared with the ledger. */
+export interface LineageReconciled {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Runtime; also the record key. */
+  readonly runtime: string;
+  /** Id derived from the command. */
+  readonly reconciliation_id: string;
+  /** Commits compared. */
+  readonly compared: number;
+  /** Where they diverge. */
+  readonly contaminated: readonly Contamination[];
+  /** Who asked. */
+  readonly by: string;
+  /** Command. */
+  readonly command_id: string;
 }
 
 /** The intent of an execution was recorded before it ran. */
@@ -238,6 +471,48 @@ export interface MutationRecorded {
   readonly rollback_id: string | null;
 }
 
+/** The gate of a commit admitted it without what fell: it goes on with another parent. */
+export interface Reattached {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** Parent that fell. */
+  readonly fallen: CommitRef;
+  /** New parent; null when none stands before the one that fell. */
+  readonly parent: CommitRef | null;
+  /** Verdict on the new parent; null without one. */
+  readonly judged: JudgedRef | null;
+  /** The fall. */
+  readonly evidence: Evidence;
+  /** Bundle whose predicates were run again. */
+  readonly bundle: string;
+  /** Its version that stands now. */
+  readonly bundle_version: number;
+}
+
+/** Compare the commits a runtime holds with the ledger. */
+export interface ReconcileLineage {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Runtime; also the record key. */
+  readonly runtime: string;
+  /** What it holds. */
+  readonly commits: readonly RuntimeCommit[];
+}
+
 export const RECOVERABILITY_EVENT_VALUES = ['handle_bound', 'window_closed', 'compensation_started', 'compensation_verified', 'compensation_failed', 'manual_required', 'resolved', 'cancelled'] as const;
 export type RecoverabilityEvent = (typeof RECOVERABILITY_EVENT_VALUES)[number];
 
@@ -273,6 +548,80 @@ export interface RecoverabilityChanged {
   readonly refund: Money | null;
   /** Commits of other runs it was derived from: their recoveries wait for it to come to rest. */
   readonly derived_from: readonly CommitRef[];
+}
+
+/** All commits under a bundle were looked at. */
+export interface ReevaluationClosed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the bundle version. */
+  readonly job_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Name of the bundle; also the record key. */
+  readonly bundle: string;
+  /** Version that is applied to earlier commits. */
+  readonly bundle_version: number;
+  /** Key of the last commit looked at. */
+  readonly through: string;
+  /** Commits looked at so far. */
+  readonly looked_at: number;
+  /** Of these, those the successor refuses. */
+  readonly refused: number;
+  /** Of these, those whose inputs are gone, or that the successor cannot judge. */
+  readonly unjudged: number;
+}
+
+/** A bounded part of the commits under a bundle was looked at. */
+export interface ReevaluationContinued {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the bundle version. */
+  readonly job_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Name of the bundle; also the record key. */
+  readonly bundle: string;
+  /** Version that is applied to earlier commits. */
+  readonly bundle_version: number;
+  /** Key of the last commit looked at. */
+  readonly through: string;
+  /** Commits looked at so far. */
+  readonly looked_at: number;
+  /** Of these, those the successor refuses. */
+  readonly refused: number;
+  /** Of these, those whose inputs are gone, or that the successor cannot judge. */
+  readonly unjudged: number;
+}
+
+/** A policy bundle has a successor: commits it would have refused are looked for. */
+export interface ReevaluationOpened {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the bundle version. */
+  readonly job_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Name of the bundle; also the record key. */
+  readonly bundle: string;
+  /** Version that is applied to earlier commits. */
+  readonly bundle_version: number;
+  /** Digest of the version. */
+  readonly bundle_digest: Hash;
+  /** Commits recorded before this are not looked at, epoch milliseconds. */
+  readonly since: number;
 }
 
 /** Every commit a spread reaches is contradicted. */
@@ -341,6 +690,28 @@ export interface SpreadOpened {
   readonly reaffirms: boolean;
   /** Run of the commit that fell, where the ref is that it stands; null for a statement. */
   readonly parent_run_id: string | null;
+}
+
+/** A part of the state of a commit came. */
+export interface StateChunkRecorded {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly commit_id: string;
+  /** Place among the chunks, from 0. */
+  readonly index: number;
+  /** The chunk. */
+  readonly chunk: Payload;
+  /** Chunks that are still missing. */
+  readonly chunks_missing: number;
 }
 
 /** A rollback names a commit this ledger does not know yet; remembered until it arrives. */

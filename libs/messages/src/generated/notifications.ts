@@ -1,6 +1,32 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { CommitRef, Evidence, Hash, RecoverabilityState } from './common.js';
 
+/** A commit rests on one that fell, and is older than the bound of its rollback: it stays, and a person looks at it. */
+export interface BoundReached {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Position in the source chain of the record this one is derived from. */
+  readonly source_seq: number;
+  /** Index of this record among those derived from the same source record, from 0. */
+  readonly source_index: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** The fall that reaches it. */
+  readonly caused_by: Evidence;
+  /** When it was recorded, epoch milliseconds. */
+  readonly committed_at: number;
+}
+
 /** A commit that is about to be announced as rolled back; directly precedes its first RollbackAnnounced. */
 export interface CommitAnnounced {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -27,6 +53,36 @@ export interface CommitAnnounced {
   readonly assumption_refs: readonly string[];
   /** When it took hold; epoch milliseconds. */
   readonly committed_at: number;
+  /** Commits it was made from. */
+  readonly derived_from: readonly CommitRef[];
+}
+
+/** A commit stands without the parent that fell. */
+export interface CommitReattached {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Position in the source chain of the record this one is derived from. */
+  readonly source_seq: number;
+  /** Index of this record among those derived from the same source record, from 0. */
+  readonly source_index: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** Parent that fell. */
+  readonly fallen: CommitRef;
+  /** New parent; null without one. */
+  readonly parent: CommitRef | null;
+  /** The fall. */
+  readonly caused_by: Evidence;
 }
 
 /** A commit was derived from commits of other runs: it is undone before they are. */
@@ -73,6 +129,12 @@ export interface RollbackAnnounced {
   readonly rollback_id: string;
   /** Why. */
   readonly caused_by: Evidence;
+  /** Whether there is an effect to compensate, so that RollbackSettled follows. */
+  readonly has_effect: boolean;
+  /** Commit of the run that stands before it, where the run goes on; null without one. */
+  readonly resume_checkpoint: CommitRef | null;
+  /** Consumers that are waited for. */
+  readonly consumers: readonly string[];
 }
 
 /** What became of the effect of a rolled-back commit. */

@@ -838,6 +838,36 @@ export interface MutationAdvanced {
   readonly outcome_kind: OutcomeKind | null;
 }
 
+/** A person looked at a commit beyond the bound. */
+export interface OutOfBandReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** stands: it is left. rolled_back: a trigger of its own is opened with it. */
+  readonly verdict: OutOfBandVerdict;
+  /** Who. */
+  readonly by: string;
+  /** Why. */
+  readonly reason: string;
+  /** Command. */
+  readonly command_id: string;
+}
+
+/** What becomes of a commit beyond the bound. */
+export const OUT_OF_BAND_VERDICT_VALUES = ['stands', 'rolled_back'] as const;
+export type OutOfBandVerdict = (typeof OUT_OF_BAND_VERDICT_VALUES)[number];
+
 /** A place in the schedule of a rate limit. */
 export interface Pace {
   /** What the limit is about. */
@@ -990,6 +1020,20 @@ export interface RetryStep {
   readonly reason: string;
 }
 
+/** Say what becomes of a commit beyond the bound. */
+export interface ReviewOutOfBand {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** What becomes of it. */
+  readonly verdict: OutOfBandVerdict;
+  /** Why. */
+  readonly reason: string;
+}
+
 /** The ledger did not mark the commit of an open rollback in time; a person is asked. The mark still counts when it comes. */
 export interface RollbackEscalated {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -1012,6 +1056,24 @@ export interface RollbackEscalated {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
+}
+
+/** The ledger marked a commit that has no effect to compensate. */
+export interface RollbackMarked {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
 }
 
 /** A trigger was admitted. */
@@ -1040,6 +1102,34 @@ export interface RollbackOpened {
   readonly storm_window_ms: number;
   /** It counts toward the hits of its event. */
   readonly closure_counted: boolean;
+  /** Descendants recorded before this are not rolled back, but reviewed by a person; null without a bound. Epoch milliseconds. */
+  readonly bound_at: number | null;
+}
+
+/** A commit beyond the bound of a rollback waits for a person. */
+export interface RollbackOutOfBand {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** The fall that reaches it. */
+  readonly evidence: Evidence;
+  /** When it was recorded, epoch milliseconds. */
+  readonly committed_at: number;
+  /** Who looks at it. */
+  readonly owner: string;
+  /** By when, epoch milliseconds. */
+  readonly deadline_at: number;
 }
 
 /** How bad an incident is, from the worst. */

@@ -1,12 +1,13 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
 import type { BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
+import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
-import type { ToolExecuted, ToolPlanned } from './executions.js';
+import type { CommitRecorded, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { AnswerRefused, CancelMutation, CommitContradicted, CommitReaffirmed, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, HoldElapsed, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
-import type { CommitAnnounced, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { AbandonStep, ApproveStep, BreakGlass, BreakerClosed, BreakerOpened, CheckStep, CloseBreaker, CloseIncident, CloseTask, ConfirmTrigger, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, HeldReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RejectTrigger, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, RollbackEscalated, RollbackOpened, SourceJudged, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, StormCounted, TaskClosed, TasksOpened, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
+import type { AckRefused, AnswerRefused, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, CommitContradicted, CommitReaffirmed, CommitRolledBack, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HoldElapsed, LineageReconciled, MutationPlanned, MutationRecorded, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { BoundReached, CommitAnnounced, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
+import type { AbandonStep, ApproveStep, BreakGlass, BreakerClosed, BreakerOpened, CheckStep, CloseBreaker, CloseIncident, CloseTask, ConfirmTrigger, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, HeldReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, OutOfBandReviewed, RecoveryClosed, RejectTrigger, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, ReviewOutOfBand, RollbackEscalated, RollbackMarked, RollbackOpened, RollbackOutOfBand, SourceJudged, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, StormCounted, TaskClosed, TasksOpened, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -18,7 +19,9 @@ export const TOPICS = [
     "partitioned": true,
     "records": [
       "recourse.executions.ToolPlanned",
-      "recourse.executions.ToolExecuted"
+      "recourse.executions.ToolExecuted",
+      "recourse.executions.CommitRecorded",
+      "recourse.executions.StateChunk"
     ],
     "written_by": "any producer",
     "read_by": "mutation-ledger",
@@ -80,7 +83,8 @@ export const TOPICS = [
     "records": [
       "recourse.mutations.CancelMutation",
       "recourse.log.RedriveParked",
-      "recourse.log.DiscardParked"
+      "recourse.log.DiscardParked",
+      "recourse.mutations.ReconcileLineage"
     ],
     "written_by": "HTTP edge",
     "read_by": "mutation-ledger",
@@ -116,7 +120,8 @@ export const TOPICS = [
       "recourse.recoveries.DecideForwardApproval",
       "recourse.recoveries.UseForwardApproval",
       "recourse.log.RedriveParked",
-      "recourse.log.DiscardParked"
+      "recourse.log.DiscardParked",
+      "recourse.recoveries.ReviewOutOfBand"
     ],
     "written_by": "HTTP edge, critics",
     "read_by": "recovery-orchestrator",
@@ -177,6 +182,23 @@ export const TOPICS = [
     "written_by": "workers",
     "read_by": "recovery-orchestrator, mutation-ledger",
     "doc": "What workers did and observed.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.consumer-acks",
+    "kind": "wire",
+    "key": "run id",
+    "partitioned": true,
+    "records": [
+      "recourse.consumers.RollbackAcknowledged"
+    ],
+    "written_by": "consumers",
+    "read_by": "mutation-ledger",
+    "doc": "What consumers applied, derived and emitted.",
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
@@ -266,7 +288,20 @@ export const TOPICS = [
       "recourse.mutations.WorkerAnswered",
       "recourse.mutations.AnswerRefused",
       "recourse.mutations.WindowClosing",
-      "recourse.mutations.CommitReaffirmed"
+      "recourse.mutations.CommitReaffirmed",
+      "recourse.mutations.CheckpointRecorded",
+      "recourse.mutations.StateChunkRecorded",
+      "recourse.mutations.CheckpointRolledBack",
+      "recourse.mutations.CommitBeyondBound",
+      "recourse.mutations.Reattached",
+      "recourse.mutations.CheckpointHardened",
+      "recourse.mutations.ReevaluationOpened",
+      "recourse.mutations.ReevaluationContinued",
+      "recourse.mutations.ReevaluationClosed",
+      "recourse.mutations.ConsumerAcknowledged",
+      "recourse.mutations.DeliveryOverdue",
+      "recourse.mutations.AckRefused",
+      "recourse.mutations.LineageReconciled"
     ],
     "written_by": "mutation-ledger",
     "read_by": "recovery-orchestrator (aligned), budget-accountant (broadcast)",
@@ -334,7 +369,10 @@ export const TOPICS = [
       "recourse.recoveries.FactsObserved",
       "recourse.recoveries.FactChanged",
       "recourse.recoveries.DependentNoted",
-      "recourse.recoveries.DependentSettled"
+      "recourse.recoveries.DependentSettled",
+      "recourse.recoveries.RollbackMarked",
+      "recourse.recoveries.RollbackOutOfBand",
+      "recourse.recoveries.OutOfBandReviewed"
     ],
     "written_by": "recovery-orchestrator",
     "read_by": "mutation-ledger (aligned)",
@@ -387,7 +425,9 @@ export const TOPICS = [
       "recourse.notifications.CommitAnnounced",
       "recourse.notifications.RollbackAnnounced",
       "recourse.notifications.RollbackSettled",
-      "recourse.notifications.DerivationAnnounced"
+      "recourse.notifications.DerivationAnnounced",
+      "recourse.notifications.BoundReached",
+      "recourse.notifications.CommitReattached"
     ],
     "written_by": "mutation-ledger",
     "read_by": "consumers, mutation-ledger (broadcast), recovery-orchestrator (broadcast)",
@@ -404,7 +444,9 @@ export const TOPICS = [
 /** What `recourse.tool-executions` holds. */
 export type ToolExecutionsRecord =
   | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
-  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted };
+  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
+  | { readonly type: 'CommitRecorded'; readonly body: CommitRecorded }
+  | { readonly type: 'StateChunk'; readonly body: StateChunk };
 
 /** What `recourse.assumption-events` holds. */
 export type AssumptionEventsRecord =
@@ -427,7 +469,8 @@ export type RegistryCommandsRecord =
 export type LedgerCommandsRecord =
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
-  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage };
 
 /** What `recourse.recovery-commands` holds. */
 export type RecoveryCommandsRecord =
@@ -450,7 +493,8 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'DecideForwardApproval'; readonly body: DecideForwardApproval }
   | { readonly type: 'UseForwardApproval'; readonly body: UseForwardApproval }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
-  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'ReviewOutOfBand'; readonly body: ReviewOutOfBand };
 
 /** What `recourse.budget-commands` holds. */
 export type BudgetCommandsRecord =
@@ -468,6 +512,10 @@ export type ToolRequestsPaymentsRecord =
 /** What `recourse.tool-results` holds. */
 export type ToolResultsRecord =
   | { readonly type: 'LegReported'; readonly body: LegReported };
+
+/** What `recourse.consumer-acks` holds. */
+export type ConsumerAcksRecord =
+  | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged };
 
 /** What `recourse.contracts` holds. */
 export type ContractsRecord =
@@ -520,7 +568,20 @@ export type MutationsRecord =
   | { readonly type: 'WorkerAnswered'; readonly body: WorkerAnswered }
   | { readonly type: 'AnswerRefused'; readonly body: AnswerRefused }
   | { readonly type: 'WindowClosing'; readonly body: WindowClosing }
-  | { readonly type: 'CommitReaffirmed'; readonly body: CommitReaffirmed };
+  | { readonly type: 'CommitReaffirmed'; readonly body: CommitReaffirmed }
+  | { readonly type: 'CheckpointRecorded'; readonly body: CheckpointRecorded }
+  | { readonly type: 'StateChunkRecorded'; readonly body: StateChunkRecorded }
+  | { readonly type: 'CheckpointRolledBack'; readonly body: CheckpointRolledBack }
+  | { readonly type: 'CommitBeyondBound'; readonly body: CommitBeyondBound }
+  | { readonly type: 'Reattached'; readonly body: Reattached }
+  | { readonly type: 'CheckpointHardened'; readonly body: CheckpointHardened }
+  | { readonly type: 'ReevaluationOpened'; readonly body: ReevaluationOpened }
+  | { readonly type: 'ReevaluationContinued'; readonly body: ReevaluationContinued }
+  | { readonly type: 'ReevaluationClosed'; readonly body: ReevaluationClosed }
+  | { readonly type: 'ConsumerAcknowledged'; readonly body: ConsumerAcknowledged }
+  | { readonly type: 'DeliveryOverdue'; readonly body: DeliveryOverdue }
+  | { readonly type: 'AckRefused'; readonly body: AckRefused }
+  | { readonly type: 'LineageReconciled'; readonly body: LineageReconciled };
 
 /** What `recourse.recoveries` holds. */
 export type RecoveriesRecord =
@@ -574,7 +635,10 @@ export type RecoveriesRecord =
   | { readonly type: 'FactsObserved'; readonly body: FactsObserved }
   | { readonly type: 'FactChanged'; readonly body: FactChanged }
   | { readonly type: 'DependentNoted'; readonly body: DependentNoted }
-  | { readonly type: 'DependentSettled'; readonly body: DependentSettled };
+  | { readonly type: 'DependentSettled'; readonly body: DependentSettled }
+  | { readonly type: 'RollbackMarked'; readonly body: RollbackMarked }
+  | { readonly type: 'RollbackOutOfBand'; readonly body: RollbackOutOfBand }
+  | { readonly type: 'OutOfBandReviewed'; readonly body: OutOfBandReviewed };
 
 /** What `recourse.budgets` holds. */
 export type BudgetsRecord =
@@ -599,7 +663,9 @@ export type RollbackNotificationsRecord =
   | { readonly type: 'CommitAnnounced'; readonly body: CommitAnnounced }
   | { readonly type: 'RollbackAnnounced'; readonly body: RollbackAnnounced }
   | { readonly type: 'RollbackSettled'; readonly body: RollbackSettled }
-  | { readonly type: 'DerivationAnnounced'; readonly body: DerivationAnnounced };
+  | { readonly type: 'DerivationAnnounced'; readonly body: DerivationAnnounced }
+  | { readonly type: 'BoundReached'; readonly body: BoundReached }
+  | { readonly type: 'CommitReattached'; readonly body: CommitReattached };
 
 /** Record union by topic name. */
 export interface TopicRecords {
@@ -611,6 +677,7 @@ export interface TopicRecords {
   readonly 'recourse.budget-commands': BudgetCommandsRecord;
   readonly 'recourse.tool-requests.payments': ToolRequestsPaymentsRecord;
   readonly 'recourse.tool-results': ToolResultsRecord;
+  readonly 'recourse.consumer-acks': ConsumerAcksRecord;
   readonly 'recourse.contracts': ContractsRecord;
   readonly 'recourse.assumptions': AssumptionsRecord;
   readonly 'recourse.mutations': MutationsRecord;

@@ -56,7 +56,7 @@ export function decideFall(body: Announced, partition: number, seq: number, bind
 }
 
 function fallOf({ mutation_id, rollback_id, caused_by }: Pick<Announced, 'mutation_id' | 'rollback_id' | 'caused_by'>, partition: number, position: number): Evidence {
-  return { kind: 'lineage', event_id: rollback_id, ref: standsRef(mutation_id), source: SOURCE, statement: null, stated_at: caused_by.stated_at, partition, position };
+  return { kind: 'lineage', event_id: rollback_id, ref: standsRef(mutation_id), source: SOURCE, statement: null, stated_at: caused_by.stated_at, partition, position, root: null };
 }
 
 /** A view of several methods that call each other keeps its receiver. */

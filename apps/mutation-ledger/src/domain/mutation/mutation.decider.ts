@@ -128,7 +128,7 @@ export function rollBack(mutation: RecordedMutation, trigger: Trigger): Mutation
   if (mutation.rollback_id !== null) return null;
   const { mutation_id, tenant, run_id, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq } = mutation;
   const { rollback_id, evidence } = trigger;
-  return { type: 'CommitRolledBack', body: { mutation_id, tenant, run_id, rollback_id, evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq: recorded_seq ?? 0 } };
+  return { type: 'CommitRolledBack', body: { mutation_id, tenant, run_id, rollback_id, evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq: recorded_seq ?? 0, consumers: [] } };
 }
 
 /** Moves a mutation as its recovery goes; null when that changes nothing. */

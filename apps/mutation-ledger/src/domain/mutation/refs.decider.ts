@@ -48,7 +48,7 @@ export function verdictEntry(body: Body<AssumptionStated>, seq: number): readonl
 
 /** A statement as evidence against what relies on it. */
 export function evidenceOf({ source_kind, event_id, ref, source, statement, stated_at }: Body<AssumptionStated>, partition: number, position: number): Evidence {
-  return { kind: source_kind, event_id, ref, source, statement, stated_at, partition, position };
+  return { kind: source_kind, event_id, ref, source, statement, stated_at, partition, position, root: null };
 }
 
 /** What an execution is contradicted by when it is accepted; `bound` holds what its refs were bound to before, if they were. */

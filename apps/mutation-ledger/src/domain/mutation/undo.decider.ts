@@ -20,7 +20,7 @@ export function undoOf({ undo_id, tenant, run_id, mutation_ids, evidence }: Body
 
 /** The undo of a run that one of its steps begins by failing for good; `id` is the mutation of that step. */
 export function undoAfterFailure(id: string, { event_id, tenant, run_id, agent_id, capability, committed_at }: ToolExecuted): Undo {
-  const evidence: Evidence = { kind: 'tool_return', event_id, ref: null, source: agent_id, statement: null, stated_at: committed_at, partition: -1, position: -1 };
+  const evidence: Evidence = { kind: 'tool_return', event_id, ref: null, source: agent_id, statement: null, stated_at: committed_at, partition: -1, position: -1, root: null };
   return { undo_id: deriveId('undo', id, capability, event_id), tenant, run_id, asked_ids: [], evidence, named_ids: [], begun_at: null };
 }
 

@@ -8,7 +8,7 @@ import type { AdmissionLimits, StormDoc } from './admission.messages.js';
 import { movedWeight } from './judging.decisions.js';
 
 const NOW = 100_000;
-const EVIDENCE: Evidence = { kind: 'observation', event_id: 'ev-1', ref: 'order/1#paid', source: 'warehouse', statement: null, stated_at: 5, partition: 0, position: 3 };
+const EVIDENCE: Evidence = { kind: 'observation', event_id: 'ev-1', ref: 'order/1#paid', source: 'warehouse', statement: null, stated_at: 5, partition: 0, position: 3, root: null };
 const ASKED: Asked = { tenant: 'acme', evidence: EVIDENCE, isCommand: false, isAgain: false };
 const LIMITS: AdmissionLimits = { trustThresholdPermille: 600, storm: { limit: 2, windowMs: 1_000 }, closureMax: 3 };
 const TRUSTED = { source: undefined, declaredPermille: 900 } as const;

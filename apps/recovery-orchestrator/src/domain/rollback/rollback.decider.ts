@@ -33,7 +33,7 @@ export function redundant(trigger: Trigger): Fact { return fact('TriggerRedundan
 
 /** Opens a rollback. */
 export function opened(trigger: Trigger, { confirmedBy, stormWindowMs, isHit }: Admitted): Fact {
-  return fact('RollbackOpened', { ...aboutOf(trigger), evidence: trigger.evidence, command_id: trigger.commandId, confirmed_by: confirmedBy, storm_window_ms: stormWindowMs, closure_counted: isHit });
+  return fact('RollbackOpened', { ...aboutOf(trigger), evidence: trigger.evidence, command_id: trigger.commandId, confirmed_by: confirmedBy, storm_window_ms: stormWindowMs, closure_counted: isHit, bound_at: null });
 }
 
 /** Puts a trigger into the list of what waits for a person. */
@@ -92,6 +92,7 @@ export function triggerOfCommand(command: TriggerRollback): Trigger {
     stated_at: envelope.issued_at,
     partition: -1,
     position: -1,
+    root: null,
   };
   return { tenant: envelope.tenant, runId: command.run_id, mutationId: command.mutation_id, evidence, commandId: envelope.command_id };
 }

@@ -31,7 +31,7 @@ export function undoRefusal({ envelope, run_id, mutation_ids: ids }: UndoRun): R
 /** Opens an undo. */
 export function openUndo({ envelope, run_id, mutation_ids, reason }: UndoRun, now: number): Fact {
   const { command_id: commandId, principal, tenant, issued_at } = envelope;
-  const evidence: Evidence = { kind: 'human', event_id: commandId, ref: null, source: principal, statement: plainPayload({ reason }), stated_at: issued_at, partition: -1, position: -1 };
+  const evidence: Evidence = { kind: 'human', event_id: commandId, ref: null, source: principal, statement: plainPayload({ reason }), stated_at: issued_at, partition: -1, position: -1, root: null };
   return fact('UndoOpened', {
     undo_id: undoIdOf(commandId), tenant, run_id, recovery_id: recoveryIdOf(tenant, run_id), mutation_ids, evidence, command_id: commandId, owner: OWNER_OF_LISTING, deadline_at: now + MARK_WITHIN_MS,
   });
