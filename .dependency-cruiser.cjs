@@ -10,16 +10,17 @@ const LIBRARIES = {
   'chain': ['kernel'],
   'messages': ['kernel', 'chain'],
   'contract': ['kernel', 'chain', 'messages'],
+  'lineage': ['kernel', 'messages'],
   'config': ['kernel'],
   'telemetry': ['kernel'],
   'kafka': ['kernel', 'chain'],
   'event-log': ['kernel', 'chain', 'messages', 'kafka'],
   'service': ['kernel', 'chain', 'messages', 'kafka', 'event-log', 'config', 'telemetry'],
-  'sdk': ['kernel', 'chain', 'messages', 'contract', 'kafka'],
-  'testing': ['kernel', 'chain', 'messages', 'contract', 'kafka', 'event-log'],
+  'sdk': ['kernel', 'chain', 'messages', 'contract', 'lineage', 'kafka'],
+  'testing': ['kernel', 'chain', 'messages', 'contract', 'lineage', 'kafka', 'event-log'],
 };
 
-const PURE = ['kernel', 'chain', 'messages', 'contract'];
+const PURE = ['kernel', 'chain', 'messages', 'contract', 'lineage'];
 const FRAMEWORKS = '^node_modules/(@nestjs|@fastify|fastify|typeorm|pg|pg-copy-streams)/';
 const INPUT_OUTPUT = '^(node:)?(fs|fs/promises|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|cluster|process|timers|timers/promises|readline)$';
 

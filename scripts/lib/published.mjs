@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Folders below libs/, leaves first. */
-export const PUBLISHED = ['kernel', 'chain', 'messages', 'contract', 'kafka', 'sdk'];
+export const PUBLISHED = ['kernel', 'chain', 'messages', 'contract', 'lineage', 'kafka', 'sdk'];
 
 /** Does a file belong into an archive? Specs, suites and their helpers do not. */
 export function isPublished(path) {
