@@ -28,6 +28,12 @@ export { mutationIdOf } from './executions.js';
 export interface MutationsConfig extends Partial<LedgerPolicy> {
   /** Most contradictions of one decision; EFFECTS_MAX unless told. */
   readonly effectsMax?: number;
+  /** How long the state of a commit is kept, milliseconds. */
+  readonly fullFidelityMs?: number;
+  /** How long the state of a commit that was rolled back is kept, milliseconds. */
+  readonly softRollbackMs?: number;
+  /** How far back a rollback reaches, milliseconds; null for no bound. */
+  readonly boundMs?: number | null;
 }
 
 type Policy = Required<MutationsConfig>;
@@ -35,9 +41,12 @@ type Policy = Required<MutationsConfig>;
 /** Derived from this log, and read again by every partition of it: the fall of a commit is news to those derived from it. */
 const NOTICES = 'recourse.rollback-notifications';
 
+/** A week of states; those of commits that fell for a day. */
+const RETENTION = { fullFidelityMs: 7 * 86_400_000, softRollbackMs: 86_400_000, boundMs: null } as const;
+
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
-  const policy: Policy = { ...LEDGER_POLICY, effectsMax: EFFECTS_MAX, ...config };
+  const policy: Policy = { ...LEDGER_POLICY, effectsMax: EFFECTS_MAX, ...RETENTION, ...config };
   return {
     log: 'recourse.mutations',
     inputs: INPUTS,
