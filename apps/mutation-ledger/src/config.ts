@@ -11,6 +11,9 @@ export const CONFIG = {
   askAttemptsMax: integer('RECOURSE_ASK_ATTEMPTS_MAX', { doc: 'How often workers are asked the same about a forward action before a person is.', min: 1, max: 20, unit: null, fallback: '5' }),
   askBaseMs: integer('RECOURSE_ASK_BASE_MS', { doc: 'Wait before workers are asked again; doubles with each attempt, up to a minute.', min: 10, max: 60_000, unit: 'milliseconds', fallback: '1000' }),
   warnLeadMs: integer('RECOURSE_WARN_LEAD_MS', { doc: 'How long before a window closes people are warned; of a short window, when a tenth of it is left.', min: 1_000, max: 30 * 86_400_000, unit: 'milliseconds', fallback: '3600000' }),
+  ackSyncMs: integer('RECOURSE_ACK_SYNC_MS', { doc: 'How long a synchronous consumer has to say that it applied a rollback, before a person is told.', min: 100, max: 86_400_000, unit: 'milliseconds', fallback: '5000' }),
+  ackAsyncMs: integer('RECOURSE_ACK_ASYNC_MS', { doc: 'The same for an asynchronous consumer.', min: 100, max: 7 * 86_400_000, unit: 'milliseconds', fallback: '60000' }),
+  ackPollMs: integer('RECOURSE_ACK_POLL_MS', { doc: 'The same for a consumer that polls.', min: 100, max: 30 * 86_400_000, unit: 'milliseconds', fallback: '86400000' }),
 } as const;
 
 export type LedgerConfig = ConfigOf<typeof CONFIG>;

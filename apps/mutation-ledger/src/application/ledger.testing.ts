@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import { contractDigest, contractView, plainPayload } from '@recourse/contract';
+import { contractDigest, contractView, entryView, plainPayload } from '@recourse/contract';
 import type { BroadcastView, Decided, RecordInput } from '@recourse/event-log';
 import type { AssumptionStated, Evidence, LegReported, LegRequested, Observation, ObservationPhase, RollbackOpened, StepReport, StatedVerdict, StepVerdict, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { fact, harness, logged, memoryView, wire } from '@recourse/testing';
@@ -94,7 +94,7 @@ export function outcome(verdict: StepVerdict, reason: string): RecordInput { ret
 export function escalated(reason: string): RecordInput { return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS }); }
 
 /** A run-partition of the mutations log with both of its views. */
-export interface Ledger { readonly run: CoreHarness; readonly assumptions: MemoryView; readonly contracts: MemoryView; readonly fallen: MemoryView }
+export interface Ledger { readonly run: CoreHarness; readonly assumptions: MemoryView; readonly contracts: MemoryView; readonly entries: MemoryView; readonly fallen: MemoryView }
 
 export interface LedgerOptions {
   readonly isRebuilt?: boolean;
@@ -121,9 +121,10 @@ export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, asks =
   // The fold of this view takes less of a record than a core's view is given.
   const contracts = memoryView(contractView);
   for (const body of bodies) contracts.append('payments.issue_refund', registered(body));
-  const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts, fallen };
+  const entries = memoryView(entryView);
+  const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts, entries, fallen };
   const config = { ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }), ...(asks ? ASKING : {}) };
-  return { run: harness(mutationsCore(config), { views, isRebuilt, partition }), assumptions, contracts, fallen };
+  return { run: harness(mutationsCore(config), { views, isRebuilt, partition }), assumptions, contracts, entries, fallen };
 }
 
 /** A worker's report on a request, under its lease unless told otherwise. */

@@ -2,11 +2,13 @@
 //
 // Boundary: reads state and views, hands them to the deciders, maps their facts. Executions are taken in executions.ts, what
 // workers are asked in forward-legs.ts; rows are made in mutation-rows.ts.
-import { contractView, isClosingRef, subjectOfRecord } from '@recourse/contract';
+import { contractView, entryView, isClosingRef, subjectOfRecord } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
 import type { AcceptedRecord, DecideContext, Decision, InputSpec, Outgoing, RecordInput, ServiceCore, StateView, TimerInput, Views, ViewSpec } from '@recourse/event-log';
 import { InvariantViolation, isAskOfLedger } from '@recourse/kernel';
 import type { AssumptionStated, Execution, LegRequested, RollbackOpened, WorkerAsked } from '@recourse/messages';
+import type { AckWaits } from '../domain/consumer/consumer.messages.js';
+import { ACK_WAITS } from '../domain/consumer/due.decider.js';
 import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
 import { decideFall, fallenEntry, standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Announced } from '../domain/mutation/lineage.decider.js';
@@ -18,6 +20,7 @@ import type { Binding, Body, MutationEvent, MutationFact, Trigger } from '../dom
 import { continueSpread, decideReaffirmation, decideStatement, EFFECTS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
 import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
+import { ACKS_INPUT, CONSUMER_KINDS, consumersDue, evolveConsumers, isDeliveryTimer, needsOfAck, onAck, onDeliveryDue, READ_SUBSCRIPTIONS, scopedOf } from './consumers.part.js';
 import { bindingScopes, oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, mutationsIn, namesOf, spreadsIn, triggerIn, undoIn } from './mutation-rows.js';
@@ -28,6 +31,8 @@ export { mutationIdOf } from './executions.js';
 export interface MutationsConfig extends Partial<LedgerPolicy> {
   /** Most contradictions of one decision; EFFECTS_MAX unless told. */
   readonly effectsMax?: number;
+  /** How long consumers have to answer, by mode; ACK_WAITS unless told. */
+  readonly ackWaits?: AckWaits;
 }
 
 type Policy = Required<MutationsConfig>;
@@ -37,17 +42,17 @@ const NOTICES = 'recourse.rollback-notifications';
 
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
-  const policy: Policy = { ...LEDGER_POLICY, effectsMax: EFFECTS_MAX, ...config };
+  const policy: Policy = { ...LEDGER_POLICY, effectsMax: EFFECTS_MAX, ackWaits: ACK_WAITS, ...config };
   return {
     log: 'recourse.mutations',
     inputs: INPUTS,
-    views: [contractView, assumptionView, fallenView],
-    kinds: MUTATION_KINDS,
+    views: [contractView, entryView, assumptionView, fallenView],
+    kinds: [...MUTATION_KINDS, ...CONSUMER_KINDS],
     sealScope: ({ body }, state) => subjectOfRecord(body, (run) => mutationIn(state, run, String(body.mutation_id))?.subject_ref ?? null),
     keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref),
     needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
-    evolve: evolveMutations,
+    evolve: (state, record) => [...evolveMutations(state, record), ...evolveConsumers(state, record)],
     react: requestsOf,
     owed: isAskOwed,
     owedNeeds: ({ key }) => [{ kind: 'mutation', group: key }],
@@ -77,6 +82,7 @@ const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted'] },
   { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
   { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation'] },
+  ACKS_INPUT,
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'UndoOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
   { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))) },
   { topic: NOTICES, source: 'log', mode: 'broadcast', types: ['RollbackAnnounced'] },
@@ -93,6 +99,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'UndoOpened': return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported': return onReport(context, input, event.body, policy);
     case 'CancelMutation': return onCancel(context, input, event.body, policy);
+    case 'RollbackAcknowledged': return onAck(context, input, event.body);
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':
@@ -110,7 +117,9 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
 function onRollback(context: DecideContext, event: Body<RollbackOpened>, policy: Policy): Decision {
   const { run_id, tenant, mutation_id, rollback_id } = event;
   const mutation = mutationIn(context.state, run_id, mutation_id);
-  const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id));
+  const due = isRecorded(mutation) && mutation.rollback_id === null ? consumersDue(context, scopedOf(mutation), policy.ackWaits) : [];
+  if (due === null) return READ_SUBSCRIPTIONS;
+  const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id), due);
   if (marked === null) return NOTHING;
   const cancelled = isHeld(mutation) && mutation.tenant === tenant ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy) : [];
   return facts(marked, ...cancelled);
@@ -161,8 +170,10 @@ function withCancels(context: DecideContext, decided: readonly MutationFact[], b
   });
 }
 
-function onTimer(context: DecideContext, { address: { kind, group, key } }: TimerInput, policy: Policy): Decision {
+function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Decision {
+  const { address: { kind, group, key } } = timer;
   const { state } = context;
+  if (isDeliveryTimer(timer)) return onDeliveryDue(context, timer);
   if (kind === 'spread') {
     const bindings = bindingsIn(state, group);
     return facts(...withCancels(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings, policy));
@@ -177,7 +188,9 @@ function onTimer(context: DecideContext, { address: { kind, group, key } }: Time
   }
   const waiting = state.get(kind, group, key) as Trigger | undefined;
   const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
-  return waiting !== undefined && isRecorded(commit) ? oneOrNone(rollBack(commit, waiting)) : NOTHING;
+  if (waiting === undefined || !isRecorded(commit)) return NOTHING;
+  const due = consumersDue(context, scopedOf(commit), policy.ackWaits);
+  return due === null ? READ_SUBSCRIPTIONS : oneOrNone(rollBack(commit, waiting, due));
 }
 
 /** One request per record that a worker was asked, in its own words. */
@@ -207,6 +220,7 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
       const { rollback, recovery } = namesOf(body);
       return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];
     }
+    case 'RollbackAcknowledged': return needsOfAck(body.run_id);
     case 'UndoOpened':
     case 'LegReported':
     case 'CancelMutation':
@@ -220,7 +234,9 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
   }
 }
 
-function needsOfTimer({ address: { kind, group } }: TimerInput): readonly Group[] {
+function needsOfTimer(timer: TimerInput): readonly Group[] {
+  const { address: { kind, group } } = timer;
+  if (isDeliveryTimer(timer)) return [{ kind, group }];
   if (kind === 'spread') return needsOfRef(group);
   return [{ kind: 'mutation', group }, { kind: kind === 'undo' ? 'undo' : 'trigger', group }];
 }

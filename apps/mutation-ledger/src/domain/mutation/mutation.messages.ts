@@ -1,7 +1,7 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
 import type {
   AnswerRefused, AskVerdict, AssumptionStated, CancelMutation, CommitContradicted, CommitReaffirmed, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
-  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
+  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackAcknowledged, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
   SpreadOpened, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, UndoOpened, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked,
 } from '@recourse/messages';
 
@@ -25,6 +25,7 @@ export type MutationEvent =
   | { readonly type: 'UndoOpened'; readonly body: Body<UndoOpened> }
   | { readonly type: 'LegReported'; readonly body: LegReported }
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
+  | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged }
   | RecoveryEvent;
 
 export type MutationFact =
