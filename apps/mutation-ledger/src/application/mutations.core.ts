@@ -69,7 +69,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
 
 /** Subject of the mutation or commit a record is about, as far as it is known. */
 function subjectIn(state: StateView, runId: string, { mutation_id, commit_id, checkpoint }: Doc): string | null {
-  if (commit_id === undefined) return mutationIn(state, runId, String(mutation_id))?.subject_ref ?? null;
+  if (typeof commit_id !== 'string') return mutationIn(state, runId, String(mutation_id))?.subject_ref ?? null;
   return ((checkpoint as Checkpoint | undefined) ?? commitIn(state, runId, commit_id)?.checkpoint)?.subject_ref ?? null; // records that name a commit hold its checkpoint, or follow one that did
 }
 
