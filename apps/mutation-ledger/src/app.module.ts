@@ -13,6 +13,7 @@ import { ConsumersController } from './inbound/http/consumers.controller.js';
 import { EffectsController } from './inbound/http/effects.controller.js';
 import { ErasuresController } from './inbound/http/erasures.controller.js';
 import { MutationsController } from './inbound/http/mutations.controller.js';
+import { ReevaluationsController } from './inbound/http/reevaluations.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
 import { ResolveController } from './inbound/http/resolve.controller.js';
 import { AGENT_EFFECTS_VIEW } from './outbound/agent-effects.view.js';
@@ -44,7 +45,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       metrics.count('effects', { tool: measure.tool, status: measure.status });
       if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
     },
-    controllers: [MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController, ConsumersController],
+    controllers: [ReevaluationsController, MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController, ConsumersController],
     trace: ledgerSpans,
     providers: [
       { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
