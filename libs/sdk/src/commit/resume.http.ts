@@ -2,7 +2,6 @@
 //
 // Shape: GET /v1/runs/<run id>/resume?tenant=<tenant> → 200 {run_id, tenant, checkpoint, state, state_code, evidence, rolled_back}, 404 when
 // nothing of the run is on record.
-import type { Json } from '@recourse/kernel';
 import { EVIDENCE_KIND_VALUES } from '@recourse/messages';
 import { z } from 'zod';
 import { askEdge } from '../guard/edge.js';
@@ -42,6 +41,5 @@ export function resumedOf(status: number, body: Readonly<Record<string, unknown>
   const parsed = answer.safeParse(body);
   if (status !== 200 || !parsed.success) return { kind: 'unavailable', cause: new Error(`the ledger answered ${String(status)}${parsed.success ? '' : ` with ${parsed.error.issues.map(({ path }) => path.join('/')).join(', ')} unreadable`}`) };
   const { checkpoint, state, state_code, rolled_back } = parsed.data;
-  // zod's JSON type is the same as ours, but for being read-only.
-  return { kind: 'known', resumed: { checkpoint, state: state as Json, stateUnavailable: state_code, evidence: parsed.data.evidence, rolledBack: rolled_back } };
+  return { kind: 'known', resumed: { checkpoint, state: state, stateUnavailable: state_code, evidence: parsed.data.evidence, rolledBack: rolled_back } };
 }
