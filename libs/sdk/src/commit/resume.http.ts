@@ -41,5 +41,5 @@ export function resumedOf(status: number, body: Readonly<Record<string, unknown>
   const parsed = answer.safeParse(body);
   if (status !== 200 || !parsed.success) return { kind: 'unavailable', cause: new Error(`the ledger answered ${String(status)}${parsed.success ? '' : ` with ${parsed.error.issues.map(({ path }) => path.join('/')).join(', ')} unreadable`}`) };
   const { checkpoint, state, state_code, rolled_back } = parsed.data;
-  return { kind: 'known', resumed: { checkpoint, state: state, stateUnavailable: state_code, evidence: parsed.data.evidence, rolledBack: rolled_back } };
+  return { kind: 'known', resumed: { checkpoint, state, stateUnavailable: state_code, evidence: parsed.data.evidence, rolledBack: rolled_back } };
 }
