@@ -13,6 +13,7 @@ import { effectStatusOf } from '../domain/effect/effect.decisions.js';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { closingRefsOf } from '../domain/mutation/closing.decider.js';
 import { parentsOf, standsRef } from '../domain/mutation/lineage.decider.js';
+import { LINEAGE_COLUMNS } from './lineage-columns.js';
 import { forwardAfter, FORWARD_RECORDS, forwardOfIntent, forwardOfRecord, givenToPerson } from '../domain/mutation/forward.fold.js';
 import type { Awaited, Binding, Body, Mutation, Named, Spread, Trigger, Undo } from '../domain/mutation/mutation.messages.js';
 
@@ -32,7 +33,7 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
     indexes: [['mutation_id'], ['run_id', 'effect_key'], ['tenant', 'recoverability', 'expires_at'], ['tenant', 'subject_ref'], ['status', 'updated_at']],
   },
   { kind: 'named', table: 'named', columns: [textColumn('id'), textColumn('tenant'), textColumn('run_id')], indexes: [['id']] },
-  { kind: 'binding', table: 'binding', columns: [textColumn('mutation_id'), textColumn('ref')], indexes: [['mutation_id']] },
+  { kind: 'binding', table: 'binding', columns: [textColumn('mutation_id'), textColumn('ref'), ...LINEAGE_COLUMNS], indexes: [['mutation_id'], ['parent_id']] },
   { kind: 'trigger', table: 'trigger_waiting', columns: [textColumn('mutation_id'), textColumn('rollback_id')] },
   { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
   { kind: 'undo', table: 'undo_spread', columns: [textColumn('tenant'), textColumn('run_id')] },
