@@ -6,6 +6,7 @@ import { mutationsCore } from './application/mutations.core.js';
 import { ledgerSpans } from './application/mutations.traces.js';
 import { effectMeasure } from './domain/effect/effect.measures.js';
 import type { LedgerConfig } from './config.js';
+import { CommitsController } from './inbound/http/commits.controller.js';
 import { EffectsController } from './inbound/http/effects.controller.js';
 import { ErasuresController } from './inbound/http/erasures.controller.js';
 import { MutationsController } from './inbound/http/mutations.controller.js';
@@ -33,7 +34,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       metrics.count('effects', { tool: measure.tool, status: measure.status });
       if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
     },
-    controllers: [MutationsController, EffectsController, ResolveController, ErasuresController, ReportsController],
+    controllers: [MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController],
     trace: ledgerSpans,
     providers: [{ provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import { contractDigest, contractView, plainPayload } from '@recourse/contract';
+import { contractDigest, contractView, entryView, plainPayload } from '@recourse/contract';
 import type { BroadcastView, Decided, RecordInput } from '@recourse/event-log';
 import type { AssumptionStated, Evidence, LegReported, LegRequested, Observation, ObservationPhase, RollbackOpened, StepReport, StatedVerdict, StepVerdict, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { fact, harness, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
+import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
 import type { Body } from '../domain/mutation/mutation.messages.js';
 import { assumptionView, fallenView, mutationIdOf, mutationsCore } from './mutations.core.js';
 
@@ -94,7 +95,7 @@ export function outcome(verdict: StepVerdict, reason: string): RecordInput { ret
 export function escalated(reason: string): RecordInput { return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS }); }
 
 /** A run-partition of the mutations log with both of its views. */
-export interface Ledger { readonly run: CoreHarness; readonly assumptions: MemoryView; readonly contracts: MemoryView; readonly fallen: MemoryView }
+export interface Ledger { readonly run: CoreHarness; readonly assumptions: MemoryView; readonly contracts: MemoryView; readonly fallen: MemoryView; readonly entries: MemoryView }
 
 export interface LedgerOptions {
   readonly isRebuilt?: boolean;
@@ -110,20 +111,23 @@ export interface LedgerOptions {
   readonly partition?: number;
   /** Contracts that are registered; the refund contract unless told. */
   readonly contracts?: readonly string[];
+  /** How long states are kept. */
+  readonly keeping?: Partial<Keeping>;
 }
 
 /** How the ledger of a spec asks workers. */
 export const ASKING = { leaseKey: Buffer.alloc(32, 9), leaseMs: 5_000, marginMs: 2_000, askAttemptsMax: 2, backoff: { baseMs: 100, maxMs: 1_000 } } as const;
 
 /** Starts an empty ledger. */
-export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, asks = false, partitioner, contracts: bodies = [REFUND], fallen = memoryView(fallenView, partitioner), partition = 0 }: LedgerOptions = {}): Ledger {
+export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, asks = false, partitioner, contracts: bodies = [REFUND], fallen = memoryView(fallenView, partitioner), partition = 0, keeping = {} }: LedgerOptions = {}): Ledger {
   const assumptions = memoryView(assumptionView, partitioner);
   // The fold of this view takes less of a record than a core's view is given.
   const contracts = memoryView(contractView);
   for (const body of bodies) contracts.append('payments.issue_refund', registered(body));
-  const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts, fallen };
-  const config = { ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }), ...(asks ? ASKING : {}) };
-  return { run: harness(mutationsCore(config), { views, isRebuilt, partition }), assumptions, contracts, fallen };
+  const entries = memoryView(entryView);
+  const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts, fallen, entries };
+  const config = { ...keeping, ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }), ...(asks ? ASKING : {}) };
+  return { run: harness(mutationsCore(config), { views, isRebuilt, partition }), assumptions, contracts, fallen, entries };
 }
 
 /** A worker's report on a request, under its lease unless told otherwise. */

@@ -5,9 +5,10 @@
 import { deriveId } from '@recourse/kernel';
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
 import type {
-  CommitContradicted, CommitReaffirmed, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened,
+  CheckpointRolledBack, CommitContradicted, CommitReaffirmed, CommitRolledBack, ExecutionConflicted, ExecutionOverdue, MutationPlanned, MutationRecorded, RecoverabilityChanged, SpreadClosed, SpreadContinued, SpreadOpened,
   TriggerUnmatched, UndoSpread,
 } from '@recourse/messages';
+import { COMMIT_EVOLVE, COMMIT_KINDS } from './commit-rows.js';
 import { refScope } from '../domain/scope.js';
 import { effectStatusOf } from '../domain/effect/effect.decisions.js';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
@@ -36,6 +37,7 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
   { kind: 'binding', table: 'binding', columns: [textColumn('mutation_id'), textColumn('ref'), ...LINEAGE_COLUMNS], indexes: [['mutation_id'], ['parent_id']] },
   { kind: 'trigger', table: 'trigger_waiting', columns: [textColumn('mutation_id'), textColumn('rollback_id')] },
   { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
+  ...COMMIT_KINDS,
   { kind: 'undo', table: 'undo_spread', columns: [textColumn('tenant'), textColumn('run_id')] },
 ];
 
@@ -68,8 +70,8 @@ export function namesOf({ tenant, run_id, rollback_id }: Pick<Trigger, 'tenant' 
 
 /** Changes an accepted record of the mutations log makes. */
 export function evolveMutations(state: StateView, record: AcceptedRecord): readonly Change[] {
-  const evolve = EVOLVE[record.type];
-  if (evolve !== undefined) return evolve(state, record);
+  const evolve = EVOLVE[record.type] ?? COMMIT_EVOLVE[record.type];
+  if (evolve !== undefined) return [...evolve(state, record), ...triggered(state, record)];
   return FORWARD_RECORDS.includes(record.type) ? followed(state, record) : [];
 }
 
@@ -123,6 +125,16 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
   },
 };
 
+/** What waits for a commit fires once it is recorded, and is answered by its mark. */
+function triggered(state: StateView, { type, body, decidedAt }: AcceptedRecord): readonly Change[] {
+  if (type !== 'CheckpointRecorded' && type !== 'CheckpointRolledBack') return [];
+  const { tenant, run_id, commit_id, rollback_id } = body as Body<CheckpointRolledBack>; // both types have these, but for the rollback of the first
+  const waiting = triggerIn(state, run_id, tenant, commit_id);
+  if (type === 'CheckpointRecorded') return waiting === undefined ? [] : [put('trigger', run_id, triggerKey(tenant, commit_id), waiting, decidedAt)];
+  const answered: readonly Change[] = waiting === undefined ? [] : [{ op: 'delete', address: { kind: 'trigger', group: run_id, key: triggerKey(tenant, commit_id) } }];
+  return [putNamed({ id: rollback_id, names: 'rollback', tenant, run_id, mutation_id: commit_id }), ...answered];
+}
+
 /** What workers were asked and answered moves the forward part alone. */
 function followed(state: StateView, record: AcceptedRecord): readonly Change[] {
   const mutation = mutationIn(state, String(record.body.run_id), String(record.body.mutation_id));
@@ -153,7 +165,7 @@ function recorded(state: StateView, { body, decidedAt, hash, seq }: AcceptedReco
     last_error: stopsAt(execution_state, recoverability) ? reason : before?.last_error ?? null, awaited: awaitedFrom(execution, conclude_by),
     forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at), warn_at, warned_at: null,
   });
-  const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, recorded_seq: seq, ...parentOf(execution, one.ref), position: before === undefined ? one.position : bindingPosition(state, tenant, mutation_id, one) }));
+  const bindings = execution_state === 'failed' ? [] : judged.map((one) => putBinding({ mutation_id, tenant, run_id, ref: one.ref, recorded_seq: seq, recorded_at: decidedAt, ...parentOf(execution, one.ref), position: one.position, ...(before === undefined ? {} : boundBefore(state, tenant, mutation_id, one)) }));
   const closing = recoverability === 'reversal_available' ? closingRefsOf(ref.subject_ref, terms).map((event) => putBinding({ mutation_id, tenant, run_id, ref: event, position: 0, closes: true })) : [];
   const released = recoverability === 'cancelled' ? [...before?.forward?.refs ?? [], ...parentsOf(execution.derived_from).map(({ commit_id: id }) => standsRef(id))].map((name): Change => ({ op: 'delete', address: { kind: 'binding', group: refScope(tenant, name), key: mutation_id } })) : [];
   const waiting = triggerIn(state, run_id, tenant, mutation_id);
@@ -167,10 +179,10 @@ function parentOf({ derived_from }: Mutation['execution'], ref: string): Pick<Bi
   return parent === undefined ? {} : { parent_run_id: parent.run_id };
 }
 
-/** An execution that is recorded again stays bound where it was first: statements after that may still be spreading. */
-function bindingPosition(state: StateView, tenant: string, mutationId: string, { ref, position }: { readonly ref: string; readonly position: number }): number {
+/** An execution that is recorded again stays bound where and when it was first: statements after that may still be spreading. */
+function boundBefore(state: StateView, tenant: string, mutationId: string, { ref, position }: { readonly ref: string; readonly position: number }): Pick<Binding, 'position' | 'recorded_at'> {
   const standing = state.get('binding', refScope(tenant, ref), mutationId) as Binding | undefined;
-  return Math.min(standing?.position ?? position, position);
+  return { position: Math.min(standing?.position ?? position, position), ...(standing?.recorded_at === undefined ? {} : { recorded_at: standing.recorded_at }) };
 }
 
 /** The binding has now taken the statement into account. */

@@ -2,14 +2,15 @@
 //
 // Boundary: reads state and views, hands them to the deciders, maps their facts. Executions are taken in executions.ts, what
 // workers are asked in forward-legs.ts; rows are made in mutation-rows.ts.
-import { contractView, isClosingRef, subjectOfRecord } from '@recourse/contract';
+import { contractView, entryView, isClosingRef, subjectOfRecord } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
 import type { AcceptedRecord, DecideContext, Decision, InputSpec, Outgoing, RecordInput, ServiceCore, StateView, TimerInput, Views, ViewSpec } from '@recourse/event-log';
 import { InvariantViolation, isAskOfLedger } from '@recourse/kernel';
+import { isCommitId } from '@recourse/lineage';
 import type { AssumptionStated, Execution, LegRequested, RollbackOpened, WorkerAsked } from '@recourse/messages';
 import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
 import { decideFall, fallenEntry, standsRef } from '../domain/mutation/lineage.decider.js';
-import type { Announced } from '../domain/mutation/lineage.decider.js';
+import type { Announced, Passed } from '../domain/mutation/lineage.decider.js';
 import { isHeld } from '../domain/mutation/hold.decider.js';
 import { decideRecovery, decideRollback, LEDGER_POLICY, rollBack } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
@@ -18,6 +19,9 @@ import type { Binding, Body, MutationEvent, MutationFact, Trigger } from '../dom
 import { continueSpread, decideReaffirmation, decideStatement, EFFECTS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
 import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
+import { KEEPING } from '../domain/commit/checkpoint.decisions.js';
+import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
+import { markCommit, needsOfCommit, onChunk, onCommit, onCommitDue, triggerOf, withFates } from './commits.part.js';
 import { bindingScopes, oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, mutationsIn, namesOf, spreadsIn, triggerIn, undoIn } from './mutation-rows.js';
@@ -25,7 +29,7 @@ import { noticesOf } from './rollback-notices.js';
 
 export { mutationIdOf } from './executions.js';
 
-export interface MutationsConfig extends Partial<LedgerPolicy> {
+export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping> {
   /** Most contradictions of one decision; EFFECTS_MAX unless told. */
   readonly effectsMax?: number;
 }
@@ -37,11 +41,11 @@ const NOTICES = 'recourse.rollback-notifications';
 
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
-  const policy: Policy = { ...LEDGER_POLICY, effectsMax: EFFECTS_MAX, ...config };
+  const policy: Policy = { ...LEDGER_POLICY, ...KEEPING, effectsMax: EFFECTS_MAX, ...config };
   return {
     log: 'recourse.mutations',
     inputs: INPUTS,
-    views: [contractView, assumptionView, fallenView],
+    views: [contractView, entryView, assumptionView, fallenView],
     kinds: MUTATION_KINDS,
     sealScope: ({ body }, state) => subjectOfRecord(body, (run) => mutationIn(state, run, String(body.mutation_id))?.subject_ref ?? null),
     keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref),
@@ -70,16 +74,16 @@ export const assumptionView: ViewSpec = {
 export const fallenView: ViewSpec = {
   name: 'fallen',
   topic: NOTICES,
-  fold: ({ type, body, seq }: AcceptedRecord) => (type === 'RollbackAnnounced' ? [fallenEntry(body as Announced, seq)] : []), // the type says which body it is
+  fold: ({ type, body, seq }: AcceptedRecord) => (type === 'RollbackAnnounced' || type === 'BoundReached' ? [fallenEntry(body as Announced | Passed, seq)] : []), // the type says which body it is
 };
 
 const INPUTS: readonly InputSpec[] = [
-  { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted'] },
+  { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted', 'CommitRecorded', 'StateChunk'] },
   { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
   { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation'] },
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'UndoOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
   { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))) },
-  { topic: NOTICES, source: 'log', mode: 'broadcast', types: ['RollbackAnnounced'] },
+  { topic: NOTICES, source: 'log', mode: 'broadcast', types: ['RollbackAnnounced', 'BoundReached'] },
 ];
 
 function onEvent(context: DecideContext, input: RecordInput, policy: Policy): Decision {
@@ -87,8 +91,11 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
   switch (event.type) {
     case 'ToolPlanned':
     case 'ToolExecuted': return onTool(context, input.key, event, policy);
+    case 'CommitRecorded': return onCommit(context, input.key, event.body, policy);
+    case 'StateChunk': return onChunk(context, input.key, event.body);
     case 'AssumptionStated': return onStatement(context, input, event.body, policy);
-    case 'RollbackAnnounced': return onFall(context, input, event.body, policy);
+    case 'RollbackAnnounced':
+    case 'BoundReached': return onFall(context, input, event.body, policy);
     case 'RollbackOpened': return onRollback(context, event.body, policy);
     case 'UndoOpened': return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported': return onReport(context, input, event.body, policy);
@@ -107,8 +114,11 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
 }
 
 /** A rollback of an effect that is held cancels it: once that is recorded, the remembered trigger finds it so. */
-function onRollback(context: DecideContext, event: Body<RollbackOpened>, policy: Policy): Decision {
+function onRollback(context: DecideContext, opened: Body<RollbackOpened>, policy: Policy): Decision {
+  const event = triggerOf(opened);
   const { run_id, tenant, mutation_id, rollback_id } = event;
+  const commit = markCommit(context, event, policy, () => []);
+  if (commit !== null) return facts(...commit);
   const mutation = mutationIn(context.state, run_id, mutation_id);
   const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id));
   if (marked === null) return NOTHING;
@@ -135,12 +145,13 @@ function onStatement(context: DecideContext, input: RecordInput, body: Body<Assu
 }
 
 /** A commit fell: those derived from it are contradicted. As a statement it is decided once the view has it. */
-function onFall(context: DecideContext, input: RecordInput, body: Announced, policy: Policy): Decision {
+function onFall(context: DecideContext, input: RecordInput, body: Announced | Passed, policy: Policy): Decision {
   const behind = behindOf(context, 'fallen', input);
   if (behind !== null) return behind;
   const scope = refScope(body.tenant, standsRef(body.mutation_id));
   const bindings = bindingsIn(context.state, scope);
-  return facts(...withCancels(context, decideFall(body, input.partition, input.seq, bindings, spreadsIn(context.state, scope), policy.effectsMax), bindings, policy));
+  const fallen = decideFall(body, input.partition, input.seq, bindings, spreadsIn(context.state, scope), policy.effectsMax);
+  return facts(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
 }
 
 /** What to do until a view has come as far as an input of its log; null once it has. */
@@ -165,17 +176,20 @@ function onTimer(context: DecideContext, { address: { kind, group, key } }: Time
   const { state } = context;
   if (kind === 'spread') {
     const bindings = bindingsIn(state, group);
-    return facts(...withCancels(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings, policy));
+    return facts(...withCancels(context, withFates(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings), bindings, policy));
   }
   if (kind === 'mutation') {
     const mutation = mutationIn(state, group, key);
     return mutation === undefined ? NOTHING : onDue(context, mutation, policy);
   }
+  if (kind === 'commit') return onCommitDue(context, group, key);
   if (kind === 'undo') {
     const undo = undoIn(state, group, key);
     return undo === undefined ? NOTHING : facts(...undoPart(undo, mutationsIn(state, group), policy.effectsMax));
   }
   const waiting = state.get(kind, group, key) as Trigger | undefined;
+  const marked = waiting === undefined ? null : markCommit(context, waiting, policy, () => []);
+  if (marked !== null) return facts(...marked);
   const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
   return waiting !== undefined && isRecorded(commit) ? oneOrNone(rollBack(commit, waiting)) : NOTHING;
 }
@@ -202,10 +216,13 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
     case 'AssumptionStated': return isNewsOfRef(body) || isClosingRef(body.ref) ? needsOfRef(refScope(body.tenant, body.ref)) : [];
     case 'ToolPlanned': return body.is_held ? [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }] : [{ kind: 'mutation', group: body.run_id }];
     case 'ToolExecuted': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group }))];
-    case 'RollbackAnnounced': return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
+    case 'CommitRecorded': return needsOfCommit(body);
+    case 'StateChunk': return [{ kind: 'commit', group: body.run_id }, { kind: 'state_chunk', group: body.run_id }];
+    case 'RollbackAnnounced':
+    case 'BoundReached': return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
     case 'RollbackOpened': {
       const { rollback, recovery } = namesOf(body);
-      return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];
+      return [...(isCommitId(body.mutation_id) ? [{ kind: 'commit', group: body.run_id }] : []), { kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];
     }
     case 'UndoOpened':
     case 'LegReported':
@@ -222,6 +239,7 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
 
 function needsOfTimer({ address: { kind, group } }: TimerInput): readonly Group[] {
   if (kind === 'spread') return needsOfRef(group);
+  if (kind === 'commit') return [{ kind, group }];
   return [{ kind: 'mutation', group }, { kind: kind === 'undo' ? 'undo' : 'trigger', group }];
 }
 

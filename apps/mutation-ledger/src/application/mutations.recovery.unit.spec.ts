@@ -4,6 +4,9 @@ import { DENIED, DISPATCHED, escalated, EVIDENCE, executed, HOUR_MS, intent, led
 
 const EXPIRES = NOW - 1_000 + HOUR_MS;
 
+/** A mark names the root of the fall: here itself. */
+const ROOTED = { ...EVIDENCE, root: { rollback_id: ROLLBACK, run_id: RUN, mutation_id: MUTATION, bound_at: null } };
+
 describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   const recorded = () => ledger({ isRebuilt }).run.when(executed(refund()), NOW);
 
@@ -11,7 +14,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     const run = recorded();
     const hash = run.records()[0]?.hash;
     run.when(ROLLBACK_OPENED, NOW + 1).then(fact('CommitRolledBack', {
-      mutation_id: MUTATION, rollback_id: ROLLBACK, evidence: EVIDENCE, execution_state: 'succeeded', recoverability: 'reversal_available', recorded_hash: hash,
+      mutation_id: MUTATION, rollback_id: ROLLBACK, evidence: ROOTED, execution_state: 'succeeded', recoverability: 'reversal_available', recorded_hash: hash,
       terms: { contract_name: 'payments.issue_refund' }, ref: { mutation_id: MUTATION, reversal_expires_at: EXPIRES },
     }));
     run.when(ROLLBACK_OPENED, NOW + 2).thenNothing();
@@ -20,8 +23,8 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   it('announces the commit and then its rollback', () => {
     const notices = recorded().when(ROLLBACK_OPENED, NOW + 1).derived();
     expect(notices.map(({ key, type }) => [key, type])).toEqual([[RUN, 'CommitAnnounced'], [RUN, 'RollbackAnnounced']]);
-    expect(notices[0]?.body).toEqual({ tenant: TENANT, agent_id: 'agent-1', run_id: RUN, mutation_id: MUTATION, capability: 'payments.issue_refund', subject_ref: '4711', assumption_refs: [REF], committed_at: NOW - 1_000 });
-    expect(notices[1]?.body).toEqual({ tenant: TENANT, agent_id: 'agent-1', run_id: RUN, mutation_id: MUTATION, subject_ref: '4711', rollback_id: ROLLBACK, caused_by: EVIDENCE });
+    expect(notices[0]?.body).toEqual({ tenant: TENANT, agent_id: 'agent-1', run_id: RUN, mutation_id: MUTATION, capability: 'payments.issue_refund', subject_ref: '4711', assumption_refs: [REF], committed_at: NOW - 1_000, derived_from: [] });
+    expect(notices[1]?.body).toEqual({ tenant: TENANT, agent_id: 'agent-1', run_id: RUN, mutation_id: MUTATION, subject_ref: '4711', rollback_id: ROLLBACK, caused_by: ROOTED, has_effect: true, resume_checkpoint: null, consumers: [] });
   });
 
   it('of a commit that was at rest already is settled at once', () => {
@@ -35,7 +38,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     run.when(ROLLBACK_OPENED, NOW).then(fact('TriggerUnmatched', { mutation_id: MUTATION, rollback_id: ROLLBACK })).when(ROLLBACK_OPENED, NOW + 1).thenNothing();
     run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded'));
     const hash = run.recorded()[0]?.hash;
-    run.whenDue(NOW + 2).then(fact('CommitRolledBack', { mutation_id: MUTATION, rollback_id: ROLLBACK, evidence: EVIDENCE, recorded_hash: hash }));
+    run.whenDue(NOW + 2).then(fact('CommitRolledBack', { mutation_id: MUTATION, rollback_id: ROLLBACK, evidence: ROOTED, recorded_hash: hash }));
     expect(run.rows('trigger')).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 // The derived log: what downstream must hear of the mutations log, in order (L17).
 import type { AcceptedRecord, Derived } from '@recourse/event-log';
-import type { CommitAnnounced, CommitRolledBack, DerivationAnnounced, MutationRecorded, RecoverabilityChanged, RollbackAnnounced, RollbackSettled } from '@recourse/messages';
+import type { BoundReached, CheckpointRolledBack, CommitAnnounced, CommitBeyondBound, CommitReattached, CommitRolledBack, DerivationAnnounced, MutationRecorded, Reattached, RecoverabilityChanged, RollbackAnnounced, RollbackSettled } from '@recourse/messages';
 import { parentsElsewhere } from '../domain/mutation/lineage.decider.js';
 import { RESTING_BEFORE_ROLLBACK, RESTING_STATES } from '../domain/mutation/mutation.transitions.js';
 import type { Body } from '../domain/mutation/mutation.messages.js';
@@ -12,6 +12,9 @@ export function noticesOf(record: AcceptedRecord): readonly Derived[] {
   // The type says which body it is.
   if (record.type === 'CommitRolledBack') return noticesOfRollback(record.body as Body<CommitRolledBack>);
   if (record.type === 'MutationRecorded') return noticesOfNews(record.body as Body<MutationRecorded>);
+  if (record.type === 'CheckpointRolledBack') return noticesOfCheckpoint(record.body as Body<CheckpointRolledBack>);
+  if (record.type === 'CommitBeyondBound') return [beyond(record.body as Body<CommitBeyondBound>)];
+  if (record.type === 'Reattached') return [reattached(record.body as Body<Reattached>)];
   return record.type === 'RecoverabilityChanged' ? noticesOfMove(record.body as Body<RecoverabilityChanged>) : [];
 }
 
@@ -37,6 +40,24 @@ function noticesOfRollback({ tenant, run_id, mutation_id, rollback_id, evidence,
     { key: run_id, type: 'RollbackAnnounced', body: rollback },
     ...(atRest ? [settled({ tenant, run_id, mutation_id, rollback_id, subject_ref, recoverability, reason, derived_from: parentsElsewhere(execution) })] : []),
   ];
+}
+
+/** A commit has no effect to settle: its announcement is all there is to hear. */
+function noticesOfCheckpoint({ tenant, run_id, commit_id: mutation_id, rollback_id, evidence, agent_id, produced_by, subject_ref, assumption_refs, derived_from, committed_at, resume, consumers }: Body<CheckpointRolledBack>): readonly Derived[] {
+  const who = { tenant, agent_id, run_id, mutation_id, subject_ref };
+  const commit: NoticeBody<CommitAnnounced> = { ...who, capability: produced_by, assumption_refs, committed_at, derived_from };
+  const rollback: NoticeBody<RollbackAnnounced> = { ...who, rollback_id, caused_by: evidence, has_effect: false, resume_checkpoint: resume, consumers: consumers.map(({ consumer }) => consumer) };
+  return [{ key: run_id, type: 'CommitAnnounced', body: commit }, { key: run_id, type: 'RollbackAnnounced', body: rollback }];
+}
+
+function beyond({ tenant, run_id, mutation_id, agent_id, subject_ref, evidence, committed_at }: Body<CommitBeyondBound>): Derived {
+  const body: NoticeBody<BoundReached> = { tenant, agent_id, run_id, mutation_id, subject_ref, caused_by: evidence, committed_at };
+  return { key: run_id, type: 'BoundReached', body };
+}
+
+function reattached({ tenant, run_id, mutation_id, agent_id, subject_ref, fallen, parent, evidence }: Body<Reattached>): Derived {
+  const body: NoticeBody<CommitReattached> = { tenant, agent_id, run_id, mutation_id, subject_ref, fallen, parent, caused_by: evidence };
+  return { key: run_id, type: 'CommitReattached', body };
 }
 
 function noticesOfMove({ tenant, run_id, mutation_id, rollback_id, ref, from_state, to_state, reason, derived_from }: Body<RecoverabilityChanged>): readonly Derived[] {

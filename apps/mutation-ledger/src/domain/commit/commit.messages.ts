@@ -37,5 +37,8 @@ export type Commit = {
   readonly updated_at: number;
 };
 
+/** Why a commit or a part of its state cannot be taken. */
+export type CommitParkCode = 'COMMIT_ID_MISMATCH' | 'COMMIT_MISPLACED' | 'GATE_REFUSED' | 'GATE_INPUTS_MISMATCH' | 'STATE_INVALID' | 'STATE_MISMATCH' | 'STATE_BASE_UNKNOWN' | 'STATE_TOO_DEEP' | 'CHUNK_UNKNOWN' | 'CHUNK_MISMATCH';
+
 /** A chunk of the state of a commit. */
-export type Chunk = { readonly commit_id: string; readonly index: number; readonly chunk: Payload };
+export type Chunk = { readonly tenant: string; readonly run_id: string; readonly commit_id: string; readonly index: number; readonly chunk: Payload };

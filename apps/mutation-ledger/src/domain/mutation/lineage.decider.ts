@@ -5,7 +5,7 @@
 //   N1. A parent is looked up by the child's tenant and the run it is named under: nothing of another tenant reaches a commit.
 //   N2. A commit is contradicted once per fall of a parent: the closure is the fixpoint of that, and a cycle ends where it began.
 //   N3. No wire states a ref of this kind, and nothing reaffirms one.
-import type { CommitRef, Evidence, Execution, RollbackAnnounced } from '@recourse/messages';
+import type { BoundReached, CommitRef, Evidence, Execution, LineageRoot, RollbackAnnounced } from '@recourse/messages';
 import { verdictScope } from '../scope.js';
 import type { Binding, Body, MutationFact, Spread, Verdict } from './mutation.messages.js';
 import { invalidate, judgeRefs } from './refs.decider.js';
@@ -19,6 +19,9 @@ const SOURCE = 'service:mutation-ledger';
 
 /** A notice as the log holds it, without its place in the source. */
 export type Announced = Omit<Body<RollbackAnnounced>, 'source_seq' | 'source_index'>;
+
+/** A commit that a fall reaches and leaves to a person: what it led to is walked on. */
+export type Passed = Omit<Body<BoundReached>, 'source_seq' | 'source_index'>;
 
 /** Name of what a derived commit relies on. */
 export function standsRef(commitId: string): string { return `${RESERVED_PREFIX}${commitId}#stands`; }
@@ -43,21 +46,29 @@ export function judgeParents(tenant: string, derivedFrom: readonly CommitRef[], 
   return parentsOf(derivedFrom).flatMap(({ run_id: runId, commit_id: id }) => judgeRefs(tenant, runId, [standsRef(id)], { get, position, partitionOf: () => partitionOf(runId) }));
 }
 
-/** Entry of the view after a commit was announced as rolled back: under its own run alone. */
-export function fallenEntry({ tenant, run_id, mutation_id, rollback_id, caused_by }: Announced, seq: number): readonly [string, Verdict] {
-  const { partition: _, ...evidence } = fallOf({ mutation_id, rollback_id, caused_by }, 0, seq);
-  return [verdictScope(tenant, standsRef(mutation_id), run_id), { verdict: 'invalidated', evidence, stated_at: caused_by.stated_at }];
+/** Entry of the view after a commit fell, or was left to a person: under its own run alone. */
+export function fallenEntry(notice: Announced | Passed, seq: number): readonly [string, Verdict] {
+  const { tenant, run_id, mutation_id, caused_by } = notice;
+  const { partition: _, ...evidence } = fallOf(notice, 0, seq);
+  return [verdictScope(tenant, standsRef(mutation_id), run_id), { verdict: 'invalidated', evidence, stated_at: caused_by.stated_at, resume: 'resume_checkpoint' in notice ? notice.resume_checkpoint : null, ...('rollback_id' in notice ? {} : { is_beyond: true as const }) }];
 }
 
 /** What the fall of a commit does to those derived from it. */
-export function decideFall(body: Announced, partition: number, seq: number, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number): readonly MutationFact[] {
+export function decideFall(body: Announced | Passed, partition: number, seq: number, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number): readonly MutationFact[] {
   const { tenant, run_id, mutation_id } = body;
   return invalidate({ tenant, ref: standsRef(mutation_id), scope_run_id: null, parent_run_id: run_id }, fallOf(body, partition, seq), bindings, spreads, effectsMax);
 }
 
-function fallOf({ mutation_id, rollback_id, caused_by }: Pick<Announced, 'mutation_id' | 'rollback_id' | 'caused_by'>, partition: number, position: number): Evidence {
-  return { kind: 'lineage', event_id: rollback_id, ref: standsRef(mutation_id), source: SOURCE, statement: null, stated_at: caused_by.stated_at, partition, position, root: null };
+/** The fall as evidence against what rests on it; it names the rollback at its root, and that one's bound. */
+function fallOf({ mutation_id, run_id, caused_by, ...notice }: Announced | Passed, partition: number, position: number): Evidence {
+  const own: LineageRoot | null = 'rollback_id' in notice ? { rollback_id: notice.rollback_id, run_id, mutation_id, bound_at: null } : null;
+  return {
+    kind: 'lineage', event_id: own?.rollback_id ?? caused_by.event_id, ref: standsRef(mutation_id), source: SOURCE, statement: null, stated_at: caused_by.stated_at, partition, position, root: caused_by.root ?? own,
+  };
 }
+
+/** The commit a ref of this kind says stands. */
+export function commitOf(ref: string): string { return ref.slice(RESERVED_PREFIX.length, ref.lastIndexOf('#')); }
 
 /** A view of several methods that call each other keeps its receiver. */
 function viewOf(view: VerdictView): VerdictView { return { get: (key) => view.get(key), position: (partition) => view.position(partition), partitionOf: (key) => view.partitionOf(key) }; }

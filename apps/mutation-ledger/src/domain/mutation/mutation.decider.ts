@@ -6,7 +6,7 @@
 //   M3. Recoverability moves only as RECOVERABILITY_AFTER says.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
 import { assertNever, MARGIN_MS } from '@recourse/kernel';
-import type { JudgedRef, Money, MutationRef, RecoverabilityEvent, RollbackOpened, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { JudgedRef, Money, MutationRef, RecoverabilityEvent, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { contentHash } from '../content.js';
 import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
@@ -15,7 +15,7 @@ import type { NamedContract } from './binding.decider.js';
 import { parentsElsewhere } from './lineage.decider.js';
 import { EXECUTION_AFTER, RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import { isRecorded } from './mutation.messages.js';
-import type { Body, Mutation, MutationFact, ReasonCode, RecordedMutation, RecoveryEvent, Trigger } from './mutation.messages.js';
+import type { Mutation, MutationFact, ReasonCode, RecordedMutation, RecoveryEvent, Trigger } from './mutation.messages.js';
 
 /** How long the ledger waits for others, and how it asks workers. */
 export interface LedgerPolicy extends AskPolicy {
@@ -117,7 +117,7 @@ export function recordConflict(event: { readonly type: 'ToolPlanned' | 'ToolExec
 }
 
 /** Marks a commit rolled back, or remembers the trigger of one that is not recorded yet; null when either was done before. */
-export function decideRollback(event: Body<RollbackOpened>, mutation: Mutation | undefined, waiting: Trigger | undefined): MutationFact | null {
+export function decideRollback(event: Trigger, mutation: Mutation | undefined, waiting: Trigger | undefined): MutationFact | null {
   const { mutation_id, tenant, run_id, rollback_id, evidence } = event;
   if (isRecorded(mutation) && mutation.tenant === tenant) return rollBack(mutation, { mutation_id, tenant, run_id, rollback_id, evidence });
   return waiting === undefined ? { type: 'TriggerUnmatched', body: { mutation_id, tenant, run_id, rollback_id, evidence } } : null;

@@ -1,9 +1,11 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
 import type {
-  AnswerRefused, AskVerdict, AssumptionStated, CancelMutation, CommitContradicted, CommitReaffirmed, CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
-  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, RecoverabilityState, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
-  SpreadOpened, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, UndoOpened, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked,
+  AnswerRefused, AskVerdict, AssumptionStated, BoundReached, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, CommitContradicted, CommitReaffirmed, CommitRecorded, CommitRef,
+  CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
+  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, Reattached, RecoverabilityState, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
+  SpreadOpened, StateChunk, StateChunkRecorded, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, UndoOpened, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked,
 } from '@recourse/messages';
+import type { CommitParkCode } from '../commit/commit.messages.js';
 
 /** A record's fields as a decision states them; the loop adds its place in the chain. */
 export type Body<T> = Omit<T, 'seq' | 'prev_hash' | 'decided_at'>;
@@ -21,7 +23,10 @@ export type MutationEvent =
   | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
   | { readonly type: 'AssumptionStated'; readonly body: Body<AssumptionStated> }
   | { readonly type: 'RollbackOpened'; readonly body: Body<RollbackOpened> }
+  | { readonly type: 'CommitRecorded'; readonly body: CommitRecorded }
+  | { readonly type: 'StateChunk'; readonly body: StateChunk }
   | { readonly type: 'RollbackAnnounced'; readonly body: Omit<Body<RollbackAnnounced>, 'source_seq' | 'source_index'> }
+  | { readonly type: 'BoundReached'; readonly body: Omit<Body<BoundReached>, 'source_seq' | 'source_index'> }
   | { readonly type: 'UndoOpened'; readonly body: Body<UndoOpened> }
   | { readonly type: 'LegReported'; readonly body: LegReported }
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
@@ -45,7 +50,13 @@ export type MutationFact =
   | { readonly type: 'WorkerAsked'; readonly body: Body<WorkerAsked> }
   | { readonly type: 'WorkerAnswered'; readonly body: Body<WorkerAnswered> }
   | { readonly type: 'AnswerRefused'; readonly body: Body<AnswerRefused> }
-  | { readonly type: 'WindowClosing'; readonly body: Body<WindowClosing> };
+  | { readonly type: 'WindowClosing'; readonly body: Body<WindowClosing> }
+  | { readonly type: 'CheckpointRecorded'; readonly body: Body<CheckpointRecorded> }
+  | { readonly type: 'StateChunkRecorded'; readonly body: Body<StateChunkRecorded> }
+  | { readonly type: 'CheckpointRolledBack'; readonly body: Body<CheckpointRolledBack> }
+  | { readonly type: 'CommitBeyondBound'; readonly body: Body<CommitBeyondBound> }
+  | { readonly type: 'Reattached'; readonly body: Body<Reattached> }
+  | { readonly type: 'CheckpointHardened'; readonly body: Body<CheckpointHardened> };
 
 /** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE is followed by the fields that lack, CLOSED_BY by the event. */
 export type ReasonCode =
@@ -56,7 +67,7 @@ export type ReasonCode =
 export type CancelReason = 'CANCELLED_BY_PERSON' | 'REF_INVALIDATED' | 'ROLLED_BACK' | 'PRECONDITION_FAILED' | 'PRECONDITION_UNKNOWN';
 
 /** Why an input cannot be taken. */
-export type ParkCode = 'KEY_MISMATCH' | 'CONTRACT_UNKNOWN' | 'CONTRACT_MISMATCH' | 'TOO_MANY_REFS' | 'REF_RESERVED' | 'PAYLOAD_SEALED' | 'PAYLOAD_NOT_JSON' | 'PAYLOAD_HASH_MISMATCH';
+export type ParkCode = 'KEY_MISMATCH' | 'CONTRACT_UNKNOWN' | 'CONTRACT_MISMATCH' | 'TOO_MANY_REFS' | 'REF_RESERVED' | 'PAYLOAD_SEALED' | 'PAYLOAD_NOT_JSON' | 'PAYLOAD_HASH_MISMATCH' | CommitParkCode;
 
 /** Who is to tell how an execution ended, and by when: nothing waits unseen (P12). */
 export type Awaited = {
@@ -163,6 +174,10 @@ export type Binding = {
   readonly is_held?: true;
   /** Place of the commit's record in this log: what was executed later is contradicted first. */
   readonly recorded_seq?: number;
+  /** When the commit was recorded, epoch milliseconds: the bound of a fall goes by it. */
+  readonly recorded_at?: number;
+  /** The commit has no effect: its gate may admit it without what fell. */
+  readonly is_commit?: true;
   /** The ref is an event that closes the window of the reversal, nothing that the commit relies on. */
   readonly closes?: true;
   /** The ref is that a commit of this run stands, from which the mutation was derived. */
@@ -218,6 +233,8 @@ export type Verdict = {
   readonly evidence: Omit<Evidence, 'partition'> | null;
   /** When its source says it became so, epoch milliseconds. */
   readonly stated_at: number;
+  /** Of a commit that fell: the one before it in its run, where what is independent of it goes on. */
+  readonly resume?: CommitRef | null;
 };
 
 /** True once an execution was accepted. */
