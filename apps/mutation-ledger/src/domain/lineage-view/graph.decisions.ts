@@ -7,7 +7,7 @@ import type { CommitRef, Evidence } from '@recourse/messages';
 import type { Commit } from '../commit/commit.messages.js';
 import { isRecorded } from '../mutation/mutation.messages.js';
 import type { Mutation } from '../mutation/mutation.messages.js';
-import type { LineageEdge, LineageNode, LineageView, Named, NodeState, Reliance } from './lineage.messages.js';
+import type { AnnouncedOf, LineageEdge, LineageNode, LineageView, Named, NodeState, Reliance } from './lineage.messages.js';
 
 /** A consumer that was waited for, as its row has it. */
 export interface Heard { readonly mutation_id: string; readonly consumer: string; readonly phase: string }
@@ -23,15 +23,16 @@ export interface Surroundings {
   readonly commits: readonly Commit[];
   readonly reliances: readonly Reliance[];
   readonly heard: readonly Heard[];
+  readonly announcedOf: AnnouncedOf;
 }
 
 /** A node with what its place in a rollback is judged by. */
 interface Judged { readonly node: LineageNode; readonly reattached: Commit['reattached']; readonly beyond: readonly string[] }
 
 /** Draws up the graph that is answered. */
-export function lineageView({ commit, rollback, reached, truncated, mutations, commits, reliances, heard }: Surroundings): LineageView {
+export function lineageView({ commit, rollback, reached, truncated, mutations, commits, reliances, heard, announcedOf }: Surroundings): LineageView {
   const answers = answersIn(heard);
-  const byId = new Map<string, Judged>([...mutations.map((row) => [row.mutation_id, ofMutation(row, answers)] as const), ...commits.map((row) => [row.commit_id, ofCommit(row, answers)] as const)]);
+  const byId = new Map<string, Judged>([...mutations.map((row) => [row.mutation_id, ofMutation(row, answers, announcedOf)] as const), ...commits.map((row) => [row.commit_id, ofCommit(row, answers)] as const)]);
   const all = reached.map((named) => byId.get(named.id) ?? unrecorded(named));
   const shown = rollback === null ? all : reachedBy(rollback, all);
   const ids = new Set(shown.map(({ node }) => node.id));
@@ -54,10 +55,10 @@ function edgesOf(reliances: readonly Reliance[], shown: readonly Judged[], ids: 
   return edges.filter(({ from, to }) => ids.has(from) && ids.has(to));
 }
 
-function ofMutation(mutation: Mutation, answers: Answers): Judged {
-  const { mutation_id: id, run_id, execution, capability, subject_ref, rollback_id, rollback_evidence } = mutation;
-  // Whether a mutation is beyond a bound stands in its row only where one was.
-  const beyond = (mutation as { readonly beyond?: readonly string[] }).beyond ?? [];
+function ofMutation(mutation: Mutation, answers: Answers, announcedOf: AnnouncedOf): Judged {
+  const { mutation_id: id, tenant, run_id, execution, capability, subject_ref, rollback_id, rollback_evidence } = mutation;
+  const announced = announcedOf({ tenant, run_id, id });
+  const beyond = announced?.is_beyond === true && announced.root_rollback_id !== null ? [announced.root_rollback_id] : [];
   const state = stateOf({ rollback_id, reattached: [], beyond });
   return {
     node: { id, run_id, kind: 'mutation', agent: execution.agent_id, label: isRecorded(mutation) ? capability : `${capability} (planned)`, subject_ref, state, rollback_id, root_rollback_id: rootOf(rollback_id, rollback_evidence), ...answers(id) },

@@ -1,5 +1,4 @@
 // Lineage as people look at it: commits, who was made from whom, what became of them and who heard.
-import { RESERVED_PREFIX, standsRef } from '../mutation/lineage.decider.js';
 
 /** A commit by tenant, run and id: a name under another run is nobody's. */
 export interface Named { readonly tenant: string; readonly run_id: string; readonly id: string }
@@ -45,13 +44,10 @@ export interface Reliance {
   readonly child: string;
   readonly parent_run_id: string;
   readonly parent: string;
-  /** Seq in the notices, in the partition of the parent's run, up to which its fall is taken into account. */
-  readonly position: number;
 }
 
-const SUFFIX = standsRef('').slice(RESERVED_PREFIX.length);
+/** What the log derived from the mutations says of a commit: where, and whether it was left to a person instead. */
+export interface Announced { readonly partition: number; readonly seq: number; readonly is_beyond: boolean; readonly root_rollback_id: string | null }
 
-/** The commit that a ref says stands; null for other refs. */
-export function parentOfRef(ref: string): string | null {
-  return ref.startsWith(RESERVED_PREFIX) && ref.endsWith(SUFFIX) ? ref.slice(RESERVED_PREFIX.length, -SUFFIX.length) : null;
-}
+/** Looks an announcement up; null where none was read. */
+export type AnnouncedOf = (commit: Named) => Announced | null;

@@ -235,6 +235,8 @@ export type Verdict = {
   readonly stated_at: number;
   /** Of a commit that fell: the one before it in its run, where what is independent of it goes on. */
   readonly resume?: CommitRef | null;
+  /** The commit did not fall: it was left to a person, and what rests on it is reached through it. */
+  readonly is_beyond?: true;
 };
 
 /** True once an execution was accepted. */
