@@ -22,11 +22,13 @@ export async function configPage(built) {
     if (found === undefined) throw new Error(`${file} exports no ${spec}`);
     return found;
   };
+  /** What must hold between the variables of a program; most have no such rules. */
+  const rulesOf = async ({ file }) => (await built(file)).CONFIG_RULES ?? [];
   const shared = await specOf(SHARED);
   const services = [];
   for (const program of PROGRAMS) {
     const own = Object.fromEntries(Object.entries(await specOf(program)).filter(([field]) => !(field in shared)));
-    const table = Object.keys(own).length === 0 ? 'Nothing beyond what every service reads.\n' : describeConfig(own);
+    const table = Object.keys(own).length === 0 ? 'Nothing beyond what every service reads.\n' : describeConfig(own, await rulesOf(program));
     services.push(`## ${program.name}\n\n${table}`);
   }
   return `# Configuration

@@ -241,6 +241,13 @@ describe('what is held', () => {
     expect(note()).toContain('recourse rollbacks show');
   });
 
+  it('beyond a bound is listed and reviewed; a verdict is one of two', async () => {
+    const { call, asked } = desk({ ...answers, 'POST /v1/rollbacks/rb_1/review': { body: { phase: 'reviewed', verdict: 'stands' } } });
+    expect([await call('rollbacks', 'list', '--phase', 'beyond'), await call('rollbacks', 'review', 'rb_1', '--verdict', 'stands', '--reason', 'it was shipped', '--idempotency-key', 'k')]).toEqual([0, 0]);
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /v1/rollbacks?phase=beyond&limit=200', 'POST /v1/rollbacks/rb_1/review']);
+    expect(await call('rollbacks', 'review', 'rb_1', '--verdict', 'maybe', '--reason', 'x')).not.toBe(0);
+  });
+
   it('by a breaker goes on once it is closed, on every partition that opened one', async () => {
     const { call, asked } = desk(answers);
     expect(await call('breakers', 'close', 'brk_1', '--reason', 'a bad feed')).toBe(0);

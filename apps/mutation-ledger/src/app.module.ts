@@ -1,6 +1,7 @@
 // What the mutation ledger is made of: two logs, one process.
-import { createPool, databaseUrlOf } from '@recourse/service';
-import type { ServiceSpec } from '@recourse/service';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createPool, databaseUrlOf, SERVICE_CONTEXT } from '@recourse/service';
+import type { ServiceContext, ServiceSpec } from '@recourse/service';
 import { assumptionsCore } from './application/assumptions.core.js';
 import { mutationsCore } from './application/mutations.core.js';
 import { ledgerSpans } from './application/mutations.traces.js';
@@ -13,8 +14,10 @@ import { MutationsController } from './inbound/http/mutations.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
 import { ResolveController } from './inbound/http/resolve.controller.js';
 import { AGENT_EFFECTS_VIEW } from './outbound/agent-effects.view.js';
+import { HardenedCommits } from './outbound/hardened-commits.js';
 import { LedgerQueries } from './outbound/ledger-queries.js';
 import { MUTATIONS_LOG } from './outbound/mutation-statements.js';
+import { StateJanitor } from './outbound/state-janitor.js';
 
 /** Connections that reads of people take from those of the loop, at the most; and how long one may run, milliseconds. */
 const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
@@ -23,8 +26,8 @@ const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 const ASK_MAX_MS = 60_000;
 
 export function serviceSpec(config: LedgerConfig): ServiceSpec {
-  const { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, askBaseMs, warnLeadMs } = config;
-  const policy = { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, backoff: { baseMs: askBaseMs, maxMs: ASK_MAX_MS }, warnLeadMs };
+  const { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, askBaseMs, warnLeadMs, fullFidelityMs, softRollbackMs, boundMs } = config;
+  const policy = { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, backoff: { baseMs: askBaseMs, maxMs: ASK_MAX_MS }, warnLeadMs, fullFidelityMs, softRollbackMs, boundMs: boundMs ?? null };
   return {
     name: 'mutation-ledger', commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG,
     cores: () => [assumptionsCore(), mutationsCore(policy)],
@@ -36,7 +39,16 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     },
     controllers: [MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController],
     trace: ledgerSpans,
-    providers: [{ provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
+    providers: [
+      { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
+      { provide: StateJanitor, inject: [SERVICE_CONTEXT], useFactory: (service: ServiceContext) => janitorOf(config, service) },
+    ],
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },
   };
+}
+
+function janitorOf(config: LedgerConfig, { host, keys, metrics, onError }: ServiceContext): StateJanitor {
+  const commits = new HardenedCommits(createPool({ url: databaseUrlOf(config), ...READS, connectionsMax: 1 }));
+  const sleep = (ms: number, signal: AbortSignal): Promise<void> => pause(ms, undefined, { signal }).catch(() => undefined);
+  return new StateJanitor({ commits, keys, metrics, isReady: () => host.health().ready, everyMs: config.janitorMs, sleep, onError });
 }

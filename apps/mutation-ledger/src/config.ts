@@ -1,6 +1,6 @@
 // Environment of the mutation ledger.
-import { integer, secretFile } from '@recourse/config';
-import type { ConfigOf } from '@recourse/config';
+import { integer, optional, secretFile } from '@recourse/config';
+import type { ConfigOf, ConfigRule } from '@recourse/config';
 import { SERVICE_CONFIG } from '@recourse/service';
 
 export const CONFIG = {
@@ -11,6 +11,18 @@ export const CONFIG = {
   askAttemptsMax: integer('RECOURSE_ASK_ATTEMPTS_MAX', { doc: 'How often workers are asked the same about a forward action before a person is.', min: 1, max: 20, unit: null, fallback: '5' }),
   askBaseMs: integer('RECOURSE_ASK_BASE_MS', { doc: 'Wait before workers are asked again; doubles with each attempt, up to a minute.', min: 10, max: 60_000, unit: 'milliseconds', fallback: '1000' }),
   warnLeadMs: integer('RECOURSE_WARN_LEAD_MS', { doc: 'How long before a window closes people are warned; of a short window, when a tenth of it is left.', min: 1_000, max: 30 * 86_400_000, unit: 'milliseconds', fallback: '3600000' }),
+  fullFidelityMs: integer('RECOURSE_FULL_FIDELITY_MS', { doc: 'How long the state of a commit is kept. After that its key is destroyed; the record, its lineage and its policy bundle stay.', min: 1_000, max: 3_650 * 86_400_000, unit: 'milliseconds', fallback: '604800000' }),
+  softRollbackMs: integer('RECOURSE_SOFT_ROLLBACK_MS', { doc: 'How long the state of a commit that was rolled back is still kept, so that people can look at it.', min: 100, max: 3_650 * 86_400_000, unit: 'milliseconds', fallback: '86400000' }),
+  janitorMs: integer('RECOURSE_JANITOR_MS', { doc: 'How often the keys of states that were given up are destroyed.', min: 100, max: 86_400_000, unit: 'milliseconds', fallback: '60000' }),
+  boundMs: optional(integer('RECOURSE_ROLLBACK_BOUND_MS', { doc: 'How far back a rollback reaches over lineage: older descendants are not rolled back, a person looks at them. Not set: as far as there are descendants. The same in ledger and orchestrator.', min: 1_000, max: 3_650 * 86_400_000, unit: 'milliseconds' })),
 } as const;
+
+/** What must hold between them. */
+export const CONFIG_RULES: readonly ConfigRule<typeof CONFIG>[] = [
+  {
+    fields: ['boundMs', 'fullFidelityMs'], doc: 'a rollback may not reach back further than the states it has to bring back are kept; shorten the bound or keep states longer',
+    holds: ({ boundMs, fullFidelityMs }) => boundMs === undefined || boundMs <= fullFidelityMs,
+  },
+];
 
 export type LedgerConfig = ConfigOf<typeof CONFIG>;

@@ -1,10 +1,11 @@
 // Environment of the recovery orchestrator.
-import { integer, oneOf, secretFile } from '@recourse/config';
+import { integer, oneOf, optional, secretFile } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import { SERVICE_CONFIG } from '@recourse/service';
 import { THRESHOLD_MIN, WEIGHT_MAX } from './domain/admission/admission.messages.js';
 import type { AdmissionLimits } from './domain/admission/admission.messages.js';
 import type { Rates } from './domain/admission/pace.decisions.js';
+import { BOUND_MAX_MS, BOUND_MIN_MS } from './domain/rollback/bound.decider.js';
 import { CHILDREN_FIRST_MS } from './domain/lineage/dependents.decisions.js';
 import { RISK_LEVELS, RISK_LIMIT } from './domain/policy.messages.js';
 
@@ -23,6 +24,7 @@ export const CONFIG = {
   stormLimit: integer('RECOURSE_STORM_LIMIT', { doc: 'Rollbacks, each with evidence of its own, that one source, tenant or capability may begin within the window before a breaker holds the next ones for a person; over all partitions together. 0 sets no limit.', min: 0, max: 1_000_000, unit: 'rollbacks', fallback: '600' }),
   stormWindowMs: integer('RECOURSE_STORM_WINDOW_MS', { doc: 'Window in which they are counted.', min: 1_000, max: 86_400_000, unit: 'milliseconds', fallback: '60000' }),
   closureMax: integer('RECOURSE_CLOSURE_MAX', { doc: 'Commits that one event may roll back before the rest waits for a person; over all partitions together. 0 sets no limit.', min: 0, max: 100_000_000, unit: 'commits', fallback: '10000' }),
+  rollbackBoundMs: optional(integer('RECOURSE_ROLLBACK_BOUND_MS', { doc: 'How far back a rollback reaches: what was derived from its commit and recorded earlier than this before it is not rolled back, but given to a person. Unset sets no bound. The same for the ledger, which refuses one beyond the time states are kept.', min: BOUND_MIN_MS, max: BOUND_MAX_MS, unit: 'milliseconds' })),
   ratePerTenant: integer('RECOURSE_RATE_PER_TENANT', { doc: 'Compensations that may begin for one tenant; over all partitions together. 0 sets no limit.', min: 0, max: 1_000_000, unit: 'per minute', fallback: '0' }),
   ratePerCapability: integer('RECOURSE_RATE_PER_CAPABILITY', { doc: 'Compensations that may begin with one capability for one tenant; over all partitions together. 0 sets no limit.', min: 0, max: 1_000_000, unit: 'per minute', fallback: '0' }),
 } as const;
@@ -30,11 +32,12 @@ export const CONFIG = {
 export type OrchestratorConfig = ConfigOf<typeof CONFIG>;
 
 /** Limits over all partitions, as they are set. */
-export function limitsOf({ sourceTrust, sourceTrustThreshold, stormLimit, stormWindowMs, closureMax }: Pick<OrchestratorConfig, 'sourceTrust' | 'sourceTrustThreshold' | 'stormLimit' | 'stormWindowMs' | 'closureMax'>): AdmissionLimits {
+export function limitsOf({ sourceTrust, sourceTrustThreshold, stormLimit, stormWindowMs, closureMax, rollbackBoundMs }: Pick<OrchestratorConfig, 'sourceTrust' | 'sourceTrustThreshold' | 'stormLimit' | 'stormWindowMs' | 'closureMax' | 'rollbackBoundMs'>): AdmissionLimits {
   return {
     trustThresholdPermille: sourceTrust === 'off' ? null : sourceTrustThreshold,
     storm: stormLimit === 0 ? null : { limit: stormLimit, windowMs: stormWindowMs },
     closureMax: closureMax === 0 ? null : closureMax,
+    boundMs: rollbackBoundMs ?? null,
   };
 }
 

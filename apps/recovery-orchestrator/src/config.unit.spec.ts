@@ -18,9 +18,9 @@ describe('limits that nobody sets', () => {
 });
 
 describe('limits as they are set', () => {
-  const SET = { sourceTrust: 'weighed', sourceTrustThreshold: 700, stormLimit: 5, stormWindowMs: 1_000, closureMax: 9, ratePerTenant: 60, ratePerCapability: 0 } as const;
+  const SET = { sourceTrust: 'weighed', sourceTrustThreshold: 700, stormLimit: 5, stormWindowMs: 1_000, closureMax: 9, ratePerTenant: 60, ratePerCapability: 0, rollbackBoundMs: 3_600_000 } as const;
   it('are told to the core, and zero is none', () => {
-    expect([limitsOf(SET), ratesOf(SET)]).toEqual([{ trustThresholdPermille: 700, storm: { limit: 5, windowMs: 1_000 }, closureMax: 9 }, { tenantPerMinute: 60, capabilityPerMinute: null }]);
-    expect(limitsOf({ ...SET, sourceTrust: 'off', stormLimit: 0, closureMax: 0 })).toEqual({ trustThresholdPermille: null, storm: null, closureMax: null });
+    expect([limitsOf(SET), ratesOf(SET)]).toEqual([{ trustThresholdPermille: 700, storm: { limit: 5, windowMs: 1_000 }, closureMax: 9, boundMs: 3_600_000 }, { tenantPerMinute: 60, capabilityPerMinute: null }]);
+    expect(limitsOf({ ...SET, sourceTrust: 'off', stormLimit: 0, closureMax: 0, rollbackBoundMs: undefined })).toEqual({ trustThresholdPermille: null, storm: null, closureMax: null, boundMs: null });
   });
 });

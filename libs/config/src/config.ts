@@ -7,7 +7,8 @@ export type ConfigOf<S extends ConfigSpec> = { readonly [K in keyof S]: S[K] ext
 
 /** One thing that is wrong with the environment. */
 export interface ConfigProblem {
-  readonly code: 'MISSING' | 'INVALID' | 'UNKNOWN';
+  /** CONFLICT: each value is good, together they are not. */
+  readonly code: 'MISSING' | 'INVALID' | 'UNKNOWN' | 'CONFLICT';
   readonly variable: string;
   /** As it stands in the environment; null where it is missing. */
   readonly value: string | null;
@@ -16,6 +17,15 @@ export interface ConfigProblem {
   readonly unit: string | null;
   /** One line for people. */
   readonly message: string;
+}
+
+/** What must hold between several variables. */
+export interface ConfigRule<S extends ConfigSpec> {
+  /** The fields it is about, the one to change first; judged only when each of them is good by itself. */
+  readonly fields: readonly [keyof S & string, ...(keyof S & string)[]];
+  /** What must hold, as one sentence. */
+  readonly doc: string;
+  readonly holds: (config: ConfigOf<S>) => boolean;
 }
 
 export type ConfigRead<S extends ConfigSpec> =
@@ -43,29 +53,49 @@ export class ConfigInvalid extends Failure {
  * Shape:  an empty value counts as not set. Unknown variables under our prefix are problems: they are misspelt.
  * Errors: none; problems are values.
  */
-export function readConfig<const S extends ConfigSpec>(spec: S, environment: Environment): ConfigRead<S> {
+export function readConfig<const S extends ConfigSpec>(spec: S, environment: Environment, rules: readonly ConfigRule<S>[] = []): ConfigRead<S> {
   const problems: ConfigProblem[] = [];
   const entries = Object.entries(spec).map(([field, variable]) => [field, valueOf(variable, environment[variable.name], problems)]);
-  problems.push(...unknownVariables(spec, environment));
-  if (problems.length > 0) return { ok: false, problems };
-  // One entry per field of the spec, each parsed by that field's schema.
-  return { ok: true, config: Object.fromEntries(entries) as ConfigOf<S> };
+  // One entry per field of the spec, each parsed by that field's schema; of one with a problem nothing is read.
+  const config = Object.fromEntries(entries) as ConfigOf<S>;
+  const bad = new Set(problems.map(({ variable }) => variable));
+  const judged = rules.filter(({ fields }) => fields.every((field) => !bad.has(variableOf(spec, field).name)));
+  problems.push(...judged.filter(({ holds }) => !holds(config)).map((rule) => conflictOf(spec, rule, environment)), ...unknownVariables(spec, environment));
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, config };
 }
 
 /** Reads an environment at start. Errors: ConfigInvalid. */
-export function loadConfig<const S extends ConfigSpec>(spec: S, environment: Environment): ConfigOf<S> {
-  const read = readConfig(spec, environment);
+export function loadConfig<const S extends ConfigSpec>(spec: S, environment: Environment, rules: readonly ConfigRule<S>[] = []): ConfigOf<S> {
+  const read = readConfig(spec, environment, rules);
   if (!read.ok) throw new ConfigInvalid(read.problems);
   return read.config;
 }
 
-/** The table of a spec for docs/reference/config.md, in Markdown. */
-export function describeConfig(spec: ConfigSpec): string {
+/** The table of a spec for docs/reference/config.md, in Markdown, and what must hold between its variables. */
+export function describeConfig<const S extends ConfigSpec>(spec: S, rules: readonly ConfigRule<S>[] = []): string {
   const rows = Object.values(spec).map(({ name, doc, range, unit, fallback, isOptional, isSecretFile }) => {
     const standing = fallback === null ? (isOptional ? 'not set' : '**required**') : `\`${fallback}\``;
     return `| \`${name}\` | ${cell(doc)} | ${cell(range)} | ${cell(unit ?? '')} | ${standing}${isSecretFile ? ' (secret)' : ''} |`;
   });
-  return ['| Variable | Decides | Must be | Unit | Default |', '|---|---|---|---|---|', ...rows, ''].join('\n');
+  return ['| Variable | Decides | Must be | Unit | Default |', '|---|---|---|---|---|', ...rows, '', ...described(spec, rules)].join('\n');
+}
+
+function described<S extends ConfigSpec>(spec: S, rules: readonly ConfigRule<S>[]): readonly string[] {
+  return rules.length === 0 ? [] : ['Together:', '', ...rules.map(({ fields, doc }) => `- ${fields.map((field) => `\`${variableOf(spec, field).name}\``).join(', ')}: ${doc}`), ''];
+}
+
+function variableOf<S extends ConfigSpec>(spec: S, field: keyof S & string): Variable<unknown> {
+  const variable = spec[field];
+  if (variable === undefined) throw new TypeError(`a rule names the field ${field}, which the spec lacks`);
+  return variable;
+}
+
+function conflictOf<S extends ConfigSpec>(spec: S, { fields, doc }: ConfigRule<S>, environment: Environment): ConfigProblem {
+  const variables = fields.map((field) => variableOf(spec, field));
+  const standing = ({ name, fallback }: Variable<unknown>): string | null => (environment[name] === undefined || environment[name] === '' ? fallback : environment[name]);
+  const values = variables.map((variable) => `${variable.name} is ${JSON.stringify(standing(variable)).replace(CREDENTIALS, '//…@')}`);
+  const first = variableOf(spec, fields[0]);
+  return { code: 'CONFLICT', variable: first.name, value: standing(first)?.replace(CREDENTIALS, '//…@') ?? null, range: first.range, unit: first.unit, message: `${values.join(', ')}: ${doc}` };
 }
 
 function valueOf(variable: Variable<unknown>, given: string | undefined, problems: ConfigProblem[]): unknown {

@@ -47,6 +47,19 @@ describe('a configuration', () => {
     expect(read.ok ? [] : read.problems.map(({ code }) => code)).toEqual(['MISSING', 'INVALID']);
   });
 
+  it('refuses values that do not go together, with everything else that is wrong, and only where each is good by itself', () => {
+    const rules = [{ fields: ['patienceMs', 'httpPort'] as const, doc: 'patience may not be above the port', holds: ({ patienceMs, httpPort }: { readonly patienceMs: number; readonly httpPort: number }) => patienceMs <= httpPort }];
+    const read = (more: Readonly<Record<string, string>>) => { const given = readConfig(SPEC, { ...GOOD, ...more }, rules); return given.ok ? [] : given.problems; };
+    expect(read({ RECOURSE_PORT: '20000' })).toEqual([]);
+    expect(read({ RECOURSE_MODE: 'lax', RECOURSE_PORT: '9000', RECOURSE_PATIENCE: '1' }).map(({ code, variable, value }) => `${code} ${variable} ${String(value)}`)).toEqual([
+      'INVALID RECOURSE_MODE lax', 'CONFLICT RECOURSE_PATIENCE_MS 10000', 'UNKNOWN RECOURSE_PATIENCE null',
+    ]);
+    expect(read({ RECOURSE_PORT: '9000' })[0]?.message).toBe('RECOURSE_PATIENCE_MS is "10000", RECOURSE_PORT is "9000": patience may not be above the port');
+    expect(read({ RECOURSE_PORT: 'x' }).map(({ code }) => code)).toEqual(['INVALID']);
+    expect(() => loadConfig(SPEC, { ...GOOD, RECOURSE_PORT: '9000' }, rules)).toThrow(ConfigInvalid);
+    expect(describeConfig(SPEC, rules)).toContain('- `RECOURSE_PATIENCE_MS`, `RECOURSE_PORT`: patience may not be above the port');
+  });
+
   it('prints its own reference', () => {
     const table = describeConfig(SPEC);
     expect(table).toContain('| `RECOURSE_PATIENCE_MS` | Patience. | a whole number, 10 to 60000 | milliseconds | `10000` |');

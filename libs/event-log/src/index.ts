@@ -31,6 +31,6 @@ export { Vault } from './sealing/vault.js';
 export type { VaultOptions } from './sealing/vault.js';
 export { scopeId, storableName } from './sealing/key-id.js';
 export { MemoryKeyStore } from './sealing/key-store.memory.js';
-export type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey } from './sealing/key-store.port.js';
+export type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from './sealing/key-store.port.js';
 export { replayPartition } from './replay.js';
 export type { ReplayBounds, Replayed, ReplayOptions } from './replay.js';

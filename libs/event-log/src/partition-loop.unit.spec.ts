@@ -264,7 +264,7 @@ describe('a loop that seals payloads', () => {
     const store = new MemoryKeyStore();
     let isDown = true;
     const ensure: KeyStore['ensure'] = (wanted) => (isDown ? Promise.reject(new Failure('KEY_STORE_UNAVAILABLE', 'down')) : store.ensure(wanted));
-    await world.start('a', telling(), vaultOver({ ensure, find: (ids) => store.find(ids), destroy: (erasure) => store.destroy(erasure), close: () => store.close() }));
+    await world.start('a', telling(), vaultOver({ ensure, find: (ids) => store.find(ids), destroy: (erasure) => store.destroy(erasure), destroyUnits: (units, by, reason) => store.destroyUnits(units, by, reason), close: () => store.close() }));
     await world.state([{ ref: 'r1', id: '1' }]);
     await world.until('an error', () => Promise.resolve(world.events.some((event) => event.kind === 'error' && String(event.cause).includes('KEY_STORE_UNAVAILABLE'))));
     expect(await world.statements()).toEqual([]);

@@ -192,7 +192,12 @@ export interface ViewSpec {
 }
 
 /** Whose data a record holds; the retention window is told by the time. */
-export interface SealScope { readonly tenant: string; readonly subject: string }
+export interface SealScope {
+  readonly tenant: string;
+  readonly subject: string;
+  /** What is destroyed by itself, e.g. the id of a commit whose state it is: it has a key of its own. None: the key of the subject. */
+  readonly unit?: string;
+}
 
 /** One log of one service, as pure functions. */
 export interface ServiceCore {

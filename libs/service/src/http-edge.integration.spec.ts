@@ -89,7 +89,7 @@ describe('the HTTP edge', () => {
         },
       },
       authenticate: createAuthenticate({ ...ISSUER, jwks: { file: join(folder, 'jwks.json') } }),
-      keys: { destroy: () => Promise.resolve(0) }, shown: (docs) => Promise.resolve(docs),
+      keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) }, shown: (docs) => Promise.resolve(docs),
       metrics: new Metrics(), partitionCount: () => Promise.resolve(6), onError: () => undefined,
     };
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given

@@ -9,7 +9,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
 import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
-import type { AcceptedRecord, ChangedRow, Sealing, ServiceCore } from '@recourse/event-log';
+import type { AcceptedRecord, ChangedRow, KeyStore, Sealing, ServiceCore } from '@recourse/event-log';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
@@ -121,7 +121,7 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
   const context: ServiceContext = {
     definition: { name: spec.name, cores: shapes, commandTopic: spec.commandTopic, commandLog: spec.commandLog },
     host, edge, projection, metrics,
-    keys: { destroy: async (erasure) => { const count = await keys.destroy(erasure); sealing.forget(); return count; } }, shown: (docs) => showLoaded(sealing, docs),
+    keys: destroying(keys, sealing), shown: (docs) => showLoaded(sealing, docs),
     authenticate: createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) }),
     partitionCount, view: (name) => host.view(name),
     onError: (error) => { logger.error({ err: error }, 'a request failed'); },
@@ -163,6 +163,15 @@ function runtimeOf({ config, spec, kafka, registry, sealing, metrics, traces, lo
   return {
     start: () => runtime.start(), health: () => runtime.health(), projected: (log, partition) => projectedIn(runtime.loops(), log, partition), view: (name) => runtime.view(name),
     stop: async () => { await standing.close(); await runtime.stop(); },
+  };
+}
+
+/** What a key that is gone had opened is handed out no more. */
+function destroying(keys: KeyStore, sealing: Vault): ServiceContext['keys'] {
+  return {
+    destroy: async (erasure) => { const count = await keys.destroy(erasure); sealing.forget(); return count; },
+    // Asked for again and again, mostly of what is gone already: only news is worth asking for every key anew.
+    destroyUnits: async (units, by, reason) => { const count = await keys.destroyUnits(units, by, reason); if (count > 0) sealing.forget(); return count; },
   };
 }
 

@@ -24,8 +24,8 @@ export interface ServiceContext {
   readonly projection: Pick<ProjectionEnd, 'isReached'>;
   readonly authenticate: Authenticate;
   readonly metrics: Metrics;
-  /** Destroys what seals the data of a subject or a window. */
-  readonly keys: Pick<KeyStore, 'destroy'>;
+  /** Destroys what seals the data of a subject, a window, or a unit of a subject. */
+  readonly keys: Pick<KeyStore, 'destroy' | 'destroyUnits'>;
   /** Docs of the projection with what their sealed payloads hold, for who may see them. Errors: Failure(KEY_STORE_UNAVAILABLE). */
   readonly shown: (docs: readonly Doc[]) => Promise<readonly Doc[]>;
   /** What the service has folded of a broadcast log, read to the end that was seen a moment ago; null before the loop runs. Absent where there is no loop. */

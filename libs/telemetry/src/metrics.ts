@@ -35,6 +35,8 @@ export const METRICS = {
   webhookAttemptsFailed: { name: 'recourse_webhook_attempts_failed_total', kind: 'counter', help: 'Attempts to deliver a notice that did not, by endpoint and code.', labels: ['endpoint', 'code'] },
   webhookOldestSeconds: { name: 'recourse_webhook_oldest_seconds', kind: 'gauge', help: 'Age of the oldest notice that is due and not delivered, by endpoint; 0 without one.', labels: ['endpoint'] },
   webhookEndpointOff: { name: 'recourse_webhook_endpoint_off', kind: 'gauge', help: '1 for an endpoint whose receiver said that it is gone, until an operator turns it on.', labels: ['endpoint'] },
+  stateKeysDestroyed: { name: 'recourse_state_keys_destroyed_total', kind: 'counter', help: 'Keys of states of commits that were destroyed, since the states were given up.', labels: [] },
+  commits: { name: 'recourse_commits', kind: 'gauge', help: 'Commits without outside effect, by what became of their state: kept, or why it was given up.', labels: ['status'] },
   requestsRefused: { name: 'recourse_requests_refused_total', kind: 'counter', help: 'HTTP requests refused, by code.', labels: ['code'] },
 } as const satisfies Record<string, MetricSpec>;
 

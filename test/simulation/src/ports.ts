@@ -85,6 +85,7 @@ export function keysOf(scheduler: Scheduler, faults: Faults, actor: SimActor, sh
     ensure: (wanted) => asked('keys.ensure', () => shared.ensure(wanted)),
     find: (keyIds) => asked('keys.find', () => shared.find(keyIds)),
     destroy: (erasure) => shared.destroy(erasure),
+    destroyUnits: (units, by, reason) => shared.destroyUnits(units, by, reason),
     close: () => Promise.resolve(),
   };
 }

@@ -82,7 +82,7 @@ export function addAdmission(program: Command, act: Act): void {
 
 function addRollbacks(program: Command, act: Act): void {
   const rollbacks = program.command('rollbacks').description('what was rolled back on whose word, and triggers that are held for a person');
-  rollbacks.command('list').description('rollbacks; --phase held lists what waits for a person').addOption(new Option('--phase <phase>', 'in one phase').choices(['held', 'opened', 'escalated', 'rejected', 'marked'])).option('--run <id>', 'of one run').addOption(LIMIT())
+  rollbacks.command('list').description('rollbacks; --phase held lists what waits for a person, --phase beyond what a fall reaches beyond its bound').addOption(new Option('--phase <phase>', 'in one phase').choices(['held', 'opened', 'escalated', 'rejected', 'beyond', 'reviewed', 'marked'])).option('--run <id>', 'of one run').addOption(LIMIT())
     .action(act<{ phase?: string; run?: string; limit: number }>(async (session, { phase, run, limit }) => {
       const listed = await session.service('recoveries').list('v1/rollbacks', { phase, run_id: run, tenant: session.tenant ?? undefined }, limit);
       session.show(listed, () => listText(ROLLBACK_COLUMNS, listed));
@@ -91,6 +91,12 @@ function addRollbacks(program: Command, act: Act): void {
     .action(act(async (session, _options, id = '') => {
       const rollback = await session.service('recoveries').get(`v1/rollbacks/${encodeURIComponent(id)}`);
       session.show(rollback, () => describeRollback(rollback));
+    }));
+  rollbacks.command('review').description('says what becomes of a commit that a fall reaches beyond its bound: it stands, or is rolled back').argument('<rollback>', 'rollback id')
+    .addOption(new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory()).requiredOption('--reason <text>', 'why, in your words').addOption(IDEMPOTENCY_KEY())
+    .action(act<Why & { readonly verdict: string }>(async (session, { verdict, reason, idempotencyKey }, id = '') => {
+      const answer = await session.service('recoveries').command(`v1/rollbacks/${encodeURIComponent(id)}/review`, { verdict, reason }, idempotencyKey);
+      session.show(answer, () => formatFields(Object.entries(answer)));
     }));
   const say = (verb: string, description: string): void => {
     rollbacks.command(verb).description(description).argument('<rollback>', 'rollback id').requiredOption('--reason <text>', 'why, in your words').addOption(IDEMPOTENCY_KEY())
@@ -130,12 +136,13 @@ async function closeEach(session: Session, id: string, reason: string, key?: str
 }
 
 function describeRollback(rollback: Doc): string {
-  const [evidence, held, judged] = [docOf(rollback['evidence']), docOf(rollback['held']), docOf(rollback['judged'])];
+  const [evidence, held, judged, beyond, reviewed] = ['evidence', 'held', 'judged', 'beyond', 'reviewed'].map((part) => docOf(rollback[part])) as [Doc, Doc, Doc, Doc, Doc]; // as many as are named
   return formatFields([
     ['rollback', rollback['rollback_id']], ['phase', rollback['phase']], ['tenant', rollback['tenant']], ['run', rollback['run_id']], ['mutation', rollback['mutation_id']],
     ['source', evidence['source']], ['kind of evidence', evidence['kind']], ['event', evidence['event_id']], ['ref', evidence['ref']], ['stated', instant(evidence['stated_at'])], ['statement', docOf(evidence['statement'])['body']],
     ['held by', held['reason']], ['detail', held['detail']], ['owner', rollback['deadline_at'] === null ? null : rollback['owner']], ['deadline', instant(rollback['deadline_at'])],
     ['let through by', rollback['confirmed_by']], ['judged', judged['verdict']], ['judged by', judged['by']], ['reason', judged['reason']], ['opened', instant(rollback['opened_at'])],
+    ['reaches back to', instant(rollback['bound_at'])], ['recorded beyond it', instant(beyond['committed_at'])], ['reviewed', reviewed['verdict']], ['reviewed by', reviewed['by']], ['because', reviewed['reason']],
   ]);
 }
 

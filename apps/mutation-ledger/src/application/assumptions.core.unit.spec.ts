@@ -37,6 +37,14 @@ describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
     expect(run.rows('statement')).toHaveLength(2);
   });
 
+  it.each([[1_000, 2_000], [2_000, 1_000]])('keeps what two sources said of one ref, at %d and %d: the newer stands, whichever came first (D65)', (warehouseAt, carrierAt) => {
+    const run = start().when(event('AssumptionReaffirmed', 'w1', warehouseAt, { source: 'warehouse' }), 3_000).when(event('AssumptionInvalidated', 'c1', carrierAt, { source: 'carrier' }), 3_001);
+    const newer = carrierAt > warehouseAt ? 'c1' : 'w1';
+    run.then(fact('AssumptionStated', { event_id: 'c1', source: 'carrier', verdict: newer === 'c1' ? 'invalidated' : 'holds', superseded: newer !== 'c1' }));
+    expect(run.rows('statement')).toHaveLength(2);
+    expect(run.rows('assumption').map((row) => row.doc.event_id)).toEqual([newer]);
+  });
+
   it('lets the later record stand when both name one instant', () => {
     start().when(event('AssumptionReaffirmed', 'e1', 5_000), 6_000).when(event('AssumptionInvalidated', 'e2', 5_000), 6_001)
       .then(fact('AssumptionStated', { verdict: 'invalidated', superseded: false }));

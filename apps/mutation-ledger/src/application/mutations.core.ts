@@ -4,7 +4,7 @@
 // workers are asked in forward-legs.ts; rows are made in mutation-rows.ts.
 import { contractView, entryView, isClosingRef, subjectOfRecord } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
-import type { AcceptedRecord, DecideContext, Decision, InputSpec, Outgoing, RecordInput, ServiceCore, StateView, TimerInput, Views, ViewSpec } from '@recourse/event-log';
+import type { AcceptedRecord, DecideContext, Decision, Doc, InputSpec, Outgoing, RecordInput, ServiceCore, StateView, TimerInput, Views, ViewSpec } from '@recourse/event-log';
 import { InvariantViolation, isAskOfLedger } from '@recourse/kernel';
 import { isCommitId } from '@recourse/lineage';
 import type { AssumptionStated, Execution, LegRequested, RollbackOpened, WorkerAsked } from '@recourse/messages';
@@ -32,6 +32,8 @@ export { mutationIdOf } from './executions.js';
 export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping> {
   /** Most contradictions of one decision; EFFECTS_MAX unless told. */
   readonly effectsMax?: number;
+  /** How far back a rollback reaches, milliseconds; null for no bound. */
+  readonly boundMs?: number | null;
 }
 
 type Policy = Required<MutationsConfig>;
@@ -41,13 +43,13 @@ const NOTICES = 'recourse.rollback-notifications';
 
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
-  const policy: Policy = { ...LEDGER_POLICY, ...KEEPING, effectsMax: EFFECTS_MAX, ...config };
+  const policy: Policy = { ...LEDGER_POLICY, ...KEEPING, effectsMax: EFFECTS_MAX, boundMs: null, ...config };
   return {
     log: 'recourse.mutations',
     inputs: INPUTS,
     views: [contractView, entryView, assumptionView, fallenView],
     kinds: MUTATION_KINDS,
-    sealScope: ({ body }, state) => subjectOfRecord(body, (run) => mutationIn(state, run, String(body.mutation_id))?.subject_ref ?? null),
+    sealScope: ({ type, body }, state) => ({ ...subjectOfRecord(body, (run) => mutationIn(state, run, String(body.mutation_id))?.subject_ref ?? null), ...unitOf(type, body) }),
     keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref),
     needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
@@ -57,6 +59,11 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     owedNeeds: ({ key }) => [{ kind: 'mutation', group: key }],
     derived: { topic: NOTICES, derive: noticesOf },
   };
+}
+
+/** The state of a commit has a key of its own: it is given up by itself (E27, E36). */
+function unitOf(type: string, { commit_id }: Doc): { readonly unit?: string } {
+  return type === 'CheckpointRecorded' || type === 'StateChunkRecorded' ? { unit: String(commit_id) } : {};
 }
 
 /** View of the assumptions log: the verdict that stands per ref and scope. */

@@ -11,6 +11,7 @@ import type { Opening, Scope, Seen } from '../domain/admission/admission.decisio
 import type { AdmissionLimits, BreakerDoc, ClosureDoc, HeldDoc, SourceDoc, StormDoc } from '../domain/admission/admission.messages.js';
 import { closeBreaker, judgedFact, judgingRefusal, movedWeight, rejectedFact } from '../domain/admission/judging.decisions.js';
 import type { Verdict } from '../domain/admission/judging.decisions.js';
+import { boundOf, reopened } from '../domain/rollback/bound.decider.js';
 import { paceIdOf } from '../domain/admission/pace.decisions.js';
 import type { PaceDoc } from '../domain/admission/pace.decisions.js';
 import { OWNER_OF_HALTED } from '../domain/policy.messages.js';
@@ -44,7 +45,7 @@ export function decideTrigger(context: DecideContext, trigger: Trigger, { policy
   const { tenant, evidence, commandId } = trigger;
   const verdict = admission({ tenant, evidence, isCommand: commandId !== null, isAgain }, seenOf(context, trigger, limits), limits, context.now);
   if (verdict.kind === 'admit') {
-    return { facts: [opened(trigger, { confirmedBy: null, stormWindowMs: verdict.isCounted ? limits.storm?.windowMs ?? 0 : 0, isHit: verdict.isHit })], outcome: 'opened', cause: null };
+    return { facts: [opened(trigger, { confirmedBy: null, stormWindowMs: verdict.isCounted ? limits.storm?.windowMs ?? 0 : 0, isHit: verdict.isHit, boundAt: boundOf(evidence, limits, context.now) })], outcome: 'opened', cause: null };
   }
   const opening = verdict.opens === null ? [] : [breakerFact(verdict.opens, trigger.runId, context.now, policy)];
   const isListed = standing?.phase === 'held' && !isAgain;
@@ -62,15 +63,15 @@ export function reviewHeld(context: DecideContext, cause: string, key: string, a
 }
 
 /** What a person says of a trigger. */
-export function judge(context: DecideContext, command: ConfirmTrigger | RejectTrigger, verdict: Verdict, { limits }: Admitting): Refusal | { readonly facts: readonly Fact[]; readonly phase: RollbackDoc['phase'] } {
+export function judge(context: DecideContext, command: ConfirmTrigger | RejectTrigger, verdict: Verdict, { policy, limits }: Admitting): Refusal | { readonly facts: readonly Fact[]; readonly phase: RollbackDoc['phase'] } {
   const standing = readRow(context.state, 'rollback', command.run_id, rollbackKey(command.envelope.tenant, command.mutation_id));
   const refusal = judgingRefusal(standing, command);
   if (refusal !== null || standing === undefined) return refusal ?? { httpStatus: 404, code: 'ROLLBACK_UNKNOWN', message: 'There is no such rollback.' };
   const weight = weightOf(sourceSeen(context, standing.tenant, standing.evidence.source));
   const judged = judgedFact(standing, command, verdict, weight);
   if (standing.phase !== 'held') return { facts: [judged], phase: standing.phase };
-  if (verdict === 'rejected') return { facts: [rejectedFact(standing, command), judged], phase: 'rejected' };
-  const through = opened(triggerOfStanding(standing), { confirmedBy: command.envelope.principal, stormWindowMs: 0, isHit: false });
+  if (verdict === 'rejected') return { facts: [rejectedFact(standing, command), judged, ...reopened(standing, context.now, policy)], phase: standing.beyond === null ? 'rejected' : 'beyond' };
+  const through = opened(triggerOfStanding(standing), { confirmedBy: command.envelope.principal, stormWindowMs: 0, isHit: false, boundAt: boundOf(standing.evidence, limits, context.now) });
   return { facts: [through, judged, ...releasing(standing, weight, movedWeight(weight, verdict), limits)], phase: 'opened' };
 }
 
@@ -145,7 +146,7 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
     const phase = standing === undefined ? 'opened' : rollbackPhaseAfter(standing.phase, 'Opened');
     const counted = windowMs === 0 ? [] : scopesOf(tenant, evidence).map((scope) => counting(state, scope, evidence.event_id, windowMs, at));
     return [
-      rollbackPut({ ...about, phase, held: null, judged: null, owner: OWNER_OF_MARKS, deadline_at: at + MARK_WITHIN_MS, opened_at: at, updated_at: at }),
+      rollbackPut({ ...about, phase, held: null, judged: null, beyond: standing?.beyond ?? null, reviewed: standing?.reviewed ?? null, owner: OWNER_OF_MARKS, deadline_at: at + MARK_WITHIN_MS, opened_at: at, updated_at: at }),
       ...unlisted(standing, null), ...counted, ...(isHit ? [hit(state, tenant, evidence.event_id, at)] : []),
     ];
   },
@@ -156,7 +157,7 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
     const { tenant, run_id, mutation_id } = about;
     // What is held on for something else keeps the deadline it had.
     const kept = standing?.phase === 'held' ? { owner: standing.owner, deadline_at: standing.deadline_at, opened_at: standing.opened_at } : { opened_at: at };
-    return [rollbackPut({ ...about, phase, held: { reason, detail, cause }, confirmed_by: null, judged: null, ...kept, updated_at: at }), ...unlisted(standing, cause), heldPut({ tenant, run_id, mutation_id, cause, has_more: false, held_at: at }, null)];
+    return [rollbackPut({ ...about, phase, held: { reason, detail, cause }, confirmed_by: null, judged: null, bound_at: null, beyond: standing?.beyond ?? null, reviewed: standing?.reviewed ?? null, ...kept, updated_at: at }), ...unlisted(standing, cause), heldPut({ tenant, run_id, mutation_id, cause, has_more: false, held_at: at }, null)];
   },
   TriggerRejected: (state, { body, decidedAt: at }) => {
     const standing = existing(state, bodyOf('TriggerRejected', body));

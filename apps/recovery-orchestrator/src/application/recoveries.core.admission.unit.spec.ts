@@ -6,7 +6,7 @@ import type { AdmissionLimits } from '../domain/admission/admission.messages.js'
 import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
 import { contradicted, core, envelope, EVIDENCE, execution, markedInput, ref, REVIEW, ROLLBACK, RUN, terms, trigger, views } from '../recoveries.testing.js';
 
-const OPEN: AdmissionLimits = { trustThresholdPermille: null, storm: null, closureMax: null };
+const OPEN: AdmissionLimits = { trustThresholdPermille: null, storm: null, closureMax: null, boundMs: null };
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
 
 /** Another commit of the run, contradicted by an event of its own unless told. */

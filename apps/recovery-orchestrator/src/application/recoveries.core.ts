@@ -6,7 +6,7 @@ import type { Contract } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
-import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseBreaker, CloseIncident, CloseTask, CommitContradicted, CommitReaffirmed, CommitRolledBack, ConfirmTrigger, DerivationAnnounced, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, RecoveryApprovalMode, RejectTrigger, ResolveStep, RetryStep, RollbackSettled, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
+import type { AbandonStep, ApproveStep, BreakGlass, CheckpointRolledBack, CheckStep, CloseBreaker, CloseIncident, CloseTask, CommitBeyondBound, CommitContradicted, CommitReaffirmed, CommitRolledBack, ConfirmTrigger, DerivationAnnounced, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, RecoveryApprovalMode, RejectTrigger, ResolveStep, RetryStep, ReviewOutOfBand, RollbackSettled, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
 import { NO_LIMITS } from '../domain/admission/admission.messages.js';
 import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
 import type { Verdict } from '../domain/admission/judging.decisions.js';
@@ -27,6 +27,7 @@ import type { StepContext } from '../domain/step/step.decider.js';
 import { fact } from '../domain/step/step.messages.js';
 import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
 import { close, countMarked, decideTrigger, isBroken, judge, nextPlaceAt, reviewHeld } from './admission.part.js';
+import { onBeyondBound, onCheckpointMarked, onReview } from './bound.part.js';
 import { decideForwardCommand, dueForward, FORWARD_COMMANDS, FORWARD_KIND, isForwardCommand } from './forward.part.js';
 import type { ForwardCommandType } from './forward.part.js';
 import { isLegOwed, legRequests } from './leg-request.js';
@@ -58,8 +59,8 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
   return {
     log: RECOVERIES_LOG,
     inputs: [
-      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', 'BreakGlass', 'RetryStep', 'CheckStep', 'AbandonStep', 'EscalateStep', 'CloseIncident', 'ConfirmTrigger', 'RejectTrigger', 'CloseBreaker', ...FORWARD_COMMANDS] },
-      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'CommitReaffirmed', 'RecoverabilityChanged', 'MutationRecorded', 'UndoSpread'], concerns: isNews },
+      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', 'BreakGlass', 'RetryStep', 'CheckStep', 'AbandonStep', 'EscalateStep', 'CloseIncident', 'ConfirmTrigger', 'RejectTrigger', 'CloseBreaker', 'ReviewOutOfBand', ...FORWARD_COMMANDS] },
+      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'CommitReaffirmed', 'RecoverabilityChanged', 'MutationRecorded', 'UndoSpread', 'CheckpointRolledBack', 'CommitBeyondBound'], concerns: isNews },
       { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])) },
       { topic: CONTRACTS, source: 'log', mode: 'broadcast', types: ['EntryRegistered', 'EntryRetired'], concerns: ({ body }) => body['kind'] === 'kill_switch' },
       noticesInput(policy.partitionCount),
@@ -96,6 +97,9 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
     case 'CommitContradicted':
     case 'ConfirmTrigger':
     case 'RejectTrigger':
+    case 'CheckpointRolledBack':
+    case 'CommitBeyondBound':
+    case 'ReviewOutOfBand':
     case 'TriggerRollback':       return kindsOf(run, ['rollback']);
     case 'CommitReaffirmed':      return kindsOf(run, ['step', 'recovery']);
     case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback', 'dependent']);
@@ -160,6 +164,8 @@ function onRecord(context: DecideContext, input: RecordInput, policy: CorePolicy
   switch (input.type) {
     case 'CommitContradicted':    return onContradiction(context, bodyAs<CommitContradicted>(input), policy);
     case 'CommitRolledBack':      return onMark(context, bodyAs<CommitRolledBack>(input), policy);
+    case 'CheckpointRolledBack':  return recorded(onCheckpointMarked(context, bodyAs<CheckpointRolledBack>(input)));
+    case 'CommitBeyondBound':     return recorded(onBeyondBound(context, bodyAs<CommitBeyondBound>(input), { policy, limits: policy.admission }));
     case 'DerivationAnnounced':   return recorded(noteChildren(context.state, parentsOn(input, context.partition, policy.partitionCount), bodyAs<DerivationAnnounced>(input)));
     case 'RollbackSettled':       return recorded(settleChildren(context.state, parentsOn(input, context.partition, policy.partitionCount), bodyAs<RollbackSettled>(input), (runId) => stepContext(context, runId, policy)));
     case 'CommitReaffirmed':      return onReaffirmed(context, bodyAs<CommitReaffirmed>(input), policy);
@@ -183,7 +189,8 @@ function onRecord(context: DecideContext, input: RecordInput, policy: CorePolicy
     case 'CloseIncident':
     case 'ConfirmTrigger':
     case 'RejectTrigger':
-    case 'CloseBreaker':          return onCommand(context, input, input.type, policy);
+    case 'CloseBreaker':
+    case 'ReviewOutOfBand':       return onCommand(context, input, input.type, policy);
     default:                      return NOTHING;
   }
 }
@@ -250,7 +257,7 @@ function onListed(context: DecideContext, part: UndoSpread): Decision {
   return recorded(listed === null ? [] : [listed]);
 }
 
-type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask' | 'BreakGlass' | 'RetryStep' | 'CheckStep' | 'AbandonStep' | 'EscalateStep' | 'CloseIncident' | 'ConfirmTrigger' | 'RejectTrigger' | 'CloseBreaker';
+type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask' | 'BreakGlass' | 'RetryStep' | 'CheckStep' | 'AbandonStep' | 'EscalateStep' | 'CloseIncident' | 'ConfirmTrigger' | 'RejectTrigger' | 'CloseBreaker' | 'ReviewOutOfBand';
 
 function onCommand(context: DecideContext, input: RecordInput, type: StepCommand, policy: CorePolicy): Decision {
   if (input.key !== runOf(input.body)) return refusedWith({ httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' });
@@ -276,6 +283,7 @@ function onCommand(context: DecideContext, input: RecordInput, type: StepCommand
     case 'ConfirmTrigger':  return onJudged(context, bodyAs<ConfirmTrigger>(input), 'confirmed', policy);
     case 'RejectTrigger':   return onJudged(context, bodyAs<RejectTrigger>(input), 'rejected', policy);
     case 'CloseBreaker':    return onCloseBreaker(context, bodyAs<CloseBreaker>(input));
+    case 'ReviewOutOfBand': return onReviewed(context, bodyAs<ReviewOutOfBand>(input), policy);
   }
 }
 
@@ -295,6 +303,11 @@ function onJudged(context: DecideContext, command: ConfirmTrigger | RejectTrigge
   if (![command.envelope.tenant, command.mutation_id].every(isUsableId)) return refusedWith({ httpStatus: 422, code: 'COMMAND_INVALID', message: 'Tenant and mutation must be 1 to 200 bytes without NUL.' });
   const judged = judge(context, command, verdict, { policy, limits: policy.admission });
   return 'code' in judged ? refusedWith(judged) : accepted(200, { rollback_id: command.rollback_id, run_id: command.run_id, phase: judged.phase, verdict }, ...judged.facts);
+}
+
+function onReviewed(context: DecideContext, command: ReviewOutOfBand, policy: CorePolicy): Decision {
+  const reviewed = onReview(context, command, { policy, limits: policy.admission });
+  return 'code' in reviewed ? refusedWith(reviewed) : accepted(200, { rollback_id: rollbackIdOf(command.mutation_id), run_id: command.run_id, phase: reviewed.phase, verdict: command.verdict }, ...reviewed.facts);
 }
 
 function onCloseBreaker(context: DecideContext, command: CloseBreaker): Decision {

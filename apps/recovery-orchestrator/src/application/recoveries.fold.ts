@@ -10,6 +10,7 @@ import type { StepRecordType } from '../domain/step/step-row.transitions.js';
 import type { FactBodies, RollbackDoc, StepDoc, UndoDoc } from '../domain/step/step.messages.js';
 import { undoPhaseAfter } from '../domain/undo/undo.transitions.js';
 import { evolveAdmission, evolvePaces } from './admission.part.js';
+import { evolveBound } from './bound.part.js';
 import { evolveForward } from './forward.part.js';
 import { HALTED, haltRow, put, readHalts, readRow, rollbackPut, rowOf } from './recoveries.kinds.js';
 
@@ -19,6 +20,8 @@ export function foldRecovery(state: StateView, record: AcceptedRecord): readonly
   if (forward !== null) return forward;
   const admission = evolveAdmission(state, record);
   if (admission !== null) return admission;
+  const bound = evolveBound(state, record);
+  if (bound !== null) return bound;
   if (record.type === 'RollbackEscalated') return [rollbackPut(rollbackEscalated(state, record))];
   const more = EVOLVE_MORE[record.type];
   if (more !== undefined) return more(state, record);

@@ -115,7 +115,7 @@ describe('reasons of failure', () => {
 describe('series of triggers', () => {
   it('count what became of them and what people said, without naming a source (E42)', async () => {
     const judged = (type: string) => wire('recourse.recovery-commands', type, { envelope: envelope('olga', ['approver'], { command_id: type }), run_id: RUN, rollback_id: ROLLBACK, mutation_id: MUTATION, reason: 'x' }, { key: RUN });
-    const run = harness(core({ admission: { trustThresholdPermille: 600, storm: null, closureMax: null } }), { views: views() }).when(contradicted(), 1_000).when(contradicted(), 1_001).when(judged('ConfirmTrigger'), 1_002);
+    const run = harness(core({ admission: { trustThresholdPermille: 600, storm: null, closureMax: null, boundMs: null } }), { views: views() }).when(contradicted(), 1_000).when(contradicted(), 1_001).when(judged('ConfirmTrigger'), 1_002);
     const metrics = new Metrics();
     for (const record of run.records()) countMeasures(recoveryMeasures(record, run.changedBy(record)), metrics);
     const told = (await metrics.text()).split('\n').filter((line) => line.startsWith('recourse_triggers_total'));

@@ -119,6 +119,7 @@ const WHY: Readonly<Record<string, string>> = {
   KILL_SWITCH: 'A kill switch stops the step until somebody lifts it.',
   BREAKER_OPEN: 'A breaker over its capability is open: a burst opened it, and a person closes it.',
   RATE_LIMITED: 'A rate limit lets it go later, or would have let it go only after its time.',
+  BOUND_NOT_REVIEWED: 'A fall reaches it beyond its bound, and nobody reviewed it in time.',
   TRIGGER_HELD: 'The trigger was not admitted by itself, and nobody judged it in time.',
   POLICY_AUTO: 'The contract lets the compensation run without a person.',
   APPROVED: 'People agreed to the compensation.',

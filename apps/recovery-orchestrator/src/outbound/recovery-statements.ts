@@ -59,12 +59,20 @@ export function sourcesQuery(filter: ReportFilter, limit: number): Query {
 export const ROLLBACK_GROUPS = { agent: 'agent_id', policy: 'policy', source: 'source' } as const;
 export type RollbackGroup = keyof typeof ROLLBACK_GROUPS;
 
-/** Steps of rollbacks by one of the groups, the most frequent first. */
+/**
+ * Rollbacks by one of the groups, the most frequent first: steps, and commits without an effect, which have none.
+ *
+ * Shape:  of those only the source is on record, so that by agent or policy they stand under null.
+ */
 export function rollbacksQuery(by: RollbackGroup, filter: ReportFilter, limit: number): Query {
   const values: (string | number)[] = [];
   const where = conditions(filter, values);
+  const clause = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`;
+  const group = ROLLBACK_GROUPS[by];
+  const steps = `SELECT tenant, ${group} AS name, phase, run_id FROM ${STEPS}${clause}`;
+  const bare = `SELECT tenant, ${group === 'source' ? 'source' : 'NULL::text'}, 'no_effect', run_id FROM ${ROLLBACKS} r WHERE ${[...where, `phase = 'marked'`, `NOT EXISTS (SELECT 1 FROM ${STEPS} s WHERE s.mutation_id = r.mutation_id AND s.tenant = r.tenant)`].join(' AND ')}`;
   const sums = `count(*)::int AS rollbacks, count(*) FILTER (WHERE phase = 'compensated')::int AS compensated, count(*) FILTER (WHERE phase IN (${words(WITH_PERSON)}))::int AS manual, count(DISTINCT run_id)::int AS runs`;
-  return { text: `SELECT tenant, ${ROLLBACK_GROUPS[by]} AS name, ${sums} FROM ${STEPS}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} GROUP BY 1, 2 ORDER BY count(*) DESC, tenant, name LIMIT ${parameter(values, limit + 1)}`, values };
+  return { text: `SELECT tenant, name, ${sums} FROM (${steps} UNION ALL ${bare}) r GROUP BY 1, 2 ORDER BY count(*) DESC, tenant, name LIMIT ${parameter(values, limit + 1)}`, values };
 }
 
 /** Triggers of each tenant and source in the newest hour and day, the most frequent first: from this a rise is told (E47). */

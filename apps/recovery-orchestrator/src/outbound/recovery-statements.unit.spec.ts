@@ -6,7 +6,6 @@ const REPORTS: readonly (readonly [name: string, read: (tenant: string | undefin
   ['manual reasons', (tenant) => manualReasonsQuery({ tenant, capability: 'payments.issue_refund' }, 5)],
   ['recoveries', (tenant) => recoveriesQuery({ tenant, capability: 'payments.issue_refund' }, 5)],
   ['recoveries of every tool', (tenant) => recoveriesQuery({ tenant }, 5)],
-  ['rollbacks by agent', (tenant) => rollbacksQuery('agent', { tenant }, 5)],
   ['triggers of a day', (tenant) => trendsQuery({ tenant }, 1e12, 5)],
 ];
 
@@ -33,6 +32,14 @@ describe('a statement over two tables', () => {
     expect(text.match(/WHERE tenant = \$1 AND source = \$2/gu)).toHaveLength(2);
     expect([text.split(' FROM "').length, values]).toEqual([3, ['acme', 'warehouse', 6]]);
     expect(sourcesQuery({}, 5).text).not.toContain('tenant =');
+  });
+
+  it('of rollbacks counts commits without an effect beside steps, each once and of the tenant', () => {
+    const { text, values } = rollbacksQuery('source', { tenant: 'acme' }, 5);
+    expect(text.match(/WHERE tenant = \$1/gu)).toHaveLength(2);
+    expect(text).toContain('NOT EXISTS');
+    expect([text.includes('acme'), values]).toEqual([false, ['acme', 6]]);
+    expect(rollbacksQuery('source', {}, 5).text).not.toContain('tenant = $');
   });
 
   it('of rates counts who waits of the tenant whose rate it is', () => {

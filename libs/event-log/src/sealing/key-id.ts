@@ -6,7 +6,9 @@ import type { KeyScope } from './key-store.port.js';
 const NAME_BYTES_MAX = 512;
 
 /** Id of a scope; its keys are numbered from 1, since a destroyed one is followed by another. */
-export function scopeId({ tenant, subject, windowStart, windowEnd }: KeyScope): string { return deriveId('key', tenant, subject, windowStart, windowEnd); }
+export function scopeId({ tenant, subject, windowStart, windowEnd, unit }: KeyScope): string {
+  return deriveId('key', tenant, subject, windowStart, windowEnd, ...(unit === undefined ? [] : [unit]));
+}
 
 /**
  * Name of a tenant or subject as a store can keep and index it.

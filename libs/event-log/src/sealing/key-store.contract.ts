@@ -67,6 +67,31 @@ export function keyStoreContract({ name, fresh }: KeyStoreUnderTest): void {
       expect(await one.destroy({ ...WHO, tenant: 'acme', endedBy: DAY_MS })).toBe(2);
     });
 
+    it('gives a unit of a subject a key of its own, and destroys it in all its windows without another', async () => {
+      const own = (unit: string, window = 0, tenant = 'acme'): KeyScope => ({ ...scope('run/1', window, tenant), unit });
+      const wanted = [own('cp_1'), own('cp_1', 1), own('cp_2'), scope('run/1'), own('cp_1', 0, 'globex')].map((one_, index) => ({ scope: one_, candidate: secret(index) }));
+      const keys = await one.ensure(wanted);
+      expect(new Set(keys.map(({ keyId }) => keyId)).size).toBe(5);
+      expect(await one.destroyUnits([{ tenant: 'acme', unit: 'cp_1' }, { tenant: 'acme', subject: 'run/2', unit: 'cp_2' }], WHO.by, WHO.reason)).toBe(2);
+      const found = new Map((await other.find(keys.map(({ keyId }) => keyId))).map((key) => [key.keyId, key.secret]));
+      expect(keys.map(({ keyId }) => found.get(keyId))).toEqual([null, null, secret(2), secret(3), secret(4)]);
+      expect(await one.destroyUnits([{ tenant: 'acme', subject: 'run/1', unit: 'cp_1' }], WHO.by, WHO.reason)).toBe(0);
+      expect(await one.destroyUnits([], WHO.by, WHO.reason)).toBe(0);
+    });
+
+    it.each([['with NUL', 'a\u0000b'], ['of 10 KB', 'x'.repeat(10_240)]])('takes a unit %s like every other', async (_what, unit) => {
+      const [key] = await one.ensure([{ scope: { ...scope('run/1'), unit }, candidate: secret(1) }]);
+      expect(await other.ensure([{ scope: { ...scope('run/1'), unit }, candidate: secret(2) }])).toEqual([key]);
+      expect(await one.destroyUnits([{ tenant: 'acme', subject: 'run/1', unit }], WHO.by, WHO.reason)).toBe(1);
+    });
+
+    it('destroys the keys of units with those of their subject, and with those of their window', async () => {
+      const units = [scope('run/1'), scope('run/2')].map((one_, index) => ({ scope: { ...one_, unit: 'cp_1' }, candidate: secret(index) }));
+      await one.ensure(units);
+      expect(await one.destroy({ ...WHO, tenant: 'acme', subject: 'run/1' })).toBe(1);
+      expect(await one.destroy({ ...WHO, tenant: 'acme', endedBy: DAY_MS })).toBe(1);
+    });
+
     it('follows a destroyed key with another', async () => {
       const [destroyed] = await one.ensure([{ scope: scope('order/1'), candidate: secret(1) }]);
       await one.destroy({ ...WHO, tenant: 'acme', subject: 'order/1' });

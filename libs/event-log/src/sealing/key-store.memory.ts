@@ -1,6 +1,6 @@
 // Key store in memory, for specs and simulation.
 import { keyIdOf, scopeId } from './key-id.js';
-import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey } from './key-store.port.js';
+import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from './key-store.port.js';
 
 interface Held { readonly scope: KeyScope; readonly keyId: string; secret: Buffer | null }
 
@@ -18,18 +18,20 @@ export class MemoryKeyStore implements KeyStore {
   }
 
   destroy({ tenant, subject, endedBy }: Erasure): Promise<number> {
-    let count = 0;
-    for (const held of this.#byId.values()) {
-      const { scope, secret } = held;
-      const isMeant = scope.tenant === tenant && (subject === undefined || scope.subject === subject) && (endedBy === undefined || scope.windowEnd <= endedBy);
-      if (!isMeant || secret === null) continue;
-      held.secret = null;
-      count += 1;
-    }
-    return Promise.resolve(count);
+    return Promise.resolve(this.#destroyed((scope) => scope.tenant === tenant && (subject === undefined || scope.subject === subject) && (endedBy === undefined || scope.windowEnd <= endedBy)));
+  }
+
+  destroyUnits(units: readonly Unit[], _by: string, _reason: string): Promise<number> {
+    return Promise.resolve(this.#destroyed((scope) => units.some(({ tenant, subject, unit }) => scope.unit === unit && scope.tenant === tenant && (subject === undefined || scope.subject === subject))));
   }
 
   close(): Promise<void> { return Promise.resolve(); }
+
+  #destroyed(isMeant: (scope: KeyScope) => boolean): number {
+    const meant = [...this.#byId.values()].filter(({ scope, secret }) => secret !== null && isMeant(scope));
+    for (const held of meant) held.secret = null;
+    return meant.length;
+  }
 
   #standing(scope: KeyScope, candidate: Buffer): StandingKey {
     const id = scopeId(scope);

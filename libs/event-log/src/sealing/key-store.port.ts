@@ -11,6 +11,15 @@ export interface KeyScope {
   readonly windowStart: number;
   /** End of the window, epoch milliseconds. */
   readonly windowEnd: number;
+  /** What of the subject has a key of its own, to be destroyed by itself; none for the rest. */
+  readonly unit?: string;
+}
+
+/** Something that has keys of its own, of one subject or of whichever. */
+export interface Unit {
+  readonly tenant: string;
+  readonly subject?: string;
+  readonly unit: string;
 }
 
 /** A key of a scope; `secret` is null once it was destroyed. */
@@ -44,7 +53,13 @@ export interface KeyStore {
   ensure(wanted: readonly { readonly scope: KeyScope; readonly candidate: Buffer }[]): Promise<readonly StandingKey[]>;
   /** Keys by id; ids nobody made are left out. Errors: Failure(KEY_STORE_UNAVAILABLE). */
   find(keyIds: readonly string[]): Promise<readonly StoredKey[]>;
-  /** Destroys secrets for good and says how many. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+  /** Destroys secrets for good and says how many; those of units go with their subject. Errors: Failure(KEY_STORE_UNAVAILABLE). */
   destroy(erasure: Erasure): Promise<number>;
+  /**
+   * Destroys the keys of units for good, in all their windows, and says how many; no key beside theirs.
+   *
+   * Errors: Failure(KEY_STORE_UNAVAILABLE).
+   */
+  destroyUnits(units: readonly Unit[], by: string, reason: string): Promise<number>;
   close(): Promise<void>;
 }

@@ -105,10 +105,10 @@ export class Vault implements Sealing {
 
   // Sealing -------------------------------------------------------------------------------------------------------------
 
-  #keyOf({ tenant, subject }: SealScope, now: number, used: Set<Current>): Current {
+  #keyOf({ tenant, subject, unit }: SealScope, now: number, used: Set<Current>): Current {
     const { windowMs } = this.options;
     const windowStart = Math.floor(now / windowMs) * windowMs;
-    const scope: KeyScope = { tenant, subject, windowStart, windowEnd: windowStart + windowMs };
+    const scope: KeyScope = { tenant, subject, windowStart, windowEnd: windowStart + windowMs, ...(unit === undefined ? {} : { unit }) };
     const id = scopeId(scope);
     const standing = this.#current.get(id);
     const key = standing ?? this.#candidate(`${id}.1`, scope);
@@ -141,6 +141,8 @@ export class Vault implements Sealing {
     this.#proposed.delete(key.keyId);
     this.#learn(standing, true);
     const id = scopeId(key.scope);
+    // Another stands in its place: what was known of the one before is asked for anew, since it was destroyed.
+    if (standing.keyId !== key.keyId) this.#known.delete(key.keyId);
     const isOurs = standing.secret.equals(key.secret) && standing.keyId === key.keyId;
     if (isOurs) { key.isDurable = true; key.askedAt = now; return; }
     key.isLost = true;

@@ -90,6 +90,19 @@ describe('a payload on its way into a log', () => {
     expect(new Set(keys).size).toBe(4);
   });
 
+  it('has a key of its own where it is part of a unit: destroying that takes nothing else of the subject', async () => {
+    const by = vault();
+    const [own, other, rest] = await Promise.all([{ ...CUSTOMER, unit: 'cp_1' }, { ...CUSTOMER, unit: 'cp_2' }, CUSTOMER].map((scope) => sealed(by, { state: plain('1') }, scope)));
+    expect(await store.destroyUnits([{ tenant: 'acme', unit: 'cp_1' }], WHO.by, WHO.reason)).toBe(1);
+    by.forget();
+    expect(await Promise.all([own, other, rest].map((doc) => openLoaded(by, doc ?? {})))).toEqual([own, { state: plain('1') }, { state: plain('1') }]);
+  });
+
+  it('keeps the id of its key where it is part of no unit', async () => {
+    // As it was before there were units: what was sealed then opens.
+    expect(sealedUnder(await sealed(vault(), { args: plain('1') }))).toEqual(['key_1435b9b2cd11c843da1cb10e627c996e.1']);
+  });
+
   it('is decided upon anew when another process made the key first', async () => {
     const [left, right] = [vault(), vault()];
     const batches = [left.batch(0), right.batch(0)];
@@ -107,6 +120,19 @@ describe('a payload on its way into a log', () => {
     const after = await sealed(by, { args: plain('1') });
     expect(sealedUnder(after)).not.toEqual(sealedUnder(before));
     expect(await openLoaded(vault(), after)).toMatchObject({ args: { encoding: 'plain' } });
+  });
+
+  it('leaves nothing open under the old key once the store says that another stands, belief or not', async () => {
+    const [by, fresh] = [vault(), vault()];
+    const before = await sealed(by, { args: plain('1') });
+    now += BELIEVED_MS;
+    // Somebody read under the key a moment before it was destroyed.
+    await openLoaded(fresh, before);
+    await store.destroy({ ...WHO, tenant: 'acme' });
+    now += 1;
+    await sealed(fresh, { args: plain('2') });
+    expect(() => fresh.open(before)).toThrow(KeysNotLoaded);
+    expect(await openLoaded(fresh, before)).toBe(before);
   });
 
   it('stays sealed as it is when it comes sealed', async () => {

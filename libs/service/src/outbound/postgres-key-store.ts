@@ -2,7 +2,7 @@
 //
 // Boundary: the only place that writes secrets. `synchronous_commit` is on: a key that is lost takes with it what it sealed.
 import { scopeId, storableName } from '@recourse/event-log';
-import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey } from '@recourse/event-log';
+import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from '@recourse/event-log';
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import type { Pool } from 'pg';
 import { createPool } from './postgres-connection.js';
@@ -18,7 +18,9 @@ CREATE TABLE IF NOT EXISTS sealing_key (
   scope_id text NOT NULL, generation int NOT NULL, key_id text NOT NULL UNIQUE, tenant text NOT NULL, subject text NOT NULL,
   window_start bigint NOT NULL, window_end bigint NOT NULL, secret bytea, created_at timestamptz NOT NULL DEFAULT now(), destroyed_at timestamptz, destroyed_by text, destroyed_reason text,
   PRIMARY KEY (scope_id, generation), CHECK ((secret IS NULL) = (destroyed_at IS NOT NULL)));
-CREATE INDEX IF NOT EXISTS sealing_key_of_subject ON sealing_key (tenant, subject) WHERE secret IS NOT NULL`;
+ALTER TABLE sealing_key ADD COLUMN IF NOT EXISTS unit text;
+CREATE INDEX IF NOT EXISTS sealing_key_of_subject ON sealing_key (tenant, subject) WHERE secret IS NOT NULL;
+CREATE INDEX IF NOT EXISTS sealing_key_of_unit ON sealing_key (tenant, unit) WHERE secret IS NOT NULL AND unit IS NOT NULL`;
 
 /** Instances that start together make the table one after the other. */
 const TABLE_LOCK = 7_265_637;
@@ -30,9 +32,9 @@ LEFT JOIN LATERAL (SELECT key_id, secret FROM sealing_key WHERE scope_id = w.sco
 
 /** A first key, or the one after a destroyed one; nothing where one stands. */
 const MAKE = `
-INSERT INTO sealing_key (scope_id, generation, key_id, tenant, subject, window_start, window_end, secret)
-SELECT w.scope_id, coalesce(k.generation, 0) + 1, w.scope_id || '.' || (coalesce(k.generation, 0) + 1)::text, w.tenant, w.subject, w.window_start, w.window_end, w.secret
-FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[]) AS w(scope_id, tenant, subject, window_start, window_end, secret)
+INSERT INTO sealing_key (scope_id, generation, key_id, tenant, subject, window_start, window_end, secret, unit)
+SELECT w.scope_id, coalesce(k.generation, 0) + 1, w.scope_id || '.' || (coalesce(k.generation, 0) + 1)::text, w.tenant, w.subject, w.window_start, w.window_end, w.secret, w.unit
+FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[]) AS w(scope_id, tenant, subject, window_start, window_end, secret, unit)
 LEFT JOIN LATERAL (SELECT generation, secret FROM sealing_key WHERE scope_id = w.scope_id ORDER BY generation DESC LIMIT 1) k ON true
 WHERE k.secret IS NULL
 ON CONFLICT DO NOTHING`;
@@ -40,6 +42,11 @@ ON CONFLICT DO NOTHING`;
 const DESTROY = `
 UPDATE sealing_key SET secret = NULL, destroyed_at = now(), destroyed_by = $4, destroyed_reason = $5
 WHERE secret IS NOT NULL AND tenant = $1 AND ($2::text IS NULL OR subject = $2) AND ($3::bigint IS NULL OR window_end <= $3)`;
+
+const DESTROY_UNITS = `
+UPDATE sealing_key k SET secret = NULL, destroyed_at = now(), destroyed_by = $4, destroyed_reason = $5
+FROM unnest($1::text[], $2::text[], $3::text[]) AS u(tenant, subject, unit)
+WHERE k.secret IS NOT NULL AND k.unit IS NOT NULL AND k.tenant = u.tenant AND k.unit = u.unit AND (u.subject IS NULL OR k.subject = u.subject)`;
 
 interface KeyRow { readonly key_id: string | null; readonly secret: Buffer | null }
 
@@ -76,7 +83,13 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   destroy({ tenant, subject, endedBy, by, reason }: Erasure): Promise<number> {
-    return this.#answered(async () => (await this.#pool.query(DESTROY, [storableName(tenant), subject === undefined ? null : storableName(subject), endedBy ?? null, by, reason])).rowCount ?? 0);
+    return this.#answered(async () => (await this.#pool.query(DESTROY, [storableName(tenant), storableOrNull(subject), endedBy ?? null, by, reason])).rowCount ?? 0);
+  }
+
+  destroyUnits(units: readonly Unit[], by: string, reason: string): Promise<number> {
+    if (units.length === 0) return Promise.resolve(0);
+    const named = [units.map(({ tenant }) => storableName(tenant)), units.map(({ subject }) => storableOrNull(subject)), units.map(({ unit }) => storableName(unit))];
+    return this.#answered(async () => (await this.#pool.query(DESTROY_UNITS, [...named, by, reason])).rowCount ?? 0);
   }
 
   close(): Promise<void> { return this.#pool.end(); }
@@ -110,5 +123,8 @@ function columnsOf(wanted: readonly { readonly scope: KeyScope; readonly candida
   return [
     given.map(([id]) => id), given.map(([, { scope }]) => storableName(scope.tenant)), given.map(([, { scope }]) => storableName(scope.subject)),
     given.map(([, { scope }]) => scope.windowStart), given.map(([, { scope }]) => scope.windowEnd), given.map(([, { candidate }]) => candidate),
+    given.map(([, { scope }]) => storableOrNull(scope.unit)),
   ];
 }
+
+function storableOrNull(name: string | undefined): string | null { return name === undefined ? null : storableName(name); }

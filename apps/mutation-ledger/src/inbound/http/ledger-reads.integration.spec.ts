@@ -96,7 +96,7 @@ async function start(): Promise<NestFastifyApplication> {
     definition: { name: 'mutation-ledger', cores: [{ log: MUTATIONS_LOG, kinds: withCommonKinds(MUTATION_KINDS) } as unknown as ServiceCore], commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG },
     host: { page: (query) => database.page(query), commandRow: () => Promise.resolve(null), partition: (log, partition) => database.partition(log, partition), health: () => ({ live: true, ready: true, started: true, detail: {} }) },
     edge: { submit: () => Promise.reject(new Error('reads submit nothing')), lookUp: () => Promise.resolve(null) },
-    projection: { isReached: () => Promise.resolve(isReached) }, metrics: new Metrics(), partitionCount: () => Promise.resolve(1), onError: () => undefined, keys: { destroy: () => Promise.resolve(0) }, shown: (docs) => Promise.resolve(docs),
+    projection: { isReached: () => Promise.resolve(isReached) }, metrics: new Metrics(), partitionCount: () => Promise.resolve(1), onError: () => undefined, keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) }, shown: (docs) => Promise.resolve(docs),
     authenticate: (authorization): Promise<Principal> => {
       const [tenant = '', role = ''] = (authorization ?? '').split(' ').slice(1);
       return Promise.resolve({ subject: 'dana', tenant, roles: [role] });

@@ -47,6 +47,20 @@ describe('the table of meanings', () => {
   });
 });
 
+describe('a commit beyond the bound of a fall', () => {
+  const beyond = told('RollbackOutOfBand', { deadline_at: 7_000 });
+  const rollback = (...records: readonly LogFact[]): Thing | undefined => world(RECOVERIES, ...records).get(keyOf({ thing: 'rollback', id: String(beyond.body['rollback_id']) }));
+
+  it('waits for a review until its deadline, and is another item once that is over', () => {
+    expect(rollback(beyond)?.item).toMatchObject({ kind: 'rollback', reason: 'BEYOND_BOUND', deadlineAt: 7_000, opening: 'recourse.recoveries/0/1' });
+    expect(rollback(beyond, told('RollbackEscalated', { reason: 'BOUND_NOT_REVIEWED', deadline_at: 9_000 }))?.item).toMatchObject({ reason: 'BOUND_NOT_REVIEWED', deadlineAt: 9_000, opening: 'recourse.recoveries/0/2' });
+  });
+
+  it.each(['OutOfBandReviewed', 'RollbackOpened', 'RollbackMarked', 'TriggerRejected'])('is over with %s', (type) => { expect(rollback(beyond, told(type))).toBeUndefined(); });
+
+  it('comes back when what was held over it is rejected', () => { expect(rollback(beyond, told('TriggerHeld', { reason: 'SOURCE_UNTRUSTED' }), told('TriggerRejected'), beyond)?.item).toMatchObject({ reason: 'BEYOND_BOUND', opening: 'recourse.recoveries/0/4' }); });
+});
+
 describe('a step', () => {
   it('waits for the approvals it asks for', () => {
     expect(step(decided())).toEqual({

@@ -12,6 +12,9 @@ import type { Evidence, LimitScope } from '@recourse/messages';
 import { WEIGHT_INITIAL } from './admission.messages.js';
 import type { AdmissionLimits, BreakerDoc, ClosureDoc, HoldReason, SourceDoc, StormDoc } from './admission.messages.js';
 
+/** The ledger, as it names itself in evidence of its own. */
+const LEDGER = 'service:mutation-ledger';
+
 /** What a breaker is about. */
 export interface Scope { readonly scope: LimitScope; readonly tenant: string; readonly name: string }
 
@@ -42,6 +45,8 @@ export function isVouchedFor({ kind, source, partition }: Evidence): boolean {
   // What stood on a commit that fell is admitted with its root (D3); no wire states evidence of this kind.
   if (kind === 'lineage') return true;
   if (partition !== -1) return false;
+  // A successor bundle refuses what an earlier one let through: the ledger asked it about its own record (E28).
+  if (kind === 'policy_reevaluation') return source === LEDGER;
   // A run that fails takes back what it did itself (A53); the ledger says so of its own record.
   return kind === 'tool_return' || (kind === 'human' && isPerson(source));
 }

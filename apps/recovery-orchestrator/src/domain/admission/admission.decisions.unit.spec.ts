@@ -10,7 +10,7 @@ import { movedWeight } from './judging.decisions.js';
 const NOW = 100_000;
 const EVIDENCE: Evidence = { kind: 'observation', event_id: 'ev-1', ref: 'order/1#paid', source: 'warehouse', statement: null, stated_at: 5, partition: 0, position: 3, root: null };
 const ASKED: Asked = { tenant: 'acme', evidence: EVIDENCE, isCommand: false, isAgain: false };
-const LIMITS: AdmissionLimits = { trustThresholdPermille: 600, storm: { limit: 2, windowMs: 1_000 }, closureMax: 3 };
+const LIMITS: AdmissionLimits = { trustThresholdPermille: 600, storm: { limit: 2, windowMs: 1_000 }, closureMax: 3, boundMs: null };
 const TRUSTED = { source: undefined, declaredPermille: 900 } as const;
 
 function storm(...events: readonly (readonly [id: string, at: number])[]): StormDoc {
@@ -112,7 +112,7 @@ describe('a limit over partitions', () => {
       const share = shareOf(limit, partitions);
       expect(share >= 1 && share * partitions <= Math.max(limit, partitions)).toBe(true);
     }));
-    expect(sharedLimits(LIMITS, 2)).toEqual({ trustThresholdPermille: 600, storm: { limit: 1, windowMs: 1_000 }, closureMax: 1 });
+    expect(sharedLimits(LIMITS, 2)).toEqual({ trustThresholdPermille: 600, storm: { limit: 1, windowMs: 1_000 }, closureMax: 1, boundMs: null });
     expect(sharedLimits(NO_LIMITS, 6)).toEqual(NO_LIMITS);
   });
 

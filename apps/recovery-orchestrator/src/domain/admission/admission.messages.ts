@@ -22,10 +22,12 @@ export interface AdmissionLimits {
   readonly storm: { readonly limit: number; readonly windowMs: number } | null;
   /** Commits that one event may roll back before a person is asked. */
   readonly closureMax: number | null;
+  /** How far back a rollback reaches among what was derived from its commit, milliseconds; null sets no bound (E13). */
+  readonly boundMs: number | null;
 }
 
 /** Admits everything: what a core is built with unless told. */
-export const NO_LIMITS: AdmissionLimits = { trustThresholdPermille: null, storm: null, closureMax: null };
+export const NO_LIMITS: AdmissionLimits = { trustThresholdPermille: null, storm: null, closureMax: null, boundMs: null };
 
 export const HOLD_REASONS = ['SOURCE_UNTRUSTED', 'BREAKER_OPEN', 'CLOSURE_LIMIT'] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];

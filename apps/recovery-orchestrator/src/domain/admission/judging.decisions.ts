@@ -16,6 +16,7 @@ export type Verdict = 'confirmed' | 'rejected';
 /** Why somebody may not judge a trigger; null when they may. */
 export function judgingRefusal(standing: RollbackDoc | undefined, { envelope, rollback_id }: ConfirmTrigger | RejectTrigger): Refusal | null {
   if (standing?.tenant !== envelope.tenant || standing.rollback_id !== rollback_id) return { httpStatus: 404, code: 'ROLLBACK_UNKNOWN', message: 'There is no such rollback in this run of this tenant.' };
+  if (standing.phase === 'beyond' || standing.phase === 'reviewed') return { httpStatus: 409, code: 'NO_TRIGGER', message: 'No trigger names this commit: a fall reaches it beyond its bound. Review it.' };
   if (!isPerson(envelope.principal)) return { httpStatus: 403, code: 'JUDGE_NOT_A_PERSON', message: 'Only a person says whether a trigger was right: no agent, no service account, no role.' };
   if (isSamePerson(standing.evidence.source, envelope.principal)) return { httpStatus: 403, code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger.' };
   return standing.judged === null ? null : { httpStatus: 409, code: 'TRIGGER_JUDGED', message: `Somebody has ${standing.judged.verdict} this trigger already.` };

@@ -26,14 +26,14 @@ export interface Trigger {
 }
 
 /** How a trigger was admitted: by whom, and what it counts toward. */
-export interface Admitted { readonly confirmedBy: string | null; readonly stormWindowMs: number; readonly isHit: boolean }
+export interface Admitted { readonly confirmedBy: string | null; readonly stormWindowMs: number; readonly isHit: boolean; readonly boundAt: number | null }
 
 /** A rollback stands already, or waits in a list: the trigger is on record, and changes nothing. */
 export function redundant(trigger: Trigger): Fact { return fact('TriggerRedundant', { ...aboutOf(trigger), evidence: trigger.evidence }); }
 
-/** Opens a rollback. */
-export function opened(trigger: Trigger, { confirmedBy, stormWindowMs, isHit }: Admitted): Fact {
-  return fact('RollbackOpened', { ...aboutOf(trigger), evidence: trigger.evidence, command_id: trigger.commandId, confirmed_by: confirmedBy, storm_window_ms: stormWindowMs, closure_counted: isHit, bound_at: null });
+/** Opens a rollback; how far back it goes is on record with it (E14). */
+export function opened(trigger: Trigger, { confirmedBy, stormWindowMs, isHit, boundAt }: Admitted): Fact {
+  return fact('RollbackOpened', { ...aboutOf(trigger), evidence: trigger.evidence, command_id: trigger.commandId, confirmed_by: confirmedBy, storm_window_ms: stormWindowMs, closure_counted: isHit, bound_at: boundAt });
 }
 
 /** Puts a trigger into the list of what waits for a person. */
@@ -47,11 +47,20 @@ export interface Holding { readonly reason: HoldReason; readonly cause: string; 
 /**
  * Whether a trigger adds nothing: its rollback stands, or its event was heard already.
  *
- * Shape:  what is held waits for a person, unless another source says it that needs none; a rejected event stays rejected.
+ * Shape:  what is held waits for a person, unless another source says it that needs none; a rejected event stays rejected. A commit
+ *         beyond a bound has heard of no trigger of its own, whatever a person said of the fall that reaches it.
  */
 export function isHeard(standing: RollbackDoc | undefined, eventId: string): boolean {
-  if (standing === undefined) return false;
-  return (standing.phase !== 'held' && standing.phase !== 'rejected') || standing.evidence.event_id === eventId;
+  switch (standing?.phase) {
+    case undefined:
+    case 'beyond':
+    case 'reviewed': return false;
+    case 'held':
+    case 'rejected': return standing.evidence.event_id === eventId;
+    case 'opened':
+    case 'escalated':
+    case 'marked':   return true;
+  }
 }
 
 /** The trigger a rollback was opened or held with. */
@@ -64,24 +73,27 @@ function aboutOf({ tenant, runId, mutationId }: Trigger): Pick<RollbackDoc, 'rol
 /** Time the ledger has to mark a commit before a person is asked, milliseconds: marking takes one hop, its execution may still be under way. */
 export const MARK_WITHIN_MS = 60_000;
 
-/** Gives a rollback whose commit was not marked in time, or that nobody judged in time, to a person; the mark still counts when it comes (P12). */
+/** Why a rollback is given to a person, by the phase its deadline passes in. */
+const OVERDUE_IN: Partial<Readonly<Record<RollbackDoc['phase'], EscalationReason>>> = { held: 'TRIGGER_HELD', beyond: 'BOUND_NOT_REVIEWED', opened: 'COMMIT_NOT_MARKED' };
+
+/** Gives a rollback whose commit was not marked in time, or that nobody judged or reviewed in time, to a person; the mark still counts when it comes (P12). */
 export function escalateRollback(rollback: RollbackDoc, now: number, policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>): Fact | null {
   if (!isTimed(rollback) || rollback.deadline_at === null || now < rollback.deadline_at) return null;
   const { rollback_id, tenant, run_id, mutation_id } = rollback;
   return fact('RollbackEscalated', {
-    rollback_id, tenant, run_id, mutation_id, reason: (rollback.phase === 'held' ? 'TRIGGER_HELD' : 'COMMIT_NOT_MARKED') satisfies EscalationReason, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs,
+    rollback_id, tenant, run_id, mutation_id, reason: OVERDUE_IN[rollback.phase] ?? 'COMMIT_NOT_MARKED', owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs,
   });
 }
 
-/** Whether its deadline has a timer: a held one that was escalated stands in the list of who it was given to. */
-export function isTimed({ phase, owner }: Pick<RollbackDoc, 'phase' | 'owner'>): boolean { return phase === 'opened' || (phase === 'held' && owner === OWNER_OF_APPROVALS); }
+/** Whether its deadline has a timer: one that was escalated stands in the list of who it was given to. */
+export function isTimed({ phase, owner }: Pick<RollbackDoc, 'phase' | 'owner'>): boolean { return phase === 'opened' || ((phase === 'held' || phase === 'beyond') && owner === OWNER_OF_APPROVALS); }
 
 export function triggerOfContradiction(hit: Pick<CommitContradicted, 'tenant' | 'run_id' | 'mutation_id' | 'evidence'>): Trigger {
   return { tenant: hit.tenant, runId: hit.run_id, mutationId: hit.mutation_id, evidence: hit.evidence, commandId: null };
 }
 
 /** The evidence of a command is its reason, stated by who sent it. */
-export function triggerOfCommand(command: TriggerRollback): Trigger {
+export function triggerOfCommand(command: Pick<TriggerRollback, 'envelope' | 'run_id' | 'mutation_id' | 'reason'>): Trigger {
   const { envelope } = command;
   const evidence: Evidence = {
     kind: envelope.principal.startsWith('agent:') ? 'critic' : 'human',

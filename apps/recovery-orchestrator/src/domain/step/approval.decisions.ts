@@ -40,6 +40,7 @@ export const ROLES_OF = {
   CloseIncident: ['approver', 'administrator'],
   ConfirmTrigger: ['approver', 'administrator'],
   RejectTrigger: ['approver', 'administrator'],
+  ReviewOutOfBand: ['approver', 'administrator'],
   CloseBreaker: ['operator', 'administrator'],
   UndoRun: ['requester', 'reporter', 'approver', 'administrator'],
   DecideForwardApproval: ['approver'],

@@ -3,7 +3,7 @@ import type {
   DependentNoted, DependentSettled,
   ContractTerms, Evidence, Execution, FactChanged, FactsAsked, FactsObserved, FactsPurpose, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, LookPurpose, MutationAdvanced, MutationRef, Observation, OutcomeKind, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
   Resolution, Severity, StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepVerdict, StepWaits,
-  BreakerClosed, BreakerOpened, HeldReviewed, Pace, SourceJudged, StormCounted, TaskClosed, TaskKind, TasksOpened, TriggerHeld, TriggerRedundant, TriggerRejected, UndoEscalated, UndoListed, UndoOpened,
+  BreakerClosed, BreakerOpened, HeldReviewed, OutOfBandReviewed, OutOfBandVerdict, Pace, RollbackMarked, RollbackOutOfBand, SourceJudged, StormCounted, TaskClosed, TaskKind, TasksOpened, TriggerHeld, TriggerRedundant, TriggerRejected, UndoEscalated, UndoListed, UndoOpened,
 } from '@recourse/messages';
 import type { RollbackPhase } from '../rollback/rollback.transitions.js';
 import type { UndoPhase } from '../undo/undo.transitions.js';
@@ -24,6 +24,7 @@ export type StepEvent = (typeof STEP_EVENTS)[number];
 export const ESCALATION_REASONS = [
   'REVERSAL_EXPIRED', 'KEY_LIFETIME_OVER', 'APPROVAL_TIMEOUT', 'FORWARD_UNRESOLVED', 'VERIFICATION_FAILED', 'RESOURCE_CHANGED', 'COMPENSATION_FAILED',
   'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED', 'HALTED_TOO_LONG', 'STEP_RESULT_MISSING', 'BLOCKED_BY_STEP', 'UNDO_NOT_LISTED', 'ABANDONED', 'TRIGGER_HELD', 'RATE_LIMITED', 'FACTS_NOT_OBSERVED',
+  'BOUND_NOT_REVIEWED',
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 
@@ -187,7 +188,7 @@ export type RollbackDoc = {
   readonly tenant: string;
   readonly run_id: string;
   readonly mutation_id: string;
-  /** held: waits for a person; rejected: a person said it was wrong; opened: asked of the ledger; escalated: not marked in time, a person was asked; marked: the commit is marked and its step was decided. */
+  /** held: waits for a person; rejected: a person said it was wrong; opened: asked of the ledger; escalated: not marked in time, a person was asked; beyond: a fall reaches it beyond its bound, a person looks at it; reviewed: they have; marked: the commit is marked and its step, where it has one, was decided. */
   readonly phase: RollbackPhase;
   readonly evidence: Evidence;
   readonly command_id: string | null;
@@ -197,6 +198,12 @@ export type RollbackDoc = {
   readonly confirmed_by: string | null;
   /** What a person said of it; null while nobody did. */
   readonly judged: { readonly verdict: 'confirmed' | 'rejected'; readonly by: string; readonly reason: string; readonly at: number } | null;
+  /** Descendants recorded before this are not rolled back with it, but reviewed; null without a bound, and while it is not admitted. */
+  readonly bound_at: number | null;
+  /** The fall that reaches the commit beyond its bound, and when the commit was recorded; null while none does. */
+  readonly beyond: { readonly evidence: Evidence; readonly committed_at: number } | null;
+  /** What a person made of that; null while nobody looked. */
+  readonly reviewed: { readonly verdict: OutOfBandVerdict; readonly by: string; readonly reason: string; readonly at: number } | null;
   readonly owner: string;
   readonly deadline_at: number | null;
   /** When it was admitted; of a held one, when it was held. */
@@ -302,6 +309,9 @@ type ChainField = 'seq' | 'prev_hash' | 'decided_at';
 export interface FactBodies {
   readonly RollbackOpened: Omit<RollbackOpened, ChainField>;
   readonly RollbackEscalated: Omit<RollbackEscalated, ChainField>;
+  readonly RollbackMarked: Omit<RollbackMarked, ChainField>;
+  readonly RollbackOutOfBand: Omit<RollbackOutOfBand, ChainField>;
+  readonly OutOfBandReviewed: Omit<OutOfBandReviewed, ChainField>;
   readonly TriggerRedundant: Omit<TriggerRedundant, ChainField>;
   readonly TriggerHeld: Omit<TriggerHeld, ChainField>;
   readonly TriggerRejected: Omit<TriggerRejected, ChainField>;
@@ -366,7 +376,7 @@ export interface Refusal {
 export const REFUSAL_CODES = [
   'KEY_MISMATCH', 'COMMAND_INVALID', 'ROLE_REQUIRED', 'STEP_UNKNOWN', 'SELF_APPROVAL', 'APPROVER_NOT_A_PERSON', 'EDITOR_APPROVAL', 'DIGEST_MISMATCH', 'APPROVAL_USED',
   'STEP_WRONG_PHASE', 'WINDOW_CLOSED', 'SAME_APPROVER', 'TASK_UNKNOWN', 'TASK_CLOSED', 'AUTHOR_NOT_A_PERSON',
-  'INCIDENT_UNKNOWN', 'INCIDENT_CLOSED', 'ROLLBACK_UNKNOWN', 'TRIGGER_JUDGED', 'SELF_JUDGEMENT', 'JUDGE_NOT_A_PERSON', 'BREAKER_UNKNOWN', 'BREAKER_CLOSED',
+  'INCIDENT_UNKNOWN', 'INCIDENT_CLOSED', 'ROLLBACK_UNKNOWN', 'TRIGGER_JUDGED', 'SELF_JUDGEMENT', 'JUDGE_NOT_A_PERSON', 'BREAKER_UNKNOWN', 'BREAKER_CLOSED', 'NO_TRIGGER', 'NOT_BEYOND_BOUND', 'OUT_OF_BAND_REVIEWED',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 

@@ -1,6 +1,7 @@
 // HTTP edge of admission: rollbacks and held triggers one by one, breakers, sources, limits.
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { OUT_OF_BAND_VERDICT_VALUES } from '@recourse/messages';
 import { Commands, FromCaller, idText, openApiSchema, pageQuery, parse, Reads, reasonText, render, tenantOfRead } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
@@ -21,6 +22,7 @@ export const LIMITS_IN_FORCE = Symbol('limits in force');
 
 const LIMIT_DEFAULT = 200;
 const because = z.strictObject({ reason: reasonText });
+const review = z.strictObject({ verdict: z.enum(OUT_OF_BAND_VERDICT_VALUES), reason: reasonText });
 const breakerQuery = z.strictObject({ ...pageQuery, state: z.enum(['open', 'closed']).default('open'), scope: z.enum(['tenant', 'source', 'capability']).optional(), breaker_id: idText.optional() });
 const sourceQuery = z.strictObject({ tenant: pageQuery.tenant, limit: pageQuery.limit, source: idText.optional() });
 const rollbackQuery = z.strictObject({ tenant: pageQuery.tenant, limit: pageQuery.limit, by: z.enum(['agent', 'policy', 'source']).default('source') });
@@ -31,7 +33,7 @@ type SourceAnswer = TriggerSource & { readonly precision: number | null };
 /** Every limit with its state, and the rises that hold nothing. */
 interface LimitsAnswer {
   readonly settings: {
-    readonly source_trust_threshold_permille: number | null; readonly storm_limit: number | null; readonly storm_window_ms: number | null; readonly closure_max: number | null;
+    readonly source_trust_threshold_permille: number | null; readonly storm_limit: number | null; readonly storm_window_ms: number | null; readonly closure_max: number | null; readonly rollback_bound_ms: number | null;
     readonly tenant_per_minute: number | null; readonly capability_per_minute: number | null;
   };
   readonly rates: readonly BusyPace[];
@@ -59,6 +61,14 @@ export class AdmissionController {
   @Post('rollbacks/:id/reject') @HttpCode(200) @ApiOperation({ summary: 'Says that a trigger was wrong: a held one is closed, and its source loses weight. What is rolled back already stays so.' })
   @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(because) })
   reject(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> { return this.judge(caller, 'RejectTrigger', id, input); }
+
+  @Post('rollbacks/:id/review') @HttpCode(200) @ApiOperation({ summary: 'Says what becomes of a commit that a fall reaches beyond its bound: it stands, or a rollback of its own is opened.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(review) })
+  async review(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
+    const { verdict, reason } = parse(review, input);
+    const { run_id, mutation_id, tenant } = await this.rollbackOf(caller, id);
+    await this.commands.submit(caller, { type: 'recourse.recoveries.ReviewOutOfBand', key: run_id, tenant, body: { rollback_id: id, verdict, reason }, build: (envelope) => ({ envelope, run_id, mutation_id, verdict, reason }) });
+  }
 
   @Get('breakers') @ApiOperation({ summary: 'Breakers that a burst of triggers opened, or that people closed. Each partition has its own.' })
   @ApiQuery({ name: 'state', required: false, enum: ['open', 'closed'] }) @ApiQuery({ name: 'scope', required: false, enum: ['tenant', 'source', 'capability'] }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
@@ -97,10 +107,10 @@ export class AdmissionController {
     const { tenant: named, limit = LIMIT_DEFAULT } = parse(sourceQuery, query);
     const [tenant, now] = [tenantOfRead(principal, named), Date.now()];
     const [paces, trends] = await Promise.all([this.queries.paces({ tenant }, now, limit), this.queries.trends({ tenant }, now, limit)]);
-    const { limits: { trustThresholdPermille, storm, closureMax }, rates } = this.inForce;
+    const { limits: { trustThresholdPermille, storm, closureMax, boundMs }, rates } = this.inForce;
     return {
       settings: {
-        source_trust_threshold_permille: trustThresholdPermille, storm_limit: storm?.limit ?? null, storm_window_ms: storm?.windowMs ?? null, closure_max: closureMax,
+        source_trust_threshold_permille: trustThresholdPermille, storm_limit: storm?.limit ?? null, storm_window_ms: storm?.windowMs ?? null, closure_max: closureMax, rollback_bound_ms: boundMs,
         tenant_per_minute: rates.tenantPerMinute, capability_per_minute: rates.capabilityPerMinute,
       },
       rates: paces.items, trends: trends.items.map((row) => ({ ...row, trend: trendOf(row, HOUR_MS, DAY_MS) })), more: paces.more || trends.more,

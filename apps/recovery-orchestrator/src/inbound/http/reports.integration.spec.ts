@@ -81,7 +81,7 @@ async function start(): Promise<NestFastifyApplication> {
     definition: { name: 'recovery-orchestrator', cores: [{ log: RECOVERIES_LOG, kinds: withCommonKinds(RECOVERY_KINDS) } as unknown as ServiceCore], commandTopic: 'recourse.recovery-commands', commandLog: RECOVERIES_LOG },
     host: { page: (query) => database.page(query), commandRow: () => Promise.resolve(null), partition: (log, partition) => database.partition(log, partition), health: () => ({ live: true, ready: true, started: true, detail: {} }) },
     edge: { submit: () => Promise.reject(new Error('reads submit nothing')), lookUp: () => Promise.resolve(null) },
-    projection: { isReached: () => Promise.resolve(true) }, metrics: new Metrics(), partitionCount: () => Promise.resolve(1), onError: () => undefined, keys: { destroy: () => Promise.resolve(0) }, shown: (docs) => Promise.resolve(docs),
+    projection: { isReached: () => Promise.resolve(true) }, metrics: new Metrics(), partitionCount: () => Promise.resolve(1), onError: () => undefined, keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) }, shown: (docs) => Promise.resolve(docs),
     authenticate: (authorization): Promise<Principal> => {
       const [tenant = '', role = ''] = (authorization ?? '').split(' ').slice(1);
       return Promise.resolve({ subject: 'dana', tenant, roles: [role] });

@@ -1,0 +1,71 @@
+// Commits whose state was given up, as the projection has them: whose keys are to be destroyed.
+//
+// Boundary: reads the projection and nothing else.
+//
+// Invariants
+//   H1. Rows of a partition appear in the order of their time; two of one millisecond in any order. So a reader that goes on
+//       from a millisecond it has seen reads that one again.
+import { coded, tableOf } from '@recourse/service';
+import type { createPool } from '@recourse/service';
+import type { HardenCause } from '@recourse/messages';
+import { MUTATIONS_LOG } from './mutation-statements.js';
+import type { Query } from './mutation-statements.js';
+
+/** Why a state was given up, each as `hardened` has it. */
+export const HARDEN_CAUSES = { rolled_back: true, retention: true } as const satisfies Record<HardenCause, true>;
+
+/** A commit whose state was given up. */
+export interface HardenedCommit {
+  readonly tenant: string;
+  readonly commit_id: string;
+  /** When its row changed last, epoch milliseconds. */
+  readonly updated_at: number;
+}
+
+/** Where a reader of one partition is: rows behind it are seen. */
+export interface Mark { readonly updatedAt: number; readonly commitId: string }
+
+/** Before every row. */
+export const MARK_START: Mark = { updatedAt: 0, commitId: '' };
+
+const COMMIT = tableOf(MUTATIONS_LOG, 'commit');
+const HEADS = tableOf(MUTATIONS_LOG, 'heads');
+
+/** Rows behind a mark, oldest first; served by (hardened, updated_at). */
+export function hardenedQuery(partition: number, { updatedAt, commitId }: Mark, limit: number): Query {
+  const causes = Object.keys(HARDEN_CAUSES).map((_, index) => `$${String(index + 5)}`).join(', ');
+  return {
+    text: `SELECT tenant, row_key AS commit_id, updated_at::text FROM ${COMMIT} WHERE hardened IN (${causes}) AND updated_at >= $2 AND log_partition = $1 AND (updated_at, row_key) > ($2, $3) ORDER BY updated_at, row_key LIMIT $4`,
+    values: [partition, updatedAt, commitId, limit, ...Object.keys(HARDEN_CAUSES)],
+  };
+}
+
+/** Commits by what became of their state. */
+export const COUNT_QUERY: Query = { text: `SELECT coalesce(hardened, 'kept') AS status, count(*)::int AS commits FROM ${COMMIT} GROUP BY hardened`, values: [] };
+const PARTITIONS_QUERY: Query = { text: `SELECT log_partition FROM ${HEADS} ORDER BY log_partition`, values: [] };
+
+/** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
+export class HardenedCommits {
+  constructor(private readonly pool: ReturnType<typeof createPool>) {}
+
+  async partitions(): Promise<readonly number[]> {
+    return (await this.rows<{ log_partition: number }>('list partitions', PARTITIONS_QUERY)).map(({ log_partition }) => log_partition);
+  }
+
+  async after(partition: number, mark: Mark, limit: number): Promise<readonly HardenedCommit[]> {
+    const rows = await this.rows<{ tenant: string; commit_id: string; updated_at: string }>('read given-up states', hardenedQuery(partition, mark, limit));
+    return rows.map((row) => ({ ...row, updated_at: Number(row.updated_at) }));
+  }
+
+  /** Number of commits by status: `kept`, or why the state was given up. */
+  async counts(): Promise<Readonly<Record<string, number>>> {
+    const rows = await this.rows<{ status: string; commits: number }>('count commits', COUNT_QUERY);
+    return Object.fromEntries(rows.map(({ status, commits }) => [status, commits]));
+  }
+
+  async close(): Promise<void> { await this.pool.end(); }
+
+  private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
+    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
+  }
+}
