@@ -4,8 +4,9 @@
 import { entryView, reviewEntry } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, StateView } from '@recourse/event-log';
+import type { Json } from '@recourse/kernel';
 import { isCommitId, restoredState } from '@recourse/lineage';
-import type { Restored, StateHolder } from '@recourse/lineage';
+import type { StateHolder } from '@recourse/lineage';
 import type { CommitRecorded, CommitRef, DueConsumer, RollbackOpened, StateChunk } from '@recourse/messages';
 import { precedingOf, stands } from '../domain/commit/ancestry.decisions.js';
 import type { StepOf } from '../domain/commit/ancestry.decisions.js';
@@ -106,8 +107,8 @@ function readmission({ state, views }: DecideContext, { body }: Contradicted, { 
   if (gate === null || fallen === undefined || restsOnFallen(state, checkpoint, fallenId)) return null;
   const bundle = bundleOf(views.view(entryView.name), tenant, gate.bundle);
   const before = precedingOf(run_id, parents, stepsOf(state, run_id), new Set([fallenId]));
-  const standing = before === null ? { ok: true as const, state: {} } : stateOf(state, run_id, before.commit_id);
-  if (bundle === null || !standing.ok || !runAgain(gate, bundle, standing.state).admitted) return null;
+  const left = stateBefore(state, before);
+  if (bundle === null || left === null || !runAgain(gate, bundle, left).admitted) return null;
   const parent = standingParent(views.view('fallen'), tenant, fallen);
   const judged = parent === null ? null : judgeParents(tenant, [parent], () => views.view('fallen'))[0]?.judged ?? null;
   const reached: Reached = { agent_id: checkpoint.agent_id, subject_ref: checkpoint.subject_ref, derived_from: parents };
@@ -163,12 +164,16 @@ function stepsOf(state: StateView, runId: string): StepOf {
   };
 }
 
-function stateOf(state: StateView, runId: string, commitId: string): Restored {
-  return restoredState(commitId, (id) => { const commit = commitIn(state, runId, id); return commit === undefined ? undefined : holderOf(commit, (index) => chunkIn(state, runId, id, index)?.chunk); });
+/** The state a gate is run against; empty before the first commit and in a run that keeps none, null where it was given up. */
+function stateBefore(state: StateView, before: Commit | null): Json | null {
+  if (before === null || before.checkpoint.state === null) return {};
+  const { run_id: runId, commit_id: commitId } = before;
+  const restored = restoredState(commitId, (id) => { const commit = commitIn(state, runId, id); return commit === undefined ? undefined : holderOf(commit, (index) => chunkIn(state, runId, id, index)?.chunk); });
+  return restored.ok ? restored.state : null;
 }
 
 /** A commit as the one who restores its state sees it. */
-export function holderOf(commit: Commit, chunkAt: (index: number) => { readonly encoding: string; readonly body: Buffer } | undefined): StateHolder {
+function holderOf(commit: Commit, chunkAt: (index: number) => { readonly encoding: string; readonly body: Buffer } | undefined): StateHolder {
   const { state } = commit.checkpoint;
   const chunks = state === null ? [] : state.chunk_sha256s.map((_, index) => (state.body === null ? chunkAt(index) : state.body));
   const readable = chunks.flatMap((chunk) => (chunk === undefined || chunk.encoding !== 'plain' ? [] : [chunk.body]));
