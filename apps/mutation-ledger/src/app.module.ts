@@ -10,12 +10,15 @@ import type { LedgerConfig } from './config.js';
 import { CommitsController } from './inbound/http/commits.controller.js';
 import { EffectsController } from './inbound/http/effects.controller.js';
 import { ErasuresController } from './inbound/http/erasures.controller.js';
+import { LineageController, LineagePolicy } from './inbound/http/lineage.controller.js';
 import { MutationsController } from './inbound/http/mutations.controller.js';
+import { ReconciliationsController } from './inbound/http/reconciliations.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
 import { ResolveController } from './inbound/http/resolve.controller.js';
 import { AGENT_EFFECTS_VIEW } from './outbound/agent-effects.view.js';
 import { HardenedCommits } from './outbound/hardened-commits.js';
 import { LedgerQueries } from './outbound/ledger-queries.js';
+import { LineageQueries } from './outbound/lineage-queries.js';
 import { MUTATIONS_LOG } from './outbound/mutation-statements.js';
 import { StateJanitor } from './outbound/state-janitor.js';
 
@@ -37,10 +40,12 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       metrics.count('effects', { tool: measure.tool, status: measure.status });
       if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
     },
-    controllers: [MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController],
+    controllers: [MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController, LineageController, ReconciliationsController],
     trace: ledgerSpans,
     providers: [
       { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
+      { provide: LineageQueries, useFactory: () => new LineageQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
+      { provide: LineagePolicy, useValue: new LineagePolicy(boundMs ?? null) },
       { provide: StateJanitor, inject: [SERVICE_CONTEXT], useFactory: (service: ServiceContext) => janitorOf(config, service) },
     ],
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },

@@ -24,6 +24,7 @@ import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
 import { markCommit, needsOfCommit, onChunk, onCommit, onCommitDue, triggerOf, withFates } from './commits.part.js';
 import { bindingScopes, oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
+import { onReconcile } from './reconciliations.part.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, mutationsIn, namesOf, spreadsIn, triggerIn, undoIn } from './mutation-rows.js';
 import { noticesOf } from './rollback-notices.js';
 
@@ -50,7 +51,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     views: [contractView, entryView, assumptionView, fallenView],
     kinds: MUTATION_KINDS,
     sealScope: ({ type, body }, state) => ({ ...subjectOfRecord(body, (run) => mutationIn(state, run, String(body.mutation_id))?.subject_ref ?? null), ...unitOf(type, body) }),
-    keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref),
+    keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.runtime),
     needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
     evolve: evolveMutations,
@@ -87,7 +88,7 @@ export const fallenView: ViewSpec = {
 const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted', 'CommitRecorded', 'StateChunk'] },
   { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
-  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation'] },
+  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation', 'ReconcileLineage'] },
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'UndoOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
   { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))) },
   { topic: NOTICES, source: 'log', mode: 'broadcast', types: ['RollbackAnnounced', 'BoundReached'] },
@@ -107,6 +108,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'UndoOpened': return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported': return onReport(context, input, event.body, policy);
     case 'CancelMutation': return onCancel(context, input, event.body, policy);
+    case 'ReconcileLineage': return onReconcile(context, input, event.body);
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':
