@@ -7,7 +7,7 @@ import type { DecideContext, Decision, StateView } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
 import { isCommitId, restoredState } from '@recourse/lineage';
 import type { StateHolder } from '@recourse/lineage';
-import type { CommitRecorded, CommitRef, DueConsumer, RollbackOpened, StateChunk } from '@recourse/messages';
+import type { CommitRecorded, CommitRef, RollbackOpened, StateChunk } from '@recourse/messages';
 import { precedingOf, stands } from '../domain/commit/ancestry.decisions.js';
 import type { StepOf } from '../domain/commit/ancestry.decisions.js';
 import { commitProblem, harden, recordCheckpoint, recordChunk, rollBackCommit, rooted } from '../domain/commit/checkpoint.decisions.js';
@@ -21,7 +21,9 @@ import { commitOf, judgeParents, namesReserved, RESERVED_PREFIX, standsRef } fro
 import type { Binding, Body, MutationFact, Trigger, Verdict } from '../domain/mutation/mutation.messages.js';
 import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
 import { verdictScope, refScope } from '../domain/scope.js';
+import type { AckWaits } from '../domain/consumer/consumer.messages.js';
 import { chunkIn, commitIn } from './commit-rows.js';
+import { consumersDue, READ_SUBSCRIPTIONS } from './consumers.part.js';
 import { parked } from './executions.js';
 import { mutationIn } from './mutation-rows.js';
 
@@ -56,13 +58,17 @@ export function onChunk(context: DecideContext, key: string, event: StateChunk):
 }
 
 /** Marks a commit for an admitted rollback; null when it is no commit of this tenant, or not recorded yet. */
-export function markCommit(context: DecideContext, trigger: Trigger, keeping: Keeping, consumersOf: (commit: Commit) => readonly DueConsumer[]): readonly MutationFact[] | null {
+export function markCommit(context: DecideContext, trigger: Trigger, policy: Keeping & { readonly ackWaits: AckWaits }): Decision | null {
   if (!isCommitId(trigger.mutation_id)) return null;
   const commit = ownCommit(context.state, trigger.tenant, trigger.run_id, trigger.mutation_id);
   if (commit === undefined) return null;
+  if (commit.rollback_id !== null) return NOTHING;
+  const { agent_id: agent, subject_ref: subject } = commit.checkpoint;
+  const due = consumersDue(context, { tenant: commit.tenant, agent, run: commit.run_id, subject: subject ?? '' }, policy.ackWaits);
+  if (due === null) return READ_SUBSCRIPTIONS;
   const before = precedingOf(commit.run_id, commit.parents, stepsOf(context.state, commit.run_id));
-  const marked = rollBackCommit(commit, trigger, refOf(before), consumersOf(commit), context.now, keeping);
-  return marked === null ? [] : [marked];
+  const marked = rollBackCommit(commit, trigger, refOf(before), due, context.now, policy);
+  return marked === null ? NOTHING : facts(marked);
 }
 
 /** The trigger an admitted rollback is, its evidence saying what the root of the fall is. */

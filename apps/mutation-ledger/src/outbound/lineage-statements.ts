@@ -66,7 +66,7 @@ export function rowsQuery(table: 'mutation' | 'commit', tenant: string, ids: rea
   return { text: `SELECT doc FROM ${table === 'mutation' ? MUTATION : COMMIT} WHERE ${table}_id = ANY($2::text[]) AND tenant = $1`, values: [tenant, ids] };
 }
 
-/** Consumers that were waited for; nothing where this ledger keeps no deliveries. */
+/** Consumers that were waited for. */
 export function heardQuery(tenant: string, ids: readonly string[]): ArrayQuery {
   return { text: `SELECT mutation_id, consumer, phase FROM ${tableOf(MUTATIONS_LOG, 'delivery')} WHERE mutation_id = ANY($2::text[]) AND tenant = $1`, values: [tenant, ids] };
 }

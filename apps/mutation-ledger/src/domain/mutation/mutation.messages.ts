@@ -2,7 +2,7 @@
 import type {
   AnswerRefused, AskVerdict, AssumptionStated, BoundReached, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, CommitContradicted, CommitReaffirmed, CommitRecorded, CommitRef,
   CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
-  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, Reattached, RecoverabilityState, ReconcileLineage, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
+  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, Reattached, RecoverabilityState, ReconcileLineage, RollbackAcknowledged, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
   SpreadOpened, StateChunk, StateChunkRecorded, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, UndoOpened, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked,
 } from '@recourse/messages';
 import type { CommitParkCode } from '../commit/commit.messages.js';
@@ -30,7 +30,7 @@ export type MutationEvent =
   | { readonly type: 'UndoOpened'; readonly body: Body<UndoOpened> }
   | { readonly type: 'LegReported'; readonly body: LegReported }
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
-  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
+  | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged }
   | RecoveryEvent;
 
 export type MutationFact =

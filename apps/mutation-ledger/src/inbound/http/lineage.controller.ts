@@ -1,16 +1,18 @@
 // HTTP edge of lineage: the graph around a commit, what would fall with it, and whether its fall has settled.
 import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { entryView } from '@recourse/contract';
 import { EdgeRefusal, FromCaller, idText, parse, SERVICE_CONTEXT, tenantOfRead } from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { fallenView } from '../../application/mutations.core.js';
+import { dueConsumers } from '../../domain/consumer/due.decider.js';
 import { lineageView } from '../../domain/lineage-view/graph.decisions.js';
 import { standsRef } from '../../domain/mutation/lineage.decider.js';
 import type { Verdict } from '../../domain/mutation/mutation.messages.js';
 import type { AnnouncedOf, LineageView, Named } from '../../domain/lineage-view/lineage.messages.js';
 import { lineagePreview } from '../../domain/lineage-view/preview.decisions.js';
-import type { LineagePreview } from '../../domain/lineage-view/preview.decisions.js';
+import type { HearersOf, LineagePreview } from '../../domain/lineage-view/preview.decisions.js';
 import { settledOf } from '../../domain/lineage-view/settled.decisions.js';
 import type { Settled } from '../../domain/lineage-view/settled.decisions.js';
 import { verdictScope } from '../../domain/scope.js';
@@ -55,7 +57,7 @@ export class LineageController {
     const from = await this.named(caller, commit, parse(oneQuery, query).tenant);
     const { boundMs } = this.policy;
     const now = await this.ledger.now();
-    return lineagePreview({ commit: from.id, ...await this.lineage.closure(from, CLOSURE_MAX), boundAt: boundMs === null ? null : now - boundMs, hearersOf: null });
+    return lineagePreview({ commit: from.id, ...await this.lineage.closure(from, CLOSURE_MAX), boundAt: boundMs === null ? null : now - boundMs, hearersOf: await this.hearers(now) });
   }
 
   @Get(':commit/settled') @ApiOperation({ summary: 'Whether the fall of a commit has been taken into account by every partition, computed from cursors and marks; and if not, what is missing.' })
@@ -79,6 +81,12 @@ export class LineageController {
     const again = await this.lineage.commit(id, tenant);
     if (again !== null) return again;
     throw isReached ? new EdgeRefusal('NOT_FOUND', 'no commit or mutation under this id') : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
+  }
+
+  /** Who would be waited for, by the subscriptions that stand now. */
+  private async hearers(now: number): Promise<HearersOf | null> {
+    const entries = await this.service.view?.(entryView.name) ?? null;
+    return entries === null ? null : ({ tenant, agent, run_id, subject_ref }) => dueConsumers(entries, { tenant, agent: agent ?? '', run: run_id, subject: subject_ref ?? '' }, now).map(({ consumer }) => consumer);
   }
 
   private async announcements(): Promise<AnnouncedOf> {
