@@ -348,7 +348,7 @@ export function ownerOf(_tenant: string, agentId: string): string | null { retur
 
 function messageOf(cause: unknown): string { return cause instanceof Error ? cause.message : String(cause); }
 
-const SHOWN = ['mutation_id', 'run_id', 'ref', 'step_id', 'leg_id', 'attempt', 'phase', 'verdict', 'outcome', 'event', 'to_state', 'reason', 'command_id', 'status', 'code', 'decision', 'event_id', 'approval_id'] as const;
+const SHOWN = ['mutation_id', 'commit_id', 'run_id', 'ref', 'step_id', 'leg_id', 'attempt', 'phase', 'verdict', 'outcome', 'event', 'to_state', 'reason', 'command_id', 'status', 'code', 'decision', 'event_id', 'approval_id'] as const;
 
 function summaryOf(body: Readonly<Record<string, unknown>>): string {
   return SHOWN.filter((name) => name in body).map((name) => `${name}=${shortOf(body[name])}`).join(' ');

@@ -1,5 +1,5 @@
 // P9: exactly the commits an invalidation reaches are contradicted; each consumer sees a commit before its rollback, in order.
-import { broken, groupBy, list, nested, number, ofType, text } from './history.js';
+import { broken, groupBy, list, nested, number, ofType, parkedKeys, text } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
 
 const NOTICES = 'recourse.rollback-notifications';
@@ -31,12 +31,16 @@ function checkReached(history: History): void {
     if (seqs.has(number(evidence, 'position'))) broken(history, 'P9', 'once', `${id} was contradicted twice by ${text(evidence, 'position')}`);
     hits.set(id, seqs.add(number(evidence, 'position')));
   }
+  const parked = parkedKeys(history);
+  const runs = new Map(falls.map(({ body, key }) => [text(body, 'ref'), key]));
+  // Where something stands parked, what follows it waits for a person: falls too, behind the run they are announced under.
+  const waits = (runId: string, ref: string): boolean => parked.has(runId) || parked.has(runs.get(ref) ?? '');
   // An effect that is held relies on its refs from its intent on.
   const relying = ofType(history, 'recourse.mutations', 'MutationPlanned', 'MutationRecorded', 'CheckpointRecorded', 'Reattached').filter(({ type, body }) => type !== 'MutationPlanned' || list(body, 'judged').length > 0);
-  for (const [mutation, records] of groupBy(relying, ({ body }) => idOf(body))) checkMutation(history, mutation, records, statements, hits);
+  for (const [mutation, records] of groupBy(relying, ({ body }) => idOf(body))) checkMutation(history, mutation, records, statements, hits, waits);
 }
 
-function checkMutation(history: History, mutation: string, records: readonly LogRecord[], statements: ReadonlyMap<string, readonly LogRecord[]>, hits: ReadonlyMap<string, ReadonlySet<number>>): void {
+function checkMutation(history: History, mutation: string, records: readonly LogRecord[], statements: ReadonlyMap<string, readonly LogRecord[]>, hits: ReadonlyMap<string, ReadonlySet<number>>, waits: (runId: string, ref: string) => boolean): void {
   // What was cancelled never happened: from there on it relies on nothing.
   if (records.some(({ body }) => body['recoverability'] === 'cancelled')) return;
   const binding = records.filter(({ body }) => body['execution_state'] !== 'failed');
@@ -55,7 +59,7 @@ function checkMutation(history: History, mutation: string, records: readonly Log
     const actual = hits.get(`${mutation} ${ref}`) ?? new Set<number>();
     const missing = [...expected].filter((seq) => !actual.has(seq) && !isCoveredLater(seq, bound, actual));
     const extra = [...actual].filter((seq) => !expected.has(seq));
-    if (missing.length > 0) broken(history, 'P9', 'reached', `${mutation} relies on ${ref} and was not contradicted by ${missing.join()} (was by ${[...actual].join()})`);
+    if (missing.length > 0 && !waits(String(runId), ref)) broken(history, 'P9', 'reached', `${mutation} relies on ${ref} and was not contradicted by ${missing.join()} (was by ${[...actual].join()})`);
     if (extra.length > 0) broken(history, 'P9', 'not reached', `${mutation} relies on ${ref} and was contradicted by ${extra.join()}, which had been reaffirmed`);
   }
 }

@@ -2,7 +2,7 @@
 // nothing else does. A naive closure of its own, over what the logs say at the end.
 import { readPayload } from '@recourse/contract';
 import type { Payload } from '@recourse/messages';
-import { broken, groupBy, list, nested, number, ofType, text, wireOf } from './history.js';
+import { broken, groupBy, list, nested, number, ofType, parkedKeys, text, wireOf } from './history.js';
 import type { Fields, History, LogRecord, WireRecord } from './history.js';
 
 const NOTICES = 'recourse.rollback-notifications';
@@ -68,10 +68,11 @@ function nodeOf(records: readonly LogRecord[], moves: readonly LogRecord[]): Nod
 /** Whoever rests on what fell, or was left to a person, fell or was left to a person too, late descendants included; nobody else fell for that. */
 function checkFixpoint(history: History, nodes: ReadonlyMap<string, Node>): void {
   const walked = new Set(ofType(history, MUTATIONS, 'CommitRolledBack', 'CheckpointRolledBack', 'CommitBeyondBound').map(({ body }) => `${text(body, 'tenant')} ${idOf(body)}`));
-  const parked = new Set(ofType(history, 'recourse.recoveries', 'RecordParked').map(({ key }) => key));
-  for (const [id, { tenant, runId, current }] of nodes) {
+  const parked = parkedKeys(history);
+  const isParked = (id: string): boolean => parked.has(nodes.get(id)?.runId ?? '');
+  for (const [id, { tenant, current }] of nodes) {
     const fallen = [...current].find((parent) => walked.has(`${tenant} ${parent}`));
-    if (fallen !== undefined && !walked.has(`${tenant} ${id}`) && !parked.has(runId)) broken(history, 'P9', 'lineage', `${id} stands although ${fallen}, on which it rests, fell`);
+    if (fallen !== undefined && !walked.has(`${tenant} ${id}`) && !isParked(id) && !isParked(fallen)) broken(history, 'P9', 'lineage', `${id} stands although ${fallen}, on which it rests, fell`);
   }
   for (const { type, body } of ofType(history, MUTATIONS, 'CommitContradicted', 'CommitBeyondBound', 'Reattached')) {
     const evidence = nested(body, 'evidence');
