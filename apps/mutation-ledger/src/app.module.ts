@@ -5,16 +5,20 @@ import type { ServiceContext, ServiceSpec } from '@recourse/service';
 import { assumptionsCore } from './application/assumptions.core.js';
 import { mutationsCore } from './application/mutations.core.js';
 import { ledgerSpans } from './application/mutations.traces.js';
+import { consumerMeasure } from './domain/consumer/consumer.measures.js';
 import { effectMeasure } from './domain/effect/effect.measures.js';
 import type { LedgerConfig } from './config.js';
 import { CommitsController } from './inbound/http/commits.controller.js';
+import { ConsumersController } from './inbound/http/consumers.controller.js';
 import { EffectsController } from './inbound/http/effects.controller.js';
 import { ErasuresController } from './inbound/http/erasures.controller.js';
 import { MutationsController } from './inbound/http/mutations.controller.js';
+import { ReevaluationsController } from './inbound/http/reevaluations.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
 import { ResolveController } from './inbound/http/resolve.controller.js';
 import { AGENT_EFFECTS_VIEW } from './outbound/agent-effects.view.js';
 import { HardenedCommits } from './outbound/hardened-commits.js';
+import { ConsumerQueries } from './outbound/consumer-queries.js';
 import { LedgerQueries } from './outbound/ledger-queries.js';
 import { MUTATIONS_LOG } from './outbound/mutation-statements.js';
 import { StateJanitor } from './outbound/state-janitor.js';
@@ -26,22 +30,27 @@ const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 const ASK_MAX_MS = 60_000;
 
 export function serviceSpec(config: LedgerConfig): ServiceSpec {
-  const { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, askBaseMs, warnLeadMs, fullFidelityMs, softRollbackMs, boundMs } = config;
-  const policy = { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, backoff: { baseMs: askBaseMs, maxMs: ASK_MAX_MS }, warnLeadMs, fullFidelityMs, softRollbackMs, boundMs: boundMs ?? null };
+  const { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, askBaseMs, warnLeadMs, fullFidelityMs, softRollbackMs, boundMs, ackSyncMs, ackAsyncMs, ackPollMs } = config;
+  const policy = {
+    concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, backoff: { baseMs: askBaseMs, maxMs: ASK_MAX_MS }, warnLeadMs, fullFidelityMs, softRollbackMs, boundMs: boundMs ?? null,
+    ackWaits: { sync: ackSyncMs, async: ackAsyncMs, poll: ackPollMs },
+  };
   return {
     name: 'mutation-ledger', commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG,
     cores: () => [assumptionsCore(), mutationsCore(policy)],
-    measure: (record, metrics) => {
+    measure: (record, metrics, rows) => {
+      measureConsumers(record, metrics, rows);
       const measure = effectMeasure(record);
       if (measure === null) return;
       metrics.count('effects', { tool: measure.tool, status: measure.status });
       if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
     },
-    controllers: [MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController],
+    controllers: [ReevaluationsController, MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController, ConsumersController],
     trace: ledgerSpans,
     providers: [
       { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
       { provide: StateJanitor, inject: [SERVICE_CONTEXT], useFactory: (service: ServiceContext) => janitorOf(config, service) },
+      { provide: ConsumerQueries, useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
     ],
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },
   };
@@ -52,3 +61,12 @@ function janitorOf(config: LedgerConfig, { host, keys, metrics, onError }: Servi
   const sleep = (ms: number, signal: AbortSignal): Promise<void> => pause(ms, undefined, { signal }).catch(() => undefined);
   return new StateJanitor({ commits, keys, metrics, isReady: () => host.health().ready, everyMs: config.janitorMs, sleep, onError });
 }
+
+const measureConsumers: NonNullable<ServiceSpec['measure']> = (record, metrics, rows) => {
+  const measure = consumerMeasure(record, rows);
+  if (measure === null) return;
+  if (measure.kind === 'refused') { metrics.count('acksRefused', { code: measure.code }); return; }
+  const { mode, outcome, seconds } = measure;
+  metrics.count('deliveries', { mode, outcome });
+  if (seconds !== null) metrics.observe('ackSeconds', { mode }, seconds);
+};

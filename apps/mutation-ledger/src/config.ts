@@ -15,6 +15,9 @@ export const CONFIG = {
   softRollbackMs: integer('RECOURSE_SOFT_ROLLBACK_MS', { doc: 'How long the state of a commit that was rolled back is still kept, so that people can look at it.', min: 100, max: 3_650 * 86_400_000, unit: 'milliseconds', fallback: '86400000' }),
   janitorMs: integer('RECOURSE_JANITOR_MS', { doc: 'How often the keys of states that were given up are destroyed.', min: 100, max: 86_400_000, unit: 'milliseconds', fallback: '60000' }),
   boundMs: optional(integer('RECOURSE_ROLLBACK_BOUND_MS', { doc: 'How far back a rollback reaches over lineage: older descendants are not rolled back, a person looks at them. Not set: as far as there are descendants. The same in ledger and orchestrator.', min: 1_000, max: 3_650 * 86_400_000, unit: 'milliseconds' })),
+  ackSyncMs: integer('RECOURSE_ACK_SYNC_MS', { doc: 'How long a synchronous consumer has to say that it applied a rollback, before a person is told.', min: 100, max: 86_400_000, unit: 'milliseconds', fallback: '5000' }),
+  ackAsyncMs: integer('RECOURSE_ACK_ASYNC_MS', { doc: 'The same for an asynchronous consumer.', min: 100, max: 7 * 86_400_000, unit: 'milliseconds', fallback: '60000' }),
+  ackPollMs: integer('RECOURSE_ACK_POLL_MS', { doc: 'The same for a consumer that polls.', min: 100, max: 30 * 86_400_000, unit: 'milliseconds', fallback: '86400000' }),
 } as const;
 
 /** What must hold between them. */

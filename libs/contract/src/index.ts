@@ -46,7 +46,8 @@ export { ADMISSION_VARIABLES, ENTRY_KINDS, ENTRY_REMEDIES, ENTRY_SHAPES, PROPAGA
 export type { EntryBody, EntryProblem, EntryProblemCode, ReviewedEntry } from './entries/shapes.js';
 export { admissionVerdict, approvalNeeded, evidenceVerdict, intentVerdict, isInScope, joinedCharter, switchVerdict } from './entries/verdicts.js';
 export type { Acting, StandingSwitch, Verdict, VerdictCode } from './entries/verdicts.js';
-export { charterFor, entryOf, entryView, killVerdict } from './entries/view.js';
+export { charterFor, entryOf, entryView, killVerdict, subscriptionsOf } from './entries/view.js';
+export type { StandingSubscription } from './entries/view.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';
 export type { ForwardFinding } from './finding.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { METRICS, Metrics } from './metrics.js';
 
 /** Labels whose values come from closed sets; anything else would grow with traffic. */
-const CLOSED_LABELS = ['log', 'partition', 'topic', 'reason', 'route', 'outcome', 'code', 'tool', 'status', 'question', 'endpoint', 'scope'];
+const CLOSED_LABELS = ['log', 'partition', 'topic', 'reason', 'route', 'outcome', 'code', 'tool', 'status', 'question', 'endpoint', 'scope', 'mode'];
 
 describe('the metrics', () => {
   it('carry no ids in labels', () => {

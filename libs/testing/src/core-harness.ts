@@ -98,6 +98,7 @@ export class CoreHarness {
       if (row === undefined) break;
       if (guard > 10_000) throw new Error(`timer ${row.kind}/${row.group}/${row.key} stays due`);
       this.when(timerOf(row), now);
+      this.settle();
       all.push(...this.lastAccepted);
     }
     this.last = { records: all.map(({ type, body }) => ({ type, body })) };

@@ -43,7 +43,12 @@ export function entryNeeds({ kind, asker }: EntryCommand): readonly { readonly k
 
 export function decideEntryCommand(state: StateView, command: EntryCommand): Decision {
   const doc = command.name.length > NAME_MAX ? undefined : state.get(ENTRY_KIND, groupOf(command.kind, command.asker.tenant), command.name);
-  return answered(decideEntry(command, doc === undefined ? undefined : versionOf(doc)));
+  return answered(decideEntry(command, doc === undefined ? undefined : versionOf(doc), command.kind === 'subscription' ? othersOf(state, command) : 0));
+}
+
+/** Subscriptions of the tenant that stand, this one left out. */
+function othersOf(state: StateView, { kind, name, asker }: EntryCommand): number {
+  return state.list(ENTRY_KIND, groupOf(kind, asker.tenant)).map(versionOf).filter((one) => !one.retired && one.name !== name).length;
 }
 
 /** Rows an accepted record of entries changes; none for other records. */

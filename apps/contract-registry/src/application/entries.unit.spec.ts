@@ -54,6 +54,14 @@ describe.each(WAYS)('an entry of the registry, $way', ({ isRebuilt }) => {
     ['that is not there', retire('kill_switch', 'one'), 'ENTRY_UNKNOWN'],
   ])('is refused %s', (_, input, code) => { start().when(input, 1).thenNothing().thenAnswer({ status: 'rejected', code }); });
 
+  it('is refused as a subscription beyond what a rollback can wait for, until one is retired', () => {
+    const [mine, start100] = [ENTRIES['subscription'] ?? {}, start()];
+    for (let n = 0; n < 100; n += 1) start100.when(register('subscription', `s${String(n)}`, mine), 1);
+    start100.when(register('subscription', 'one-more', mine), 2).thenNothing().thenAnswer({ status: 'rejected', httpStatus: 409, code: 'SUBSCRIPTIONS_FULL' })
+      .when(register('subscription', 's7', { ...mine, doc: 'Other words.' }), 3).then(fact('EntryRegistered', { version: 2 }))
+      .when(retire('subscription', 's7'), 4).when(register('subscription', 'one-more', mine), 5).then(fact('EntryRegistered', { name: 'one-more' }));
+  });
+
   it('feeds kill switches to whoever obeys them, until each is lifted', () => {
     const view = memoryView(entryView);
     const registry = start();

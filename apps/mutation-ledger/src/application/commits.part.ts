@@ -4,9 +4,10 @@
 import { entryView, reviewEntry } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, StateView } from '@recourse/event-log';
+import type { Json } from '@recourse/kernel';
 import { isCommitId, restoredState } from '@recourse/lineage';
-import type { Restored, StateHolder } from '@recourse/lineage';
-import type { CommitRecorded, CommitRef, DueConsumer, RollbackOpened, StateChunk } from '@recourse/messages';
+import type { StateHolder } from '@recourse/lineage';
+import type { CommitRecorded, CommitRef, RollbackOpened, StateChunk } from '@recourse/messages';
 import { precedingOf, stands } from '../domain/commit/ancestry.decisions.js';
 import type { StepOf } from '../domain/commit/ancestry.decisions.js';
 import { commitProblem, harden, recordCheckpoint, recordChunk, rollBackCommit, rooted } from '../domain/commit/checkpoint.decisions.js';
@@ -20,7 +21,9 @@ import { commitOf, judgeParents, namesReserved, RESERVED_PREFIX, standsRef } fro
 import type { Binding, Body, MutationFact, Trigger, Verdict } from '../domain/mutation/mutation.messages.js';
 import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
 import { verdictScope, refScope } from '../domain/scope.js';
+import type { AckWaits } from '../domain/consumer/consumer.messages.js';
 import { chunkIn, commitIn } from './commit-rows.js';
+import { consumersDue, READ_SUBSCRIPTIONS } from './consumers.part.js';
 import { parked } from './executions.js';
 import { mutationIn } from './mutation-rows.js';
 
@@ -55,13 +58,17 @@ export function onChunk(context: DecideContext, key: string, event: StateChunk):
 }
 
 /** Marks a commit for an admitted rollback; null when it is no commit of this tenant, or not recorded yet. */
-export function markCommit(context: DecideContext, trigger: Trigger, keeping: Keeping, consumersOf: (commit: Commit) => readonly DueConsumer[]): readonly MutationFact[] | null {
+export function markCommit(context: DecideContext, trigger: Trigger, policy: Keeping & { readonly ackWaits: AckWaits }): Decision | null {
   if (!isCommitId(trigger.mutation_id)) return null;
   const commit = ownCommit(context.state, trigger.tenant, trigger.run_id, trigger.mutation_id);
   if (commit === undefined) return null;
+  if (commit.rollback_id !== null) return NOTHING;
+  const { agent_id: agent, subject_ref: subject } = commit.checkpoint;
+  const due = consumersDue(context, { tenant: commit.tenant, agent, run: commit.run_id, subject: subject ?? '' }, policy.ackWaits);
+  if (due === null) return READ_SUBSCRIPTIONS;
   const before = precedingOf(commit.run_id, commit.parents, stepsOf(context.state, commit.run_id));
-  const marked = rollBackCommit(commit, trigger, refOf(before), consumersOf(commit), context.now, keeping);
-  return marked === null ? [] : [marked];
+  const marked = rollBackCommit(commit, trigger, refOf(before), due, context.now, policy);
+  return marked === null ? NOTHING : facts(marked);
 }
 
 /** The trigger an admitted rollback is, its evidence saying what the root of the fall is. */
@@ -106,8 +113,8 @@ function readmission({ state, views }: DecideContext, { body }: Contradicted, { 
   if (gate === null || fallen === undefined || restsOnFallen(state, checkpoint, fallenId)) return null;
   const bundle = bundleOf(views.view(entryView.name), tenant, gate.bundle);
   const before = precedingOf(run_id, parents, stepsOf(state, run_id), new Set([fallenId]));
-  const standing = before === null ? { ok: true as const, state: {} } : stateOf(state, run_id, before.commit_id);
-  if (bundle === null || !standing.ok || !runAgain(gate, bundle, standing.state).admitted) return null;
+  const left = stateBefore(state, before);
+  if (bundle === null || left === null || !runAgain(gate, bundle, left).admitted) return null;
   const parent = standingParent(views.view('fallen'), tenant, fallen);
   const judged = parent === null ? null : judgeParents(tenant, [parent], () => views.view('fallen'))[0]?.judged ?? null;
   const reached: Reached = { agent_id: checkpoint.agent_id, subject_ref: checkpoint.subject_ref, derived_from: parents };
@@ -163,12 +170,16 @@ function stepsOf(state: StateView, runId: string): StepOf {
   };
 }
 
-function stateOf(state: StateView, runId: string, commitId: string): Restored {
-  return restoredState(commitId, (id) => { const commit = commitIn(state, runId, id); return commit === undefined ? undefined : holderOf(commit, (index) => chunkIn(state, runId, id, index)?.chunk); });
+/** The state a gate is run against; empty before the first commit and in a run that keeps none, null where it was given up. */
+function stateBefore(state: StateView, before: Commit | null): Json | null {
+  if (before === null || before.checkpoint.state === null) return {};
+  const { run_id: runId, commit_id: commitId } = before;
+  const restored = restoredState(commitId, (id) => { const commit = commitIn(state, runId, id); return commit === undefined ? undefined : holderOf(commit, (index) => chunkIn(state, runId, id, index)?.chunk); });
+  return restored.ok ? restored.state : null;
 }
 
 /** A commit as the one who restores its state sees it. */
-export function holderOf(commit: Commit, chunkAt: (index: number) => { readonly encoding: string; readonly body: Buffer } | undefined): StateHolder {
+function holderOf(commit: Commit, chunkAt: (index: number) => { readonly encoding: string; readonly body: Buffer } | undefined): StateHolder {
   const { state } = commit.checkpoint;
   const chunks = state === null ? [] : state.chunk_sha256s.map((_, index) => (state.body === null ? chunkAt(index) : state.body));
   const readable = chunks.flatMap((chunk) => (chunk === undefined || chunk.encoding !== 'plain' ? [] : [chunk.body]));

@@ -7,7 +7,9 @@ import { facts, NOTHING } from '@recourse/event-log';
 import type { AcceptedRecord, DecideContext, Decision, Doc, InputSpec, Outgoing, RecordInput, ServiceCore, StateView, TimerInput, Views, ViewSpec } from '@recourse/event-log';
 import { InvariantViolation, isAskOfLedger } from '@recourse/kernel';
 import { isCommitId } from '@recourse/lineage';
-import type { AssumptionStated, Execution, LegRequested, RollbackOpened, WorkerAsked } from '@recourse/messages';
+import type { AssumptionStated, Checkpoint, Execution, LegRequested, RollbackOpened, WorkerAsked } from '@recourse/messages';
+import type { AckWaits } from '../domain/consumer/consumer.messages.js';
+import { ACK_WAITS } from '../domain/consumer/due.decider.js';
 import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
 import { decideFall, fallenEntry, standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Announced, Passed } from '../domain/mutation/lineage.decider.js';
@@ -22,18 +24,22 @@ import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
 import { KEEPING } from '../domain/commit/checkpoint.decisions.js';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
 import { markCommit, needsOfCommit, onChunk, onCommit, onCommitDue, triggerOf, withFates } from './commits.part.js';
+import { ACKS_INPUT, CONSUMER_KINDS, consumersDue, evolveConsumers, isDeliveryTimer, needsOfAck, onAck, onDeliveryDue, READ_SUBSCRIPTIONS, scopedOf } from './consumers.part.js';
+import { commitIn } from './commit-rows.js';
 import { bindingScopes, oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, mutationsIn, namesOf, spreadsIn, triggerIn, undoIn } from './mutation-rows.js';
+import { needsOfBundle, needsOfSuccessor, onReevaluationDue, onSuccessor, REEVALUATION_KIND, SUCCESSORS } from './reevaluations.part.js';
+import type { Reevaluating } from './reevaluations.part.js';
 import { noticesOf } from './rollback-notices.js';
 
 export { mutationIdOf } from './executions.js';
 
-export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping> {
+export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping>, Partial<Reevaluating> {
   /** Most contradictions of one decision; EFFECTS_MAX unless told. */
   readonly effectsMax?: number;
-  /** How far back a rollback reaches, milliseconds; null for no bound. */
-  readonly boundMs?: number | null;
+  /** How long consumers have to answer, by mode; ACK_WAITS unless told. */
+  readonly ackWaits?: AckWaits;
 }
 
 type Policy = Required<MutationsConfig>;
@@ -43,22 +49,28 @@ const NOTICES = 'recourse.rollback-notifications';
 
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
-  const policy: Policy = { ...LEDGER_POLICY, ...KEEPING, effectsMax: EFFECTS_MAX, boundMs: null, ...config };
+  const policy: Policy = { ...LEDGER_POLICY, ...KEEPING, effectsMax: EFFECTS_MAX, boundMs: null, ackWaits: ACK_WAITS, ...config };
   return {
     log: 'recourse.mutations',
     inputs: INPUTS,
     views: [contractView, entryView, assumptionView, fallenView],
-    kinds: MUTATION_KINDS,
-    sealScope: ({ type, body }, state) => ({ ...subjectOfRecord(body, (run) => mutationIn(state, run, String(body.mutation_id))?.subject_ref ?? null), ...unitOf(type, body) }),
-    keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref),
+    kinds: [...MUTATION_KINDS, ...CONSUMER_KINDS],
+    sealScope: ({ type, body }, state) => ({ ...subjectOfRecord(body, (run) => subjectIn(state, run, body)), ...unitOf(type, body) }),
+    keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle),
     needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
-    evolve: evolveMutations,
+    evolve: (state, record) => [...evolveMutations(state, record), ...evolveConsumers(state, record)],
     react: requestsOf,
     owed: isAskOwed,
     owedNeeds: ({ key }) => [{ kind: 'mutation', group: key }],
     derived: { topic: NOTICES, derive: noticesOf },
   };
+}
+
+/** Subject of the mutation or commit a record is about, as far as it is known. */
+function subjectIn(state: StateView, runId: string, { mutation_id, commit_id, checkpoint }: Doc): string | null {
+  if (typeof commit_id !== 'string') return mutationIn(state, runId, String(mutation_id))?.subject_ref ?? null;
+  return ((checkpoint as Checkpoint | undefined) ?? commitIn(state, runId, commit_id)?.checkpoint)?.subject_ref ?? null; // records that name a commit hold its checkpoint, or follow one that did
 }
 
 /** The state of a commit has a key of its own: it is given up by itself (E27, E36). */
@@ -88,9 +100,11 @@ const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted', 'CommitRecorded', 'StateChunk'] },
   { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
   { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation'] },
+  ACKS_INPUT,
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'UndoOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
   { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))) },
   { topic: NOTICES, source: 'log', mode: 'broadcast', types: ['RollbackAnnounced', 'BoundReached'] },
+  SUCCESSORS,
 ];
 
 function onEvent(context: DecideContext, input: RecordInput, policy: Policy): Decision {
@@ -107,6 +121,8 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'UndoOpened': return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported': return onReport(context, input, event.body, policy);
     case 'CancelMutation': return onCancel(context, input, event.body, policy);
+    case 'RollbackAcknowledged': return onAck(context, input, event.body);
+    case 'EntryRegistered': return onSuccessor(context, event.body, policy);
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':
@@ -124,10 +140,12 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
 function onRollback(context: DecideContext, opened: Body<RollbackOpened>, policy: Policy): Decision {
   const event = triggerOf(opened);
   const { run_id, tenant, mutation_id, rollback_id } = event;
-  const commit = markCommit(context, event, policy, () => []);
-  if (commit !== null) return facts(...commit);
+  const commit = markCommit(context, event, policy);
+  if (commit !== null) return commit;
   const mutation = mutationIn(context.state, run_id, mutation_id);
-  const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id));
+  const due = isRecorded(mutation) && mutation.rollback_id === null ? consumersDue(context, scopedOf(mutation), policy.ackWaits) : [];
+  if (due === null) return READ_SUBSCRIPTIONS;
+  const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id), due);
   if (marked === null) return NOTHING;
   const cancelled = isHeld(mutation) && mutation.tenant === tenant ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy) : [];
   return facts(marked, ...cancelled);
@@ -179,12 +197,15 @@ function withCancels(context: DecideContext, decided: readonly MutationFact[], b
   });
 }
 
-function onTimer(context: DecideContext, { address: { kind, group, key } }: TimerInput, policy: Policy): Decision {
+function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Decision {
+  const { address: { kind, group, key } } = timer;
   const { state } = context;
+  if (isDeliveryTimer(timer)) return onDeliveryDue(context, timer);
   if (kind === 'spread') {
     const bindings = bindingsIn(state, group);
     return facts(...withCancels(context, withFates(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings), bindings, policy));
   }
+  if (kind === REEVALUATION_KIND) return onReevaluationDue(context, { group, key }, policy);
   if (kind === 'mutation') {
     const mutation = mutationIn(state, group, key);
     return mutation === undefined ? NOTHING : onDue(context, mutation, policy);
@@ -195,10 +216,12 @@ function onTimer(context: DecideContext, { address: { kind, group, key } }: Time
     return undo === undefined ? NOTHING : facts(...undoPart(undo, mutationsIn(state, group), policy.effectsMax));
   }
   const waiting = state.get(kind, group, key) as Trigger | undefined;
-  const marked = waiting === undefined ? null : markCommit(context, waiting, policy, () => []);
-  if (marked !== null) return facts(...marked);
+  const marked = waiting === undefined ? null : markCommit(context, waiting, policy);
+  if (marked !== null) return marked;
   const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
-  return waiting !== undefined && isRecorded(commit) ? oneOrNone(rollBack(commit, waiting)) : NOTHING;
+  if (waiting === undefined || !isRecorded(commit)) return NOTHING;
+  const due = consumersDue(context, scopedOf(commit), policy.ackWaits);
+  return due === null ? READ_SUBSCRIPTIONS : oneOrNone(rollBack(commit, waiting, due));
 }
 
 /** One request per record that a worker was asked, in its own words. */
@@ -225,12 +248,14 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
     case 'ToolExecuted': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group }))];
     case 'CommitRecorded': return needsOfCommit(body);
     case 'StateChunk': return [{ kind: 'commit', group: body.run_id }, { kind: 'state_chunk', group: body.run_id }];
+    case 'EntryRegistered': return needsOfSuccessor(body);
     case 'RollbackAnnounced':
     case 'BoundReached': return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
     case 'RollbackOpened': {
       const { rollback, recovery } = namesOf(body);
       return [...(isCommitId(body.mutation_id) ? [{ kind: 'commit', group: body.run_id }] : []), { kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];
     }
+    case 'RollbackAcknowledged': return needsOfAck(body.run_id);
     case 'UndoOpened':
     case 'LegReported':
     case 'CancelMutation':
@@ -244,9 +269,12 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
   }
 }
 
-function needsOfTimer({ address: { kind, group } }: TimerInput): readonly Group[] {
+function needsOfTimer(timer: TimerInput): readonly Group[] {
+  const { address: { kind, group } } = timer;
+  if (isDeliveryTimer(timer)) return [{ kind, group }];
   if (kind === 'spread') return needsOfRef(group);
   if (kind === 'commit') return [{ kind, group }];
+  if (kind === REEVALUATION_KIND) return needsOfBundle(group);
   return [{ kind: 'mutation', group }, { kind: kind === 'undo' ? 'undo' : 'trigger', group }];
 }
 

@@ -49,11 +49,11 @@ describe('a subscription', () => {
   const subscription = { ...words, consumer: 'mailer', scope: 'acme/agent-7', mode: 'async', commit_to_user_ms: 5_000 };
   it.each([
     [{}, []], [{ commit_to_user_ms: 999 }, ['SUBSCRIPTION_TOO_SLOW /mode']], [{ commit_to_user_ms: 999, mode: 'sync' }, []], [{ scope: 'globex' }, ['SUBSCRIPTION_FOREIGN /scope']], [{ scope: '*' }, ['SUBSCRIPTION_FOREIGN /scope']],
-    [{ scope: 'acme//x' }, ['ENTRY_FIELD_INVALID /scope']], [{ scope: 'acme/a/r/s/t' }, ['ENTRY_FIELD_INVALID /scope']],
+    [{ scope: 'acme//x' }, ['ENTRY_FIELD_INVALID /scope']], [{ scope: 'acme/a/r/order/4711' }, []], [{ scope: 'acme/a/r/s ' }, ['ENTRY_FIELD_INVALID /scope']], [{ scope: 'acme/a*' }, ['ENTRY_FIELD_INVALID /scope']], [{ scope: '1/2/3/4/5/6/7/8/9/10/11' }, ['ENTRY_FIELD_INVALID /scope']],
   ])('with %j has %j', (more, problems) => { expect(found('subscription', { ...subscription, ...more })).toEqual(problems); });
 
-  const commit = { tenant: 'acme', agent: 'agent-7', run: 'run-1', subject: 'order' };
-  it.each([['acme', true], ['acme/agent-7', true], ['acme/*/run-1', true], ['acme/agent-70', false], ['acme/*/run-2', false], ['globex', false]])('over %s hears of the commit: %s', (scope, hears) => { expect(isInScope(scope, commit)).toBe(hears); });
+  const commit = { tenant: 'acme', agent: 'agent-7', run: 'run-1', subject: 'order/4711' };
+  it.each([['acme', true], ['acme/agent-7', true], ['acme/*/run-1', true], ['acme/agent-70', false], ['acme/*/run-2', false], ['globex', false], ['*', true], ['acme/*/*/order', true], ['acme/*/*/order/4711', true], ['acme/*/*/order/47', false], ['acme/*/*/order/4711/x', false], ['acme/agent', false]])('over %s hears of the commit: %s', (scope, hears) => { expect(isInScope(scope, commit)).toBe(hears); });
 });
 
 describe('any entry', () => {

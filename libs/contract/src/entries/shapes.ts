@@ -50,9 +50,9 @@ export const ENTRY_SHAPES = {
     ]),
     severity: z.enum(['sev1', 'sev2', 'sev3', 'sev4']), runbook: text(), reason: text(),
   }),
-  /** Who hears of rollbacks: a prefix of tenant/agent/run/subject, and how. */
+  /** Who hears of rollbacks: a prefix of tenant/agent/run/subject, and how. A subject may have parts of its own. */
   subscription: z.strictObject({
-    ...common, consumer: id(), scope: z.string().max(600).regex(/^(?:\*|[^/\s*]+)(?:\/(?:\*|[^/\s*]+)){0,3}$/), mode: z.enum(['sync', 'async', 'poll']), commit_to_user_ms: z.int().min(0),
+    ...common, consumer: id(), scope: z.string().max(600).regex(/^(?:\*|[^/\s*]+)(?:\/(?:\*|[^/\s*]+)){0,9}$/), mode: z.enum(['sync', 'async', 'poll']), commit_to_user_ms: z.int().min(0),
   }),
 } as const;
 

@@ -67,9 +67,9 @@ export function evidenceVerdict(source: EntryBody<'context_source'> | undefined,
   return age >= 0 && age < source.ttl_ms ? ADMITTED : refused('EVIDENCE_STALE', age < 0 ? 'it was observed in the future' : `it is ${age} ms old, and lives ${source.ttl_ms} ms`);
 }
 
-/** True when a subscriber's scope covers a commit; `*` stands for one part. */
+/** True when a subscriber's scope covers a commit: `*` stands for one part, and a subject goes on part by part (`order/4711` is below `order`). */
 export function isInScope(scope: string, commit: { readonly tenant: string; readonly agent: string; readonly run: string; readonly subject: string }): boolean {
-  const parts = [commit.tenant, commit.agent, commit.run, commit.subject];
+  const parts = [commit.tenant, commit.agent, commit.run, ...commit.subject.split('/')];
   return scope.split('/').every((part, at) => part === '*' || part === parts[at]);
 }
 

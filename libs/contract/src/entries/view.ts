@@ -1,4 +1,4 @@
-// The entries of the contracts log folded into a map: what stands, by kind, tenant and name; and kill switches by what they stop.
+// The entries of the contracts log folded into a map: what stands, by kind, tenant and name; kill switches by what they stop, subscriptions by tenant.
 import { InvariantViolation } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import type { ContractEntries } from '../view.js';
@@ -51,7 +51,27 @@ export function killVerdict(view: ContractEntries, { tenant, agent, capability }
   return { admitted: true };
 }
 
-/** Where switches and charters are found by what they are about. Several may be about the same; each is lifted by itself. */
+/** A subscription that stands, with its name. */
+export interface StandingSubscription extends EntryBody<'subscription'> { readonly name: string }
+
+/** The subscriptions that can reach a tenant's commits, its own and those for all; each in order of names. */
+export function subscriptionsOf(view: ContractEntries, tenant: string): readonly StandingSubscription[] {
+  return [tenant, '*'].flatMap((owner) => namesIn(view.get(`subscriptions/${owner}`)).flatMap((name) => {
+    const found = view.get(`entry/subscription/${owner}/${name}`);
+    return found === undefined ? [] : [readSubscription(found, name, owner)];
+  }));
+}
+
+/** Subscriptions as they were read; an entry that is replaced is another object, so none is stale. */
+const readOnce = new WeakMap<Doc, StandingSubscription>();
+
+function readSubscription(entry: Doc, name: string, owner: string): StandingSubscription {
+  const read = readOnce.get(entry) ?? { ...bodyOf('subscription', String(entry['body']), owner), name };
+  readOnce.set(entry, read);
+  return read;
+}
+
+/** Where switches and charters are found by what they are about, subscriptions by whose they are. Several may be about the same; each is lifted by itself. */
 function places({ kind, tenant, name }: Doc, before: Doc | undefined, after: Doc | null, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] {
   const [from, to] = [before, after].map((doc) => doc === undefined || doc === null ? null : placeOf(kind, String(tenant), String(doc['body'])));
   const without = from === null || from === undefined ? [] : namesIn(get(from)).filter((each) => each !== name);
@@ -64,6 +84,7 @@ function placeOf(kind: unknown, tenant: string, body: string): string | null {
   switch (kind) {
     case 'kill_switch': return `kill/${tenant}/${scopeOf(bodyOf(kind, body, tenant))}`;
     case 'agent_charter': return `charter/${tenant}/${bodyOf(kind, body, tenant).agent}`;
+    case 'subscription': return `subscriptions/${tenant}`;
     default: return null;
   }
 }

@@ -8,13 +8,20 @@ import type { EntryAnswer, EntryCommand, EntryRejection, EntryRejectionCode, Ent
 /** Names are parts of keys: no slash, no blank, bounded. */
 export const ENTRY_NAME_PATTERN = /^[\w][\w.:@-]{0,127}$/;
 
-/** Answers a command with the record it makes, with what stands already, or with a coded refusal. `standing` is the newest version, if there ever was one. */
-export function decideEntry(command: EntryCommand, standing: EntryVersion | undefined): EntryAnswer {
+/**
+ * Subscriptions that one tenant may have at once. With those for all tenants every rollback waits for twice as many at the
+ * most, which is what one decision of the ledger may hold (L4).
+ */
+export const SUBSCRIPTIONS_MAX = 100;
+
+/** Answers a command with the record it makes, with what stands already, or with a coded refusal. `standing` is the newest version, if there ever was one; `others` is how many more of its kind stand. */
+export function decideEntry(command: EntryCommand, standing: EntryVersion | undefined, others: number): EntryAnswer {
   const kind = ENTRY_KINDS.find((each) => each === command.kind);
   if (kind === undefined) return rejected('ENTRY_KIND_UNKNOWN', `there is no kind ${command.kind}`);
   const roles: readonly string[] = ENTRY_ROLES[kind];
   if (!roles.some((role) => command.asker.roles.includes(role))) return rejected('ROLE_REQUIRED', `a ${kind} is changed by ${roles.join(' or ')}`);
   if (!ENTRY_NAME_PATTERN.test(command.name)) return rejected('ENTRY_NAME_INVALID', 'a name has letters, digits and . : @ _ - and at most 128 characters');
+  if (command.type === 'RegisterEntry' && kind === 'subscription' && others >= SUBSCRIPTIONS_MAX) return rejected('SUBSCRIPTIONS_FULL', `${SUBSCRIPTIONS_MAX} subscriptions of this tenant stand; retire one, or let one consumer hear for several`);
   switch (command.type) {
     case 'RegisterEntry': return register(command, kind, standing);
     case 'RetireEntry': return retire(command, standing);

@@ -6,7 +6,7 @@
 //   M3. Recoverability moves only as RECOVERABILITY_AFTER says.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
 import { assertNever, MARGIN_MS } from '@recourse/kernel';
-import type { JudgedRef, Money, MutationRef, RecoverabilityEvent, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { DueConsumer, JudgedRef, Money, MutationRef, RecoverabilityEvent, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { contentHash } from '../content.js';
 import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
@@ -116,19 +116,19 @@ export function recordConflict(event: { readonly type: 'ToolPlanned' | 'ToolExec
   return { type: 'ExecutionConflicted', body: { mutation_id, run_id, tenant, event_id: event.body.event_id, recorded_sha256: recorded, conflicting_sha256: conflicting } };
 }
 
-/** Marks a commit rolled back, or remembers the trigger of one that is not recorded yet; null when either was done before. */
-export function decideRollback(event: Trigger, mutation: Mutation | undefined, waiting: Trigger | undefined): MutationFact | null {
+/** Marks a commit rolled back, with the consumers that have to hear of it, or remembers the trigger of one that is not recorded yet; null when either was done before. */
+export function decideRollback(event: Trigger, mutation: Mutation | undefined, waiting: Trigger | undefined, consumers: readonly DueConsumer[]): MutationFact | null {
   const { mutation_id, tenant, run_id, rollback_id, evidence } = event;
-  if (isRecorded(mutation) && mutation.tenant === tenant) return rollBack(mutation, { mutation_id, tenant, run_id, rollback_id, evidence });
+  if (isRecorded(mutation) && mutation.tenant === tenant) return rollBack(mutation, { mutation_id, tenant, run_id, rollback_id, evidence }, consumers);
   return waiting === undefined ? { type: 'TriggerUnmatched', body: { mutation_id, tenant, run_id, rollback_id, evidence } } : null;
 }
 
 /** Marks a commit rolled back, with all that recovery needs; null when it is marked. */
-export function rollBack(mutation: RecordedMutation, trigger: Trigger): MutationFact | null {
+export function rollBack(mutation: RecordedMutation, trigger: Trigger, consumers: readonly DueConsumer[]): MutationFact | null {
   if (mutation.rollback_id !== null) return null;
   const { mutation_id, tenant, run_id, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq } = mutation;
   const { rollback_id, evidence } = trigger;
-  return { type: 'CommitRolledBack', body: { mutation_id, tenant, run_id, rollback_id, evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq: recorded_seq ?? 0, consumers: [] } };
+  return { type: 'CommitRolledBack', body: { mutation_id, tenant, run_id, rollback_id, evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq: recorded_seq ?? 0, consumers: [...consumers] } };
 }
 
 /** Moves a mutation as its recovery goes; null when that changes nothing. */

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { reportQuery, rolledBackQuery } from './consumer-queries.js';
+
+const ASKED = { scope: ['*'], tenant: 'acme', after: [], limit: 5 } as const;
+
+describe('the statement of a poll', () => {
+  it('is narrowed to the tenant of the token, whatever the scope says', () => {
+    for (const scope of [['*'], ['globex'], ['*', 'agent-1']]) {
+      const { text, values } = rolledBackQuery({ ...ASKED, scope });
+      expect(text).toMatch(/WHERE tenant = \$1\b/);
+      expect([values[0], values.includes('globex')]).toEqual(['acme', false]);
+    }
+  });
+
+  it('is narrowed part by part, and not where a part stands for any', () => {
+    expect(rolledBackQuery({ ...ASKED, scope: ['acme', '*', 'run-1', 'order', '4711'] })).toMatchObject({
+      text: expect.stringMatching(/WHERE tenant = \$1 AND run_id = \$2 AND starts_with\(subject_ref, \$3\) ORDER BY log_partition, seq LIMIT \$4$/) as unknown, values: ['acme', 'run-1', 'order', 6],
+    });
+    expect(rolledBackQuery({ ...ASKED, tenant: undefined }).text).not.toContain('WHERE');
+  });
+
+  it('begins behind the cursor in every partition, and at the beginning of one that the cursor does not know', () => {
+    const { text, values } = rolledBackQuery({ ...ASKED, after: [[0, 7], [2, 9]] });
+    expect(text).toContain('((log_partition = $2 AND seq > $3) OR (log_partition = $4 AND seq > $5) OR log_partition NOT IN ($6, $7)) ORDER BY log_partition, seq LIMIT $8');
+    expect(values).toEqual(['acme', 0, 7, 2, 9, 0, 2, 6]);
+  });
+});
+
+describe('the statement of the report', () => {
+  it('is narrowed to the tenant and the consumer, which are parameters', () => {
+    const { text, values } = reportQuery('acme', 'mailer', 5);
+    expect(text).toContain('WHERE tenant = $1 AND consumer = $2 GROUP BY tenant, consumer, mode');
+    expect(values).toEqual(['acme', 'mailer', 6]);
+    expect(reportQuery(undefined, undefined, 5).text).not.toContain('tenant =');
+  });
+});
