@@ -9,8 +9,8 @@ const WORDS = 4;
 const FIRST_CAPACITY = 1_024;
 /** Slots per id at least: probes stay short. */
 const SLOTS_PER_ID = 2;
-const DIGITS_PER_WORD = 8;
-const SHORT_DIGITS = WORDS * DIGITS_PER_WORD;
+const OCTETS_PER_WORD = 4;
+const SHORT_DIGITS = 2 * WORDS * OCTETS_PER_WORD;
 
 /** What an id looks like: as a mutation's, as a commit's, or as somebody else's. */
 const FORMS = { named: 0, mutation: 1, commit: 2 } as const;
@@ -30,7 +30,9 @@ export class IdTable {
   #forms = new Uint8Array(FIRST_CAPACITY);
   readonly #named = new Map<string, number>();
   readonly #names = new Map<number, string>();
+  /** Digits of the id that was read last, as octets and as words of the same memory. */
   readonly #words = new Int32Array(2 * WORDS);
+  readonly #octets = new Uint8Array(this.#words.buffer);
 
   get size(): number { return this.#size; }
 
@@ -136,14 +138,11 @@ export class IdTable {
   /** False where something is no lower-case hex digit. */
   #readDigits(bytes: Uint8Array, from: number, words: number): boolean {
     let wrong = 0;
-    for (let word = 0, at = from; word < words; word += 1) {
-      let value = 0;
-      for (const end = at + DIGITS_PER_WORD; at < end; at += 1) {
-        const nibble = NIBBLES[bytes[at] ?? 0] ?? -1;
-        wrong |= nibble;
-        value = (value << 4) | nibble;
-      }
-      this.#words[word] = value;
+    for (let octet = 0, at = from; octet < words * OCTETS_PER_WORD; octet += 1, at += 2) {
+      const high = NIBBLES[bytes[at] ?? 0] ?? -1;
+      const low = NIBBLES[bytes[at + 1] ?? 0] ?? -1;
+      wrong |= high | low;
+      this.#octets[octet] = (high << 4) | low;
     }
     return wrong >= 0;
   }
@@ -161,11 +160,7 @@ function mixed(words: Int32Array, at: number): number {
   return (mix ^ (mix >>> 15)) >>> 0;
 }
 
-function digitsOf(words: Int32Array, index: number): string {
-  let digits = '';
-  for (let word = 0; word < WORDS; word += 1) digits += ((words[index * WORDS + word] ?? 0) >>> 0).toString(16).padStart(DIGITS_PER_WORD, '0');
-  return digits;
-}
+function digitsOf(words: Int32Array, index: number): string { return Buffer.from(words.buffer, index * WORDS * OCTETS_PER_WORD, WORDS * OCTETS_PER_WORD).toString('hex'); }
 
 function startsWith(bytes: Uint8Array, from: number, prefix: Uint8Array): boolean {
   for (let at = 0; at < prefix.length; at += 1) if (bytes[from + at] !== prefix[at]) return false;

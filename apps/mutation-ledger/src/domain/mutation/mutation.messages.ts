@@ -30,6 +30,7 @@ export type MutationEvent =
   | { readonly type: 'UndoOpened'; readonly body: Body<UndoOpened> }
   | { readonly type: 'LegReported'; readonly body: LegReported }
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
+  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
   | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged }
   | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
   | { readonly type: 'EntryRegistered'; readonly body: Body<EntryRegistered> }
