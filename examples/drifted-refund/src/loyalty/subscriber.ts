@@ -27,7 +27,7 @@ export async function subscribe({ kafka, codecs, name, tenant, logId }: Recourse
   const admin = await kafka.admin();
   const partitionCount = await admin.partitionCount(NOTIFICATIONS_TOPIC).finally(() => admin.close());
   if (partitionCount === null) throw new Failure('TOPIC_MISSING', NOTIFICATIONS_TOPIC);
-  const producer = createProducer({ kafka, codecs, source: name });
+  const producer = await createProducer({ kafka, codecs, source: name });
   const rollbacks = createRollbackConsumer({
     kafka, codecs, logId, partitionCount, subscription: { consumer: name, scope: tenant, mode: 'async' }, inbox: new MemoryInbox(), clock: systemClock,
     onRollback: () => Promise.resolve(),
