@@ -14,6 +14,7 @@ import { EffectsController } from './inbound/http/effects.controller.js';
 import { ErasuresController } from './inbound/http/erasures.controller.js';
 import { LineageController, LineagePolicy } from './inbound/http/lineage.controller.js';
 import { MutationsController } from './inbound/http/mutations.controller.js';
+import { ReevaluationsController } from './inbound/http/reevaluations.controller.js';
 import { ReconciliationsController } from './inbound/http/reconciliations.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
 import { ResolveController } from './inbound/http/resolve.controller.js';
@@ -47,7 +48,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       metrics.count('effects', { tool: measure.tool, status: measure.status });
       if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
     },
-    controllers: [MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController, ConsumersController, LineageController, ReconciliationsController],
+    controllers: [ReevaluationsController, MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController, ConsumersController, LineageController, ReconciliationsController],
     trace: ledgerSpans,
     providers: [
       { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },

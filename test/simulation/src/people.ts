@@ -47,8 +47,8 @@ export class People {
   /** Somebody looks at a list and does something. */
   act(): void {
     if (this.world.options.profile.isCareful && this.#random.chance(0.35)) { void this.#onHeld(); return; }
-    const what = this.#random.weighted({ step: 80, escalation: 10, manual: 10, task: 6, parked: 2 } as const);
-    void ({ task: () => this.#onTask(), step: () => this.#onStep(), escalation: () => this.#onEscalation(), manual: () => { this.#onManual(); }, parked: () => this.#onParked() })[what]();
+    const what = this.#random.weighted({ step: 80, escalation: 10, manual: 10, task: 6, parked: 2, beyond: 4 } as const);
+    void ({ task: () => this.#onTask(), step: () => this.#onStep(), escalation: () => this.#onEscalation(), manual: () => { this.#onManual(); }, parked: () => this.#onParked(), beyond: () => this.#onBeyond() })[what]();
   }
 
   /** What is held is judged, mostly rightly and by whom it is for; what a burst opened is closed. */
@@ -149,6 +149,16 @@ export class People {
     const said = { message: 'we were wrong', ...(random.chance(0.8) ? { safe_state: 'stopped', user_visible_outcome: 'a second message' } : {}) };
     const body = { run_id, task_id, outcome: random.chance(0.8) ? 'done' : 'dropped', content: plainPayload(said), correction_ref: null, reason: 'looked at it' };
     await this.outside.command(COMMANDS, 'CloseTask', run_id, caller, body);
+  }
+
+  /** What a fall reaches beyond its bound is looked at by a person, mostly: it stands, or it falls on that person's word. */
+  async #onBeyond(): Promise<void> {
+    const random = this.#random;
+    const beyond = this.#rows<ShownRollback>('recovery-orchestrator', 'recourse.recoveries', random.below(PARTITIONS), 'rollback').filter(({ phase }) => phase === 'beyond' || (phase === 'reviewed' && random.chance(0.1)));
+    if (beyond.length === 0) return;
+    const { mutation_id, tenant, run_id } = random.pick(beyond);
+    const caller = random.chance(0.9) ? person(tenant, random.pick(APPROVERS), 'approver') : person(tenant, 'agent:a1', 'approver');
+    await this.outside.command(COMMANDS, 'ReviewOutOfBand', run_id, caller, { run_id, mutation_id, verdict: random.chance(0.7) ? 'stands' : 'rolled_back', reason: 'looked at it' });
   }
 
   async #onEscalation(): Promise<void> {

@@ -75,9 +75,12 @@ function cpuMsSince(before: NodeJS.CpuUsage): number {
   return Math.round((user + system) / 1_000);
 }
 
+/** Half the worlds have a bound: shorter than their stories, so that it cuts some of them, milliseconds. */
+const BOUND_MS = 4_000;
+
 /** Every fourth ordinary world is careful about triggers. */
 function profileOf(random: Random, bias: Bias | undefined, seed: number): Profile {
-  return { ...ORDINARY, terms: random.pick(TERMS), isCareful: bias === undefined && seed % 4 === 3, ...bias?.profile };
+  return { ...ORDINARY, terms: random.pick(TERMS), isCareful: bias === undefined && seed % 4 === 3, boundMs: seed % 2 === 0 ? null : BOUND_MS, ...bias?.profile };
 }
 
 /** A world that does not come to rest is wrong already; what else is wrong with it says why. */

@@ -2,7 +2,8 @@
 import { plainPayload } from '@recourse/contract';
 import { mutationId } from '@recourse/sdk';
 import type { Json } from '@recourse/kernel';
-import type { ToolExecuted } from '@recourse/messages';
+import type { CommitRef, ToolExecuted } from '@recourse/messages';
+import { CommitStories } from './commit-stories.js';
 import { CAPABILITY_OF, contractsOf, EFFECT_KINDS, HOLD_MS, LEAD } from './contracts.js';
 import type { EffectKind, RegisteredContract } from './contracts.js';
 import { Outside } from './outside.js';
@@ -22,12 +23,13 @@ const ASSUMPTIONS = 'recourse.assumption-events';
 
 export type StoryKind =
   | 'execute' | 'execute_again' | 'execute_otherwise' | 'execute_late' | 'declare' | 'invalidate' | 'reaffirm' | 'state_again' | 'state_otherwise' | 'state_old'
-  | 'hold' | 'undo' | 'pair' | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip';
+  | 'hold' | 'undo' | 'pair' | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip'
+  | 'commit' | 'commit_again' | 'trigger_commit';
 export type StoryWeights = Readonly<Record<StoryKind, number>>;
 
 export const STORIES: StoryWeights = {
   execute: 30, execute_again: 3, execute_otherwise: 2, execute_late: 2, declare: 6, invalidate: 9, reaffirm: 5, state_again: 1, state_otherwise: 1, state_old: 1,
-  hold: 4, undo: 2, pair: 4, trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3,
+  hold: 4, undo: 2, pair: 4, trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3, commit: 16, commit_again: 1, trigger_commit: 3,
 };
 
 interface Told { readonly body: ToolExecuted; readonly kind: EffectKind; readonly transaction: string }
@@ -36,6 +38,7 @@ interface Statement { readonly type: string; readonly key: string; readonly body
 export class Stories {
   readonly outside: Outside;
   readonly contracts: readonly RegisteredContract[];
+  readonly #commits: CommitStories;
   #random: Random;
   #executed: Told[] = [];
   #stated: Statement[] = [];
@@ -45,6 +48,9 @@ export class Stories {
     this.#random = world.random.fork();
     this.outside = new Outside(world, 'producer');
     this.contracts = contractsOf(world.options.profile.terms);
+    this.#commits = new CommitStories(world, this.outside, this.#random.fork(), {
+      tenants: TENANTS, tenant: () => this.#tenant(), run: (tenant) => this.#run(tenant), ref: (tenant) => this.#ref(tenant), id: (prefix) => this.#id(prefix), effect: (tenant) => this.#effectOf(tenant), person,
+    });
   }
 
   /** Contracts and tenants' budgets, before anything else happens. */
@@ -55,6 +61,7 @@ export class Stories {
       }
     })();
     for (const tenant of TENANTS) void this.#openBudget(tenant, 'tenant', tenant, 400);
+    this.#commits.begin();
   }
 
   /** Tells one event of a kind. */
@@ -109,6 +116,9 @@ export class Stories {
       for (let partition = 0; partition < PARTITIONS; partition += 1) void this.outside.sendTo(EXECUTIONS, partition, key, this.world.codecs.encode(EXECUTIONS, 'ToolExecuted', body));
     },
     person: () => { this.askPeople(); },
+    commit: () => { void this.#commits.commit(); },
+    commit_again: () => { void this.#commits.again(); },
+    trigger_commit: () => { this.#commits.trigger(); },
   };
 
   async #execute(delayMs: number, isTriggeredFirst = false): Promise<void> {
@@ -205,11 +215,21 @@ export class Stories {
 
   /** Sometimes an effect says from which one of its run it was made, sometimes from which one of another run. */
   #parentsIn(tenant: string, runId: string): ToolExecuted['derived_from'] {
+    const commit = this.#random.chance(0.12) ? this.#commits.parent(tenant) : null;
+    if (commit !== null) return [commit];
     const isElsewhere = this.#random.chance(0.12);
     const earlier = this.#executed.filter(({ body }) => body.tenant === tenant && (isElsewhere ? body.run_id !== runId : body.run_id === runId));
     if (earlier.length === 0 || !(isElsewhere || this.#random.chance(0.15))) return [];
     const { run_id, effect_key } = this.#random.pick(earlier).body;
     return [{ run_id, commit_id: mutationId(tenant, run_id, effect_key) }];
+  }
+
+  /** An effect of a tenant that was told. */
+  #effectOf(tenant: string): CommitRef | null {
+    const own = this.#executed.slice(-25).filter(({ body }) => body.tenant === tenant);
+    if (own.length === 0) return null;
+    const { run_id, effect_key } = this.#random.pick(own).body;
+    return { run_id, commit_id: mutationId(tenant, run_id, effect_key) };
   }
 
   /** Somebody wants a run taken back, or some of what it did; now and then also what it never did. */

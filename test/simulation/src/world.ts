@@ -26,6 +26,10 @@ export const PARTITIONS = 2;
 export const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
+/** How long states of commits are kept, milliseconds: what is rolled back late in a story is given up before its end. */
+const FULL_FIDELITY_MS = 60_000;
+const SOFT_ROLLBACK_MS = 5_000;
+
 /** Who appended which records: kept while the run goes on, read by the checker. */
 export interface Appended { readonly actor: string; readonly topic: string; readonly partition: number; readonly order: number }
 
@@ -252,14 +256,15 @@ export class World {
     return {
       'contract-registry': [wrap(registryCore())],
       'mutation-ledger': [wrap(assumptionsCore()), wrap(mutationsCore({
-        effectsMax: 4, concludeWithinMs: profile.reviewDeadlineMs, reviewDeadlineMs: profile.reviewDeadlineMs,
+        effectsMax: 4, concludeWithinMs: profile.reviewDeadlineMs, reviewDeadlineMs: profile.reviewDeadlineMs, fullFidelityMs: FULL_FIDELITY_MS, softRollbackMs: SOFT_ROLLBACK_MS, boundMs: profile.boundMs,
         leaseKey: Buffer.alloc(32, 8), leaseMs: profile.leaseMs, askAttemptsMax: 3, backoff: { baseMs: 300, maxMs: 3_000 },
       }))],
       'recovery-orchestrator': [wrap(recoveriesCore({
         leaseKey: Buffer.alloc(32, 7), leaseMs: profile.leaseMs, reviewDeadlineMs: profile.reviewDeadlineMs, backoff: { baseMs: 300, maxMs: 3_000 }, ownerOf, childrenFirstMs: 4_000, partitionCount: PARTITIONS,
         rules: { ...RECOVERY_RULES, ...mutation?.recoveryRules },
         ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),
-        ...(profile.isCareful ? { admission: { ...CAREFUL, ...(mutation?.trustsAll === true ? { trustThresholdPermille: null } : {}) }, rates: { tenantPerMinute: 120, capabilityPerMinute: 60 } } : {}),
+        admission: { ...UNLIMITED, boundMs: profile.boundMs },
+        ...(profile.isCareful ? { admission: { ...CAREFUL, boundMs: profile.boundMs, ...(mutation?.trustsAll === true ? { trustThresholdPermille: null } : {}) }, rates: { tenantPerMinute: 120, capabilityPerMinute: 60 } } : {}),
       }))],
       'budget-accountant': [wrap(budgetsCore({ partitionCount: PARTITIONS, escalationDeadlineMs: profile.reviewDeadlineMs, settleWithinMs: profile.reviewDeadlineMs }))],
     };
@@ -335,14 +340,15 @@ function readOnce(codecs: Codecs): Codecs {
 export const TRUSTED_FROM = 600;
 
 /** Limits of a partition in a careful world: small, so that each of them holds something in every story. */
-const CAREFUL = { trustThresholdPermille: TRUSTED_FROM, storm: { limit: 4, windowMs: 3_000 }, closureMax: 2, boundMs: null } as const;
+const CAREFUL = { trustThresholdPermille: TRUSTED_FROM, storm: { limit: 4, windowMs: 3_000 }, closureMax: 2 } as const;
+const UNLIMITED = { trustThresholdPermille: null, storm: null, closureMax: null } as const;
 
 /** Agent a1 has a registered owner, a2 has none. */
 export function ownerOf(_tenant: string, agentId: string): string | null { return agentId === 'agent:a1' ? 'olga' : null; }
 
 function messageOf(cause: unknown): string { return cause instanceof Error ? cause.message : String(cause); }
 
-const SHOWN = ['mutation_id', 'run_id', 'ref', 'step_id', 'leg_id', 'attempt', 'phase', 'verdict', 'outcome', 'event', 'to_state', 'reason', 'command_id', 'status', 'code', 'decision', 'event_id', 'approval_id'] as const;
+const SHOWN = ['mutation_id', 'commit_id', 'run_id', 'ref', 'step_id', 'leg_id', 'attempt', 'phase', 'verdict', 'outcome', 'event', 'to_state', 'reason', 'command_id', 'status', 'code', 'decision', 'event_id', 'approval_id'] as const;
 
 function summaryOf(body: Readonly<Record<string, unknown>>): string {
   return SHOWN.filter((name) => name in body).map((name) => `${name}=${shortOf(body[name])}`).join(' ');

@@ -24,7 +24,7 @@ describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
       .then(fact('AssumptionStated', { event_id: 'e2', kind: 'invalidated', verdict: 'invalidated', superseded: false, source_kind: 'observation' }));
   });
 
-  it.each(['observation', 'critic', 'human'] as const)('records that a contradiction came from %s (A58)', (source_kind) => {
+  it.each(['observation', 'critic', 'human', 'verifier', 'tool_return'] as const)('records that a contradiction came from %s (A58)', (source_kind) => {
     start()
       .when(event('AssumptionInvalidated', 'e1', 2_000, { source_kind }), 2_100)
       .then(fact('AssumptionStated', { event_id: 'e1', verdict: 'invalidated', source_kind }));

@@ -113,20 +113,22 @@ export interface LedgerOptions {
   readonly contracts?: readonly string[];
   /** How long states are kept. */
   readonly keeping?: Partial<Keeping>;
+  /** How far back a successor bundle reaches, milliseconds; no bound unless told. */
+  readonly boundMs?: number;
 }
 
 /** How the ledger of a spec asks workers. */
 export const ASKING = { leaseKey: Buffer.alloc(32, 9), leaseMs: 5_000, marginMs: 2_000, askAttemptsMax: 2, backoff: { baseMs: 100, maxMs: 1_000 } } as const;
 
 /** Starts an empty ledger. */
-export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, asks = false, partitioner, contracts: bodies = [REFUND], fallen = memoryView(fallenView, partitioner), partition = 0, keeping = {} }: LedgerOptions = {}): Ledger {
+export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, asks = false, partitioner, contracts: bodies = [REFUND], fallen = memoryView(fallenView, partitioner), partition = 0, keeping = {}, boundMs }: LedgerOptions = {}): Ledger {
   const assumptions = memoryView(assumptionView, partitioner);
   // The fold of this view takes less of a record than a core's view is given.
   const contracts = memoryView(contractView);
   for (const body of bodies) contracts.append('payments.issue_refund', registered(body));
   const entries = memoryView(entryView);
   const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts, fallen, entries };
-  const config = { ...keeping, ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }), ...(asks ? ASKING : {}) };
+  const config = { ...keeping, ...(boundMs === undefined ? {} : { boundMs }), ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }), ...(asks ? ASKING : {}) };
   return { run: harness(mutationsCore(config), { views, isRebuilt, partition }), assumptions, contracts, fallen, entries };
 }
 

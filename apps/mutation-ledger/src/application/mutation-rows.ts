@@ -10,6 +10,7 @@ import type {
 } from '@recourse/messages';
 import { COMMIT_EVOLVE, COMMIT_KINDS } from './commit-rows.js';
 import { evolveReconciliation, RECONCILIATION_KINDS } from './reconciliations.part.js';
+import { evolveReevaluations, REEVALUATION_KINDS } from './reevaluations.part.js';
 import { refScope } from '../domain/scope.js';
 import { effectStatusOf } from '../domain/effect/effect.decisions.js';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
@@ -38,7 +39,7 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
   { kind: 'binding', table: 'binding', columns: [textColumn('mutation_id'), textColumn('ref'), ...LINEAGE_COLUMNS], indexes: [['mutation_id'], ['parent_id']] },
   { kind: 'trigger', table: 'trigger_waiting', columns: [textColumn('mutation_id'), textColumn('rollback_id')] },
   { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
-  ...COMMIT_KINDS, ...RECONCILIATION_KINDS,
+  ...COMMIT_KINDS, ...REEVALUATION_KINDS, ...RECONCILIATION_KINDS,
   { kind: 'undo', table: 'undo_spread', columns: [textColumn('tenant'), textColumn('run_id')] },
 ];
 
@@ -72,8 +73,8 @@ export function namesOf({ tenant, run_id, rollback_id }: Pick<Trigger, 'tenant' 
 /** Changes an accepted record of the mutations log makes. */
 export function evolveMutations(state: StateView, record: AcceptedRecord): readonly Change[] {
   const evolve = EVOLVE[record.type] ?? COMMIT_EVOLVE[record.type];
-  if (evolve !== undefined) return [...evolve(state, record), ...triggered(state, record)];
-  return FORWARD_RECORDS.includes(record.type) ? followed(state, record) : evolveReconciliation(record);
+  if (evolve !== undefined) return [...evolve(state, record), ...triggered(state, record), ...evolveReevaluations(state, record)];
+  return FORWARD_RECORDS.includes(record.type) ? followed(state, record) : [...evolveReevaluations(state, record), ...evolveReconciliation(record)];
 }
 
 // Each function reads the body of its own record type: the log holds no other under that name.

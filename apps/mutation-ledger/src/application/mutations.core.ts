@@ -30,15 +30,15 @@ import { bindingScopes, oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
 import { onReconcile } from './reconciliations.part.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, mutationsIn, namesOf, spreadsIn, triggerIn, undoIn } from './mutation-rows.js';
+import { needsOfBundle, needsOfSuccessor, onReevaluationDue, onSuccessor, REEVALUATION_KIND, SUCCESSORS } from './reevaluations.part.js';
+import type { Reevaluating } from './reevaluations.part.js';
 import { noticesOf } from './rollback-notices.js';
 
 export { mutationIdOf } from './executions.js';
 
-export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping> {
+export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping>, Partial<Reevaluating> {
   /** Most contradictions of one decision; EFFECTS_MAX unless told. */
   readonly effectsMax?: number;
-  /** How far back a rollback reaches, milliseconds; null for no bound. */
-  readonly boundMs?: number | null;
   /** How long consumers have to answer, by mode; ACK_WAITS unless told. */
   readonly ackWaits?: AckWaits;
 }
@@ -57,7 +57,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     views: [contractView, entryView, assumptionView, fallenView],
     kinds: [...MUTATION_KINDS, ...CONSUMER_KINDS],
     sealScope: ({ type, body }, state) => ({ ...subjectOfRecord(body, (run) => subjectIn(state, run, body)), ...unitOf(type, body) }),
-    keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.runtime),
+    keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle ?? body.runtime),
     needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
     evolve: (state, record) => [...evolveMutations(state, record), ...evolveConsumers(state, record)],
@@ -105,6 +105,7 @@ const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'UndoOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
   { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))) },
   { topic: NOTICES, source: 'log', mode: 'broadcast', types: ['RollbackAnnounced', 'BoundReached'] },
+  SUCCESSORS,
 ];
 
 function onEvent(context: DecideContext, input: RecordInput, policy: Policy): Decision {
@@ -123,6 +124,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'CancelMutation': return onCancel(context, input, event.body, policy);
     case 'ReconcileLineage': return onReconcile(context, input, event.body);
     case 'RollbackAcknowledged': return onAck(context, input, event.body);
+    case 'EntryRegistered': return onSuccessor(context, event.body, policy);
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':
@@ -205,6 +207,7 @@ function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Dec
     const bindings = bindingsIn(state, group);
     return facts(...withCancels(context, withFates(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings), bindings, policy));
   }
+  if (kind === REEVALUATION_KIND) return onReevaluationDue(context, { group, key }, policy);
   if (kind === 'mutation') {
     const mutation = mutationIn(state, group, key);
     return mutation === undefined ? NOTHING : onDue(context, mutation, policy);
@@ -247,6 +250,7 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
     case 'ToolExecuted': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group }))];
     case 'CommitRecorded': return needsOfCommit(body);
     case 'StateChunk': return [{ kind: 'commit', group: body.run_id }, { kind: 'state_chunk', group: body.run_id }];
+    case 'EntryRegistered': return needsOfSuccessor(body);
     case 'RollbackAnnounced':
     case 'BoundReached': return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
     case 'RollbackOpened': {
@@ -272,6 +276,7 @@ function needsOfTimer(timer: TimerInput): readonly Group[] {
   if (isDeliveryTimer(timer)) return [{ kind, group }];
   if (kind === 'spread') return needsOfRef(group);
   if (kind === 'commit') return [{ kind, group }];
+  if (kind === REEVALUATION_KIND) return needsOfBundle(group);
   return [{ kind: 'mutation', group }, { kind: kind === 'undo' ? 'undo' : 'trigger', group }];
 }
 

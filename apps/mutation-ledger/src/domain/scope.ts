@@ -12,6 +12,9 @@ export function eventScope(tenant: string, ref: string, eventId: string): string
   return bounded(`${escaped(tenant)}|${escaped(eventId)}|${ref}`);
 }
 
+/** Commits under a policy bundle, or those of them in one block of places: whatever their tenant, since a bundle may be one of all. */
+export function bundleScope(bundle: string, block: number | null = null): string { return bounded(`${escaped(bundle)}|${block === null ? '' : String(block)}`); }
+
 /** What a statement holds for: a ref in one run of a tenant, or (null) in all of them. */
 export function verdictScope(tenant: string, ref: string, runId: string | null): string {
   return runId === null ? `all|${escaped(tenant)}|${ref}` : `run|${escaped(tenant)}|${escaped(runId)}|${ref}`;

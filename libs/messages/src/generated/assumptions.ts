@@ -19,7 +19,7 @@ export interface AssumptionDeclared {
   readonly stated_at: number;
 }
 
-export const SOURCE_KIND_VALUES = ['observation', 'critic', 'human'] as const;
+export const SOURCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return'] as const;
 export type SourceKind = (typeof SOURCE_KIND_VALUES)[number];
 
 /** Evidence contradicts an assumption. */
@@ -63,7 +63,7 @@ export interface AssumptionReaffirmed {
 export const STATEMENT_KIND_VALUES = ['declared', 'invalidated', 'reaffirmed'] as const;
 export type StatementKind = (typeof STATEMENT_KIND_VALUES)[number];
 
-export const STATED_SOURCE_KIND_VALUES = ['observation', 'critic', 'human'] as const;
+export const STATED_SOURCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return'] as const;
 export type StatedSourceKind = (typeof STATED_SOURCE_KIND_VALUES)[number];
 
 export const STATED_VERDICT_VALUES = ['holds', 'invalidated'] as const;

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { canonicalJson } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import { ManualClock } from '../clock.memory.js';
 import { testEdge } from '../guard/edge.testing.js';
@@ -20,7 +21,7 @@ async function registryEdge(registry: MemoryEntries): Promise<string> {
     const answer = await registry.standing(kind, searchParams.get('tenant') ?? '');
     if (answer.kind === 'unavailable') return [503, { code: 'DATABASE_UNAVAILABLE' }];
     const at = Number(searchParams.get('cursor') ?? '0');
-    const items = answer.entries.slice(at, at + 1).map(({ name, tenant, entry }) => ({ name, tenant, body: JSON.stringify(entry) }));
+    const items = answer.entries.slice(at, at + 1).map(({ name, tenant, version, entry }) => ({ name, tenant, version, body: canonicalJson(entry) }));
     return [200, { items, next_cursor: at + 1 < answer.entries.length ? String(at + 1) : null }];
   });
   edges.push(edge);
@@ -41,7 +42,7 @@ entriesContract('cached', () => {
 });
 
 describe('entries over HTTP', () => {
-  it.each([[200, { items: [{ name: 'a', tenant: 'acme', body: '{"owner":""}' }], next_cursor: null }], [200, { items: [{}], next_cursor: null }], [200, {}], [401, { items: [] }], [200, { items: [], next_cursor: 'round' }]])('of %i %j are unavailable', async (status, body) => {
+  it.each([[200, { items: [{ name: 'a', tenant: 'acme', version: 1, body: '{"owner":""}' }], next_cursor: null }], [200, { items: [{}], next_cursor: null }], [200, {}], [401, { items: [] }], [200, { items: [], next_cursor: 'round' }]])('of %i %j are unavailable', async (status, body) => {
     const edge = await testEdge(() => Promise.resolve([status, body]));
     edges.push(edge);
     expect((await new HttpEntries({ url: edge.url, token }).standing('kill_switch', 'acme')).kind).toBe('unavailable');

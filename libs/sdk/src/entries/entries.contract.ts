@@ -1,5 +1,7 @@
 // What every reader of entries does.
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { canonicalJson } from '@recourse/kernel';
 import type { MemoryEntries } from './entries.memory.js';
 import type { Entries } from './entries.port.js';
 
@@ -20,6 +22,13 @@ export function entriesContract(name: string, make: () => Promise<EntriesUnderTe
       const answer = await entries.standing('context_source', 'acme');
       expect(answer).toMatchObject({ kind: 'read' });
       expect(answer.kind === 'read' ? answer.entries.map(({ name: each, tenant, entry }) => [each, tenant, entry]) : []).toEqual([['own', 'acme', source], ['shared', '*', source]]);
+    });
+
+    it('carry their version and the digest of what they say', async () => {
+      const { entries, registry } = await make();
+      for (const ttl_ms of [5, 6]) registry.register('context_source', 'acme', 'own', { ...source, ttl_ms });
+      const digest = createHash('sha256').update(canonicalJson({ ...source, ttl_ms: 6 })).digest();
+      expect(await entries.standing('context_source', 'acme')).toMatchObject({ entries: [{ version: 2, digest }] });
     });
 
     it('are none where nothing stands, and no longer what was retired', async () => {

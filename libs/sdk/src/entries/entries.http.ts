@@ -1,7 +1,8 @@
 // Entries over the registry's HTTP edge.
 //
-// Shape: GET /v1/entries/<kind>?retired=false&tenant=<tenant>&limit=500[&cursor=…] → 200 {items: [{name, tenant, body}], next_cursor}.
+// Shape: GET /v1/entries/<kind>?retired=false&tenant=<tenant>&limit=500[&cursor=…] → 200 {items: [{name, tenant, version, body}], next_cursor}.
 import { reviewEntry } from '@recourse/contract';
+import { sha256Hex } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import { askEdge } from '../guard/edge.js';
 import type { EdgeOptions } from '../guard/edge.js';
@@ -42,9 +43,9 @@ export class HttpEntries implements Entries {
 /** Errors: Error for what this version cannot read; a part of what stands would be worse than nothing. */
 function entryOf<Kind extends EntryKind>(kind: Kind, item: unknown): RegisteredEntry<Kind> {
   // Any value but null and undefined may be read by name.
-  const { name, tenant, body } = (item ?? {}) as { readonly name?: unknown; readonly tenant?: unknown; readonly body?: unknown };
-  if (typeof name !== 'string' || typeof tenant !== 'string' || typeof body !== 'string') throw new Error(`an entry of kind ${kind} has no name, tenant or body`);
+  const { name, tenant, version, body } = (item ?? {}) as { readonly name?: unknown; readonly tenant?: unknown; readonly version?: unknown; readonly body?: unknown };
+  if (typeof name !== 'string' || typeof tenant !== 'string' || typeof version !== 'number' || typeof body !== 'string') throw new Error(`an entry of kind ${kind} has no name, tenant, version or body`);
   const review = reviewEntry(kind, body, tenant);
-  if (review.ok) return { name, tenant, entry: review.entry };
+  if (review.ok) return { name, tenant, version, digest: Buffer.from(sha256Hex(body), 'hex'), entry: review.entry };
   throw new Error(`the ${kind} ${name} cannot be read: ${review.problems.map(({ code }) => code).join(', ')}`);
 }

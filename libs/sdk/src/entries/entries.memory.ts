@@ -1,11 +1,13 @@
 // Entries in memory, as the registry would show them.
 import type { EntryBody } from '@recourse/contract';
+import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import type { Entries, EntriesAnswer, RegisteredEntry } from './entries.port.js';
 
 /** Entries in memory. For specs and first steps. */
 export class MemoryEntries implements Entries {
   private readonly entries = new Map<string, RegisteredEntry<EntryKind>>();
+  private readonly versions = new Map<string, number>();
   /** How often it was asked. */
   asked = 0;
   /** Set, it answers nobody. */
@@ -19,7 +21,10 @@ export class MemoryEntries implements Entries {
   }
 
   register<Kind extends EntryKind>(kind: Kind, tenant: string, name: string, entry: EntryBody<Kind>): void {
-    this.entries.set(`${kind}/${tenant}/${name}`, { name, tenant, entry });
+    const key = `${kind}/${tenant}/${name}`;
+    const version = (this.versions.get(key) ?? 0) + 1;
+    this.versions.set(key, version);
+    this.entries.set(key, { name, tenant, version, digest: Buffer.from(sha256Hex(canonicalJson(entry)), 'hex'), entry });
   }
 
   retire(kind: EntryKind, tenant: string, name: string): void { this.entries.delete(`${kind}/${tenant}/${name}`); }

@@ -7,6 +7,10 @@ export interface RegisteredEntry<Kind extends EntryKind> {
   readonly name: string;
   /** `*` is for all tenants. */
   readonly tenant: string;
+  /** Version of the entry, from 1. */
+  readonly version: number;
+  /** Hash of its canonical JSON, as the registry gives it. */
+  readonly digest: Buffer;
   readonly entry: EntryBody<Kind>;
 }
 

@@ -27,7 +27,7 @@ function scene({ mode = 'enforce', tool = {}, producer = {}, ...more }: Scene = 
     toolPlanned: (action) => { told.push('planned'); actions.push(action); return Promise.resolve('evt'); },
     toolExecuted: (action, outcome) => { told.push(outcome.outcome); actions.push(action); outcomes.push(outcome); return Promise.resolve('evt'); },
     assumptionDeclared: () => Promise.resolve('evt'), assumptionInvalidated: () => Promise.resolve('evt'), assumptionReaffirmed: () => Promise.resolve('evt'),
-    close: () => Promise.resolve(),
+    commitRecorded: () => Promise.resolve('evt'), stateChunk: () => Promise.resolve('evt'), close: () => Promise.resolve(),
     ...producer,
   };
   const forward: ForwardTool = {

@@ -1,12 +1,14 @@
 // A producer in memory: keeps what it is told, in order. For specs and first steps.
 import { mutationId } from '../effect-key.js';
 import type { MemoryStanding } from '../guard/standing.memory.js';
-import type { Action, ActionOutcome, Preparation, Producer, Statement } from './producer.js';
+import type { Action, ActionOutcome, Preparation, Producer, Statement, ToldChunk, ToldCommit } from './producer.js';
 
 /** One thing a producer was told. */
 export type Told =
   | { readonly type: 'ToolPlanned'; readonly action: Action; readonly plannedAt: number; readonly preparation?: Preparation }
   | { readonly type: 'ToolExecuted'; readonly action: Action; readonly outcome: ActionOutcome }
+  | { readonly type: 'CommitRecorded'; readonly commit: ToldCommit }
+  | { readonly type: 'StateChunk'; readonly chunk: ToldChunk }
   | { readonly type: 'AssumptionDeclared' | 'AssumptionInvalidated' | 'AssumptionReaffirmed'; readonly statement: Statement };
 
 /** A producer that keeps what it is told, in order. For specs and first steps. */
@@ -29,6 +31,8 @@ export class MemoryProducer implements Producer {
     return this.keep({ type: 'ToolExecuted', action, outcome });
   }
 
+  commitRecorded(commit: ToldCommit): Promise<string> { return this.keep({ type: 'CommitRecorded', commit }); }
+  stateChunk(chunk: ToldChunk): Promise<string> { return this.keep({ type: 'StateChunk', chunk }); }
   assumptionDeclared(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionDeclared', statement }); }
   assumptionInvalidated(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionInvalidated', statement }); }
   assumptionReaffirmed(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionReaffirmed', statement }); }

@@ -6,7 +6,7 @@ import { markedPayload } from '../context/classification.decisions.js';
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
-import type { AssumptionInvalidated, Codecs, OutcomeKind, Payload, SourceKind, ToolExecuted, ToolOutcome, ToolPlanned } from '@recourse/messages';
+import type { AssumptionInvalidated, Checkpoint, Codecs, CommitRecorded, OutcomeKind, Payload, SourceKind, StateChunk, ToolExecuted, ToolOutcome, ToolPlanned } from '@recourse/messages';
 
 /** Wire on which intents and executions are told. */
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
@@ -66,6 +66,8 @@ export interface ActionOutcome {
 export interface Statement {
   /** Unique per source; derived from the content when absent. */
   readonly eventId?: string;
+  /** Who states it; whom the producer speaks for unless told. */
+  readonly source?: string;
   readonly tenant: string;
   /** Name of the assumption, e.g. `order/4711#not_shipped`. */
   readonly ref: string;
@@ -76,10 +78,29 @@ export interface Statement {
   readonly statedAt: number;
 }
 
+/** A commit without an outside effect, as it is told. */
+export interface ToldCommit {
+  /** Hash of the checkpoint, `commitIdOf`. */
+  readonly commitId: string;
+  readonly checkpoint: Checkpoint;
+}
+
+/** A part of the state of a commit, where one record does not hold it. */
+export interface ToldChunk {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly commitId: string;
+  /** Place among the chunks, from 0. */
+  readonly index: number;
+  readonly chunk: Payload;
+}
+
 /** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE). */
 export interface Producer {
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
+  commitRecorded(commit: ToldCommit): Promise<string>;
+  stateChunk(chunk: ToldChunk): Promise<string>;
   assumptionDeclared(statement: Statement): Promise<string>;
   assumptionInvalidated(statement: Statement & { readonly sourceKind: SourceKind }): Promise<string>;
   assumptionReaffirmed(statement: Statement): Promise<string>;
@@ -112,6 +133,8 @@ export async function createProducer({ kafka, codecs, source, registerSchemas = 
   return {
     toolPlanned: (action, plannedAt, preparation) => send(EXECUTIONS_TOPIC, 'ToolPlanned', action.runId, plannedBody(source, action, plannedAt, preparation)),
     toolExecuted: (action, outcome) => send(EXECUTIONS_TOPIC, 'ToolExecuted', action.runId, executedBody(source, action, outcome)),
+    commitRecorded: (commit) => send(EXECUTIONS_TOPIC, 'CommitRecorded', commit.checkpoint.run_id, commitBody(source, commit)),
+    stateChunk: (chunk) => send(EXECUTIONS_TOPIC, 'StateChunk', chunk.runId, chunkBody(source, chunk)),
     assumptionDeclared: (statement) => state('AssumptionDeclared', statement),
     assumptionInvalidated: ({ sourceKind, ...statement }) => state('AssumptionInvalidated', statement, { source_kind: sourceKind }),
     assumptionReaffirmed: (statement) => state('AssumptionReaffirmed', statement),
@@ -140,6 +163,17 @@ export function executedBody(source: string, action: Action, { outcome, result, 
   };
 }
 
+/** Body of a CommitRecorded. */
+export function commitBody(source: string, { commitId, checkpoint }: ToldCommit): CommitRecorded {
+  const { tenant, run_id } = checkpoint;
+  return { event_id: deriveId('evt', source, tenant, run_id, commitId), tenant, run_id, commit_id: commitId, checkpoint };
+}
+
+/** Body of a StateChunk. */
+export function chunkBody(source: string, { tenant, runId, commitId, index, chunk }: ToldChunk): StateChunk {
+  return { event_id: deriveId('evt', source, tenant, runId, commitId, index), tenant, run_id: runId, commit_id: commitId, index, chunk };
+}
+
 function actionBody(source: string, told: string, action: Action): Omit<ToolPlanned, 'planned_at' | keyof Prepared> {
   return {
     event_id: deriveId('evt', source, action.tenant, action.runId, action.effectKey, told),
@@ -165,7 +199,7 @@ function actionBody(source: string, told: string, action: Action): Omit<ToolPlan
 /** Fields of an intent that tell how it was prepared. */
 type Prepared = Pick<ToolPlanned, 'is_held' | 'prior_value' | 'rehearsal' | 'staged_ref'>;
 
-function statementBody(source: string, type: string, { eventId, tenant, ref, runId, statement, statedAt }: Statement): Omit<AssumptionInvalidated, 'source_kind'> {
+function statementBody(speaker: string, type: string, { eventId, source = speaker, tenant, ref, runId, statement, statedAt }: Statement): Omit<AssumptionInvalidated, 'source_kind'> {
   const content = sha256Hex(canonicalJson([tenant, runId ?? null, statement]));
   return {
     event_id: eventId ?? deriveId('evt', source, type, ref, statedAt, content),

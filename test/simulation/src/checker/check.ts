@@ -12,6 +12,7 @@ import { checkClosure } from './p09-closure.js';
 import { checkQuietStart, checkRebuild } from './p10-rebuild.js';
 import { checkLists } from './p12-lists.js';
 import { checkEvidence } from './evidence.js';
+import { checkFates } from './p09-fates.js';
 import { checkOrder } from './order.js';
 import { checkSealed } from './sealed.js';
 import { checkTrust } from './trust.js';
@@ -41,6 +42,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   checkChanged(history);
   checkBudgets(history);
   checkClosure(history);
+  checkFates(history);
   checkOrder(history);
   checkEvidence(history);
   checkQuietStart(history);
@@ -53,7 +55,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
 function countsOf(history: History): Pick<Checked, 'operations' | 'accepted' | 'verified' | 'dependent'> {
   const answers = ['recourse.contracts', 'recourse.assumptions', 'recourse.mutations', 'recourse.recoveries', 'recourse.budgets'].flatMap((log) => ofType(history, log, 'CommandAnswered'));
   const facts = new Set([...history.wires['recourse.tool-executions'] ?? [], ...history.wires['recourse.assumption-events'] ?? []].map(({ type, key, body }) => `${String(type)} ${key} ${text(body, 'event_id')}`));
-  const recorded = [...ofType(history, 'recourse.mutations', 'MutationRecorded', 'MutationPlanned'), ...ofType(history, 'recourse.assumptions', 'AssumptionStated')].length;
+  const recorded = [...ofType(history, 'recourse.mutations', 'MutationRecorded', 'MutationPlanned', 'CheckpointRecorded', 'StateChunkRecorded'), ...ofType(history, 'recourse.assumptions', 'AssumptionStated')].length;
   const verified = ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated').length;
   const dependent = ofType(history, 'recourse.recoveries', 'LegDispatched').filter(({ body }) => number(body, 'attempt') === 1 && nested(body, 'call')['capability'] === UNLINK).length;
   return { operations: facts.size + answers.length, accepted: recorded + answers.filter(({ body }) => body['status'] === 'accepted').length, verified, dependent };

@@ -105,4 +105,7 @@ export function broken(history: History, promise: string, rule: string, detail: 
   history.violations.push({ promise, rule, detail });
 }
 
+/** Keys something stands parked under: what follows under them waits for a person. */
+export function parkedKeys(history: History): ReadonlySet<string> { return new Set(['recourse.mutations', 'recourse.recoveries'].flatMap((log) => ofType(history, log, 'RecordParked').map(({ key }) => key))); }
+
 export function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> { return Map.groupBy(items, key); }

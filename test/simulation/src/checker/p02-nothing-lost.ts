@@ -14,6 +14,7 @@ export function checkNothingLost(history: History): void {
   const parked = new Set(LOGS.flatMap((log) => ofType(history, log, 'RecordParked').map(({ body }) => placeOf(body))));
   const isParked = (record: Placed): boolean => parked.has(`${record.topic}/${String(record.partition)}/${String(record.offset)}`);
   checkExecutions(history, isParked);
+  checkCommits(history, isParked);
   checkStatements(history, isParked);
   checkCommands(history, isParked);
   checkReports(history, isParked);
@@ -31,6 +32,7 @@ function checkExecutions(history: History, isParked: (wire: WireRecord) => boole
   const told = new Set(ofType(history, 'recourse.mutations', 'WorkerAnswered').filter(({ body }) => body['verdict'] === 'met').map(({ body }) => text(body, 'mutation_id')));
   const executed = new Set(ofType(history, 'recourse.mutations', 'MutationRecorded').map(({ body }) => effectOf(nested(body, 'execution'))));
   for (const wire of history.wires['recourse.tool-executions'] ?? []) {
+    if (wire.type === 'CommitRecorded' || wire.type === 'StateChunk') continue;
     if (isParked(wire) || recorded.has(text(wire.body, 'event_id'))) continue;
     // An intent that comes after its execution tells nothing new.
     if (wire.type === 'ToolPlanned' && executed.has(effectOf(wire.body))) continue;
@@ -41,6 +43,23 @@ function checkExecutions(history: History, isParked: (wire: WireRecord) => boole
   once(history, ofType(history, 'recourse.mutations', 'MutationRecorded'), ({ body }) => `${text(body, 'mutation_id')} ${text(body, 'event_id')}`, 'execution');
   once(history, ofType(history, 'recourse.mutations', 'MutationRecorded').filter(({ body }) => body['execution_state'] === 'succeeded'), ({ body }) => text(body, 'mutation_id'), 'success');
   once(history, ofType(history, 'recourse.mutations', 'MutationPlanned'), ({ body }) => text(body, 'mutation_id'), 'intent');
+}
+
+/** A commit and each chunk of its state is on record once; a state that was given up takes no more chunks. */
+function checkCommits(history: History, isParked: (wire: WireRecord) => boolean): void {
+  const commits = ofType(history, 'recourse.mutations', 'CheckpointRecorded');
+  const chunks = ofType(history, 'recourse.mutations', 'StateChunkRecorded');
+  const chunkOf = ({ body }: { readonly body: Fields }): string => `${text(body, 'commit_id')}/${text(body, 'index')}`;
+  const recorded = new Set(commits.map(({ body }) => text(body, 'commit_id')));
+  const known = new Set(chunks.map(chunkOf));
+  const givenUp = new Set(ofType(history, 'recourse.mutations', 'CheckpointHardened').map(({ body }) => text(body, 'commit_id')));
+  for (const wire of wireOf(history, 'recourse.tool-executions', 'CommitRecorded')) if (!isParked(wire) && !recorded.has(text(wire.body, 'commit_id'))) broken(history, 'P2', 'recorded', `the commit ${text(wire.body, 'commit_id')} is nowhere in the log`);
+  for (const wire of wireOf(history, 'recourse.tool-executions', 'StateChunk')) {
+    if (!isParked(wire) && !known.has(chunkOf(wire)) && !givenUp.has(text(wire.body, 'commit_id'))) broken(history, 'P2', 'recorded', `the chunk ${chunkOf(wire)} is nowhere in the log`);
+  }
+  once(history, commits, ({ body }) => text(body, 'commit_id'), 'commit');
+  once(history, chunks, chunkOf, 'chunk');
+  once(history, ofType(history, 'recourse.mutations', 'CheckpointHardened'), ({ body }) => text(body, 'commit_id'), 'giving up');
 }
 
 function effectOf(fields: Fields): string { return `${text(fields, 'tenant')} ${text(fields, 'run_id')} ${text(fields, 'effect_key')}`; }
@@ -80,24 +99,30 @@ function checkReports(history: History, isParked: (wire: WireRecord) => boolean)
 function checkHops(history: History, isParked: (record: Placed) => boolean): void {
   const mutations = 'recourse.mutations';
   const recoveries = 'recourse.recoveries';
-  const mutationsOf = (records: readonly LogRecord[]): ReadonlySet<string> => new Set(records.map(({ body }) => text(body, 'mutation_id')));
+  const mutationsOf = (records: readonly LogRecord[]): ReadonlySet<string> => new Set(records.map(({ body }) => subjectOf(body)));
   const follows = following(history, isParked);
   follows(ofType(history, mutations, 'CommitContradicted'), mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant', 'TriggerHeld')), 'a contradicted commit has a rollback');
-  follows(ofType(history, recoveries, 'RollbackOpened'), mutationsOf(ofType(history, mutations, 'CommitRolledBack', 'TriggerUnmatched')), 'an opened rollback is marked');
+  follows(ofType(history, recoveries, 'RollbackOpened'), mutationsOf(ofType(history, mutations, 'CommitRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched')), 'an opened rollback is marked');
   follows(ofType(history, mutations, 'CommitRolledBack'), mutationsOf(ofType(history, recoveries, 'StepDecided')), 'a marked commit has a step');
+  follows(ofType(history, mutations, 'CheckpointRolledBack'), mutationsOf(ofType(history, recoveries, 'RollbackMarked')), 'a commit without an effect is marked');
+  follows(ofType(history, mutations, 'CommitBeyondBound'), mutationsOf(ofType(history, recoveries, 'RollbackOutOfBand', 'RollbackOpened')), 'a commit beyond the bound is in a list');
   const compensated = ofType(history, recoveries, 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated');
   const verified = ofType(history, mutations, 'RecoverabilityChanged').filter(({ body }) => body['event'] === 'compensation_verified');
   follows(compensated, mutationsOf(verified), 'a compensation is known to the ledger');
   once(history, ofType(history, recoveries, 'RollbackOpened'), ({ body }) => text(body, 'rollback_id'), 'rollback');
   once(history, ofType(history, mutations, 'CommitRolledBack'), ({ body }) => text(body, 'mutation_id'), 'mark');
+  once(history, ofType(history, mutations, 'CheckpointRolledBack'), ({ body }) => text(body, 'commit_id'), 'mark');
   once(history, ofType(history, recoveries, 'StepDecided'), ({ body }) => text(body, 'step_id'), 'step');
 }
+
+/** The commit a record is about, with an effect or without. */
+function subjectOf(body: Fields): string { return text(body, body['mutation_id'] === undefined ? 'commit_id' : 'mutation_id'); }
 
 /** What the next log makes of a record; one that is parked there waits for a person, and stands in a list. */
 function following(history: History, isParked: (record: Placed) => boolean): (records: readonly LogRecord[], known: ReadonlySet<string>, rule: string) => void {
   return (records, known, rule) => {
     for (const record of records) {
-      const id = text(record.body, 'mutation_id');
+      const id = subjectOf(record.body);
       if (!known.has(id) && !isParked(record)) broken(history, 'P2', rule, `${record.type} of ${id} was never taken up`);
     }
   };

@@ -1,12 +1,11 @@
 // P9: exactly the commits an invalidation reaches are contradicted; each consumer sees a commit before its rollback, in order.
-import { broken, groupBy, list, nested, number, ofType, text } from './history.js';
+import { broken, groupBy, list, nested, number, ofType, parkedKeys, text } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
 
 const NOTICES = 'recourse.rollback-notifications';
 
 export function checkClosure(history: History): void {
   checkReached(history);
-  checkLineage(history);
   checkNotices(history);
 }
 
@@ -20,11 +19,11 @@ interface Standing { readonly seq: number; readonly order: number; readonly part
  *        contradicts it; nothing else does. The position lies between what its chain had already read and the end of the log.
  */
 function checkReached(history: History): void {
-  // That a commit stands is invalid from its announced rollback on, and nothing reaffirms it.
-  const falls = ofType(history, NOTICES, 'RollbackAnnounced').map((record): LogRecord => ({ ...record, body: { tenant: record.body['tenant'], ref: `commit/${text(record.body, 'mutation_id')}#stands`, run_id: null, verdict: 'invalidated' } }));
+  // That a commit stands is invalid from its announced rollback on, or from where a bound left it to a person; nothing reaffirms it.
+  const falls = ofType(history, NOTICES, 'RollbackAnnounced', 'BoundReached').map((record): LogRecord => ({ ...record, body: { tenant: record.body['tenant'], ref: `commit/${text(record.body, 'mutation_id')}#stands`, run_id: null, verdict: 'invalidated' } }));
   const statements = groupBy([...ofType(history, 'recourse.assumptions', 'AssumptionStated').filter(({ body }) => body['superseded'] === false), ...falls], ({ body }) => `${text(body, 'tenant')} ${text(body, 'ref')}`);
   const hits = new Map<string, Set<number>>();
-  for (const { body } of ofType(history, 'recourse.mutations', 'CommitContradicted')) {
+  for (const { body } of ofType(history, 'recourse.mutations', ...HITS)) {
     const evidence = nested(body, 'evidence');
     if (evidence['ref'] === null) continue;
     const id = `${text(body, 'mutation_id')} ${text(evidence, 'ref')}`;
@@ -32,33 +31,52 @@ function checkReached(history: History): void {
     if (seqs.has(number(evidence, 'position'))) broken(history, 'P9', 'once', `${id} was contradicted twice by ${text(evidence, 'position')}`);
     hits.set(id, seqs.add(number(evidence, 'position')));
   }
+  const parked = parkedKeys(history);
+  const runs = new Map(falls.map(({ body, key }) => [text(body, 'ref'), key]));
+  // Where something stands parked, what follows it waits for a person: falls too, behind the run they are announced under.
+  const waits = (runId: string, ref: string): boolean => parked.has(runId) || parked.has(runs.get(ref) ?? '');
   // An effect that is held relies on its refs from its intent on.
-  const relying = ofType(history, 'recourse.mutations', 'MutationPlanned', 'MutationRecorded').filter(({ type, body }) => type === 'MutationRecorded' || list(body, 'judged').length > 0);
-  for (const [mutation, records] of groupBy(relying, ({ body }) => text(body, 'mutation_id'))) checkMutation(history, mutation, records, statements, hits);
+  const relying = ofType(history, 'recourse.mutations', 'MutationPlanned', 'MutationRecorded', 'CheckpointRecorded', 'Reattached').filter(({ type, body }) => type !== 'MutationPlanned' || list(body, 'judged').length > 0);
+  for (const [mutation, records] of groupBy(relying, ({ body }) => idOf(body))) checkMutation(history, mutation, records, statements, hits, waits);
 }
 
-function checkMutation(history: History, mutation: string, records: readonly LogRecord[], statements: ReadonlyMap<string, readonly LogRecord[]>, hits: ReadonlyMap<string, ReadonlySet<number>>): void {
+function checkMutation(history: History, mutation: string, records: readonly LogRecord[], statements: ReadonlyMap<string, readonly LogRecord[]>, hits: ReadonlyMap<string, ReadonlySet<number>>, waits: (runId: string, ref: string) => boolean): void {
   // What was cancelled never happened: from there on it relies on nothing.
   if (records.some(({ body }) => body['recoverability'] === 'cancelled')) return;
   const binding = records.filter(({ body }) => body['execution_state'] !== 'failed');
-  const refs = new Set(binding.flatMap(({ body }) => list(body, 'judged').map((judged) => text(judged, 'ref'))));
+  const refs = new Set(binding.flatMap(({ body }) => judgedIn(body).map((judged) => text(judged, 'ref'))));
   for (const ref of refs) {
-    const bound = binding.flatMap((record) => list(record.body, 'judged').filter((judged) => text(judged, 'ref') === ref).map((judged) => ({ record, judged })));
+    const bound = binding.flatMap((record) => judgedIn(record.body).filter((judged) => text(judged, 'ref') === ref).map((judged) => ({ record, judged })));
     const [first] = bound;
     if (first === undefined) continue;
-    const { tenant, run_id: runId } = nested(first.record.body, 'execution');
+    const { tenant, run_id: runId } = first.record.type.startsWith('Mutation') ? nested(first.record.body, 'execution') : first.record.body;
+    const until = releasedAt(records, ref, number(first.judged, 'position'));
     const stated = standingOf(statements.get(`${String(tenant)} ${ref}`) ?? [], String(runId));
     for (const { record, judged } of bound) checkPosition(history, mutation, record, judged);
     const expected = new Set<number>();
     for (const { judged } of bound) for (const seq of invalidAt(stated, number(judged, 'position'))) expected.add(seq);
-    for (const statement of stated) if (statement.isInvalid && statement.seq > number(first.judged, 'position')) expected.add(statement.seq);
+    for (const statement of stated) if (statement.isInvalid && statement.seq > number(first.judged, 'position') && statement.seq <= until) expected.add(statement.seq);
     const actual = hits.get(`${mutation} ${ref}`) ?? new Set<number>();
     const missing = [...expected].filter((seq) => !actual.has(seq) && !isCoveredLater(seq, bound, actual));
     const extra = [...actual].filter((seq) => !expected.has(seq));
-    if (missing.length > 0) broken(history, 'P9', 'reached', `${mutation} relies on ${ref} and was not contradicted by ${missing.join()} (was by ${[...actual].join()})`);
+    if (missing.length > 0 && !waits(String(runId), ref)) broken(history, 'P9', 'reached', `${mutation} relies on ${ref} and was not contradicted by ${missing.join()} (was by ${[...actual].join()})`);
     if (extra.length > 0) broken(history, 'P9', 'not reached', `${mutation} relies on ${ref} and was contradicted by ${extra.join()}, which had been reaffirmed`);
   }
 }
+
+/** Position of the fall after which a commit no longer rests on what fell: it was reattached to another. */
+function releasedAt(records: readonly LogRecord[], ref: string, boundAt: number): number {
+  const released = records.filter(({ type, body }) => type === 'Reattached' && nested(body, 'evidence')['ref'] === ref).map(({ body }) => number(nested(body, 'evidence'), 'position'));
+  return released.find((position) => position >= boundAt) ?? Math.min(Infinity, ...released);
+}
+
+/** Records that say what a fall, or a statement, does to a commit that rests on it. */
+const HITS = ['CommitContradicted', 'CommitBeyondBound', 'Reattached'] as const;
+
+function idOf(body: Fields): string { return text(body, body['mutation_id'] === undefined ? 'commit_id' : 'mutation_id'); }
+
+/** What a record judged: a list of refs, or the one new parent of a commit that was reattached. */
+function judgedIn(body: Fields): readonly Fields[] { return Array.isArray(body['judged']) ? list(body, 'judged') : body['judged'] === null || body['judged'] === undefined ? [] : [nested(body, 'judged')]; }
 
 /** A mutation recorded twice (uncertain, then succeeded) is judged anew at the later position: what came between may be covered by either. */
 function isCoveredLater(seq: number, bound: readonly { readonly judged: Fields }[], actual: ReadonlySet<number>): boolean {
@@ -100,32 +118,13 @@ function passedBy(history: History, record: LogRecord, topic: string, partition:
   return passed;
 }
 
-/** The closure over lineage: who was derived from a commit that was rolled back is rolled back, whenever it was recorded; no other for that reason. */
-function checkLineage(history: History): void {
-  const marked = new Set(ofType(history, 'recourse.mutations', 'CommitRolledBack').map(({ body }) => `${text(body, 'tenant')} ${text(body, 'mutation_id')}`));
-  const parked = new Set(ofType(history, 'recourse.recoveries', 'RecordParked').map(({ key }) => key));
-  const recorded = ofType(history, 'recourse.mutations', 'MutationRecorded').filter(({ body }) => body['execution_state'] !== 'failed');
-  const parents = new Map(recorded.map(({ body }) => [text(body, 'mutation_id'), nested(body, 'execution')]));
-  for (const [id, execution] of parents) {
-    const tenant = text(execution, 'tenant');
-    const fallen = list(execution, 'derived_from').find((parent) => marked.has(`${tenant} ${text(parent, 'commit_id')}`));
-    if (fallen !== undefined && !marked.has(`${tenant} ${id}`) && !parked.has(text(execution, 'run_id'))) broken(history, 'P9', 'lineage', `${id} stands although ${text(fallen, 'commit_id')}, from which it was derived, fell`);
-  }
-  for (const { body } of ofType(history, 'recourse.mutations', 'CommitContradicted')) {
-    const evidence = nested(body, 'evidence');
-    if (evidence['kind'] !== 'lineage') continue;
-    const isOwn = list(parents.get(text(body, 'mutation_id')) ?? {}, 'derived_from').some((parent) => `commit/${text(parent, 'commit_id')}#stands` === evidence['ref'] && marked.has(`${text(body, 'tenant')} ${text(parent, 'commit_id')}`));
-    if (!isOwn && parents.has(text(body, 'mutation_id'))) broken(history, 'P9', 'lineage', `${text(body, 'mutation_id')} fell for ${text(evidence, 'ref')}, from which it was not derived`);
-  }
-}
-
 function checkNotices(history: History): void {
   const notices = history.logs[NOTICES] ?? [];
-  const marked = ofType(history, 'recourse.mutations', 'CommitRolledBack');
+  const marked = ofType(history, 'recourse.mutations', 'CommitRolledBack', 'CheckpointRolledBack');
   const announced = notices.filter(({ type }) => type === 'RollbackAnnounced');
   const count = new Map<string, number>();
   for (const { body } of announced) count.set(text(body, 'mutation_id'), (count.get(text(body, 'mutation_id')) ?? 0) + 1);
-  for (const { body } of marked) if (count.get(text(body, 'mutation_id')) !== 1) broken(history, 'P9', 'announced', `the rollback of ${text(body, 'mutation_id')} was announced ${String(count.get(text(body, 'mutation_id')) ?? 0)} times`);
+  for (const { body } of marked) if (count.get(idOf(body)) !== 1) broken(history, 'P9', 'announced', `the rollback of ${idOf(body)} was announced ${String(count.get(idOf(body)) ?? 0)} times`);
   if (announced.length > marked.length) broken(history, 'P9', 'announced', 'rollbacks were announced that are not marked');
   for (const [index, { type, body, partition }] of notices.entries()) {
     const before = notices[index - 1];

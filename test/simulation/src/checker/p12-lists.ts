@@ -35,10 +35,10 @@ function checkStep(history: History, step: Fields): void {
 
 function checkRollback(history: History, rollback: Fields): void {
   const phase = text(rollback, 'phase');
-  if (phase === 'marked' || phase === 'rejected') return;
+  if (phase === 'marked' || phase === 'rejected' || phase === 'reviewed') return;
   if (!isOwned(rollback)) broken(history, 'P12', 'owned', `rollback ${text(rollback, 'rollback_id')} is ${phase} without owner or deadline`);
   // What nobody judged in time was given to somebody else; a trigger is let through by people alone.
-  if (phase === 'held' && rollback['owner'] === 'role:administrator') return;
+  if ((phase === 'held' || phase === 'beyond') && rollback['owner'] === 'role:administrator') return;
   if (phase !== 'escalated') broken(history, 'P12', 'open', `rollback ${text(rollback, 'rollback_id')} is ${phase}: its commit was not marked, and nobody was asked`);
 }
 

@@ -1,8 +1,8 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
 import type {
   AnswerRefused, AskVerdict, AssumptionStated, BoundReached, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, CommitContradicted, CommitReaffirmed, CommitRecorded, CommitRef,
-  CommitRolledBack, ContractTerms, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
-  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, RecoverabilityChanged, Reattached, RecoverabilityState, ReconcileLineage, RollbackAcknowledged, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
+  CommitRolledBack, ContractTerms, EntryRegistered, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
+  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RecoverabilityChanged, Reattached, RecoverabilityState, ReconcileLineage, RollbackAcknowledged, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
   SpreadOpened, StateChunk, StateChunkRecorded, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, UndoOpened, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked,
 } from '@recourse/messages';
 import type { CommitParkCode } from '../commit/commit.messages.js';
@@ -32,6 +32,8 @@ export type MutationEvent =
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
   | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
   | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged }
+  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
+  | { readonly type: 'EntryRegistered'; readonly body: Body<EntryRegistered> }
   | RecoveryEvent;
 
 export type MutationFact =
@@ -48,6 +50,9 @@ export type MutationFact =
   | { readonly type: 'SpreadContinued'; readonly body: Body<SpreadContinued> }
   | { readonly type: 'SpreadClosed'; readonly body: Body<SpreadClosed> }
   | { readonly type: 'UndoSpread'; readonly body: Body<UndoSpread> }
+  | { readonly type: 'ReevaluationOpened'; readonly body: Body<ReevaluationOpened> }
+  | { readonly type: 'ReevaluationContinued'; readonly body: Body<ReevaluationContinued> }
+  | { readonly type: 'ReevaluationClosed'; readonly body: Body<ReevaluationClosed> }
   | { readonly type: 'HoldElapsed'; readonly body: Body<HoldElapsed> }
   | { readonly type: 'WorkerAsked'; readonly body: Body<WorkerAsked> }
   | { readonly type: 'WorkerAnswered'; readonly body: Body<WorkerAnswered> }

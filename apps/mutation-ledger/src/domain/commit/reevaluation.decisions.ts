@@ -1,0 +1,144 @@
+// A successor bundle is applied to what its earlier versions let through: would it have refused them (E7, E28)?
+//
+// Boundary: pure. Commits stand in blocks of places in this log, so that a turn of the job reads a bounded part of them,
+// however many there are; whose data they hold is no part of a block's name, since a bundle of all tenants has commits of each.
+//
+// Invariants
+//   V1. Only what the successor's predicates refuse on the kept inputs is contradicted. What they cannot judge is counted, not refused.
+//   V2. A turn looks at no more than a decision may hold, and says how far it came: a restart goes on from there (L4).
+//   V3. A job ends once no commit of its bundle is left behind it, or when the version it applies no longer stands.
+import { admissionVerdict, conditionProblem, plainPayload } from '@recourse/contract';
+import { deriveId } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
+import type { EntryRegistered, Evidence, Payload, ReevaluationContinued } from '@recourse/messages';
+import type { Body, MutationFact } from '../mutation/mutation.messages.js';
+import { inputsOf } from './gate.decisions.js';
+import type { StandingBundle } from './gate.decisions.js';
+
+/** Places of this log that make a block: at most so many commits are read in a turn, and as many may be contradicted by it. */
+export const BLOCK_PLACES = 200;
+
+/** Who says that a successor would have refused a commit. */
+const SOURCE = 'service:mutation-ledger';
+
+/** A commit that a version of a bundle let through. */
+export type UnderBundle = {
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly commit_id: string;
+  readonly bundle: string;
+  readonly bundle_version: number;
+  readonly recorded_seq: number;
+  /** Epoch milliseconds. */
+  readonly recorded_at: number;
+  readonly gate_inputs: Payload | null;
+  /** Its inputs were given up with its state. */
+  readonly is_gone: boolean;
+};
+
+/** A block in which commits of a bundle stand: the last of them, so that it is known unread whether there are more. */
+export type BundleBlock = { readonly bundle: string; readonly block: number; readonly last_seq: number; readonly recorded_at: number };
+
+export const REEVALUATION_PHASES = ['running', 'closed'] as const;
+
+/** A job that applies a version of a bundle to earlier commits of this partition. */
+export type Reevaluation = {
+  readonly job_id: string;
+  /** Tenant of the bundle; * for a bundle of all. */
+  readonly tenant: string;
+  readonly bundle: string;
+  readonly bundle_version: number;
+  readonly bundle_digest: Buffer;
+  /** Commits recorded before this are not looked at, epoch milliseconds. */
+  readonly since: number;
+  readonly phase: (typeof REEVALUATION_PHASES)[number];
+  /** Key of the last commit looked at; empty before the first. */
+  readonly through: string;
+  readonly looked_at: number;
+  readonly refused: number;
+  readonly unjudged: number;
+  readonly opened_at: number;
+  readonly updated_at: number;
+};
+
+/** Key of a commit in its block: ordered by place as text; a safe integer has at most 16 digits. */
+export function placeKey(seq: number): string { return String(seq).padStart(16, '0'); }
+
+export function blockOf(seq: number): number { return Math.floor(seq / BLOCK_PLACES); }
+
+/** Ids follow from their cause (L1). The same on every partition: what a version is made to say is one thing. */
+export function jobIdOf(tenant: string, bundle: string, version: number): string { return deriveId('reev', tenant, bundle, version); }
+
+/** Opens the job of a successor; null for a first version, or where no commit of the bundle is recent enough. */
+export function openReevaluation({ kind, tenant, name, version, digest }: Pick<EntryRegistered, 'kind' | 'tenant' | 'name' | 'version' | 'digest'>, blocks: readonly BundleBlock[], now: number, boundMs: number | null): MutationFact | null {
+  const since = boundMs === null ? 0 : Math.max(0, now - boundMs);
+  if (kind !== 'policy_bundle' || version < 2 || !blocks.some(({ recorded_at }) => recorded_at >= since)) return null;
+  return { type: 'ReevaluationOpened', body: { job_id: jobIdOf(tenant, name, version), tenant, bundle: name, bundle_version: version, bundle_digest: digest, since } };
+}
+
+/** Blocks in which a job has commits left, in order. */
+export function blocksLeft({ through, since }: Pick<Reevaluation, 'through' | 'since'>, blocks: readonly BundleBlock[]): readonly BundleBlock[] {
+  return blocks.filter(({ last_seq, recorded_at }) => placeKey(last_seq) > through && recorded_at >= since).sort((a, b) => a.block - b.block);
+}
+
+/** What a turn is decided by. */
+export interface Turn {
+  /** The version the job applies; null when it no longer stands. */
+  readonly bundle: StandingBundle | null;
+  /** Commits of the first block with some left, by place. */
+  readonly commits: readonly UnderBundle[];
+  readonly hasMoreBlocks: boolean;
+  /** Whether a commit of this tenant is the job's: one with a bundle of its own under the name is not a bundle's of all. */
+  readonly isOver: (tenant: string) => boolean;
+  readonly now: number;
+  readonly effectsMax: number;
+}
+
+/** Looks at the next commits, contradicts those the successor refuses, and goes on or ends (V2, V3). */
+export function continueReevaluation(job: Reevaluation, { bundle, commits, hasMoreBlocks, isOver, now, effectsMax }: Turn): readonly MutationFact[] {
+  const left = bundle === null ? [] : commits.filter(({ recorded_seq }) => placeKey(recorded_seq) > job.through);
+  const part = left.slice(0, Math.max(1, effectsMax));
+  const judged = part
+    .filter(({ tenant, bundle_version, recorded_at }) => bundle_version < job.bundle_version && recorded_at >= job.since && isOver(tenant))
+    .map((commit) => ({ commit, verdict: bundle === null ? UNJUDGED : verdictOn(commit, bundle) }));
+  const refused = judged.flatMap(({ commit, verdict }) => (verdict.kind === 'refused' ? [contradicted(job, commit, verdict.reason, now)] : []));
+  const progress: Body<ReevaluationContinued> = {
+    job_id: job.job_id, tenant: job.tenant, bundle: job.bundle, bundle_version: job.bundle_version, through: throughOf(job, part, left, commits),
+    looked_at: job.looked_at + judged.length, refused: job.refused + refused.length, unjudged: job.unjudged + judged.filter(({ verdict }) => verdict.kind === 'unjudged').length,
+  };
+  const goesOn = bundle !== null && (hasMoreBlocks || part.length < left.length);
+  return [...refused, { type: goesOn ? 'ReevaluationContinued' : 'ReevaluationClosed', body: progress }];
+}
+
+function throughOf({ through }: Reevaluation, part: readonly UnderBundle[], left: readonly UnderBundle[], commits: readonly UnderBundle[]): string {
+  const last = (part.length < left.length ? part : commits).at(-1);
+  return last === undefined ? through : placeKey(last.recorded_seq);
+}
+
+/** What a bundle says of a commit it did not judge. */
+export type Verdict = { readonly kind: 'admitted' | 'unjudged' } | { readonly kind: 'refused'; readonly reason: string };
+
+const UNJUDGED: Verdict = { kind: 'unjudged' };
+
+/** Each predicate by itself: all must hold, so that one which refuses on the inputs refuses whatever the others say (V1). */
+export function verdictOn({ gate_inputs: inputs, is_gone: isGone }: Pick<UnderBundle, 'gate_inputs' | 'is_gone'>, { body }: StandingBundle): Verdict {
+  const gate = isGone ? undefined : inputsOf({ inputs });
+  if (gate === undefined) return UNJUDGED;
+  let isJudged = true;
+  for (const rule of body.admission) {
+    const verdict = readsState(rule.when) ? null : admissionVerdict({ ...body, admission: [rule] }, { gate, state: null satisfies Json });
+    if (verdict?.admitted === false && verdict.code === 'POLICY_REFUSED') return { kind: 'refused', reason: verdict.reason };
+    if (verdict?.admitted !== true) isJudged = false;
+  }
+  return isJudged ? { kind: 'admitted' } : UNJUDGED;
+}
+
+/** It was registered with both names, so that what it lacks is the state. */
+function readsState(when: string): boolean { return conditionProblem(when, ['gate']) !== null; }
+
+function contradicted({ job_id, bundle, bundle_version }: Reevaluation, { tenant, run_id, commit_id }: UnderBundle, reason: string, now: number): MutationFact {
+  const evidence: Evidence = {
+    kind: 'policy_reevaluation', event_id: job_id, ref: null, source: SOURCE, statement: plainPayload({ bundle, version: bundle_version, reason }), stated_at: now, partition: -1, position: -1, root: null,
+  };
+  return { type: 'CommitContradicted', body: { mutation_id: commit_id, tenant, run_id, evidence } };
+}

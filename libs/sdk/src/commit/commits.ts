@@ -1,0 +1,105 @@
+// Commits: records the admitted steps of one run as checkpoints, each on the one before it.
+//
+// Boundary: asks the registry which bundle stands, judges here, tells the wire. What falls later is the ledger's to say; `resume` reads it.
+//
+// Invariants
+//   C1. A candidate that its gate does not admit is not told (E3).
+//   C2. Steps of one run go one after the other: each rests on the one before, which was acknowledged.
+//   C3. A commit is told before the chunks of its state.
+import { randomBytes } from 'node:crypto';
+import { SALT_BYTES } from '@recourse/lineage';
+import type { Checkpoint, CommitRef, Gate } from '@recourse/messages';
+import type { Clock } from '../clock.port.js';
+import type { Entries } from '../entries/entries.port.js';
+import type { RunContext } from '../guard/guard.messages.js';
+import type { Producer } from '../producer/producer.js';
+import { releaseRef, releaseStatement } from '../release.js';
+import { checkpointOf, cutFor, gateInputs, judge, refused, tipOf } from './commit.decisions.js';
+import type { Tip } from './commit.decisions.js';
+import type { CommitAnswer, CommitRefused, CommitStep } from './commit.messages.js';
+import { FRESH_START } from './resume.js';
+import type { Resumed } from './resume.port.js';
+
+/** What recording commits of a run needs. */
+export interface CommitsOptions {
+  readonly producer: Pick<Producer, 'commitRecorded' | 'stateChunk' | 'assumptionDeclared'>;
+  readonly clock: Clock;
+  readonly run: RunContext;
+  /** Policy bundles as they stand; without them only ungated commits are recorded. */
+  readonly entries?: Entries;
+  /** Where the run goes on, as `resume` answered; from its beginning unless told. */
+  readonly from?: Resumed;
+  /** Refuses commits that name no gate; they are marked ungated unless told. */
+  readonly isGateRequired?: boolean;
+  /** 16 bytes nobody can guess; random unless told. */
+  readonly saltOf?: () => Uint8Array;
+}
+
+/** Commits of one run. */
+export interface Commits {
+  /** The commit the next one rests on; null before the first. */
+  readonly last: CommitRef | null;
+  /** Records a step. Errors: those of the producer; the step may be recorded again, and `last` has not moved. */
+  record(step: CommitStep): Promise<CommitAnswer>;
+}
+
+/**
+ * Makes the commits of a run: each admitted step becomes a checkpoint with its state, resting on the one before.
+ *
+ * Shape:  one object per run and process; after a fall, make another one of what `resume` answers.
+ * Errors: none; those of `record` are its own.
+ */
+export function createCommits(options: CommitsOptions): Commits { return new RunCommits(options); }
+
+class RunCommits implements Commits {
+  private tip: Tip;
+  /** Releases whose parts were told. */
+  private readonly released = new Set<string>();
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: CommitsOptions) { this.tip = tipOf(options.from ?? FRESH_START); }
+
+  get last(): CommitRef | null { return this.tip.last; }
+
+  record(step: CommitStep): Promise<CommitAnswer> {
+    const answer = this.turn.then(() => this.take(step));
+    this.turn = answer.catch(() => undefined);
+    return answer;
+  }
+
+  private async take(step: CommitStep): Promise<CommitAnswer> {
+    const { run, clock, saltOf = () => randomBytes(SALT_BYTES) } = this.options;
+    const gate = await this.gateOf(step, saltOf);
+    if (isRefused(gate)) return gate;
+    const told = cutFor(step.state, this.tip, saltOf);
+    if (isRefused(told)) return told;
+    const { commitId, checkpoint } = checkpointOf(step, { run, tip: this.tip, gate, cut: told?.cut ?? null, now: clock.now() });
+    await this.release(checkpoint);
+    await this.options.producer.commitRecorded({ commitId, checkpoint });
+    for (const [index, chunk] of (told?.cut.chunks ?? []).entries()) await this.options.producer.stateChunk({ tenant: run.tenant, runId: run.runId, commitId, index, chunk });
+    this.tip = { last: { run_id: run.runId, commit_id: commitId }, state: told === null || step.state === undefined ? this.tip.state : { commitId, value: step.state, depth: told.depth } };
+    return { admitted: true, commitId, isGated: gate !== null };
+  }
+
+  /** Tells once what a release consists of, so that its ref leads there (D63). */
+  private async release({ tenant, release }: Checkpoint): Promise<void> {
+    if (release === null || this.released.has(releaseRef(release))) return;
+    await this.options.producer.assumptionDeclared(releaseStatement(tenant, release));
+    this.released.add(releaseRef(release));
+  }
+
+  /** The verdict of the gate a step names; null where it names none. */
+  private async gateOf({ gate }: CommitStep, saltOf: () => Uint8Array): Promise<Gate | CommitRefused | null> {
+    const { entries, run: { tenant }, isGateRequired = false, from = FRESH_START } = this.options;
+    if (gate === undefined) return isGateRequired ? refused('GATE_REQUIRED', 'the step names no gate') : null;
+    if (entries === undefined) return refused('REGISTRY_UNAVAILABLE', 'these commits were made without entries of the registry');
+    const answer = await entries.standing('policy_bundle', tenant);
+    if (answer.kind === 'unavailable') return refused('REGISTRY_UNAVAILABLE', `nobody knows which ${gate.bundle} stands: ${answer.cause instanceof Error ? answer.cause.message : String(answer.cause)}`);
+    const named = answer.entries.filter(({ name }) => name === gate.bundle);
+    // The tenant's own comes before that for all.
+    const bundle = named.find((each) => each.tenant === tenant) ?? named[0];
+    return bundle === undefined ? refused('POLICY_UNKNOWN', `no policy bundle ${gate.bundle} is registered`) : judge(bundle, gateInputs(gate.inputs, from.evidence), this.tip, saltOf());
+  }
+}
+
+function isRefused(answer: object | null): answer is CommitRefused { return answer !== null && 'admitted' in answer; }

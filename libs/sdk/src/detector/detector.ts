@@ -1,0 +1,70 @@
+// Detector: makes triggers of what is seen. In the process of the agent, beside it (`serveDetector`), or apart (`createDetectorConsumer`).
+//
+// Boundary: judges by rules alone; whether a trigger is admitted is the orchestrator's, what falls with it the ledger's.
+import type { Producer } from '../producer/producer.js';
+import { detect, ruleProblem } from './detector.decisions.js';
+import type { Detection, DetectorRule, Sighting, Trigger } from './detector.messages.js';
+import type { RollbackTriggers } from './rollback-triggers.port.js';
+
+/** A rule that could never judge. */
+export class DetectorRuleInvalid extends Error {
+  override readonly name = 'DetectorRuleInvalid';
+  readonly code = 'DETECTOR_RULE_INVALID';
+}
+
+/** What a detector needs. */
+export interface DetectorOptions {
+  readonly rules: readonly DetectorRule[];
+  /** Takes each trigger; may be given one again. An error is the caller's of `see`. */
+  readonly tell: (trigger: Trigger) => Promise<void>;
+}
+
+/** Judges what is seen. */
+export interface Detector {
+  /** Resolves when every trigger was told. Errors: those of `tell`; shown again, the same triggers are told again. */
+  see(sighting: Sighting): Promise<Detection>;
+}
+
+/**
+ * Makes a detector.
+ *
+ * Errors: DetectorRuleInvalid, with everything that is wrong with the rules.
+ */
+export function createDetector({ rules, tell }: DetectorOptions): Detector {
+  const problems = rules.map(ruleProblem).filter((problem) => problem !== null);
+  if (problems.length > 0) throw new DetectorRuleInvalid(problems.join('; '));
+  return {
+    async see(sighting) {
+      const detection = detect(sighting, rules);
+      for (const trigger of detection.triggers) await tell(trigger);
+      return detection;
+    },
+  };
+}
+
+/** Where triggers go. */
+export interface TellerOptions {
+  readonly producer: Pick<Producer, 'assumptionInvalidated'>;
+  /** Takes triggers that name a commit. */
+  readonly rollbacks: RollbackTriggers;
+  /** Hears of a trigger that nobody will take, with the code. */
+  readonly onRefused?: (trigger: Trigger, code: string) => void;
+}
+
+/**
+ * Makes the `tell` of a detector: contradicted assumptions go to the wire, named commits to the orchestrator.
+ *
+ * Errors: none of its own; what it makes rejects when broker or orchestrator do not answer.
+ */
+export function triggerTeller({ producer, rollbacks, onRefused }: TellerOptions): (trigger: Trigger) => Promise<void> {
+  return async (trigger) => {
+    if (trigger.on === 'assumption') {
+      await producer.assumptionInvalidated(trigger.statement);
+      return;
+    }
+    const { tenant, runId, commitId, reason, eventId } = trigger;
+    const answer = await rollbacks.trigger({ tenant, runId, commitId, reason, idempotencyKey: eventId });
+    if (answer.kind === 'unavailable') throw new Error('the trigger was not taken', { cause: answer.cause });
+    if (answer.kind === 'refused') onRefused?.(trigger, answer.code);
+  };
+}
