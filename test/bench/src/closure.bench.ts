@@ -21,7 +21,7 @@ const LOG = 'recourse.mutations';
 /** Two edges of three are the first of their commit; the third joins two that are there. */
 const EDGES_PER_COMMIT = 1.5;
 const MS_PER_S = 1_000;
-const CTE = 'WITH RECURSIVE walk(id) AS (SELECT $1::text UNION SELECT e.child FROM walk w JOIN edge e ON e.parent = w.id) SELECT id FROM walk';
+const CTE = 'WITH RECURSIVE walk(id) AS (SELECT $1::text COLLATE "C" UNION SELECT e.child FROM walk w JOIN edge e ON e.parent = w.id) SELECT id FROM walk';
 
 export interface ClosureSize {
   /** Edges, and commits in the closure that is asked for. */

@@ -23,6 +23,8 @@ describe('a comparison', () => {
     expect(run.rows().filter(({ kind }) => kind === 'reconciliation').map(({ doc }) => doc)).toEqual([expect.objectContaining({ tenant: TENANT, runtime: 'reports', diverges: true, reconciled_at: NOW })]);
   });
 
+  it('is not decided before the view is read to its end', () => { ledger().run.when(compare(), NOW).thenRefresh('fallen'); });
+
   it('finds nothing in another tenant\'s fall, nor in what was left to a person', () => {
     const { run, fallen } = ledger();
     fallen.append(RUN, fell);
