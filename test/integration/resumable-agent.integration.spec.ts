@@ -51,6 +51,7 @@ describe('an agent whose steps are commits', () => {
     expect([at.checkpoint?.commit_id, at.state]).toEqual([commits[0], { order: ORDER, address: 'Mill Lane 3' }]);
     expect(new Set(at.rolledBack)).toEqual(new Set(commits.slice(1)));
     expect(at.evidence.map(({ evidence }) => evidence.ref)).toContain('warehouse/east#stocked');
+    expect(at.evidence.map(({ evidence }) => evidence.statement)).toContainEqual(expect.objectContaining({ rule: 'stocked', observed: { args: { warehouse: 'east' }, result: { left: 0 } } }));
     expect(await driven()).toMatchObject({ resumedWith: ['address'], refused: ['warehouse east: POLICY_REFUSED'], plan: { warehouse: 'west', carrier: 'van' } });
   }, 120_000);
 });

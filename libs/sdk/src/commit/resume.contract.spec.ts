@@ -36,6 +36,14 @@ describe('an answer of the ledger', () => {
     [200, { ...whole, checkpoint: { run_id: 'r' } }, 'unavailable'], [401, {}, 'unavailable'],
   ])('%i %j means %s', (status, body, kind) => { expect(resumedOf(status, body).kind).toBe(kind); });
 
+  it.each([
+    [{ content_type: 'application/json', encoding: 'sealed', key_id: 'k', sha256: 'a1', body: { pens: 0 } }, { pens: 0 }], [{ content_type: 'application/json', encoding: 'plain', key_id: null, sha256: 'a1', body: 'none' }, 'none'],
+    [{ content_type: 'application/json', encoding: 'sealed', key_id: 'k', sha256: 'a1', body: 'c0ffee' }, null], [{ pens: 0 }, { pens: 0 }], [null, null],
+  ])('that shows %j as stated says %j', (statement, stated) => {
+    const evidence = [{ commit_id: 'cp_1', rollback_id: 'rb_1', evidence: { kind: 'observation', source: 'w', ref: 'a#b', statement, stated_at: 1 } }];
+    expect(resumedOf(200, { ...whole, evidence })).toMatchObject({ resumed: { evidence: [{ evidence: { statement: stated } }] } });
+  });
+
   it('is none where nobody answers', async () => {
     expect((await new HttpResume({ url: 'http://127.0.0.1:1', token }).of('acme', 'run-1')).kind).toBe('unavailable');
   });

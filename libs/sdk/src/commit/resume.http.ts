@@ -1,13 +1,15 @@
 // Where a run goes on, over the ledger's HTTP edge.
 //
-// Shape: GET /v1/runs/<run id>/resume?tenant=<tenant> → 200 {run_id, tenant, checkpoint, state, state_code, evidence, rolled_back}, 404 when
-// nothing of the run is on record.
+// Shape: GET /v1/runs/<run id>/resume?tenant=<tenant> → 200 {run_id, checkpoint, state, state_code, evidence, rolled_back}, 404 when nothing
+// of the run is on record. What was stated is a payload as edges show it: {content_type, encoding, key_id, sha256, body}, its body JSON.
+import type { Json } from '@recourse/kernel';
 import { EVIDENCE_KIND_VALUES } from '@recourse/messages';
 import { z } from 'zod';
 import { askEdge } from '../guard/edge.js';
 import type { EdgeOptions } from '../guard/edge.js';
 import type { ResumeAnswer, ResumeSource } from './resume.port.js';
 
+const payload = z.object({ content_type: z.string(), encoding: z.string(), sha256: z.string(), body: z.json() });
 const evidence = z.object({
   // A kind newer than this build is read as what it may be at the least: somebody's observation.
   kind: z.enum(EVIDENCE_KIND_VALUES).catch('observation'), source: z.string(), ref: z.string().nullable(), statement: z.json().nullable(), stated_at: z.number(),
@@ -41,5 +43,14 @@ export function resumedOf(status: number, body: Readonly<Record<string, unknown>
   const parsed = answer.safeParse(body);
   if (status !== 200 || !parsed.success) return { kind: 'unavailable', cause: new Error(`the ledger answered ${String(status)}${parsed.success ? '' : ` with ${parsed.error.issues.map(({ path }) => path.join('/')).join(', ')} unreadable`}`) };
   const { checkpoint, state, state_code, rolled_back } = parsed.data;
-  return { kind: 'known', resumed: { checkpoint, state, stateUnavailable: state_code, evidence: parsed.data.evidence, rolledBack: rolled_back } };
+  const evidence = parsed.data.evidence.map((each) => ({ ...each, evidence: { ...each.evidence, statement: statedIn(each.evidence.statement) } }));
+  return { kind: 'known', resumed: { checkpoint, state, stateUnavailable: state_code, evidence, rolledBack: rolled_back } };
+}
+
+/** What a payload holds; null where it came sealed: nobody may read it here. A statement that is no payload is itself. */
+function statedIn(shown: Json): Json {
+  const read = payload.safeParse(shown);
+  if (!read.success) return shown;
+  const { encoding, body } = read.data;
+  return encoding === 'sealed' && typeof body === 'string' ? null : body;
 }

@@ -14,7 +14,7 @@ export interface FallEvidence {
   readonly stated_at: number;
 }
 
-/** A commit of the run that fell, and why. */
+/** A commit of the run that fell, or an effect in it, and why. */
 export interface FallenCommit { readonly commit_id: string; readonly rollback_id: string; readonly evidence: FallEvidence }
 
 /** Where a run goes on. */
