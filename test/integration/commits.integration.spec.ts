@@ -89,7 +89,7 @@ describe('commits on real parts', () => {
     await until('the new parent', async () => (JSON.stringify((await commitOf(free.commit_id))['parents']) === JSON.stringify([{ run_id: run, commit_id: first.commit_id }]) ? true : null));
     expect((await commitOf(free.commit_id))['standing']).toBe('stands');
     const resume = (await system.get('ledger', `/v1/runs/${run}/resume`)).body;
-    expect(resume).toMatchObject({ checkpoint: free, state: { note: 1 }, rolled_back: [offender.commit_id] });
+    expect(resume).toMatchObject({ checkpoint: first, state: { plan: 'a' }, rolled_back: [offender.commit_id] });
   }, 180_000);
 
   it('are looked at again when their bundle has a successor, and fall where it refuses them', async () => {

@@ -169,6 +169,7 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
     spread(on.run, on.fallen, rollback(offender), NOW + 1);
     expect(fallen(on).sort()).toEqual([offender.id, held.id].sort());
     expect(rowOf(on, free).parents).toEqual([first.ref]);
+    expect(resume(on)).toMatchObject({ checkpoint: first.ref, state: { done: true } });
   });
 });
 

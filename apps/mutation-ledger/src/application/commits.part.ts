@@ -8,7 +8,7 @@ import type { Json } from '@recourse/kernel';
 import { isCommitId, restoredState } from '@recourse/lineage';
 import type { StateHolder } from '@recourse/lineage';
 import type { CommitRecorded, CommitRef, RollbackOpened, StateChunk } from '@recourse/messages';
-import { precedingOf, stands } from '../domain/commit/ancestry.decisions.js';
+import { precedingOf, isClean } from '../domain/commit/ancestry.decisions.js';
 import type { StepOf } from '../domain/commit/ancestry.decisions.js';
 import { commitProblem, harden, recordCheckpoint, recordChunk, rollBackCommit, rooted } from '../domain/commit/checkpoint.decisions.js';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
@@ -164,7 +164,7 @@ function reachedBy(state: StateView, runId: string, id: string): Reached {
 function stepsOf(state: StateView, runId: string): StepOf {
   return (id) => {
     const commit = commitIn(state, runId, id);
-    if (commit !== undefined) return { commit, hasFallen: !stands(commit), parents: commit.parents };
+    if (commit !== undefined) return { commit, hasFallen: !isClean(commit), parents: commit.parents };
     const mutation = isCommitId(id) ? undefined : mutationIn(state, runId, id);
     return mutation === undefined ? undefined : { commit: null, hasFallen: mutation.rollback_id !== null, parents: mutation.execution.derived_from };
   };

@@ -5,7 +5,7 @@ import type { Json } from '@recourse/kernel';
 import { restoredState } from '@recourse/lineage';
 import type { Restored, StateHolder } from '@recourse/lineage';
 import type { Evidence, Payload } from '@recourse/messages';
-import { resumable, stands } from '../domain/commit/ancestry.decisions.js';
+import { resumable, isClean } from '../domain/commit/ancestry.decisions.js';
 import type { StepOf } from '../domain/commit/ancestry.decisions.js';
 import type { Chunk, Commit } from '../domain/commit/commit.messages.js';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
@@ -70,7 +70,7 @@ function stepsIn({ commits, mutations }: RunRows): StepOf {
   const mutationOf = new Map(mutations.map((mutation) => [mutation.mutation_id, mutation] as const));
   return (id) => {
     const commit = commitOf.get(id);
-    if (commit !== undefined) return { commit, hasFallen: !stands(commit), parents: commit.parents };
+    if (commit !== undefined) return { commit, hasFallen: !isClean(commit), parents: commit.parents };
     const mutation = mutationOf.get(id);
     return mutation === undefined ? undefined : { commit: null, hasFallen: mutation.rollback_id !== null, parents: mutation.execution.derived_from };
   };

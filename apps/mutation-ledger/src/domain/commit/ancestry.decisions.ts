@@ -8,6 +8,7 @@ import type { Commit } from './commit.messages.js';
 export interface Passed {
   /** Null for an effect: it holds no state. */
   readonly commit: Commit | null;
+  /** It fell, or its state was made with what fell: nothing goes on from it. */
   readonly hasFallen: boolean;
   readonly parents: readonly CommitRef[];
 }
@@ -18,8 +19,11 @@ export type StepOf = (id: string) => Passed | undefined;
 /** Whether a commit stands: nobody rolled it back, and no bound left it for a person. */
 export function stands({ rollback_id, beyond }: Pick<Commit, 'rollback_id' | 'beyond'>): boolean { return rollback_id === null && beyond.length === 0; }
 
+/** Whether nothing that fell is in the state of a commit: one that was reattached stands, but its state was made with what fell (E33). */
+export function isClean(commit: Pick<Commit, 'rollback_id' | 'beyond' | 'reattached'>): boolean { return stands(commit) && commit.reattached.length === 0; }
+
 /**
- * The newest standing commit of the run before these parents: `without` counts as fallen.
+ * The newest clean commit of the run before these parents: `without` counts as fallen.
  *
  * Shape:  fallen commits and effects are walked through; the walk ends at what stands. Null where nothing stands before.
  */
