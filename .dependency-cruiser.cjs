@@ -152,7 +152,7 @@ const rules = [
     name: 'sql-in-outbound',
     comment: 'pg and TypeORM live in outbound/ folders; the development stack creates databases, proofs look at tables.',
     severity: 'error',
-    from: { pathNot: String.raw`^(apps/[^/]+|libs/service)/src/outbound/|^deploy/dev/src/|^test/(integration|e2e|crash|bench)/|\.(integration|e2e)\.spec\.ts$` },
+    from: { pathNot: String.raw`^(apps/[^/]+|libs/service|examples/[^/]+)/src/outbound/|^deploy/dev/src/|^test/(integration|e2e|crash|bench)/|\.(integration|e2e)\.spec\.ts$` },
     to: { path: '^node_modules/(pg|pg-copy-streams|typeorm|postgres)/' },
   },
   {

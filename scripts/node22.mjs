@@ -9,7 +9,7 @@ import { root } from './lib/paths.mjs';
 
 const MAJOR = 22;
 /** Programs of the examples; each ends by itself, without a broker, a model or a key. */
-const EXAMPLES = ['sdk-function/dist/function.main.js', 'sdk-mcp/dist/mcp.main.js', 'sdk-ai/dist/ai.main.js', 'sdk-agents/dist/agents.main.js'];
+const EXAMPLES = ['sdk-function/dist/function.main.js', 'sdk-mcp/dist/mcp.main.js', 'sdk-ai/dist/ai.main.js', 'sdk-agents/dist/agents.main.js', 'resumable-agent/dist/story.main.js'];
 
 await main(async () => {
   await bootstrap({ stack: false });

@@ -1,6 +1,7 @@
 """Reads recourse.rollback-notifications with confluent-kafka and fastavro alone, and prints the accepted records as JSON.
 
     python consumer.py --brokers 127.0.0.1:9092 --registry http://127.0.0.1:8080/apis/ccompat/v7 --log-id LOG_ID [--follow]
+        [--consumer NAME --scope TENANT/AGENT/RUN/SUBJECT] [--state FILE]
 
 The topic may hold void records: late packets, repeated batches, writes of a former owner. A consumer that does not apply the
 acceptance rule acts on them. So each partition is read from its start, and a record counts iff its seq is one more than that
@@ -8,23 +9,32 @@ of the last accepted record and its prev_hash is that record's hash. An unknown 
 runs for long keeps (offset, seq, hash) per partition and goes on from there.
 
 Without --follow it ends when every partition has been read to the end seen at start.
+
+With --consumer only commits in the scope are printed, and a rollback that waits for this consumer is acknowledged once it was
+printed: a RollbackAcknowledged on recourse.consumer-acks, keyed by the run. A rollback always comes after its commit; one that
+does not stops the reader (exit 1). With --state the place of each partition is kept in a file and the next start goes on
+there; it is written after the acknowledgement, so that one may be sent twice: the same again counts once.
 """
 
 import argparse
 import hashlib
 import io
 import json
+import os
 import struct
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import fastavro
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
 TOPIC = "recourse.rollback-notifications"
+ACKS_TOPIC = "recourse.consumer-acks"
+ACK = "recourse.consumers.RollbackAcknowledged"
 FRAME_SIZE = 5
 HASH_SIZE = 32
 TIMEOUT_S = 10
@@ -80,6 +90,10 @@ class Partition:
     def __init__(self, log_id, topic, number, count):
         self.number, self.seq, self.hash = number, 0, genesis_hash(log_id, topic, number, count)
 
+    def resume(self, place):
+        """Goes on behind the last record that was handled."""
+        self.seq, self.hash = place["seq"], bytes.fromhex(place["hash"])
+
     def accept(self, key, value, schemas):
         """The record's type and body when it is accepted, else None."""
         if key is None or read_head(value) != (self.seq + 1, self.hash):
@@ -89,6 +103,86 @@ class Partition:
         body = fastavro.schemaless_reader(io.BytesIO(value[FRAME_SIZE:]), schema, None)
         self.seq, self.hash = self.seq + 1, leaf_hash(digest, key, value[FRAME_SIZE:])
         return schema["name"].rsplit(".", 1)[-1], body
+
+
+def in_scope(scope, body):
+    """Does a scope, a prefix of tenant/agent/run/subject, cover a commit? `*` stands for one part; a subject has parts of its own."""
+    parts = [body["tenant"], body.get("agent_id", ""), body["run_id"], *(body.get("subject_ref") or "").split("/")]
+    asked = scope.split("/")
+    return len(asked) <= len(parts) and all(part in ("*", found) for part, found in zip(asked, parts))
+
+
+class Told:
+    """Commits that were announced and not yet rolled back: a rollback never comes before its commit."""
+
+    def __init__(self, announced=()):
+        self.announced = set(announced)
+
+    def take(self, kind, body):
+        """Is it a rollback? Raises ValueError when its commit was not announced."""
+        name = f"{body['run_id']}|{body['mutation_id']}"
+        if kind == "CommitAnnounced":
+            self.announced.add(name)
+        if kind != "RollbackAnnounced":
+            return False
+        if name not in self.announced:
+            raise ValueError(f"{body['mutation_id']} was rolled back and never announced")
+        self.announced.discard(name)
+        return True
+
+
+class Acks:
+    """Says that a rollback was applied."""
+
+    def __init__(self, brokers, registry, consumer):
+        url = f"{registry.rstrip('/')}/subjects/{urllib.parse.quote(f'{ACKS_TOPIC}-{ACK}', safe='')}/versions/latest"
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
+            found = json.load(answer)
+        self.schema_id, self.schema, self.consumer = found["id"], fastavro.parse_schema(json.loads(found["schema"])), consumer
+        # Java's murmur2: the acknowledgement has to lie on the partition of its run.
+        self.producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random", "acks": "all", "enable.idempotence": True})
+
+    def send(self, rollback, applied_at):
+        body = acknowledgement(self.consumer, rollback, applied_at)
+        self.producer.produce(ACKS_TOPIC, key=body["run_id"].encode(), value=framed(self.schema_id, self.schema, body))
+        if self.producer.flush(3 * TIMEOUT_S) > 0:
+            raise RuntimeError("the broker did not take the acknowledgement")
+
+
+def acknowledgement(consumer, rollback, applied_at):
+    """The answer to a rollback. Name in `derived` and `emissions` what was made of the commit and has reached users."""
+    names = [consumer, rollback["run_id"], rollback["mutation_id"], rollback["rollback_id"]]
+    event_id = "ack_" + hashlib.sha256(json.dumps(names).encode()).hexdigest()[:32]
+    return {
+        "event_id": event_id, "tenant": rollback["tenant"], "run_id": rollback["run_id"], "mutation_id": rollback["mutation_id"], "rollback_id": rollback["rollback_id"],
+        "consumer": consumer, "applied_at": applied_at, "derived": [], "emissions": [],
+    }
+
+
+def framed(schema_id, schema, body):
+    stream = io.BytesIO(struct.pack(">bI", 0, schema_id))
+    stream.seek(0, io.SEEK_END)
+    fastavro.schemaless_writer(stream, schema, body)
+    return stream.getvalue()
+
+
+def load_state(path):
+    if path is None or not os.path.exists(path):
+        return {"places": {}, "announced": []}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def save_state(path, chains, told):
+    """Written whole beside the old one, then put in its place."""
+    if path is None:
+        return
+    places = {str(number): {"offset": offset, "seq": chain.seq, "hash": chain.hash.hex()} for number, (chain, offset) in chains.items()}
+    with open(f"{path}.new", "w", encoding="utf-8") as file:
+        json.dump({"places": places, "announced": sorted(told.announced)}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(f"{path}.new", path)
 
 
 def as_json(value):
@@ -104,11 +198,17 @@ def main(argv=None):
     parser.add_argument("--log-id", required=True, help="log id of the installation; genesis hashes commit to it")
     parser.add_argument("--topic", default=TOPIC, help=f"another log (default {TOPIC})")
     parser.add_argument("--follow", action="store_true", help="go on when the end is reached")
+    parser.add_argument("--consumer", help="acknowledge under this name, as its subscription has it")
+    parser.add_argument("--scope", default="*", help="prefix of tenant/agent/run/subject (default: everything)")
+    parser.add_argument("--state", help="file that keeps the place of each partition")
     options = parser.parse_args(argv)
     # The group is never joined: partitions are assigned by hand and no offset is committed.
     consumer = Consumer({"bootstrap.servers": options.brokers, "group.id": "recourse-python-consumer", "enable.auto.commit": False, "auto.offset.reset": "error"})
     try:
         return read(consumer, options, Schemas(options.registry))
+    except (ValueError, RuntimeError) as error:
+        print(error, file=sys.stderr)
+        return 1
     except urllib.error.URLError as error:
         print(f"unknown schema, or no registry: {error}", file=sys.stderr)
         return 1
@@ -124,10 +224,15 @@ def read(consumer, options, schemas):
         print(f"{options.topic}: {described.error or 'has no partitions'}", file=sys.stderr)
         return 1
     count = len(described.partitions)
+    state = load_state(options.state)
     chains = {number: Partition(options.log_id, options.topic, number, count) for number in described.partitions}
+    offsets = {number: state["places"].get(str(number), {"offset": 0})["offset"] for number in chains}
+    for number, place in state["places"].items():
+        chains[int(number)].resume(place)
+    told, acks = Told(state["announced"]), None if options.consumer is None else Acks(options.brokers, options.registry, options.consumer)
     ends = {number: consumer.get_watermark_offsets(TopicPartition(options.topic, number), timeout=TIMEOUT_S)[1] for number in chains}
-    consumer.assign([TopicPartition(options.topic, number, 0) for number in chains])
-    pending = {number for number, end in ends.items() if end > 0}
+    consumer.assign([TopicPartition(options.topic, number, offsets[number]) for number in chains])
+    pending = {number for number, end in ends.items() if end > offsets[number]}
     quiet_since = time.monotonic()
     while pending or options.follow:
         message = consumer.poll(0.5)
@@ -142,14 +247,26 @@ def read(consumer, options, schemas):
                 continue
             print(message.error(), file=sys.stderr)
             return 1
-        chain = chains[message.partition()]
-        accepted = chain.accept(message.key(), message.value(), schemas)
-        if accepted is not None:
-            kind, body = accepted
-            print(json.dumps({"type": kind, "partition": chain.number, "offset": message.offset(), "seq": chain.seq, "body": body}, default=as_json), flush=True)
+        take(message, chains[message.partition()], schemas, told, acks, options)
+        offsets[message.partition()] = message.offset() + 1
+        save_state(options.state, {number: (chain, offsets[number]) for number, chain in chains.items()}, told)
         if message.offset() + 1 >= ends[message.partition()]:
             pending.discard(message.partition())
     return 0
+
+
+def take(message, chain, schemas, told, acks, options):
+    """Applies the acceptance rule to one record, prints it, and acknowledges it where somebody waits for that."""
+    accepted = chain.accept(message.key(), message.value(), schemas)
+    if accepted is None:
+        return
+    kind, body = accepted
+    if options.consumer is not None and not in_scope(options.scope, body):
+        return
+    is_rollback = options.consumer is not None and told.take(kind, body)
+    print(json.dumps({"type": kind, "partition": chain.number, "offset": message.offset(), "seq": chain.seq, "body": body}, default=as_json), flush=True)
+    if is_rollback and acks is not None and options.consumer in body.get("consumers", []):
+        acks.send(body, round(time.time() * 1000))
 
 
 if __name__ == "__main__":

@@ -87,3 +87,38 @@ def test_the_consumer_accepts_what_the_vectors_say(vector):
         verdicts.append("void" if accepted is None else "accepted")
     assert verdicts == vector["verdicts"]
     assert {"seq": chain.seq, "hash": chain.hash.hex()} == vector["head"]
+
+
+COMMIT = {"tenant": "acme", "agent_id": "agent-1", "run_id": "run-1", "mutation_id": "m-1", "subject_ref": "order/4711"}
+
+
+@pytest.mark.parametrize("scope,covers", [("*", True), ("acme", True), ("acme/agent-1", True), ("acme/*/run-1", True), ("acme/*/*/order", True), ("acme/*/*/order/4711", True), ("acme/agent", False), ("globex", False), ("acme/*/*/order/4711/x", False)])
+def test_the_consumer_knows_its_scope(scope, covers):
+    assert consumer.in_scope(scope, COMMIT) is covers
+
+
+def test_the_consumer_refuses_a_rollback_before_its_commit():
+    told = consumer.Told()
+    assert told.take("CommitAnnounced", COMMIT) is False
+    assert told.take("RollbackAnnounced", COMMIT) is True
+    with pytest.raises(ValueError, match="never announced"):
+        told.take("RollbackAnnounced", {**COMMIT, "mutation_id": "m-2"})
+
+
+def test_the_consumer_answers_in_avro_that_every_reader_can_read():
+    schema = released("recourse.consumers.RollbackAcknowledged")
+    body = consumer.acknowledgement("mailer", {**COMMIT, "rollback_id": "rb-1"}, 7)
+    assert body == consumer.acknowledgement("mailer", {**COMMIT, "rollback_id": "rb-1"}, 7)
+    read = reader.decode(schema, consumer.framed(9, consumer.fastavro.parse_schema(schema), body))
+    assert (read["consumer"], read["tenant"], read["run_id"], read["mutation_id"], read["rollback_id"], read["derived"], read["emissions"]) == ("mailer", "acme", "run-1", "m-1", "rb-1", [], [])
+
+
+def test_the_consumer_goes_on_where_it_was(tmp_path):
+    path = str(tmp_path / "state.json")
+    assert consumer.load_state(path) == {"places": {}, "announced": []}
+    chain = consumer.Partition("log", "topic", 1, 2)
+    consumer.save_state(path, {1: (chain, 5)}, consumer.Told(["run-1|m-1"]))
+    kept = consumer.load_state(path)
+    other = consumer.Partition("log", "topic", 1, 2)
+    other.resume(kept["places"]["1"])
+    assert (kept["places"]["1"]["offset"], other.seq, other.hash, kept["announced"]) == (5, chain.seq, chain.hash, ["run-1|m-1"])

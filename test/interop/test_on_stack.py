@@ -122,3 +122,52 @@ def test_the_consumer_stops_at_an_unknown_schema():
     done = run("python-consumer", "consumer", "--log-id", "interop", "--topic", topic)
     assert (done.returncode, done.stdout) == (1, "")
     assert "unknown schema" in done.stderr
+
+
+def announced(topic, partition, consumer):
+    """A commit and its rollback, as the ledger announces them."""
+    head, values = reader.Head(0, reader.genesis_hash("interop", topic, partition, PARTITIONS)), []
+    who = {"source_seq": 1, "source_index": 0, "tenant": "acme", "agent_id": "agent-1", "run_id": "run-1", "mutation_id": "m-1", "subject_ref": "order/4711"}
+    evidence = {"kind": "observation", "event_id": "e", "ref": "r", "source": "s", "statement": None, "stated_at": 1, "partition": 0, "position": 1, "root": None}
+    bodies = [
+        ("CommitAnnounced", {"capability": "c", "assumption_refs": [], "committed_at": 1, "derived_from": []}),
+        ("RollbackAnnounced", {"rollback_id": "rb-1", "caused_by": evidence, "has_effect": True, "resume_checkpoint": None, "consumers": [consumer]}),
+    ]
+    for kind, body in bodies:
+        message = f"recourse.notifications.{kind}"
+        schema = newest(message)
+        value = reader.encode(schema, register(f"{topic}-{message}", schema), {"seq": head.seq + 1, "prev_hash": head.hash, **who, **body})
+        head = reader.Head(head.seq + 1, reader.leaf_hash(reader.schema_fingerprint(schema), b"run-1", value[5:]))
+        values.append(value)
+    return values
+
+
+def newest(message):
+    versions = sorted((ROOT / "schemas" / "history" / message).glob("*.avsc"), key=lambda path: int(path.stem))
+    return json.loads(versions[-1].read_text(encoding="utf-8"))
+
+
+def test_the_consumer_acknowledges_once_and_goes_on_where_it_was(tmp_path):
+    topic, name = f"interop.notifications-{uuid.uuid4().hex[:8]}", f"py-{uuid.uuid4().hex[:8]}"
+    acks, message = "recourse.consumer-acks", "recourse.consumers.RollbackAcknowledged"
+    ensure_topic(topic)
+    ensure_topic(acks)
+    schema = newest(message)
+    register(f"{acks}-{message}", schema)
+    producer = Producer({"bootstrap.servers": BROKERS, "acks": "all"})
+    for value in announced(topic, 1, name):
+        producer.produce(topic, key=b"run-1", value=value, partition=1)
+    assert producer.flush(TIMEOUT_S) == 0
+    partition = reader.partition_for_key(b"run-1", partition_count(acks))
+    before = Consumer({"bootstrap.servers": BROKERS, "group.id": "interop-acks"})
+    _, end = before.get_watermark_offsets(TopicPartition(acks, partition), timeout=TIMEOUT_S)
+    before.close()
+    arguments = ("--log-id", "interop", "--topic", topic, "--consumer", name, "--scope", "acme/*/*/order", "--state", str(tmp_path / "state.json"))
+    done = run("python-consumer", "consumer", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["CommitAnnounced", "RollbackAnnounced"]
+    key, value = record_at(acks, partition, end)
+    body = reader.decode(schema, value)
+    assert (key, body["consumer"], body["mutation_id"], body["rollback_id"], body["tenant"]) == (b"run-1", name, "m-1", "rb-1", "acme")
+    again = run("python-consumer", "consumer", *arguments)
+    assert (again.returncode, again.stdout) == (0, "")

@@ -5,10 +5,12 @@ import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
 import { addBudgets } from './commands/budgets.command.js';
 import { addCommits } from './commands/commits.command.js';
+import { addConsumers } from './commands/consumers.command.js';
 import { addContracts } from './commands/contracts.command.js';
 import { addDrill } from './commands/drill.command.js';
 import { addEntries } from './commands/entries.command.js';
 import { addErasures } from './commands/erasures.command.js';
+import { addLineage } from './commands/lineage.command.js';
 import { addLog } from './commands/log.command.js';
 import { addMutations } from './commands/mutations.command.js';
 import { addNotifications } from './commands/notifications.command.js';
@@ -60,7 +62,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
     onEnd(await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args) ?? 'done');
   };
-  for (const add of [addContracts, addEntries, addMutations, addCommits, addRecoveries, addReviews, addUndo, addTasks, addIncidents, addAdmission, addReport, addDrill, addApprovals, addBudgets, addNotifications, addParked, addErasures, addAudit, addReplay, addLog]) add(program, act);
+  for (const add of [addContracts, addEntries, addMutations, addCommits, addRecoveries, addReviews, addUndo, addTasks, addIncidents, addAdmission, addReport, addDrill, addApprovals, addBudgets, addNotifications, addParked, addErasures, addAudit, addReplay, addLog, addLineage, addConsumers]) add(program, act);
   return program;
 }
 

@@ -12,14 +12,17 @@ import { CommitsController } from './inbound/http/commits.controller.js';
 import { ConsumersController } from './inbound/http/consumers.controller.js';
 import { EffectsController } from './inbound/http/effects.controller.js';
 import { ErasuresController } from './inbound/http/erasures.controller.js';
+import { LineageController, LineagePolicy } from './inbound/http/lineage.controller.js';
 import { MutationsController } from './inbound/http/mutations.controller.js';
 import { ReevaluationsController } from './inbound/http/reevaluations.controller.js';
+import { ReconciliationsController } from './inbound/http/reconciliations.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
 import { ResolveController } from './inbound/http/resolve.controller.js';
 import { AGENT_EFFECTS_VIEW } from './outbound/agent-effects.view.js';
 import { HardenedCommits } from './outbound/hardened-commits.js';
 import { ConsumerQueries } from './outbound/consumer-queries.js';
 import { LedgerQueries } from './outbound/ledger-queries.js';
+import { LineageQueries } from './outbound/lineage-queries.js';
 import { MUTATIONS_LOG } from './outbound/mutation-statements.js';
 import { StateJanitor } from './outbound/state-janitor.js';
 
@@ -45,10 +48,12 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       metrics.count('effects', { tool: measure.tool, status: measure.status });
       if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
     },
-    controllers: [ReevaluationsController, MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController, ConsumersController],
+    controllers: [ReevaluationsController, MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController, ConsumersController, LineageController, ReconciliationsController],
     trace: ledgerSpans,
     providers: [
       { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
+      { provide: LineageQueries, useFactory: () => new LineageQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
+      { provide: LineagePolicy, useValue: new LineagePolicy(boundMs ?? null) },
       { provide: StateJanitor, inject: [SERVICE_CONTEXT], useFactory: (service: ServiceContext) => janitorOf(config, service) },
       { provide: ConsumerQueries, useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
     ],

@@ -2,3 +2,4 @@ export { assumptionsCore } from './application/assumptions.core.js';
 export type { AssumptionsConfig } from './application/assumptions.core.js';
 export { assumptionView, mutationIdOf, mutationsCore } from './application/mutations.core.js';
 export type { MutationsConfig } from './application/mutations.core.js';
+export { EDGES_COPY } from './outbound/lineage-statements.js';

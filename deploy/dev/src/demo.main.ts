@@ -1,4 +1,5 @@
 // npm start: the stack, the services, an example, and its story.
+import { spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 import { playCheckout } from '@recourse/example-checkout';
 import { playStory } from '@recourse/example-drifted-refund';
@@ -25,18 +26,18 @@ function demo(): Programme {
   return {
     processes: async (stack, { dataDir, scenario }) => {
       const withLittleServices = isLittle(scenario);
-      plan = await planSystem(stack, { dataDir, adapters, withExample: !withLittleServices, withLittleServices, withNotifier: true, onProgress: (line) => { say(`  ${line}`); } });
+      plan = await planSystem(stack, { dataDir, adapters, withExample: !withLittleServices, withLittleServices, withNotifier: true, subscribedAs: 'loyalty', onProgress: (line) => { say(`  ${line}`); } });
       return plan.processes;
     },
     story: async (stack, _processes, options) => {
       if (plan === null) return false;
       if (isLittle(options.scenario)) return playLittle(options.scenario, plan, stack);
-      const { ok } = await playStory({
+      const { ok, mutationId } = await playStory({
         urls: plan.urls, scenario: options.scenario === 'window-closed' ? 'window-closed' : 'refund', breakMode: options.breakWhat === 'phantom-undo' ? 'phantom-undo' : null,
         interactive: options.once || !process.stdin.isTTY ? null : askPerson, say,
       });
       await sayWhoWasTold(plan);
-      return ok;
+      return sayWhatFell(plan, mutationId) && ok;
     },
     whereabouts: () => (plan === null ? [] : whereabouts(plan)),
   };
@@ -49,6 +50,20 @@ async function sayWhoWasTold({ urls }: SystemPlan): Promise<void> {
   const opened = received.findLast(({ type, item_kind: kind }) => type === 'recourse.item.opened' && kind === 'approval');
   say(opened === undefined ? '   approvers   were told nothing yet' : `   approvers   were told by a signed webhook, without polling: ${opened.item_kind}, ${opened.reason}`);
 }
+
+/** The lineage of the refund, drawn as `recourse lineage show` draws it. Says whether it could be. */
+function sayWhatFell({ urls }: SystemPlan, mutationId: string | null): boolean {
+  if (mutationId === null) return true;
+  const drawn = spawnSync(process.execPath, ['apps/cli/bin/recourse.mjs', 'lineage', 'show', mutationId], {
+    encoding: 'utf8', env: { ...process.env, RECOURSE_LEDGER_URL: urls.ledger, RECOURSE_ISSUER_URL: urls.issuer, RECOURSE_TENANT: 'demo' }, timeout: DRAW_TIMEOUT_MS,
+  });
+  say(drawn.status === 0 ? `   What rested on the refund, as \`npx recourse lineage show ${mutationId}\` draws it:` : `   The lineage could not be drawn: ${drawn.stderr}`);
+  for (const line of drawn.stdout.trimEnd().split('\n')) say(`     ${line}`);
+  return drawn.status === 0;
+}
+
+/** The program starts and asks once; milliseconds. */
+const DRAW_TIMEOUT_MS = 30_000;
 
 async function playLittle(story: LittleStory, { urls }: SystemPlan, { kafka, registryUrl }: StackFacts): Promise<boolean> {
   const { ok } = await LITTLE_STORIES[story]({ urls, brokers: kafka.brokers, registryUrl, say });

@@ -47,6 +47,8 @@ export interface SystemOptions {
   readonly adapters?: readonly string[];
   /** The notifier, and an example of a receiver it tells. Default false. */
   readonly withNotifier?: boolean;
+  /** Name under which loyalty subscribes to rollbacks; it only follows them unless told. */
+  readonly subscribedAs?: string;
   /** Endpoints the notifier tells instead of the example's: the path of a file as docs/guides/operate-recoveries.md shows it. */
   readonly webhooksFile?: string;
   /** Added to the environment of the notifier. */
@@ -199,6 +201,7 @@ function exampleProcesses(plan: Planning, examples: readonly ExampleSpec[]): rea
   const known: Readonly<Record<string, string>> = {
     RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','), RECOURSE_REGISTRY_URL: stack.registryUrl, RECOURSE_LOG_ID: logId,
     PROVIDER_URL: urls.provider, RECOURSE_CONTRACTS_URL: urls.registry, RECOURSE_ISSUER_URL: urls.issuer, RECOURSE_BUDGET_URL: urls.budget, LOYALTY_URL: urls.loyalty, WORKER_ID: 'worker-1',
+    ...(plan.subscribedAs === undefined ? {} : { SUBSCRIBED_AS: plan.subscribedAs }),
     ...(plan.serviceEnv?.['RECOURSE_TRACE_FILE'] === undefined ? {} : { RECOURSE_TRACE_FILE: plan.serviceEnv['RECOURSE_TRACE_FILE'] }), SERVICES_URL: urls.services, ADAPTERS: ADAPTERS.join(','),
   };
   return examples.map(({ name, entry, variables, optional }): ProcessSpec => {

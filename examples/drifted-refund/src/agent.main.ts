@@ -77,7 +77,7 @@ async function refund(run: Run): Promise<GuardedResult> {
     run: { tenant: env.TENANT, runId, agentId: AGENT_ID, initiator, objective: `give the customer of order ${order} their money back` },
     stepId: 'refund', args: { order, amount_minor, currency }, target: `order/${order}`, assumptionRefs: [notShipped(order)],
   });
-  if (result.kind === 'succeeded') await grantPoints(order, result.mutation_refs);
+  if (result.kind === 'succeeded') await grantPoints(runId, order, result.mutation_refs);
   await journal.record({ type: 'RunEnded', run_id: runId, result });
   return result;
 }
@@ -97,9 +97,9 @@ const refundTool: ForwardTool = {
 };
 
 /** The loyalty service relies on the refund; when it cannot be told, there are no points, which hurts nobody. */
-async function grantPoints(order: string, mutationIds: readonly string[]): Promise<void> {
+async function grantPoints(runId: string, order: string, mutationIds: readonly string[]): Promise<void> {
   if (env.LOYALTY_URL === undefined) return;
-  for (const mutation_id of mutationIds) await ask(`${env.LOYALTY_URL}/points`, { method: 'POST', body: { mutation_id, order, points: POINTS } }).catch(() => undefined);
+  for (const mutation_id of mutationIds) await ask(`${env.LOYALTY_URL}/points`, { method: 'POST', body: { run_id: runId, mutation_id, order, points: POINTS } }).catch(() => undefined);
 }
 
 function idOf({ params }: FastifyRequest): string {

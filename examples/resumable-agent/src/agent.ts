@@ -1,7 +1,7 @@
 // The agent: asks where its run goes on, and decides one part after the other. Each decision is a commit.
 import { createCommits, resume } from '@recourse/sdk';
 import type { Clock, Entries, Producer, ResumeSource, RunContext } from '@recourse/sdk';
-import { nextPart, planOf, waysOf } from './planner.js';
+import { NEEDS, nextPart, planOf, waysOf } from './planner.js';
 import type { Plan } from './planner.js';
 
 /** What the agent stands on. */
@@ -41,7 +41,7 @@ export async function drive({ source, producer, entries, clock, run, order }: Ag
       const state = { ...plan, [part]: choice };
       const answer = await commits.record({
         stepId: part, producedBy: `planner/${part}`, subjectRef: `order/${order}`, assumptionRefs: reliesOn, state,
-        gate: { bundle: 'delivery', inputs: { relies_on: reliesOn } },
+        gate: { bundle: 'delivery', inputs: { relies_on: reliesOn, needs: NEEDS[part] } },
       });
       if (answer.admitted) {
         [plan, isDecided] = [state, true];

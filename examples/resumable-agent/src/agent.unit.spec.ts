@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { admissionVerdict, readPayload } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
 import { ManualClock, MemoryEntries, MemoryProducer, MemoryResume, ResumeUnavailable } from '@recourse/sdk';
 import { drive, NoWay } from './agent.js';
 import type { AgentParts } from './agent.js';
@@ -25,6 +27,16 @@ describe('an agent whose steps are commits', () => {
     expect(trigger).toMatchObject({ on: 'assumption', statement: { ref: 'warehouse/east#stocked', sourceKind: 'observation' } });
     expect(fallen).toEqual(before.commits.slice(1));
     expect(after).toMatchObject({ resumedWith: ['address'], refused: ['warehouse east: POLICY_REFUSED'], plan: { order: '7', address: 'Mill Lane 3', warehouse: 'west', carrier: 'van' } });
+  });
+
+  it('has made its carrier depend on its warehouse: run again on what is left, the gate refuses it (E15)', async () => {
+    const parts = stage();
+    await drive(parts);
+    const gates = parts.producer.told.flatMap((told) => (told.type === 'CommitRecorded' ? [told.commit.checkpoint.gate?.inputs] : []));
+    const inputs = readPayload(gates.at(-1)!) as { readonly gate: Json };
+    const verdictOn = (state: Json): unknown => admissionVerdict(DELIVERY_BUNDLE, { gate: inputs.gate, state });
+    expect(verdictOn({ order: '7', address: 'Mill Lane 3', warehouse: 'east' })).toEqual({ admitted: true });
+    expect(verdictOn({ order: '7', address: 'Mill Lane 3' })).toMatchObject({ admitted: false, code: 'POLICY_REFUSED' });
   });
 
   it('changes nothing while what it relied on holds', async () => {

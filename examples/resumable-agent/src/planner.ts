@@ -6,6 +6,9 @@ import { z } from 'zod';
 export const PARTS = ['address', 'warehouse', 'carrier'] as const;
 export type Part = (typeof PARTS)[number];
 
+/** What has to be decided before a part can be. */
+export const NEEDS = { address: [], warehouse: ['address'], carrier: ['warehouse'] } as const satisfies Record<Part, readonly Part[]>;
+
 const plan = z.object({ order: z.string(), address: z.string().optional(), warehouse: z.string().optional(), carrier: z.string().optional() });
 /** What was decided so far: the state of a commit. */
 export type Plan = { readonly order: string } & { readonly [P in Part]?: string };

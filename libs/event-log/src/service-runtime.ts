@@ -18,7 +18,7 @@ import type { LoopEvent, LoopHealth, LoopSettings } from './partition-loop.js';
 import { systemScheduler } from './scheduler.js';
 import type { Scheduler } from './scheduler.js';
 import type { Sealing } from './sealing/sealing.js';
-import type { ServiceCore, ViewSpec } from './service-core.js';
+import type { BroadcastView, ServiceCore, ViewSpec } from './service-core.js';
 import type { StoreFactory } from './store.port.js';
 
 export interface ServiceRuntimeOptions {
@@ -56,7 +56,12 @@ export interface ServiceRuntime {
   health(): RuntimeHealth;
   /** Loops this instance runs now. */
   loops(): readonly PartitionLoop[];
+  /** A view, read to the end that was seen a moment ago; null for one that no core declares, and before the start. */
+  view(name: string): Promise<BroadcastView | null>;
 }
+
+/** How old a view may be that people read, milliseconds. */
+const VIEW_MAX_AGE_MS = 250;
 
 export function createServiceRuntime(options: ServiceRuntimeOptions): ServiceRuntime {
   return new Runtime(options);
@@ -99,6 +104,12 @@ class Runtime implements ServiceRuntime {
   }
 
   loops(): readonly PartitionLoop[] { return [...this.#loops.values()]; }
+
+  async view(name: string): Promise<BroadcastView | null> {
+    const view = this.#views.all().find(({ spec }) => spec.name === name) ?? null;
+    await view?.refreshIfOlder(VIEW_MAX_AGE_MS);
+    return view;
+  }
 
   health(): RuntimeHealth {
     const loops: readonly LoopHealth[] = this.loops().map((loop) => loop.health());

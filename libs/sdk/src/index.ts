@@ -86,6 +86,18 @@ export type { DetectorConsumer, DetectorConsumerOptions } from './detector/detec
 export type { RollbackTriggers, TriggerAnswer, TriggerRequest } from './detector/rollback-triggers.port.js';
 export { HttpRollbackTriggers } from './detector/rollback-triggers.http.js';
 export { MemoryRollbackTriggers } from './detector/rollback-triggers.memory.js';
+export { createRollbackConsumer } from './consumer/rollback-consumer.js';
+export type { RollbackConsumer, RollbackConsumerOptions, Subscription } from './consumer/rollback-consumer.js';
+export { createRollbackPoll } from './consumer/rollback-poll.js';
+export type { RollbackPoll, RollbackPollOptions } from './consumer/rollback-poll.js';
+export type { HeardCommit, HeardRollback, OwnRecord, RollbackHandlers } from './consumer/own-record.js';
+export type { BarrierOutcome } from './consumer/barrier.js';
+export { ACKS_TOPIC } from './consumer/ack-outbox.js';
+export type { CommitState, Inbox, InboxSession, OwnCommit } from './consumer/inbox.port.js';
+export { MemoryInbox } from './consumer/inbox.memory.js';
+export type { MemoryRows } from './consumer/inbox.memory.js';
+export { PostgresInbox } from './consumer/inbox.postgres.js';
+export type { SqlClient, SqlPool } from './consumer/inbox.postgres.js';
 export { recoverabilityNote, toolCatalog } from './context/tool-catalog.js';
 export type { CatalogTool } from './context/tool-catalog.js';
 export { classify, markedPayload, SENSITIVITIES, sensitivityOf } from './context/classification.decisions.js';

@@ -123,7 +123,7 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
     host, edge, projection, metrics,
     keys: destroying(keys, sealing), shown: (docs) => showLoaded(sealing, docs),
     authenticate: createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) }),
-    partitionCount,
+    partitionCount, view: (name) => host.view(name),
     onError: (error) => { logger.error({ err: error }, 'a request failed'); },
   };
   return { context, host, stop: async () => { await edge.close(); await projection.close(); await host.stop(); await keys.close(); await traces.close(); } };
@@ -161,7 +161,7 @@ function runtimeOf({ config, spec, kafka, registry, sealing, metrics, traces, lo
     await standing.refresh();
   });
   return {
-    start: () => runtime.start(), health: () => runtime.health(), projected: (log, partition) => projectedIn(runtime.loops(), log, partition),
+    start: () => runtime.start(), health: () => runtime.health(), projected: (log, partition) => projectedIn(runtime.loops(), log, partition), view: (name) => runtime.view(name),
     stop: async () => { await standing.close(); await runtime.stop(); },
   };
 }

@@ -1,4 +1,5 @@
 // The loop as the Nest side sees it.
+import type { BroadcastView } from '@recourse/event-log';
 
 export interface ServiceHealth {
   /** False when only a restart helps. */
@@ -25,4 +26,6 @@ export interface RunningService {
   health(): ServiceHealth;
   /** Null for a partition that this process does not own, or is reading anew already. */
   projected(log: string, partition: number): ProjectedHere | null;
+  /** A view of the cores, read to the end that was seen a moment ago; null for one they do not declare. */
+  view(name: string): Promise<BroadcastView | null>;
 }

@@ -1,5 +1,5 @@
 // What controllers get: one token with the parts of the service.
-import type { Doc, KeyStore, ServiceCore } from '@recourse/event-log';
+import type { BroadcastView, Doc, KeyStore, ServiceCore } from '@recourse/event-log';
 import type { Metrics } from '@recourse/telemetry';
 import type { Authenticate } from './edge/authenticate.js';
 import type { CommandEdge } from './edge/command-edge.js';
@@ -28,6 +28,8 @@ export interface ServiceContext {
   readonly keys: Pick<KeyStore, 'destroy' | 'destroyUnits'>;
   /** Docs of the projection with what their sealed payloads hold, for who may see them. Errors: Failure(KEY_STORE_UNAVAILABLE). */
   readonly shown: (docs: readonly Doc[]) => Promise<readonly Doc[]>;
+  /** What the service has folded of a broadcast log, read to the end that was seen a moment ago; null before the loop runs. Absent where there is no loop. */
+  readonly view?: (name: string) => Promise<BroadcastView | null>;
   /** Partition count of a log; asked once. */
   readonly partitionCount: (topic: string) => Promise<number>;
   readonly onError: (error: unknown) => void;

@@ -5,7 +5,7 @@
 // Invariants
 //   H1. Before the loop runs nothing is ready; reads and commands answer with the failure that is in the way.
 //   H2. `stop` ends in the order of dependence: loop, then database, whatever state the start had reached.
-import type { PartitionStore } from '@recourse/event-log';
+import type { BroadcastView, PartitionStore } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
 import type { Page, PageQuery, PlacedRow, ProjectionReads } from './projection-reads.js';
@@ -70,6 +70,9 @@ export class ServiceHost implements ProjectionReads {
 
   /** Null before the loop runs, too. */
   projected(log: string, partition: number): ProjectedHere | null { return this.runtime?.projected(log, partition) ?? null; }
+
+  /** Null before the loop runs, too. */
+  async view(name: string): Promise<BroadcastView | null> { return this.runtime?.view(name) ?? null; }
 
   async page(query: PageQuery): Promise<Page> { return this.opened().page(query); }
   async count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number> { return this.opened().count(query); }

@@ -23,7 +23,7 @@ function parts({ databaseFailures = 0, loopFailure = null as Error | null } = {}
       start: () => { if (loopFailure) return Promise.reject(loopFailure); told.push('loop started'); return Promise.resolve(); },
       stop: () => { told.push('loop stopped'); return Promise.resolve(); },
       health: () => ({ live: true, ready: true, started: true, detail: {} }),
-      projected: () => null,
+      projected: () => null, view: () => Promise.resolve(null),
     }),
     logger: quiet, sleep: () => new Promise((resolve) => { setImmediate(resolve); }),
   });

@@ -4,6 +4,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { APPEND_FULL, APPEND_QUICK, benchAppend } from './append.bench.js';
 import { benchBlast, BLAST_FULL, BLAST_QUICK } from './blast.bench.js';
+import { benchClosure, CLOSURE_FULL, CLOSURE_QUICK } from './closure.bench.js';
 import { benchExpiry, EXPIRY_FULL, EXPIRY_QUICK } from './expiry.bench.js';
 import { benchHop, HOP_FULL, HOP_QUICK } from './hop.bench.js';
 import { benchIngest, benchIngestFull, INGEST, INGEST_FULL, INGEST_FULL_QUICK, INGEST_QUICK } from './ingest.bench.js';
@@ -20,6 +21,7 @@ const BENCHES: Readonly<Record<string, (isQuick: boolean) => Promise<Measured>>>
   hop: (isQuick) => benchHop(isQuick ? HOP_QUICK : HOP_FULL),
   recovery: (isQuick) => benchRecovery(isQuick ? RECOVERY_QUICK : RECOVERY_FULL),
   blast: (isQuick) => benchBlast(isQuick ? BLAST_QUICK : BLAST_FULL),
+  closure: (isQuick) => benchClosure(isQuick ? CLOSURE_QUICK : CLOSURE_FULL),
   start: (isQuick) => benchStart(isQuick ? START_QUICK : START_FULL),
 };
 

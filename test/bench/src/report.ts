@@ -41,6 +41,9 @@ export const TARGETS: readonly Target[] = [
   { key: 'blast_contradicted_s', bound: 'max', value: 5 },
   { key: 'blast_verified_s', bound: 'max', value: 25 },
   { key: 'blast_rss_max_mb', bound: 'max', value: 1_000 },
+  { key: 'closure_vs_cte', bound: 'min', value: 50 },
+  { key: 'closure_68k_ms', bound: 'max', value: 5 },
+  { key: 'rebuild_1500k_edges_s', bound: 'max', value: 3 },
   { key: 'warm_ready_s', bound: 'max', value: 20 },
 ];
 

@@ -9,12 +9,14 @@ import type {
   TriggerUnmatched, UndoSpread,
 } from '@recourse/messages';
 import { COMMIT_EVOLVE, COMMIT_KINDS } from './commit-rows.js';
+import { evolveReconciliation, RECONCILIATION_KINDS } from './reconciliations.part.js';
 import { evolveReevaluations, REEVALUATION_KINDS } from './reevaluations.part.js';
 import { refScope } from '../domain/scope.js';
 import { effectStatusOf } from '../domain/effect/effect.decisions.js';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { closingRefsOf } from '../domain/mutation/closing.decider.js';
 import { parentsOf, standsRef } from '../domain/mutation/lineage.decider.js';
+import { LINEAGE_COLUMNS } from './lineage-columns.js';
 import { forwardAfter, FORWARD_RECORDS, forwardOfIntent, forwardOfRecord, givenToPerson } from '../domain/mutation/forward.fold.js';
 import type { Awaited, Binding, Body, Mutation, Named, Spread, Trigger, Undo } from '../domain/mutation/mutation.messages.js';
 
@@ -34,11 +36,10 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
     indexes: [['mutation_id'], ['run_id', 'effect_key'], ['tenant', 'recoverability', 'expires_at'], ['tenant', 'subject_ref'], ['status', 'updated_at']],
   },
   { kind: 'named', table: 'named', columns: [textColumn('id'), textColumn('tenant'), textColumn('run_id')], indexes: [['id']] },
-  { kind: 'binding', table: 'binding', columns: [textColumn('mutation_id'), textColumn('ref')], indexes: [['mutation_id']] },
+  { kind: 'binding', table: 'binding', columns: [textColumn('mutation_id'), textColumn('ref'), ...LINEAGE_COLUMNS], indexes: [['mutation_id'], ['parent_id']] },
   { kind: 'trigger', table: 'trigger_waiting', columns: [textColumn('mutation_id'), textColumn('rollback_id')] },
   { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
-  ...COMMIT_KINDS,
-  ...REEVALUATION_KINDS,
+  ...COMMIT_KINDS, ...REEVALUATION_KINDS, ...RECONCILIATION_KINDS,
   { kind: 'undo', table: 'undo_spread', columns: [textColumn('tenant'), textColumn('run_id')] },
 ];
 
@@ -73,7 +74,7 @@ export function namesOf({ tenant, run_id, rollback_id }: Pick<Trigger, 'tenant' 
 export function evolveMutations(state: StateView, record: AcceptedRecord): readonly Change[] {
   const evolve = EVOLVE[record.type] ?? COMMIT_EVOLVE[record.type];
   if (evolve !== undefined) return [...evolve(state, record), ...triggered(state, record), ...evolveReevaluations(state, record)];
-  return FORWARD_RECORDS.includes(record.type) ? followed(state, record) : evolveReevaluations(state, record);
+  return FORWARD_RECORDS.includes(record.type) ? followed(state, record) : [...evolveReevaluations(state, record), ...evolveReconciliation(record)];
 }
 
 // Each function reads the body of its own record type: the log holds no other under that name.

@@ -28,6 +28,7 @@ import { ACKS_INPUT, CONSUMER_KINDS, consumersDue, evolveConsumers, isDeliveryTi
 import { commitIn } from './commit-rows.js';
 import { bindingScopes, oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
+import { onReconcile } from './reconciliations.part.js';
 import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, mutationsIn, namesOf, spreadsIn, triggerIn, undoIn } from './mutation-rows.js';
 import { needsOfBundle, needsOfSuccessor, onReevaluationDue, onSuccessor, REEVALUATION_KIND, SUCCESSORS } from './reevaluations.part.js';
 import type { Reevaluating } from './reevaluations.part.js';
@@ -56,7 +57,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     views: [contractView, entryView, assumptionView, fallenView],
     kinds: [...MUTATION_KINDS, ...CONSUMER_KINDS],
     sealScope: ({ type, body }, state) => ({ ...subjectOfRecord(body, (run) => subjectIn(state, run, body)), ...unitOf(type, body) }),
-    keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle),
+    keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle ?? body.runtime),
     needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
     evolve: (state, record) => [...evolveMutations(state, record), ...evolveConsumers(state, record)],
@@ -99,7 +100,7 @@ export const fallenView: ViewSpec = {
 const INPUTS: readonly InputSpec[] = [
   { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted', 'CommitRecorded', 'StateChunk'] },
   { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
-  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation'] },
+  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation', 'ReconcileLineage'] },
   ACKS_INPUT,
   { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'UndoOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
   { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))) },
@@ -121,6 +122,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'UndoOpened': return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported': return onReport(context, input, event.body, policy);
     case 'CancelMutation': return onCancel(context, input, event.body, policy);
+    case 'ReconcileLineage': return onReconcile(context, input, event.body);
     case 'RollbackAcknowledged': return onAck(context, input, event.body);
     case 'EntryRegistered': return onSuccessor(context, event.body, policy);
     case 'LegDispatched':

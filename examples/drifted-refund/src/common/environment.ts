@@ -25,6 +25,8 @@ const VARIABLES = {
   /** What the notifier signs with: `whsec_` and base64. */
   WEBHOOK_SECRET: z.string().startsWith('whsec_'),
   TENANT: z.string().min(1).default('demo'),
+  /** Name under which loyalty subscribes to rollbacks; without it it only follows them. */
+  SUBSCRIBED_AS: z.string().min(1).optional(),
   /** Where spans of calls go; without it none is told. */
   RECOURSE_TRACE_FILE: z.string().min(1).optional(),
   WORKER_ID: z.string().min(1).default('payments-worker'),

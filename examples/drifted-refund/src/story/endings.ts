@@ -25,6 +25,7 @@ export async function review(desk: Desk, story: Case): Promise<Facts | null> {
   desk.say(`   time left   until ${clockOf(numberOf(factsOf(step, 'ref')['reversal_expires_at']) ?? 0)}`);
   await nothingSilent(desk, story);
   await loyaltyHeard(desk, story, ['CommitAnnounced', 'RollbackAnnounced'], 'loyalty heard of the commit and of its rollback, in this order');
+  await loyaltyAnswered(desk, story);
   desk.check('loyalty took its points back', (await grantOf(desk, story.mutationId))?.['state'] === 'withdrawn', await grantOf(desk, story.mutationId));
   return step;
 }
@@ -126,6 +127,21 @@ async function loyaltyHeard(desk: Desk, { mutationId }: Case, wanted: readonly s
   });
   desk.say(`   loyalty     heard ${types.join(', ') || 'nothing'}`);
   desk.check(name, heard !== null && wanted.every((type, index) => heard[index] === type), types);
+}
+
+/** What loyalty made of the refund fell with it, and loyalty said that it heard (E18, E43). */
+async function loyaltyAnswered(desk: Desk, { mutationId, order }: Case): Promise<void> {
+  const answered = await desk.until(PATIENCE_MS, async () => {
+    const { body } = await desk.get('ledger', '/v1/deliveries?consumer=loyalty', OPERATOR);
+    return listOf(body).find((each) => each['mutation_id'] === mutationId && each['phase'] === 'acknowledged') ?? null;
+  });
+  desk.check('loyalty acknowledged the rollback', answered !== null, answered);
+  const fallen = await desk.until(PATIENCE_MS, async () => {
+    const { body } = await desk.get('ledger', `/v1/commits?run_id=loyalty-${order}&standing=rolled_back`, OPERATOR);
+    return listOf(body)[0] ?? null;
+  });
+  desk.say(`   lineage     what loyalty made of the refund, ${textOf(fallen?.['commit_id']).slice(0, 15)}…, fell with it`);
+  desk.check('what was derived from the refund fell with it', fallen !== null, fallen?.['rollback_id']);
 }
 
 async function reversalsOf(desk: Desk, { refundId }: Case): Promise<readonly Facts[]> {

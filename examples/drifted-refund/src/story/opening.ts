@@ -33,6 +33,13 @@ export async function registerContracts(desk: Desk): Promise<void> {
   }
 }
 
+/** Who relies on refunds says so, and is told when one falls (E17). */
+export async function subscribeLoyalty(desk: Desk): Promise<void> {
+  const entry = { owner: 'loyalty', doc: 'Points are granted for refunds, and shown to customers the next day.', consumer: 'loyalty', scope: desk.tenant, mode: 'async', commit_to_user_ms: 86_400_000 };
+  const { status, body } = await desk.post('registry', '/v1/entries/subscription', { name: 'loyalty', entry }, { person: CONTRACT_EDITOR, key: `subscription-loyalty-${String(desk.now())}` });
+  desk.check('loyalty is subscribed to rollbacks', status < 300, { status, body });
+}
+
 export async function openOrder(desk: Desk): Promise<string> {
   let number = FIRST_ORDER;
   while ((await desk.get('warehouse', `/orders/${String(number)}`)).status === 200) number += 1;

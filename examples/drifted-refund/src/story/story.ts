@@ -8,7 +8,7 @@ import { Desk } from './desk.js';
 import type { Check, Fetchers, StoryUrls } from './desk.js';
 import { compensated, decide, denied, review, windowClosed } from './endings.js';
 import type { Interactive } from './endings.js';
-import { openOrder, refund, registerContracts, ship } from './opening.js';
+import { openOrder, refund, registerContracts, ship, subscribeLoyalty } from './opening.js';
 
 export type Scenario = 'refund' | 'window-closed';
 export type BreakMode = 'phantom-undo';
@@ -30,6 +30,8 @@ export interface StoryOptions {
 export interface StoryResult {
   /** Every check held. */
   readonly ok: boolean;
+  /** The refund, where there was one: what fell with it is drawn. */
+  readonly mutationId: string | null;
   readonly checks: readonly Check[];
 }
 
@@ -41,28 +43,31 @@ const FAULT_TIMES = 1_000;
 export async function playStory({ urls, scenario, breakMode, interactive, say, tenant = 'demo', fetchers = {} }: StoryOptions): Promise<StoryResult> {
   const desk = new Desk(urls, tenant, { ...REAL, ...fetchers }, say);
   if (breakMode === 'phantom-undo') await desk.post('provider', '/faults', { mode: 'phantom_undo', times: FAULT_TIMES });
+  let mutationId: string | null = null;
   try {
-    await tell(desk, scenario, interactive);
+    mutationId = await tell(desk, scenario, interactive);
   } finally {
     if (breakMode !== null) await desk.post('provider', '/faults', { mode: 'none', times: 0 });
   }
   const broken = desk.checks.filter(({ ok }) => !ok);
   say(broken.length === 0 ? `All ${String(desk.checks.length)} checks held.` : `${String(broken.length)} of ${String(desk.checks.length)} checks did not hold: ${broken.map(({ name }) => name).join('; ')}.`);
-  return { ok: broken.length === 0, checks: desk.checks };
+  return { ok: broken.length === 0, checks: desk.checks, mutationId };
 }
 
-async function tell(desk: Desk, scenario: Scenario, interactive: Interactive | null): Promise<void> {
+async function tell(desk: Desk, scenario: Scenario, interactive: Interactive | null): Promise<string | null> {
   await registerContracts(desk);
+  await subscribeLoyalty(desk);
   const order = await openOrder(desk);
   const story = await refund(desk, order, scenario === 'window-closed' ? ISSUE_INSTANT_REFUND : ISSUE_REFUND);
-  if (story === null) return;
+  if (story === null) return null;
   await ship(desk, story);
   const step = await review(desk, story);
-  if (step === null) return;
+  if (step === null) return story.mutationId;
   if (scenario === 'window-closed') {
     await windowClosed(desk, story, step);
-    return;
+    return story.mutationId;
   }
   const verdict = await decide(desk, step, interactive);
   await (verdict === 'approve' ? compensated(desk, story) : denied(desk, story));
+  return story.mutationId;
 }

@@ -34,7 +34,7 @@ class World {
       case 'warehouse': return this.warehouse(path, method, asked);
       case 'agent': this.runId = 'run_1'; return { status: 201, body: { run_id: 'run_1', status: 'succeeded', mutation_ids: ['mut_1'] } };
       case 'provider': return this.provider(path, method, asked);
-      case 'ledger': return ok({ recoverability: this.recoverability(), reason: null, ref: { external_transaction_ref: 'rf_1', reversal_expires_at: 10_000, reversal_capability: 'payments.reverse_refund', assumption_refs: ['order/4712#not_shipped'] } });
+      case 'ledger': return this.lineage(path) ?? ok({ recoverability: this.recoverability(), reason: null, ref: { external_transaction_ref: 'rf_1', reversal_expires_at: 10_000, reversal_capability: 'payments.reverse_refund', assumption_refs: ['order/4712#not_shipped'] } });
       case 'orchestrator': return this.orchestrator(path, method, headers);
       default: return this.loyalty(path);
     }
@@ -62,6 +62,12 @@ class World {
     this.decided = path.endsWith('/approve') ? 'approve' : 'deny';
     if (this.decided === 'approve' && !this.phantom) this.status = 'reversed';
     return ok({});
+  }
+
+  /** What loyalty made of the refund, and said of its fall. */
+  private lineage(path: string): HttpReply | null {
+    if (path === '/v1/deliveries') return ok({ items: this.shipped ? [{ mutation_id: 'mut_1', phase: 'acknowledged' }] : [] });
+    return path === '/v1/commits' ? ok({ items: this.shipped ? [{ commit_id: 'cp_1', rollback_id: 'rb_2' }] : [] }) : null;
   }
 
   private loyalty(path: string): HttpReply {

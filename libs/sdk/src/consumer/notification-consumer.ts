@@ -23,6 +23,8 @@ export const NOTIFICATIONS_TOPIC = 'recourse.rollback-notifications';
 export type Notification = TopicRecords[typeof NOTIFICATIONS_TOPIC] & {
   readonly partition: number;
   readonly seq: number;
+  /** Place of the record in its partition. */
+  readonly offset: number;
   /** Hash of the record in its chain. */
   readonly hash: Buffer;
 };
@@ -150,7 +152,7 @@ class ChainConsumer implements NotificationConsumer {
     if (decoded.kind === 'bad') throw new InvariantViolation('notifications', `an accepted record is ${decoded.reason}`, 'partition');
     const notification = recordOf(NOTIFICATIONS_TOPIC, decoded);
     // A record of a kind that is newer than this build is part of the chain, and nothing this consumer knows to handle.
-    if (notification !== null) await onNotification({ ...notification, partition: place.partition, seq: verdict.head.seq, hash: verdict.head.hash });
+    if (notification !== null) await onNotification({ ...notification, partition: place.partition, seq: verdict.head.seq, offset: record.offset, hash: verdict.head.hash });
     return verdict;
   }
 

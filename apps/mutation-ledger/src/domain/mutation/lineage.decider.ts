@@ -50,7 +50,7 @@ export function judgeParents(tenant: string, derivedFrom: readonly CommitRef[], 
 export function fallenEntry(notice: Announced | Passed, seq: number): readonly [string, Verdict] {
   const { tenant, run_id, mutation_id, caused_by } = notice;
   const { partition: _, ...evidence } = fallOf(notice, 0, seq);
-  return [verdictScope(tenant, standsRef(mutation_id), run_id), { verdict: 'invalidated', evidence, stated_at: caused_by.stated_at, resume: 'resume_checkpoint' in notice ? notice.resume_checkpoint : null }];
+  return [verdictScope(tenant, standsRef(mutation_id), run_id), { verdict: 'invalidated', evidence, stated_at: caused_by.stated_at, resume: 'resume_checkpoint' in notice ? notice.resume_checkpoint : null, ...('rollback_id' in notice ? {} : { is_beyond: true as const }) }];
 }
 
 /** What the fall of a commit does to those derived from it. */

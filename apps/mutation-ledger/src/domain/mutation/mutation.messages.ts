@@ -2,7 +2,7 @@
 import type {
   AnswerRefused, AskVerdict, AssumptionStated, BoundReached, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, CommitContradicted, CommitReaffirmed, CommitRecorded, CommitRef,
   CommitRolledBack, ContractTerms, EntryRegistered, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
-  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RecoverabilityChanged, Reattached, RecoverabilityState, RollbackAcknowledged, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
+  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RecoverabilityChanged, Reattached, RecoverabilityState, ReconcileLineage, RollbackAcknowledged, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
   SpreadOpened, StateChunk, StateChunkRecorded, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, UndoOpened, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked,
 } from '@recourse/messages';
 import type { CommitParkCode } from '../commit/commit.messages.js';
@@ -30,7 +30,9 @@ export type MutationEvent =
   | { readonly type: 'UndoOpened'; readonly body: Body<UndoOpened> }
   | { readonly type: 'LegReported'; readonly body: LegReported }
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
+  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
   | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged }
+  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
   | { readonly type: 'EntryRegistered'; readonly body: Body<EntryRegistered> }
   | RecoveryEvent;
 
@@ -240,6 +242,8 @@ export type Verdict = {
   readonly stated_at: number;
   /** Of a commit that fell: the one before it in its run, where what is independent of it goes on. */
   readonly resume?: CommitRef | null;
+  /** The commit did not fall: it was left to a person, and what rests on it is reached through it. */
+  readonly is_beyond?: true;
 };
 
 /** True once an execution was accepted. */

@@ -1,0 +1,82 @@
+// recourse consumers, deliveries, rolled-back: who hears of rollbacks and how soon, who has not answered, what is rolled back.
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { docOf, queryText } from '../http.js';
+import type { Doc } from '../http.js';
+import { instant, span } from '../output/table.js';
+import type { Column } from '../output/table.js';
+import { itemsOf } from '../reports/exposure.js';
+import { LIMIT, listText } from './options.js';
+import type { Act } from './options.js';
+
+/** Rows that a service gives at the most. */
+const ROWS_MAX = 500;
+
+const CONSUMERS: readonly Column<Doc>[] = [
+  { title: 'CONSUMER', of: (row) => row['consumer'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'MODE', of: (row) => row['mode'] },
+  { title: 'DUE', of: (row) => row['due'], align: 'right' },
+  { title: 'ANSWERED', of: (row) => row['acknowledged'], align: 'right' },
+  { title: 'LATE', of: (row) => row['late'], align: 'right' },
+  { title: 'SILENT', of: (row) => row['overdue'], align: 'right' },
+  { title: 'P50', of: (row) => milliseconds(row['p50_ms']), align: 'right' },
+  { title: 'P99', of: (row) => milliseconds(row['p99_ms']), align: 'right' },
+  { title: 'USERS SEE AFTER', of: (row) => milliseconds(row['commit_to_user_ms']), align: 'right' },
+  { title: 'OUT TOO LATE', of: (row) => row['late_emissions'], align: 'right' },
+  { title: 'FITS', of: (row) => fitText(row) },
+];
+
+const DELIVERIES: readonly Column<Doc>[] = [
+  { title: 'CONSUMER', of: (row) => row['consumer'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'COMMIT', of: (row) => row['mutation_id'] },
+  { title: 'RUN', of: (row) => row['run_id'] },
+  { title: 'MODE', of: (row) => row['mode'] },
+  { title: 'PHASE', of: (row) => row['phase'] },
+  { title: 'ROLLED BACK', of: (row) => instant(row['rolled_back_at']) },
+  { title: 'ANSWERED AFTER', of: (row) => milliseconds(docOf(row['answer'])['after_ms']), align: 'right' },
+  { title: 'OWNER', of: (row) => (row['phase'] === 'acknowledged' ? null : row['owner']) },
+  { title: 'BY', of: (row) => (row['phase'] === 'acknowledged' ? null : instant(row['deadline_at'])) },
+];
+
+const ROLLED_BACK: readonly Column<Doc>[] = [
+  { title: 'COMMIT', of: (row) => row['commit_id'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'AGENT', of: (row) => row['agent_id'] },
+  { title: 'RUN', of: (row) => row['run_id'] },
+  { title: 'SUBJECT', of: (row) => row['subject_ref'] },
+  { title: 'ROLLBACK', of: (row) => row['rollback_id'] },
+  { title: 'AT', of: (row) => instant(row['rolled_back_at']) },
+  { title: 'WHO IS TOLD', of: (row) => row['consumers'] },
+];
+
+export function addConsumers(program: Command, act: Act): void {
+  program.command('consumers').description('who hears of rollbacks: answers, silence, how long it takes, what went out too late, and whether the mode fits')
+    .option('--consumer <name>', 'of one consumer').addOption(LIMIT())
+    .action(act<{ consumer?: string; limit: number }>(async (session, { consumer, limit }) => {
+      const told = await session.service('ledger').get(`v1/reports/consumers?${queryText({ consumer, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
+      session.show(told, () => listText(CONSUMERS, { items: itemsOf(told), more: told['more'] === true }));
+    }));
+  program.command('deliveries').description('who had to hear of which rollback, and has answered or not')
+    .option('--consumer <name>', 'of one consumer').addOption(new Option('--phase <phase>', 'only these').choices(['waiting', 'overdue', 'acknowledged'])).option('--run <id>', 'of one run').option('--mutation <id>', 'of one commit').addOption(LIMIT())
+    .action(act<{ consumer?: string; phase?: string; run?: string; mutation?: string; limit: number }>(async (session, { consumer, phase, run, mutation, limit }) => {
+      const listed = await session.service('ledger').list('v1/deliveries', { consumer, phase, run_id: run, mutation_id: mutation, tenant: session.tenant ?? undefined }, limit);
+      session.show(listed, () => listText(DELIVERIES, listed));
+    }));
+  program.command('rolled-back').description('commits that are rolled back, in a scope and behind a position')
+    .option('--scope <scope>', 'prefix of tenant/agent/run/subject; * stands for one part').option('--after <position>', 'what the call before ended with').addOption(LIMIT())
+    .action(act<{ scope?: string; after?: string; limit: number }>(async (session, { scope, after, limit }) => {
+      const told = await session.service('ledger').get(`v1/rolled-back?${queryText({ scope: scope ?? session.tenant ?? undefined, after, limit: String(Math.min(limit, ROWS_MAX)) })}`);
+      session.show(told, () => `${listText(ROLLED_BACK, { items: itemsOf(told), more: told['more'] === true })}\n\nnext time: --after ${String(told['after'])}`);
+    }));
+}
+
+function fitText(row: Doc): string {
+  if (row['misfit'] !== true) return 'yes';
+  const [why, advice] = [String(row['why']), row['advice']];
+  return typeof advice === 'string' ? `no: ${why}; subscribe with mode ${advice}` : `no: ${why}`;
+}
+
+/** Short times matter here, so they are told to the millisecond. */
+function milliseconds(ms: unknown): string | null { return typeof ms === 'number' && ms < 1_000 ? `${String(ms)} ms` : span(ms); }

@@ -1,0 +1,57 @@
+// What a runtime holds, compared with what fell: commits that it takes to stand and that were rolled back, or rest on one that was.
+//
+// Invariants
+//   C1. What a runtime gave up itself is no divergence, and what was made from it still is.
+//   C2. The walk goes along what the runtime says it derived, so that a chain of its own commits is contaminated to the end.
+//   C3. A commit left to a person did not fall: nobody diverges by keeping it.
+import { deriveId } from '@recourse/kernel';
+import type { CommitRef, Contamination, LineageReconciled, ReconcileLineage, RuntimeCommit } from '@recourse/messages';
+import type { Body } from '../mutation/mutation.messages.js';
+
+/** Most commits of one comparison: a command on the wire has 256 KB, a decision 900. */
+export const COMMITS_MAX = 1_000;
+
+/** How a commit fell. */
+export interface Fall { readonly rollback_id: string; readonly rolled_back_at: number }
+
+/** Looks up whether a commit fell; null for one that stands, is left to a person, or is not ours. */
+export type FallOf = (commit: CommitRef) => Fall | null;
+
+interface Cause extends Fall { readonly fallen: CommitRef }
+
+/** Compares what a runtime holds with what fell. */
+export function reconcile({ envelope, runtime, commits }: ReconcileLineage, fallOf: FallOf): Body<LineageReconciled> {
+  const { command_id, tenant, principal: by } = envelope;
+  return { tenant, runtime, reconciliation_id: deriveId('rcn', command_id), compared: commits.length, contaminated: contaminated(commits, fallOf), by, command_id };
+}
+
+function contaminated(commits: readonly RuntimeCommit[], fallOf: FallOf): readonly Contamination[] {
+  const causeOf = causes(commits, fallOf);
+  return commits.flatMap(({ run_id, commit_id, stands, reached_user_at }) => {
+    const own = fallOf({ run_id, commit_id });
+    const cause = own === null ? causeOf({ run_id, commit_id }) : { ...own, fallen: { run_id, commit_id } };
+    if (!stands || cause === null) return [];
+    const { fallen, rollback_id, rolled_back_at } = cause;
+    return [{ run_id, commit_id, cause: own === null ? 'derived' as const : 'fallen' as const, fallen, rollback_id, rolled_back_at, reached_user_at }];
+  });
+}
+
+/** The fall that reaches each commit: the nearest, along what the runtime derived; each commit is walked once, so a cycle ends. */
+function causes(commits: readonly RuntimeCommit[], fallOf: FallOf): (commit: CommitRef) => Cause | null {
+  const childrenOf = new Map<string, CommitRef[]>();
+  for (const { run_id, commit_id, derived_from } of commits) for (const parent of derived_from) childrenOf.set(nameOf(parent), [...childrenOf.get(nameOf(parent)) ?? [], { run_id, commit_id }]);
+  const known = new Map<string, CommitRef>(commits.flatMap(({ run_id, commit_id, derived_from }) => [{ run_id, commit_id }, ...derived_from]).map((commit) => [nameOf(commit), commit] as const));
+  const found = new Map<string, Cause>();
+  const queue: [CommitRef, Cause][] = [...known.values()].flatMap((fallen): [CommitRef, Cause][] => {
+    const fall = fallOf(fallen);
+    return fall === null ? [] : [[fallen, { ...fall, fallen }]];
+  });
+  for (let at = 0; at < queue.length; at += 1) {
+    const [commit, cause] = queue[at] ?? [];
+    if (commit === undefined || cause === undefined) break;
+    for (const child of childrenOf.get(nameOf(commit)) ?? []) if (!found.has(nameOf(child))) { found.set(nameOf(child), cause); queue.push([child, cause]); }
+  }
+  return (commit) => found.get(nameOf(commit)) ?? null;
+}
+
+function nameOf({ run_id, commit_id }: CommitRef): string { return `${run_id}\u0000${commit_id}`; }

@@ -1,0 +1,125 @@
+// What a consumer made of commits, and what falls of it when one of them does (E43).
+//
+// Boundary: rules over an inbox session; the session's transaction makes them whole.
+//
+// Invariants
+//   O1. Nothing is derived from, or let out on, a commit that fell: the answer is false, and nothing is kept.
+//   O2. A rollback is applied once, and only to a commit that was announced before.
+//   O3. What was derived from a fallen commit falls with it, however long the way.
+import { deriveId, InvariantViolation } from '@recourse/kernel';
+import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
+import type { InboxSession, OwnCommit } from './inbox.port.js';
+
+/** What an acknowledgement names at the most; the ledger takes no more. */
+const ACK_LIST_MAX = 1_000;
+
+/** A commit that consumers hear of. */
+export interface HeardCommit {
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly runId: string;
+  readonly commitId: string;
+  readonly subjectRef: string | null;
+}
+
+/** A rollback, with what falls of the consumer's own. */
+export interface HeardRollback extends HeardCommit {
+  readonly rollbackId: string;
+  /** There is an effect on the outside that Recourse compensates. */
+  readonly hasEffect: boolean;
+  /** Own commits that were made from it, directly or not; they are invalidated. */
+  readonly derived: readonly CommitRef[];
+  /** What was let out that rested on it or on them. */
+  readonly emissions: readonly Emission[];
+}
+
+/** What a consumer does about what it hears; each within the transaction that keeps its place. */
+export interface RollbackHandlers<Tx> {
+  readonly onCommit?: (commit: HeardCommit, tx: Tx) => Promise<void>;
+  readonly onRollback: (rollback: HeardRollback, tx: Tx) => Promise<void>;
+}
+
+/** What a consumer tells of itself, within a transaction of its own. */
+export interface OwnRecord {
+  /** Keeps what a commit of its own was made from; false where a parent fell: do not make it. */
+  derive(own: OwnCommit): Promise<boolean>;
+  /** Keeps what is about to reach users; false where the commit fell: do not let it out. */
+  emitted(commit: CommitRef, emission: Emission): Promise<boolean>;
+}
+
+/** What a consumer may tell within a transaction. */
+export function ownRecordOf<Tx>(session: InboxSession<Tx>): OwnRecord {
+  const stands = async (commit: CommitRef): Promise<boolean> => !hasFallen(await session.stateOf(commit));
+  return {
+    derive: async (own) => {
+      for (const one of [...own.parents, own.commit]) if (!await stands(one)) return false;
+      await session.keepOwn(own);
+      return true;
+    },
+    emitted: async (commit, emission) => {
+      if (!await stands(commit)) return false;
+      await session.keepEmission(commit, emission);
+      return true;
+    },
+  };
+}
+
+/** True where a commit, or what it was made from, fell. */
+export function hasFallen(state: Awaited<ReturnType<InboxSession<unknown>['stateOf']>>): boolean { return state === 'fallen' || state === 'invalidated'; }
+
+/** Takes the announcement of a commit. */
+export async function hearCommit<Tx>(session: InboxSession<Tx>, commit: HeardCommit, handlers: RollbackHandlers<Tx>): Promise<void> {
+  if (await session.stateOf(refOf(commit)) !== null) return;
+  await session.keepState(refOf(commit), 'announced');
+  await handlers.onCommit?.(commit, session.tx);
+}
+
+/** A rollback as it arrives, before it is known what falls with it. */
+export interface ArrivedRollback extends Omit<HeardRollback, 'derived' | 'emissions'> {
+  /** The consumer is waited for. */
+  readonly isDue: boolean;
+}
+
+/**
+ * Applies a rollback within a transaction, and keeps the acknowledgement that is owed where one is.
+ *
+ * Units:  `now` is epoch milliseconds of the consumer's clock.
+ * Errors: InvariantViolation for a rollback that comes before its commit; whatever the handler throws.
+ */
+export async function hearRollback<Tx>(session: InboxSession<Tx>, { isDue, ...rollback }: ArrivedRollback, { consumer, now, handlers }: { readonly consumer: string; readonly now: number; readonly handlers: RollbackHandlers<Tx> }): Promise<void> {
+  const commit = refOf(rollback);
+  const state = await session.stateOf(commit);
+  if (state === null) throw new InvariantViolation('commit before rollback', `${commit.commit_id} was rolled back and never announced`, 'partition');
+  if (state === 'fallen') return;
+  await session.keepState(commit, 'fallen');
+  const derived = await invalidate(session, commit);
+  const emissions = await session.emissionsOf([commit, ...derived]);
+  // What was invalidated with a parent was handed to the handler then.
+  if (state === 'announced' || derived.length > 0) await handlers.onRollback({ ...rollback, derived, emissions }, session.tx);
+  if (isDue) await session.owe(ackOf(rollback, { consumer, now, derived, emissions }));
+}
+
+/** Marks own commits that were made from a fallen one, level by level. */
+async function invalidate<Tx>(session: InboxSession<Tx>, fallen: CommitRef): Promise<readonly CommitRef[]> {
+  const all: CommitRef[] = [];
+  for (let level: readonly CommitRef[] = [fallen]; level.length > 0;) {
+    const next: CommitRef[] = [];
+    for (const one of await session.madeFrom(level)) {
+      if (hasFallen(await session.stateOf(one))) continue;
+      await session.keepState(one, 'invalidated');
+      next.push(one);
+    }
+    all.push(...next);
+    level = next;
+  }
+  return all;
+}
+
+function ackOf({ tenant, runId, commitId, rollbackId }: Omit<ArrivedRollback, 'isDue'>, { consumer, now, derived, emissions }: { readonly consumer: string; readonly now: number; readonly derived: readonly CommitRef[]; readonly emissions: readonly Emission[] }): RollbackAcknowledged {
+  return {
+    event_id: deriveId('ack', consumer, runId, commitId, rollbackId), tenant, run_id: runId, mutation_id: commitId, rollback_id: rollbackId, consumer, applied_at: now,
+    derived: derived.slice(0, ACK_LIST_MAX), emissions: emissions.slice(0, ACK_LIST_MAX),
+  };
+}
+
+function refOf({ runId, commitId }: Pick<HeardCommit, 'runId' | 'commitId'>): CommitRef { return { run_id: runId, commit_id: commitId }; }

@@ -1,0 +1,195 @@
+// Rollback consumer: hears of rollbacks in its scope, undoes what it made of them in its own transaction, and says so.
+//
+// Boundary: reads announcements through the notification consumer, which applies the acceptance rule. What it keeps is the
+// inbox's: its place, what it heard, what it made, what it owes. Modes `sync` and `async`; a consumer that polls is in
+// rollback-poll.ts.
+//
+// Invariants
+//   R1. A notice is applied once: its place moves in the transaction of its handler.
+//   R2. A rollback before its commit stops the partition, and is told.
+//   R3. An acknowledgement leaves after the transaction that owes it, until the broker has it.
+import { isInScope } from '@recourse/contract';
+import type { Kafka, RawReader } from '@recourse/kafka';
+import type { Codecs, CommitRef } from '@recourse/messages';
+import type { Clock } from '../clock.port.js';
+import type { Position, PositionStore } from '../stores/position-store.port.js';
+import { AckOutbox } from './ack-outbox.js';
+import { Barrier } from './barrier.js';
+import type { BarrierOutcome, Offsets } from './barrier.js';
+import type { Inbox, InboxSession } from './inbox.port.js';
+import { createNotificationConsumer, NOTIFICATIONS_TOPIC } from './notification-consumer.js';
+import type { Notification, NotificationConsumer } from './notification-consumer.js';
+import { hasFallen, hearCommit, hearRollback, ownRecordOf } from './own-record.js';
+import type { ArrivedRollback, HeardCommit, OwnRecord, RollbackHandlers } from './own-record.js';
+
+/** A subscription as it was registered. */
+export interface Subscription<Mode extends 'sync' | 'async' | 'poll' = 'sync' | 'async' | 'poll'> {
+  /** Who consumes; acknowledgements bear this name. */
+  readonly consumer: string;
+  /** Prefix of tenant/agent/run/subject; `*` stands for one part. */
+  readonly scope: string;
+  readonly mode: Mode;
+}
+
+/** What a consumer of rollbacks needs. */
+export interface RollbackConsumerOptions<Tx> extends RollbackHandlers<Tx> {
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  /** Name the logs were begun with; it is part of the genesis hash. */
+  readonly logId: string;
+  readonly partitionCount: number;
+  readonly subscription: Subscription<'sync' | 'async'>;
+  readonly inbox: Inbox<Tx>;
+  readonly clock: Clock;
+  /** Where a consumer that never ran begins: with all that was ever announced (unless told), or with what it is waited for and what comes. */
+  readonly from?: 'beginning' | 'now';
+  /** Registers schemas that are not there; off where schemas are provisioned. */
+  readonly registerSchemas?: boolean;
+  readonly onTrouble?: (cause: unknown) => void;
+  /** Pause when nothing is new, in milliseconds. Default 200. */
+  readonly pollMs?: number;
+}
+
+/** A consumer of rollbacks under way. */
+export interface RollbackConsumer<Tx> {
+  /** Errors: those of the notification consumer and of the inbox; Failure(REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Runs work of the consumer's own in one transaction with what it tells of it. */
+  transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T>;
+  /** Waits until all that is announced by now is applied; asked for before something reaches users. */
+  barrier(deadlineMs: number, commit?: CommitRef): Promise<BarrierOutcome>;
+}
+
+/**
+ * Makes a consumer of rollbacks that is told by Kafka.
+ *
+ * Shape:  nothing is read before `start`.
+ * Errors: none; those of what it offers are theirs.
+ */
+export function createRollbackConsumer<Tx>(options: RollbackConsumerOptions<Tx>): RollbackConsumer<Tx> { return new StreamConsumer(options); }
+
+class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
+  private readonly notices: NotificationConsumer;
+  private readonly outbox: AckOutbox<Tx>;
+  private readonly gate: Barrier;
+  private reader: RawReader | null = null;
+  /** Up to here announcements are older than the subscription, by partition. */
+  private since: Offsets = new Map();
+
+  constructor(private readonly options: RollbackConsumerOptions<Tx>) {
+    const { kafka, codecs, logId, partitionCount, inbox, clock, pollMs, onTrouble = () => undefined, registerSchemas = false } = options;
+    this.gate = new Barrier(clock);
+    this.outbox = new AckOutbox({ kafka, codecs, inbox, clock, registerSchemas, onTrouble });
+    this.notices = createNotificationConsumer({
+      kafka, codecs, logId, partitionCount, clock, positions: this.positions(), onNotification: (notice) => this.hear(notice), onTrouble: (_partition, cause) => { onTrouble(cause); }, ...(pollMs === undefined ? {} : { pollMs }),
+    });
+  }
+
+  async start(): Promise<void> {
+    this.reader = await this.options.kafka.rawReader();
+    this.since = await this.beginning();
+    await this.outbox.start();
+    await this.notices.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.notices.stop();
+    await this.outbox.stop();
+    await this.reader?.close();
+  }
+
+  transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T> {
+    return this.options.inbox.transact('derive', (session) => work(session.tx, ownRecordOf(session)));
+  }
+
+  async barrier(deadlineMs: number, commit?: CommitRef): Promise<BarrierOutcome> {
+    const timeout = await this.gate.through(() => this.ends(), deadlineMs);
+    if (timeout !== null) return timeout;
+    if (commit === undefined) return { kind: 'clear' };
+    const state = await this.options.inbox.transact('derive', (session) => session.stateOf(commit));
+    return hasFallen(state) ? { kind: 'fallen', commit } : { kind: 'clear' };
+  }
+
+  private async hear(notice: Notification): Promise<void> {
+    const { inbox } = this.options;
+    const isOwing = await inbox.transact('apply', async (session) => {
+      const known = await positionIn(session, notice.partition);
+      if (known !== null && known.seq >= notice.seq) return false;
+      const owes = await this.apply(session, notice);
+      await keepPosition(session, notice.partition, { offset: notice.offset + 1, seq: notice.seq, hash: notice.hash.toString('hex') });
+      return owes;
+    });
+    if (isOwing) void this.outbox.flush();
+  }
+
+  /** Answers whether an acknowledgement may be owed. */
+  private async apply(session: InboxSession<Tx>, notice: Notification): Promise<boolean> {
+    const { subscription: { consumer, scope }, clock, onCommit, onRollback } = this.options;
+    if (notice.type !== 'CommitAnnounced' && notice.type !== 'RollbackAnnounced') return false;
+    const commit = heardCommitOf(notice.body);
+    if (!isInScope(scope, { tenant: commit.tenant, agent: commit.agentId, run: commit.runId, subject: commit.subjectRef ?? '' })) return false;
+    const isOld = notice.offset < (this.since.get(notice.partition) ?? 0);
+    if (notice.type === 'CommitAnnounced') {
+      await hearCommit(session, commit, isOld ? SILENT : { onRollback, ...(onCommit === undefined ? {} : { onCommit }) });
+      return false;
+    }
+    const { rollback_id, has_effect, consumers } = notice.body;
+    const isDue = consumers.includes(consumer);
+    const rollback: ArrivedRollback = { ...commit, rollbackId: rollback_id, hasEffect: has_effect, isDue };
+    await hearRollback(session, rollback, { consumer, now: clock.now(), handlers: isOld && !isDue ? SILENT : { onRollback } });
+    return isDue;
+  }
+
+  /** What is applied twice is kept once: the transaction of a notice has moved the place already. */
+  private positions(): PositionStore {
+    const { inbox } = this.options;
+    return {
+      load: async (_topic, partition) => {
+        const position = await inbox.transact('derive', (session) => positionIn(session, partition));
+        if (position !== null) this.gate.passed(partition, position.offset);
+        return position;
+      },
+      save: async (_topic, partition, position) => {
+        await inbox.transact('apply', async (session) => { if ((await positionIn(session, partition))?.offset !== position.offset) await keepPosition(session, partition, position); });
+        this.gate.passed(partition, position.offset);
+      },
+    };
+  }
+
+  /** Ends that were seen when the consumer ran first, kept so that a restart misses nothing in between. */
+  private async beginning(): Promise<Offsets> {
+    const { inbox, from = 'beginning' } = this.options;
+    if (from === 'beginning') return new Map();
+    const ends = await this.ends();
+    return inbox.transact('apply', async (session) => {
+      const kept = await session.mark(SINCE);
+      if (kept === null) await session.keepMark(SINCE, JSON.stringify([...ends]));
+      return kept === null ? ends : new Map(JSON.parse(kept) as [number, number][]); // written above
+    });
+  }
+
+  private async ends(): Promise<Offsets> {
+    const { reader } = this;
+    const partitions = Array.from({ length: this.options.partitionCount }, (_, partition) => partition);
+    if (reader === null) throw new Error('the consumer was not started');
+    return new Map(await Promise.all(partitions.map(async (partition) => [partition, (await reader.range(NOTIFICATIONS_TOPIC, partition)).high] as const)));
+  }
+}
+
+const SINCE = 'since';
+const SILENT: RollbackHandlers<unknown> = { onRollback: () => Promise.resolve() };
+
+interface Named { readonly tenant: string; readonly agent_id: string; readonly run_id: string; readonly mutation_id: string; readonly subject_ref: string | null }
+
+/** A commit as announcements and polls name it. */
+export function heardCommitOf({ tenant, agent_id, run_id, mutation_id, subject_ref }: Named): HeardCommit {
+  return { tenant, agentId: agent_id, runId: run_id, commitId: mutation_id, subjectRef: subject_ref };
+}
+
+async function positionIn<Tx>(session: InboxSession<Tx>, partition: number): Promise<Position | null> {
+  const text = await session.mark(`position/${String(partition)}`);
+  return text === null ? null : JSON.parse(text) as Position; // keepPosition wrote it
+}
+
+function keepPosition<Tx>(session: InboxSession<Tx>, partition: number, position: Position): Promise<void> { return session.keepMark(`position/${String(partition)}`, JSON.stringify(position)); }

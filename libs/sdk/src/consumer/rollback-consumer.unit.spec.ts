@@ -1,0 +1,110 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { MemoryInbox } from './inbox.memory.js';
+import type { MemoryRows } from './inbox.memory.js';
+import { createRollbackConsumer } from './rollback-consumer.js';
+import type { RollbackConsumer, RollbackConsumerOptions } from './rollback-consumer.js';
+import { rollbackModesContract } from './rollback-modes.contract.js';
+import { createRollbackPoll } from './rollback-poll.js';
+import { LOG_ID, PARTITIONS, RollbackStage } from './rollback-stage.testing.js';
+
+const SCOPE = 'acme/agent-1';
+
+for (const mode of ['async', 'sync'] as const) {
+  rollbackModesContract(mode, (stage, more) => Promise.resolve(createRollbackConsumer({
+    kafka: stage.broker.forActor('consumer'), codecs: stage.codecs(), logId: LOG_ID, partitionCount: PARTITIONS, clock: stage.clock, registerSchemas: true, pollMs: 1, subscription: { consumer: 'mailer', scope: SCOPE, mode }, ...more,
+  })));
+}
+rollbackModesContract('poll', async (stage, more) => createRollbackPoll({
+  edge: { url: await stage.edge(), token: () => Promise.resolve('t') }, kafka: stage.broker.forActor('consumer'), codecs: stage.codecs(), clock: stage.clock, registerSchemas: true, intervalMs: 5, subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' }, ...more,
+}));
+
+let stage = new RollbackStage();
+let running: RollbackConsumer<MemoryRows>[] = [];
+afterEach(async () => { await Promise.all(running.map((one) => one.stop())); await stage.close(); [stage, running] = [new RollbackStage(), []]; });
+
+/** A consumer whose heard rollbacks are listed. */
+async function consumer(more: Partial<RollbackConsumerOptions<MemoryRows>> = {}, heard: string[] = []) {
+  const made = createRollbackConsumer({
+    kafka: stage.broker.forActor('consumer'), codecs: stage.codecs(), logId: LOG_ID, partitionCount: PARTITIONS, clock: stage.clock, registerSchemas: true, pollMs: 1, subscription: { consumer: 'mailer', scope: SCOPE, mode: 'sync' }, inbox: new MemoryInbox(),
+    onRollback: ({ commitId }) => { heard.push(commitId); return Promise.resolve(); }, ...more,
+  });
+  running.push(made);
+  await made.start();
+  return made;
+}
+
+describe('a consumer that is told by Kafka', () => {
+  it('refuses a rollback that comes before its commit, and goes no further', async () => {
+    const [heard, troubles]: [string[], unknown[]] = [[], []];
+    await stage.announce('RollbackAnnounced', { commit: 'a' });
+    await stage.fall({ commit: 'b' });
+    await consumer({ onTrouble: (cause) => { troubles.push(cause); } }, heard);
+    await stage.until('a refusal', () => troubles.length > 0);
+    expect(String(troubles[0])).toContain('commit before rollback');
+    expect(heard).toEqual([]);
+  });
+
+  it('that begins now hears what comes, what it is waited for, and knows what fell before', async () => {
+    const heard: string[] = [];
+    await stage.fall({ commit: 'old', consumers: [] });
+    await stage.fall({ commit: 'due' });
+    const made = await consumer({ from: 'now' }, heard);
+    await stage.fall({ commit: 'new', consumers: [] });
+    await stage.until('the new one', () => heard.includes('new'));
+    expect(heard).toEqual(['due', 'new']);
+    expect(await made.transact((_tx, own) => own.derive({ commit: { run_id: 'own', commit_id: 'x' }, parents: [{ run_id: 'run-1', commit_id: 'old' }] }))).toBe(false);
+  });
+
+  it('keeps where it began, so that a restart misses nothing', async () => {
+    const [heard, inbox]: [string[], MemoryInbox] = [[], new MemoryInbox()];
+    const first = await consumer({ from: 'now', inbox }, heard);
+    await first.stop();
+    running = [];
+    await stage.fall({ commit: 'meanwhile', consumers: [] });
+    await consumer({ from: 'now', inbox }, heard);
+    await stage.until('what came meanwhile', () => heard.length > 0);
+    expect(heard).toEqual(['meanwhile']);
+  });
+
+  it('sends an acknowledgement that an earlier process left', async () => {
+    const inbox = new MemoryInbox();
+    stage.registry.available = false;
+    await expect(consumer({ inbox })).rejects.toMatchObject({ code: 'REGISTRY_UNAVAILABLE' });
+    running = [];
+    stage.registry.available = true;
+    await inbox.transact('apply', (session) => session.owe({ event_id: 'ack-1', tenant: 'acme', run_id: 'run-1', mutation_id: 'a', rollback_id: 'rb', consumer: 'mailer', applied_at: 1, derived: [], emissions: [] }));
+    await consumer({ inbox });
+    await stage.until('an acknowledgement', async () => (await stage.acks()).length === 1);
+    expect(await inbox.transact('derive', (session) => session.owed(9))).toEqual([]);
+  });
+});
+
+describe('a barrier', () => {
+  it('opens once all that was announced by then is applied, in every partition', async () => {
+    const made = await consumer();
+    await stage.fall({ commit: 'a', partition: 1, run: 'run-2' });
+    let outcome: unknown = null;
+    void made.barrier(1_000).then((ended) => { outcome = ended; });
+    await stage.until('the barrier', () => outcome !== null);
+    expect(outcome).toEqual({ kind: 'clear' });
+    expect(await made.transact((_tx, own) => own.emitted({ run_id: 'run-2', commit_id: 'a' }, { kind: 'email', ref: null, emitted_at: 1 }))).toBe(false);
+  });
+
+  it('tells that the commit it was asked about fell', async () => {
+    const made = await consumer();
+    await stage.fall({ commit: 'a' });
+    let outcome: unknown = null;
+    void made.barrier(1_000, { run_id: 'run-1', commit_id: 'a' }).then((ended) => { outcome = ended; });
+    await stage.until('the barrier', () => outcome !== null);
+    expect(outcome).toEqual({ kind: 'fallen', commit: { run_id: 'run-1', commit_id: 'a' } });
+  });
+
+  it('that does not open in time says how far behind the consumer is, and lets nobody through', async () => {
+    const made = await consumer({ onRollback: () => Promise.reject(new Error('the database is away')) });
+    await stage.fall({ commit: 'a' });
+    let outcome: unknown = null;
+    void made.barrier(50).then((ended) => { outcome = ended; });
+    await stage.until('the barrier', () => outcome !== null);
+    expect(outcome).toEqual({ kind: 'timeout', code: 'BARRIER_TIMEOUT', behind: [{ partition: 0, applied: 1, end: 2 }] });
+  });
+});

@@ -1,0 +1,131 @@
+// Rollback poll: a consumer that asks from time to time what is rolled back in its scope, and makes its own state agree (E26).
+//
+// Boundary: reads the ledger's HTTP edge behind a cursor; applies and acknowledges as the consumer told by Kafka does, in
+// the same inbox and by the same rules.
+//
+// Invariants
+//   P1. The cursor moves in the transaction that applied what came before it: nothing is missed, nothing comes twice.
+import { isInScope } from '@recourse/contract';
+import type { Kafka } from '@recourse/kafka';
+import type { Codecs } from '@recourse/messages';
+import type { Clock } from '../clock.port.js';
+import { askEdge } from '../guard/edge.js';
+import type { EdgeOptions } from '../guard/edge.js';
+import { AckOutbox } from './ack-outbox.js';
+import type { Inbox } from './inbox.port.js';
+import { hearCommit, hearRollback, ownRecordOf } from './own-record.js';
+import type { OwnRecord, RollbackHandlers } from './own-record.js';
+import { heardCommitOf } from './rollback-consumer.js';
+import type { Subscription } from './rollback-consumer.js';
+
+/** What a poll needs. */
+export interface RollbackPollOptions<Tx> extends RollbackHandlers<Tx> {
+  /** Edge of the mutation ledger. */
+  readonly edge: EdgeOptions;
+  /** For the acknowledgements. */
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  readonly subscription: Subscription<'poll'>;
+  readonly inbox: Inbox<Tx>;
+  readonly clock: Clock;
+  /** Pause between polls, milliseconds. Default a minute. */
+  readonly intervalMs?: number;
+  readonly registerSchemas?: boolean;
+  readonly onTrouble?: (cause: unknown) => void;
+}
+
+/** A poll under way. */
+export interface RollbackPoll<Tx> {
+  /** Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T>;
+  /** Asks now, to the end; resolves to the number of commits that came. Errors: what the edge or a handler throws; the cursor has not moved past it. */
+  poll(): Promise<number>;
+}
+
+const INTERVAL_MS = 60_000;
+const PAGE_MAX = 200;
+const CURSOR = 'poll';
+
+/** Makes a consumer of rollbacks that asks by itself. Nothing is asked before `start` or `poll`. */
+export function createRollbackPoll<Tx>(options: RollbackPollOptions<Tx>): RollbackPoll<Tx> { return new Poller(options); }
+
+interface Item { readonly tenant: string; readonly agent_id: string; readonly run_id: string; readonly commit_id: string; readonly subject_ref: string | null; readonly rollback_id: string; readonly has_effect: boolean; readonly consumers: readonly string[] }
+interface Page { readonly items: readonly Item[]; readonly after: string; readonly more: boolean }
+
+class Poller<Tx> implements RollbackPoll<Tx> {
+  private readonly stopped = new AbortController();
+  private readonly outbox: AckOutbox<Tx>;
+  private loop: Promise<void> = Promise.resolve();
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: RollbackPollOptions<Tx>) {
+    const { kafka, codecs, inbox, clock, registerSchemas = false, onTrouble = () => undefined } = options;
+    this.outbox = new AckOutbox({ kafka, codecs, inbox, clock, registerSchemas, onTrouble });
+  }
+
+  async start(): Promise<void> {
+    await this.outbox.start();
+    this.loop = this.follow();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await this.loop;
+    await this.outbox.stop();
+  }
+
+  transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T> {
+    return this.options.inbox.transact('derive', (session) => work(session.tx, ownRecordOf(session)));
+  }
+
+  poll(): Promise<number> {
+    const asked = this.last.then(() => this.toTheEnd());
+    this.last = asked.catch(() => undefined);
+    return asked;
+  }
+
+  private async follow(): Promise<void> {
+    const { clock, intervalMs = INTERVAL_MS, onTrouble } = this.options;
+    while (!this.stopped.signal.aborted) {
+      await this.poll().catch((cause: unknown) => { onTrouble?.(cause); });
+      await clock.sleep(intervalMs, this.stopped.signal);
+    }
+  }
+
+  private async toTheEnd(): Promise<number> {
+    let count = 0;
+    for (let isMore = true; isMore;) {
+      const cursor = await this.options.inbox.transact('derive', (session) => session.mark(CURSOR));
+      const page = await this.ask(cursor);
+      await this.take(page);
+      count += page.items.length;
+      isMore = page.more;
+    }
+    await this.outbox.flush();
+    return count;
+  }
+
+  private async ask(cursor: string | null): Promise<Page> {
+    const { edge, subscription: { scope } } = this.options;
+    const query = new URLSearchParams({ scope, limit: String(PAGE_MAX), ...(cursor === null ? {} : { after: cursor }) });
+    const { status, body } = await askEdge(edge, { method: 'GET', path: `/v1/rolled-back?${query.toString()}` });
+    if (status !== 200 || !Array.isArray(body['items']) || typeof body['after'] !== 'string') throw new Error(`the ledger answered ${String(status)} ${typeof body['code'] === 'string' ? body['code'] : ''}`);
+    return body as unknown as Page; // the edge answers so
+  }
+
+  private take({ items, after }: Page): Promise<void> {
+    const { inbox, subscription: { consumer, scope }, clock, onCommit, onRollback } = this.options;
+    const handlers: RollbackHandlers<Tx> = { onRollback, ...(onCommit === undefined ? {} : { onCommit }) };
+    return inbox.transact('apply', async (session) => {
+      for (const { commit_id, rollback_id, has_effect, consumers, ...named } of items) {
+        const commit = heardCommitOf({ ...named, mutation_id: commit_id });
+        if (!isInScope(scope, { tenant: commit.tenant, agent: commit.agentId, run: commit.runId, subject: commit.subjectRef ?? '' })) continue;
+        await hearCommit(session, commit, handlers);
+        await hearRollback(session, { ...commit, rollbackId: rollback_id, hasEffect: has_effect, isDue: consumers.includes(consumer) }, { consumer, now: clock.now(), handlers });
+      }
+      await session.keepMark(CURSOR, after);
+    });
+  }
+}

@@ -1,0 +1,103 @@
+// The world of a consumer in memory: a ledger that announces, an edge that is polled, and what consumers answered.
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { FRAME_SIZE, genesisHead, leafHash } from '@recourse/chain';
+import type { Head } from '@recourse/chain';
+import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
+import type { Codecs, RollbackAcknowledged } from '@recourse/messages';
+import { ManualClock } from '../clock.memory.js';
+import { ACKS_TOPIC } from './ack-outbox.js';
+import { NOTIFICATIONS_TOPIC } from './notification-consumer.js';
+
+export const LOG_ID = 'spec';
+export const PARTITIONS = 2;
+const HASH = Buffer.alloc(32);
+
+/** A commit as specs name it. */
+export interface Spec { readonly commit: string; readonly run?: string; readonly tenant?: string; readonly agent?: string; readonly subject?: string | null; readonly consumers?: readonly string[]; readonly partition?: number }
+
+/** One ledger, one broker, one clock. */
+export class RollbackStage {
+  readonly clock = new ManualClock(1_000);
+  readonly broker = new MemoryBroker();
+  readonly registry = new MemoryRegistry();
+  private readonly heads = new Map<number, Head>();
+  private readonly rolledBack: object[] = [];
+  private server: Server | null = null;
+  /** The edge answers so instead, as long as it is set. */
+  edgeStatus: number | null = null;
+
+  constructor() { this.broker.ensureTopics([{ name: NOTIFICATIONS_TOPIC, partitions: PARTITIONS }, { name: ACKS_TOPIC, partitions: PARTITIONS }]); }
+
+  codecs(): Codecs { return createCodecs(this.registry.forActor('consumer')); }
+
+  /** A commit falls: it is announced, then its rollback; and polls find it. */
+  async fall(spec: Spec): Promise<void> {
+    await this.announce('CommitAnnounced', spec);
+    await this.announce('RollbackAnnounced', spec);
+    const { commit, run = 'run-1', tenant = 'acme', agent = 'agent-1', subject = null, consumers = ['mailer'] } = spec;
+    this.rolledBack.push({ tenant, agent_id: agent, run_id: run, commit_id: commit, subject_ref: subject, rollback_id: `rb-${commit}`, has_effect: true, consumers });
+  }
+
+  /** Appends one announcement to the chain of a partition. */
+  async announce(type: 'CommitAnnounced' | 'RollbackAnnounced', { commit, run = 'run-1', tenant = 'acme', agent = 'agent-1', subject = null, consumers = ['mailer'], partition = 0 }: Spec): Promise<void> {
+    const codecs = createCodecs(this.registry.forActor('ledger'));
+    await codecs.prepareWriter(NOTIFICATIONS_TOPIC, { register: true });
+    const head = this.heads.get(partition) ?? genesisHead({ logId: LOG_ID, topic: NOTIFICATIONS_TOPIC, partition, partitionCount: PARTITIONS });
+    const who = { seq: head.seq + 1, prev_hash: head.hash, source_seq: 1, source_index: 0, tenant, agent_id: agent, run_id: run, mutation_id: commit, subject_ref: subject };
+    const evidence = { kind: 'observation', event_id: 'e', ref: 'r', source: 's', statement: null, stated_at: 1, partition: 0, position: 1, root: null };
+    const body = type === 'CommitAnnounced' ? { ...who, capability: 'c', assumption_refs: [], committed_at: 1, derived_from: [] } : { ...who, rollback_id: `rb-${commit}`, caused_by: evidence, has_effect: true, resume_checkpoint: null, consumers };
+    const [key, value] = [Buffer.from(run), codecs.encode(NOTIFICATIONS_TOPIC, type, body)];
+    const producer = await this.broker.forActor('ledger').logProducer();
+    await producer.send(NOTIFICATIONS_TOPIC, partition, [{ key, value }]);
+    this.heads.set(partition, { seq: head.seq + 1, hash: leafHash(codecs.fingerprintOf(value.readInt32BE(1)) ?? HASH, key, value.subarray(FRAME_SIZE)) });
+  }
+
+  /** Address of the edge that is polled; it gives two rows a page. */
+  async edge(): Promise<string> {
+    this.server ??= createServer((request, response) => {
+      const from = Number(new URL(request.url ?? '/', 'http://edge').searchParams.get('after') ?? '0');
+      const items = this.rolledBack.slice(from, from + 2);
+      response.writeHead(this.edgeStatus ?? 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(this.edgeStatus === null ? { items, after: String(from + items.length), more: this.rolledBack.length > from + items.length } : { code: 'NOT_READY' }));
+    });
+    const { server } = this;
+    if (!server.listening) await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+    return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`; // it listens on a port
+  }
+
+  /** Acknowledgements on the wire, in order of partition and place. */
+  async acks(): Promise<readonly RollbackAcknowledged[]> {
+    const reader = await this.broker.forActor('ledger').rawReader();
+    const codecs = createCodecs(this.registry.forActor('ledger'));
+    const found: RollbackAcknowledged[] = [];
+    for (let partition = 0; partition < PARTITIONS; partition += 1) {
+      for (const { value } of (await reader.read(ACKS_TOPIC, partition, 0)).records) {
+        const first = codecs.decodeSync(value);
+        if (first.kind === 'unknown_schema') await codecs.load(first.id);
+        const decoded = codecs.decodeSync(value);
+        if (decoded.kind === 'decoded') found.push(decoded.body as RollbackAcknowledged); // the wire holds no other record
+      }
+    }
+    await reader.close();
+    return found;
+  }
+
+  /** Lets time pass until something is so. Errors: when it never is. */
+  async until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+    for (let turn = 0; turn < 2_000; turn += 1) {
+      if (await isSo()) return;
+      await this.clock.advance(1);
+      // A real socket needs a moment of the real world.
+      if (this.server !== null) await new Promise((resolve) => { setTimeout(resolve, 1); });
+    }
+    throw new Error(`${what} did not come`);
+  }
+
+  async close(): Promise<void> {
+    const { server } = this;
+    if (server !== null) await new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); });
+  }
+}
