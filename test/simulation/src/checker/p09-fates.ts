@@ -101,10 +101,10 @@ function checkFate(history: History, record: LogRecord, node: Node | undefined, 
   const rootId = cause === null ? text(fall.body, 'rollback_id') : text(cause, 'rollback_id');
   const root = nested(evidence, 'root');
   if (root['rollback_id'] !== rootId) broken(history, 'P9', 'root', `${id} fell with ${String(root['rollback_id'])}, and the root is ${rootId}`);
-  const boundAt = bounds.get(rootId) ?? null;
+  const boundAt = bounds.get(rootId) as number | null | undefined ?? null; // an instant or null
   if ((root['bound_at'] ?? null) !== boundAt) broken(history, 'P9', 'bound', `${id} was judged by the bound ${String(root['bound_at'])}, and that of ${rootId} is ${String(boundAt)}`);
   const bound = node.bound.get(text(evidence, 'ref'));
-  const isBeyond = typeof boundAt === 'number' && bound !== undefined && number(evidence, 'position') > bound.position && bound.at < boundAt;
+  const isBeyond = boundAt !== null && bound !== undefined && number(evidence, 'position') > bound.position && bound.at < boundAt;
   if (isBeyond !== (type === 'CommitBeyondBound')) broken(history, 'P9', 'bound', `${id} has ${type}: it was recorded at ${String(bound?.at)} and the bound of ${rootId} is ${String(boundAt)}`);
   if (!isBeyond) checkGate(history, record, node, again);
 }
