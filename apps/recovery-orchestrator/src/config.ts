@@ -1,6 +1,6 @@
 // Environment of the recovery orchestrator.
 import { integer, oneOf, optional, secretFile } from '@recourse/config';
-import type { ConfigOf } from '@recourse/config';
+import type { ConfigOf, ConfigRule } from '@recourse/config';
 import { SERVICE_CONFIG } from '@recourse/service';
 import { THRESHOLD_MIN, WEIGHT_MAX } from './domain/admission/admission.messages.js';
 import type { AdmissionLimits } from './domain/admission/admission.messages.js';
@@ -25,9 +25,18 @@ export const CONFIG = {
   stormWindowMs: integer('RECOURSE_STORM_WINDOW_MS', { doc: 'Window in which they are counted.', min: 1_000, max: 86_400_000, unit: 'milliseconds', fallback: '60000' }),
   closureMax: integer('RECOURSE_CLOSURE_MAX', { doc: 'Commits that one event may roll back before the rest waits for a person; over all partitions together. 0 sets no limit.', min: 0, max: 100_000_000, unit: 'commits', fallback: '10000' }),
   rollbackBoundMs: optional(integer('RECOURSE_ROLLBACK_BOUND_MS', { doc: 'How far back a rollback reaches: what was derived from its commit and recorded earlier than this before it is not rolled back, but given to a person. Unset sets no bound. The same for the ledger, which refuses one beyond the time states are kept.', min: BOUND_MIN_MS, max: BOUND_MAX_MS, unit: 'milliseconds' })),
+  fullFidelityMs: integer('RECOURSE_FULL_FIDELITY_MS', { doc: 'How long the ledger keeps the states of commits: no rollback reaches back further. The same in ledger and orchestrator.', min: 1_000, max: 3_650 * 86_400_000, unit: 'milliseconds', fallback: '604800000' }),
   ratePerTenant: integer('RECOURSE_RATE_PER_TENANT', { doc: 'Compensations that may begin for one tenant; over all partitions together. 0 sets no limit.', min: 0, max: 1_000_000, unit: 'per minute', fallback: '0' }),
   ratePerCapability: integer('RECOURSE_RATE_PER_CAPABILITY', { doc: 'Compensations that may begin with one capability for one tenant; over all partitions together. 0 sets no limit.', min: 0, max: 1_000_000, unit: 'per minute', fallback: '0' }),
 } as const;
+
+/** What must hold between them (E38). */
+export const CONFIG_RULES: readonly ConfigRule<typeof CONFIG>[] = [
+  {
+    fields: ['rollbackBoundMs', 'fullFidelityMs'], doc: 'a rollback may not reach back further than the states it has to bring back are kept; shorten the bound or keep states longer',
+    holds: ({ rollbackBoundMs, fullFidelityMs }) => rollbackBoundMs === undefined || rollbackBoundMs <= fullFidelityMs,
+  },
+];
 
 export type OrchestratorConfig = ConfigOf<typeof CONFIG>;
 

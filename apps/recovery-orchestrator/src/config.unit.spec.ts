@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeConfig } from '@recourse/config';
-import { CONFIG, limitsOf, ratesOf } from './config.js';
+import { describeConfig, readConfig } from '@recourse/config';
+import { CONFIG, CONFIG_RULES, limitsOf, ratesOf } from './config.js';
 
 /** What a variable is when nobody sets it, by the page that documents it. */
 function fallbackOf(name: string): string | undefined { return new RegExp(`\\| \`${name}\` \\|.*\\| \`([^\`]*)\` \\|`).exec(describeConfig(CONFIG))?.[1]; }
@@ -22,5 +22,17 @@ describe('limits as they are set', () => {
   it('are told to the core, and zero is none', () => {
     expect([limitsOf(SET), ratesOf(SET)]).toEqual([{ trustThresholdPermille: 700, storm: { limit: 5, windowMs: 1_000 }, closureMax: 9, boundMs: 3_600_000 }, { tenantPerMinute: 60, capabilityPerMinute: null }]);
     expect(limitsOf({ ...SET, sourceTrust: 'off', stormLimit: 0, closureMax: 0, rollbackBoundMs: undefined })).toEqual({ trustThresholdPermille: null, storm: null, closureMax: null, boundMs: null });
+  });
+});
+
+describe('a bound beyond the time states are kept', () => {
+  const conflicts = (given: Readonly<Record<string, string>>): readonly string[] => {
+    const read = readConfig(CONFIG, given, CONFIG_RULES);
+    return read.ok ? [] : read.problems.filter(({ code }) => code === 'CONFLICT').map(({ variable }) => variable);
+  };
+
+  it('is refused at start, with all else that is wrong (E38)', () => {
+    expect(conflicts({ RECOURSE_ROLLBACK_BOUND_MS: '600001', RECOURSE_FULL_FIDELITY_MS: '600000' })).toEqual(['RECOURSE_ROLLBACK_BOUND_MS']);
+    expect(conflicts({ RECOURSE_ROLLBACK_BOUND_MS: '600000', RECOURSE_FULL_FIDELITY_MS: '600000' })).toEqual([]);
   });
 });

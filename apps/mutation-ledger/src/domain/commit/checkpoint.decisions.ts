@@ -55,7 +55,7 @@ function stateProblem({ state, parents, run_id }: Checkpoint, baseOf: (id: strin
   if (base === undefined || base.checkpoint.state === null || !parents.some((parent) => parent.run_id === run_id && parent.commit_id === base_id)) {
     return problem('STATE_BASE_UNKNOWN', `a delta builds on the state of a parent in its run, and ${base_id} is none that is recorded: tell the whole state`);
   }
-  if (base.hardened !== null) return problem('STATE_BASE_UNKNOWN', `the state of ${base_id} was given up: tell the whole state`);
+  // A base that was given up meanwhile stops no run: the commit counts, its state is answered as unavailable.
   return base.depth + 1 > DEPTH_MAX ? problem('STATE_TOO_DEEP', `more than ${String(DEPTH_MAX)} deltas on one whole state: tell the whole state`) : null;
 }
 

@@ -32,7 +32,6 @@ export type MutationEvent =
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
   | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
   | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged }
-  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
   | { readonly type: 'EntryRegistered'; readonly body: Body<EntryRegistered> }
   | RecoveryEvent;
 
