@@ -15,8 +15,10 @@ interface Node {
   readonly tenant: string;
   readonly runId: string;
   readonly recorded: LogRecord;
-  /** When each ref was first relied upon, epoch milliseconds, and the highest position it was judged at when it was bound. */
-  readonly bound: ReadonlyMap<string, { readonly at: number; readonly position: number }>;
+  /** The first record of what happened; the plan where nothing did. */
+  readonly first: LogRecord;
+  /** When each ref was first relied upon by what was recorded, epoch milliseconds, null while it is only held; and the highest position it was judged at when it was bound. */
+  readonly bound: ReadonlyMap<string, { readonly at: number | null; readonly position: number }>;
   readonly original: readonly string[];
   /** Parents after all that was reattached. */
   readonly current: ReadonlySet<string>;
@@ -50,10 +52,10 @@ function nodeOf(records: readonly LogRecord[], moves: readonly LogRecord[]): Nod
   const last = records.at(-1) as LogRecord; // a group is never empty
   const about = last.type === 'CheckpointRecorded' ? nested(last.body, 'checkpoint') : nested(last.body, 'execution');
   const original = parentIds(list(about, last.type === 'CheckpointRecorded' ? 'parents' : 'derived_from'));
-  const bound = new Map<string, { readonly at: number; readonly position: number }>();
-  for (const { body, decidedAt } of records) for (const judged of list(body, 'judged')) {
+  const bound = new Map<string, { readonly at: number | null; readonly position: number }>();
+  for (const { type, body, decidedAt } of records) for (const judged of list(body, 'judged')) {
     const before = bound.get(text(judged, 'ref'));
-    bound.set(text(judged, 'ref'), { at: before?.at ?? decidedAt, position: Math.max(before?.position ?? 0, number(judged, 'position')) });
+    bound.set(text(judged, 'ref'), { at: before?.at ?? (type === 'MutationPlanned' ? null : decidedAt), position: Math.max(before?.position ?? 0, number(judged, 'position')) });
   }
   const current = new Set(original);
   const ever = new Set(original);
@@ -62,7 +64,8 @@ function nodeOf(records: readonly LogRecord[], moves: readonly LogRecord[]): Nod
     const parent = body['parent'] === null ? null : text(nested(body, 'parent'), 'commit_id');
     if (parent !== null) { current.add(parent); ever.add(parent); bound.set(standsRef(parent), { at: bound.get(standsRef(parent))?.at ?? last.decidedAt, position: bound.get(standsRef(parent))?.position ?? -1 }); }
   }
-  return { tenant: text(about, 'tenant'), runId: text(about, 'run_id'), recorded: last, bound, original, current, ever };
+  const first = records.find(({ type }) => type !== 'MutationPlanned') ?? last;
+  return { tenant: text(about, 'tenant'), runId: text(about, 'run_id'), recorded: last, first, bound, original, current, ever };
 }
 
 /** Whoever rests on what fell, or was left to a person, fell or was left to a person too, late descendants included; nobody else fell for that. */
@@ -104,7 +107,9 @@ function checkFate(history: History, record: LogRecord, node: Node | undefined, 
   const boundAt = bounds.get(rootId) as number | null | undefined ?? null; // an instant or null
   if ((root['bound_at'] ?? null) !== boundAt) broken(history, 'P9', 'bound', `${id} was judged by the bound ${String(root['bound_at'])}, and that of ${rootId} is ${String(boundAt)}`);
   const bound = node.bound.get(text(evidence, 'ref'));
-  const isBeyond = boundAt !== null && bound !== undefined && number(evidence, 'position') > bound.position && bound.at < boundAt;
+  // What is still held has not happened: it is taken back, however old its plan is.
+  const isHeld = bound?.at === undefined || bound.at === null || record.seq < node.first.seq;
+  const isBeyond = boundAt !== null && bound !== undefined && !isHeld && number(evidence, 'position') > bound.position && (bound.at ?? 0) < boundAt;
   if (isBeyond !== (type === 'CommitBeyondBound')) broken(history, 'P9', 'bound', `${id} has ${type}: it was recorded at ${String(bound?.at)} and the bound of ${rootId} is ${String(boundAt)}`);
   if (!isBeyond) checkGate(history, record, node, again);
 }

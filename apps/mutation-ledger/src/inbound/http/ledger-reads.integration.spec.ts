@@ -55,7 +55,7 @@ const THEIRS = of('other', 'b-1', 5_000);
 const ids = (...events: readonly Pick<ToolExecuted, 'tenant' | 'run_id' | 'effect_key'>[]): readonly string[] => events.map(mutationIdOf).sort();
 const rollbackOf = (event: ToolExecuted): string => deriveId('rb', mutationIdOf(event));
 const about = (event: ToolExecuted) => ({ tenant: event.tenant, run_id: event.run_id, mutation_id: mutationIdOf(event), step_id: 's', recovery_id: 'r' });
-const opened = (event: ToolExecuted) => fromRecoveries('RollbackOpened', { ...about(event), rollback_id: rollbackOf(event), evidence: EVIDENCE, command_id: null });
+const opened = (event: ToolExecuted) => fromRecoveries('RollbackOpened', { ...about(event), rollback_id: rollbackOf(event), evidence: EVIDENCE, command_id: null, bound_at: null });
 const verified = (event: ToolExecuted) => fromRecoveries('StepOutcomeRecorded', { ...about(event), attempt: 2, outcome: 'compensated', reason: 'VERIFIED' });
 const dispatched = (event: ToolExecuted, attempt: number) => ({ ...DISPATCHED, body: { ...DISPATCHED.body, ...about(event), attempt } });
 
