@@ -60,7 +60,7 @@ export async function withLineageSystem<T>(partitions: number, work: (system: Li
       return await work({
         bench, plan, ledger, ...await edgeOf(plan), cpu: () => cpuSeconds(pidsOf(bench, processes)), stand: (commits) => stand(bench, ledger, commits, partitions),
         trigger: ({ run_id, commit_id }) => send({
-          type: 'TriggerRollback', route: 'POST /v1/triggers', tenant: TENANT, principal: OPERATOR, role: 'operator', idempotencyKey: commit_id, body: { run_id, mutation_id: commit_id, reason: 'the source was wrong' },
+          type: 'TriggerRollback', route: 'POST /v1/triggers', tenant: TENANT, principal: OPERATOR, role: 'approver', idempotencyKey: commit_id, body: { run_id, mutation_id: commit_id, reason: 'the source was wrong' },
         }),
       });
     } finally {

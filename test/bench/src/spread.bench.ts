@@ -16,7 +16,7 @@ import { sharedClockMs } from './worker-process.js';
 
 const PARTITIONS = 6;
 const DEPTH = 6;
-const WITHIN_MS = 1_800_000;
+const WITHIN_MS = 900_000;
 const WARM_UP = 50;
 const MS_PER_S = 1_000;
 const MARK = 'CheckpointRolledBack';
