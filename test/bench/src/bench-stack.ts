@@ -44,10 +44,10 @@ export async function withStack<T>(work: (bench: BenchStack) => Promise<T>): Pro
 }
 
 /** Makes topics of the catalogue (all of them without names) and others beside them. */
-export async function makeTopics({ stack, kafka }: BenchStack, more: readonly TopicSpec[] = []): Promise<void> {
+export async function makeTopics({ stack, kafka }: BenchStack, more: readonly TopicSpec[] = [], partitions = PARTITIONS): Promise<void> {
   for (let left = TOPIC_TRIES; ; left -= 1) {
     try {
-      await provision(stack, kafka, { topics: [...topicSpecs(PARTITIONS), ...more], databases: [] });
+      await provision(stack, kafka, { topics: [...topicSpecs(partitions), ...more], databases: [] });
       return;
     } catch (cause) {
       // A broker that is busy may not know a topic yet that it has just made.
@@ -63,7 +63,7 @@ export async function prepareWriters({ codecs }: BenchStack, ...topics: readonly
 }
 
 /** Makes topics of the catalogue anew, empty. */
-export async function emptyTopics(bench: BenchStack, topics: readonly string[]): Promise<void> {
+export async function emptyTopics(bench: BenchStack, topics: readonly string[], partitions = PARTITIONS): Promise<void> {
   const admin = bench.raw.admin();
   await admin.connect();
   try {
@@ -73,7 +73,7 @@ export async function emptyTopics(bench: BenchStack, topics: readonly string[]):
   } finally {
     await admin.disconnect();
   }
-  await makeTopics(bench);
+  await makeTopics(bench, [], partitions);
 }
 
 let databases = 0;

@@ -8,9 +8,11 @@ import { benchClosure, CLOSURE_FULL, CLOSURE_QUICK } from './closure.bench.js';
 import { benchExpiry, EXPIRY_FULL, EXPIRY_QUICK } from './expiry.bench.js';
 import { benchHop, HOP_FULL, HOP_QUICK } from './hop.bench.js';
 import { benchIngest, benchIngestFull, INGEST, INGEST_FULL, INGEST_FULL_QUICK, INGEST_QUICK } from './ingest.bench.js';
+import { benchNotify, NOTIFY_FULL, NOTIFY_QUICK } from './notify.bench.js';
 import { benchRecovery, RECOVERY_FULL, RECOVERY_QUICK } from './recovery.bench.js';
 import { failedGates, merged, reportOf, tableOf } from './report.js';
 import type { Measured } from './report.js';
+import { benchSpread, SPREAD_FULL, SPREAD_QUICK } from './spread.bench.js';
 import { benchStart, START_FULL, START_QUICK } from './start.bench.js';
 
 const BENCHES: Readonly<Record<string, (isQuick: boolean) => Promise<Measured>>> = {
@@ -22,6 +24,8 @@ const BENCHES: Readonly<Record<string, (isQuick: boolean) => Promise<Measured>>>
   recovery: (isQuick) => benchRecovery(isQuick ? RECOVERY_QUICK : RECOVERY_FULL),
   blast: (isQuick) => benchBlast(isQuick ? BLAST_QUICK : BLAST_FULL),
   closure: (isQuick) => benchClosure(isQuick ? CLOSURE_QUICK : CLOSURE_FULL),
+  spread: (isQuick) => benchSpread(isQuick ? SPREAD_QUICK : SPREAD_FULL),
+  notify: (isQuick) => benchNotify(isQuick ? NOTIFY_QUICK : NOTIFY_FULL),
   start: (isQuick) => benchStart(isQuick ? START_QUICK : START_FULL),
 };
 

@@ -1,28 +1,25 @@
 // The system that the recovery benches measure: the services as processes, one worker, executions that stand, and the undo of a run.
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { choosePorts, dropDatabase, planSystem, SERVICES, startProcesses } from '@recourse/dev-stack';
 import type { Processes, ProcessSpec, SystemPlan } from '@recourse/dev-stack';
-import { signCommand } from '@recourse/event-log';
 import { CONTRACT_EDITOR, tokenFrom } from '@recourse/example-drifted-refund';
 import type { WireProducer } from '@recourse/kafka';
-import { deriveId, sha256Hex } from '@recourse/kernel';
 import { TOPICS } from '@recourse/messages';
-import type { CommandEnvelope, ToolExecuted } from '@recourse/messages';
+import type { ToolExecuted } from '@recourse/messages';
 import { createProducer } from '@recourse/sdk';
 import type { Producer } from '@recourse/sdk';
 import { Client } from 'pg';
 import { emptyTopics, PARTITIONS, say, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
+import { COMMANDS, edgeCommands } from './edge-commands.js';
 import { preload } from './preload.js';
 import { ADAPTER, INITIATOR, PUT, RECOVERY_CONTRACTS, TENANT } from './recovery-actions.js';
 import { RecoveryTail } from './recovery-tail.js';
 import { sharedClockMs } from './worker-process.js';
 
-const COMMANDS = 'recourse.recovery-commands';
 const WORKER = 'bench-worker';
 const PATIENCE_MS = 30_000;
 const RECORDED_WITHIN_MS = 900_000;
@@ -119,20 +116,9 @@ async function stand(bench: BenchStack, ledger: Client, executions: number, exec
   }
 }
 
-function undoer({ codecs }: BenchStack, wire: WireProducer, { secrets }: SystemPlan): (run: string) => Promise<number> {
-  const key = Buffer.from(readFileSync(secrets.edgeKeyFile, 'utf8').trim(), 'hex');
-  return async (run) => {
-    const unsigned: CommandEnvelope = {
-      command_id: deriveId('cmd', TENANT, INITIATOR, 'POST /v1/undos', run), tenant: TENANT, principal: INITIATOR, roles: ['requester'], route: 'POST /v1/undos', idempotency_key: run,
-      body_sha256: Buffer.from(sha256Hex(run), 'hex'), issued_at: Date.now(), signature: Buffer.alloc(0),
-    };
-    const bodyOf = (envelope: CommandEnvelope) => ({ envelope, run_id: run, mutation_ids: [], reason: 'the bench takes it back' });
-    const signature = signCommand(key, { topic: COMMANDS, type: 'recourse.recoveries.UndoRun', body: bodyOf(unsigned) });
-    const value = codecs.encode(COMMANDS, 'UndoRun', bodyOf({ ...unsigned, signature }));
-    const sentAt = sharedClockMs();
-    await wire.send(COMMANDS, [{ key: Buffer.from(run), value }]);
-    return sentAt;
-  };
+function undoer(bench: BenchStack, wire: WireProducer, plan: SystemPlan): (run: string) => Promise<number> {
+  const send = edgeCommands(bench, wire, plan);
+  return (run) => send({ type: 'UndoRun', route: 'POST /v1/undos', tenant: TENANT, principal: INITIATOR, role: 'requester', idempotencyKey: run, body: { run_id: run, mutation_ids: [], reason: 'the bench takes it back' } });
 }
 
 async function takenAt(port: number): Promise<readonly string[]> {

@@ -6,7 +6,7 @@ import type { BenchStack } from './bench-stack.js';
 import { sum } from './rounds.js';
 
 /** Totals at one moment. */
-export interface Totals { readonly atMs: number; readonly types: Readonly<Record<string, number>>; readonly transactions: number }
+export interface Totals { readonly atMs: number; readonly types: Readonly<Record<string, number>>; readonly topics: Readonly<Record<string, number>>; readonly transactions: number }
 
 /** PostgreSQL publishes a backend's counters within a second of its becoming idle, the lazy Progress comes after one, too. */
 const SETTLE_MS = 3_000;
@@ -14,6 +14,7 @@ const LOGS: readonly string[] = (TOPICS as readonly { readonly name: string; rea
 
 export class Traffic {
   #counted = new Map<string, number>();
+  #byTopic = new Map<string, number>();
   #positions = new Map<string, number>();
   #idlePerMs = 0;
 
@@ -40,17 +41,18 @@ export class Traffic {
   async settled(): Promise<Totals> {
     await new Promise((resolve) => { setTimeout(resolve, SETTLE_MS); });
     for (const [topic, partitions] of this.counts) for (let partition = 0; partition < partitions; partition += 1) await this.readOn(topic, partition);
-    return { atMs: performance.now(), types: Object.fromEntries(this.#counted), transactions: await this.transactions() };
+    return { atMs: performance.now(), types: Object.fromEntries(this.#counted), topics: Object.fromEntries(this.#byTopic), transactions: await this.transactions() };
   }
 
   /** What was written between two moments, for each of so many cases; what an idle system does anyway is taken off. */
-  between(from: Totals, to: Totals, cases: number): { readonly records: number; readonly appends: number; readonly transactions: number; readonly types: string } {
+  between(from: Totals, to: Totals, cases: number): { readonly records: number; readonly appends: number; readonly transactions: number; readonly types: string; readonly topics: Readonly<Record<string, number>> } {
     const gained = Object.entries(to.types).map(([type, count]) => [type, (count - (from.types[type] ?? 0)) / cases] as const).filter(([, count]) => count > 0);
     const idle = this.#idlePerMs * (to.atMs - from.atMs);
     return {
       records: sum(gained.map(([, count]) => count)), appends: gained.find(([type]) => type === 'Progress')?.[1] ?? 0,
       transactions: Math.max(0, to.transactions - from.transactions - idle) / cases,
       types: gained.map(([type, count]) => `${type} ${count.toFixed(1)}`).join(', '),
+      topics: Object.fromEntries(Object.entries(to.topics).map(([topic, count]) => [topic, (count - (from.topics[topic] ?? 0)) / cases])),
     };
   }
 
@@ -71,6 +73,7 @@ export class Traffic {
         const decoded = this.bench.codecs.decodeSync(value);
         const type = 'type' in decoded ? decoded.type : decoded.kind;
         this.#counted.set(type, (this.#counted.get(type) ?? 0) + 1);
+        this.#byTopic.set(topic, (this.#byTopic.get(topic) ?? 0) + 1);
       }
     }
   }

@@ -1,0 +1,123 @@
+// The system that the lineage benches measure: the services as processes, commits that stand, and the trigger that lets one fall.
+import { join } from 'node:path';
+import { dropDatabase, planSystem, SERVICES, startProcesses } from '@recourse/dev-stack';
+import type { DevStack, Processes, SystemPlan } from '@recourse/dev-stack';
+import { tokenFrom } from '@recourse/example-drifted-refund';
+import { TOPICS } from '@recourse/messages';
+import type { CommitRef } from '@recourse/messages';
+import { commitBody } from '@recourse/sdk';
+import type { ToldCommit } from '@recourse/sdk';
+import { Client } from 'pg';
+import { emptyTopics, say, withStack } from './bench-stack.js';
+import type { BenchStack } from './bench-stack.js';
+import { COMMANDS, edgeCommands } from './edge-commands.js';
+import { EXECUTIONS_TOPIC, produce } from './preload.js';
+import { cpuSeconds } from './process-cpu.js';
+import { TENANT } from './recovery-actions.js';
+import { sleep } from './recovery-system.js';
+
+const OPERATOR = 'mira';
+const BATCH = 1_000;
+const RECORDED_WITHIN_MS = 1_800_000;
+const PATIENCE_MS = 60_000;
+const POLL_MS = 250;
+
+/** Answers of the edge are JSON objects. */
+export type Answered = Readonly<Record<string, unknown>>;
+
+export interface LineageSystem {
+  readonly bench: BenchStack;
+  readonly plan: SystemPlan;
+  /** The ledger's database. */
+  readonly ledger: Client;
+  /** Tells commits, in their order; resolves when the ledger has recorded them. */
+  stand(commits: Iterable<ToldCommit>): Promise<void>;
+  /** Puts the statement that a commit should not stand on the command wire, as the edge does; resolves with the moment before it was sent. */
+  trigger(commit: CommitRef): Promise<number>;
+  /** What the ledger's edge answers. Errors: Error with status and answer. */
+  read(path: string): Promise<Answered>;
+  /** Registers a subscription. Errors: as for read. */
+  subscribe(name: string, scope: string): Promise<void>;
+  /** Seconds of CPU each service and server has used; nothing where the machine does not tell. */
+  cpu(): Readonly<Record<string, number>>;
+}
+
+/** Starts everything, does the work, and takes everything away. */
+export async function withLineageSystem<T>(partitions: number, work: (system: LineageSystem) => Promise<T>): Promise<T> {
+  return withStack(async (bench) => {
+    // A stack that the environment named may hold what others left.
+    await emptyTopics(bench, TOPICS.map(({ name }) => name), partitions);
+    for (const service of SERVICES) await dropDatabase(bench.stack, `recourse_${service.replaceAll('-', '_')}`);
+    say('starting the services');
+    const plan = await planSystem(bench.stack, { dataDir: join(bench.folder, 'system'), withExample: false, partitions });
+    const processes = await startProcesses(plan.processes, { logDir: join(bench.folder, 'logs') });
+    const wire = await bench.kafka.wireProducer();
+    const ledger = new Client({ connectionString: plan.databases['mutation-ledger'].url });
+    await ledger.connect();
+    try {
+      for (const topic of [COMMANDS, EXECUTIONS_TOPIC]) await bench.codecs.prepareWriter(topic, { register: true });
+      const send = edgeCommands(bench, wire, plan);
+      return await work({
+        bench, plan, ledger, ...await edgeOf(plan), cpu: () => cpuSeconds(pidsOf(bench, processes)), stand: (commits) => stand(bench, ledger, commits, partitions),
+        trigger: ({ run_id, commit_id }) => send({
+          type: 'TriggerRollback', route: 'POST /v1/triggers', tenant: TENANT, principal: OPERATOR, role: 'approver', idempotencyKey: commit_id, body: { run_id, mutation_id: commit_id, reason: 'the source was wrong' },
+        }),
+      });
+    } finally {
+      await ledger.end();
+      await wire.close();
+      await processes.stop();
+    }
+  });
+}
+
+async function stand(bench: BenchStack, ledger: Client, commits: Iterable<ToldCommit>, partitions: number): Promise<void> {
+  const recorded = async (): Promise<number> => Number((await ledger.query<{ readonly n: string }>('SELECT count(*) AS n FROM mutations.commit')).rows[0]?.n);
+  const before = await recorded();
+  const producer = bench.raw.producer({ allowAutoTopicCreation: false });
+  await producer.connect();
+  let [told, batch] = [0, [] as { readonly key: Buffer; readonly value: Buffer }[]];
+  for (const commit of commits) {
+    batch.push({ key: Buffer.from(commit.checkpoint.run_id), value: bench.codecs.encode(EXECUTIONS_TOPIC, 'CommitRecorded', commitBody('bench', commit)) });
+    told += 1;
+    if (batch.length === BATCH) { await produce(producer, batch, partitions); batch = []; }
+  }
+  if (batch.length > 0) await produce(producer, batch, partitions);
+  await producer.disconnect();
+  await until(`${String(told)} commits on record`, async () => await recorded() >= before + told, RECORDED_WITHIN_MS);
+}
+
+async function edgeOf({ urls }: SystemPlan): Promise<Pick<LineageSystem, 'read' | 'subscribe'>> {
+  const headers = { authorization: `Bearer ${await tokenFrom(urls.issuer, { subject: OPERATOR, roles: ['approver', 'operator'], tenant: TENANT })}`, 'content-type': 'application/json' };
+  return {
+    read: async (path) => {
+      const response = await fetch(`${urls.ledger}${path}`, { headers });
+      const body = await response.json() as Answered;
+      if (!response.ok) throw new Error(`${path} was answered ${String(response.status)} ${JSON.stringify(body)}`);
+      return body;
+    },
+    subscribe: async (name, scope) => {
+      const entry = { owner: 'bench-team', doc: 'Hears of rollbacks.', consumer: name, scope, mode: 'async', commit_to_user_ms: 5_000 };
+      await until(`the subscription ${name}`, async () => {
+        const response = await fetch(`${urls.registry}/v1/entries/subscription`, { method: 'POST', body: JSON.stringify({ name, entry }), headers: { ...headers, 'idempotency-key': name } });
+        if (response.status >= 400 && response.status < 500) throw new Error(`the registry refused ${name}: ${await response.text()}`);
+        return response.status === 200 || response.status === 201;
+      }, PATIENCE_MS);
+    },
+  };
+}
+
+function pidsOf({ stack }: BenchStack, processes: Processes): Readonly<Record<string, number | null>> {
+  // A stack that this run started knows its servers; one that the environment named does not.
+  const { pids } = stack as Partial<Pick<DevStack, 'pids'>>;
+  return { ...Object.fromEntries(SERVICES.map((name) => [name, processes.pid(name)])), ...(pids === undefined ? {} : { kafka: pids.kafka, postgres: pids.postgres }), bench: process.pid };
+}
+
+/** Asks until it is so. Errors: Error when that takes too long. */
+export async function until(what: string, isSo: () => Promise<boolean>, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!await isSo()) {
+    if (performance.now() > deadline) throw new Error(`${what} did not come within ${String(withinMs)} ms`);
+    await sleep(POLL_MS);
+  }
+}

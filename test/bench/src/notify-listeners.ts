@@ -1,0 +1,57 @@
+// Consumers of rollbacks for the notify bench, all in this process, and what each of them heard.
+import { systemClock, createRollbackConsumer, MemoryInbox } from '@recourse/sdk';
+import { say } from './bench-stack.js';
+import type { LineageSystem } from './lineage-system.js';
+import { TENANT } from './recovery-actions.js';
+import { sharedClockMs } from './worker-process.js';
+
+/** Empty fetches a second that all consumers of this process make together; more would be measured instead of the notices. */
+const FETCHES_PER_S = 1_000;
+const [POLL_MIN_MS, POLL_MAX_MS] = [5, 200] as const;
+/** Consumers that subscribe and start side by side. */
+const START_AT_ONCE = 10;
+
+/** What a consumer was told about one commit, and when. */
+export interface Heard { readonly what: 'commit' | 'rollback'; readonly commitId: string; readonly atMs: number }
+
+export interface Listeners {
+  readonly pollMs: number;
+  /** What each consumer heard, in its order. */
+  readonly heard: readonly (readonly Heard[])[];
+  /** Errors that consumers met on their way. */
+  readonly troubles: readonly unknown[];
+  stop(): Promise<void>;
+}
+
+/** Pause of each of so many consumers between two empty fetches, milliseconds. Pure. */
+export function pollMsOf(consumers: number, partitions: number): number {
+  return Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, Math.round((consumers * partitions * 1_000) / FETCHES_PER_S)));
+}
+
+/** Did a consumer hear each commit once and its rollback once after it, and of nothing else? Pure. */
+export function isEachOnceInOrder(heard: readonly Pick<Heard, 'what' | 'commitId'>[], ids: readonly string[]): boolean {
+  const at = new Map(heard.map(({ what, commitId }, index) => [`${what} ${commitId}`, index] as const));
+  return heard.length === 2 * ids.length && at.size === heard.length && ids.every((id) => (at.get(`commit ${id}`) ?? Infinity) < (at.get(`rollback ${id}`) ?? -1));
+}
+
+/** Registers a subscription for each of so many consumers to what an agent commits, and starts them. */
+export async function listen({ bench, plan, subscribe }: LineageSystem, { agent, count, partitions }: { readonly agent: string; readonly count: number; readonly partitions: number }): Promise<Listeners> {
+  const pollMs = pollMsOf(count, partitions);
+  const heard: Heard[][] = Array.from({ length: count }, () => []);
+  const troubles: unknown[] = [];
+  const stops: (() => Promise<void>)[] = [];
+  const open = async (index: number): Promise<void> => {
+    const [consumer, scope, mine] = [`${agent}-${String(index)}`, `${TENANT}/${agent}`, heard[index] ?? []];
+    await subscribe(consumer, scope);
+    const note = (what: Heard['what']) => ({ commitId }: { readonly commitId: string }): Promise<void> => { mine.push({ what, commitId, atMs: sharedClockMs() }); return Promise.resolve(); };
+    const made = createRollbackConsumer({
+      kafka: bench.kafka, codecs: bench.codecs, logId: plan.logId, partitionCount: partitions, clock: systemClock, subscription: { consumer, scope, mode: 'async' }, inbox: new MemoryInbox(), pollMs, onTrouble: (cause) => { troubles.push(cause); },
+      onCommit: note('commit'), onRollback: note('rollback'),
+    });
+    await made.start();
+    stops.push(() => made.stop());
+  };
+  say(`${String(count)} consumers subscribe`);
+  for (let from = 0; from < count; from += START_AT_ONCE) await Promise.all(Array.from({ length: Math.min(START_AT_ONCE, count - from) }, (_, at) => open(from + at)));
+  return { pollMs, heard, troubles, stop: async () => { await Promise.all(stops.map((stop) => stop())); } };
+}

@@ -1,0 +1,44 @@
+// CPU that processes used, with all they started: where the time of a bench goes on cores that others share.
+//
+// Boundary: reads /proc; where there is none, nothing is known, and no figure is made up.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Ticks a second in /proc, the same on every Linux that Node runs on. */
+const TICKS_PER_S = 100;
+/** Places in a line of /proc/<pid>/stat after the name in parentheses: parent, own user and system time, those of ended children. */
+const [PARENT, TIMES] = [1, [11, 12, 13, 14]] as const;
+
+/** One process: its parent, and the seconds it and its ended children used. */
+export interface ProcessCpu { readonly pid: number; readonly parent: number; readonly seconds: number }
+
+/** Reads a line of /proc/<pid>/stat; null for what is none. Pure. */
+export function processCpuOf(line: string): ProcessCpu | null {
+  const [pid, rest] = [Number.parseInt(line, 10), line.slice(line.lastIndexOf(')') + 2).trim().split(/\s+/)];
+  const ticks = TIMES.map((at) => Number(rest[at]));
+  const parent = Number(rest[PARENT]);
+  return [pid, parent, ...ticks].every(Number.isFinite) ? { pid, parent, seconds: ticks.reduce((all, one) => all + one, 0) / TICKS_PER_S } : null;
+}
+
+/** Seconds of a process and of all that descend from it. Pure. */
+export function secondsOfTree(all: readonly ProcessCpu[], root: number): number {
+  const own = all.find(({ pid }) => pid === root)?.seconds ?? 0;
+  return all.filter(({ parent }) => parent === root).reduce((sum, { pid }) => sum + secondsOfTree(all, pid), own);
+}
+
+/** Seconds each of some processes has used by now, by name; nothing where the machine does not tell. */
+export function cpuSeconds(pids: Readonly<Record<string, number | null>>): Readonly<Record<string, number>> {
+  const all = running();
+  if (all.length === 0) return {};
+  return Object.fromEntries(Object.entries(pids).flatMap(([name, pid]) => (pid === null ? [] : [[name, secondsOfTree(all, pid)]])));
+}
+
+function running(): readonly ProcessCpu[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap((pid) => processCpuOf(statOf(pid)) ?? []);
+  } catch {
+    return [];
+  }
+}
+
+/** A process may end while one looks. */
+function statOf(pid: string): string { try { return readFileSync(`/proc/${pid}/stat`, 'utf8'); } catch { return ''; } }
