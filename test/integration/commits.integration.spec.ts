@@ -1,7 +1,11 @@
 // Commits on real parts: a fall over partitions up to its bound, gates run again, a successor bundle, states given up (issue 6; E9, E13 to E16, E27, E28, E37).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { run as recourse } from '@recourse/cli';
 import { plainPayload } from '@recourse/contract';
 import { commitIdOf, cutState } from '@recourse/lineage';
 import type { Json } from '@recourse/kernel';
@@ -113,6 +117,25 @@ describe('commits on real parts', () => {
     await triggered(one);
     const gone = await until('the end of its state', async () => { const found = await commitOf(one.commit_id, '?state=true'); return found['hardened'] === 'rolled_back' ? found : null; });
     expect(gone).toMatchObject({ state: null, state_code: 'state_unavailable', standing: 'rolled_back', checkpoint: { step_id: 'large' } });
+  }, 180_000);
+
+  it('are taken away in packets, and replay to equal decisions where no service is', async () => {
+    await register('away', 'gate.total < state.limit');
+    const run = runOn(1);
+    const first = await committed(run, 'read', { state: { limit: 100, text: 'a secret of a customer '.repeat(20_000) } });
+    const noted = await committed(run, 'note', { parents: [first] });
+    const last = await committed(run, 'act', { parents: [noted], gate: await gateOf('away', { total: 50 }), state: { limit: 1 } });
+    await until('the whole state', async () => ((await commitOf(first.commit_id, '?state=true'))['state_code'] === null ? true : null));
+    const folder = mkdtempSync(join(tmpdir(), 'recourse-packet-'));
+    const said: string[] = [];
+    const terminal = { out: (text: string) => { said.push(text); }, note: (text: string) => { said.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
+    const environment = { RECOURSE_LEDGER_URL: system.plan.urls.ledger, RECOURSE_CONTRACTS_URL: system.plan.urls.registry, RECOURSE_TOKEN: await system.token(OPERATOR) };
+    const made = await recourse(['lineage', 'packet', last.commit_id, '--out', 'packet.json'], { terminal, environment, folder, fetch });
+    const replayed = await recourse(['lineage', 'replay-packet', 'packet.json', '--json'], { terminal, environment: {}, folder, fetch: () => Promise.reject(new Error('offline')) });
+    rmSync(folder, { recursive: true, force: true });
+    expect([made, replayed, said.at(-1)]).toEqual([0, 0, expect.stringContaining('"ok": true')]);
+    const { checks } = JSON.parse(said.at(-1) ?? '') as { readonly checks: readonly { readonly outcome: string; readonly code: string | null }[] };
+    expect(checks.filter(({ outcome }) => outcome !== 'equal').map(({ code }) => code)).toEqual(['no_release']);
   }, 180_000);
 
   it('that are wrong stand in the list of what is parked, with what is wrong and what to do', async () => {

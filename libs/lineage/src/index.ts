@@ -6,3 +6,7 @@ export { EdgeLines } from './graph/edge-lines.js';
 export { LineageGraph } from './graph/lineage-graph.js';
 export { restoredState, STATE_CODES, statePath } from './state-path.js';
 export type { Restored, StateCode, StateHolder } from './state-path.js';
+export { checkpointIn, INPUTS_CODES, PACKET_FORMAT, packedCheckpoint } from './packet/packet.js';
+export type { PackedCheckpoint, PackedCommit, PackedPolicy, PackedState, Packet } from './packet/packet.js';
+export { commitBefore, PASSED_MAX } from './packet/state-before.js';
+export type { Before, WalkStep } from './packet/state-before.js';

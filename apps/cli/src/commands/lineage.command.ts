@@ -13,6 +13,7 @@ import { byHarm, carried, heldIn, partsOf } from '../lineage/reconcile.js';
 import { formatFields, formatTable, instant, minorUnits } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Session } from '../session.js';
+import { addPackets } from './lineage-packet.command.js';
 import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
 
@@ -58,6 +59,7 @@ export function addLineage(program: Command, act: Act): void {
       const listed = await session.service('ledger').list('v1/reconciliations', { runtime, diverges: diverging === true ? 'true' : undefined, tenant: session.tenant ?? undefined }, limit);
       session.show(listed, () => listText(RECONCILIATIONS, listed));
     }));
+  addPackets(lineage, act);
 }
 
 async function ask(session: Session, commit: string, part: string, query: Readonly<Record<string, string | undefined>> = {}): Promise<Doc> {

@@ -52,15 +52,16 @@ export function stateAt(commitId: string, { commits, chunks }: Pick<RunRows, 'co
   });
 }
 
-function holder({ checkpoint: { state }, hardened }: Commit, chunks: readonly Chunk[]): StateHolder {
+/** A commit as the one who restores its state sees it. */
+export function holder({ checkpoint: { state }, hardened }: Commit, chunks: readonly Chunk[]): StateHolder {
   const told = state?.body === null ? [...chunks].sort((a, b) => a.index - b.index).map(({ chunk }) => chunk) : state === null ? [] : [state.body];
   const bytes = told.flatMap((chunk) => bytesOf(chunk) ?? []);
   const isErased = told.length > 0 && bytes.length < told.length;
   return { state, isGivenUp: hardened !== null || isErased, chunks: bytes.length === (state?.chunk_sha256s.length ?? 0) ? bytes : null };
 }
 
-/** Null for what was erased. */
-function bytesOf(payload: Shown): Buffer | null {
+/** The bytes of a payload as people may see them; null for what was erased. */
+export function bytesOf(payload: Shown): Buffer | null {
   if (payload.encoding === 'plain') return payload.body;
   return payload.content ?? null;
 }

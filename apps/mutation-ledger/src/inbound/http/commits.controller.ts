@@ -5,6 +5,7 @@ import { FromCaller, idText, pageQuery, parse, Reads, render } from '@recourse/s
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { STANDINGS, standingOf } from '../../application/commit-rows.js';
+import { packetOf, packetParts } from '../../application/packet.query.js';
 import { resumeOf, stateAt } from '../../application/resume.query.js';
 import type { RunRows } from '../../application/resume.query.js';
 import type { Chunk, Commit } from '../../domain/commit/commit.messages.js';
@@ -15,7 +16,7 @@ import { MUTATIONS_LOG } from '../../outbound/mutation-statements.js';
 const ROWS_MAX = 100_000;
 const listQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), agent_id: idText.optional(), standing: z.enum(STANDINGS).optional(), subject: idText.optional(), bundle: idText.optional() });
 const oneQuery = z.strictObject({ tenant: idText.optional(), state: z.enum(['true', 'false']).default('false') });
-const resumeQuery = z.strictObject({ tenant: idText.optional() });
+const tenantQuery = z.strictObject({ tenant: idText.optional() });
 
 @ApiTags('commits') @ApiBearerAuth()
 @Controller('v1')
@@ -46,19 +47,42 @@ export class CommitsController {
     return render({ ...answer, state: restored.ok ? restored.state : null, state_code: restored.ok ? null : restored.code });
   }
 
+  @Get('commits/:id/packet') @ApiOperation({ summary: 'The replay packet of a commit without its policy: the commits its state and its gate build on, with all their bytes (base64) that are kept.' })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async packet(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
+    const { tenant } = parse(tenantQuery, query);
+    const { doc, partition } = await this.reads.find(caller, { log: MUTATIONS_LOG, kind: 'commit', where: { commit_id: parse(idText, id) }, tenant });
+    const target = doc as Commit; // rows of this kind are commits
+    const steps = await this.stepsOf(caller, target.run_id, target.tenant);
+    const parts = packetParts(target, steps);
+    const chunks = await this.chunksOf(caller, steps.commits.filter(({ commit_id: one }) => parts.ids.has(one)), target.tenant);
+    return packetOf(target, parts, { ...steps, chunks }, { log: MUTATIONS_LOG, partition });
+  }
+
   @Get('runs/:run_id/resume') @ApiOperation({ summary: 'Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest.' })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   async resume(@FromCaller() caller: Caller, @Param('run_id') run: string, @Query() query: unknown): Promise<unknown> {
     const runId = parse(idText, run);
-    const { tenant } = parse(resumeQuery, query);
+    const { tenant } = parse(tenantQuery, query);
     return render({ run_id: runId, ...resumeOf(await this.rowsOf(caller, runId, tenant)) });
   }
 
   /** Rows of a run with their payloads opened. */
   private async rowsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunRows> {
+    const steps = await this.stepsOf(caller, runId, tenant);
+    return { ...steps, chunks: await this.chunksOf(caller, steps.commits, tenant) };
+  }
+
+  /** Commits and effects of a run, opened. */
+  private async stepsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<Omit<RunRows, 'chunks'>> {
     const [commits, mutations] = await Promise.all(['commit', 'mutation'].map(async (kind) => this.reads.shown(await this.reads.every(caller, { log: MUTATIONS_LOG, kind, where: { run_id: runId }, tenant }, ROWS_MAX))));
-    const chunked = (commits as readonly Commit[]).filter(({ checkpoint: { state }, hardened }) => state !== null && state.body === null && hardened === null); // rows of this kind are commits
+    return { commits: commits as readonly Commit[], mutations: mutations as readonly Mutation[] }; // rows of these kinds are written by the ledger alone
+  }
+
+  /** Chunks of those commits whose states came in several, opened. */
+  private async chunksOf(caller: Caller, commits: readonly Commit[], tenant: string | undefined): Promise<readonly Chunk[]> {
+    const chunked = commits.filter(({ checkpoint: { state }, hardened }) => state !== null && state.body === null && hardened === null);
     const chunks: (readonly unknown[])[] = await Promise.all(chunked.map(async ({ commit_id: id }) => this.reads.shown(await this.reads.every(caller, { log: MUTATIONS_LOG, kind: 'state_chunk', where: { commit_id: id }, tenant }, ROWS_MAX))));
-    return { commits: commits as readonly Commit[], mutations: mutations as readonly Mutation[], chunks: chunks.flat() as readonly Chunk[] }; // rows of these kinds are written by the ledger alone
+    return chunks.flat() as readonly Chunk[]; // rows of this kind are written by the ledger alone
   }
 }
