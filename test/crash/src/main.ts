@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { CONTRACTS } from '@recourse/example-drifted-refund';
 import type { DevStack } from '@recourse/dev-stack';
 import { Arena, PARTITIONS } from './arena.js';
+import { ConsumerRuns } from './consumers/consumer-runs.js';
 import { CONTRACT_EDITOR } from './edge.js';
 import { killOnce } from './kill.js';
 import { HELP, readOptions } from './options.js';
@@ -155,6 +156,11 @@ function phasesOf({ runs, targets }: CrashOptions): readonly Phase[] {
 
 function say(line: string): void { process.stdout.write(`${line}\n`); }
 
+function laneOf(stack: DevStack, options: CrashOptions): CrashRuns | MatrixRuns | ConsumerRuns {
+  if (options.consumers !== null) return new ConsumerRuns(stack, options.consumers, say);
+  return options.matrix === null ? new CrashRuns(stack, options) : new MatrixRuns(stack, options.matrix, say);
+}
+
 async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2));
   if (options === null) {
@@ -163,7 +169,7 @@ async function main(): Promise<number> {
   }
   if (options.matrix === null) say(`seed ${String(options.seed)}`);
   const { stack, ended, close } = await openOwnStack(say);
-  const crash = options.matrix === null ? new CrashRuns(stack, options) : new MatrixRuns(stack, options.matrix, say);
+  const crash = laneOf(stack, options);
   try {
     await crash.all();
   } catch (cause) {

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { ACTIONS, MATRIX_POINTS, WHOLE_MATRIX } from './matrix/matrix.cases.js';
 import type { MatrixCase } from './matrix/matrix.cases.js';
 import { pairwise } from './matrix/pairwise.decisions.js';
+import type { ConsumerRunsPlan } from './consumers/consumer-runs.js';
 import { TARGETS } from './targets.js';
 import type { Target } from './targets.js';
 
@@ -15,6 +16,8 @@ export interface CrashOptions {
   readonly keep: boolean;
   /** Cases of the matrix to play instead of the runs; null: the runs. */
   readonly matrix: readonly MatrixCase[] | null;
+  /** Consumers under fire instead of the runs; null: the runs. */
+  readonly consumers: ConsumerRunsPlan | null;
 }
 
 export const HELP = `npm run test:crash -- [options]: the drifted refund under kill -9 of every process
@@ -27,26 +30,33 @@ export const HELP = `npm run test:crash -- [options]: the drifted refund under k
   --matrix whole  all of its cases
   --at POINT      of the matrix only this point: ${MATRIX_POINTS.join(', ')}
   --by ACTION     of the matrix only this: ${ACTIONS.join(', ')}
+  --consumers     consumers of rollbacks, killed, paused and rebalanced, instead
+  --commits N     of these: commits told (default 2000)
+  --rollbacks N   of these: commits that have to fall (default 100)
+  --seconds N     of these: how long they are told and everybody is struck (default 30)
   --keep          keep data and logs of a run that passed`;
 
 const RUNS = 36;
 const RUNS_QUICK = 12;
+const CONSUMERS_DEFAULT = { commits: 2_000, rollbacks: 100, seconds: 30 } as const;
 
 /** Reads the arguments. Errors: Error with what is wrong; null when help was asked for. */
 export function readOptions(args: readonly string[]): CrashOptions | null {
   const { values, positionals } = parseArgs({
     args: [...args], allowPositionals: true,
-    options: { matrix: { type: 'boolean' }, at: { type: 'string' }, by: { type: 'string' }, runs: { type: 'string' }, quick: { type: 'boolean' }, only: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'boolean' }, help: { type: 'boolean' } },
+    options: { consumers: { type: 'boolean' }, commits: { type: 'string' }, rollbacks: { type: 'string' }, seconds: { type: 'string' }, matrix: { type: 'boolean' }, at: { type: 'string' }, by: { type: 'string' }, runs: { type: 'string' }, quick: { type: 'boolean' }, only: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'boolean' }, help: { type: 'boolean' } },
   });
   if (values.help === true) return null;
   const isWhole = values.matrix === true && positionals.join() === 'whole';
   if (positionals.length > 0 && !isWhole) throw new Error(`what does ${positionals.join(' ')} mean? --matrix takes whole, nothing else takes a word of its own`);
+  const seed = values.seed === undefined ? Date.now() % 1_000_000 : wholeNumber('--seed', values.seed, 0);
   return {
     runs: values.runs === undefined ? (values.quick === true ? RUNS_QUICK : RUNS) : wholeNumber('--runs', values.runs, 1),
     targets: values.only === undefined || values.matrix === true ? TARGETS : values.only.split(',').map(targetOf),
-    seed: values.seed === undefined ? Date.now() % 1_000_000 : wholeNumber('--seed', values.seed, 0),
+    seed,
     keep: values.keep === true,
     matrix: values.matrix === true ? casesOf(isWhole, values) : null,
+    consumers: consumersOf(values, seed),
   };
 }
 
@@ -57,6 +67,16 @@ function casesOf(isWhole: boolean, { at, by, only }: { readonly at?: string | un
   const chosen = WHOLE_MATRIX.filter(({ point, action, target }) => isOf(at, point) && isOf(by, action) && isOf(only, target));
   if (chosen.length === 0) throw new Error('no case of the matrix is like that');
   return chosen;
+}
+
+interface ConsumersAsked { readonly consumers?: boolean | undefined; readonly commits?: string | undefined; readonly rollbacks?: string | undefined; readonly seconds?: string | undefined }
+
+function consumersOf({ consumers, ...sizes }: ConsumersAsked, seed: number): ConsumerRunsPlan | null {
+  const told = Object.entries(sizes).filter(([name]) => name in CONSUMERS_DEFAULT);
+  if (consumers !== true && told.some(([, value]) => value !== undefined)) throw new Error('--commits, --rollbacks and --seconds are of --consumers');
+  if (consumers !== true) return null;
+  const size = (name: keyof typeof CONSUMERS_DEFAULT): number => (sizes[name] === undefined ? CONSUMERS_DEFAULT[name] : wholeNumber(`--${name}`, sizes[name], 1));
+  return { commits: size('commits'), rollbacks: size('rollbacks'), seconds: size('seconds'), seed };
 }
 
 function targetOf(name: string): Target {
