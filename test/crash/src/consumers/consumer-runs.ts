@@ -15,7 +15,7 @@ import { consumerTable, strikesLine } from './consumer-report.js';
 import type { ConsumerRow } from './consumer-report.js';
 import { complaintsOf, verdictOf } from './heard.decisions.js';
 import { countJoined, openHeard, prepareHeard } from './heard-table.js';
-import { answersOf, commitsOnRecord, rolledBack } from './ledger-readings.js';
+import { answersOf, Recorded, rolledBack } from './ledger-readings.js';
 import { Striker } from './striker.js';
 import { isEachStruck } from './strikes.decisions.js';
 import type { Strike } from './strikes.decisions.js';
@@ -48,7 +48,7 @@ const QUIET_MS = 3_000;
 const TOLD_LINES = 10;
 const NAMED_MAX = 3;
 
-interface Scene { readonly arena: Arena; readonly place: Place; readonly graph: ToldGraph; readonly announced: Announced }
+interface Scene { readonly arena: Arena; readonly place: Place; readonly graph: ToldGraph; readonly announced: Announced; readonly recorded: Recorded }
 
 export class ConsumerRuns {
   readonly problems: string[] = [];
@@ -72,11 +72,13 @@ export class ConsumerRuns {
     const database = await createDatabase(this.stack, 'crash_consumers', 'crash_consumers', 'crash');
     const pool = openHeard(database.url);
     const announced = new Announced(this.stack, arena.plan.logId);
+    const recorded = new Recorded(this.stack, arena.plan.logId);
     try {
       await prepareHeard(pool);
-      await this.run({ arena, graph, announced, place: { stack: this.stack, plan: arena.plan, database, pool, onTrouble } });
+      await this.run({ arena, graph, announced, recorded, place: { stack: this.stack, plan: arena.plan, database, pool, onTrouble } });
     } finally {
       await announced.close();
+      await recorded.close();
       await pool.end();
       await arena.close();
     }
@@ -125,12 +127,13 @@ export class ConsumerRuns {
     for (const name of group.names) listeners.set(name, group);
   }
 
-  /** Until all is announced, heard and acknowledged, or nothing moves any more. */
+  /** Until all is on record, announced, heard and acknowledged, or nothing moves any more. */
   private async rest(scene: Scene): Promise<void> {
-    const { graph, announced } = scene;
+    const { graph, announced, recorded } = scene;
     const startedAt = performance.now();
     let [seen, seenAt] = ['', performance.now()];
     for (;;) {
+      await recorded.look();
       await announced.look();
       const missing = await this.missing(scene);
       if (Object.values(missing).every((count) => count <= 0)) break;
@@ -142,17 +145,17 @@ export class ConsumerRuns {
     this.say(`  at rest ${String(Math.round((performance.now() - startedAt) / 1_000))} s after the last strike: ${String(announced.fallen.size)} of ${String(graph.fallen.size)} falls announced`);
     await pause(QUIET_MS);
     await announced.look();
+    await recorded.look();
   }
 
   /** What has not happened yet, counted. */
-  private async missing({ graph, announced, arena, place }: Scene): Promise<Readonly<Record<string, number>>> {
+  private async missing({ graph, announced, recorded, arena, place }: Scene): Promise<Readonly<Record<string, number>>> {
     const heard = await Promise.all(CONSUMERS.map(async (consumer) => [consumer.name, announced.for(consumer).length - (await heardBy(consumer, place).catch(() => [])).length] as const));
     const owed = await Promise.all(SUBSCRIBED.map(async (consumer) => [`answers of ${consumer.name}`, rollbacksFor(announced, consumer) - (await answersOf(arena, consumer.name)).acknowledged] as const));
-    return { falls: graph.fallen.size - announced.fallen.size, ...Object.fromEntries(heard), ...Object.fromEntries(owed) };
+    return { commits: graph.commits.length - recorded.times.size, falls: graph.fallen.size - announced.fallen.size, ...Object.fromEntries(heard), ...Object.fromEntries(owed) };
   }
 
-  private async verdicts({ arena, place, graph, announced }: Scene): Promise<void> {
-    const times = await commitsOnRecord(this.stack, arena.plan.logId);
+  private async verdicts({ arena, place, graph, announced, recorded: { times } }: Scene): Promise<void> {
     this.check(`${String(times.size)} commits on record, each once`, [...differences('on record', new Set(graph.commits.map(({ commitId }) => commitId)), new Set(times.keys())), ...[...times].filter(([, count]) => count > 1).map(([id, count]) => `${id} is ${String(count)} times on record`)]);
     this.check(`${String(announced.fallen.size)} rollbacks announced: the naive closure of what was told`, differences('announced', graph.fallen, announced.fallen));
     this.check('the ledger gives the same to who polls', differences('rolled back at the ledger', graph.fallen, await rolledBack(arena)));
@@ -165,7 +168,7 @@ export class ConsumerRuns {
     await this.rebalanced(place.pool);
   }
 
-  private async rowOf(consumer: Consumer, { arena, place, announced }: Omit<Scene, 'graph'>): Promise<ConsumerRow> {
+  private async rowOf(consumer: Consumer, { arena, place, announced }: Pick<Scene, 'arena' | 'place' | 'announced'>): Promise<ConsumerRow> {
     const verdict = verdictOf(announced.for(consumer), await heardBy(consumer, place));
     return { name: consumer.name, processes: consumer.processes, verdict, answered: SUBSCRIBED.includes(consumer) ? await answersOf(arena, consumer.name) : null };
   }

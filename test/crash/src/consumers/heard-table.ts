@@ -35,12 +35,6 @@ export async function wordsHeard(pool: Pool, consumer: string): Promise<readonly
   return rows.map(({ id, kind, run_id, commit_id }) => ({ id, kind, runId: run_id, commitId: commit_id }));
 }
 
-/** How many words a consumer has heard. */
-export async function countHeard(pool: Pool, consumer: string): Promise<number> {
-  const { rows } = await pool.query<{ readonly n: string }>('SELECT count(*)::text AS n FROM heard WHERE consumer = $1', [consumer]);
-  return Number(rows[0]?.n);
-}
-
 /** How often members of the group were given partitions. */
 export async function countJoined(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ readonly n: string }>('SELECT count(*)::text AS n FROM group_joined');

@@ -9,16 +9,20 @@ import { LogReader } from './log-reader.js';
 const MUTATIONS = 'recourse.mutations';
 const PAGE = 500;
 
-/** How often each commit is on record. */
-export async function commitsOnRecord(stack: StackFacts, logId: string): Promise<ReadonlyMap<string, number>> {
-  const times = new Map<string, number>();
-  const reader = new LogReader(stack, logId, MUTATIONS, PARTITIONS);
-  try {
-    await reader.news(({ type, body }) => { if (type === 'CheckpointRecorded') times.set(body.commit_id, (times.get(body.commit_id) ?? 0) + 1); });
-  } finally {
-    await reader.close();
+/** Commits on record, read on at every look. */
+export class Recorded {
+  /** How often each is there. */
+  readonly times = new Map<string, number>();
+  private readonly reader: LogReader<typeof MUTATIONS>;
+
+  constructor(stack: StackFacts, logId: string) { this.reader = new LogReader(stack, logId, MUTATIONS, PARTITIONS); }
+
+  /** Reads on. Errors: those of broker and registry. */
+  async look(): Promise<void> {
+    await this.reader.news(({ type, body }) => { if (type === 'CheckpointRecorded') this.times.set(body.commit_id, (this.times.get(body.commit_id) ?? 0) + 1); });
   }
-  return times;
+
+  close(): Promise<void> { return this.reader.close(); }
 }
 
 /** All that the ledger gives to somebody who polls it. */
