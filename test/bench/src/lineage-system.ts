@@ -38,6 +38,8 @@ export interface LineageSystem {
   read(path: string): Promise<Answered>;
   /** Registers a subscription. Errors: as for read. */
   subscribe(name: string, scope: string): Promise<void>;
+  /** Retires a subscription: a tenant has room for a hundred. Errors: as for read. */
+  withdraw(name: string): Promise<void>;
   /** Seconds of CPU each service and server has used; nothing where the machine does not tell. */
   cpu(): Readonly<Record<string, number>>;
 }
@@ -87,8 +89,13 @@ async function stand(bench: BenchStack, ledger: Client, commits: Iterable<ToldCo
   await until(`${String(told)} commits on record`, async () => await recorded() >= before + told, RECORDED_WITHIN_MS);
 }
 
-async function edgeOf({ urls }: SystemPlan): Promise<Pick<LineageSystem, 'read' | 'subscribe'>> {
+async function edgeOf({ urls }: SystemPlan): Promise<Pick<LineageSystem, 'read' | 'subscribe' | 'withdraw'>> {
   const headers = { authorization: `Bearer ${await tokenFrom(urls.issuer, { subject: OPERATOR, roles: ['approver', 'operator'], tenant: TENANT })}`, 'content-type': 'application/json' };
+  const tell = (key: string, path: string, body: object): Promise<void> => until(`${key} at the registry`, async () => {
+    const response = await fetch(`${urls.registry}${path}`, { method: 'POST', body: JSON.stringify(body), headers: { ...headers, 'idempotency-key': key } });
+    if (response.status >= 400 && response.status < 500) throw new Error(`the registry refused ${key}: ${await response.text()}`);
+    return response.status === 200 || response.status === 201;
+  }, PATIENCE_MS);
   return {
     read: async (path) => {
       const response = await fetch(`${urls.ledger}${path}`, { headers });
@@ -96,14 +103,8 @@ async function edgeOf({ urls }: SystemPlan): Promise<Pick<LineageSystem, 'read' 
       if (!response.ok) throw new Error(`${path} was answered ${String(response.status)} ${JSON.stringify(body)}`);
       return body;
     },
-    subscribe: async (name, scope) => {
-      const entry = { owner: 'bench-team', doc: 'Hears of rollbacks.', consumer: name, scope, mode: 'async', commit_to_user_ms: 5_000 };
-      await until(`the subscription ${name}`, async () => {
-        const response = await fetch(`${urls.registry}/v1/entries/subscription`, { method: 'POST', body: JSON.stringify({ name, entry }), headers: { ...headers, 'idempotency-key': name } });
-        if (response.status >= 400 && response.status < 500) throw new Error(`the registry refused ${name}: ${await response.text()}`);
-        return response.status === 200 || response.status === 201;
-      }, PATIENCE_MS);
-    },
+    subscribe: (name, scope) => tell(name, '/v1/entries/subscription', { name, entry: { owner: 'bench-team', doc: 'Hears of rollbacks.', consumer: name, scope, mode: 'async', commit_to_user_ms: 5_000 } }),
+    withdraw: (name) => tell(`${name}-retired`, `/v1/entries/subscription/${name}/retire`, { reason: 'the bench has measured it' }),
   };
 }
 

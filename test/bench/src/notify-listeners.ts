@@ -20,6 +20,7 @@ export interface Listeners {
   readonly heard: readonly (readonly Heard[])[];
   /** Errors that consumers met on their way. */
   readonly troubles: readonly unknown[];
+  /** Stops them and takes their subscriptions away. */
   stop(): Promise<void>;
 }
 
@@ -35,7 +36,7 @@ export function isEachOnceInOrder(heard: readonly Pick<Heard, 'what' | 'commitId
 }
 
 /** Registers a subscription for each of so many consumers to what an agent commits, and starts them. */
-export async function listen({ bench, plan, subscribe }: LineageSystem, { agent, count, partitions }: { readonly agent: string; readonly count: number; readonly partitions: number }): Promise<Listeners> {
+export async function listen({ bench, plan, subscribe, withdraw }: LineageSystem, { agent, count, partitions }: { readonly agent: string; readonly count: number; readonly partitions: number }): Promise<Listeners> {
   const pollMs = pollMsOf(count, partitions);
   const heard: Heard[][] = Array.from({ length: count }, () => []);
   const troubles: unknown[] = [];
@@ -49,7 +50,7 @@ export async function listen({ bench, plan, subscribe }: LineageSystem, { agent,
       onCommit: note('commit'), onRollback: note('rollback'),
     });
     await made.start();
-    stops.push(() => made.stop());
+    stops.push(async () => { await made.stop(); await withdraw(consumer); });
   };
   say(`${String(count)} consumers subscribe`);
   for (let from = 0; from < count; from += START_AT_ONCE) await Promise.all(Array.from({ length: Math.min(START_AT_ONCE, count - from) }, (_, at) => open(from + at)));

@@ -19,17 +19,18 @@ export function processCpuOf(line: string): ProcessCpu | null {
   return [pid, parent, ...ticks].every(Number.isFinite) ? { pid, parent, seconds: ticks.reduce((all, one) => all + one, 0) / TICKS_PER_S } : null;
 }
 
-/** Seconds of a process and of all that descend from it. Pure. */
-export function secondsOfTree(all: readonly ProcessCpu[], root: number): number {
+/** Seconds of a process and of all that descend from it, but for those that are counted by themselves. Pure. */
+export function secondsOfTree(all: readonly ProcessCpu[], root: number, apart: ReadonlySet<number> = new Set()): number {
   const own = all.find(({ pid }) => pid === root)?.seconds ?? 0;
-  return all.filter(({ parent }) => parent === root).reduce((sum, { pid }) => sum + secondsOfTree(all, pid), own);
+  return all.filter(({ pid, parent }) => parent === root && !apart.has(pid)).reduce((sum, { pid }) => sum + secondsOfTree(all, pid, apart), own);
 }
 
-/** Seconds each of some processes has used by now, by name; nothing where the machine does not tell. */
+/** Seconds each of some processes has used by now, by name, and none of them twice; nothing where the machine does not tell. */
 export function cpuSeconds(pids: Readonly<Record<string, number | null>>): Readonly<Record<string, number>> {
   const all = running();
   if (all.length === 0) return {};
-  return Object.fromEntries(Object.entries(pids).flatMap(([name, pid]) => (pid === null ? [] : [[name, secondsOfTree(all, pid)]])));
+  const apart = new Set(Object.values(pids).filter((pid) => pid !== null));
+  return Object.fromEntries(Object.entries(pids).flatMap(([name, pid]) => (pid === null ? [] : [[name, secondsOfTree(all, pid, apart)]])));
 }
 
 function running(): readonly ProcessCpu[] {

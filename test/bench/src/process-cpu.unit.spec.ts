@@ -10,8 +10,9 @@ describe('CPU of processes', () => {
     expect([processCpuOf(''), processCpuOf('7 (node) S')]).toEqual([null, null]);
   });
 
-  it('is that of a process and of all that descend from it', () => {
+  it('is that of a process and of all that descend from it, and of none twice', () => {
     const all = [line(1, 0, 'init', '900 0 0 0'), line(2, 1, 'postgres', '100 0 0 0'), line(3, 2, 'backend', '0 200 0 0'), line(4, 3, 'more', '0 0 0 300')].flatMap((one) => processCpuOf(one) ?? []);
     expect([secondsOfTree(all, 2), secondsOfTree(all, 9)]).toEqual([6, 0]);
+    expect([secondsOfTree(all, 2, new Set([2, 3])), secondsOfTree(all, 3, new Set([2, 3]))]).toEqual([1, 5]);
   });
 });
