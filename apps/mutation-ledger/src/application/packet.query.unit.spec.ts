@@ -53,7 +53,7 @@ describe('the packet of a commit', () => {
     const sealed = packetFor(on, gated, (one) => {
       const { gate, state } = one.checkpoint;
       const unopened = { encoding: 'sealed', key_id: 'k' } as const;
-      return { ...one, checkpoint: { ...one.checkpoint, gate: gate?.inputs == null ? gate : { ...gate, inputs: { ...gate.inputs, ...unopened } }, state: state?.body == null ? state : { ...state, body: { ...state.body, ...unopened } } } };
+      return { ...one, checkpoint: { ...one.checkpoint, gate: gate === null || gate.inputs === null ? gate : { ...gate, inputs: { ...gate.inputs, ...unopened } }, state: state === null || state.body === null ? state : { ...state, body: { ...state.body, ...unopened } } } };
     });
     expect(sealed.commits.find(({ commit_id: id }) => id === gated.id)).toMatchObject({ inputs: null, inputs_code: 'inputs_unavailable', chunks: null, state_code: 'state_unavailable' });
     expect(sealed).toMatchObject({ state: { code: 'state_unavailable', sha256: null }, before: { code: 'state_unavailable', sha256: null } });
