@@ -40,13 +40,21 @@ export function replayPacket(packet: Packet): PacketReplay {
 }
 
 /** The id, and what the id is a hash of by hashes. */
-function ofCommit({ commit_id: id, checkpoint, chunks, inputs }: PackedCommit): readonly Check[] {
+function ofCommit(commit: PackedCommit): readonly Check[] {
+  const { commit_id: id, checkpoint, chunks, inputs } = commit;
   const sums = checkpoint.state?.chunk_sha256s ?? [];
+  const replayed = commitIdOf(checkpointIn(checkpoint));
   return [
-    compared('id', id, { recorded: id, replayed: commitIdOf(checkpointIn(checkpoint)) }),
+    replayed !== id && isHashSealed(commit) ? missing('id', id, 'hash_unavailable') : compared('id', id, { recorded: id, replayed }),
     ...(chunks === null ? [] : [compared('chunks', id, { recorded: shortened(sums), replayed: shortened(chunks.map((chunk) => sha256Hex(bytesOf(chunk)))) })]),
     ...(inputs === null ? [] : [compared('inputs', id, { recorded: checkpoint.gate?.inputs_sha256 ?? 'no gate', replayed: sha256Hex(bytesOf(inputs)) })]),
   ];
+}
+
+/** The log keeps the hash of what rode in a record of its own only as long as it can be opened: then the id cannot be computed. */
+function isHashSealed({ checkpoint: { state }, chunks, state_code, inputs, inputs_code }: PackedCommit): boolean {
+  const isStateGone = state?.chunk_sha256s.length === 1 && chunks === null && state_code === 'state_unavailable';
+  return isStateGone || (inputs === null && inputs_code === 'inputs_unavailable');
 }
 
 function stateCheck({ commit_id: id, state }: Packet, byId: Commits): Check {

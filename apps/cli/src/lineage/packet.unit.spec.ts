@@ -87,6 +87,8 @@ describe('a replay packet', () => {
     expect([failed(erased), open(erased)]).toEqual([[], { state: 'state_unavailable', before: 'state_unavailable', verdict: 'state_unavailable' }]);
     const silent = withCommit({ ...last, inputs: null, inputs_code: 'inputs_unavailable' });
     expect([failed(silent), open(silent), open({ ...PACKET, policy: null })]).toEqual([[], { verdict: 'inputs_unavailable' }, { policy: 'policy_unknown', verdict: 'policy_unknown' }]);
+    const unhashed = { ...last, inputs: null, inputs_code: 'inputs_unavailable', checkpoint: { ...last.checkpoint, gate: last.checkpoint.gate && { ...last.checkpoint.gate, inputs_sha256: '0'.repeat(64) } } } as const;
+    expect([failed(withCommit(unhashed)), open(withCommit(unhashed))]).toEqual([[], { id: 'hash_unavailable', verdict: 'inputs_unavailable' }]);
     const bare = packed('bare', undefined, { release: null });
     expect(open({ ...PACKET, commit_id: bare.commit_id, release: null, state: { code: 'no_state', sha256: null }, before: null, commits: [bare], policy: null })).toEqual({ state: 'no_state', verdict: 'no_gate', release: 'no_release' });
   });

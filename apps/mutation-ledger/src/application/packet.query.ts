@@ -4,6 +4,7 @@
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import { commitBefore, PACKET_FORMAT, packedCheckpoint, statePath } from '@recourse/lineage';
 import type { Before, PackedCommit, PackedState, Packet, Restored } from '@recourse/lineage';
+import type { Checkpoint, Payload } from '@recourse/messages';
 import type { Commit } from '../domain/commit/commit.messages.js';
 import { bytesOf, holder, stateAt } from './resume.query.js';
 import type { RunRows } from './resume.query.js';
@@ -50,9 +51,20 @@ function packed(commit: Commit, { chunks }: RunRows, at: { readonly log: string;
   const told = commit.checkpoint.gate?.inputs ?? null;
   const inputs = told === null ? null : bytesOf(told);
   return {
-    commit_id: commit.commit_id, checkpoint: packedCheckpoint(commit.checkpoint),
+    commit_id: commit.commit_id, checkpoint: packedCheckpoint(asTold(commit.checkpoint)),
     chunks: code === null ? held.chunks?.map((chunk) => Buffer.from(chunk).toString('base64')) ?? null : null, state_code: code,
     inputs: inputs?.toString('base64') ?? null, inputs_code: inputs !== null ? null : told === null && commit.hardened === null ? 'no_inputs' : 'inputs_unavailable',
     proof: { ...at, seq: commit.recorded_seq, recorded_hash: commit.recorded_hash.toString('hex') },
   };
+}
+
+/** Sealing puts the hash of the sealed bytes wherever that of a payload of the record stood: what can be opened has its own again, the one that was committed to. */
+function asTold({ gate, state, ...facts }: Checkpoint): Checkpoint {
+  const [inputs, body] = [toldHash(gate?.inputs ?? null), toldHash(state?.body ?? null)];
+  return { ...facts, gate: gate === null || inputs === null ? gate : { ...gate, inputs_sha256: inputs }, state: state === null || body === null ? state : { ...state, chunk_sha256s: [body] } };
+}
+
+function toldHash(payload: Payload | null): Buffer | null {
+  const bytes = payload === null || payload.encoding === 'plain' ? null : bytesOf(payload);
+  return bytes === null ? null : Buffer.from(sha256Hex(bytes), 'hex');
 }

@@ -4,6 +4,7 @@ import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { checkpointIn, commitIdOf } from '@recourse/lineage';
 import type { Packet } from '@recourse/lineage';
+import type { Payload } from '@recourse/messages';
 import { chunk, commit, committed, gateOf, rollback, spread } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
 import type { Commit } from '../domain/commit/commit.messages.js';
@@ -11,6 +12,7 @@ import { executed, ledger, NOW, refund } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 import { mutationIdOf } from './mutations.core.js';
 import { packetOf, packetParts } from './packet.query.js';
+import type { Shown } from './resume.query.js';
 
 const hashOf = (state: Json): string => sha256Hex(canonicalJson(state));
 /** The packet of a commit, as it goes over HTTP. */
@@ -53,10 +55,27 @@ describe('the packet of a commit', () => {
     const sealed = packetFor(on, gated, (one) => {
       const { gate, state } = one.checkpoint;
       const unopened = { encoding: 'sealed', key_id: 'k' } as const;
-      return { ...one, checkpoint: { ...one.checkpoint, gate: gate?.inputs == null ? gate : { ...gate, inputs: { ...gate.inputs, ...unopened } }, state: state?.body == null ? state : { ...state, body: { ...state.body, ...unopened } } } };
+      return { ...one, checkpoint: { ...one.checkpoint, gate: gate === null || gate.inputs === null ? gate : { ...gate, inputs: { ...gate.inputs, ...unopened } }, state: state === null || state.body === null ? state : { ...state, body: { ...state.body, ...unopened } } } };
     });
     expect(sealed.commits.find(({ commit_id: id }) => id === gated.id)).toMatchObject({ inputs: null, inputs_code: 'inputs_unavailable', chunks: null, state_code: 'state_unavailable' });
     expect(sealed).toMatchObject({ state: { code: 'state_unavailable', sha256: null }, before: { code: 'state_unavailable', sha256: null } });
+  });
+
+  it('hashes to the ids also where rows are sealed, with the hashes of the sealed bytes in the place of those that were told', () => {
+    const sealed = Buffer.from('sealed bytes');
+    const other = Buffer.alloc(32, 9);
+    const shownFor = (isErased: boolean) => packetFor(on, gated, (one) => {
+      const { gate, state } = one.checkpoint;
+      const seal = (payload: Payload): Shown => ({ ...payload, encoding: 'sealed', key_id: 'k', body: sealed, sha256: other, ...(isErased ? {} : { content: payload.body }) });
+      return {
+        ...one, checkpoint: {
+          ...one.checkpoint, gate: gate === null || gate.inputs === null ? gate : { ...gate, inputs: seal(gate.inputs), inputs_sha256: other },
+          state: state === null || state.body === null ? state : { ...state, body: seal(state.body), chunk_sha256s: [other] },
+        },
+      };
+    });
+    expect(shownFor(false)).toEqual(packet);
+    expect(shownFor(true).commits.filter(({ commit_id: id, checkpoint }) => commitIdOf(checkpointIn(checkpoint)) !== id).map(({ inputs_code, state_code }) => [inputs_code, state_code])).toContainEqual(['inputs_unavailable', 'state_unavailable']);
   });
 
   it('of a commit whose state was given up still holds its id and verdict, and does not say that its gate had no inputs', () => {
