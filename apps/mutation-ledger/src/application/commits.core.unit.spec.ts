@@ -159,6 +159,27 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
     expect(fallen(on).sort()).toEqual([offender.id, refused.id, ungated.id, unknown.id, stateful.id].sort());
   });
 
+  it('sees the newest state that was told, also behind a commit without one; once its inputs are given up it admits nothing', () => {
+    const on = start();
+    const first = commit('plan', { whole: { 4711: 'planned' } });
+    const silent = commit('think', { parents: [first.ref] });
+    const offender = commit('book', { run: 'run-2' });
+    const held = commit('held', { parents: [silent.ref, offender.ref], gate: gateOf('risk', { order: '4712' }) });
+    const [clear, quiet] = [commit('plan', { run: 'run-3', whole: { clear: 1 } }), commit('think', { run: 'run-3' })];
+    const behind = commit('think', { run: 'run-3', parents: [clear.ref, quiet.ref] });
+    const free = commit('free', { run: 'run-3', parents: [behind.ref, offender.ref], gate: gateOf('risk', { order: '4712' }) });
+    for (const one of [first, silent, offender, held, clear, quiet, behind, free]) on.run.when(committed(one), NOW);
+    spread(on.run, on.fallen, rollback(offender), NOW + 1);
+    expect(fallen(on).sort()).toEqual([offender.id, held.id].sort());
+    const other = start([{ ...RULE, when: '!("4711" in state)' }]);
+    const root = commit('book', { run: 'run-2' });
+    const old = commit('old', { parents: [root.ref], gate: gateOf('risk', { order: '4711' }), whole: { done: 1 } });
+    for (const one of [root, old]) other.run.when(committed(one), NOW);
+    other.run.whenDue(NOW + 8 * DAY_MS);
+    spread(other.run, other.fallen, rollback(root), NOW + 9 * DAY_MS);
+    expect(fallen(other).sort()).toEqual([root.id, old.id].sort());
+  });
+
   it('sees nothing of what fell: of its own run the state before the offender', () => {
     const on = start();
     const first = commit('plan', { whole: { done: true } });

@@ -45,7 +45,7 @@ export function onCommit(context: DecideContext, key: string, event: CommitRecor
   const base = checkpoint.state?.base_id ?? null;
   const recorded = recordCheckpoint(event, judgements.map(({ judged }) => judged), base === null ? undefined : baseOf(base), context.now, keeping);
   const against = contradictionsAtBinding(commit_id, tenant, run_id, judgements, []);
-  return facts(recorded, ...against.flatMap((fact) => fateOf(context, fact, { commit: { ...event, parents: checkpoint.parents }, recordedAt: undefined, isCommit: true })));
+  return facts(recorded, ...against.flatMap((fact) => fateOf(context, fact, { commit: { ...event, parents: checkpoint.parents, hardened: null }, recordedAt: undefined, isCommit: true })));
 }
 
 /** Takes a chunk of a state. */
@@ -93,7 +93,7 @@ export function withFates(context: DecideContext, decided: readonly MutationFact
 }
 
 /** The commit a fall reaches; `commit` is given where it is being recorded. */
-interface Hit { readonly commit: Pick<Commit, 'checkpoint' | 'parents'> | null; readonly recordedAt: number | undefined; readonly isCommit: boolean }
+interface Hit { readonly commit: Pick<Commit, 'checkpoint' | 'parents' | 'hardened'> | null; readonly recordedAt: number | undefined; readonly isCommit: boolean }
 
 type Contradicted = Extract<MutationFact, { type: 'CommitContradicted' }>;
 
@@ -106,14 +106,14 @@ function fateOf(context: DecideContext, fact: MutationFact, hit: Hit): readonly 
 }
 
 /** Runs the gate of a commit again without what fell; null where it does not admit it. */
-function readmission({ state, views }: DecideContext, { body }: Contradicted, { checkpoint, parents }: Pick<Commit, 'checkpoint' | 'parents'>): MutationFact | null {
+function readmission({ state, views }: DecideContext, { body }: Contradicted, { checkpoint, parents, hardened }: Pick<Commit, 'checkpoint' | 'parents' | 'hardened'>): MutationFact | null {
   const { gate, run_id, tenant } = checkpoint;
   const fallenId = commitOf(body.evidence.ref ?? '');
   const fallen = parents.find((parent) => parent.commit_id === fallenId);
-  if (gate === null || fallen === undefined || restsOnFallen(state, checkpoint, fallenId)) return null;
+  // With its state the inputs of its gate were given up.
+  if (gate === null || hardened !== null || fallen === undefined || restsOnFallen(state, checkpoint, fallenId)) return null;
   const bundle = bundleOf(views.view(entryView.name), tenant, gate.bundle);
-  const before = precedingOf(run_id, parents, stepsOf(state, run_id), new Set([fallenId]));
-  const left = stateBefore(state, before);
+  const left = stateBefore(state, precedingOf(run_id, parents, statefulSteps(state, run_id), new Set([fallenId])));
   if (bundle === null || left === null || !runAgain(gate, bundle, left).admitted) return null;
   const parent = standingParent(views.view('fallen'), tenant, fallen);
   const judged = parent === null ? null : judgeParents(tenant, [parent], () => views.view('fallen'))[0]?.judged ?? null;
@@ -170,9 +170,18 @@ function stepsOf(state: StateView, runId: string): StepOf {
   };
 }
 
-/** The state a gate is run against; empty before the first commit and in a run that keeps none, null where it was given up. */
+/** The same, commits that carry no state walked through: the newest state that was told is the one a step goes on from. */
+function statefulSteps(state: StateView, runId: string): StepOf {
+  const stepOf = stepsOf(state, runId);
+  return (id) => {
+    const step = stepOf(id);
+    return step?.commit?.checkpoint.state === null ? { ...step, hasFallen: true } : step;
+  };
+}
+
+/** The state a gate is run against; empty before the first that was told, null where it was given up. */
 function stateBefore(state: StateView, before: Commit | null): Json | null {
-  if (before === null || before.checkpoint.state === null) return {};
+  if (before === null) return {};
   const { run_id: runId, commit_id: commitId } = before;
   const restored = restoredState(commitId, (id) => { const commit = commitIn(state, runId, id); return commit === undefined ? undefined : holderOf(commit, (index) => chunkIn(state, runId, id, index)?.chunk); });
   return restored.ok ? restored.state : null;

@@ -166,8 +166,11 @@ export class Vault implements Sealing {
   #sealPayload(payload: PayloadDoc, keyOf: () => Current, hashes: Map<string, Buffer>): PayloadDoc {
     if (payload.encoding !== 'plain') return payload;
     const was = this.#sealed.get(payload);
-    const sealed = was ?? this.#freshlySealed(payload, keyOf());
-    hashes.set(payload.sha256.toString('latin1'), sealed.sha256);
+    if (was !== undefined) { hashes.set(payload.sha256.toString('latin1'), was.sha256); return was; }
+    const key = keyOf();
+    const sealed = this.#freshlySealed(payload, key);
+    // What is sealed as a unit is salted by who told it: its hash tells nothing, and names what it is part of.
+    if (key.scope.unit === undefined) hashes.set(payload.sha256.toString('latin1'), sealed.sha256);
     return sealed;
   }
 

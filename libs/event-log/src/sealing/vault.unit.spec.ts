@@ -82,6 +82,14 @@ describe('a payload on its way into a log', () => {
     expect(ref.other).toEqual(Buffer.alloc(32, 1));
   });
 
+  it('leaves the hash of a salted part of a unit as it was told: what is named by it stays named by it', async () => {
+    const state = plain('a salt and 4111111111111111');
+    const part = { ...CUSTOMER, unit: 'cp_1' };
+    const doc = await sealed(vault(), { state: { body: state, chunk_sha256s: [state.sha256] } }, part);
+    const { state: kept } = doc as { state: { body: PayloadDoc; chunk_sha256s: readonly Buffer[] } };
+    expect([kept.body.encoding, kept.chunk_sha256s]).toEqual(['sealed', [state.sha256]]);
+  });
+
   it('has a key of its subject and its window', async () => {
     const by = vault();
     const keys = await Promise.all([[CUSTOMER, 0], [CUSTOMER, DAY_MS - 1], [CUSTOMER, DAY_MS], [{ ...CUSTOMER, subject: 'customer/8' }, 0], [{ ...CUSTOMER, tenant: 'globex' }, 0]]
