@@ -16,8 +16,7 @@ import { Metrics } from '@recourse/telemetry';
 import type { ToolExecuted } from '@recourse/messages';
 import { Client } from 'pg';
 import { DISPATCHED, EVIDENCE, executed, fromRecoveries, HOUR_MS, intent, ledger, planned, refund, REFUND_DIGEST } from '../../application/ledger.testing.js';
-import { MUTATION_KINDS } from '../../application/mutation-rows.js';
-import { mutationIdOf } from '../../application/mutations.core.js';
+import { mutationIdOf, mutationsCore } from '../../application/mutations.core.js';
 import { AGENT_EFFECTS_VIEW } from '../../outbound/agent-effects.view.js';
 import { LedgerQueries } from '../../outbound/ledger-queries.js';
 import { MUTATIONS_LOG } from '../../outbound/mutation-statements.js';
@@ -30,7 +29,7 @@ type Facts = Readonly<Record<string, unknown>>;
 interface Reply { readonly status: number; readonly body: Facts }
 
 const NAME = `ledger_reads_${String(process.pid)}`;
-const LOGS = [{ log: MUTATIONS_LOG, kinds: withCommonKinds(MUTATION_KINDS), views: [AGENT_EFFECTS_VIEW] }];
+const LOGS = [{ log: MUTATIONS_LOG, kinds: withCommonKinds(mutationsCore().kinds), views: [AGENT_EFFECTS_VIEW] }];
 const NOW = Date.now();
 const RUN = 'run-1';
 const COLUMNS = [
@@ -93,7 +92,7 @@ afterAll(async () => {
 /** The ledger's controllers over the projection; a bearer token here is `tenant role`. */
 async function start(): Promise<NestFastifyApplication> {
   const context = {
-    definition: { name: 'mutation-ledger', cores: [{ log: MUTATIONS_LOG, kinds: withCommonKinds(MUTATION_KINDS) } as unknown as ServiceCore], commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG },
+    definition: { name: 'mutation-ledger', cores: [{ log: MUTATIONS_LOG, kinds: withCommonKinds(mutationsCore().kinds) } as unknown as ServiceCore], commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG },
     host: { page: (query) => database.page(query), commandRow: () => Promise.resolve(null), partition: (log, partition) => database.partition(log, partition), health: () => ({ live: true, ready: true, started: true, detail: {} }) },
     edge: { submit: () => Promise.reject(new Error('reads submit nothing')), lookUp: () => Promise.resolve(null) },
     projection: { isReached: () => Promise.resolve(isReached) }, metrics: new Metrics(), partitionCount: () => Promise.resolve(1), onError: () => undefined, keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) }, shown: (docs) => Promise.resolve(docs),
