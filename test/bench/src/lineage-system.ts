@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { dropDatabase, planSystem, SERVICES, startProcesses } from '@recourse/dev-stack';
 import type { DevStack, Processes, SystemPlan } from '@recourse/dev-stack';
 import { tokenFrom } from '@recourse/example-drifted-refund';
+import type { OutgoingRecord, WireProducer } from '@recourse/kafka';
 import { TOPICS } from '@recourse/messages';
 import type { CommitRef } from '@recourse/messages';
 import { commitBody } from '@recourse/sdk';
@@ -11,7 +12,7 @@ import { Client } from 'pg';
 import { emptyTopics, say, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import { COMMANDS, edgeCommands } from './edge-commands.js';
-import { EXECUTIONS_TOPIC, produce } from './preload.js';
+import { EXECUTIONS_TOPIC } from './preload.js';
 import { cpuSeconds } from './process-cpu.js';
 import { TENANT } from './recovery-actions.js';
 import { sleep } from './recovery-system.js';
@@ -55,12 +56,14 @@ export async function withLineageSystem<T>(partitions: number, work: (system: Li
     const processes = await startProcesses(plan.processes, { logDir: join(bench.folder, 'logs') });
     const wire = await bench.kafka.wireProducer();
     const ledger = new Client({ connectionString: plan.databases['mutation-ledger'].url });
+    // Without it a server that ends takes this process along before it can say what it was doing; the next query tells of it.
+    ledger.on('error', (cause) => { say(`the ledger's database: ${cause.message}`); });
     await ledger.connect();
     try {
       for (const topic of [COMMANDS, EXECUTIONS_TOPIC]) await bench.codecs.prepareWriter(topic, { register: true });
       const send = edgeCommands(bench, wire, plan);
       return await work({
-        bench, plan, ledger, ...await edgeOf(plan), cpu: () => cpuSeconds(pidsOf(bench, processes)), stand: (commits) => stand(bench, ledger, commits, partitions),
+        bench, plan, ledger, ...await edgeOf(plan), cpu: () => cpuSeconds(pidsOf(bench, processes)), stand: (commits) => stand(bench, wire, ledger, commits),
         trigger: ({ run_id, commit_id }) => send({
           type: 'TriggerRollback', route: 'POST /v1/triggers', tenant: TENANT, principal: OPERATOR, role: 'approver', idempotencyKey: commit_id, body: { run_id, mutation_id: commit_id, reason: 'the source was wrong' },
         }),
@@ -73,19 +76,17 @@ export async function withLineageSystem<T>(partitions: number, work: (system: Li
   });
 }
 
-async function stand(bench: BenchStack, ledger: Client, commits: Iterable<ToldCommit>, partitions: number): Promise<void> {
+/** Through a producer that tries again: a busy broker may lose its leader for a moment, and nothing is measured here. */
+async function stand({ codecs }: BenchStack, wire: WireProducer, ledger: Client, commits: Iterable<ToldCommit>): Promise<void> {
   const recorded = async (): Promise<number> => Number((await ledger.query<{ readonly n: string }>('SELECT count(*) AS n FROM mutations.commit')).rows[0]?.n);
   const before = await recorded();
-  const producer = bench.raw.producer({ allowAutoTopicCreation: false });
-  await producer.connect();
-  let [told, batch] = [0, [] as { readonly key: Buffer; readonly value: Buffer }[]];
+  let [told, batch] = [0, [] as OutgoingRecord[]];
   for (const commit of commits) {
-    batch.push({ key: Buffer.from(commit.checkpoint.run_id), value: bench.codecs.encode(EXECUTIONS_TOPIC, 'CommitRecorded', commitBody('bench', commit)) });
+    batch.push({ key: Buffer.from(commit.checkpoint.run_id), value: codecs.encode(EXECUTIONS_TOPIC, 'CommitRecorded', commitBody('bench', commit)) });
     told += 1;
-    if (batch.length === BATCH) { await produce(producer, batch, partitions); batch = []; }
+    if (batch.length === BATCH) { await wire.send(EXECUTIONS_TOPIC, batch); batch = []; }
   }
-  if (batch.length > 0) await produce(producer, batch, partitions);
-  await producer.disconnect();
+  if (batch.length > 0) await wire.send(EXECUTIONS_TOPIC, batch);
   await until(`${String(told)} commits on record`, async () => await recorded() >= before + told, RECORDED_WITHIN_MS);
 }
 

@@ -35,8 +35,8 @@ export function encoded({ codecs }: BenchStack, body: ToolExecuted): OutgoingRec
 }
 
 /** Sends executions to the partitions of their runs; resolves when all are acknowledged. */
-export async function produce(producer: Producer, records: readonly OutgoingRecord[], partitions = PARTITIONS): Promise<void> {
-  await producer.send({ topic: EXECUTIONS_TOPIC, acks: -1, messages: records.map(({ key, value }) => ({ key, value, partition: partitionForKey(String(key), partitions) })) });
+export async function produce(producer: Producer, records: readonly OutgoingRecord[]): Promise<void> {
+  await producer.send({ topic: EXECUTIONS_TOPIC, acks: -1, messages: records.map(({ key, value }) => ({ key, value, partition: partitionForKey(String(key), PARTITIONS) })) });
 }
 
 /** Appends a contract to the empty contracts log of a deployment, as the registry does after it looked at it. */
