@@ -89,7 +89,7 @@ export class ConsumerQueries {
 
 const TEXTS: readonly string[] = ['tenant', 'consumer', 'mode'];
 
-/** Rows behind a cursor and one more, in order of partition and mark; at least those that the scope covers. */
+/** Rows behind a cursor and one more, in order of partition and mark; at least those that the scope covers. The mark is ordered as a number: no column of the answer may take its name. */
 export function rolledBackQuery({ scope, tenant, after, limit }: PollAsked): Query {
   const values: (string | number)[] = [];
   const [scoped, agent, run, ...subject] = scope;
@@ -99,7 +99,7 @@ export function rolledBackQuery({ scope, tenant, after, limit }: PollAsked): Que
   const passed = after.map(([partition, seq]) => `(log_partition = ${parameter(values, partition)} AND seq > ${parameter(values, seq)})`);
   const fresh = after.length === 0 ? [] : [`(${[...passed, `log_partition NOT IN (${after.map(([partition]) => parameter(values, partition)).join(', ')})`].join(' OR ')})`];
   const where = [...equal, ...about, ...fresh];
-  return { text: `SELECT log_partition, seq::text AS seq, doc FROM ${ROLLED_BACK}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} ORDER BY log_partition, seq LIMIT ${parameter(values, limit + 1)}`, values };
+  return { text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} ORDER BY log_partition, seq LIMIT ${parameter(values, limit + 1)}`, values };
 }
 
 /** One row per tenant, consumer and mode; the shortest time to users that it declared counts. */

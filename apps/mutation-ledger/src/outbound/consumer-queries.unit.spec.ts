@@ -24,6 +24,10 @@ describe('the statement of a poll', () => {
     expect(text).toContain('((log_partition = $2 AND seq > $3) OR (log_partition = $4 AND seq > $5) OR log_partition NOT IN ($6, $7)) ORDER BY log_partition, seq LIMIT $8');
     expect(values).toEqual(['acme', 0, 7, 2, 9, 0, 2, 6]);
   });
+
+  it('orders by the mark as a number: a column of the answer that had its name would be ordered by instead', () => {
+    expect(rolledBackQuery(ASKED).text).toMatch(/^SELECT log_partition, seq, doc FROM /);
+  });
 });
 
 describe('the statement of the report', () => {
