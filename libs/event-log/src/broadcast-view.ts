@@ -1,10 +1,11 @@
-// A broadcast log folded into a map (L13, DESIGN 6.2): one per process, read from the start, ahead of every chain that uses it.
+// Broadcast logs folded into maps (L13, DESIGN 6.2): one per process and purpose, read from the start, ahead of every chain that uses them.
 //
 // Invariants
 //   I1. Entry and position come from one fold: between two awaits the view does not move.
 //   I2. Only accepted records are folded.
+//   I3. Who asks for a refresh gets a read that began after it asked; all who wait get the same one.
 import { Failure, InvariantViolation } from '@recourse/kernel';
-import type { FetchedBatch } from '@recourse/kafka';
+import type { FetchedBatch, Kafka, RawReader, ReadBatch, ReadPosition } from '@recourse/kafka';
 import { OwnLog } from './own-log.js';
 import type { OwnLogOptions } from './own-log.js';
 import type { AcceptedRecord, BroadcastView, Doc, Views, ViewSpec } from './service-core.js';
@@ -15,14 +16,8 @@ export class LogView implements BroadcastView {
   #folded: number[] = [];
   #logs: OwnLog[];
   #busy: Promise<void> | null = null;
-  #refreshedAt = -Infinity;
 
-  constructor(
-    readonly spec: ViewSpec,
-    options: Omit<OwnLogOptions, 'topic' | 'partition'>,
-    private readonly partitionFor: (key: string) => number,
-    private readonly now: () => number,
-  ) {
+  constructor(readonly spec: ViewSpec, options: Omit<OwnLogOptions, 'topic' | 'partition'>, private readonly partitionFor: (key: string) => number) {
     this.#logs = Array.from({ length: options.partitionCount }, (_, partition) => new OwnLog({ ...options, topic: spec.topic, partition }));
   }
 
@@ -30,45 +25,33 @@ export class LogView implements BroadcastView {
   position(partition: number): number { return this.#folded[partition] ?? 0; }
   partitionOf(key: string): number { return this.partitionFor(key); }
 
-  /** Reads every partition to the end seen at the call. One reader at a time; a caller always gets a read begun after its call. */
-  async refresh(): Promise<void> {
-    while (this.#busy !== null) await this.#busy.catch(() => undefined);
-    const busy = this.#readAll();
-    this.#busy = busy;
-    try { await busy; } finally { if (this.#busy === busy) this.#busy = null; }
-  }
-
-  /** Refreshes unless that was done less than `ms` ago. */
-  async refreshIfOlder(ms: number): Promise<void> {
-    if (this.now() - this.#refreshedAt >= ms) await this.refresh();
-  }
-
-  /** Makes sure the view is not behind a chain's cursor. Errors: Failure(LOG_CUT) when the log ends before it. */
-  async atLeast(partition: number, seq: number): Promise<void> {
-    if (this.position(partition) >= seq) return;
-    await this.#busy?.catch(() => undefined);
-    if (this.position(partition) >= seq) return;
-    await this.refresh();
-    if (this.position(partition) < seq) throw new Failure('LOG_CUT', `${this.spec.topic}/${partition} ends at ${this.position(partition)}, a cursor says ${seq}`);
+  /** Where each partition is read on. */
+  positions(): readonly ReadPosition[] {
+    return this.#logs.map(({ position: { offset } }, partition) => ({ topic: this.spec.topic, partition, offset }));
   }
 
   /** Takes what the service has just fetched as an input: it need not be read again. What does not continue the view is left to a refresh. */
-  offer({ partition, records }: Pick<FetchedBatch, 'partition' | 'records'>): void {
-    const log = this.#logs[partition];
-    if (this.#busy !== null || log === undefined) return;
-    const busy = log.take(records).then((accepted) => { this.#fold(partition, accepted); });
-    this.#busy = busy;
-    void busy.catch(() => undefined).then(() => { if (this.#busy === busy) this.#busy = null; });
+  offer(batch: Pick<FetchedBatch, 'partition' | 'records'>): void {
+    if (this.#busy === null) void this.#take(batch).catch(() => undefined);
   }
+
+  /** Takes what was read for this view. Errors: those of the registry. */
+  async take(batch: Pick<FetchedBatch, 'partition' | 'records'>): Promise<void> {
+    while (this.#busy !== null) await this.#busy.catch(() => undefined);
+    await this.#take(batch);
+  }
+
+  /** Resolves when nothing is being taken. */
+  async settled(): Promise<void> { while (this.#busy !== null) await this.#busy.catch(() => undefined); }
 
   async close(): Promise<void> { await Promise.all(this.#logs.map((log) => log.close())); }
 
-  async #readAll(): Promise<void> {
-    const began = this.now();
-    await Promise.all(this.#logs.map(async (log, partition) => {
-      for await (const records of log.read(log.position)) this.#fold(partition, records);
-    }));
-    this.#refreshedAt = began;
+  async #take({ partition, records }: Pick<FetchedBatch, 'partition' | 'records'>): Promise<void> {
+    const log = this.#logs[partition];
+    if (log === undefined || records.length === 0) return;
+    const busy = log.take(records).then((accepted) => { this.#fold(partition, accepted); });
+    this.#busy = busy;
+    try { await busy; } finally { if (this.#busy === busy) this.#busy = null; }
   }
 
   /** Entries and position in one go: whoever asks between two awaits sees both or neither. */
@@ -80,11 +63,17 @@ export class LogView implements BroadcastView {
   }
 }
 
-/** The views of one service. */
+/** The views of one service, read together: one request brings the news of all of them. */
 export class ViewSet implements Views {
   #views: ReadonlyMap<string, LogView>;
+  #reader: Promise<RawReader> | null = null;
+  #running: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
+  #refreshedAt = -Infinity;
 
-  constructor(views: readonly LogView[]) { this.#views = new Map(views.map((view) => [view.spec.name, view])); }
+  constructor(views: readonly LogView[], private readonly kafka: Pick<Kafka, 'rawReader'>, private readonly now: () => number) {
+    this.#views = new Map(views.map((view) => [view.spec.name, view]));
+  }
 
   view(name: string): LogView {
     const view = this.#views.get(name);
@@ -93,4 +82,79 @@ export class ViewSet implements Views {
   }
 
   all(): readonly LogView[] { return [...this.#views.values()]; }
+
+  /** Reads every view to the end seen after the call. Errors: Failure(LOG_CUT) when a log ends before what was read of it; those of broker and registry. */
+  refresh(): Promise<void> {
+    this.#next ??= this.#refreshAfter(this.#running);
+    return this.#next;
+  }
+
+  /** Refreshes unless that was begun less than `ms` ago. */
+  async refreshIfOlder(ms: number): Promise<void> {
+    if (this.now() - this.#refreshedAt >= ms) await this.refresh();
+  }
+
+  /** Makes sure a view is not behind a chain's cursor. Errors: Failure(LOG_CUT) when the log ends before it. */
+  async atLeast(name: string, partition: number, seq: number): Promise<void> {
+    const view = this.view(name);
+    if (view.position(partition) >= seq) return;
+    await view.settled();
+    if (view.position(partition) >= seq) return;
+    await this.refresh();
+    if (view.position(partition) < seq) throw new Failure('LOG_CUT', `${view.spec.topic}/${partition} ends at ${view.position(partition)}, a cursor says ${seq}`);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all().map((view) => view.close()));
+    await this.#reader?.then((reader) => reader.close(), () => undefined);
+  }
+
+  async #refreshAfter(running: Promise<void> | null): Promise<void> {
+    await running?.catch(() => undefined);
+    const mine = this.#next;
+    [this.#running, this.#next] = [mine, null];
+    try { await this.#readToEnd(); } finally { if (this.#running === mine) this.#running = null; }
+  }
+
+  async #readToEnd(): Promise<void> {
+    const began = this.now();
+    const reader = await this.#connected();
+    const ends = new Map<string, number>();
+    for (let behind = this.#behind(ends); behind.length > 0; behind = this.#behind(ends)) {
+      const answers = await readMany(reader, behind);
+      for (const { topic, partition, end } of answers) if (!ends.has(idOf(topic, partition))) ends.set(idOf(topic, partition), end);
+      await Promise.all(answers.flatMap((batch) => this.all().filter(({ spec }) => spec.topic === batch.topic).map((view) => view.take(batch))));
+      if (answers.every(({ records }) => records.length === 0)) break;
+    }
+    this.#refreshedAt = began;
+  }
+
+  /** Partitions that are not known to be read to the end, each from the lowest place a view of it stands at. */
+  #behind(ends: ReadonlyMap<string, number>): readonly ReadPosition[] {
+    const lowest = new Map<string, ReadPosition>();
+    for (const position of this.all().flatMap((view) => view.positions())) {
+      const id = idOf(position.topic, position.partition);
+      if (position.offset < (ends.get(id) ?? Infinity) && position.offset < (lowest.get(id)?.offset ?? Infinity)) lowest.set(id, position);
+    }
+    return [...lowest.values()];
+  }
+
+  async #connected(): Promise<RawReader> {
+    const reader = this.#reader ??= this.kafka.rawReader();
+    try { return await reader; } catch (cause) {
+      if (this.#reader === reader) this.#reader = null;
+      throw cause;
+    }
+  }
 }
+
+async function readMany(reader: RawReader, positions: readonly ReadPosition[]): Promise<readonly ReadBatch[]> {
+  try {
+    return await reader.readMany(positions);
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.code !== 'CURSOR_OUT_OF_RANGE') throw cause;
+    throw new Failure('LOG_CUT', `a log ends before what was read of it: ${cause.message}`);
+  }
+}
+
+function idOf(topic: string, partition: number): string { return `${topic}/${String(partition)}`; }

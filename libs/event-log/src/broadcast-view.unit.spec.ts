@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
 import type { FetchedRecord } from '@recourse/kafka';
-import { LogView } from './broadcast-view.js';
+import { LogView, ViewSet } from './broadcast-view.js';
 import { OwnLog } from './own-log.js';
 import type { AcceptedRecord } from './service-core.js';
 
@@ -14,7 +15,7 @@ const statement = (ref: string) => ({
 });
 
 /** A log with statements, and a view over it that nobody has read into yet. */
-async function stage(refs: readonly string[]): Promise<{ readonly view: LogView; readonly records: readonly FetchedRecord[]; readonly folds: string[] }> {
+async function stage(refs: readonly string[]): Promise<{ readonly view: LogView; readonly views: ViewSet; readonly log: OwnLog; readonly reads: () => number; readonly records: readonly FetchedRecord[]; readonly folds: string[] }> {
   const broker = new MemoryBroker({ gate: openGate, now: () => 0 });
   broker.ensureTopics(TOPICS.map(({ name }) => ({ name, partitions: 1 })));
   const kafka = broker.forActor('spec');
@@ -29,40 +30,60 @@ async function stage(refs: readonly string[]): Promise<{ readonly view: LogView;
   }
   const folds: string[] = [];
   const fold = (record: AcceptedRecord) => { folds.push(String(record.body['ref'])); return [[String(record.body['ref']), { seq: record.seq }]] as const; };
-  const view = new LogView({ name: 'statements', topic: TOPIC, fold }, options, () => 0, () => 0);
+  const view = new LogView({ name: 'statements', topic: TOPIC, fold }, options, () => 0);
   const reader = await kafka.rawReader();
-  return { view, folds, records: (await reader.read(TOPIC, 0, 0)).records };
+  let reads = 0;
+  const counting = { ...reader, readMany: (...asked: Parameters<typeof reader.readMany>) => { reads += 1; return reader.readMany(...asked); } };
+  return { view, views: new ViewSet([view], { rawReader: () => Promise.resolve(counting) }, () => 0), log, reads: () => reads, folds, records: (await reader.read(TOPIC, 0, 0)).records };
 }
 
 describe('a view of a broadcast log', () => {
   it('takes what was fetched as an input, and reads the rest', async () => {
-    const { view, records, folds } = await stage(['a', 'b', 'c']);
+    const { view, views, records, folds } = await stage(['a', 'b', 'c']);
     view.offer({ partition: 0, records: records.slice(0, 2) });
-    await view.atLeast(0, 2);
+    await views.atLeast('statements', 0, 2);
     expect(folds).toEqual(['a', 'b']);
-    await view.atLeast(0, 3);
+    await views.atLeast('statements', 0, 3);
     expect(folds).toEqual(['a', 'b', 'c']);
   });
 
   it('leaves out what does not continue it, and never folds a record twice', async () => {
-    const { view, records, folds } = await stage(['a', 'b', 'c']);
+    const { view, views, records, folds } = await stage(['a', 'b', 'c']);
     view.offer({ partition: 0, records: records.slice(1) });
-    await view.refresh();
+    await views.refresh();
     view.offer({ partition: 0, records });
-    await view.refresh();
+    await views.refresh();
     expect(folds).toEqual(['a', 'b', 'c']);
   });
 
   it('never stands at a position whose entries it lacks', async () => {
-    const { view, records } = await stage(['a', 'b', 'c']);
+    const { view, views, records } = await stage(['a', 'b', 'c']);
     const torn: number[] = [];
     let isRead = false;
     view.offer({ partition: 0, records });
     const watching = (async () => { while (!isRead) { if (view.position(0) > 0 && view.get('c') === undefined) torn.push(view.position(0)); await Promise.resolve(); } })();
-    await view.atLeast(0, 3);
+    await views.atLeast('statements', 0, 3);
     isRead = true;
     await watching;
     expect(torn).toEqual([]);
     expect(view.get('c')).toEqual({ seq: 3 });
+  });
+
+  it('is read once for all who ask while a read is under way, and that read began after they asked', async () => {
+    const { view, views, log, reads } = await stage(['a']);
+    const first = views.refresh();
+    await Promise.resolve();
+    const late = log.seal(1_000);
+    late.add(statement('b'), 'b');
+    await log.append(late);
+    await Promise.all([first, views.refresh(), views.refresh(), views.atLeast('statements', 0, 2)]);
+    expect([view.position(0), view.get('b') === undefined, reads()]).toEqual([2, false, 2]);
+  });
+
+  it('says that its log was cut where it ends before what was read of it', async () => {
+    const { views } = await stage(['a']);
+    await expect(views.atLeast('statements', 0, 2)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    const cut = new ViewSet(views.all(), { rawReader: () => Promise.resolve({ range: () => Promise.reject(new Error('not asked')), read: () => Promise.reject(new Error('not asked')), readMany: () => Promise.reject(new Failure('CURSOR_OUT_OF_RANGE', 'below')), close: () => Promise.resolve() }) }, () => 0);
+    await expect(cut.refresh()).rejects.toMatchObject({ code: 'LOG_CUT' });
   });
 });

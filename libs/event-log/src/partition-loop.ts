@@ -98,6 +98,9 @@ export type LoopEvent =
   | { readonly kind: 'halted'; readonly cause: unknown }
   | { readonly kind: 'error'; readonly where: string; readonly cause: unknown };
 
+/** What a batch is made of, the time it is decided at, and whether every view was read to its end after its inputs came. */
+interface Material extends BatchMaterial { readonly now: number; readonly viewsFresh: boolean }
+
 export interface LoopHealth {
   readonly log: string;
   readonly partition: number;
@@ -258,7 +261,7 @@ export class PartitionLoop {
   }
 
   /** What the next batch is made of, with its rows loaded and the time asked; null when there is nothing to do. */
-  async #material(): Promise<(BatchMaterial & { readonly now: number }) | null> {
+  async #material(): Promise<Material | null> {
     const items = this.#queue.peek(this.#settings.itemsMax);
     const mayTimersRun = this.#open;
     if (items.length === 0 && !(mayTimersRun && this.#mayTimersBeDue()) && !(mayTimersRun && this.#obligations.again().length > 0) && !this.#progressIsDue()) return null;
@@ -269,24 +272,23 @@ export class PartitionLoop {
       await this.#timers.load(store, this.#estimatedNow());
     }
     const guess = mayTimersRun ? this.#timers.ready(this.#estimatedNow()) : [];
-    const now = await this.#load(needsOf(this.#core, items, guess, this.options.views));
+    // Rows and time, views and keys depend on nothing of each other: the batch waits for the slowest of them.
+    const [now, viewsFresh] = await Promise.all([this.#load(needsOf(this.#core, items, guess, this.options.views)), this.#bringViews(items), this.#bringKeys(items)]);
     if (!this.#recovered) return null;
     const timers = mayTimersRun ? this.#timers.ready(now) : [];
     const resends = mayTimersRun ? await this.#resendsOf(now) : [];
     if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
-    return { items: items.slice(0, inputsBeside(timers.length, this.#settings.itemsMax)), passed: [...this.#passedCursors.values()], timers, resends, reactedSeq: this.#reactor.reactedSeq, now };
+    return { items: items.slice(0, inputsBeside(timers.length, this.#settings.itemsMax)), passed: [...this.#passedCursors.values()], timers, resends, reactedSeq: this.#reactor.reactedSeq, now, viewsFresh };
   }
 
-  async #decideAndAppend(material: BatchMaterial & { readonly now: number }): Promise<void> {
-    await this.#bringViews(material.items);
-    await this.#bringKeys(material.items);
+  async #decideAndAppend(material: Material): Promise<void> {
     let { items, timers } = material;
     while (this.#recovered) {
       const part = { ...material, items, timers };
       const overlay = new Overlay(this.#cache);
       const sealer = this.#log.seal(material.now);
       const sealing = this.options.sealing?.batch(material.now) ?? null;
-      const result = await this.#decide(new BatchRun(this.#context(material.now, sealing), part, overlay, sealer));
+      const result = await this.#decide(new BatchRun(this.#context(material.now, sealing), part, overlay, sealer), material.viewsFresh);
       if (result === null) return;
       if (result.kind === 'overfull') {
         if (result.timers === undefined) items = this.#shorter(items, result.take);
@@ -300,13 +302,13 @@ export class PartitionLoop {
   }
 
   /** Grants a batch what it wishes until it is decided; null when the loop was reset meanwhile. */
-  async #decide(batch: BatchRun): Promise<Extract<BatchResult, { kind: 'batch' | 'overfull' }> | null> {
+  async #decide(batch: BatchRun, areFresh: boolean): Promise<Extract<BatchResult, { kind: 'batch' | 'overfull' }> | null> {
     const resets = this.#resets;
-    let result = batch.run();
+    let result = batch.run({ areFresh });
     while (result.kind === 'load' || result.kind === 'refresh' || result.kind === 'keys') {
       if (result.kind === 'load') await this.#load(result.groups);
       else if (result.kind === 'keys') await this.options.sealing?.load(result.keyIds);
-      else for (const name of result.views) await this.options.views.view(name).refresh();
+      else await this.options.views.refresh();
       if (resets !== this.#resets) return null;
       result = batch.run({ areFresh: result.kind === 'refresh' });
     }
@@ -594,16 +596,18 @@ export class PartitionLoop {
     return clock.now;
   }
 
-  /** Views must not be behind the cursors this batch moves to; before wire inputs they must not be old either. */
-  async #bringViews(items: readonly QueueItem[]): Promise<void> {
-    const views = this.#core.views.map(({ name }) => this.options.views.view(name));
-    for (const view of views) {
-      for (const { cursor } of items) if (cursor.topic === view.spec.topic && cursor.seq > 0) await view.atLeast(cursor.partition, cursor.seq);
-      for (const cursor of this.#cursors.values()) if (cursor.topic === view.spec.topic) await view.atLeast(cursor.partition, cursor.seq);
+  /** Views must not be behind the cursors this batch moves to; before wire inputs they must not be old either. True when they were read to their end. */
+  async #bringViews(items: readonly QueueItem[]): Promise<boolean> {
+    const { views } = this.options;
+    const inputs = items.flatMap(({ what }) => (what.kind === 'record' ? [what.input] : []));
+    const areToBeFresh = inputs.some((input) => this.#core.readsViewsToEnd?.(input) === true);
+    if (areToBeFresh) await views.refresh();
+    for (const { name, topic } of this.#core.views) {
+      for (const { cursor } of items) if (cursor.topic === topic && cursor.seq > 0) await views.atLeast(name, cursor.partition, cursor.seq);
+      for (const cursor of this.#cursors.values()) if (cursor.topic === topic) await views.atLeast(name, cursor.partition, cursor.seq);
     }
-    if (items.some(({ what }) => what.kind === 'record' && what.input.source === 'wire')) {
-      await Promise.all(views.map((view) => view.refreshIfOlder(this.#settings.viewAgeMs)));
-    }
+    if (this.#core.views.length > 0 && inputs.some(({ source }) => source === 'wire')) await views.refreshIfOlder(this.#settings.viewAgeMs);
+    return areToBeFresh;
   }
 
   #moveCursors(items: readonly QueueItem[]): void {

@@ -212,6 +212,8 @@ export interface ServiceCore {
   readonly sealScope?: (record: Decided, state: StateView) => SealScope;
   /** Groups that deciding this input and its records will touch, as far as the views say it; a hint that saves a second try. */
   readonly needs: (input: Input, views: Views) => readonly { readonly kind: string; readonly group: string }[];
+  /** Will deciding this input ask for views that were read to their end? Then that is done beside loading its rows; a hint that saves a second try. */
+  readonly readsViewsToEnd?: (input: RecordInput) => boolean;
   readonly decide: (context: DecideContext, input: Input) => Decision;
   readonly evolve: (state: StateView, record: AcceptedRecord) => readonly Change[];
   /** Messages an accepted record sends. Pure function of the record. */

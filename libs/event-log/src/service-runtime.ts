@@ -71,7 +71,7 @@ class Runtime implements ServiceRuntime {
   readonly #codecs: Codecs;
   readonly #scheduler: Scheduler;
   #counts = new Map<string, number>();
-  #views: ViewSet = new ViewSet([]);
+  #views: ViewSet;
   #consumer: InputConsumer | null = null;
   #loops = new Map<string, PartitionLoop>();
   #assigned = false;
@@ -86,11 +86,12 @@ class Runtime implements ServiceRuntime {
   constructor(private readonly options: ServiceRuntimeOptions) {
     this.#codecs = options.codecs ?? createCodecs(options.registry);
     this.#scheduler = options.scheduler ?? systemScheduler;
+    this.#views = this.#viewSet([]);
   }
 
   async start(): Promise<void> {
     await this.#learnPartitionCounts();
-    this.#views = new ViewSet(this.#viewSpecs().map((spec) => this.#makeView(spec)));
+    this.#views = this.#viewSet(this.#viewSpecs().map((spec) => this.#makeView(spec)));
     this.#started = true;
     await this.#join();
   }
@@ -100,14 +101,14 @@ class Runtime implements ServiceRuntime {
     await this.#consumer?.stop();
     await this.#changing;
     await Promise.all([...this.#loops.values()].map((loop) => loop.stop()));
-    await Promise.all(this.#views.all().map((view) => view.close()));
+    await this.#views.close();
   }
 
   loops(): readonly PartitionLoop[] { return [...this.#loops.values()]; }
 
   async view(name: string): Promise<BroadcastView | null> {
     const view = this.#views.all().find(({ spec }) => spec.name === name) ?? null;
-    await view?.refreshIfOlder(VIEW_MAX_AGE_MS);
+    if (view !== null) await this.#views.refreshIfOlder(VIEW_MAX_AGE_MS);
     return view;
   }
 
@@ -162,8 +163,10 @@ class Runtime implements ServiceRuntime {
     const { kafka, logId, rules } = this.options;
     const partitionCount = this.#count(spec.topic);
     const common = { kafka, codecs: this.#codecs, logId, partitionCount };
-    return new LogView(spec, rules === undefined ? common : { ...common, rules }, (key) => partitionForKey(key, partitionCount), () => this.#scheduler.now());
+    return new LogView(spec, rules === undefined ? common : { ...common, rules }, (key) => partitionForKey(key, partitionCount));
   }
+
+  #viewSet(views: readonly LogView[]): ViewSet { return new ViewSet(views, this.options.kafka, () => this.#scheduler.now()); }
 
   // Group ---------------------------------------------------------------------------------------------------------------
 

@@ -180,6 +180,35 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
         expect(await codeOf(reader.range(log, 1))).toBe('TOPIC_MISSING');
       });
 
+      it('reads many partitions of many topics with one request, each with its end', async () => {
+        const [one, two] = [await topic(2), await topic()];
+        const producer = await logProducer();
+        await producer.send(one, 1, records('a', 3));
+        await producer.send(two, 0, records('b', 2));
+        const answer = await (await rawReader()).readMany([{ topic: two, partition: 0, offset: 1 }, { topic: one, partition: 0, offset: 0 }, { topic: one, partition: 1, offset: 0 }]);
+        expect(answer.map((batch) => [batch.topic, batch.partition, batch.fetchedOffset, valuesOf(batch), batch.end])).toEqual([
+          [two, 0, 1, ['b-1'], 2], [one, 0, 0, [], 0], [one, 1, 0, ['a-0', 'a-1', 'a-2'], 3],
+        ]);
+        expect(await (await rawReader()).readMany([])).toEqual([]);
+      });
+
+      it('fails for all partitions where one is out of range or missing', async () => {
+        const log = await topic();
+        await (await logProducer()).send(log, 0, records('a', 1));
+        const reader = await rawReader();
+        expect(await codeOf(reader.readMany([{ topic: log, partition: 0, offset: 2 }]))).toBe('CURSOR_OUT_OF_RANGE');
+        expect(await codeOf(reader.readMany([{ topic: log, partition: 0, offset: 0 }, { topic: log, partition: 1, offset: 0 }]))).toBe('TOPIC_MISSING');
+      });
+
+      it('may wait for a record when asked to, and no longer than it was asked to', async () => {
+        const log = await topic();
+        const [reader, producer] = [await rawReader(), await logProducer()];
+        expect((await reader.readMany([{ topic: log, partition: 0, offset: 0 }], { waitMs: 100 }))[0]?.records).toEqual([]);
+        const waiting = reader.readMany([{ topic: log, partition: 0, offset: 0 }], { waitMs: 20_000 });
+        await producer.send(log, 0, records('a', 1));
+        expect([0, 1]).toContain((await waiting)[0]?.records.length);
+      });
+
       it('answers with at least one record, however few bytes are asked for, and reaches all in turn', async () => {
         const log = await topic();
         const producer = await logProducer();

@@ -63,16 +63,40 @@ export interface WireProducer {
   close(): Promise<void>;
 }
 
+/** Where reading one partition goes on. */
+export interface ReadPosition extends TopicPartition {
+  readonly offset: number;
+}
+
+/** What one request brought of one partition. */
+export interface ReadBatch extends FetchedBatch {
+  /** Offset the next record would get when the broker answered. */
+  readonly end: number;
+}
+
+export interface ReadManyOptions {
+  /** Longest time the broker may hold an answer that would have no record, milliseconds; it may always answer earlier. Default 0. */
+  readonly waitMs?: number;
+  /** Of each partition; at least one record when there is one. Default 1 MiB. */
+  readonly maxBytes?: number;
+}
+
 /**
  * Reads partitions without a group: tails, rewinds, views and audits (L13).
  *
- * Implementations MUST NOT wait for new records: at the end `records` is empty.
+ * Implementations MUST NOT wait for new records unless they are asked to: at the end `records` is empty.
  * Errors: Failure(CURSOR_OUT_OF_RANGE) below `low` or above `high`; Failure(TOPIC_MISSING); Failure(BROKER_UNAVAILABLE).
  */
 export interface RawReader {
   range(topic: string, partition: number): Promise<PartitionRange>;
   /** At most about `maxBytes` (default 1 MiB), at least one record when there is one. */
   read(topic: string, partition: number, fromOffset: number, maxBytes?: number): Promise<FetchedBatch>;
+  /**
+   * Many partitions with one request to each of their brokers; the answers stand in the order of the positions, each of which names another partition.
+   *
+   * Shape:  a partition without records where `end` lies further must be asked for again: an answer has a size.
+   */
+  readMany(positions: readonly ReadPosition[], options?: ReadManyOptions): Promise<readonly ReadBatch[]>;
   close(): Promise<void>;
 }
 

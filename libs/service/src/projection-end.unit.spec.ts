@@ -29,6 +29,7 @@ describe('the end of a log', () => {
 
   const reader: RawReader = {
     range: (_topic, partition) => (isBrokerAway ? Promise.reject(new Error('away')) : Promise.resolve({ low: 0, high: partition === 0 ? records.length : 0 })),
+    readMany: () => Promise.reject(new Error('not read')),
     read: (topic, partition, from) => Promise.resolve({
       topic, partition, fetchedOffset: from, high: records.length,
       // One record a fetch: the tail is read on until its end.

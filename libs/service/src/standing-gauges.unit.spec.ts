@@ -26,7 +26,7 @@ function gaugesOf({ loops = [], range, parkedOpen = () => Promise.resolve(0) }: 
   const asked: string[] = [];
   const reader: RawReader = {
     range: range ?? ((topic, partition) => { asked.push(`${topic}/${String(partition)}`); return Promise.resolve({ low: 0, high: ENDS[`${topic}/${String(partition)}`] ?? 0 }); }),
-    read: () => Promise.reject(new Error('not read')), close: () => Promise.resolve(),
+    read: () => Promise.reject(new Error('not read')), readMany: () => Promise.reject(new Error('not read')), close: () => Promise.resolve(),
   };
   return { metrics, asked, gauges: new StandingGauges({ metrics, logs: [LOG], loops: () => loops, reader: () => Promise.resolve(reader), parkedOpen, patienceMs: 50 }) };
 }

@@ -59,6 +59,8 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     sealScope: ({ type, body }, state) => ({ ...subjectOfRecord(body, (run) => subjectIn(state, run, body)), ...unitOf(type, body) }),
     keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle ?? body.runtime),
     needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
+    // A mark names the consumers that are waited for: whoever has subscribed by then.
+    readsViewsToEnd: ({ type }) => type === 'RollbackOpened',
     decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
     evolve: (state, record) => [...evolveMutations(state, record), ...evolveConsumers(state, record)],
     react: requestsOf,
@@ -255,7 +257,8 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
     case 'BoundReached': return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
     case 'RollbackOpened': {
       const { rollback, recovery } = namesOf(body);
-      return [...(isCommitId(body.mutation_id) ? [{ kind: 'commit', group: body.run_id }] : []), { kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, { kind: 'named', group: recovery }];
+      const about = isCommitId(body.mutation_id) ? [{ kind: 'commit', group: body.run_id }] : [{ kind: 'named', group: recovery }];
+      return [...about, { kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, ...needsOfAck(body.run_id)];
     }
     case 'RollbackAcknowledged': return needsOfAck(body.run_id);
     case 'UndoOpened':

@@ -99,8 +99,8 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
     case 'RejectTrigger':
     case 'CheckpointRolledBack':
     case 'CommitBeyondBound':
-    case 'ReviewOutOfBand':
-    case 'TriggerRollback':       return kindsOf(run, ['rollback']);
+    case 'ReviewOutOfBand':       return kindsOf(run, ['rollback']);
+    case 'TriggerRollback':       return kindsOf(run, ['rollback', 'step']);
     case 'CommitReaffirmed':      return kindsOf(run, ['step', 'recovery']);
     case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback', 'dependent']);
     // Whose runs a notice is about only the owner can say.

@@ -177,6 +177,10 @@ export class MemoryBroker {
       read: (topic, partition, fromOffset, maxBytes = MAX_BYTES) => actor.ask({ kind: 'read', topic, partition }, () => (
         { topic, partition, fetchedOffset: fromOffset, records: this.existing(topic, partition).read(fromOffset, maxBytes, Infinity) }
       )),
+      readMany: (positions, { maxBytes = MAX_BYTES } = {}) => actor.ask({ kind: 'read' }, () => positions.map(({ topic, partition, offset }) => {
+        const log = this.existing(topic, partition);
+        return { topic, partition, fetchedOffset: offset, records: log.read(offset, maxBytes, Infinity), end: log.high };
+      })),
       close: () => Promise.resolve(),
     };
   }

@@ -37,7 +37,7 @@ SELECT w.scope_id, coalesce(k.generation, 0) + 1, w.scope_id || '.' || (coalesce
 FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[]) AS w(scope_id, tenant, subject, window_start, window_end, secret, unit)
 LEFT JOIN LATERAL (SELECT generation, secret FROM sealing_key WHERE scope_id = w.scope_id ORDER BY generation DESC LIMIT 1) k ON true
 WHERE k.secret IS NULL
-ON CONFLICT DO NOTHING`;
+ON CONFLICT DO NOTHING RETURNING scope_id, key_id, secret`;
 
 const DESTROY = `
 UPDATE sealing_key SET secret = NULL, destroyed_at = now(), destroyed_by = $4, destroyed_reason = $5
@@ -48,6 +48,7 @@ UPDATE sealing_key k SET secret = NULL, destroyed_at = now(), destroyed_by = $4,
 FROM unnest($1::text[], $2::text[], $3::text[]) AS u(tenant, subject, unit)
 WHERE k.secret IS NOT NULL AND k.unit IS NOT NULL AND k.tenant = u.tenant AND k.unit = u.unit AND (u.subject IS NULL OR k.subject = u.subject)`;
 
+interface MadeRow { readonly scope_id: string; readonly key_id: string; readonly secret: Buffer }
 interface KeyRow { readonly key_id: string | null; readonly secret: Buffer | null }
 
 /** Keys in a table. Nothing is connected before the first call. */
@@ -64,7 +65,9 @@ export class PostgresKeyStore implements KeyStore {
     return this.#answered(async () => {
       const scopes = wanted.map(({ scope }) => scopeId(scope));
       for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-        await this.#pool.query(MAKE, columnsOf(wanted));
+        const made = await this.#pool.query<MadeRow>(MAKE, columnsOf(wanted));
+        // All new, as most are: what was made is the answer.
+        if (made.rows.length === wanted.length) return inOrderOf(scopes, made.rows);
         const { rows } = await this.#pool.query<KeyRow>(STANDING, [scopes]);
         const keys = rows.flatMap(({ key_id: keyId, secret }) => (keyId === null || secret === null ? [] : [{ keyId, secret }]));
         // One that was destroyed between the two statements is followed by another.
@@ -114,6 +117,11 @@ export class PostgresKeyStore implements KeyStore {
       throw cause;
     }
   }
+}
+
+function inOrderOf(scopes: readonly string[], rows: readonly MadeRow[]): readonly StandingKey[] {
+  const made = new Map(rows.map(({ scope_id: scope, key_id: keyId, secret }) => [scope, { keyId, secret }] as const));
+  return scopes.flatMap((scope) => made.get(scope) ?? []);
 }
 
 function columnsOf(wanted: readonly { readonly scope: KeyScope; readonly candidate: Buffer }[]): unknown[] {
