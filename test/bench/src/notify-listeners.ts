@@ -5,9 +5,6 @@ import type { LineageSystem } from './lineage-system.js';
 import { TENANT } from './recovery-actions.js';
 import { sharedClockMs } from './worker-process.js';
 
-/** Empty fetches a second that all consumers of this process make together; more would be measured instead of the notices. */
-const FETCHES_PER_S = 1_000;
-const [POLL_MIN_MS, POLL_MAX_MS] = [5, 200] as const;
 /** Consumers that subscribe and start side by side. */
 const START_AT_ONCE = 10;
 
@@ -15,18 +12,12 @@ const START_AT_ONCE = 10;
 export interface Heard { readonly what: 'commit' | 'rollback'; readonly commitId: string; readonly atMs: number }
 
 export interface Listeners {
-  readonly pollMs: number;
   /** What each consumer heard, in its order. */
   readonly heard: readonly (readonly Heard[])[];
   /** Errors that consumers met on their way. */
   readonly troubles: readonly unknown[];
   /** Stops them and takes their subscriptions away. */
   stop(): Promise<void>;
-}
-
-/** Pause of each of so many consumers between two empty fetches, milliseconds. Pure. */
-export function pollMsOf(consumers: number, partitions: number): number {
-  return Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, Math.round((consumers * partitions * 1_000) / FETCHES_PER_S)));
 }
 
 /** Did a consumer hear each commit once and its rollback once after it, and of nothing else? Pure. */
@@ -37,7 +28,6 @@ export function isEachOnceInOrder(heard: readonly Pick<Heard, 'what' | 'commitId
 
 /** Registers a subscription for each of so many consumers to what an agent commits, and starts them. */
 export async function listen({ bench, plan, subscribe, withdraw }: LineageSystem, { agent, count, partitions }: { readonly agent: string; readonly count: number; readonly partitions: number }): Promise<Listeners> {
-  const pollMs = pollMsOf(count, partitions);
   const heard: Heard[][] = Array.from({ length: count }, () => []);
   const troubles: unknown[] = [];
   const stops: (() => Promise<void>)[] = [];
@@ -46,7 +36,7 @@ export async function listen({ bench, plan, subscribe, withdraw }: LineageSystem
     await subscribe(consumer, scope);
     const note = (what: Heard['what']) => ({ commitId }: { readonly commitId: string }): Promise<void> => { mine.push({ what, commitId, atMs: sharedClockMs() }); return Promise.resolve(); };
     const made = createRollbackConsumer({
-      kafka: bench.kafka, codecs: bench.codecs, logId: plan.logId, partitionCount: partitions, clock: systemClock, subscription: { consumer, scope, mode: 'async' }, inbox: new MemoryInbox(), pollMs, onTrouble: (cause) => { troubles.push(cause); },
+      kafka: bench.kafka, codecs: bench.codecs, logId: plan.logId, partitionCount: partitions, clock: systemClock, subscription: { consumer, scope, mode: 'async' }, inbox: new MemoryInbox(), onTrouble: (cause) => { troubles.push(cause); },
       onCommit: note('commit'), onRollback: note('rollback'),
     });
     await made.start();
@@ -54,5 +44,5 @@ export async function listen({ bench, plan, subscribe, withdraw }: LineageSystem
   };
   say(`${String(count)} consumers subscribe`);
   for (let from = 0; from < count; from += START_AT_ONCE) await Promise.all(Array.from({ length: Math.min(START_AT_ONCE, count - from) }, (_, at) => open(from + at)));
-  return { pollMs, heard, troubles, stop: async () => { await Promise.all(stops.map((stop) => stop())); } };
+  return { heard, troubles, stop: async () => { await Promise.all(stops.map((stop) => stop())); } };
 }

@@ -1,6 +1,6 @@
 // What is judged of the consumers of the notify bench.
 import { describe, expect, it } from '@jest/globals';
-import { isEachOnceInOrder, pollMsOf } from './notify-listeners.js';
+import { isEachOnceInOrder } from './notify-listeners.js';
 
 const heard = (...what: readonly string[]) => what.map((one) => ({ what: one.startsWith('c') ? 'commit' as const : 'rollback' as const, commitId: one.slice(1) }));
 
@@ -13,8 +13,4 @@ describe('the consumers of a bench', () => {
     ['a rollback before its commit', heard('ra', 'ca')], ['a commit twice', heard('ca', 'ca', 'ra')], ['a rollback twice', heard('ca', 'ra', 'ra')], ['no rollback', heard('ca')], ['another commit', heard('ca', 'rb')],
     ['more than there was', heard('ca', 'ra', 'cb', 'rb')],
   ])('did not hear right: %s', (_what, all) => { expect(isEachOnceInOrder(all, ['a'])).toBe(false); });
-
-  it('ask no oftener together than one process can', () => {
-    expect([1, 10, 100, 1_000].map((count) => pollMsOf(count, 2))).toEqual([5, 20, 200, 200]);
-  });
 });

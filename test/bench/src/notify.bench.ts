@@ -38,7 +38,7 @@ export const NOTIFY_FULL: NotifySize = { levels: [1, 10, 100], samples: 100 };
 export const NOTIFY_QUICK: NotifySize = { levels: [1, 10, 100], samples: 15 };
 
 /** One level: a time for each consumer and fall, to the answer in the log and to the handler. */
-interface Level { readonly consumers: number; readonly pollMs: number; readonly acks: readonly number[]; readonly heard: readonly number[]; readonly raw: readonly number[]; readonly way: readonly string[]; readonly isInOrder: boolean; readonly isAcknowledged: boolean; readonly troubles: number }
+interface Level { readonly consumers: number; readonly acks: readonly number[]; readonly heard: readonly number[]; readonly raw: readonly number[]; readonly way: readonly string[]; readonly isInOrder: boolean; readonly isAcknowledged: boolean; readonly troubles: number }
 interface Parts { readonly system: LineageSystem; readonly tail: NotifyTail; readonly echo: Echo }
 
 export async function benchNotify({ levels, samples }: NotifySize): Promise<Measured> {
@@ -77,7 +77,7 @@ async function measure({ system, tail, echo }: Parts, consumers: number, samples
   const times = await hopTimes(system.bench, (run) => (run.startsWith(`${agent}_s`) ? run : null), WAY);
   const ids = falls.map(({ id }) => id);
   const level = {
-    consumers, pollMs: listeners.pollMs, acks: falls.slice(WARM_UPS).flatMap(({ acks }) => acks), heard, raw: raw.slice(WARM_UPS), way: times.map(({ hop, ms }) => `    ${hop.padEnd(46)} ${ms.toFixed(0).padStart(5)} ms`),
+    consumers, acks: falls.slice(WARM_UPS).flatMap(({ acks }) => acks), heard, raw: raw.slice(WARM_UPS), way: times.map(({ hop, ms }) => `    ${hop.padEnd(46)} ${ms.toFixed(0).padStart(5)} ms`),
     isInOrder: listeners.heard.every((one) => isEachOnceInOrder(one, ids)), isAcknowledged: await isAcknowledged(system, ids, consumers), troubles: listeners.troubles.length,
   };
   say(`${String(consumers)} consumers: p50 ${median(level.acks).toFixed(0)} ms, p99 ${percentile(level.acks, 0.99).toFixed(0)} ms, raw ${median(level.raw).toFixed(1)} ms`);
@@ -116,7 +116,7 @@ function measuredOf(samples: number, levels: readonly Level[]): Measured {
       ...each('p50_ms', (level) => median(level.acks)), ...each('p99_ms', (level) => percentile(level.acks, 0.99)), ...each('heard_p50_ms', (level) => median(level.heard)), ...each('heard_p99_ms', (level) => percentile(level.heard, 0.99)),
     },
     ratios: { notify_vs_hop_p50: median(acks) / median(one?.raw ?? []), ...each('vs_hop_p50', (level) => median(level.acks) / median(level.raw)) },
-    counts: { notify_samples: samples, ...each('acks', (level) => level.acks.length), ...each('poll_ms', ({ pollMs }) => pollMs), ...each('troubles', ({ troubles }) => troubles) },
+    counts: { notify_samples: samples, ...each('acks', (level) => level.acks.length), ...each('troubles', ({ troubles }) => troubles) },
     gates: {
       notify_commit_before_rollback_each_once: levels.every(({ isInOrder }) => isInOrder), notify_every_delivery_acknowledged: levels.every(({ isAcknowledged: is }) => is),
       notify_every_raw_record_arrived: raw.every((ms) => Number.isFinite(ms) && ms > 0),

@@ -41,7 +41,7 @@ export interface NotificationConsumerOptions {
   /** Handles one notification. May see one again after a crash. An error is retried, and holds its partition. */
   readonly onNotification: (notification: Notification) => Promise<void>;
   readonly onTrouble?: (partition: number, cause: unknown) => void;
-  /** Pause when nothing is new, in milliseconds. Default 200. */
+  /** Longest time one read waits for something new, in milliseconds: what comes meanwhile is heard at once, and `stop` waits no longer. Default 200. */
   readonly pollMs?: number;
 }
 
@@ -114,8 +114,12 @@ class ChainConsumer implements NotificationConsumer {
   private async follow(reader: RawReader, place: Place): Promise<void> {
     const { clock, onTrouble, pollMs = POLL_MS } = this.options;
     while (!this.stopped.signal.aborted) {
+      const began = clock.now();
       try {
-        if (await this.readOn(reader, place) === 0) await clock.sleep(pollMs, this.stopped.signal);
+        const isEmpty = await this.readOn(reader, place, pollMs) === 0;
+        // The broker held the answer that long already, as a rule.
+        const rest = pollMs - (clock.now() - began);
+        if (isEmpty && rest > 0) await clock.sleep(rest, this.stopped.signal);
       } catch (cause) {
         onTrouble?.(place.partition, cause);
         await clock.sleep(RETRY_PAUSE_MS, this.stopped.signal);
@@ -124,8 +128,9 @@ class ChainConsumer implements NotificationConsumer {
   }
 
   /** Reads one fetch and handles it; answers how many records it held. */
-  private async readOn(reader: RawReader, place: Place): Promise<number> {
-    const { records } = await reader.read(NOTIFICATIONS_TOPIC, place.partition, place.offset);
+  private async readOn(reader: RawReader, place: Place, waitMs: number): Promise<number> {
+    const { partition, offset } = place;
+    const [{ records } = { records: [] }] = await reader.readMany([{ topic: NOTIFICATIONS_TOPIC, partition, offset }], { waitMs });
     for (const record of records) {
       if (this.stopped.signal.aborted) break;
       await this.take(record, place);
