@@ -2,6 +2,9 @@
 //
 // Grammar:
 //   line = child "\t" parent "\n"       both in the text format of COPY, UTF-8
+//
+// Ids of mutations and of commits have a known length, so most lines end where their first bytes say; the others are looked through.
+import { plainLengthOf } from './id-table.js';
 import type { LineageGraph } from './lineage-graph.js';
 
 const [TAB, LINE, ESCAPE] = [0x09, 0x0a, 0x5c];
@@ -22,25 +25,47 @@ export class EdgeLines {
   take(chunk: Uint8Array): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     let start = 0;
+    for (let end = this.#take(bytes, start); end >= 0; end = this.#take(bytes, start)) {
+      this.#lines += 1;
+      start = end + 1;
+    }
+    // What waits is a copy: the chunk belongs to whoever gave it.
+    this.#rest = new Uint8Array(bytes.subarray(start));
+  }
+
+  /** Takes the line that begins somewhere and says where it ends; -1 where it ends in no chunk yet. */
+  #take(bytes: Uint8Array, start: number): number {
+    const end = this.#takePlain(bytes, start);
+    return end >= 0 ? end : this.#takeAny(bytes, start);
+  }
+
+  /** As `#take`, of a line of two plain ids; -1 for another. */
+  #takePlain(bytes: Uint8Array, start: number): number {
+    if (start >= bytes.length) return -1;
+    const tab = start + plainLengthOf(bytes[start] ?? 0);
+    if (tab + 1 >= bytes.length || bytes[tab] !== TAB) return -1;
+    const end = tab + 1 + plainLengthOf(bytes[tab + 1] ?? 0);
+    if (end >= bytes.length || bytes[end] !== LINE) return -1;
+    return this.graph.addPlain(bytes, start, tab, end) ? end : -1;
+  }
+
+  #takeAny(bytes: Uint8Array, start: number): number {
     let tab = -1;
     let isPlain = true;
-    for (let at = 0; at < bytes.length; at += 1) {
+    for (let at = start; at < bytes.length; at += 1) {
       const byte = bytes[at] ?? 0;
       if (byte > ESCAPE) continue;
       if (byte === TAB) tab = at;
       else if (byte === ESCAPE) isPlain = false;
       else if (byte === LINE) {
         this.#line(bytes, { start, tab, end: at, isPlain });
-        start = at + 1;
-        isPlain = true;
+        return at;
       }
     }
-    // What waits is a copy: the chunk belongs to whoever gave it.
-    this.#rest = new Uint8Array(bytes.subarray(start));
+    return -1;
   }
 
   #line(bytes: Uint8Array, { start, tab, end, isPlain }: Line): void {
-    this.#lines += 1;
     if (isPlain) this.graph.addBytes(bytes, start, tab, end);
     else this.graph.add(unescaped(bytes.subarray(start, tab)), [unescaped(bytes.subarray(tab + 1, end))]);
   }
