@@ -9,6 +9,7 @@
 //   G1. A closure names each commit once, whatever cycles there are, and never those it began with.
 //   G2. A commit that is beyond the bound is walked through: what was made of it later may be within.
 import { IdTable } from './id-table.js';
+import type { PlainIds } from './plain-ids.js';
 
 const FIRST_NODES = 1_024;
 const FIRST_EDGES = 2_048;
@@ -70,12 +71,10 @@ export class LineageGraph {
     this.#link(child, this.#table.internBytes(bytes, between + 1, to));
   }
 
-  /** As `addBytes`, where both look like a mutation's or a commit's; adds nothing and says so where one does not. */
-  addPlain(bytes: Uint8Array, from: number, between: number, to: number): boolean {
-    const child = this.#table.internPlain(bytes, from, between);
-    const parent = child < 0 ? -1 : this.#table.internPlain(bytes, between + 1, to);
-    if (parent >= 0) this.#link(child, parent);
-    return parent >= 0;
+  /** Adds edges that were read ahead: of each two ids the child, then the parent. */
+  addAll(ids: PlainIds): void {
+    this.#table.internAll(ids);
+    for (let at = 0; at < ids.size; at += 2) this.#link(ids.numbers[at] ?? 0, ids.numbers[at + 1] ?? 0);
   }
 
   /** Lays all edges side by side: for whoever has added many, so that no walk has to. */
@@ -139,7 +138,6 @@ export class LineageGraph {
 
   /** What a walk writes to, with room for every commit and a mark that none bears. */
   #fresh(): { readonly seen: Uint8Array; readonly mark: number; readonly queue: Int32Array } {
-    this.#reserve();
     if (this.#queue.length < this.#table.size) this.#queue = new Int32Array(this.#firsts.length);
     if (this.#seen.length < this.#table.size) this.#seen = new Uint8Array(this.#firsts.length);
     else if (this.#mark === MARKS) this.#seen.fill(0);

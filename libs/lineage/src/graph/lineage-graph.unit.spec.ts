@@ -157,6 +157,15 @@ describe('edges as COPY gives them', () => {
     }), { numRuns: 300 });
   });
 
+  it('come to the same graph in one chunk of many lines', () => {
+    const edges = Array.from({ length: 4_000 }, (_, n) => [idOf(3 * n + (n % 2)), n % 50 === 49 ? `named ${String(n)}` : idOf(3 * (n >> 1) + ((n >> 1) % 2))] as const);
+    const [graph, other] = [new LineageGraph(), new LineageGraph()];
+    new EdgeLines(graph).take(Buffer.from(edges.map(([child, parent]) => `${child}\t${parent}\n`).join('')));
+    for (const [child, parent] of edges) other.add(child, [parent]);
+    expect([graph.size, graph.edges]).toEqual([other.size, 4_000]);
+    for (const root of [edges[0]?.[1], edges[40]?.[0], 'named 49'].map(String)) expect(graph.closureOf([root]).ids()).toEqual(other.closureOf([root]).ids());
+  });
+
   it('takes back what COPY escapes', () => {
     const graph = new LineageGraph();
     new EdgeLines(graph).take(Buffer.from('a\\\\b\tc\\td\n'));
