@@ -109,6 +109,7 @@ async function rebuilt(client: Client): Promise<LineageGraph> {
   const graph = new LineageGraph();
   const lines = new EdgeLines(graph);
   for await (const chunk of client.query(copyTo(EDGES_COPY))) lines.take(chunk as Buffer); // the stream gives bytes
+  graph.settle();
   return graph;
 }
 

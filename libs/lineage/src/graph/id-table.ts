@@ -5,20 +5,20 @@
 //
 // Invariants
 //   T1. Two ids share a number iff they are equal: all digits are compared, not only those the slot is found by.
-const WORDS = 4;
+//
+// Slots:
+//   slot = high bits of the hash | number + 1      0 is a free one
+// A hash's low bits are its place, and a number fits in as many: what lies elsewhere is told apart without reading its digits. The top
+// bit of a hash is the form of the id.
+import { digitsOf, hashOf, PlainIds, TOP_BIT, WORDS } from './plain-ids.js';
+
 const FIRST_CAPACITY = 1_024;
 /** Slots per id at least: probes stay short. */
 const SLOTS_PER_ID = 2;
-const OCTETS_PER_WORD = 4;
-const SHORT_DIGITS = 2 * WORDS * OCTETS_PER_WORD;
 
 /** What an id looks like: as a mutation's, as a commit's, or as somebody else's. */
 const FORMS = { named: 0, mutation: 1, commit: 2 } as const;
 type Form = (typeof FORMS)[keyof typeof FORMS];
-
-const MUTATION = Buffer.from('mut_', 'latin1');
-const COMMIT = Buffer.from('cp_', 'latin1');
-const NIBBLES = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(String.fromCharCode(byte)));
 
 /** Numbers ids from 0 in the order in which they come. */
 export class IdTable {
@@ -30,9 +30,8 @@ export class IdTable {
   #forms = new Uint8Array(FIRST_CAPACITY);
   readonly #named = new Map<string, number>();
   readonly #names = new Map<number, string>();
-  /** Digits of the id that was read last, as octets and as words of the same memory. */
-  readonly #words = new Int32Array(2 * WORDS);
-  readonly #octets = new Uint8Array(this.#words.buffer);
+  /** The one id that is asked for. */
+  readonly #one = new PlainIds(1);
 
   get size(): number { return this.#size; }
 
@@ -47,25 +46,44 @@ export class IdTable {
 
   /** As `intern`, of a part of some UTF-8. */
   internBytes(bytes: Uint8Array, from: number, to: number): number {
-    const form = this.#read(bytes, from, to);
-    if (form === FORMS.named) return this.#internName(textOf(bytes, from, to));
-    const slot = this.#slotOf(form);
-    const taken = this.#slots[slot] ?? 0;
-    return taken === 0 ? this.#add(slot, form) : taken - 1;
+    return this.#reads(bytes, from, to) ? this.#internPlain(this.#one, 0) : this.#internName(textOf(bytes, from, to));
+  }
+
+  /** Numbers those that wait, in their order. Most of the time goes by while memory is fetched: what they need is asked for at once, before any waits for it. */
+  internAll(ids: PlainIds): void {
+    const { hashes, numbers, size } = ids;
+    const [slots, heads, mask] = [this.#slots, this.#heads, this.#mask];
+    for (let at = 0; at < size; at += 1) numbers[at] = slots[(hashes[at] ?? 0) & mask] ?? 0;
+    for (let at = 0; at < size; at += 1) {
+      const taken = numbers[at] ?? 0;
+      if (taken !== 0) numbers[at] = heads[((taken & mask) - 1) * WORDS] ?? 0;
+    }
+    for (let at = 0; at < size; at += 1) numbers[at] = this.#internPlain(ids, at);
   }
 
   /** The number of an id; -1 for one that never came. */
   find(id: string): number {
     const bytes = Buffer.from(id, 'utf8');
-    const form = this.#read(bytes, 0, bytes.length);
-    return form === FORMS.named ? this.#named.get(id) ?? -1 : (this.#slots[this.#slotOf(form)] ?? 0) - 1;
+    if (!this.#reads(bytes, 0, bytes.length)) return this.#named.get(id) ?? -1;
+    return ((this.#slots[this.#slotOf(this.#one, 0)] ?? 0) & this.#mask) - 1;
   }
 
   /** The id of a number. */
   idOf(index: number): string {
     const form = this.#forms[index];
-    if (form === FORMS.mutation) return `mut_${digitsOf(this.#heads, index)}`;
-    return form === FORMS.commit ? `cp_${digitsOf(this.#heads, index)}${digitsOf(this.#tails, index)}` : this.#names.get(index) ?? '';
+    if (form === FORMS.mutation) return `mut_${digitsOf(this.#heads, index * WORDS)}`;
+    return form === FORMS.commit ? `cp_${digitsOf(this.#heads, index * WORDS)}${digitsOf(this.#tails, index * WORDS)}` : this.#names.get(index) ?? '';
+  }
+
+  #reads(bytes: Uint8Array, from: number, to: number): boolean {
+    this.#one.cut(0);
+    return this.#one.read(bytes, from, to);
+  }
+
+  #internPlain(ids: PlainIds, at: number): number {
+    const slot = this.#slotOf(ids, at);
+    const taken = this.#slots[slot] ?? 0;
+    return taken === 0 ? this.#add(slot, ids, at) : (taken & this.#mask) - 1;
   }
 
   #internName(name: string): number {
@@ -74,18 +92,21 @@ export class IdTable {
     const index = this.#next(FORMS.named);
     this.#named.set(name, index);
     this.#names.set(index, name);
+    this.#reserve();
     return index;
   }
 
-  #add(slot: number, form: Form): number {
-    if (form === FORMS.commit && this.#tails.length === 0) this.#tails = new Int32Array(this.#forms.length * WORDS);
-    const index = this.#next(form);
+  #add(slot: number, ids: PlainIds, at: number): number {
+    const hash = ids.hashes[at] ?? 0;
+    const isCommit = (hash & TOP_BIT) !== 0;
+    if (isCommit && this.#tails.length === 0) this.#tails = new Int32Array(this.#forms.length * WORDS);
+    const index = this.#next(isCommit ? FORMS.commit : FORMS.mutation);
     for (let word = 0; word < WORDS; word += 1) {
-      this.#heads[index * WORDS + word] = this.#words[word] ?? 0;
-      if (form === FORMS.commit) this.#tails[index * WORDS + word] = this.#words[WORDS + word] ?? 0;
+      this.#heads[index * WORDS + word] = ids.words[2 * at * WORDS + word] ?? 0;
+      if (isCommit) this.#tails[index * WORDS + word] = ids.words[(2 * at + 1) * WORDS + word] ?? 0;
     }
-    this.#slots[slot] = index + 1;
-    if (this.#size * SLOTS_PER_ID > this.#slots.length) this.#rehash();
+    this.#slots[slot] = (hash & ~this.#mask) | (index + 1);
+    this.#reserve();
     return index;
   }
 
@@ -104,47 +125,40 @@ export class IdTable {
     if (this.#tails.length > 0) this.#tails = grown(this.#tails, new Int32Array(capacity * WORDS));
   }
 
-  #rehash(): void {
+  /** Slots for one id more, and room for its number in a slot: those without a slot of their own count too. */
+  #reserve(): void {
+    if (this.#size * SLOTS_PER_ID <= this.#slots.length) return;
     const slots = new Int32Array(this.#slots.length * 2);
     const mask = slots.length - 1;
     for (let index = 0; index < this.#size; index += 1) {
-      if (this.#forms[index] === FORMS.named) continue;
-      let slot = mixed(this.#heads, index * WORDS) & mask;
+      const form = this.#forms[index];
+      if (form === FORMS.named) continue;
+      const hash = hashOf(this.#heads, index * WORDS, form === FORMS.commit);
+      let slot = hash & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = index + 1;
+      slots[slot] = (hash & ~mask) | (index + 1);
     }
     this.#slots = slots;
   }
 
-  /** Slot of what was read last: its own, or the free one where it belongs. */
-  #slotOf(form: Form): number {
-    const mask = this.#slots.length - 1;
-    let slot = mixed(this.#words, 0) & mask;
-    for (let taken = this.#slots[slot] ?? 0; taken !== 0 && !this.#isSame(taken - 1, form); taken = this.#slots[slot] ?? 0) slot = (slot + 1) & mask;
+  get #mask(): number { return this.#slots.length - 1; }
+
+  /** Slot of an id: its own, or the free one where it belongs. */
+  #slotOf(ids: PlainIds, at: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    const hash = ids.hashes[at] ?? 0;
+    let slot = hash & mask;
+    for (let taken = slots[slot] ?? 0; taken !== 0; taken = slots[slot] ?? 0) {
+      if (((taken ^ hash) & ~mask) === 0 && this.#isSame((taken & mask) - 1, ids, at)) break;
+      slot = (slot + 1) & mask;
+    }
     return slot;
   }
 
-  #isSame(index: number, form: Form): boolean {
-    return this.#forms[index] === form && isEqual(this.#heads, index, this.#words, 0) && (form !== FORMS.commit || isEqual(this.#tails, index, this.#words, 1));
-  }
-
-  #read(bytes: Uint8Array, from: number, to: number): Form {
-    const length = to - from;
-    if (length === MUTATION.length + SHORT_DIGITS && startsWith(bytes, from, MUTATION)) return this.#readDigits(bytes, from + MUTATION.length, WORDS) ? FORMS.mutation : FORMS.named;
-    if (length === COMMIT.length + 2 * SHORT_DIGITS && startsWith(bytes, from, COMMIT)) return this.#readDigits(bytes, from + COMMIT.length, 2 * WORDS) ? FORMS.commit : FORMS.named;
-    return FORMS.named;
-  }
-
-  /** False where something is no lower-case hex digit. */
-  #readDigits(bytes: Uint8Array, from: number, words: number): boolean {
-    let wrong = 0;
-    for (let octet = 0, at = from; octet < words * OCTETS_PER_WORD; octet += 1, at += 2) {
-      const high = NIBBLES[bytes[at] ?? 0] ?? -1;
-      const low = NIBBLES[bytes[at + 1] ?? 0] ?? -1;
-      wrong |= high | low;
-      this.#octets[octet] = (high << 4) | low;
-    }
-    return wrong >= 0;
+  /** Of two whose high bits agree, the form among them. */
+  #isSame(index: number, { words, hashes }: PlainIds, at: number): boolean {
+    return isEqual(this.#heads, index, words, 2 * at) && (((hashes[at] ?? 0) & TOP_BIT) === 0 || isEqual(this.#tails, index, words, 2 * at + 1));
   }
 }
 
@@ -152,19 +166,6 @@ export class IdTable {
 function isEqual(a: Int32Array, index: number, b: Int32Array, other: number): boolean {
   const [at, by] = [index * WORDS, other * WORDS];
   return a[at] === b[by] && a[at + 1] === b[by + 1] && a[at + 2] === b[by + 2] && a[at + 3] === b[by + 3];
-}
-
-/** Ids are hashes, but what a child names need not be: all four words count. */
-function mixed(words: Int32Array, at: number): number {
-  const mix = (words[at] ?? 0) ^ Math.imul(words[at + 1] ?? 0, 0x9e3779b1) ^ Math.imul(words[at + 2] ?? 0, 0x85ebca6b) ^ Math.imul(words[at + 3] ?? 0, 0xc2b2ae35);
-  return (mix ^ (mix >>> 15)) >>> 0;
-}
-
-function digitsOf(words: Int32Array, index: number): string { return Buffer.from(words.buffer, index * WORDS * OCTETS_PER_WORD, WORDS * OCTETS_PER_WORD).toString('hex'); }
-
-function startsWith(bytes: Uint8Array, from: number, prefix: Uint8Array): boolean {
-  for (let at = 0; at < prefix.length; at += 1) if (bytes[from + at] !== prefix[at]) return false;
-  return true;
 }
 
 function textOf(bytes: Uint8Array, from: number, to: number): string { return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('utf8'); }

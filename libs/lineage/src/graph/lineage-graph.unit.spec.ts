@@ -23,6 +23,15 @@ function oracle(edges: readonly (readonly [child: string, parent: string])[], ro
   return reached;
 }
 
+/** Ids that look like those of commits up to some place: too short, too long, no digits, digits with what a line ends with or COPY escapes. */
+const alikeOf = (n: number): string => {
+  const id = n % 2 === 0 ? mutation(n) : commit(n);
+  return [id.slice(0, -1), `${id}0`, id.toUpperCase(), `${id.slice(0, 9)}\t${id.slice(10)}`, `${id.slice(0, -2)}\\n`, `${id.slice(0, 20)}\n`, `${id.slice(0, -1)}g`, `m${String(n)}`, ''][n % 9] ?? '';
+};
+const anyIdOf = (n: number): string => (n % 4 === 3 ? alikeOf(n) : idOf(n));
+const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n' };
+const copied = (id: string): string => id.replaceAll(/[\\\t\n]/g, (sign) => ESCAPED[sign] ?? sign);
+
 const edgesOf = fc.array(fc.tuple(fc.nat(40), fc.nat(40)), { maxLength: 120 });
 
 describe('ids as numbers', () => {
@@ -33,6 +42,13 @@ describe('ids as numbers', () => {
     expect(ids.map((id) => table.intern(id))).toEqual(ids.map((_, n) => n));
     expect(ids.map((_, n) => table.idOf(n))).toEqual(ids);
     expect(table.size).toBe(5_000);
+  });
+
+  it('finds ids again among many that keep no digits', () => {
+    const table = new IdTable();
+    const ids = Array.from({ length: 9_000 }, (_, n) => (n % 3_000 < 2_900 ? `named ${String(n)}` : idOf(3 * n + (n % 2))));
+    expect(ids.map((id) => table.intern(id))).toEqual(ids.map((_, n) => n));
+    expect(ids.map((id) => table.find(id))).toEqual(ids.map((_, n) => n));
   });
 
   it('takes nothing for a commit that only begins like it', () => {
@@ -56,6 +72,30 @@ describe('the closure of a graph', () => {
       expect([...found.ids()].sort()).toEqual([...oracle(edges, roots)].sort());
       expect([found.count, graph.sizeOf(roots)]).toEqual([found.ids().length, found.count]);
     }), { numRuns: 500 });
+  });
+
+  it('equals the oracle whichever edges are settled and which came later', () => {
+    const stepsOf = fc.array(fc.tuple(edgesOf, fc.boolean()), { minLength: 1, maxLength: 6 });
+    fc.assert(fc.property(stepsOf, fc.array(fc.nat(40), { minLength: 1, maxLength: 3 }), (steps, from) => {
+      const roots = [...new Set(from.map(idOf))];
+      const graph = new LineageGraph();
+      const edges: (readonly [string, string])[] = [];
+      for (const [pairs, settles] of steps) {
+        for (const [child, parent] of pairs) edges.push([idOf(child), idOf(parent)]);
+        for (const [child, parent] of edges.slice(edges.length - pairs.length)) graph.add(child, [parent]);
+        if (settles) graph.settle();
+        expect([graph.edges, [...graph.closureOf(roots).ids()].sort()]).toEqual([edges.length, [...oracle(edges, roots)].sort()]);
+      }
+    }), { numRuns: 300 });
+  });
+
+  it('stays the same through hundreds of walks between which it grows', () => {
+    const graph = new LineageGraph();
+    for (let n = 1; n <= 700; n += 1) {
+      graph.add(mutation(n), [mutation(n - 1), mutation(Math.max(0, n - 40))]);
+      expect([graph.sizeOf([mutation(0)]), graph.sizeOf([mutation(n)])]).toEqual([n, 0]);
+    }
+    expect(graph.edges).toBe(1_400);
   });
 
   it('names the nearest first, and every commit after one it was made from', () => {
@@ -103,6 +143,27 @@ describe('edges as COPY gives them', () => {
       expect([lines.lines, graph.edges]).toEqual([edges.length, edges.length]);
       for (const root of [0, 1, 2]) expect([...graph.closureOf([idOf(root)]).ids()].sort()).toEqual([...oracle(edges, [idOf(root)])].sort());
     }), { numRuns: 200 });
+  });
+
+  it('come to the same graph whatever the ids look like', () => {
+    fc.assert(fc.property(edgesOf, fc.integer({ min: 1, max: 300 }), (pairs, size) => {
+      const edges = pairs.map(([child, parent]) => [anyIdOf(child), anyIdOf(parent)] as const);
+      const text = Buffer.from(edges.map(([child, parent]) => `${copied(child)}\t${copied(parent)}\n`).join(''));
+      const graph = new LineageGraph();
+      const lines = new EdgeLines(graph);
+      for (let at = 0; at < text.length; at += size) lines.take(text.subarray(at, at + size));
+      expect([lines.lines, graph.edges, graph.size]).toEqual([edges.length, edges.length, new Set(edges.flat()).size]);
+      for (const root of [0, 1, 2, 3, 7, 11]) expect([...graph.closureOf([anyIdOf(root)]).ids()].sort()).toEqual([...oracle(edges, [anyIdOf(root)])].sort());
+    }), { numRuns: 300 });
+  });
+
+  it('come to the same graph in one chunk of many lines', () => {
+    const edges = Array.from({ length: 4_000 }, (_, n) => [idOf(3 * n + (n % 2)), n % 50 === 49 ? `named ${String(n)}` : idOf(3 * (n >> 1) + ((n >> 1) % 2))] as const);
+    const [graph, other] = [new LineageGraph(), new LineageGraph()];
+    new EdgeLines(graph).take(Buffer.from(edges.map(([child, parent]) => `${child}\t${parent}\n`).join('')));
+    for (const [child, parent] of edges) other.add(child, [parent]);
+    expect([graph.size, graph.edges]).toEqual([other.size, 4_000]);
+    for (const root of [edges[0]?.[1], edges[40]?.[0], 'named 49'].map(String)) expect(graph.closureOf([root]).ids()).toEqual(other.closureOf([root]).ids());
   });
 
   it('takes back what COPY escapes', () => {
