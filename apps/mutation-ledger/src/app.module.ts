@@ -28,6 +28,8 @@ import { StateJanitor } from './outbound/state-janitor.js';
 
 /** Connections that reads of people take from those of the loop, at the most; and how long one may run, milliseconds. */
 const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
+/** A closure of hundreds of thousands is walked while everything else is busy with the same fall. */
+const WALKS = { connectionsMax: 2, statementTimeoutMs: 60_000 } as const;
 
 /** Longest wait before workers are asked again, milliseconds. */
 const ASK_MAX_MS = 60_000;
@@ -52,7 +54,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     trace: ledgerSpans,
     providers: [
       { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
-      { provide: LineageQueries, useFactory: () => new LineageQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
+      { provide: LineageQueries, useFactory: () => new LineageQueries(createPool({ url: databaseUrlOf(config), ...WALKS })) },
       { provide: LineagePolicy, useValue: new LineagePolicy(boundMs ?? null) },
       { provide: StateJanitor, inject: [SERVICE_CONTEXT], useFactory: (service: ServiceContext) => janitorOf(config, service) },
       { provide: ConsumerQueries, useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },

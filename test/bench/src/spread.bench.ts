@@ -96,7 +96,7 @@ async function fall({ system, tail, traffic }: Watch, { root, ids }: Ready): Pro
   const sentAt = await system.trigger(refOf(root));
   const markedAt = await tail.reached(MARK, marks + ids.size, WITHIN_MS);
   let told: Readonly<Record<string, unknown>> = {};
-  await until('the fall to settle', async () => { told = await system.read(`/v1/lineage/${root.commitId}/settled`); return told['settled'] === true; }, WITHIN_MS).catch(() => undefined);
+  await until('the fall to settle', async () => { told = await system.read(`/v1/lineage/${root.commitId}/settled`).catch(() => told); return told['settled'] === true; }, WITHIN_MS).catch(() => undefined);
   const settledAt = sharedClockMs();
   const cpu = difference(system.cpu(), used);
   const counted = traffic.between(before, await traffic.settled(), ids.size);
