@@ -13,7 +13,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import { itemsOf, OPERATOR, PARTITIONS, runOn, startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, System } from './system.testing.js';
 
@@ -111,22 +111,24 @@ async function reconciledInLog(runtime: string): Promise<readonly Facts[]> {
 /** A runtime that takes rollbacks over what it made itself, in its own database. */
 class Obedient {
   readonly commits = commitsOf('agent-packer', 1);
-  private constructor(private readonly pool: Pool, readonly consumer: RollbackConsumer<SqlClient>) {}
+  private constructor(private readonly pool: Pool, readonly consumer: RollbackConsumer<SqlClient>, readonly trouble: readonly unknown[]) {}
 
   static async start(name: string): Promise<Obedient> {
     const database = `runtime_${String(process.pid)}`;
     const { url } = await createDatabase(system.stack, database, database, 'packing');
     const pool = new Pool({ connectionString: url, max: 4 });
     await pool.query('CREATE TABLE parcel (id text PRIMARY KEY, state text NOT NULL)');
-    const inbox = new PostgresInbox<SqlClient>(pool, name);
+    const trouble: unknown[] = [];
+    const onTrouble = (cause: unknown): void => { trouble.push(cause); };
+    const inbox = new PostgresInbox<SqlClient>(pool, name, onTrouble);
     await inbox.prepare();
     const consumer = createRollbackConsumer<SqlClient>({
-      kafka, codecs: system.codecs, logId: system.plan.logId, partitionCount: PARTITIONS, clock: systemClock, subscription: { consumer: name, scope: SCOPE, mode: 'async' }, inbox, pollMs: 20,
+      kafka, codecs: system.codecs, logId: system.plan.logId, partitionCount: PARTITIONS, clock: systemClock, subscription: { consumer: name, scope: SCOPE, mode: 'async' }, inbox, pollMs: 20, onTrouble,
       onRollback: async ({ derived }, tx) => { await tx.query("UPDATE parcel SET state = 'unpacked' WHERE id = ANY($1)", [derived.map(({ commit_id: id }) => id)]); },
     });
     await consumer.start();
     stops.push(async () => { await consumer.stop(); await pool.end(); await dropDatabase(system.stack, database); });
-    return new Obedient(pool, consumer);
+    return new Obedient(pool, consumer, trouble);
   }
 
   /** Makes a parcel from commits; false where one of them fell. */
@@ -136,6 +138,15 @@ class Obedient {
       await tx.query("INSERT INTO parcel VALUES ($1, 'packed')", [commit.commit_id]);
       return true;
     });
+  }
+
+  /** Ends every connection to its database, as a restart of PostgreSQL does. */
+  async endConnections(): Promise<void> {
+    const { host, port, user, password } = system.stack.postgres;
+    const client = new Client({ host, port, user, password, database: 'postgres' });
+    await client.connect();
+    await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [`runtime_${String(process.pid)}`]);
+    await client.end();
   }
 
   async parcels(): Promise<readonly unknown[]> { return (await this.pool.query('SELECT state FROM parcel ORDER BY id')).rows.map((row) => (row as Facts)['state']); }
@@ -252,4 +263,15 @@ describe('several runtimes on one lineage', () => {
     const listed = await ended('lineage', 'reconciliations', '--runtime', 'mailing', '--diverging', '--json');
     expect((JSON.parse(listed.out) as { readonly items: readonly Facts[] }).items.every(({ diverges }) => diverges === true)).toBe(true);
   }, 200_000);
+
+  it('hear on when the connections to their database end, and say so', async () => {
+    const again = await recorded(commitsOf('agent-planner', 1), 'plan again', { assumptionRefs: ['warehouse/west#stocked'] });
+    const label = { run_id: 'packing', commit_id: 'label-3' };
+    expect([await obedient.pack(label, [again], Date.now()), obedient.trouble]).toEqual([true, []]);
+    await obedient.endConnections();
+    await system.producer.assumptionInvalidated({ tenant: TENANT, ref: 'warehouse/west#stocked', sourceKind: 'observation', statement: { pens: 0 }, statedAt: Date.now() });
+    expect(await deliveryTo('packing', again, 'acknowledged')).toMatchObject({ answer: { derived: [label] } });
+    expect(obedient.trouble.length).toBeGreaterThan(0);
+    expect(await obedient.parcels()).toEqual(['unpacked', 'unpacked', 'unpacked']);
+  }, 120_000);
 });
