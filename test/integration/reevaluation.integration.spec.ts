@@ -49,6 +49,13 @@ describe('a bundle that follows another', () => {
     expect(itemsOf(await system.get('orchestrator', `/v1/rollbacks?run_id=${small.run_id}`))).toEqual([]);
     expect((await system.get('orchestrator', '/v1/reports/rollbacks?by=source')).body).toMatchObject({ items: [{ name: 'service:mutation-ledger', rollbacks: 1, compensated: 0, runs: 1 }] });
   }, 120_000);
+
+  it('rolls back what is recorded under the earlier version once its jobs are over, and lets stand what it admits', async () => {
+    const [small, large] = [await committed('late and small', { amount: 8, partition: 1 }), await committed('late and large', { amount: 800 })];
+    expect(await rollback(large, 'marked')).toMatchObject({ evidence: { kind: 'policy_reevaluation', source: 'service:mutation-ledger' } });
+    expect((await system.get('ledger', `/v1/commits/${small.commit_id}`)).body['standing']).toBe('stands');
+    expect(itemsOf(await system.get('ledger', '/v1/reevaluations')).map(({ phase }) => phase)).toEqual(['closed', 'closed']);
+  }, 120_000);
 });
 
 describe('a commit beyond the bound of a fall', () => {

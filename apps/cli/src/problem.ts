@@ -70,7 +70,7 @@ export function problemOf(thrown: unknown): CliProblem {
 }
 
 /** Text of a problem for people: the code, what is wrong, every single problem, what to do. Pure. */
-export function describeProblem({ code, message, remedy, problems }: CliProblem): string {
+function describeProblem({ code, message, remedy, problems }: CliProblem): string {
   return [
     `${code}: ${message}`,
     ...problems.map((one) => `  ${one.code}${one.path === undefined ? '' : ` at ${one.path}`}: ${one.message}`),
@@ -79,6 +79,9 @@ export function describeProblem({ code, message, remedy, problems }: CliProblem)
 }
 
 /** The same for scripts. Pure. */
-export function problemJson({ code, message, remedy, problems, exit }: CliProblem): object {
+function problemJson({ code, message, remedy, problems, exit }: CliProblem): object {
   return { error: { code, message, remedy, problems, exit_code: EXIT_CODES[exit].code } };
 }
+
+/** A problem as it is printed. Pure. */
+export function problemText(problem: CliProblem, isJson: boolean): string { return isJson ? JSON.stringify(problemJson(problem), null, 2) : describeProblem(problem); }

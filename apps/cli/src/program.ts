@@ -24,7 +24,7 @@ import { addReviews } from './commands/reviews.command.js';
 import { addTasks } from './commands/tasks.command.js';
 import { addUndo } from './commands/undo.command.js';
 import type { Flags } from './config.js';
-import { describeProblem, EXIT_CODES, problemJson, problemOf } from './problem.js';
+import { EXIT_CODES, problemOf, problemText } from './problem.js';
 import type { ExitKind } from './problem.js';
 import { openSession } from './session.js';
 import type { Surroundings } from './session.js';
@@ -76,7 +76,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     // Commander has printed its own problem, and a call for help is none.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT_CODES.done.code : EXIT_CODES.usage.code;
     const problem = problemOf(thrown);
-    surroundings.terminal.note(args.includes('--json') ? JSON.stringify(problemJson(problem), null, 2) : describeProblem(problem));
+    surroundings.terminal.note(problemText(problem, args.includes('--json')));
     return EXIT_CODES[problem.exit].code;
   }
 }

@@ -26,6 +26,8 @@ export interface Session {
   readonly isJson: boolean;
   readonly tenant: string | null;
   service(name: Service): ServiceClient;
+  /** The next request reads or asks for the token anew: a call that goes on for long outlives one. */
+  renewToken(): void;
   /** Shows a result: `json` for scripts, `text` for people. */
   show(json: unknown, text: () => string): void;
 }
@@ -44,6 +46,7 @@ export function openSession(flags: Flags, { terminal, environment, folder, fetch
   return {
     flags, settings, terminal, folder, isJson, tenant: settings.tenant,
     service: (name) => createClient({ service: name, url: known(settings.services[name], name === 'notifier' ? 'where the notifier is' : `where ${name} are`, FLAG_OF[name]), token: tokenOnce, fetch }),
+    renewToken: () => { token = null; },
     show: (json, text) => { terminal.out(isJson ? JSON.stringify(json, null, 2) : text()); },
   };
 }

@@ -29,8 +29,8 @@ export interface Downstream {
 export async function startDownstream({ databaseUrl, subscription, ...reached }: DownstreamOptions): Promise<Downstream> {
   const pool = openDatabase(databaseUrl);
   const rows = new PostgresReportRows();
+  const inbox = new PostgresInbox<SqlClient>(pool, subscription.consumer, reached.onTrouble);
   await rows.prepare(pool);
-  const inbox = new PostgresInbox<SqlClient>(pool, subscription.consumer);
   await inbox.prepare();
   const reports = new RefundReports(rows);
   const consumer = createRollbackConsumer<SqlClient>({ ...reached, inbox, clock: systemClock, subscription: { ...subscription, mode: 'sync' }, onRollback: (rollback, tx) => reports.withdraw(rollback, tx) });

@@ -9,9 +9,10 @@ import { lineageDot, lineageSvg } from '../lineage/lineage-picture.js';
 import { lineageText } from '../lineage/lineage-text.js';
 import { drawnOf } from '../lineage/lineage-graph.js';
 import type { Drawn } from '../lineage/lineage-graph.js';
-import { byHarm, carried, heldIn, partsOf } from '../lineage/reconcile.js';
+import { byHarm, carried, endsComparing, heldIn, partsOf } from '../lineage/reconcile.js';
 import { formatFields, formatTable, instant, minorUnits } from '../output/table.js';
 import type { Column } from '../output/table.js';
+import { problemOf, problemText } from '../problem.js';
 import type { Session } from '../session.js';
 import { addPackets } from './lineage-packet.command.js';
 import { LIMIT, listText } from './options.js';
@@ -47,12 +48,8 @@ export function addLineage(program: Command, act: Act): void {
     .requiredOption('--runtime <name>', 'name of the runtime').requiredOption('--file <file>', 'JSON list of its commits: {run_id, commit_id, derived_from, stands, reached_user_at}')
     .option('--every <span>', 'again and again, such as 60s or 5min, until interrupted; the file is read anew each time', seconds)
     .action(act<ReconcileOptions>(async (session, options) => {
-      let hasDiverged = await reconcileOnce(session, options);
-      while (options.every !== undefined) {
-        await sleep(options.every * 1_000);
-        hasDiverged = await reconcileOnce(session, options);
-      }
-      return hasDiverged ? 'found' : 'done';
+      if (options.every !== undefined) return reconcileAgainAndAgain(session, options, options.every);
+      return await reconcileOnce(session, options) ? 'found' : 'done';
     }));
   lineage.command('reconciliations').description('comparisons that were made').option('--runtime <name>', 'of one runtime').option('--diverging', 'only those that found something').addOption(LIMIT())
     .action(act<{ runtime?: string; diverging?: boolean; limit: number }>(async (session, { runtime, diverging, limit }) => {
@@ -96,16 +93,36 @@ function settledText(told: Doc): string {
   return waiting.length === 0 ? fields : `${fields}\n\n${formatTable(WAITING, waiting)}`;
 }
 
+/**
+ * Compares until the process ends: a ledger that is away and a file that cannot be read just now are told, and the next comparison is made.
+ *
+ * Errors: those of the first comparison that no waiting mends: a call that is not understood, or refused.
+ */
+async function reconcileAgainAndAgain(session: Session, options: ReconcileOptions, everySeconds: number): Promise<never> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      await reconcileOnce(session, options);
+    } catch (thrown) {
+      const problem = problemOf(thrown);
+      if (endsComparing(problem.exit, isFirst)) throw thrown;
+      session.terminal.note(problemText(problem, session.isJson));
+    }
+    await sleep(everySeconds * 1_000);
+    session.renewToken();
+  }
+}
+
 /** One comparison, in parts; true where something diverges. */
 async function reconcileOnce(session: Session, { runtime, file }: ReconcileOptions): Promise<boolean> {
   const parts = partsOf(heldIn(readOne(file, session.folder).value, file));
-  const found: Doc[] = [];
+  const [found, ids]: [Doc[], unknown[]] = [[], []];
   for (const part of parts) {
     const answer = await session.service('ledger').command('v1/reconciliations', { runtime, ...(session.tenant === null ? {} : { tenant: session.tenant }), commits: carried(part, found) });
     found.push(...listOf(answer['contaminated']).map(docOf));
+    ids.push(answer['reconciliation_id']);
   }
   const compared = parts.reduce((sum, part) => sum + part.length, 0);
-  session.show({ runtime, compared, contaminated: found }, () => (found.length === 0 ? `${runtime} does not diverge: ${compared} commits compared` : `${formatTable(CONTAMINATED, byHarm(found))}\n\n${runtime} diverges in ${found.length} of ${compared} commits`));
+  session.show({ runtime, compared, contaminated: found, reconciliation_ids: ids }, () => (found.length === 0 ? `${runtime} does not diverge: ${compared} commits compared` : `${formatTable(CONTAMINATED, byHarm(found))}\n\n${runtime} diverges in ${found.length} of ${compared} commits`));
   return found.length > 0;
 }
 

@@ -6,7 +6,7 @@ import { run } from '../program.js';
 import { drawnOf, layersOf } from './lineage-graph.js';
 import { lineageDot, lineageSvg } from './lineage-picture.js';
 import { lineageText } from './lineage-text.js';
-import { carried, heldIn, partsOf } from './reconcile.js';
+import { carried, endsComparing, heldIn, partsOf } from './reconcile.js';
 
 const node = (id: string, state: string, more: object = {}): object => ({ id, run_id: `run-${id}`, kind: 'mutation', agent: 'agent-1', label: `do ${id}`, subject_ref: null, state, rollback_id: null, root_rollback_id: null, told: [], silent: [], ...more });
 const edge = (from: string, to: string, kind = 'derived'): object => ({ from, to, kind });
@@ -115,6 +115,18 @@ describe('recourse lineage', () => {
     expect(await call('reconcile', '--runtime', 'reports', '--file', 'commits.json')).toBe(2);
     expect([asked, note()]).toEqual([[], expect.stringContaining('INPUT_INVALID')]);
     expect(await ledger(() => ({})).call('reconcile', '--runtime', 'r', '--file', 'commits.json', '--every', 'soon')).toBe(2);
+  });
+});
+
+describe('comparisons that are made again and again', () => {
+  it('end at a call that is wrong from the first, and at a bug', async () => {
+    expect(await ledger(() => ({}), { none: true }).call('reconcile', '--runtime', 'r', '--file', 'commits.json', '--every', '1s')).toBe(2);
+    expect([endsComparing('usage', true), endsComparing('refused', true), endsComparing('bug', false)]).toEqual([true, true, true]);
+  });
+
+  it('outlive a ledger that is away, a file that is being written and a token that is over', () => {
+    for (const exit of ['unavailable', 'pending'] as const) expect([endsComparing(exit, true), endsComparing(exit, false)]).toEqual([false, false]);
+    expect([endsComparing('usage', false), endsComparing('refused', false)]).toEqual([false, false]);
   });
 });
 

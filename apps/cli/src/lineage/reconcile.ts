@@ -5,6 +5,7 @@
 import { docOf } from '../http.js';
 import type { Doc } from '../http.js';
 import { CliProblem } from '../problem.js';
+import type { ExitKind } from '../problem.js';
 
 /** The ledger takes a thousand commits and 160 KB a comparison; long ids need the room. */
 const [PART_COMMITS, PART_BYTES] = [500, 120 * 1_024];
@@ -47,6 +48,11 @@ export function carried(part: readonly Held[], found: readonly Doc[]): readonly 
 export function byHarm(found: readonly Doc[]): readonly Doc[] {
   const reached = (one: Doc): number => (typeof one['reached_user_at'] === 'number' ? one['reached_user_at'] : -1);
   return [...found].sort((a, b) => reached(b) - reached(a));
+}
+
+/** Whether a comparison that failed ends those that are made again and again: what is wrong with the call shows at the first one, and no waiting mends it. */
+export function endsComparing(exit: ExitKind, isFirst: boolean): boolean {
+  return exit === 'bug' || (isFirst && exit !== 'unavailable' && exit !== 'pending');
 }
 
 function parentsFirst(commits: readonly Held[]): readonly Held[] {

@@ -1,7 +1,7 @@
 // Commits without an outside effect as a part of the mutations log: events in, facts out.
 //
 // Boundary: reads rows and views, and asks the decisions of domain/commit; holds no rule.
-import { entryView, reviewEntry } from '@recourse/contract';
+import { entryView } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, StateView } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
@@ -16,7 +16,6 @@ import type { Commit } from '../domain/commit/commit.messages.js';
 import { isBeyond, leaveToPerson, reattach } from '../domain/commit/fate.decisions.js';
 import type { Reached, Readmitted } from '../domain/commit/fate.decisions.js';
 import { runAgain } from '../domain/commit/gate.decisions.js';
-import type { StandingBundle } from '../domain/commit/gate.decisions.js';
 import { commitOf, judgeParents, namesReserved, RESERVED_PREFIX, standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Binding, Body, MutationFact, Trigger, Verdict } from '../domain/mutation/mutation.messages.js';
 import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
@@ -26,11 +25,12 @@ import { chunkIn, commitIn } from './commit-rows.js';
 import { consumersDue, READ_SUBSCRIPTIONS } from './consumers.part.js';
 import { parked } from './executions.js';
 import { mutationIn } from './mutation-rows.js';
+import { againstEarlierVersion, needsOfGate, standingBundle } from './reevaluations.part.js';
 
 /** Most falls a new parent is looked for behind. */
 const RESUMES_MAX = 1_000;
 
-/** Takes a commit: recorded once, contradicted at once by what speaks against it already. */
+/** Takes a commit: recorded once, contradicted at once by what speaks against it already, a later version of its bundle too. */
 export function onCommit(context: DecideContext, key: string, event: CommitRecorded, keeping: Keeping): Decision {
   const { tenant, run_id, commit_id, checkpoint } = event;
   if (key !== run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
@@ -45,6 +45,7 @@ export function onCommit(context: DecideContext, key: string, event: CommitRecor
   const base = checkpoint.state?.base_id ?? null;
   const recorded = recordCheckpoint(event, judgements.map(({ judged }) => judged), base === null ? undefined : baseOf(base), context.now, keeping);
   const against = contradictionsAtBinding(commit_id, tenant, run_id, judgements, []);
+  if (against.length === 0) return facts(recorded, ...againstEarlierVersion(context, event));
   return facts(recorded, ...against.flatMap((fact) => fateOf(context, fact, { commit: { ...event, parents: checkpoint.parents, hardened: null }, recordedAt: undefined, isCommit: true })));
 }
 
@@ -112,7 +113,7 @@ function readmission({ state, views }: DecideContext, { body }: Contradicted, { 
   const fallen = parents.find((parent) => parent.commit_id === fallenId);
   // With its state the inputs of its gate were given up.
   if (gate === null || hardened !== null || fallen === undefined || restsOnFallen(state, checkpoint, fallenId)) return null;
-  const bundle = bundleOf(views.view(entryView.name), tenant, gate.bundle);
+  const bundle = standingBundle(views.view(entryView.name), tenant, gate.bundle);
   const left = stateBefore(state, precedingOf(run_id, parents, statefulSteps(state, run_id), new Set([fallenId])));
   if (bundle === null || left === null || !runAgain(gate, bundle, left).admitted) return null;
   const parent = standingParent(views.view('fallen'), tenant, fallen);
@@ -139,16 +140,6 @@ function standingParent(fallen: { readonly get: (key: string) => object | undefi
     const verdict: Verdict | undefined = fallen.get(verdictScope(tenant, standsRef(at.commit_id), at.run_id)) as Verdict | undefined; // entries of this view are verdicts
     if (verdict === undefined) return at;
     at = verdict.resume ?? null;
-  }
-  return null;
-}
-
-/** The version of a bundle that stands now. */
-function bundleOf(entries: { readonly get: (key: string) => object | undefined }, tenant: string, name: string): StandingBundle | null {
-  for (const owner of [tenant, '*']) {
-    const found = entries.get(`entry/policy_bundle/${owner}/${name}`) as { readonly body: string; readonly version: number } | undefined; // entries of this view have both
-    const reviewed = found === undefined ? null : reviewEntry('policy_bundle', found.body, owner);
-    if (found !== undefined && reviewed?.ok === true) return { version: found.version, body: reviewed.entry };
   }
   return null;
 }
@@ -205,6 +196,6 @@ function refOf(commit: Commit | null): CommitRef | null { return commit === null
 /** Groups deciding a commit reads. */
 export function needsOfCommit({ tenant, run_id, checkpoint }: CommitRecorded): readonly { readonly kind: string; readonly group: string }[] {
   const refs = [...checkpoint.assumption_refs, ...checkpoint.parents.map(({ commit_id: id }) => standsRef(id))].slice(0, REFS_MAX);
-  return [{ kind: 'commit', group: run_id }, { kind: 'trigger', group: run_id }, ...refs.map((ref) => ({ kind: 'binding', group: refScope(tenant, ref) }))];
+  return [{ kind: 'commit', group: run_id }, { kind: 'trigger', group: run_id }, ...needsOfGate(checkpoint), ...refs.map((ref) => ({ kind: 'binding', group: refScope(tenant, ref) }))];
 }
 

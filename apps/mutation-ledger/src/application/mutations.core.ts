@@ -126,7 +126,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'CancelMutation': return onCancel(context, input, event.body, policy);
     case 'ReconcileLineage': return onReconcile(context, input, event.body);
     case 'RollbackAcknowledged': return onAck(context, input, event.body);
-    case 'EntryRegistered': return onSuccessor(context, event.body, policy);
+    case 'EntryRegistered': return onSuccessor(context, event.body, input, policy);
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':

@@ -7,12 +7,12 @@
 // `reevaluation`, a job, by bundle. Timer: a job until it is closed.
 import { entryView, reviewEntry } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
-import type { AcceptedRecord, Change, DecideContext, Decision, Doc, InputSpec, KindSpec, RowAddress, StateView, Views } from '@recourse/event-log';
-import type { CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, EntryRegistered, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened } from '@recourse/messages';
+import type { AcceptedRecord, Change, DecideContext, Decision, Doc, InputSpec, KindSpec, RecordInput, RowAddress, StateView, Views } from '@recourse/event-log';
+import type { Checkpoint, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, EntryRegistered, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened } from '@recourse/messages';
 import type { StandingBundle } from '../domain/commit/gate.decisions.js';
-import { blockOf, blocksLeft, continueReevaluation, jobIdOf, openReevaluation, placeKey } from '../domain/commit/reevaluation.decisions.js';
-import type { BundleBlock, Reevaluation, UnderBundle } from '../domain/commit/reevaluation.decisions.js';
-import type { Body } from '../domain/mutation/mutation.messages.js';
+import { blockOf, blocksLeft, continueReevaluation, jobIdOf, judgeAtRecording, openReevaluation, placeKey } from '../domain/commit/reevaluation.decisions.js';
+import type { BundleBlock, OwnedBundle, Reevaluation, UnderBundle } from '../domain/commit/reevaluation.decisions.js';
+import type { Body, MutationFact } from '../domain/mutation/mutation.messages.js';
 import { bundleScope } from '../domain/scope.js';
 import { commitIn } from './commit-rows.js';
 
@@ -47,12 +47,36 @@ export function needsOfSuccessor({ name }: Pick<EntryRegistered, 'name'>): reado
 /** Groups that a turn of a job reads, as far as they are known. */
 export function needsOfBundle(group: string): readonly { readonly kind: string; readonly group: string }[] { return [{ kind: REEVALUATION_KIND, group }, { kind: 'bundle_block', group }]; }
 
-/** A version of a bundle follows another. */
-export function onSuccessor({ state, now }: DecideContext, entry: Pick<EntryRegistered, 'kind' | 'tenant' | 'name' | 'version' | 'digest'>, { boundMs }: Reevaluating): Decision {
+/** A version of a bundle follows another. Where it opens no job the view has to have it: what is recorded from now on is judged by the version that is read there. */
+export function onSuccessor({ state, views, viewsFresh, now }: DecideContext, entry: Pick<EntryRegistered, 'kind' | 'tenant' | 'name' | 'version' | 'digest'>, at: Pick<RecordInput, 'partition' | 'seq'>, { boundMs }: Reevaluating): Decision {
   const group = bundleScope(entry.name);
   if (state.get(REEVALUATION_KIND, group, jobIdOf(entry.tenant, entry.name, entry.version)) !== undefined) return NOTHING;
   const opened = openReevaluation(entry, blocksIn(state, group), now, boundMs);
-  return opened === null ? NOTHING : facts(opened);
+  if (opened !== null) return facts(opened);
+  return viewsFresh || views.view(entryView.name).position(at.partition) >= at.seq ? NOTHING : { records: [], refresh: [entryView.name] };
+}
+
+/** Group that tells whether a job will come to a commit. */
+export function needsOfGate({ gate }: Checkpoint): readonly { readonly kind: string; readonly group: string }[] { return gate === null ? [] : [{ kind: REEVALUATION_KIND, group: bundleScope(gate.bundle) }]; }
+
+/** What the version that stands says against a commit that is being recorded under an earlier one. */
+export function againstEarlierVersion({ state, views, now }: DecideContext, { tenant, run_id, commit_id, checkpoint: { gate } }: Pick<CheckpointRecorded, 'tenant' | 'run_id' | 'commit_id' | 'checkpoint'>): readonly MutationFact[] {
+  if (gate === null) return [];
+  const { bundle, bundle_version, inputs } = gate;
+  const standing = standingBundle(views.view(entryView.name), tenant, bundle);
+  const job = standing === null ? undefined : state.get(REEVALUATION_KIND, bundleScope(bundle), jobIdOf(standing.tenant, bundle, standing.version));
+  const refused = judgeAtRecording({ tenant, run_id, commit_id, bundle, bundle_version, gate_inputs: inputs }, standing, job === undefined ? undefined : jobOf(job), now);
+  return refused === null ? [] : [refused];
+}
+
+/** The version of a bundle that stands now; a tenant's own comes before that of all. */
+export function standingBundle(entries: { readonly get: (key: string) => object | undefined }, tenant: string, name: string): OwnedBundle | null {
+  for (const owner of [tenant, '*']) {
+    const found = entries.get(`entry/policy_bundle/${owner}/${name}`) as { readonly body: string; readonly version: number } | undefined; // entries of this view have both
+    const reviewed = found === undefined ? null : reviewEntry('policy_bundle', found.body, owner);
+    if (found !== undefined && reviewed?.ok === true) return { tenant: owner, version: found.version, body: reviewed.entry };
+  }
+  return null;
 }
 
 /** The next turn of a job. The version it applies is read from the registry's view, which may not have come to it yet. */

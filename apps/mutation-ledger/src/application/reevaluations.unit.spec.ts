@@ -6,7 +6,7 @@ import type { Evidence } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import { BLOCK_PLACES, verdictOn } from '../domain/commit/reevaluation.decisions.js';
 import type { Reevaluation } from '../domain/commit/reevaluation.decisions.js';
-import { bundleRegistered, commit, committed, gateOf, rollback } from './commits.testing.js';
+import { bundleRegistered, commit, committed, gateOf, rollback, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
 import { HOUR_MS, ledger, NOW, TENANT } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
@@ -137,6 +137,56 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     expect(contradicted(on)).toEqual([theirs.id]);
     on.run.when(register(on, [LIMIT], 2), NOW + 2).whenDue(NOW + 2);
     expect(contradicted(on)).toEqual([theirs.id, mine.id]);
+  });
+
+  it('judges what is recorded under an earlier version once its job is over, with the same evidence; and what it admits, or cannot judge, stands', () => {
+    const on = start();
+    take(on, gated('before', 7));
+    on.run.when(register(on, [LIMIT], 2), NOW + 1).whenDue(NOW + 1).then(fact('ReevaluationClosed', { looked_at: 1, refused: 0 }));
+    const [job] = jobs(on);
+    const late = gated('late', 900);
+    on.run.when(committed(late), NOW + 2).then(
+      fact('CheckpointRecorded', { commit_id: late.id }),
+      fact('CommitContradicted', { mutation_id: late.id, run_id: 'run-1', tenant: TENANT, evidence: { kind: 'policy_reevaluation', event_id: job?.job_id, ref: null, source: 'service:mutation-ledger', stated_at: NOW + 2, partition: -1, position: -1, root: null } }),
+    );
+    const { statement } = on.run.records().findLast(({ type }) => type === 'CommitContradicted')?.body['evidence'] as Evidence; // the record's evidence
+    expect(JSON.parse(String(statement?.body))).toEqual({ bundle: 'risk', version: 2, reason: 'limit: more than one may commit alone' });
+    for (const one of [gated('small', 8), commit('lacking', { gate: gateOf('risk', { other: 1 }) }), commit('under it', { gate: gateOf('risk', { amount: 900 }, { bundle_version: 2 }) }), commit('ungated'), commit('of another', { gate: gateOf('refunds', { amount: 900 }) })]) on.run.when(committed(one), NOW + 3).then(fact('CheckpointRecorded', { commit_id: one.id }));
+    on.run.when(committed(late), NOW + 4).thenNothing();
+    expect([contradicted(on), jobs(on)]).toMatchObject([[late.id], [{ phase: 'closed', looked_at: 1 }]]);
+  });
+
+  it('judges what is recorded under an earlier version where no job was opened, for it had nothing to look at', () => {
+    const on = start();
+    on.run.when(register(on, [LIMIT], 2), NOW).thenNothing();
+    const [late, theirs] = [gated('late', 900), gated('theirs', 900, { tenant: 'globex', run: 'run-2' })] as const;
+    take(on, late, theirs);
+    expect(contradicted(on)).toEqual([late.id]);
+    on.run.when(register(on, [LIMIT], 2, '*'), NOW + 1).whenDue(NOW + 1);
+    const later = gated('theirs later', 901, { tenant: 'globex', run: 'run-2' });
+    on.run.when(committed(later), NOW + 2);
+    expect(contradicted(on)).toEqual([late.id, theirs.id, later.id]);
+  });
+
+  it('opens no job before the view that later commits are judged by has it', () => {
+    const on = start();
+    const news = on.entries.appendUnread('risk', bundleRegistered('risk', [LIMIT], 2));
+    on.run.when(news, NOW).thenRefresh('entries');
+    on.entries.catchUp();
+    on.run.when(news, NOW).thenNothing();
+    const late = gated('late', 900);
+    take(on, late);
+    expect(contradicted(on)).toEqual([late.id]);
+  });
+
+  it('says nothing more against what fell with its parent as it was recorded', () => {
+    const on = start();
+    const parent = commit('parent');
+    take(on, parent);
+    on.run.when(register(on, [LIMIT], 2), NOW).when(rollback(parent), NOW);
+    told(on.run, on.fallen);
+    take(on, gated('late', 900, { parents: [parent.ref] }));
+    expect(on.run.records().filter(({ type }) => type === 'CommitContradicted').map(({ body }) => (body['evidence'] as Evidence).kind)).toEqual(['lineage']);
   });
 
   it('is read from the view once that has it', () => {

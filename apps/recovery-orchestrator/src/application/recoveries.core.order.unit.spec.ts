@@ -9,14 +9,15 @@ import { answered, BALANCE_KEPT, BALANCE_ZERO, core, execution, LAST_DISPATCH, L
 
 const AT = 10_000;
 const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
+const COMMIT = `cp_${'ab'.repeat(32)}`;
 const idOf = (place: number): string => `mut_${place}`;
 const stepOf = (place: number): string => stepIdOf(rollbackIdOf(idOf(place)), idOf(place));
 
-interface Made { readonly parents?: readonly number[]; readonly terms?: Parameters<typeof terms>[0]; readonly ref?: Parameters<typeof ref>[0]; readonly state?: 'succeeded' | 'executing' }
+interface Made { readonly parents?: readonly number[]; /** Made of a commit without effect of the run. */ readonly isOfCommit?: boolean; readonly terms?: Parameters<typeof terms>[0]; readonly ref?: Parameters<typeof ref>[0]; readonly state?: 'succeeded' | 'executing' }
 
 /** The effect that was executed at a place of the run. */
-function effect(place: number, { parents = [], terms: termed = AUTO, ref: pointer = {}, state = 'succeeded' }: Made = {}) {
-  const derived_from: Execution['derived_from'] = parents.map((parent) => ({ run_id: RUN, commit_id: idOf(parent) }));
+function effect(place: number, { parents = [], isOfCommit = false, terms: termed = AUTO, ref: pointer = {}, state = 'succeeded' }: Made = {}) {
+  const derived_from: Execution['derived_from'] = [...parents.map((parent) => ({ run_id: RUN, commit_id: idOf(parent) })), ...(isOfCommit ? [{ run_id: RUN, commit_id: COMMIT }] : [])];
   return markedInput({
     mutation_id: idOf(place), rollback_id: rollbackIdOf(idOf(place)), recorded_seq: place, execution_state: state, terms: terms(termed),
     execution: execution({ effect_key: `effect-${place}`, call_id: `call-${place}`, derived_from }), ref: ref({ mutation_id: idOf(place), idempotency_key: `key-${place}`, ...pointer }),
@@ -57,6 +58,25 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
     run.when(effect(2), AT + 2).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3)] }));
     run.when(effect(1), AT + 3).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(4)] }));
     run.when(done(third), AT + 4).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(2) }));
+    run.when(done(fourth), AT + 5).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(1) }));
+  });
+
+  it('that were made of commits without effect are undone last first: nobody sees here what such a commit was made of', () => {
+    const run = start().when(effect(3, { isOfCommit: true }), AT);
+    const third = requestIn(run.outgoing());
+    run.when(effect(2), AT + 1).then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(3)] }));
+    run.when(effect(1), AT + 2).then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(2), stepOf(3)].sort() }));
+    run.when(done(third), AT + 3).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }));
+  });
+
+  it('of which one was made of such a commit come after it, where others say what they were made from, and it blocks none', () => {
+    const run = start().when(effect(4, { parents: [1] }), AT);
+    const fourth = requestIn(run.outgoing());
+    run.when(effect(3, { isOfCommit: true, terms: { ...AUTO, max_attempts: 1 } }), AT + 1).then(fact('StepDecided'), fact('LegDispatched', { step_id: stepOf(3) }));
+    const third = requestIn(run.outgoing());
+    run.when(effect(2), AT + 2).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3)] }));
+    run.when(effect(1), AT + 3).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3), stepOf(4)].sort() }));
+    run.when(failed(third), AT + 4).then(fact('StepOutcomeRecorded'), fact('StepEscalated', { step_id: stepOf(3) }), fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }));
     run.when(done(fourth), AT + 5).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(1) }));
   });
 

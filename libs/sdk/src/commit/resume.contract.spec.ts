@@ -32,7 +32,7 @@ resumeContract('http', async (_producer, record) => new HttpResume({ url: await 
 describe('an answer of the ledger', () => {
   const whole = { checkpoint: null, state: null, state_code: null, evidence: [], rolled_back: [] };
   it.each([
-    [200, whole, 'known'], [404, {}, 'unrecorded'], [503, whole, 'unavailable'], [200, { ...whole, rolled_back: undefined }, 'unavailable'], [200, { ...whole, state_code: 'eaten' }, 'unavailable'],
+    [200, whole, 'known'], [404, { code: 'RUN_UNKNOWN' }, 'unrecorded'], [404, {}, 'unavailable'], [404, { code: 'NOT_FOUND' }, 'unavailable'], [503, { code: 'RUN_UNKNOWN' }, 'unavailable'], [503, whole, 'unavailable'], [200, { ...whole, rolled_back: undefined }, 'unavailable'], [200, { ...whole, state_code: 'eaten' }, 'unavailable'],
     [200, { ...whole, checkpoint: { run_id: 'r' } }, 'unavailable'], [401, {}, 'unavailable'],
   ])('%i %j means %s', (status, body, kind) => { expect(resumedOf(status, body).kind).toBe(kind); });
 

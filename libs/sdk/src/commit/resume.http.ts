@@ -1,7 +1,7 @@
 // Where a run goes on, over the ledger's HTTP edge.
 //
-// Shape: GET /v1/runs/<run id>/resume?tenant=<tenant> → 200 {run_id, checkpoint, state, state_code, evidence, rolled_back}, 404 when nothing
-// of the run is on record. What was stated is a payload as edges show it: {content_type, encoding, key_id, sha256, body}, its body JSON.
+// Shape: GET /v1/runs/<run id>/resume?tenant=<tenant> → 200 {run_id, checkpoint, state, state_code, evidence, rolled_back}, 404
+// RUN_UNKNOWN when nothing of the run is on record; any other 404 is not the ledger's answer to this question. What was stated is a payload as edges show it: {content_type, encoding, key_id, sha256, body}, its body JSON.
 import type { Json } from '@recourse/kernel';
 import { EVIDENCE_KIND_VALUES } from '@recourse/messages';
 import { z } from 'zod';
@@ -37,9 +37,13 @@ export class HttpResume implements ResumeSource {
   }
 }
 
+/** Code of the ledger for a run of which it has nothing, its rows read to the end. */
+const UNRECORDED = 'RUN_UNKNOWN';
+
 /** What an answer of the ledger's edge means; one that cannot be read in full is none. */
 export function resumedOf(status: number, body: Readonly<Record<string, unknown>>): ResumeAnswer {
-  if (status === 404) return { kind: 'unrecorded' };
+  if (status === 404 && body['code'] === UNRECORDED) return { kind: 'unrecorded' };
+  if (status === 404) return { kind: 'unavailable', code: 'LEDGER_NOT_THERE', cause: new Error(`404 ${typeof body['code'] === 'string' ? body['code'] : 'without a code'}`) };
   const parsed = answer.safeParse(body);
   if (status !== 200 || !parsed.success) return { kind: 'unavailable', cause: new Error(`the ledger answered ${String(status)}${parsed.success ? '' : ` with ${parsed.error.issues.map(({ path }) => path.join('/')).join(', ')} unreadable`}`) };
   const { checkpoint, state, state_code, rolled_back } = parsed.data;

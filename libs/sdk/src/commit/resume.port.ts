@@ -31,17 +31,27 @@ export interface Resumed {
   readonly rolledBack: readonly string[];
 }
 
+/** Every way nobody can say where a run goes on, with the remedy. */
+export const RESUME_REMEDIES = {
+  RESUME_UNAVAILABLE: 'Ask again when the ledger answers.',
+  LEDGER_NOT_THERE: 'Something answered 404, and not as the ledger does where nothing of a run is on record: check that the address is that of the mutation ledger (its origin, without a path), and what a proxy in between answers for itself.',
+} as const;
+/** Code of a run of which nobody can say where it goes on. */
+export type ResumeFailureCode = keyof typeof RESUME_REMEDIES;
+
 /** Where a run goes on, or why nobody can say. */
 export type ResumeAnswer =
   | { readonly kind: 'known'; readonly resumed: Resumed }
   /** Nothing of this run is on record. */
   | { readonly kind: 'unrecorded' }
-  | { readonly kind: 'unavailable'; readonly cause: unknown };
+  /** RESUME_UNAVAILABLE unless told. */
+  | { readonly kind: 'unavailable'; readonly cause: unknown; readonly code?: ResumeFailureCode };
 
 /**
  * Says where a run goes on.
  *
  * Implementations MUST name a checkpoint only if neither it nor anything it rests on, in any run, has fallen (E11).
+ * Implementations MUST say `unrecorded` only on the word of the record itself: whoever hears it begins the run anew.
  * Implementations MUST NOT throw, nor answer with a state whose chunks do not hash to what its commit tells.
  */
 export interface ResumeSource {

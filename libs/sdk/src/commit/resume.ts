@@ -1,10 +1,13 @@
 // Resume: the checkpoint before the offender, its state, and the evidence for the gate of what comes next.
-import type { ResumeSource, Resumed } from './resume.port.js';
+import { RESUME_REMEDIES } from './resume.port.js';
+import type { ResumeFailureCode, ResumeSource, Resumed } from './resume.port.js';
 
 /** Nobody can say now where the run goes on; it does not go on from what an agent happens to remember. */
 export class ResumeUnavailable extends Error {
   override readonly name = 'ResumeUnavailable';
-  readonly code = 'RESUME_UNAVAILABLE';
+  constructor(readonly code: ResumeFailureCode, runId: string, cause: unknown) {
+    super(`nobody can say where the run ${runId} goes on. ${RESUME_REMEDIES[code]}`, { cause });
+  }
 }
 
 /** Where a run begins of which nothing is on record. */
@@ -14,7 +17,7 @@ export const FRESH_START: Resumed = { checkpoint: null, state: null, stateUnavai
  * Where a run goes on: the newest checkpoint that nothing which fell is part of, its state, and why the others fell.
  *
  * Shape:  a run of which nothing is on record begins anew.
- * Errors: ResumeUnavailable when the record cannot be read.
+ * Errors: ResumeUnavailable when the record cannot be read; its code says whether to ask again or to look at the address.
  * Source: requirements E11, E12, E33.
  */
 export async function resume(source: ResumeSource, { tenant, runId }: { readonly tenant: string; readonly runId: string }): Promise<Resumed> {
@@ -22,6 +25,6 @@ export async function resume(source: ResumeSource, { tenant, runId }: { readonly
   switch (answer.kind) {
     case 'known': return answer.resumed;
     case 'unrecorded': return FRESH_START;
-    case 'unavailable': throw new ResumeUnavailable(`nobody can say where the run ${runId} goes on`, { cause: answer.cause });
+    case 'unavailable': throw new ResumeUnavailable(answer.code ?? 'RESUME_UNAVAILABLE', runId, answer.cause);
   }
 }

@@ -2,6 +2,8 @@
 //
 // Tables: recourse_inbox_mark, _commit, _own, _emission, _ack; each row has the name of its consumer, so that several share a database.
 // Locks:  an apply holds the consumer's advisory lock alone, derives hold it together; it ends with the transaction.
+// Breaks: a connection that ends is told and not used again; the transaction on it fails, and whoever asked for it tries anew. Without a
+//         listener the 'error' event of a driver ends the process.
 import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
 import type { CommitState, Inbox, InboxSession } from './inbox.port.js';
 
@@ -10,9 +12,17 @@ export interface SqlClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
 }
 
+type OnError = (cause: Error) => void;
+
+/** What says by an event that a connection broke, as the pool and the clients of `pg` do. */
+interface Breakable {
+  on?(event: 'error', listener: OnError): unknown;
+  removeListener?(event: 'error', listener: OnError): unknown;
+}
+
 /** A pool of connections, as that of `pg` is one. */
-export interface SqlPool<Client extends SqlClient = SqlClient> {
-  connect(): Promise<Client & { release(destroy?: boolean): void }>;
+export interface SqlPool<Client extends SqlClient = SqlClient> extends Breakable {
+  connect(): Promise<Client & Breakable & { release(destroy?: boolean): void }>;
 }
 
 /** Statements that make the tables where they are not there yet. */
@@ -27,23 +37,28 @@ const TABLES: readonly string[] = [
 
 /** The inbox of one consumer in a database of its own. The handler's transaction is the connection that `pool` gave. */
 export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbox<Client> {
-  constructor(private readonly pool: SqlPool<Client>, private readonly consumer: string) {}
+  /** `onTrouble` hears of connections that broke. One that nobody used is replaced by the pool; one within a transaction takes that with it. */
+  constructor(private readonly pool: SqlPool<Client>, private readonly consumer: string, private readonly onTrouble: (cause: unknown) => void = () => undefined) {
+    pool.on?.('error', onTrouble);
+  }
 
   /** Makes the tables; call it once before the consumer starts. Errors: those of the database. */
   async prepare(): Promise<void> {
     const client = await this.pool.connect();
+    const watch = this.watch(client);
     try {
       // Two processes that start at once would make the same table twice.
       await client.query('SELECT pg_advisory_lock(hashtext($1))', ['recourse_inbox']);
       for (const statement of TABLES) await client.query(statement);
     } finally {
       await client.query('SELECT pg_advisory_unlock(hashtext($1))', ['recourse_inbox']).catch(() => undefined);
-      client.release();
+      client.release(watch.end(false));
     }
   }
 
   async transact<T>(kind: 'apply' | 'derive', work: (session: InboxSession<Client>) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
+    const watch = this.watch(client);
     let isBroken = true;
     try {
       await client.query('BEGIN');
@@ -57,8 +72,21 @@ export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbo
       throw cause;
     } finally {
       // A connection that neither committed nor rolled back is in nobody knows which state.
-      client.release(isBroken);
+      client.release(watch.end(isBroken));
     }
+  }
+
+  /** Hears of a connection in use: the pool listens only to those that nobody uses. The end says whether it is to be destroyed; such a one may still break, and is listened to. */
+  private watch(client: Breakable): { end(isBroken: boolean): boolean } {
+    let hasEnded = false;
+    const listener: OnError = (cause) => { hasEnded = true; this.onTrouble(cause); };
+    client.on?.('error', listener);
+    return {
+      end: (isBroken) => {
+        if (!isBroken && !hasEnded) client.removeListener?.('error', listener);
+        return isBroken || hasEnded;
+      },
+    };
   }
 
   private session(client: Client): InboxSession<Client> {

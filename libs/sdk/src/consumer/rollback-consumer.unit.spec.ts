@@ -22,6 +22,13 @@ let stage = new RollbackStage();
 let running: RollbackConsumer<MemoryRows>[] = [];
 afterEach(async () => { await Promise.all(running.map((one) => one.stop())); await stage.close(); [stage, running] = [new RollbackStage(), []]; });
 
+/** An inbox whose database ends and comes back. */
+class EndingInbox extends MemoryInbox {
+  readonly cause = new Error('terminating connection due to administrator command');
+  isOver = false;
+  override transact<T>(...asked: Parameters<MemoryInbox['transact']>): Promise<T> { return this.isOver ? Promise.reject(this.cause) : super.transact(...asked) as Promise<T>; } // the work says what it gives
+}
+
 /** A consumer whose heard rollbacks are listed. */
 async function consumer(more: Partial<RollbackConsumerOptions<MemoryRows>> = {}, heard: string[] = []) {
   const made = createRollbackConsumer({
@@ -42,6 +49,21 @@ describe('a consumer that is told by Kafka', () => {
     await stage.until('a refusal', () => troubles.length > 0);
     expect(String(troubles[0])).toContain('commit before rollback');
     expect(heard).toEqual([]);
+  });
+
+  it('whose database ends for a while says so, tries the same announcement again, and applies and answers it once', async () => {
+    const [heard, troubles]: [string[], unknown[]] = [[], []];
+    const inbox = new EndingInbox();
+    await consumer({ inbox, onTrouble: (cause) => { troubles.push(cause); } }, heard);
+    await stage.fall({ commit: 'a' });
+    await stage.until('the first', () => heard.length === 1);
+    inbox.isOver = true;
+    await stage.fall({ commit: 'b' });
+    await stage.until('a second try', () => troubles.length > 1);
+    expect([heard, troubles.every((cause) => cause === inbox.cause)]).toEqual([['a'], true]);
+    inbox.isOver = false;
+    await stage.until('the answers', async () => (await stage.acks()).length === 2);
+    expect(heard).toEqual(['a', 'b']);
   });
 
   it('that begins now hears what comes, what it is waited for, and knows what fell before', async () => {

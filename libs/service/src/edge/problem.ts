@@ -12,6 +12,7 @@ export const EDGE_REFUSALS = {
   ROLES_CONFLICT: { httpStatus: 403, summary: 'The token makes one person contract editor and approver of one tenant; the issuer must give one of the two.' },
   TENANT_FOREIGN: { httpStatus: 403, summary: 'The token speaks for another tenant.' },
   NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant.' },
+  RUN_UNKNOWN: { httpStatus: 404, summary: 'Nothing of this run is on record for this tenant.' },
   PROJECTION_BEHIND: { httpStatus: 503, summary: 'The rows have not reached the end of the log yet, so that nobody can say whether there is such a thing; ask again.' },
   DELIVERY_ENDED: { httpStatus: 409, summary: 'The notice was delivered, or the item it is about has ended; there is nothing to try again.' },
   IDEMPOTENCY_KEY_REUSED: { httpStatus: 422, summary: 'The idempotency key was used for another body.' },

@@ -14,7 +14,7 @@ export function checkOrder(history: History): void {
   checkFailures(history);
 }
 
-interface Known { readonly place: number; readonly parents: readonly string[]; readonly mutation: string; readonly isOpen: boolean; readonly awaitsResult: boolean }
+interface Known { readonly place: number; readonly parents: readonly string[]; /** Made of a commit without effect of the run. */ readonly isOfCommit: boolean; readonly mutation: string; readonly isOpen: boolean; readonly awaitsResult: boolean }
 
 /** Replays one chain: what was open when a step went for the first time. */
 function checkDispatches(history: History, records: readonly LogRecord[]): void {
@@ -47,9 +47,10 @@ function knownAfter(before: Known | undefined, { type, body }: LogRecord): Known
     case 'MutationAdvanced': {
       const { run_id } = body;
       const execution = nested(body, 'execution');
-      const parents = list(execution, 'derived_from').filter((parent) => parent['run_id'] === run_id).map((parent) => text(parent, 'commit_id'));
+      const named = list(execution, 'derived_from').filter((parent) => parent['run_id'] === run_id).map((parent) => text(parent, 'commit_id'));
+      const parents = named.filter((id) => !id.startsWith('cp_'));
       const isPersons = type === 'MutationAdvanced' && before?.isOpen === false && body['decision'] === 'manual_review';
-      return { place: number(body, 'executed_seq'), parents, mutation: text(body, 'mutation_id'), isOpen: !isPersons && !NOTHING.includes(text(body, 'reason')), awaitsResult: body['reason'] === 'STEP_RESULT_PENDING' };
+      return { place: number(body, 'executed_seq'), parents, isOfCommit: parents.length < named.length, mutation: text(body, 'mutation_id'), isOpen: !isPersons && !NOTHING.includes(text(body, 'reason')), awaitsResult: body['reason'] === 'STEP_RESULT_PENDING' };
     }
     case 'StepBound':           return before === undefined ? undefined : { ...before, awaitsResult: false };
     case 'StepOutcomeRecorded': return before === undefined || body['outcome'] !== 'compensated' ? before : { ...before, isOpen: false };
@@ -71,7 +72,8 @@ function checkDispatch(history: History, { body }: LogRecord, steps: ReadonlyMap
   const named = new Set((body['outstanding'] as readonly string[] | undefined) ?? []); // a list of ids
   for (const [other, known] of steps) {
     if (other === id || !known.isOpen || known.awaitsResult) continue;
-    const isFirst = isDeclared ? known.parents.includes(own.mutation) : known.place > own.place;
+    const isLater = known.place > own.place;
+    const isFirst = isDeclared ? known.parents.includes(own.mutation) || (known.isOfCommit && isLater) : isLater;
     if (isFirst && !named.has(other)) broken(history, 'B17', 'order', `${id} (place ${String(own.place)}) went before ${other} (place ${String(known.place)}), and does not say so`);
   }
 }

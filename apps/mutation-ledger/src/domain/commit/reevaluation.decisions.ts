@@ -7,6 +7,7 @@
 //   V1. Only what the successor's predicates refuse on the kept inputs is contradicted. What they cannot judge is counted, not refused.
 //   V2. A turn looks at no more than a decision may hold, and says how far it came: a restart goes on from there (L4).
 //   V3. A job ends once no commit of its bundle is left behind it, or when the version it applies no longer stands.
+//   V4. A commit that an earlier version let through and that is recorded once no job will look at it is judged as it is recorded.
 import { admissionVerdict, conditionProblem, plainPayload } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -115,6 +116,23 @@ function throughOf({ through }: Reevaluation, part: readonly UnderBundle[], left
   return last === undefined ? through : placeKey(last.recorded_seq);
 }
 
+/** A version as it stands, and whose it is: a tenant's own, or * for a bundle of all. */
+export interface OwnedBundle extends StandingBundle { readonly tenant: string }
+
+/** A commit that is being recorded, as its gate let it through. */
+export type Incoming = Pick<UnderBundle, 'tenant' | 'run_id' | 'commit_id' | 'bundle' | 'bundle_version' | 'gate_inputs'>;
+
+/**
+ * What the version that stands says against a commit that is being recorded under an earlier one; null where it says nothing (V1), or its
+ * own job is still running and comes to it.
+ */
+export function judgeAtRecording(commit: Incoming, standing: OwnedBundle | null, job: Pick<Reevaluation, 'phase'> | undefined, now: number): MutationFact | null {
+  if (standing === null || commit.bundle_version >= standing.version || job?.phase === 'running') return null;
+  const verdict = verdictOn({ ...commit, is_gone: false }, standing);
+  if (verdict.kind !== 'refused') return null;
+  return contradicted({ job_id: jobIdOf(standing.tenant, commit.bundle, standing.version), bundle: commit.bundle, bundle_version: standing.version }, commit, verdict.reason, now);
+}
+
 /** What a bundle says of a commit it did not judge. */
 export type Verdict = { readonly kind: 'admitted' | 'unjudged' } | { readonly kind: 'refused'; readonly reason: string };
 
@@ -136,7 +154,7 @@ export function verdictOn({ gate_inputs: inputs, is_gone: isGone }: Pick<UnderBu
 /** It was registered with both names, so that what it lacks is the state. */
 function readsState(when: string): boolean { return conditionProblem(when, ['gate']) !== null; }
 
-function contradicted({ job_id, bundle, bundle_version }: Reevaluation, { tenant, run_id, commit_id }: UnderBundle, reason: string, now: number): MutationFact {
+function contradicted({ job_id, bundle, bundle_version }: Pick<Reevaluation, 'job_id' | 'bundle' | 'bundle_version'>, { tenant, run_id, commit_id }: Pick<UnderBundle, 'tenant' | 'run_id' | 'commit_id'>, reason: string, now: number): MutationFact {
   const evidence: Evidence = {
     kind: 'policy_reevaluation', event_id: job_id, ref: null, source: SOURCE, statement: plainPayload({ bundle, version: bundle_version, reason }), stated_at: now, partition: -1, position: -1, root: null,
   };

@@ -1,8 +1,8 @@
 // HTTP edge of commits without an outside effect: what was committed, the state at a commit, and where a run goes on.
 import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, pageQuery, parse, Reads, render } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import { EdgeRefusal, FromCaller, idText, pageQuery, parse, Reads, render, SERVICE_CONTEXT } from '@recourse/service';
+import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { STANDINGS, standingOf } from '../../application/commit-rows.js';
 import { packetOf, packetParts } from '../../application/packet.query.js';
@@ -21,7 +21,7 @@ const tenantQuery = z.strictObject({ tenant: idText.optional() });
 @ApiTags('commits') @ApiBearerAuth()
 @Controller('v1')
 export class CommitsController {
-  constructor(@Inject(Reads) private readonly reads: Reads) {}
+  constructor(@Inject(Reads) private readonly reads: Reads, @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext) {}
 
   @Get('commits') @ApiOperation({ summary: 'Commits without an outside effect, and what became of them.' })
   @ApiQuery({ name: 'run_id', required: false }) @ApiQuery({ name: 'agent_id', required: false }) @ApiQuery({ name: 'standing', required: false, enum: [...STANDINGS] })
@@ -64,7 +64,17 @@ export class CommitsController {
   async resume(@FromCaller() caller: Caller, @Param('run_id') run: string, @Query() query: unknown): Promise<unknown> {
     const runId = parse(idText, run);
     const { tenant } = parse(tenantQuery, query);
-    return render({ run_id: runId, ...resumeOf(await this.rowsOf(caller, runId, tenant)) });
+    return render({ run_id: runId, ...resumeOf(await this.recordOf(caller, runId, tenant)) });
+  }
+
+  /** Rows of a run that has some. Errors: EdgeRefusal(RUN_UNKNOWN, PROJECTION_BEHIND): whoever hears that there is nothing begins anew, so nobody says it while rows are behind their log. */
+  private async recordOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunRows> {
+    const first = await this.rowsOf(caller, runId, tenant);
+    if (!isEmpty(first)) return first;
+    const isReached = await this.service.projection.isReached(MUTATIONS_LOG);
+    const again = await this.rowsOf(caller, runId, tenant);
+    if (!isEmpty(again)) return again;
+    throw isReached ? new EdgeRefusal('RUN_UNKNOWN', 'nothing of this run is on record') : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
   }
 
   /** Rows of a run with their payloads opened. */
@@ -86,3 +96,5 @@ export class CommitsController {
     return chunks.flat() as readonly Chunk[]; // rows of this kind are written by the ledger alone
   }
 }
+
+function isEmpty({ commits, mutations }: RunRows): boolean { return commits.length + mutations.length === 0; }

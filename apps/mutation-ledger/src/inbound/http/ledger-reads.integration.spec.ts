@@ -20,6 +20,7 @@ import { mutationIdOf, mutationsCore } from '../../application/mutations.core.js
 import { AGENT_EFFECTS_VIEW } from '../../outbound/agent-effects.view.js';
 import { LedgerQueries } from '../../outbound/ledger-queries.js';
 import { MUTATIONS_LOG } from '../../outbound/mutation-statements.js';
+import { CommitsController } from './commits.controller.js';
 import { EffectsController } from './effects.controller.js';
 import { MutationsController } from './mutations.controller.js';
 import { ReportsController } from './reports.controller.js';
@@ -103,7 +104,7 @@ async function start(): Promise<NestFastifyApplication> {
   } satisfies ServiceContext;
   const queries = { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: address.url, connectionsMax: 2 })) };
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-  const made = await NestFactory.create<NestFastifyApplication>(ServiceModule.forService(context, [MutationsController, EffectsController, ResolveController, ReportsController], [queries]), new FastifyAdapter(), { logger: false, abortOnError: false });
+  const made = await NestFactory.create<NestFastifyApplication>(ServiceModule.forService(context, [CommitsController, MutationsController, EffectsController, ResolveController, ReportsController], [queries]), new FastifyAdapter(), { logger: false, abortOnError: false });
   await made.init();
   await made.getHttpAdapter().getInstance().ready();
   return made;
@@ -308,6 +309,14 @@ describe('an id', () => {
     isReached = false;
     expect(await get('resolve/mut_none')).toMatchObject({ status: 503, body: { code: 'PROJECTION_BEHIND' } });
     isReached = true;
+  });
+
+  it('of a run of which nothing is on record lets it begin anew, and not while rows are behind', async () => {
+    expect(await get('runs/run-none/resume')).toMatchObject({ status: 404, body: { code: 'RUN_UNKNOWN' } });
+    isReached = false;
+    expect(await get('runs/run-none/resume')).toMatchObject({ status: 503, body: { code: 'PROJECTION_BEHIND' } });
+    isReached = true;
+    expect(await get(`runs/${RUN}/resume`)).toMatchObject({ status: 200, body: { run_id: RUN, checkpoint: null } });
   });
 });
 

@@ -9,6 +9,8 @@
 //   O4. Order is patience, not a lock: at its deadline a step goes without those outstanding, and names them.
 //   O5. Whoever waits for the result of a compensation is not waited for.
 //   O6. What was made of an effect in other runs comes first too, for as long as a child may take (CHILDREN).
+//   O7. What was made of a commit without effect may rest on whatever the run did before: it comes before all of that, and blocks none of it.
+import { isCommitId } from '@recourse/lineage';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { isAtRest, isSettled } from './step.transitions.js';
 import type { DependentDoc, StepDoc } from './step.messages.js';
@@ -26,16 +28,22 @@ export function orderOf(step: StepDoc, steps: readonly StepDoc[], dependents: re
   if (step.attempt > 0) return { kind: 'free' };
   const others = steps.filter((one) => one.recovery_id === step.recovery_id && one.step_id !== step.step_id);
   const isDeclared = [step, ...others].some(declaresParents);
-  const first = others.filter((one) => (isDeclared ? isDerivedFrom(one, step) : one.executed_seq > step.executed_seq));
+  const first = others.filter((one) => (isDeclared ? isDerivedFrom(one, step) || mayRestOn(one, step) : one.executed_seq > step.executed_seq));
   const outstanding = first.filter((one) => !isAtRest(one.phase) && !awaitsResult(one));
   if (outstanding.length > 0) return { kind: 'wait', reason: 'ORDER', steps: idsOf(outstanding) };
-  const blocking = isDeclared ? first.filter((one) => isAtRest(one.phase) && !isDone(one)) : [];
+  const blocking = isDeclared ? first.filter((one) => isDerivedFrom(one, step) && isAtRest(one.phase) && !isDone(one)) : [];
   if (blocking.length > 0) return { kind: 'wait', reason: 'BLOCKED_BY_STEP', steps: idsOf(blocking) };
   const children = dependentsOf(step, dependents);
   return children.length > 0 ? { kind: 'wait', reason: 'CHILDREN', steps: children } : { kind: 'free' };
 }
 
-function declaresParents({ execution, run_id }: StepDoc): boolean { return execution.derived_from.some((parent) => parent.run_id === run_id); }
+/** Says which effects of its run it was made from. */
+function declaresParents({ execution, run_id }: StepDoc): boolean { return execution.derived_from.some((parent) => parent.run_id === run_id && !isCommitId(parent.commit_id)); }
+
+/** Made of a commit without effect, and nobody here sees what that was made of (O7). */
+function mayRestOn({ execution, run_id, executed_seq }: StepDoc, step: StepDoc): boolean {
+  return executed_seq > step.executed_seq && execution.derived_from.some((parent) => parent.run_id === run_id && isCommitId(parent.commit_id));
+}
 
 function isDerivedFrom({ execution }: StepDoc, { run_id, mutation_id }: StepDoc): boolean {
   return execution.derived_from.some((parent) => parent.run_id === run_id && parent.commit_id === mutation_id);

@@ -1,0 +1,68 @@
+// Connections of an inbox that break: told, never thrown at the process, and not used again.
+import { describe, expect, it } from '@jest/globals';
+import { EventEmitter } from 'node:events';
+import { PostgresInbox } from './inbox.postgres.js';
+
+const ENDED = new Error('Connection terminated unexpectedly');
+
+/** A connection as `pg` has them: an error event that nobody hears is thrown. */
+class Connection extends EventEmitter {
+  readonly said: string[] = [];
+  released: boolean | undefined | null = null;
+  isOver = false;
+
+  query(text: string): Promise<{ readonly rows: readonly unknown[] }> {
+    if (this.isOver) return Promise.reject(ENDED);
+    this.said.push(text);
+    return Promise.resolve({ rows: [] });
+  }
+
+  release(destroy?: boolean): void { this.released = destroy; }
+  break(): void { this.isOver = true; this.emit('error', ENDED); }
+}
+
+class Connections extends EventEmitter {
+  readonly made: Connection[] = [];
+  connect(): Promise<Connection> {
+    const connection = new Connection();
+    this.made.push(connection);
+    return Promise.resolve(connection);
+  }
+}
+
+function stage(): { readonly pool: Connections; readonly inbox: PostgresInbox<Connection>; readonly trouble: unknown[] } {
+  const [pool, trouble]: [Connections, unknown[]] = [new Connections(), []];
+  return { pool, trouble, inbox: new PostgresInbox<Connection>(pool, 'mailer', (cause) => { trouble.push(cause); }) };
+}
+
+describe('a connection of an inbox that breaks', () => {
+  it('while nobody uses it is told', () => {
+    const { pool, trouble } = stage();
+    pool.emit('error', ENDED);
+    expect(trouble).toEqual([ENDED]);
+  });
+
+  it('within a transaction takes that with it, is told and destroyed; the next one has another', async () => {
+    const { pool, inbox, trouble } = stage();
+    await expect(inbox.transact('apply', ({ tx }) => { tx.break(); return Promise.resolve(1); })).rejects.toThrow(ENDED);
+    expect([trouble, pool.made[0]?.released]).toEqual([[ENDED], true]);
+    // What is destroyed may say so once more.
+    pool.made[0]?.emit('error', ENDED);
+    expect(await inbox.transact('apply', () => Promise.resolve(2))).toBe(2);
+    expect([pool.made.length, pool.made[1]?.released, pool.made[1]?.listenerCount('error')]).toEqual([2, false, 0]);
+  });
+
+  it('while its tables are made is told and destroyed', async () => {
+    const { pool, inbox, trouble } = stage();
+    const preparing = inbox.prepare();
+    await Promise.resolve();
+    pool.made[0]?.break();
+    await expect(preparing).rejects.toThrow(ENDED);
+    expect([trouble, pool.made[0]?.released]).toEqual([[ENDED], true]);
+  });
+
+  it('is no matter of a pool that has no events', async () => {
+    const connection = { query: () => Promise.resolve({ rows: [] }), release: () => undefined };
+    expect(await new PostgresInbox({ connect: () => Promise.resolve(connection) }, 'mailer').transact('derive', () => Promise.resolve(3))).toBe(3);
+  });
+});
