@@ -63,6 +63,8 @@ export function needsOfGate({ gate }: Checkpoint): readonly { readonly kind: str
 export function againstEarlierVersion({ state, views, now }: DecideContext, { tenant, run_id, commit_id, checkpoint: { gate } }: Pick<CheckpointRecorded, 'tenant' | 'run_id' | 'commit_id' | 'checkpoint'>): readonly MutationFact[] {
   if (gate === null) return [];
   const { bundle, bundle_version, inputs } = gate;
+  // Reading a bundle costs more than recording a commit: most are of the version that stands.
+  if (versionsOf(views.view(entryView.name), tenant, bundle).every(({ version }) => version <= bundle_version)) return [];
   const standing = standingBundle(views.view(entryView.name), tenant, bundle);
   const job = standing === null ? undefined : state.get(REEVALUATION_KIND, bundleScope(bundle), jobIdOf(standing.tenant, bundle, standing.version));
   const refused = judgeAtRecording({ tenant, run_id, commit_id, bundle, bundle_version, gate_inputs: inputs }, standing, job === undefined ? undefined : jobOf(job), now);
@@ -71,12 +73,19 @@ export function againstEarlierVersion({ state, views, now }: DecideContext, { te
 
 /** The version of a bundle that stands now; a tenant's own comes before that of all. */
 export function standingBundle(entries: { readonly get: (key: string) => object | undefined }, tenant: string, name: string): OwnedBundle | null {
-  for (const owner of [tenant, '*']) {
-    const found = entries.get(`entry/policy_bundle/${owner}/${name}`) as { readonly body: string; readonly version: number } | undefined; // entries of this view have both
-    const reviewed = found === undefined ? null : reviewEntry('policy_bundle', found.body, owner);
-    if (found !== undefined && reviewed?.ok === true) return { tenant: owner, version: found.version, body: reviewed.entry };
+  for (const { owner, version, body } of versionsOf(entries, tenant, name)) {
+    const reviewed = reviewEntry('policy_bundle', body, owner);
+    if (reviewed.ok) return { tenant: owner, version, body: reviewed.entry };
   }
   return null;
+}
+
+/** Entries of a bundle as the registry has them: the tenant's own, then that of all. */
+function versionsOf(entries: { readonly get: (key: string) => object | undefined }, tenant: string, name: string): readonly { readonly owner: string; readonly version: number; readonly body: string }[] {
+  return [tenant, '*'].flatMap((owner) => {
+    const found = entries.get(`entry/policy_bundle/${owner}/${name}`) as { readonly body: string; readonly version: number } | undefined; // entries of this view have both
+    return found === undefined ? [] : [{ owner, version: found.version, body: found.body }];
+  });
 }
 
 /** The next turn of a job. The version it applies is read from the registry's view, which may not have come to it yet. */
