@@ -12,7 +12,9 @@ import { checkClosure } from './p09-closure.js';
 import { checkQuietStart, checkRebuild } from './p10-rebuild.js';
 import { checkLists } from './p12-lists.js';
 import { checkEvidence } from './evidence.js';
+import { checkDeliveries } from './p09-deliveries.js';
 import { checkFates } from './p09-fates.js';
+import { checkHeard } from './p09-heard.js';
 import { checkOrder } from './order.js';
 import { checkSealed } from './sealed.js';
 import { checkTrust } from './trust.js';
@@ -43,6 +45,8 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   checkBudgets(history);
   checkClosure(history);
   checkFates(history);
+  await checkHeard(history);
+  checkDeliveries(history);
   checkOrder(history);
   checkEvidence(history);
   checkQuietStart(history);
