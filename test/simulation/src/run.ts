@@ -33,6 +33,8 @@ export interface RunResult {
   readonly verified: number;
   readonly dependent: number;
   readonly effects: number;
+  readonly heard: number;
+  readonly answered: number;
   readonly fired: Readonly<Record<string, number>>;
   readonly troubles: Readonly<Record<string, number>>;
   readonly records: number;
@@ -67,7 +69,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const checked = failed === null ? await check(world, { isQuick: options.isQuick ?? false }) : await checkRestless(world, failed);
   for (const actor of world.living()) actor.alive = false;
   return {
-    seed, violations: checked.violations, operations: checked.operations, accepted: checked.accepted, verified: checked.verified, dependent: checked.dependent, effects: world.provider.effects.length,
+    seed, violations: checked.violations, operations: checked.operations, accepted: checked.accepted, verified: checked.verified, dependent: checked.dependent, effects: world.provider.effects.length, heard: checked.heard, answered: checked.answered,
     fired: Object.fromEntries(world.faults.fired), troubles: Object.fromEntries(world.troubles), records: world.order, steps: world.scheduler.steps, virtualMs: world.scheduler.now - EPOCH,
     cpuMs: cpuMsSince(cpu),
   };
@@ -92,7 +94,7 @@ async function checkRestless(world: World, failed: Violation): Promise<Checked> 
     const checked = await check(world, { isQuick: true });
     return { ...checked, violations: [...checked.violations, failed] };
   } catch {
-    return { violations: [failed], accepted: 0, verified: 0, dependent: 0, operations: 1 };
+    return { violations: [failed], accepted: 0, verified: 0, dependent: 0, heard: 0, answered: 0, operations: 1 };
   }
 }
 

@@ -117,6 +117,22 @@ describe('a consumer that polls', () => {
     expect([await poll.poll(), await poll.poll()]).toEqual([0, 0]);
     expect(asked).toEqual(['http://ledger/v1/rolled-back?scope=acme%2Fagent-1&limit=200', 'http://ledger/v1/rolled-back?scope=acme%2Fagent-1&limit=200&after=7']);
   });
+
+  it('drops a page that another process of it has passed', async () => {
+    const inbox = new MemoryInbox();
+    const answers: ((page: object) => void)[] = [];
+    const pollOf = (name: string) => createRollbackPoll({
+      edge: { url: 'http://ledger', token: () => Promise.resolve('t'), fetch: async () => { const page = await new Promise<object>((resolve) => { answers.push(resolve); }); return { status: 200, json: () => Promise.resolve(page) }; } },
+      kafka: stage.broker.forActor(name), codecs: stage.codecs(), clock: stage.clock, registerSchemas: true, subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' }, inbox, onRollback: () => Promise.resolve(),
+    });
+    const [slow, quick] = [pollOf('slow').poll(), pollOf('quick').poll()];
+    await stage.until('both questions', () => answers.length === 2);
+    answers[1]?.({ items: [], after: '9', more: false });
+    await quick;
+    answers[0]?.({ items: [], after: '4', more: false });
+    await slow;
+    expect(await inbox.transact('derive', (session) => session.mark('poll'))).toBe('9');
+  });
 });
 
 describe('a barrier', () => {
