@@ -17,10 +17,10 @@ export function startChaos(world: World): void {
     next();
   }
 
-  const victim = () => { const living = world.living().filter(({ frozen }) => !frozen); return living.length === 0 ? null : random.pick(living); };
+  const victim = () => { const living = world.living().filter(({ frozen, role }) => !frozen && role !== 'consumer'); return living.length === 0 ? null : random.pick(living); };
 
   const DO: Readonly<Record<ChaosKind, () => void>> = {
-    crash: () => { world.faults.arm(); },
+    crash: () => { world.faults.arm('plane'); },
     zombie: () => {
       const actor = victim();
       if (actor === null) return;

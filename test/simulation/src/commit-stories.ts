@@ -108,7 +108,7 @@ export class CommitStories {
     const parents = parent === undefined ? this.#parentsOf(tenant, before) : [refOf(parent)];
     const cut = this.#state(before !== undefined && parents.some(({ commit_id }) => commit_id === before.event.commit_id) ? before : undefined);
     const checkpoint: Checkpoint = {
-      tenant, run_id: run, agent_id: random.pick(['agent:a1', 'agent:a2']), initiator: null, objective: null, step_id: setting.id('step'), produced_by: 'call', subject_ref: null, parents,
+      tenant, run_id: run, agent_id: random.pick(['agent:a1', 'agent:a2']), initiator: null, objective: null, step_id: setting.id('step'), produced_by: 'call', subject_ref: random.chance(0.3) ? random.pick(['shop', 'shop/7', 'hotel']) : null, parents,
       assumption_refs: random.chance(0.25) ? [setting.ref(tenant)] : [], gate: random.chance(0.6) ? gateOf(random.chance(0.6), setting.id('salt')) : null, release: null,
       state: cut?.state ?? null, committed_at: this.world.databaseNow() - random.below(400),
     };

@@ -15,41 +15,48 @@ export const CALL_KINDS = [
   'store.head', 'store.load', 'store.all', 'store.due', 'store.project',
   'sleep', 'tool', 'claim', 'position.load', 'position.save',
 ] as const;
-export type CallKind = (typeof CALL_KINDS)[number];
+/** Who dies: a process of ours or a worker, or one of a consumer. Each is struck by itself, so that neither takes the other's blows. */
+export type Party = 'plane' | 'consumer';
+
+/** Port calls a consumer can die around. */
+const CONSUMER_CALLS = ['connect', 'wire', 'read', 'range', 'admin', 'registry', 'sleep', 'inbox', 'edge'] as const;
+
+const CALLS_OF: Readonly<Record<Party, readonly string[]>> = { plane: CALL_KINDS, consumer: CONSUMER_CALLS };
 
 /** Calls that answer nothing: an actor dies after them when what they set off has run. */
 const WITHOUT_ANSWER: ReadonlySet<string> = new Set(['assign', 'deliver', 'sleep']);
 
 /** `kind stage`, e.g. `append after`. */
-export const CRASH_POINTS: readonly string[] = CALL_KINDS.flatMap((kind) => [`${kind} before`, `${kind} after`]);
+export const CRASH_POINTS: readonly string[] = [...CALL_KINDS, ...CONSUMER_CALLS.map((kind) => `consumer ${kind}`)].flatMap((point) => [`${point} before`, `${point} after`]);
 
-interface Armed { readonly kind: CallKind; readonly stage: Stage; readonly untilMs: number }
+interface Armed { readonly kind: string; readonly stage: Stage; readonly untilMs: number }
 
 export class Faults {
   healed = false;
   /** How often each fault struck. */
   readonly fired = new Map<string, number>();
-  #armed: Armed | null = null;
+  readonly #armed = new Map<Party, Armed>();
 
   constructor(private readonly random: Random, private readonly profile: Profile, private readonly now: () => number, private readonly mayDie: (actor: SimActor) => boolean, private readonly kill: (actor: SimActor, why: string) => void) {}
 
   note(fault: string): void { this.fired.set(fault, (this.fired.get(fault) ?? 0) + 1); }
 
-  /** The next actor that comes to this call dies there. */
-  arm(): void {
-    this.#armed = { kind: this.random.pick(CALL_KINDS), stage: this.random.chance(0.5) ? 'before' : 'after', untilMs: this.now() + 4_000 };
+  /** The next actor of a party that comes to this call dies there. */
+  arm(party: Party): void {
+    this.#armed.set(party, { kind: this.random.pick(CALLS_OF[party]), stage: this.random.chance(0.5) ? 'before' : 'after', untilMs: this.now() + 4_000 });
   }
 
   /** Ends the actor of an operation if that is what was armed. */
   interrupt(operation: Operation): boolean {
-    const armed = this.#armed;
     const { actor, kind, stage } = operation;
-    if (armed === null || this.healed || kind !== armed.kind || !this.mayDie(actor)) return false;
-    if (this.now() > armed.untilMs) { this.#armed = null; return false; }
+    const party = partyOf(actor);
+    const armed = this.#armed.get(party);
+    if (armed === undefined || this.healed || kind !== armed.kind || !this.mayDie(actor)) return false;
+    if (this.now() > armed.untilMs) { this.#armed.delete(party); return false; }
     const diesAfterwards = armed.stage === 'after' && WITHOUT_ANSWER.has(kind);
     if (stage !== armed.stage && !diesAfterwards) return false;
-    this.#armed = null;
-    this.note(`crash ${kind} ${armed.stage}`);
+    this.#armed.delete(party);
+    this.note(`crash ${party === 'consumer' ? 'consumer ' : ''}${kind} ${armed.stage}`);
     if (!diesAfterwards) { this.kill(actor, `${kind} ${armed.stage}`); return true; }
     operation.go();
     setImmediate(() => { this.kill(actor, `${kind} after`); });
@@ -59,7 +66,7 @@ export class Faults {
   /** Whether an answer is held up, so that something can happen between an effect and its answer. */
   holdsAnswer(kind: string): boolean {
     if (this.healed) return false;
-    return (this.#armed?.kind === kind && this.#armed.stage === 'after') || this.random.chance(0.15);
+    return [...this.#armed.values()].some((armed) => armed.kind === kind && armed.stage === 'after') || this.random.chance(0.15);
   }
 
   verdict({ kind }: GateOperation): GateVerdict {
@@ -77,6 +84,13 @@ export class Faults {
     throw new Failure('DATABASE_UNAVAILABLE', 'the simulation says so');
   }
 
+  /** Whether an edge says that it is not ready. */
+  isEdgeDown(): boolean {
+    if (this.healed || !this.random.chance(10 * this.profile.callTrouble)) return false;
+    this.note('edge fails');
+    return true;
+  }
+
   #sendVerdict(kind: string): GateVerdict {
     if (!this.random.chance(this.profile.sendTrouble)) return 'proceed';
     const verdict = this.random.weighted({ fail: 2, lose_ack: 3, late: 3, duplicate: 2 } as const);
@@ -84,3 +98,5 @@ export class Faults {
     return verdict;
   }
 }
+
+function partyOf({ role }: SimActor): Party { return role === 'consumer' ? 'consumer' : 'plane'; }

@@ -3,6 +3,7 @@ import { plainPayload } from '@recourse/contract';
 import type { DecideContext, Decided, Decision, Doc, Input, PartitionStore, RecordInput, Sealing, ServiceCore, StateView } from '@recourse/event-log';
 import type { LogProducer, SendOutcome } from '@recourse/kafka';
 import { CAPABILITY_OF, LEAD, OBSERVE } from './contracts.js';
+import { CONSUMER_MUTANTS } from './consumer-mutants.js';
 import { LINEAGE_MUTANTS } from './lineage-mutants.js';
 import type { Bias } from './bias.js';
 import type { Mutation } from './mutation.js';
@@ -85,6 +86,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'facts-kept': { mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide({ ...context, state: unseen(context.state) }, input)) }, bias: { profile: { toolTrouble: 0.35 }, stories: { ...RECOVERING, person: 60 } } },
   'verification': { mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide(context, { ...input, body: trusting(input.body) })) }, bias: { profile: { toolTrouble: 0.35 }, stories: RECOVERING } },
   ...LINEAGE_MUTANTS,
+  ...CONSUMER_MUTANTS,
 };
 
 /** A mutant by name. Errors: Error naming those there are. */

@@ -1,14 +1,16 @@
 // What a mutant changes: ports and cores are wrapped, production code stays as it is.
 import type { LoopRules, PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
-import type { LogProducer } from '@recourse/kafka';
+import type { Kafka, LogProducer } from '@recourse/kafka';
 import type { RecoveryRules } from '@recourse/recovery-orchestrator';
-import type { WorkerRules } from '@recourse/sdk';
+import type { Inbox, MemoryRows, Position, WorkerRules } from '@recourse/sdk';
 
 export interface MutantContext {
   /** True time, epoch milliseconds. */
   readonly now: () => number;
   /** End of a log as the broker knows it. */
   readonly endOf: (topic: string, partition: number) => number;
+  /** Where a reader of a chain stands that takes all of it but its newest record of a type; null where there is none. */
+  readonly beforeNewest: (topic: string, partition: number, type: string) => Position | null;
 }
 
 export interface Mutation {
@@ -25,4 +27,8 @@ export interface Mutation {
   /** Null: payloads are not sealed. */
   readonly sealing?: (sealing: Sealing) => Sealing | null;
   readonly store?: (store: PartitionStore) => PartitionStore;
+  /** The inbox of a consumer, as a process of its finds it. */
+  readonly inbox?: (kept: Inbox<MemoryRows>, context: MutantContext) => Inbox<MemoryRows>;
+  /** The broker, as a consumer reaches it. */
+  readonly consumerKafka?: (kafka: Kafka) => Kafka;
 }

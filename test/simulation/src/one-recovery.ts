@@ -55,7 +55,7 @@ export async function recoverOnce(dieAt: number | null): Promise<Recovery> {
   const world = new World({ seed: SEED, profile: CALM, random: new Random(SEED) }, registry, codecs);
   // Every answer waits to be taken, so that a process can die between an effect and its answer.
   world.faults.holdsAnswer = () => true;
-  const stories = new Stories(world, () => undefined);
+  const stories = new Stories(world, { people: () => undefined, subscribers: () => undefined });
   const boundaries: Boundary[] = [];
   let deaths = 0;
   let isAsked = false;

@@ -4,6 +4,7 @@ import { deriveId } from '@recourse/kernel';
 import { INITIATORS, person, TENANTS } from './stories.js';
 import { keyOn, Outside } from './outside.js';
 import type { Random } from './random.js';
+import { rowsOf } from './rows.js';
 import type { ServiceName, World } from './world.js';
 import { PARTITIONS } from './world.js';
 
@@ -186,16 +187,7 @@ export class People {
     return this.#rows<ShownStep>('recovery-orchestrator', 'recourse.recoveries', partition, 'step');
   }
 
-  /** Rows of a kind, in order of group and key; each is decoded once. */
-  #rows<Shown>(service: ServiceName, log: string, partition: number, kind: string): readonly Shown[] {
-    const groups = this.world.databases[service].read(log, partition).kinds.get(kind) ?? new Map<string, never>();
-    const found: Shown[] = [];
-    for (const group of [...groups.keys()].sort()) {
-      const rows: ReadonlyMap<string, { readonly doc: unknown }> = groups.get(group) ?? new Map();
-      for (const [, { doc }] of [...rows].sort(([one], [other]) => (one < other ? -1 : 1))) found.push(doc as Shown);
-    }
-    return found;
-  }
+  #rows<Shown>(service: ServiceName, log: string, partition: number, kind: string): readonly Shown[] { return rowsOf<Shown>(this.world, service, log, partition, kind); }
 }
 
 interface Wrong { readonly digest: Buffer; readonly tenant: string; readonly roles: readonly string[] }

@@ -1,7 +1,7 @@
 // The ports an actor of the simulation is given: production adapters in memory, with the scheduler in between.
 import type { Gate, GateOperation, GateVerdict } from '@recourse/kafka';
 import type { KeyStore, MemoryDatabase, PartitionStore, Scheduler as PacingScheduler, StoreFactory } from '@recourse/event-log';
-import type { ClaimStore, Clock, PositionStore } from '@recourse/sdk';
+import type { ClaimStore, Clock, Inbox, PositionStore } from '@recourse/sdk';
 import type { Faults } from './faults.js';
 import type { Scheduler, SimActor } from './scheduler.js';
 
@@ -34,7 +34,7 @@ export function pacingOf(scheduler: Scheduler, actor: SimActor): PacingScheduler
 
 /** The clock of a worker, which is a little off. */
 export function clockOf(scheduler: Scheduler, actor: SimActor): Clock {
-  return { now: () => scheduler.now + actor.skewMs, sleep: (ms, wake) => scheduler.sleep(actor, ms, wake) };
+  return { now: () => Math.floor(scheduler.now + actor.skewMs), sleep: (ms, wake) => scheduler.sleep(actor, ms, wake) };
 }
 
 /** The database as one actor reaches it. */
@@ -68,6 +68,22 @@ export function claimsOf(scheduler: Scheduler, faults: Faults, actor: SimActor, 
       await scheduler.pass(actor, 'claim', 'before');
       const answer = await shared.claim(claim);
       if (faults.holdsAnswer('claim')) await scheduler.pass(actor, 'claim', 'after');
+      return answer;
+    },
+  };
+}
+
+/**
+ * The inbox of a consumer, as one of its processes reaches it. A transaction is whole or not at all; a crash may come before it,
+ * or before the process hears that it was. Only some transactions wait: a notice needs two of them.
+ */
+export function inboxOf<Tx>(scheduler: Scheduler, faults: Faults, actor: SimActor, kept: Inbox<Tx>): Inbox<Tx> {
+  const pause = async (stage: 'before' | 'after'): Promise<void> => { if (faults.holdsAnswer('inbox')) await scheduler.pass(actor, 'inbox', stage); };
+  return {
+    transact: async (kind, work) => {
+      await pause('before');
+      const answer = await kept.transact(kind, work);
+      await pause('after');
       return answer;
     },
   };

@@ -28,6 +28,8 @@ export interface Profile {
   readonly isCareful: boolean;
   /** How far back a rollback reaches, milliseconds; null without a bound. */
   readonly boundMs: number | null;
+  /** Consumers of rollbacks, of those there are to choose from. */
+  readonly consumers: number;
 }
 
 export const CHAOS_KINDS = ['crash', 'zombie', 'freeze', 'snapshot', 'restore', 'wipe', 'clock'] as const;
@@ -38,7 +40,7 @@ export const ORDINARY: Profile = {
   leaseMs: 6_000, reviewDeadlineMs: 15_000, workerSkewMs: 900,
   sendTrouble: 0.03, callTrouble: 0.004, toolTrouble: 0.12, chaosEveryMs: 900,
   chaos: { crash: 10, zombie: 3, freeze: 3, snapshot: 2, restore: 2, wipe: 1, clock: 1 },
-  freezeMaxMs: 5_000, eventEveryMs: 45, clockBackMs: 5_000, clockForwardMs: 900, isCareful: false, boundMs: null,
+  freezeMaxMs: 5_000, eventEveryMs: 45, clockBackMs: 5_000, clockForwardMs: 900, isCareful: false, boundMs: null, consumers: 4,
 };
 
 /** Contract shapes that ordinary seeds take turns with. */

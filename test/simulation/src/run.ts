@@ -2,6 +2,7 @@
 import { startChaos } from './chaos.js';
 import type { Bias } from './bias.js';
 import type { Mutation } from './mutation.js';
+import { Consumers } from './consumers.js';
 import { People } from './people.js';
 import { ORDINARY, TERMS } from './profile.js';
 import type { Profile } from './profile.js';
@@ -32,6 +33,8 @@ export interface RunResult {
   readonly verified: number;
   readonly dependent: number;
   readonly effects: number;
+  readonly heard: number;
+  readonly answered: number;
   readonly fired: Readonly<Record<string, number>>;
   readonly troubles: Readonly<Record<string, number>>;
   readonly records: number;
@@ -54,17 +57,19 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const { registry, codecs } = await sharedRegistry();
   const world = new World({ seed, profile, random, ...(mutation === undefined ? {} : { mutation }), ...(trace === undefined ? {} : { trace }) }, registry, codecs);
   const people = new People(world);
-  const stories = new Stories(world, () => { people.act(); });
+  const stories: Stories = new Stories(world, { people: () => { people.act(); }, subscribers: () => { consumers.resubscribe(); } });
+  const consumers = new Consumers(world, stories.outside, (tenant) => stories.parent(tenant));
   for (const service of SERVICES) for (let instance = 1; instance <= random.between(1, service === 'contract-registry' ? 1 : 2); instance += 1) world.start(service, instance);
   for (let worker = 1; worker <= random.between(1, 2); worker += 1) world.start('worker', worker);
   stories.begin();
+  consumers.begin();
   startChaos(world);
   const story = tell(world, stories, { ...STORIES, ...bias?.stories }, events);
-  const failed = await live(world, story, people);
+  const failed = await live(world, story, people, consumers);
   const checked = failed === null ? await check(world, { isQuick: options.isQuick ?? false }) : await checkRestless(world, failed);
   for (const actor of world.living()) actor.alive = false;
   return {
-    seed, violations: checked.violations, operations: checked.operations, accepted: checked.accepted, verified: checked.verified, dependent: checked.dependent, effects: world.provider.effects.length,
+    seed, violations: checked.violations, operations: checked.operations, accepted: checked.accepted, verified: checked.verified, dependent: checked.dependent, effects: world.provider.effects.length, heard: checked.heard, answered: checked.answered,
     fired: Object.fromEntries(world.faults.fired), troubles: Object.fromEntries(world.troubles), records: world.order, steps: world.scheduler.steps, virtualMs: world.scheduler.now - EPOCH,
     cpuMs: cpuMsSince(cpu),
   };
@@ -89,7 +94,7 @@ async function checkRestless(world: World, failed: Violation): Promise<Checked> 
     const checked = await check(world, { isQuick: true });
     return { ...checked, violations: [...checked.violations, failed] };
   } catch {
-    return { violations: [failed], accepted: 0, verified: 0, dependent: 0, operations: 1 };
+    return { violations: [failed], accepted: 0, verified: 0, dependent: 0, heard: 0, answered: 0, operations: 1 };
   }
 }
 
@@ -113,7 +118,7 @@ function tell(world: World, stories: Stories, weights: StoryWeights, events: num
 }
 
 /** Lets the story be told under faults, then heals, then waits for quiet. What cannot become quiet is a violation itself. */
-async function live(world: World, story: Story, people: People): Promise<Violation | null> {
+async function live(world: World, story: Story, people: People, consumers: Consumers): Promise<Violation | null> {
   const { scheduler } = world;
   try {
     await scheduler.run(() => story.isTold, STEPS_MAX);
@@ -124,7 +129,7 @@ async function live(world: World, story: Story, people: People): Promise<Violati
     keepActing(world, people);
     const quietBy = scheduler.now + QUIET_WITHIN_MS;
     let quiet = false;
-    watch(world, (isQuiet) => { quiet = isQuiet; });
+    watch(world, consumers, (isQuiet) => { quiet = isQuiet; });
     await scheduler.run(() => quiet || scheduler.now > quietBy, STEPS_MAX);
     if (!quiet) return { promise: 'P12', rule: 'quiet', detail: `still busy ${String(QUIET_WITHIN_MS)} ms after everything was well: ${JSON.stringify(stateOf(world))}` };
     return null;
@@ -140,12 +145,20 @@ function keepActing(world: World, people: People): void {
   act();
 }
 
-/** Quiet: every loop ready with nothing waiting, no timer pending, nothing written for a while. */
-function watch(world: World, tell: (isQuiet: boolean) => void): void {
+/** Longest consumers are waited for when all else is quiet: what they have not heard by then they never will, milliseconds. */
+const CONSUMERS_WITHIN_MS = 20_000;
+
+/** Quiet: every loop ready with nothing waiting, no timer pending, nothing written for a while, and consumers have heard it all. */
+function watch(world: World, consumers: Consumers, tell: (isQuiet: boolean) => void): void {
+  let restingSince: number | null = null;
+  const areConsumersThrough = async (): Promise<boolean> => {
+    restingSince ??= world.scheduler.now;
+    return world.scheduler.now - restingSince > CONSUMERS_WITHIN_MS || await consumers.areThrough();
+  };
   const look = (): void => {
     void (async () => {
       const isReady = world.scheduler.now - world.lastAppendAt > 2_500 && world.halted.length === 0 ? SERVICES.every((service) => isServiceReady(world, service)) : world.halted.length > 0;
-      if (isReady && (world.halted.length > 0 || await hasNoTimers(world))) { tell(true); return; }
+      if (isReady && (world.halted.length > 0 || (await hasNoTimers(world) && await areConsumersThrough()))) { tell(true); return; }
       world.scheduler.after(500, look);
     })();
   };

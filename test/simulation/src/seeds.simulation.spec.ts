@@ -32,8 +32,9 @@ describe('the checker', () => {
 
   it('has a mutant for every rule the issue names', () => {
     expect(Object.keys(MUTANTS).sort()).toEqual([
-      'L10', 'L11', 'L11-abandon', 'L11-claim', 'L11-reconcile', 'L12', 'L2', 'L3', 'L4', 'L5', 'L5-seek', 'L7', 'L9', 'acceptance', 'advanced', 'announced', 'approval-reuse', 'bound', 'bound-stops', 'children-first', 'digest', 'expiry-margin',
-      'facts', 'facts-kept', 'gate', 'judged-at', 'key-lifetime', 'lineage', 'lineage-breaker', 'lineage-snapshot', 'lineage-stale', 'order', 'reattached', 'refused-late', 'sealing', 'sealing-durable', 'self-approval', 'source-trust', 'step-result', 'undo-partial', 'verification',
+      'L10', 'L11', 'L11-abandon', 'L11-claim', 'L11-reconcile', 'L12', 'L2', 'L3', 'L4', 'L5', 'L5-seek', 'L7', 'L9', 'acceptance', 'ack-foreign', 'ack-twice', 'advanced', 'announced', 'approval-reuse', 'barrier', 'bound',
+      'bound-stops', 'children-first', 'digest', 'due-forgotten', 'due-unscoped', 'expiry-margin', 'facts', 'facts-kept', 'gate', 'inbox-forgets', 'inbox-late', 'judged-at', 'key-lifetime', 'lineage', 'lineage-breaker',
+      'lineage-snapshot', 'lineage-stale', 'order', 'outbox-forgets', 'reattached', 'refused-late', 'sealing', 'sealing-durable', 'self-approval', 'source-trust', 'step-result', 'subscribed-late', 'undo-partial', 'verification',
     ]);
   });
 });

@@ -4,6 +4,7 @@ import { mutationId } from '@recourse/sdk';
 import type { Json } from '@recourse/kernel';
 import type { CommitRef, ToolExecuted } from '@recourse/messages';
 import { CommitStories } from './commit-stories.js';
+import { Forgeries } from './forgeries.js';
 import { CAPABILITY_OF, contractsOf, EFFECT_KINDS, HOLD_MS, LEAD } from './contracts.js';
 import type { EffectKind, RegisteredContract } from './contracts.js';
 import { Outside } from './outside.js';
@@ -24,12 +25,12 @@ const ASSUMPTIONS = 'recourse.assumption-events';
 export type StoryKind =
   | 'execute' | 'execute_again' | 'execute_otherwise' | 'execute_late' | 'declare' | 'invalidate' | 'reaffirm' | 'state_again' | 'state_otherwise' | 'state_old'
   | 'hold' | 'undo' | 'pair' | 'trigger' | 'trigger_early' | 'reserve' | 'release' | 'open_budget' | 'register_again' | 'change_resource' | 'garbage' | 'foreign_partition' | 'person' | 'flip'
-  | 'commit' | 'commit_again' | 'trigger_commit';
+  | 'commit' | 'commit_again' | 'trigger_commit' | 'forge_ack' | 'answer_again' | 'resubscribe';
 export type StoryWeights = Readonly<Record<StoryKind, number>>;
 
 export const STORIES: StoryWeights = {
   execute: 30, execute_again: 3, execute_otherwise: 2, execute_late: 2, declare: 6, invalidate: 9, reaffirm: 5, state_again: 1, state_otherwise: 1, state_old: 1,
-  hold: 4, undo: 2, pair: 4, trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3, commit: 16, commit_again: 1, trigger_commit: 3,
+  hold: 4, undo: 2, pair: 4, trigger: 4, trigger_early: 1, reserve: 8, release: 1, open_budget: 2, register_again: 1, change_resource: 2, garbage: 1, foreign_partition: 1, person: 26, flip: 3, commit: 16, commit_again: 1, trigger_commit: 3, forge_ack: 2, answer_again: 2, resubscribe: 2,
 };
 
 interface Told { readonly body: ToolExecuted; readonly kind: EffectKind; readonly transaction: string }
@@ -39,18 +40,20 @@ export class Stories {
   readonly outside: Outside;
   readonly contracts: readonly RegisteredContract[];
   readonly #commits: CommitStories;
+  readonly #forgeries: Forgeries;
   #random: Random;
   #executed: Told[] = [];
   #stated: Statement[] = [];
   #count = 0;
 
-  constructor(private readonly world: World, private readonly askPeople: () => void) {
+  constructor(private readonly world: World, private readonly ask: { readonly people: () => void; readonly subscribers: () => void }) {
     this.#random = world.random.fork();
     this.outside = new Outside(world, 'producer');
     this.contracts = contractsOf(world.options.profile.terms);
     this.#commits = new CommitStories(world, this.outside, this.#random.fork(), {
       tenants: TENANTS, tenant: () => this.#tenant(), run: (tenant) => this.#run(tenant), ref: (tenant) => this.#ref(tenant), id: (prefix) => this.#id(prefix), effect: (tenant) => this.#effectOf(tenant), person,
     });
+    this.#forgeries = new Forgeries(world, this.outside, this.#random.fork());
   }
 
   /** Contracts and tenants' budgets, before anything else happens. */
@@ -115,10 +118,13 @@ export class Stories {
       this.outside.told += 1;
       for (let partition = 0; partition < PARTITIONS; partition += 1) void this.outside.sendTo(EXECUTIONS, partition, key, this.world.codecs.encode(EXECUTIONS, 'ToolExecuted', body));
     },
-    person: () => { this.askPeople(); },
+    person: () => { this.ask.people(); },
     commit: () => { void this.#commits.commit(); },
     commit_again: () => { void this.#commits.again(); },
     trigger_commit: () => { this.#commits.trigger(); },
+    forge_ack: () => { this.#forgeries.forge(); },
+    answer_again: () => { this.#forgeries.again(); },
+    resubscribe: () => { this.ask.subscribers(); },
   };
 
   async #execute(delayMs: number, isTriggeredFirst = false): Promise<void> {
@@ -223,6 +229,9 @@ export class Stories {
     const { run_id, effect_key } = this.#random.pick(earlier).body;
     return [{ run_id, commit_id: mutationId(tenant, run_id, effect_key) }];
   }
+
+  /** A commit that was told, with an effect or without, for a consumer to make something of. */
+  parent(tenant: string): CommitRef | null { return this.#random.chance(0.5) ? this.#commits.parent(tenant) ?? this.#effectOf(tenant) : this.#effectOf(tenant); }
 
   /** An effect of a tenant that was told. */
   #effectOf(tenant: string): CommitRef | null {

@@ -14,6 +14,7 @@ const SCHEDULED = [
   'database rolled back', 'database dropped', 'clock step', 'database fails', 'tool slow', 'tool timeout_before', 'tool timeout_after',
   'tool error_before', 'tool error_after', 'tool error_once', 'tool success_after_error', 'tool phantom', 'tool rejected', 'tool conflict', 'tool repeat_answered', 'tool limited',
   'tool limited_until', 'tool resource_changed', 'tool verify_down',
+  'consumer pause', 'consumer leave', 'consumer twin', 'edge fails',
 ] as const;
 
 /** Share of a range's seeds that may go uncounted. */
@@ -26,6 +27,8 @@ export class Tally {
   #verified = 0;
   #dependent = 0;
   #effects = 0;
+  #heard = 0;
+  #answered = 0;
   #records = 0;
   #steps = 0;
   #cpuMs = 0;
@@ -41,6 +44,8 @@ export class Tally {
     this.#verified += result.verified;
     this.#dependent += result.dependent;
     this.#effects += result.effects;
+    this.#heard += result.heard;
+    this.#answered += result.answered;
     this.#records += result.records;
     this.#steps += result.steps;
     this.#cpuMs += result.cpuMs;
@@ -58,6 +63,7 @@ export class Tally {
     // A seed in which little was accepted proves little: it does not count. Many of them say that the world is wrong.
     if (this.#notAccepted.length > Math.max(1, this.seeds * UNCOUNTED_SHARE_MAX)) found.push(`too many seeds with less than 60 % of operations accepted: ${this.#notAccepted.slice(0, 10).join()}`);
     if (this.seeds >= GROUP && this.#verified === 0) found.push('no compensation was verified');
+    if (this.seeds >= GROUP && (this.#heard === 0 || this.#answered === 0)) found.push('no consumer heard of a rollback, or none was acknowledged');
     if (this.seeds < COVERED_FROM) return found;
     if (this.#dependent === 0) found.push('no compensation took an argument from another');
     const missing = [...SCHEDULED, ...crashPoints.map((point) => `crash ${point}`)].filter((fault) => !this.#fired.has(fault));
@@ -67,7 +73,7 @@ export class Tally {
   json(): Readonly<Record<string, unknown>> {
     const seconds = (performance.now() - this.#beganAt) / 1_000;
     return {
-      seeds: this.seeds, seconds, seeds_per_s: this.seeds / seconds, operations: this.#operations, accepted: this.#accepted, verified: this.#verified, dependent: this.#dependent, effects: this.#effects,
+      seeds: this.seeds, seconds, seeds_per_s: this.seeds / seconds, operations: this.#operations, accepted: this.#accepted, verified: this.#verified, dependent: this.#dependent, effects: this.#effects, heard: this.#heard, answered: this.#answered,
       records: this.#records, steps: this.#steps, cpu_ms_per_seed: this.#cpuMs / Math.max(1, this.seeds), seeds_without_verified: this.#withoutVerified, fired: Object.fromEntries([...this.#fired].sort(([a], [b]) => (a < b ? -1 : 1))),
     };
   }
@@ -77,7 +83,7 @@ export class Tally {
     const share = this.#operations === 0 ? 0 : Math.round(100 * this.#accepted / this.#operations);
     const fired = [...this.#fired].sort(([a], [b]) => (a < b ? -1 : 1)).map(([fault, count]) => `${fault} ${String(count)}`);
     return [
-      `${String(this.seeds)} seeds in ${seconds.toFixed(1)} s (${(this.seeds / seconds).toFixed(2)}/s), ${String(this.#operations)} operations, ${String(share)} % accepted, ${String(this.#verified)} compensations verified, ${String(this.#dependent)} with an argument of another, ${String(this.#records)} records, ${String(this.#steps)} port calls, ${(this.#cpuMs / Math.max(1, this.seeds)).toFixed(0)} ms of processor per seed`,
+      `${String(this.seeds)} seeds in ${seconds.toFixed(1)} s (${(this.seeds / seconds).toFixed(2)}/s), ${String(this.#operations)} operations, ${String(share)} % accepted, ${String(this.#verified)} compensations verified, ${String(this.#dependent)} with an argument of another, ${String(this.#heard)} rollbacks heard by consumers, ${String(this.#answered)} acknowledged, ${String(this.#records)} records, ${String(this.#steps)} port calls, ${(this.#cpuMs / Math.max(1, this.seeds)).toFixed(0)} ms of processor per seed`,
       `faults: ${fired.join(', ')}`,
     ].join('\n');
   }

@@ -3,6 +3,7 @@
 // Boundary: starts, kills and disturbs actors; runs production code unchanged behind the simulation's ports.
 import { createHash } from 'node:crypto';
 import { budgetsCore } from '@recourse/budget-accountant';
+import { ChainReader, genesisHead } from '@recourse/chain';
 import { registryCore } from '@recourse/contract-registry';
 import { ALL_RULES as ALL_LOOP_RULES, createServiceRuntime, MemoryDatabase, MemoryKeyStore, Vault, withCommonKinds } from '@recourse/event-log';
 import type { LoopEvent, Sealing, ServiceCore, ServiceRuntime, StoreFactory } from '@recourse/event-log';
@@ -13,6 +14,8 @@ import type { Codecs, Decoded } from '@recourse/messages';
 import { assumptionsCore, mutationsCore } from '@recourse/mutation-ledger';
 import { RECOVERY_RULES, recoveriesCore } from '@recourse/recovery-orchestrator';
 import { ALL_RULES as ALL_WORKER_RULES, createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/sdk';
+import type { Position } from '@recourse/sdk';
+import type { ConsumerRecord } from './consumer-plans.js';
 import { Faults } from './faults.js';
 import type { MutantContext, Mutation } from './mutation.js';
 import { claimsOf, clockOf, gateOf, keysOf, pacingOf, positionsOf, storesOf } from './ports.js';
@@ -29,6 +32,9 @@ export type ServiceName = (typeof SERVICES)[number];
 /** How long states of commits are kept, milliseconds: what is rolled back late in a story is given up before its end. */
 const FULL_FIDELITY_MS = 60_000;
 const SOFT_ROLLBACK_MS = 5_000;
+
+/** How long each consumer has to answer: shorter than most of them are away now and then, milliseconds. */
+export const ACK_WAITS = { sync: 2_500, async: 6_000, poll: 12_000 } as const;
 
 /** Who appended which records: kept while the run goes on, read by the checker. */
 export interface Appended { readonly actor: string; readonly topic: string; readonly partition: number; readonly order: number }
@@ -92,7 +98,12 @@ export class World {
   #order = 0;
   #clockOffset = 0;
   #incarnations = 0;
+  readonly #revivals = new Map<SimActor, () => void>();
   readonly keys = new MemoryKeyStore();
+  /** Consumers of rollbacks, and what outlives their processes. */
+  readonly consumers: ConsumerRecord[] = [];
+  /** Acknowledgements that are none, by event id: the code that each is refused with. */
+  readonly forged = new Map<string, string>();
   #secrets = 0;
   #claims = new MemoryClaimStore();
   #positions = new MemoryPositionStore();
@@ -110,7 +121,7 @@ export class World {
     gateOfRegistry = gate;
     this.broker = new MemoryBroker({ gate, now: () => this.tick() });
     this.broker.ensureTopics(TOPICS.map(({ name, partitioned }) => ({ name, partitions: partitioned ? PARTITIONS : 1 })));
-    this.mutantContext = { now: () => this.scheduler.now, endOf: (topic, partition) => this.broker.find(topic, partition)?.range().high ?? 0 };
+    this.mutantContext = { now: () => this.scheduler.now, endOf: (topic, partition) => this.broker.find(topic, partition)?.range().high ?? 0, beforeNewest: (topic, partition, type) => this.#beforeNewest(topic, partition, type) };
     this.cores = this.#makeCores(mutation);
     this.databases = Object.fromEntries(SERVICES.map((service) => [service, this.#makeDatabase(this.cores[service])])) as Record<ServiceName, MemoryDatabase>; // one per name of the list
     this.provider = new Provider({
@@ -134,7 +145,11 @@ export class World {
     return made;
   }
 
-  adopt(actor: SimActor): void { this.#actors.set(actor.name, actor); }
+  /** Takes in an actor; `revive` starts another one in its place when it dies. */
+  adopt(actor: SimActor, revive?: () => void): void {
+    this.#actors.set(actor.name, actor);
+    if (revive !== undefined) this.#revivals.set(actor, revive);
+  }
 
   living(): readonly SimActor[] { return [...this.#actors.values()].filter((actor) => actor.alive && actor.role !== 'outside'); }
 
@@ -176,8 +191,9 @@ export class World {
     this.registry.crash(actor.name);
     const instance = Number(/-(\d+)#/.exec(actor.name)?.[1] ?? 1);
     this.scheduler.after(this.random.between(50, 2_500), () => { this.broker.expireMember(actor.name); });
-    // Only services and workers die.
-    this.scheduler.after(this.random.between(100, 4_000), () => { this.start(actor.role as ServiceName | 'worker', instance); });
+    // Services and workers are started by their role; whoever else dies says how it comes back.
+    const revive = this.#revivals.get(actor) ?? (() => { this.start(actor.role as ServiceName | 'worker', instance); });
+    this.scheduler.after(this.random.between(100, 4_000), revive);
   }
 
   stepClock(): void {
@@ -256,7 +272,7 @@ export class World {
     return {
       'contract-registry': [wrap(registryCore())],
       'mutation-ledger': [wrap(assumptionsCore()), wrap(mutationsCore({
-        effectsMax: 4, concludeWithinMs: profile.reviewDeadlineMs, reviewDeadlineMs: profile.reviewDeadlineMs, fullFidelityMs: FULL_FIDELITY_MS, softRollbackMs: SOFT_ROLLBACK_MS, boundMs: profile.boundMs,
+        effectsMax: 4, concludeWithinMs: profile.reviewDeadlineMs, reviewDeadlineMs: profile.reviewDeadlineMs, fullFidelityMs: FULL_FIDELITY_MS, softRollbackMs: SOFT_ROLLBACK_MS, boundMs: profile.boundMs, ackWaits: ACK_WAITS,
         leaseKey: Buffer.alloc(32, 8), leaseMs: profile.leaseMs, askAttemptsMax: 3, backoff: { baseMs: 300, maxMs: 3_000 },
       }))],
       'recovery-orchestrator': [wrap(recoveriesCore({
@@ -277,6 +293,17 @@ export class World {
   makeEmptyDatabase(service: ServiceName): MemoryDatabase { return this.#makeDatabase(this.cores[service]); }
 
   #mayDie(actor: SimActor): boolean { return actor.role !== 'outside' && actor.role !== 'rebuild' && actor.role !== 'network'; }
+
+  #beforeNewest(topic: string, partition: number, type: string): Position | null {
+    const chain = new ChainReader(genesisHead({ logId: LOG_ID, topic, partition, partitionCount: PARTITIONS }), this.codecs.fingerprintOf);
+    let found: Position | null = null;
+    for (const record of this.broker.find(topic, partition)?.all() ?? []) {
+      const { seq, hash } = chain.head;
+      const decoded = this.codecs.decodeSync(record.value);
+      if (chain.read(record).kind === 'accepted' && decoded.kind === 'decoded' && decoded.type === type) found = { offset: record.offset, seq, hash: hash.toString('hex') };
+    }
+    return found;
+  }
 
   #onEffect({ kind, actor, topic, partition }: GateOperation, verdict: GateVerdict): void {
     if (kind !== 'append' && kind !== 'wire') return;
@@ -323,7 +350,7 @@ export class World {
 const DECODED = new WeakMap<Buffer, Decoded>();
 
 /** The same codecs; a value that any process has decoded is not decoded again. */
-function readOnce(codecs: Codecs): Codecs {
+export function readOnce(codecs: Codecs): Codecs {
   return {
     ...codecs,
     decodeSync: (value) => {

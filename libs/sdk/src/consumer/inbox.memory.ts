@@ -24,7 +24,7 @@ export class MemoryInbox implements Inbox<MemoryRows> {
 
   transact<T>(_kind: 'apply' | 'derive', work: (session: InboxSession<MemoryRows>) => Promise<T>): Promise<T> {
     const done = this.last.then(async () => {
-      const draft = structuredClone(this.kept);
+      const draft = draftOf(this.kept);
       const result = await work(sessionOver(draft));
       this.kept = draft;
       return result;
@@ -32,6 +32,11 @@ export class MemoryInbox implements Inbox<MemoryRows> {
     this.last = done.catch(() => undefined);
     return done;
   }
+}
+
+/** What is kept is replaced and never changed, so that maps of it are enough of a copy. */
+function draftOf({ rows, marks, states, children, emissions, acks }: Kept): Kept {
+  return { rows: new Map(rows), marks: new Map(marks), states: new Map(states), children: new Map(children), emissions: [...emissions], acks: new Map(acks) };
 }
 
 function sessionOver(draft: Kept): InboxSession<MemoryRows> {

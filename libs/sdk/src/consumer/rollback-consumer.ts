@@ -141,7 +141,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
     return isDue;
   }
 
-  /** What is applied twice is kept once: the transaction of a notice has moved the place already. */
+  /** What is applied twice is kept once: the transaction of a notice has moved the place already. A process that is behind another of the same consumer moves it back for nobody. */
   private positions(): PositionStore {
     const { inbox } = this.options;
     return {
@@ -151,7 +151,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
         return position;
       },
       save: async (_topic, partition, position) => {
-        await inbox.transact('apply', async (session) => { if ((await positionIn(session, partition))?.offset !== position.offset) await keepPosition(session, partition, position); });
+        await inbox.transact('apply', async (session) => { if (((await positionIn(session, partition))?.offset ?? -1) < position.offset) await keepPosition(session, partition, position); });
         this.gate.passed(partition, position.offset);
       },
     };

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryInbox } from './inbox.memory.js';
 import type { MemoryRows } from './inbox.memory.js';
+import type { Inbox } from './inbox.port.js';
 import { createRollbackConsumer } from './rollback-consumer.js';
 import type { RollbackConsumer, RollbackConsumerOptions } from './rollback-consumer.js';
 import { rollbackModesContract } from './rollback-modes.contract.js';
@@ -98,6 +99,61 @@ describe('a consumer that is told by Kafka', () => {
     await consumer({ inbox });
     await stage.until('an acknowledgement', async () => (await stage.acks()).length === 1);
     expect(await inbox.transact('derive', (session) => session.owed(9))).toEqual([]);
+  });
+});
+
+describe('a consumer of which two processes run', () => {
+  it('keeps the place of the one that is ahead', async () => {
+    const [kept, inbox]: [number[], MemoryInbox] = [[], new MemoryInbox()];
+    const noting: Inbox<MemoryRows> = {
+      transact: (kind, work) => inbox.transact(kind, (session) => work({
+        ...session,
+        keepMark: (name, text) => { if (name === 'position/0') kept.push((JSON.parse(text) as { readonly offset: number }).offset); return session.keepMark(name, text); }, // the consumer wrote it
+      })),
+    };
+    await stage.fall({ commit: 'a' });
+    await stage.fall({ commit: 'b' });
+    const kafka = stage.broker.forActor('slow');
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => { goOn = resolve; });
+    // It has read everything, and gets to it when the other one is through.
+    await consumer({ inbox: noting, kafka: { ...kafka, rawReader: async () => { const reader = await kafka.rawReader(); return { ...reader, readMany: async (...asked) => { const fetched = await reader.readMany(...asked); await held; return fetched; } }; } } });
+    const heard: string[] = [];
+    await consumer({ inbox: noting }, heard);
+    await stage.until('both rollbacks', () => heard.length === 2);
+    goOn();
+    await stage.until('the slow one', () => kept.length > 0);
+    await stage.clock.advance(20);
+    expect(heard).toEqual(['a', 'b']);
+    expect(kept).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe('a consumer that polls', () => {
+  it('asks in the way it is given', async () => {
+    const asked: string[] = [];
+    const poll = createRollbackPoll({
+      edge: { url: 'http://ledger', token: () => Promise.resolve('t'), fetch: (url) => { asked.push(url); return Promise.resolve({ status: 200, json: () => Promise.resolve({ items: [], after: '7', more: false }) }); } },
+      kafka: stage.broker.forActor('poll'), codecs: stage.codecs(), clock: stage.clock, registerSchemas: true, subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' }, inbox: new MemoryInbox(), onRollback: () => Promise.resolve(),
+    });
+    expect([await poll.poll(), await poll.poll()]).toEqual([0, 0]);
+    expect(asked).toEqual(['http://ledger/v1/rolled-back?scope=acme%2Fagent-1&limit=200', 'http://ledger/v1/rolled-back?scope=acme%2Fagent-1&limit=200&after=7']);
+  });
+
+  it('drops a page that another process of it has passed', async () => {
+    const inbox = new MemoryInbox();
+    const answers: ((page: object) => void)[] = [];
+    const pollOf = (name: string) => createRollbackPoll({
+      edge: { url: 'http://ledger', token: () => Promise.resolve('t'), fetch: async () => { const page = await new Promise<object>((resolve) => { answers.push(resolve); }); return { status: 200, json: () => Promise.resolve(page) }; } },
+      kafka: stage.broker.forActor(name), codecs: stage.codecs(), clock: stage.clock, registerSchemas: true, subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' }, inbox, onRollback: () => Promise.resolve(),
+    });
+    const [slow, quick] = [pollOf('slow').poll(), pollOf('quick').poll()];
+    await stage.until('both questions', () => answers.length === 2);
+    answers[1]?.({ items: [], after: '9', more: false });
+    await quick;
+    answers[0]?.({ items: [], after: '4', more: false });
+    await slow;
+    expect(await inbox.transact('derive', (session) => session.mark('poll'))).toBe('9');
   });
 });
 

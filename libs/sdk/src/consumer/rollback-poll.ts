@@ -99,8 +99,7 @@ class Poller<Tx> implements RollbackPoll<Tx> {
     for (let isMore = true; isMore;) {
       const cursor = await this.options.inbox.transact('derive', (session) => session.mark(CURSOR));
       const page = await this.ask(cursor);
-      await this.take(page);
-      count += page.items.length;
+      count += await this.take(page, cursor);
       isMore = page.more;
     }
     await this.outbox.flush();
@@ -115,10 +114,12 @@ class Poller<Tx> implements RollbackPoll<Tx> {
     return body as unknown as Page; // the edge answers so
   }
 
-  private take({ items, after }: Page): Promise<void> {
+  /** Answers how many were taken: none of a page behind a cursor that another process of the consumer has moved meanwhile. */
+  private take({ items, after }: Page, cursor: string | null): Promise<number> {
     const { inbox, subscription: { consumer, scope }, clock, onCommit, onRollback } = this.options;
     const handlers: RollbackHandlers<Tx> = { onRollback, ...(onCommit === undefined ? {} : { onCommit }) };
     return inbox.transact('apply', async (session) => {
+      if (await session.mark(CURSOR) !== cursor) return 0;
       for (const { commit_id, rollback_id, has_effect, consumers, ...named } of items) {
         const commit = heardCommitOf({ ...named, mutation_id: commit_id });
         if (!isInScope(scope, { tenant: commit.tenant, agent: commit.agentId, run: commit.runId, subject: commit.subjectRef ?? '' })) continue;
@@ -126,6 +127,7 @@ class Poller<Tx> implements RollbackPoll<Tx> {
         await hearRollback(session, { ...commit, rollbackId: rollback_id, hasEffect: has_effect, isDue: consumers.includes(consumer) }, { consumer, now: clock.now(), handlers });
       }
       await session.keepMark(CURSOR, after);
+      return items.length;
     });
   }
 }

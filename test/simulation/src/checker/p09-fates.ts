@@ -10,6 +10,9 @@ const MUTATIONS = 'recourse.mutations';
 /** Time in which every process has read what was registered, milliseconds. */
 const READ_WITHIN_MS = 10_000;
 
+/** When a ref was first relied upon by what was recorded, epoch milliseconds, null while it is only held; and the positions it was judged at, each with the record that says so. */
+interface Bound { readonly at: number | null; readonly judged: readonly { readonly seq: number; readonly position: number }[] }
+
 /** A commit, with an effect or without, and what it rests on. */
 interface Node {
   readonly tenant: string;
@@ -17,8 +20,7 @@ interface Node {
   readonly recorded: LogRecord;
   /** The first record of what happened; the plan where nothing did. */
   readonly first: LogRecord;
-  /** When each ref was first relied upon by what was recorded, epoch milliseconds, null while it is only held; and the highest position it was judged at when it was bound. */
-  readonly bound: ReadonlyMap<string, { readonly at: number | null; readonly position: number }>;
+  readonly bound: ReadonlyMap<string, Bound>;
   readonly original: readonly string[];
   /** Parents after all that was reattached. */
   readonly current: ReadonlySet<string>;
@@ -52,17 +54,17 @@ function nodeOf(records: readonly LogRecord[], moves: readonly LogRecord[]): Nod
   const last = records.at(-1) as LogRecord; // a group is never empty
   const about = last.type === 'CheckpointRecorded' ? nested(last.body, 'checkpoint') : nested(last.body, 'execution');
   const original = parentIds(list(about, last.type === 'CheckpointRecorded' ? 'parents' : 'derived_from'));
-  const bound = new Map<string, { readonly at: number | null; readonly position: number }>();
-  for (const { type, body, decidedAt } of records) for (const judged of list(body, 'judged')) {
+  const bound = new Map<string, Bound>();
+  for (const { type, body, seq, decidedAt } of records) for (const judged of list(body, 'judged')) {
     const before = bound.get(text(judged, 'ref'));
-    bound.set(text(judged, 'ref'), { at: before?.at ?? (type === 'MutationPlanned' ? null : decidedAt), position: Math.max(before?.position ?? 0, number(judged, 'position')) });
+    bound.set(text(judged, 'ref'), { at: before?.at ?? (type === 'MutationPlanned' ? null : decidedAt), judged: [...before?.judged ?? [], { seq, position: number(judged, 'position') }] });
   }
   const current = new Set(original);
   const ever = new Set(original);
   for (const { body } of moves) {
     current.delete(text(nested(body, 'fallen'), 'commit_id'));
     const parent = body['parent'] === null ? null : text(nested(body, 'parent'), 'commit_id');
-    if (parent !== null) { current.add(parent); ever.add(parent); bound.set(standsRef(parent), { at: bound.get(standsRef(parent))?.at ?? last.decidedAt, position: bound.get(standsRef(parent))?.position ?? -1 }); }
+    if (parent !== null) { current.add(parent); ever.add(parent); bound.set(standsRef(parent), { at: bound.get(standsRef(parent))?.at ?? last.decidedAt, judged: bound.get(standsRef(parent))?.judged ?? [] }); }
   }
   const first = records.find(({ type }) => type !== 'MutationPlanned') ?? last;
   return { tenant: text(about, 'tenant'), runId: text(about, 'run_id'), recorded: last, first, bound, original, current, ever };
@@ -109,7 +111,9 @@ function checkFate(history: History, record: LogRecord, node: Node | undefined, 
   const bound = node.bound.get(text(evidence, 'ref'));
   // What is still held has not happened: it is taken back, however old its plan is.
   const isHeld = bound?.at === undefined || bound.at === null || record.seq < node.first.seq;
-  const isBeyond = boundAt !== null && bound !== undefined && !isHeld && number(evidence, 'position') > bound.position && (bound.at ?? 0) < boundAt;
+  // An effect that is recorded again is judged anew: what fell between its records was spread to the first.
+  const isSpread = number(evidence, 'position') > Math.max(-1, ...(bound?.judged ?? []).filter(({ seq }) => seq < record.seq).map(({ position }) => position));
+  const isBeyond = boundAt !== null && bound !== undefined && !isHeld && isSpread && (bound.at ?? 0) < boundAt;
   if (isBeyond !== (type === 'CommitBeyondBound')) broken(history, 'P9', 'bound', `${id} has ${type}: it was recorded at ${String(bound?.at)} and the bound of ${rootId} is ${String(boundAt)}`);
   if (!isBeyond) checkGate(history, record, node, again);
 }
