@@ -119,6 +119,8 @@ export class Overlay implements StateView {
     return [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ doc }) => doc);
   }
 
+  all(kind: string, group: string): readonly Doc[] { return Array.from(this.#group(kind, group).values(), ({ doc }) => doc); }
+
   row(address: RowAddress): Row | undefined { return this.#group(address.kind, address.group).get(address.key); }
 
   apply(changes: readonly Change[]): void {

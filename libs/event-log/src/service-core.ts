@@ -38,6 +38,8 @@ export interface StateView {
   get(kind: string, group: string, key: string): Doc | undefined;
   /** All rows of a group, ordered by key. */
   list(kind: string, group: string): readonly Doc[];
+  /** The same in no order: for whoever picks from many. */
+  all(kind: string, group: string): readonly Doc[];
 }
 
 /** A broadcast log folded into a map, always at or after the cursor of the chain that reads it. */

@@ -261,6 +261,8 @@ class RowStore {
     return {
       get: (kind, group, key) => { touch(kind, group); return this.rows.get(idOf({ kind, group, key }))?.doc; },
       list: (kind, group) => { touch(kind, group); return this.all().filter((row) => row.kind === kind && row.group === group).map((row) => row.doc); },
+      // The other way round: no decision may rest on an order that nobody promised.
+      all: (kind, group) => { touch(kind, group); return this.all().filter((row) => row.kind === kind && row.group === group).map((row) => row.doc).reverse(); },
     };
   }
 

@@ -66,6 +66,7 @@ function unanswered(state: StateView): StateView {
   return {
     get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : cleared(kind, doc); },
     list: (kind, group) => state.list(kind, group).map((doc) => cleared(kind, doc)),
+    all: (kind, group) => state.all(kind, group).map((doc) => cleared(kind, doc)),
   };
 }
 

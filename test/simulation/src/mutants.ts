@@ -128,6 +128,7 @@ function without(state: StateView, kind: string): StateView {
   return {
     get: (asked, group, key) => { const found = state.get(asked, group, key); return asked === kind ? undefined : found; },
     list: (asked, group) => { const found = state.list(asked, group); return asked === kind ? [] : found; },
+    all: (asked, group) => { const found = state.all(asked, group); return asked === kind ? [] : found; },
   };
 }
 
@@ -148,6 +149,7 @@ function unseen(state: StateView): StateView {
   return {
     get: (kind, group, key) => { const found = state.get(kind, group, key); return kind === 'step' && found !== undefined ? forget(found) : found; },
     list: (kind, group) => { const found = state.list(kind, group); return kind === 'step' ? found.map(forget) : found; },
+    all: (kind, group) => { const found = state.all(kind, group); return kind === 'step' ? found.map(forget) : found; },
   };
 }
 
@@ -175,6 +177,7 @@ function anonymous(state: StateView): StateView {
   return {
     get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : hidden(doc); },
     list: (kind, group) => state.list(kind, group).map(hidden),
+    all: (kind, group) => state.all(kind, group).map(hidden),
   };
 }
 
@@ -193,6 +196,7 @@ function unordered(state: StateView): StateView {
   return {
     get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : levelled(doc); },
     list: (kind, group) => state.list(kind, group).map(levelled),
+    all: (kind, group) => state.all(kind, group).map(levelled),
   };
 }
 
@@ -227,6 +231,7 @@ function trusted(state: StateView): StateView {
   return {
     get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : believed(doc); },
     list: (kind, group) => state.list(kind, group).map(believed),
+    all: (kind, group) => state.all(kind, group).map(believed),
   };
 }
 

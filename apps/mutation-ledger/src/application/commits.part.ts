@@ -86,9 +86,11 @@ export function onCommitDue(context: DecideContext, runId: string, commitId: str
 
 /** What falls reach, as each of them fares. */
 export function withFates(context: DecideContext, decided: readonly MutationFact[], bindings: readonly Binding[]): readonly MutationFact[] {
+  const reached = new Set(decided.flatMap((fact) => (isByLineage(fact) ? [fact.body.mutation_id] : [])));
+  const bound = new Map(bindings.flatMap((binding) => (reached.has(binding.mutation_id) ? [[binding.mutation_id, binding] as const] : [])));
   return decided.flatMap((fact) => {
-    if (fact.type !== 'CommitContradicted' || fact.body.evidence.kind !== 'lineage') return [fact];
-    const binding = bindings.find((one) => one.mutation_id === fact.body.mutation_id);
+    if (!isByLineage(fact)) return [fact];
+    const binding = bound.get(fact.body.mutation_id);
     return fateOf(context, fact, { commit: null, recordedAt: binding?.recorded_at, isCommit: binding?.is_commit === true });
   });
 }
@@ -98,8 +100,10 @@ interface Hit { readonly commit: Pick<Commit, 'checkpoint' | 'parents' | 'harden
 
 type Contradicted = Extract<MutationFact, { type: 'CommitContradicted' }>;
 
+function isByLineage(fact: MutationFact): fact is Contradicted { return fact.type === 'CommitContradicted' && fact.body.evidence.kind === 'lineage'; }
+
 function fateOf(context: DecideContext, fact: MutationFact, hit: Hit): readonly MutationFact[] {
-  if (fact.type !== 'CommitContradicted' || fact.body.evidence.kind !== 'lineage') return [fact];
+  if (!isByLineage(fact)) return [fact];
   const { mutation_id, run_id, evidence } = fact.body;
   if (isBeyond(evidence, hit.recordedAt)) return [leaveToPerson(fact.body, hit.recordedAt ?? 0, evidence, reachedBy(context.state, run_id, mutation_id))];
   const commit = hit.isCommit ? hit.commit ?? commitIn(context.state, run_id, mutation_id) : undefined;

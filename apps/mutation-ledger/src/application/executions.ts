@@ -16,7 +16,7 @@ import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../do
 import type { Judgement } from '../domain/mutation/refs.decider.js';
 import { undoAfterFailure, undoPart } from '../domain/mutation/undo.decider.js';
 import { refScope } from '../domain/scope.js';
-import { bindingsIn, mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
+import { bindingIn, mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
 
 export type ToolEvent = { readonly type: 'ToolPlanned'; readonly body: ToolPlanned } | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted };
 
@@ -70,7 +70,7 @@ export function executionFacts(context: DecideContext, id: string, event: ToolEx
   const mutation = mutationIn(context.state, runId, id);
   const view = context.views.view('assumptions');
   const judgements = outcome === 'failed' ? [] : judgementsOf(context, event, event.assumption_refs);
-  const bound = mutation === undefined ? [] : judgements.flatMap(({ judged }) => bindingsIn(context.state, refScope(tenant, judged.ref)).filter((one) => one.mutation_id === id));
+  const bound = mutation === undefined ? [] : judgements.flatMap(({ judged }) => bindingIn(context.state, refScope(tenant, judged.ref), id) ?? []);
   const recorded = recordExecution(id, event, contract, judgements.map(({ judged }) => judged), mutation, context.now, policy);
   const { ref, terms, recoverability } = recorded.body;
   const closed = recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id: runId, ref, terms }, view) : null;

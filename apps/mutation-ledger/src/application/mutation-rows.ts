@@ -60,7 +60,10 @@ export function triggerIn(state: StateView, runId: string, tenant: string, mutat
 /** Key of a remembered trigger among those of its run. */
 export function triggerKey(tenant: string, mutationId: string): string { return `${tenant}|${mutationId}`; }
 
-export function bindingsIn(state: StateView, scope: string): readonly Binding[] { return state.list('binding', scope) as readonly Binding[]; }
+/** All bindings of a ref, in no order. */
+export function bindingsIn(state: StateView, scope: string): readonly Binding[] { return state.all('binding', scope) as readonly Binding[]; }
+/** The binding of a mutation or commit to a ref. */
+export function bindingIn(state: StateView, scope: string, id: string): Binding | undefined { return state.get('binding', scope, id) as Binding | undefined; }
 /** An undo of a run that has not named all its effects yet. */
 export function undoIn(state: StateView, runId: string, undoId: string): Undo | undefined { return state.get('undo', runId, undoId) as Undo | undefined; }
 export function spreadsIn(state: StateView, scope: string): readonly Spread[] { return state.list('spread', scope) as readonly Spread[]; }

@@ -12,4 +12,6 @@ export class OpenedState implements StateView {
   }
 
   list(kind: string, group: string): readonly Doc[] { return this.rows.list(kind, group).map((doc) => this.sealing.open(doc)); }
+
+  all(kind: string, group: string): readonly Doc[] { return this.rows.all(kind, group).map((doc) => this.sealing.open(doc)); }
 }

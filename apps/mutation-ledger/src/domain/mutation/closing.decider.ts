@@ -19,7 +19,7 @@ export function closingRefsOf(subjectRef: string | null, terms: Pick<ContractTer
 /** Bindings that a statement about an event may close; a statement of one run reaches that run alone. */
 export function closedByStatement({ verdict, superseded, run_id }: Pick<AssumptionStated, 'verdict' | 'superseded' | 'run_id'>, bindings: readonly Binding[]): readonly Binding[] {
   if (verdict !== 'holds' || superseded) return [];
-  return bindings.filter((binding) => binding.closes === true && (run_id === null || run_id === binding.run_id));
+  return bindings.filter((binding) => binding.closes === true && (run_id === null || run_id === binding.run_id)).sort((a, b) => (a.mutation_id < b.mutation_id ? -1 : 1));
 }
 
 /** Closes the window of a mutation whose event was stated; null where none is open, or the effect is younger. */

@@ -77,7 +77,7 @@ export function invalidate(about: Pick<Spread, 'tenant' | 'ref' | 'scope_run_id'
   if (spreads.some((spread) => spread.position === position)) return [];
   const reached = reachedBy({ ...about, position }, bindings);
   if (reached.length === 0) return [];
-  if (reached.length <= effectsMax && spreads.length === 0) return reached.map((binding) => contradicted(binding, evidence));
+  if (reached.length <= effectsMax && spreads.length === 0) return newest(reached, effectsMax).map((binding) => contradicted(binding, evidence));
   return [{ type: 'SpreadOpened', body: { ...about, spread_id: deriveId('spread', about.tenant, about.ref, partition, position), position, evidence, reaffirms: false } }];
 }
 
@@ -93,7 +93,7 @@ export function decideReaffirmation(body: Body<AssumptionStated>, partition: num
   const evidence = evidenceOf(body, partition, seq);
   const reached = contradictedBefore({ position: seq, scope_run_id }, bindings).filter((binding) => judgeRefs(tenant, binding.run_id, [ref], view).every(({ judged }) => judged.verdict !== 'invalidated'));
   if (reached.length === 0 && spreads.length === 0) return [];
-  if (reached.length <= effectsMax && spreads.length === 0) return reached.map((binding) => reaffirmed(binding, evidence));
+  if (reached.length <= effectsMax && spreads.length === 0) return newest(reached, effectsMax).map((binding) => reaffirmed(binding, evidence));
   return [{ type: 'SpreadOpened', body: { spread_id: deriveId('spread', tenant, ref, partition, seq), tenant, ref, position: seq, scope_run_id, evidence, reaffirms: true, parent_run_id: null } }];
 }
 
@@ -110,7 +110,7 @@ export function continueSpread(spreads: readonly Spread[], bindings: readonly Bi
   const [spread] = [...spreads].sort((a, b) => a.position - b.position);
   if (spread === undefined) return [];
   const reached = spread.reaffirms === true ? contradictedBefore(spread, bindings) : reachedBy(spread, bindings);
-  const part = reached.slice(0, effectsMax);
+  const part = newest(reached, effectsMax);
   const facts = part.map((binding) => (spread.reaffirms === true ? reaffirmed : contradicted)(binding, spread.evidence));
   const { spread_id, tenant, ref, position } = spread;
   const job = { spread_id, tenant, ref, position, contradicted: spread.contradicted + part.length };
@@ -121,9 +121,15 @@ export function continueSpread(spreads: readonly Spread[], bindings: readonly Bi
 
 /** Of commits, those that named it under its own run. */
 function reachedBy({ position, scope_run_id, parent_run_id }: Pick<Spread, 'position' | 'scope_run_id'> & { readonly parent_run_id?: string | null }, bindings: readonly Binding[]): readonly Binding[] {
-  return bindings
-    .filter((binding) => binding.closes !== true && position > binding.position && (binding.parent_run_id ?? null) === (parent_run_id ?? null) && (scope_run_id === null || scope_run_id === binding.run_id))
-    .sort((a, b) => (b.recorded_seq ?? 0) - (a.recorded_seq ?? 0) || (a.mutation_id < b.mutation_id ? -1 : 1));
+  return bindings.filter((binding) => binding.closes !== true && position > binding.position && (binding.parent_run_id ?? null) === (parent_run_id ?? null) && (scope_run_id === null || scope_run_id === binding.run_id));
+}
+
+/** The newest of many, newest first (R4): a ref may have a million bindings, of which a decision takes two hundred, so that not all are put in order. */
+export function newest(bindings: readonly Binding[], count: number): readonly Binding[] {
+  const isFew = bindings.length <= count;
+  const oldest = isFew ? 0 : Float64Array.from(bindings, ({ recorded_seq: seq }) => seq ?? 0).sort()[bindings.length - count] ?? 0;
+  const taken = isFew ? [...bindings] : bindings.filter(({ recorded_seq: seq }) => (seq ?? 0) >= oldest);
+  return taken.sort((a, b) => (b.recorded_seq ?? 0) - (a.recorded_seq ?? 0) || (a.mutation_id < b.mutation_id ? -1 : 1)).slice(0, count);
 }
 
 function contradicted({ mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>, evidence: Evidence): MutationFact {
