@@ -13,16 +13,19 @@ const [BINDING, MUTATION, COMMIT, HEADS] = ['binding', 'mutation', 'commit', 'he
 /** A query over arrays too. */
 export interface ArrayQuery { readonly text: string; readonly values: readonly (string | number | readonly string[])[] }
 
+/** The same tenant and run, as a filter on what an id found: as an equality PostgreSQL may intersect the index of the id with one that holds the whole tenant, for each id anew. */
+const isNamed = (row: string, by: string, run = 'run_id'): string => `${row}.${run} IS NOT DISTINCT FROM ${by}.run_id AND ${row}.tenant IS NOT DISTINCT FROM ${by}.tenant`;
+
 /** Whoever rests on a commit, or on one that does. */
 const DOWN = `WITH RECURSIVE walk(tenant, run_id, id) AS (
   SELECT $1::text COLLATE "C", $2::text COLLATE "C", $3::text COLLATE "C"
-  UNION SELECT b.tenant, b.run_id, b.mutation_id FROM walk w JOIN ${BINDING} b ON b.parent_id = w.id AND b.parent_run_id = w.run_id AND b.tenant = w.tenant
+  UNION SELECT b.tenant, b.run_id, b.mutation_id FROM walk w JOIN ${BINDING} b ON b.parent_id = w.id AND ${isNamed('b', 'w', 'parent_run_id')}
 ), reached AS MATERIALIZED (SELECT tenant, run_id, id FROM walk LIMIT $4)`;
 
 /** Whatever a commit rests on. */
 const UP = `WITH RECURSIVE walk(tenant, run_id, id) AS (
   SELECT $1::text COLLATE "C", $2::text COLLATE "C", $3::text COLLATE "C"
-  UNION SELECT b.tenant, b.parent_run_id, b.parent_id FROM walk w JOIN ${BINDING} b ON b.mutation_id = w.id AND b.run_id = w.run_id AND b.tenant = w.tenant AND b.parent_id IS NOT NULL
+  UNION SELECT b.tenant, b.parent_run_id, b.parent_id FROM walk w JOIN ${BINDING} b ON b.mutation_id = w.id AND ${isNamed('b', 'w')} AND b.parent_id IS NOT NULL
 )`;
 
 /** The commit of an id, as a mutation or as a commit; `tenant` undefined looks at all. */
@@ -42,7 +45,7 @@ export function restsOnQuery(from: Named, limit: number): Query { return { text:
 
 /** What is known of a closure in columns. */
 export function closureQuery(from: Named, limit: number): Query {
-  const join = (name: string): string => `= r.id AND ${name}.tenant = r.tenant AND ${name}.run_id = r.run_id`;
+  const join = (name: string): string => `= r.id AND ${isNamed(name, 'r')}`;
   return {
     text: `${DOWN} SELECT 'mutation' AS kind, m.tenant, m.run_id, m.mutation_id AS id, replace(convert_from(m.doc, 'UTF8'), '\\u0000', '\\ufffd')::json #>> '{execution,agent_id}' AS agent, m.subject_ref, m.value_minor::text, m.value_currency AS currency, m.created_at::text AS recorded_at, m.rollback_id
       FROM reached r JOIN ${MUTATION} m ON m.mutation_id ${join('m')}
@@ -53,7 +56,7 @@ export function closureQuery(from: Named, limit: number): Query {
 
 /** Who in a closure rests on whom. */
 export function reliancesQuery(from: Named, limit: number): Query {
-  return { text: `${DOWN} SELECT b.tenant, b.run_id, b.mutation_id AS child, b.parent_run_id, b.parent_id AS parent FROM reached r JOIN ${BINDING} b ON b.mutation_id = r.id AND b.run_id = r.run_id AND b.tenant = r.tenant AND b.parent_id IS NOT NULL`, values: [...of(from), limit + 1] };
+  return { text: `${DOWN} SELECT b.tenant, b.run_id, b.mutation_id AS child, b.parent_run_id, b.parent_id AS parent FROM reached r JOIN ${BINDING} b ON b.mutation_id = r.id AND ${isNamed('b', 'r')} AND b.parent_id IS NOT NULL`, values: [...of(from), limit + 1] };
 }
 
 /** As reliancesQuery, of commits that are named. */
