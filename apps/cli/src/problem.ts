@@ -42,6 +42,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TASK_CLOSED: 'Look at how it ended with `recourse tasks show`.',
   AUTHOR_NOT_A_PERSON: 'Use the token of the person who wrote it.',
   APPROVAL_USED: 'An approval is used once; look at the step with `recourse recoveries show`.',
+  ROUTE_UNKNOWN: 'Look at the address: another service answers there, or one of another version.',
   NOT_FOUND: 'Look for the name with the list command; what was just written may take a moment to show.',
   NOT_READY: 'The service is still reading its inputs; try again in a moment.',
   LOG_CUT: 'Find out why the log lost records, then see `recourse log accept-cut --help`.',

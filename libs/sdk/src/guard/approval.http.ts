@@ -53,7 +53,7 @@ type NextStep = { readonly do: 'answer'; readonly answer: ApprovalAnswer } | { r
 
 /** What is to be done, from what stands. Pure. Only a plain `approved` is used; what is not understood approves nothing. */
 export function nextStep({ status, body }: EdgeAnswer, attempt: number): NextStep {
-  if (status === 404) return { do: 'open', round: 1 };
+  if (status === 404 && body['code'] === 'NOT_FOUND') return { do: 'open', round: 1 };
   const { status: state, round, reason } = body;
   if (![200, 201, 202].includes(status) || typeof round !== 'number') return { do: 'answer', answer: unavailable(status) };
   switch (state) {

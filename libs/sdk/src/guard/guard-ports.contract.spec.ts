@@ -64,11 +64,11 @@ const REQUEST: ApprovalRequest = {
 };
 
 describe('an answer that does not say what it should', () => {
-  it.each([[200, {}], [200, { execution_state: 'exploded', recoverability: 'planned' }], [500, { execution_state: 'failed', recoverability: 'planned' }]])('%i %o is no record', (status, body) => {
+  it.each([[404, {}], [404, { code: 'ROUTE_UNKNOWN' }], [200, {}], [200, { execution_state: 'exploded', recoverability: 'planned' }], [500, { execution_state: 'failed', recoverability: 'planned' }]])('%i %o is no record', (status, body) => {
     expect(standingOf(status, body).kind).toBe('unavailable');
   });
 
-  it.each([[200, { status: 'approved' }], [200, { status: 'fine', round: 1 }], [403, { status: 'approved', round: 1 }], [500, {}]])('%i %o is no approval', (status, body) => {
+  it.each([[404, {}], [404, { code: 'ROUTE_UNKNOWN' }], [200, { status: 'approved' }], [200, { status: 'fine', round: 1 }], [403, { status: 'approved', round: 1 }], [500, {}]])('%i %o is no approval', (status, body) => {
     expect(nextStep({ status, body }, 1)).toMatchObject({ do: 'answer', answer: { kind: 'unavailable' } });
   });
 

@@ -1,6 +1,7 @@
 // The record of an effect over the ledger's HTTP edge.
 //
-// Shape: GET /v1/mutations/<id> → 200 {execution_state, recoverability}, 404 when there is none.
+// Shape: GET /v1/mutations/<id> → 200 {execution_state, recoverability}, 404 NOT_FOUND when there is none. Any other 404 is not the ledger's answer: an
+// effect that is taken for unrecorded may be called again.
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import type { EdgeOptions } from './edge.js';
 import { askEdge } from './edge.js';
@@ -23,7 +24,7 @@ export class HttpStanding implements Standing {
 
 /** What an answer of the ledger's edge means; states that are not known here cannot be relied on. */
 export function standingOf(status: number, body: Readonly<Record<string, unknown>>): StandingAnswer {
-  if (status === 404) return { kind: 'unrecorded' };
+  if (status === 404 && body['code'] === 'NOT_FOUND') return { kind: 'unrecorded' };
   const execution = EXECUTION_STATE_VALUES.find((state) => state === body['execution_state']);
   const recoverability = RECOVERABILITY_STATE_VALUES.find((state) => state === body['recoverability']);
   return status === 200 && execution !== undefined && recoverability !== undefined

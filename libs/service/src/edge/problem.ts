@@ -12,6 +12,7 @@ export const EDGE_REFUSALS = {
   ROLES_CONFLICT: { httpStatus: 403, summary: 'The token makes one person contract editor and approver of one tenant; the issuer must give one of the two.' },
   TENANT_FOREIGN: { httpStatus: 403, summary: 'The token speaks for another tenant.' },
   NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant.' },
+  ROUTE_UNKNOWN: { httpStatus: 404, summary: 'This service has nothing at this address: the path is wrong, or the service is another one.' },
   RUN_UNKNOWN: { httpStatus: 404, summary: 'Nothing of this run is on record for this tenant.' },
   PROJECTION_BEHIND: { httpStatus: 503, summary: 'The rows have not reached the end of the log yet, so that nobody can say whether there is such a thing; ask again.' },
   DELIVERY_ENDED: { httpStatus: 409, summary: 'The notice was delivered, or the item it is about has ended; there is nothing to try again.' },
@@ -59,7 +60,7 @@ export function problemOf(error: unknown): Problem {
   }
   const status = statusOf(error);
   if (status !== null && status >= 400 && status < 500) {
-    const code: EdgeCode = status === 404 ? 'NOT_FOUND' : 'REQUEST_REFUSED';
+    const code: EdgeCode = status === 404 ? 'ROUTE_UNKNOWN' : 'REQUEST_REFUSED';
     return { type: 'about:blank', title: EDGE_REFUSALS[code].summary, status, code, detail: error instanceof Error ? error.message : EDGE_REFUSALS[code].summary };
   }
   return { type: 'about:blank', title: EDGE_REFUSALS.INTERNAL.summary, status: 500, code: 'INTERNAL', detail: EDGE_REFUSALS.INTERNAL.summary };
