@@ -125,7 +125,7 @@ describe('the HTTP edge', () => {
     const acme = await tokenOf('acme');
     expect((await get('/v1/things', acme)).json()).toEqual({ items: [{ tenant: 'acme', id: 'a', hash: 'ab' }], next_cursor: null });
     expect((await get('/v1/things?tenant=other', acme)).json()).toMatchObject({ status: 403, code: 'TENANT_FOREIGN' });
-    expect((await get('/v1/things/b', acme)).json()).toMatchObject({ status: 404, code: 'ROUTE_UNKNOWN' });
+    expect((await get('/v1/things/b', acme)).json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
     expect((await get('/v1/things', await tokenOf('*', 'auditor'))).json<{ items: unknown[] }>().items).toHaveLength(2);
     expect((await get('/v1/things', await tokenOf('*', 'approver'))).json()).toMatchObject({ code: 'TENANT_FOREIGN' });
   });
@@ -193,7 +193,7 @@ describe('the HTTP edge', () => {
   });
 
   it('answers what it does not know as a problem', async () => {
-    expect((await get('/v1/nothing', await tokenOf('acme'))).json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    expect((await get('/v1/nothing', await tokenOf('acme'))).json()).toMatchObject({ status: 404, code: 'ROUTE_UNKNOWN' });
   });
 });
 
