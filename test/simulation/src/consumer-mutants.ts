@@ -21,7 +21,7 @@ export const CONSUMER_MUTANTS: Readonly<Record<string, { readonly mutation: Muta
   'inbox-forgets': { mutation: { inbox: forgetful }, bias: HEARING },
   'inbox-late': { mutation: { inbox: beginningAtTheEnd }, bias: HEARING },
   'outbox-forgets': { mutation: { inbox: unowing }, bias: HEARING },
-  'subscribed-late': { mutation: { core: (core) => deciding(core, (context, input) => (input.type === 'RollbackOpened' ? { ...context, viewsFresh: true } : context)) }, bias: { ...HEARING, stories: { ...HEARING.stories, resubscribe: 60 } } },
+  'subscribed-late': { mutation: { core: (core) => deciding({ ...core, readsViewsToEnd: () => false }, (context, input) => (input.type === 'RollbackOpened' ? { ...context, viewsFresh: true } : context)) }, bias: { ...HEARING, stories: { ...HEARING.stories, resubscribe: 60 } } },
   'barrier': { mutation: { consumerKafka: unending }, bias: HEARING },
 };
 
