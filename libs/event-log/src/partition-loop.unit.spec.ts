@@ -73,6 +73,32 @@ describe('a loop with inputs', () => {
   });
 });
 
+describe('views that a decision will want read to their end', () => {
+  it('are read beside its rows, so that it is made once, over all that was there when its input came', async () => {
+    const made: (readonly [id: string, isFresh: boolean, position: number])[] = [];
+    const plain = countingCore({ views: [{ name: 'stated', topic: LOG, fold: ({ seq }) => [['last', { seq }]] }], readsViewsToEnd: ({ body }) => body['source'] === 'newest' });
+    const core: ServiceCore = {
+      ...plain,
+      decide: (context, input) => {
+        if (input.source !== 'timer') made.push([String(input.body['event_id']), context.viewsFresh, context.views.view('stated').position(context.partition)]);
+        return plain.decide(context, input);
+      },
+    };
+    const aged = await new LoopWorld(core, { viewAgeMs: 1_000_000 }).prepare();
+    try {
+      await aged.start('a');
+      for (const [id, source] of [['1', 'outside'], ['2', 'outside'], ['3', 'newest']] as const) {
+        await aged.state([{ ref: 'r1', id, source }]);
+        await aged.until(`statement ${id}`, async () => (await aged.statements()).includes(`r1:${id}`));
+      }
+      // Each batch is a Progress and a statement: the third is decided over four records, the second over what was there at the first.
+      expect(made).toEqual([['1', false, 0], ['2', false, 0], ['3', true, 4]]);
+    } finally {
+      await aged.stop();
+    }
+  });
+});
+
 describe('an observer of accepted records', () => {
   const told = (by: string) => world.events.flatMap((event) => (event.kind === 'accepted' && event.by === by && event.record.type === 'AssumptionStated' ? [event] : []));
   const countsIn = (by: string) => told(by).map(({ record, rows }) => [record.body['event_id'], ...rows().map(({ kind, before, after }) => [kind, before?.['count'] ?? null, after?.['count'] ?? null])]);
