@@ -14,6 +14,8 @@ import { asRecord } from './records.kafka.js';
 import { ended, within } from './time-limit.kafka.js';
 
 const MAX_BYTES = 1 << 20;
+/** Well below ATTEMPT_WITHIN_MS: a broker that only waits is no broker that is away. */
+const WAIT_MAX_MS = 5_000;
 const ATTEMPTS_MAX = 3;
 /** Above kafkajs' own time-out of a request, with a reconnect before it. */
 const ATTEMPT_WITHIN_MS = 15_000;
@@ -73,7 +75,7 @@ class KafkaJsRawReader implements RawReader {
       }
       const found = new Map<string, ReadBatch>();
       await Promise.all([...asked].map(async ([broker, wanted]) => {
-        for (const batch of await fetchMany(broker, wanted, waitMs, maxBytes)) found.set(`${batch.topic}/${String(batch.partition)}`, batch);
+        for (const batch of await fetchMany(broker, wanted, Math.min(waitMs, WAIT_MAX_MS), maxBytes)) found.set(`${batch.topic}/${String(batch.partition)}`, batch);
       }));
       return positions.map(({ topic, partition }) => {
         const batch = found.get(`${topic}/${String(partition)}`);
