@@ -6,23 +6,24 @@ const PROOF = String.raw`\.(spec|contract|testing)\.ts$|^libs/testing/|^libs/kaf
 
 /** What each library may import of ours. A library that is missing here may import none. */
 const LIBRARIES = {
-  'kernel': [],
-  'chain': ['kernel'],
-  'messages': ['kernel', 'chain'],
-  'contract': ['kernel', 'chain', 'messages'],
-  'lineage': ['kernel', 'messages'],
-  'config': ['kernel'],
-  'telemetry': ['kernel'],
-  'kafka': ['kernel', 'chain'],
+  kernel: [],
+  chain: ['kernel'],
+  messages: ['kernel', 'chain'],
+  contract: ['kernel', 'chain', 'messages'],
+  lineage: ['kernel', 'messages'],
+  config: ['kernel'],
+  telemetry: ['kernel'],
+  kafka: ['kernel', 'chain'],
   'event-log': ['kernel', 'chain', 'messages', 'kafka'],
-  'service': ['kernel', 'chain', 'messages', 'kafka', 'event-log', 'config', 'telemetry'],
-  'sdk': ['kernel', 'chain', 'messages', 'contract', 'lineage', 'kafka'],
-  'testing': ['kernel', 'chain', 'messages', 'contract', 'lineage', 'kafka', 'event-log'],
+  service: ['kernel', 'chain', 'messages', 'kafka', 'event-log', 'config', 'telemetry'],
+  sdk: ['kernel', 'chain', 'messages', 'contract', 'lineage', 'kafka'],
+  testing: ['kernel', 'chain', 'messages', 'contract', 'lineage', 'kafka', 'event-log'],
 };
 
 const PURE = ['kernel', 'chain', 'messages', 'contract', 'lineage'];
 const FRAMEWORKS = '^node_modules/(@nestjs|@fastify|fastify|typeorm|pg|pg-copy-streams)/';
-const INPUT_OUTPUT = '^(node:)?(fs|fs/promises|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|cluster|process|timers|timers/promises|readline)$';
+const INPUT_OUTPUT =
+  '^(node:)?(fs|fs/promises|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|cluster|process|timers|timers/promises|readline)$';
 
 /** One rule per library: the row of the table above. Proof may also use libs/testing. */
 function libraryRules() {
@@ -97,7 +98,10 @@ const rules = [
     comment: 'domain/ sees only itself and the pure libraries (and the types of event-log, below).',
     severity: 'error',
     from: { path: '^apps/[^/]+/src/domain/', pathNot: PROOF },
-    to: { path: ['^libs/', '^apps/'], pathNot: [`^libs/(${PURE.join('|')})/`, '^libs/event-log/', '^apps/[^/]+/src/domain/'] },
+    to: {
+      path: ['^libs/', '^apps/'],
+      pathNot: [`^libs/(${PURE.join('|')})/`, '^libs/event-log/', '^apps/[^/]+/src/domain/'],
+    },
   },
   {
     name: 'domain-uses-types-of-the-loop',
@@ -117,7 +121,10 @@ const rules = [
     name: 'cores-do-no-io',
     comment: 'decide and evolve are pure (L1, L2): no I/O in the pure libraries, domain/ and application/.',
     severity: 'error',
-    from: { path: [`^libs/(${PURE.join('|')})/src/`, '^apps/[^/]+/src/(domain|application)/'], pathNot: String.raw`\.(spec|testing)\.ts$` },
+    from: {
+      path: [`^libs/(${PURE.join('|')})/src/`, '^apps/[^/]+/src/(domain|application)/'],
+      pathNot: String.raw`\.(spec|testing)\.ts$`,
+    },
     to: { path: INPUT_OUTPUT },
   },
   {
@@ -136,7 +143,8 @@ const rules = [
   },
   {
     name: 'kafkajs-behind-the-port',
-    comment: 'kafkajs and the registry client are imported by libs/kafka alone (ADR-0003); the benches compare with it raw.',
+    comment:
+      'kafkajs and the registry client are imported by libs/kafka alone (ADR-0003); the benches compare with it raw.',
     severity: 'error',
     from: { pathNot: '^(libs/kafka/src|test/bench/src)/' },
     to: { path: '^node_modules/(kafkajs|@kafkajs/|@platformatic/kafka)' },
@@ -150,9 +158,12 @@ const rules = [
   },
   {
     name: 'sql-in-outbound',
-    comment: 'pg and TypeORM live in outbound/ folders; the development stack creates databases, proofs look at tables.',
+    comment:
+      'pg and TypeORM live in outbound/ folders; the development stack creates databases, proofs look at tables.',
     severity: 'error',
-    from: { pathNot: String.raw`^(apps/[^/]+|libs/service|examples/[^/]+)/src/outbound/|^deploy/dev/src/|^test/(integration|e2e|crash|bench)/|\.(integration|e2e)\.spec\.ts$` },
+    from: {
+      pathNot: String.raw`^(apps/[^/]+|libs/service|examples/[^/]+)/src/outbound/|^deploy/dev/src/|^test/(integration|e2e|crash|bench)/|\.(integration|e2e)\.spec\.ts$`,
+    },
     to: { path: '^node_modules/(pg|pg-copy-streams|typeorm|postgres)/' },
   },
   {
@@ -171,10 +182,13 @@ const rules = [
   },
   {
     name: 'verifier-imports-no-service',
-    comment: 'Who checks the logs shares no code with who writes them: chain, messages and the Kafka port suffice. (`log accept-cut` writes one.)',
+    comment:
+      'Who checks the logs shares no code with who writes them: chain, messages and the Kafka port suffice. (`log accept-cut` writes one.)',
     severity: 'error',
     from: { path: '^apps/(auditor/|cli/src/(?!log/))', pathNot: PROOF },
-    to: { path: '^libs/(event-log|service)/|^apps/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant)/' },
+    to: {
+      path: '^libs/(event-log|service)/|^apps/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant)/',
+    },
   },
   {
     name: 'specs-are-leaves',
@@ -212,7 +226,7 @@ module.exports = {
   forbidden: rules,
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: String.raw`(^|/)dist/|^test/red/|/\.venv/|/__pycache__/` },
+    exclude: { path: String.raw`(^|/)dist/|/\.venv/|/__pycache__/` },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     // Our packages name their sources under `types`, so `@recourse/kernel` is libs/kernel/src/index.ts here as for tsc.

@@ -40,11 +40,27 @@ const BASE_RULES = {
   eqeqeq: 'error',
 };
 
-const UNUSED = { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_', ignoreRestSiblings: true };
+const UNUSED = {
+  argsIgnorePattern: '^_',
+  varsIgnorePattern: '^_',
+  caughtErrorsIgnorePattern: '^_',
+  destructuredArrayIgnorePattern: '^_',
+  ignoreRestSiblings: true,
+};
 
 export default tseslint.config(
   {
-    ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**', '.cache/**', '.recourse/**', 'coverage/**', 'test/red/**', '**/.venv/**', '**/*.d.mts', '**/*.d.ts'],
+    ignores: [
+      '**/dist/**',
+      '**/generated/**',
+      '**/node_modules/**',
+      '.cache/**',
+      '.recourse/**',
+      'coverage/**',
+      '**/.venv/**',
+      '**/*.d.mts',
+      '**/*.d.ts',
+    ],
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   { rules: BASE_RULES },
@@ -61,7 +77,10 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/no-unused-vars': ['error', UNUSED],
       // House style: arrow shorthand for a call whose result nobody reads; numbers in templates.
-      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidOperator: true }],
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidOperator: true },
+      ],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/restrict-plus-operands': ['error', { allowNumberAndString: true }],
       // Both notations are used on purpose: brackets for names that are data.
@@ -77,7 +96,10 @@ export default tseslint.config(
   {
     // Nest reads a constructor's parameter types at run time, so what looks like a type there is a value.
     files: ['apps/*/src/inbound/**/*.ts', 'apps/*/src/**/*.module.ts', 'libs/service/src/**/*.ts'],
-    rules: { '@typescript-eslint/consistent-type-imports': 'off', '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true }] },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'off',
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true }],
+    },
   },
   {
     // Here fields change while a function waits, which the rule does not know: it calls the second look needless.

@@ -12,16 +12,25 @@ const optionsAt = statSync(join(root, '.swcrc')).mtimeMs;
 
 function packages() {
   const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return workspaces.flatMap((pattern) =>
-    pattern.endsWith('/*')
-      ? readdirSync(join(root, pattern.slice(0, -2))).map((name) => join(root, pattern.slice(0, -2), name))
-      : [join(root, pattern)],
-  ).filter((folder) => existsSync(join(folder, 'src')));
+  return workspaces
+    .flatMap((pattern) =>
+      pattern.endsWith('/*')
+        ? readdirSync(join(root, pattern.slice(0, -2))).map((name) => join(root, pattern.slice(0, -2), name))
+        : [join(root, pattern)],
+    )
+    .filter((folder) => existsSync(join(folder, 'src')));
 }
 
-const files = (folder) => readdirSync(folder, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts') && !entry.name.endsWith('.spec.ts'))
-  .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+const files = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(
+      (entry) =>
+        entry.isFile() &&
+        entry.name.endsWith('.ts') &&
+        !entry.name.endsWith('.d.ts') &&
+        !entry.name.endsWith('.spec.ts'),
+    )
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
 let compiled = 0;
 for (const folder of packages()) {
@@ -31,7 +40,12 @@ for (const folder of packages()) {
     wanted.add(target).add(`${target}.map`);
     const newest = Math.max(statSync(source).mtimeMs, optionsAt);
     if (existsSync(target) && statSync(target).mtimeMs > newest) continue;
-    const { code, map } = transformSync(readFileSync(source, 'utf8'), { ...options, swcrc: false, filename: source, sourceFileName: source });
+    const { code, map } = transformSync(readFileSync(source, 'utf8'), {
+      ...options,
+      swcrc: false,
+      filename: source,
+      sourceFileName: source,
+    });
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, `${code}\n//# sourceMappingURL=${target.split('/').pop()}.map\n`);
     writeFileSync(`${target}.map`, map);

@@ -3,4 +3,5 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { failuresIn } from './lib/failures.mjs';
 
-for (const file of process.argv.slice(2)) console.log(`\n##### what failed in ${basename(file)}\n${failuresIn(readFileSync(file, 'utf8'))}`);
+for (const file of process.argv.slice(2))
+  console.log(`\n##### what failed in ${basename(file)}\n${failuresIn(readFileSync(file, 'utf8'))}`);

@@ -36,11 +36,22 @@ if (argv.includes('--record')) {
 }
 const incompatible = historyProblems(root, catalogue);
 if (incompatible.length > 0) {
-  stop('schemas are not FULL_TRANSITIVE compatible with their earlier versions', [...incompatible, 'Nothing released yet? Then delete schemas/history and run `npm run generate -- --record`.']);
+  stop('schemas are not FULL_TRANSITIVE compatible with their earlier versions', [
+    ...incompatible,
+    'Nothing released yet? Then delete schemas/history and run `npm run generate -- --record`.',
+  ]);
 }
 
-const outputs = [...typescriptFiles(catalogue), ...referencePages(catalogue), ...asyncapiFiles(catalogue), ...vectorFiles(root, catalogue)];
-const stale = [...outputs.filter(({ path, text }) => current(path) !== text).map(({ path }) => path), ...orphans(outputs)];
+const outputs = [
+  ...typescriptFiles(catalogue),
+  ...referencePages(catalogue),
+  ...asyncapiFiles(catalogue),
+  ...vectorFiles(root, catalogue),
+];
+const stale = [
+  ...outputs.filter(({ path, text }) => current(path) !== text).map(({ path }) => path),
+  ...orphans(outputs),
+];
 if (isCheck && stale.length > 0) stop('stale generated files; run `npm run generate`', stale);
 if (!isCheck) write(outputs, stale);
 console.log(`generate: ${outputs.length} files, ${isCheck ? 'all up to date' : `${stale.length} changed`}`);
@@ -61,7 +72,10 @@ function write(wanted, changed) {
   const texts = new Map(wanted.map(({ path, text }) => [path, text]));
   for (const path of changed) {
     const file = join(root, path);
-    if (!texts.has(path)) { rmSync(file, { recursive: true }); continue; }
+    if (!texts.has(path)) {
+      rmSync(file, { recursive: true });
+      continue;
+    }
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, texts.get(path));
   }

@@ -27,24 +27,56 @@ await main(async () => {
   const java = await step('building the producer in Java', buildJavaProducer);
   mkdirSync(join(results, '..'), { recursive: true });
   rmSync(results, { force: true });
-  const args = ['-m', 'pytest', suite, '-q', '-p', 'no:cacheprovider', `--junitxml=${results}`, ...process.argv.slice(2).filter((arg) => arg !== '--')];
-  const { code } = await withTestStack(() => withSystem((system) => runTee(python, args, { env: { ...process.env, RECOURSE_TEST_SYSTEM: system, RECOURSE_TEST_JAVA: JSON.stringify(java), PYTHONDONTWRITEBYTECODE: '1' } })));
+  const args = [
+    '-m',
+    'pytest',
+    suite,
+    '-q',
+    '-p',
+    'no:cacheprovider',
+    `--junitxml=${results}`,
+    ...process.argv.slice(2).filter((arg) => arg !== '--'),
+  ];
+  const { code } = await withTestStack(() =>
+    withSystem((system) =>
+      runTee(python, args, {
+        env: {
+          ...process.env,
+          RECOURSE_TEST_SYSTEM: system,
+          RECOURSE_TEST_JAVA: JSON.stringify(java),
+          PYTHONDONTWRITEBYTECODE: '1',
+        },
+      }),
+    ),
+  );
   console.log(`\n${lastLine(settleCounts(junitCounts(), code))}`);
   return code;
 });
 
 /** Runs the work beside the services and the example's processes; hands over where they are, as JSON. */
 async function withSystem(work) {
-  const child = spawn(pinnedNode, ['--disable-warning=TimeoutNegativeWarning', join(root, 'deploy', 'dev', 'dist', 'system.main.js')], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const ended = new Promise((resolve) => { child.once('exit', resolve); });
-  const system = await step('starting the services', () => new Promise((resolve, reject) => {
-    let told = '';
-    child.stdout.on('data', (chunk) => {
-      told += chunk;
-      if (told.includes('\n')) resolve(told.slice(0, told.indexOf('\n')));
-    });
-    child.once('exit', (code) => { reject(new Error(`the services did not start (exit ${code}); their logs are printed above`)); });
-  }));
+  const child = spawn(
+    pinnedNode,
+    ['--disable-warning=TimeoutNegativeWarning', join(root, 'deploy', 'dev', 'dist', 'system.main.js')],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  const ended = new Promise((resolve) => {
+    child.once('exit', resolve);
+  });
+  const system = await step(
+    'starting the services',
+    () =>
+      new Promise((resolve, reject) => {
+        let told = '';
+        child.stdout.on('data', (chunk) => {
+          told += chunk;
+          if (told.includes('\n')) resolve(told.slice(0, told.indexOf('\n')));
+        });
+        child.once('exit', (code) => {
+          reject(new Error(`the services did not start (exit ${code}); their logs are printed above`));
+        });
+      }),
+  );
   try {
     return await work(system);
   } finally {
@@ -58,15 +90,22 @@ async function prepareVenv(say) {
   const base = findPython();
   const requirements = join(suite, 'requirements.txt');
   const marker = join(venv, '.complete');
-  const digest = createHash('sha256').update(`${base.bin} ${base.version}\n`).update(readFileSync(requirements)).digest('hex');
+  const digest = createHash('sha256')
+    .update(`${base.bin} ${base.version}\n`)
+    .update(readFileSync(requirements))
+    .digest('hex');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === digest) return;
   rmSync(venv, { recursive: true, force: true });
   try {
     await runQuiet(base.bin, ['-m', 'venv', venv], { onLine: say });
-    await runQuiet(python, ['-m', 'pip', 'install', '--disable-pip-version-check', '-r', requirements], { onLine: say });
+    await runQuiet(python, ['-m', 'pip', 'install', '--disable-pip-version-check', '-r', requirements], {
+      onLine: say,
+    });
   } catch (cause) {
     if (!(cause instanceof CommandFailed)) throw cause;
-    throw new Error(`The Python environment could not be made. On Debian the venv module is a package of its own: apt install python3-venv.\n${cause.output.trim()}`);
+    throw new Error(
+      `The Python environment could not be made. On Debian the venv module is a package of its own: apt install python3-venv.\n${cause.output.trim()}`,
+    );
   }
   writeFileSync(marker, digest);
 }
@@ -76,13 +115,22 @@ async function buildJavaProducer(say) {
   const { java } = findJava();
   const mvn = findMaven();
   const into = join(cacheDir, 'java-producer');
-  const args = ['-q', '-B', '-f', join(root, 'examples', 'java-producer', 'pom.xml'), `-Dbuild.into=${into}`, 'package'];
+  const args = [
+    '-q',
+    '-B',
+    '-f',
+    join(root, 'examples', 'java-producer', 'pom.xml'),
+    `-Dbuild.into=${into}`,
+    'package',
+  ];
   const build = () => runQuiet(mvn, args, { onLine: say, env: { ...process.env, JAVA_HOME: java.home } });
   try {
     await build().catch(build);
   } catch (cause) {
     if (!(cause instanceof CommandFailed)) throw cause;
-    throw new Error(`The producer in Java could not be built. A JRE alone has no compiler: install a JDK, for instance apt install openjdk-21-jdk-headless.\n${cause.output.trim()}`);
+    throw new Error(
+      `The producer in Java could not be built. A JRE alone has no compiler: install a JDK, for instance apt install openjdk-21-jdk-headless.\n${cause.output.trim()}`,
+    );
   }
   return [java.bin, '-jar', join(into, 'java-producer.jar')];
 }
@@ -98,12 +146,15 @@ function findPython() {
     if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return { bin, version };
     seen.push(`${bin} is ${version}`);
   }
-  throw new Error(`npm run test:interop needs Python ${PYTHON_MIN.join('.')} or newer (${seen.join(', ') || 'found none'}). Install it, for instance apt install python3 python3-venv.`);
+  throw new Error(
+    `npm run test:interop needs Python ${PYTHON_MIN.join('.')} or newer (${seen.join(', ') || 'found none'}). Install it, for instance apt install python3 python3-venv.`,
+  );
 }
 
 function junitCounts() {
   if (!existsSync(results)) return null;
-  const attribute = (name) => Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(readFileSync(results, 'utf8'))?.[1] ?? 0);
+  const attribute = (name) =>
+    Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(readFileSync(results, 'utf8'))?.[1] ?? 0);
   const failed = attribute('failures') + attribute('errors');
   return { passed: attribute('tests') - failed - attribute('skipped'), failed };
 }

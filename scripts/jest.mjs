@@ -13,7 +13,10 @@ import { withTestStack } from './lib/test-stack.mjs';
 await main(async () => {
   const [kind, ...args] = process.argv.slice(2);
   const suite = JEST_SUITES[kind];
-  if (suite === undefined) throw new Error(`usage: node scripts/jest.mjs <${Object.keys(JEST_SUITES).join(' | ')}> [part of a path ...] [--jest-option=value ...]`);
+  if (suite === undefined)
+    throw new Error(
+      `usage: node scripts/jest.mjs <${Object.keys(JEST_SUITES).join(' | ')}> [part of a path ...] [--jest-option=value ...]`,
+    );
   await bootstrap({ stack: suite.stack !== 'none' });
   const parts = args.filter((arg) => !arg.startsWith('-'));
   const specs = specsOf(kind).filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
@@ -25,19 +28,24 @@ await main(async () => {
     writeFileSync(results, JSON.stringify({ numPassedTests: 0, numFailedTests: 0, numFailedTestSuites: 0 }));
     return 0;
   }
-  const run = () => runNode([
-    '--experimental-vm-modules',
-    '--disable-warning=ExperimentalWarning',
-    '--disable-warning=TimeoutNegativeWarning',
-    join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
-    '--config', join(root, 'jest.config.mjs'),
-    '--json', '--outputFile', results,
-    `--maxWorkers=${suite.workers}`,
-    // Broker and database clients may linger for a while after the last spec; the verdict is in by then.
-    ...(suite.stack === 'none' ? [] : ['--forceExit']),
-    ...args.filter((arg) => arg.startsWith('--') && arg !== '--'),
-    '--runTestsByPath', ...specs,
-  ]);
+  const run = () =>
+    runNode([
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      '--disable-warning=TimeoutNegativeWarning',
+      join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
+      '--config',
+      join(root, 'jest.config.mjs'),
+      '--json',
+      '--outputFile',
+      results,
+      `--maxWorkers=${suite.workers}`,
+      // Broker and database clients may linger for a while after the last spec; the verdict is in by then.
+      ...(suite.stack === 'none' ? [] : ['--forceExit']),
+      ...args.filter((arg) => arg.startsWith('--') && arg !== '--'),
+      '--runTestsByPath',
+      ...specs,
+    ]);
   const code = suite.stack === 'shared' ? await withTestStack(run) : await run();
   return existsSync(results) ? code : code || 1;
 });

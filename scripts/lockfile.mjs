@@ -24,7 +24,14 @@ export function platformOf(name) {
   const words = name.split(/[-/]/);
   const os = SYSTEMS.find((system) => words.includes(system));
   const cpu = PROCESSORS.find((processor) => words.includes(processor));
-  const libc = os !== 'linux' ? undefined : words.some((word) => word.startsWith('musl')) ? 'musl' : words.some((word) => word.startsWith('gnu')) ? 'glibc' : undefined;
+  const libc =
+    os !== 'linux'
+      ? undefined
+      : words.some((word) => word.startsWith('musl'))
+        ? 'musl'
+        : words.some((word) => word.startsWith('gnu'))
+          ? 'glibc'
+          : undefined;
   return { ...(cpu && { cpu: [cpu] }), ...(os && { os: [os] }), ...(libc && { libc: [libc] }) };
 }
 
@@ -51,18 +58,34 @@ export function missingOptional(packages) {
 export function staleWorkspaces(packages, manifests) {
   const added = {};
   for (const { folder, manifest } of manifests) {
-    const { name, version, license, dependencies, devDependencies, optionalDependencies, peerDependencies, bin } = manifest;
-    const entry = defined({ name, version, license, dependencies, devDependencies, optionalDependencies, peerDependencies, bin: binOf(bin, name) });
+    const { name, version, license, dependencies, devDependencies, optionalDependencies, peerDependencies, bin } =
+      manifest;
+    const entry = defined({
+      name,
+      version,
+      license,
+      dependencies,
+      devDependencies,
+      optionalDependencies,
+      peerDependencies,
+      bin: binOf(bin, name),
+    });
     const there = packages[folder];
-    if (there === undefined || different(there, entry, ['version', 'dependencies', 'devDependencies', 'optionalDependencies'])) added[folder] = entry;
-    if (packages[`node_modules/${name}`]?.resolved !== folder) added[`node_modules/${name}`] = { resolved: folder, link: true };
+    if (
+      there === undefined ||
+      different(there, entry, ['version', 'dependencies', 'devDependencies', 'optionalDependencies'])
+    )
+      added[folder] = entry;
+    if (packages[`node_modules/${name}`]?.resolved !== folder)
+      added[`node_modules/${name}`] = { resolved: folder, link: true };
   }
   return added;
 }
 
 const binOf = (bin, name) => (typeof bin === 'string' ? { [name.split('/').pop()]: bin } : bin);
 const defined = (entry) => Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
-const different = (a, b, fields) => fields.some((field) => JSON.stringify(a[field] ?? null) !== JSON.stringify(b[field] ?? null));
+const different = (a, b, fields) =>
+  fields.some((field) => JSON.stringify(a[field] ?? null) !== JSON.stringify(b[field] ?? null));
 
 /** Where Node would find the package seen from a path; null when nowhere. */
 function lookUp(packages, path, name) {
@@ -77,7 +100,11 @@ function lookUp(packages, path, name) {
 function workspaces() {
   const { workspaces: patterns } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return patterns
-    .flatMap((pattern) => (pattern.endsWith('/*') ? readdirSync(join(root, pattern.slice(0, -2))).map((name) => `${pattern.slice(0, -1)}${name}`) : [pattern]))
+    .flatMap((pattern) =>
+      pattern.endsWith('/*')
+        ? readdirSync(join(root, pattern.slice(0, -2))).map((name) => `${pattern.slice(0, -1)}${name}`)
+        : [pattern],
+    )
     .filter((folder) => existsSync(join(root, folder, 'package.json')))
     .map((folder) => ({ folder, manifest: JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) }));
 }
@@ -97,7 +124,10 @@ if (process.argv[1]?.endsWith('lockfile.mjs')) {
     for (const name of names) console.log(`missing in package-lock.json: ${name}`);
     process.exitCode = names.length > 0 ? 1 : 0;
   } else if (names.length > 0) {
-    writeFileSync(file, `${JSON.stringify({ ...lock, packages: sorted({ ...lock.packages, ...missing }) }, null, 2)}\n`);
+    writeFileSync(
+      file,
+      `${JSON.stringify({ ...lock, packages: sorted({ ...lock.packages, ...missing }) }, null, 2)}\n`,
+    );
     console.log(`package-lock.json: ${names.length} entries added`);
   }
 }

@@ -9,7 +9,13 @@ import { root } from './lib/paths.mjs';
 
 const MAJOR = 22;
 /** Programs of the examples; each ends by itself, without a broker, a model or a key. */
-const EXAMPLES = ['sdk-function/dist/function.main.js', 'sdk-mcp/dist/mcp.main.js', 'sdk-ai/dist/ai.main.js', 'sdk-agents/dist/agents.main.js', 'resumable-agent/dist/story.main.js'];
+const EXAMPLES = [
+  'sdk-function/dist/function.main.js',
+  'sdk-mcp/dist/mcp.main.js',
+  'sdk-ai/dist/ai.main.js',
+  'sdk-agents/dist/agents.main.js',
+  'resumable-agent/dist/story.main.js',
+];
 
 await main(async () => {
   await bootstrap({ stack: false });
@@ -17,8 +23,12 @@ await main(async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'recourse-node22-'));
   try {
     const crash = join(root, 'examples', 'sdk-function', 'dist', 'crash.main.js');
-    const runs = [...EXAMPLES.map((path) => [join(root, 'examples', path)]), [crash, scratch], [crash, scratch]].map((args) => [node, args]);
-    const failed = [...runs, [process.execPath, [join(root, 'scripts', 'pack.mjs'), '--node', node]]].filter(([command, args]) => !passes(command, args));
+    const runs = [...EXAMPLES.map((path) => [join(root, 'examples', path)]), [crash, scratch], [crash, scratch]].map(
+      (args) => [node, args],
+    );
+    const failed = [...runs, [process.execPath, [join(root, 'scripts', 'pack.mjs'), '--node', node]]].filter(
+      ([command, args]) => !passes(command, args),
+    );
     console.log(lastLine({ passed: runs.length + 1 - failed.length, failed: failed.length }));
     return failed.length > 0 ? 1 : 0;
   } finally {
@@ -42,7 +52,8 @@ function nodeOf(major) {
   const name = `node-${process.platform}-${process.arch}@${String(major)}`;
   const packed = spawnSync('npm', ['pack', name, '--pack-destination', folder], { cwd: folder, encoding: 'utf8' });
   const archive = readdirSync(folder).find((file) => file.endsWith('.tgz'));
-  if (packed.status !== 0 || archive === undefined) throw new Error(`${name} could not be fetched: ${packed.stderr.slice(-500)}`);
+  if (packed.status !== 0 || archive === undefined)
+    throw new Error(`${name} could not be fetched: ${packed.stderr.slice(-500)}`);
   const unpacked = spawnSync('tar', ['-xzf', archive], { cwd: folder, encoding: 'utf8' });
   if (unpacked.status !== 0) throw new Error(unpacked.stderr);
   rmSync(join(folder, archive));

@@ -5,7 +5,17 @@
 //
 //   node scripts/pack.mjs [--node <path of another node>] [--out <folder>]
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { bootstrap, main } from './lib/bootstrap.mjs';
@@ -51,11 +61,28 @@ function declare(types) {
   const config = join(root, '.cache', 'tsconfig.pack.json');
   mkdirSync(dirname(config), { recursive: true });
   const sources = PUBLISHED.map((name) => `../libs/${name}/src/**/*.ts`);
-  writeFileSync(config, JSON.stringify({
-    extends: '../tsconfig.json',
-    compilerOptions: { noEmit: false, declaration: true, emitDeclarationOnly: true, incremental: false, tsBuildInfoFile: null, rootDir: '../libs', outDir: types },
-    include: sources, exclude: ['../libs/*/src/**/*.spec.ts', '../libs/*/src/**/*.testing.ts', '../libs/*/src/**/*.contract.ts', '../node_modules'],
-  }));
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: '../tsconfig.json',
+      compilerOptions: {
+        noEmit: false,
+        declaration: true,
+        emitDeclarationOnly: true,
+        incremental: false,
+        tsBuildInfoFile: null,
+        rootDir: '../libs',
+        outDir: types,
+      },
+      include: sources,
+      exclude: [
+        '../libs/*/src/**/*.spec.ts',
+        '../libs/*/src/**/*.testing.ts',
+        '../libs/*/src/**/*.contract.ts',
+        '../node_modules',
+      ],
+    }),
+  );
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config], root);
 }
 
@@ -76,9 +103,17 @@ function manifestOf(name, dist) {
   const manifest = JSON.parse(readFileSync(join(root, 'libs', name, 'package.json'), 'utf8'));
   delete manifest.private;
   const wanted = [...importsOf(dist)].filter((one) => one !== manifest.name).sort();
-  const dependencies = Object.fromEntries(wanted.map((one) => [one, one.startsWith('@recourse/') ? manifest.version : EXTERNALS[one]]));
-  for (const [one, version] of Object.entries(dependencies)) if (version === undefined) throw new Error(`${name} imports ${one}, which package.json does not name`);
-  return { ...manifest, exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } }, types: './dist/index.d.ts', dependencies };
+  const dependencies = Object.fromEntries(
+    wanted.map((one) => [one, one.startsWith('@recourse/') ? manifest.version : EXTERNALS[one]]),
+  );
+  for (const [one, version] of Object.entries(dependencies))
+    if (version === undefined) throw new Error(`${name} imports ${one}, which package.json does not name`);
+  return {
+    ...manifest,
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    types: './dist/index.d.ts',
+    dependencies,
+  };
 }
 
 /** Installs the archives where nothing of this tree is, checks the types and runs. */
@@ -91,15 +126,37 @@ function tryOut(archives, project, node) {
     run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1'], project);
   });
   // What npm would fetch is here already.
-  for (const name of readdirSync(join(root, 'node_modules'))) if (name !== '@recourse' && !name.startsWith('.') && !existsSync(join(modules, name))) symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (name !== '@recourse' && !name.startsWith('.') && !existsSync(join(modules, name)))
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
   writeFileSync(join(project, 'use.ts'), USE);
-  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--strict', '--skipLibCheck', 'false', '--noUnusedLocals', '--module', 'nodenext', '--target', 'es2024', '--types', 'node', 'use.ts'], project);
+  run(
+    process.execPath,
+    [
+      join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+      '--strict',
+      '--skipLibCheck',
+      'false',
+      '--noUnusedLocals',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--types',
+      'node',
+      'use.ts',
+    ],
+    project,
+  );
   process.stdout.write(run(node, ['use.js'], project));
 }
 
 function run(command, args, cwd) {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26 });
-  if (status !== 0) throw new Error(`${command} ${args.slice(0, 2).join(' ')}: ${error?.message ?? `${stdout}${stderr}`.slice(-4_000)}`);
+  if (status !== 0)
+    throw new Error(
+      `${command} ${args.slice(0, 2).join(' ')}: ${error?.message ?? `${stdout}${stderr}`.slice(-4_000)}`,
+    );
   return stdout;
 }

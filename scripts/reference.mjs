@@ -33,7 +33,9 @@ const pages = [
   { path: 'schemas/reversal-contract.schema.json', text: await contractSchemaFile(built) },
   { path: 'docs/reference/cli.md', text: await cliPage(built) },
 ];
-const stale = pages.filter(({ path, text }) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text);
+const stale = pages.filter(
+  ({ path, text }) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text,
+);
 if (isCheck && stale.length > 0) {
   console.error('reference: stale pages; run `npm run reference`');
   for (const { path } of stale) console.error(`  ${path}`);

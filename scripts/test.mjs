@@ -25,8 +25,8 @@ const SUITES = [
   // More seeds in .ci/run, and on request: npm run simulate -- --seeds A..B.
   { name: 'simulation', args: script('simulate.mjs', '--seeds', '1..400'), ownStack: true },
   { name: 'mutants', args: script('simulate.mjs', '--mutants', '--events', '150'), ownStack: true },
-  // All of them on request: npm run test:red.
-  { name: 'red', args: script('red.mjs', '--sixth'), ownStack: true },
+  // All of them on request: npm run breaks.
+  { name: 'breaks', args: script('breaks.mjs', '--changed'), ownStack: true },
 ];
 
 await main(async () => {
@@ -36,8 +36,14 @@ await main(async () => {
   const alone = suites.filter((suite) => suite.ownStack === true);
   // The shared stack is gone before the suites that bring their own: two cores carry one.
   const done = [...(sharing.length > 0 ? await withTestStack(() => runAll(sharing)) : []), ...(await runAll(alone))];
-  console.log(`\n${table(['suite', 'passed', 'failed', 'seconds'], done.map(({ name, passed, failed, seconds }) => [name, passed, failed, seconds]))}\n`);
-  for (const { name, failed, output } of done) if (failed > 0) console.log(`##### what failed in ${name}\n${failuresIn(output)}\n`);
+  console.log(
+    `\n${table(
+      ['suite', 'passed', 'failed', 'seconds'],
+      done.map(({ name, passed, failed, seconds }) => [name, passed, failed, seconds]),
+    )}\n`,
+  );
+  for (const { name, failed, output } of done)
+    if (failed > 0) console.log(`##### what failed in ${name}\n${failuresIn(output)}\n`);
   const sum = sumCounts(done);
   console.log(lastLine(sum));
   return sum.failed > 0 ? 1 : 0;
@@ -62,6 +68,7 @@ function chosen(args) {
   if (at < 0) return SUITES;
   const names = (args[at + 1] ?? '').split(',');
   const unknown = names.filter((name) => !SUITES.some((suite) => suite.name === name));
-  if (unknown.length > 0) throw new Error(`--only ${names.join(',')}: choose from ${SUITES.map((suite) => suite.name).join(', ')}`);
+  if (unknown.length > 0)
+    throw new Error(`--only ${names.join(',')}: choose from ${SUITES.map((suite) => suite.name).join(', ')}`);
   return SUITES.filter((suite) => names.includes(suite.name));
 }

@@ -20,7 +20,20 @@ const STEPS = [
   { name: 'lint', command: [node, bin('eslint'), '--max-warnings', '0', '.'] },
   { name: 'contract', command: [node, script('jest.mjs'), 'contract'], kind: 'contract' },
   { name: 'unit and tidy', command: [node, script('jest.mjs'), 'unit'], kind: 'unit' },
-  { name: 'boundaries', command: [node, bin('depcruise'), '--config', '.dependency-cruiser.cjs', 'libs', 'apps', 'deploy', 'examples', 'test'] },
+  {
+    name: 'boundaries',
+    command: [
+      node,
+      bin('depcruise'),
+      '--config',
+      '.dependency-cruiser.cjs',
+      'libs',
+      'apps',
+      'deploy',
+      'examples',
+      'test',
+    ],
+  },
   { name: 'unused code', command: [node, bin('knip')] },
   { name: 'generated files', command: [node, script('generate.mjs'), '--check'] },
   { name: 'reference pages', command: [node, script('reference.mjs'), '--check'] },
@@ -30,9 +43,18 @@ await main(async () => {
   await bootstrap();
   const only = chosen(process.argv.slice(2));
   const steps = STEPS.filter((one) => only === null || only.includes(one.name.split(' ')[0]));
-  const done = await withStackIfNeeded(steps, () => step(`verifying: ${steps.map((one) => one.name).join(', ')}`, (say) => runAll(steps, say)));
-  for (const { name, failed, output } of done) if (failed > 0) console.log(`\n=== ${name} failed ===\n${output.trimEnd()}`);
-  const rows = done.map(({ name, passed, failed, seconds }) => [name, failed > 0 ? 'FAILED' : 'ok', passed, failed, seconds]);
+  const done = await withStackIfNeeded(steps, () =>
+    step(`verifying: ${steps.map((one) => one.name).join(', ')}`, (say) => runAll(steps, say)),
+  );
+  for (const { name, failed, output } of done)
+    if (failed > 0) console.log(`\n=== ${name} failed ===\n${output.trimEnd()}`);
+  const rows = done.map(({ name, passed, failed, seconds }) => [
+    name,
+    failed > 0 ? 'FAILED' : 'ok',
+    passed,
+    failed,
+    seconds,
+  ]);
   console.log(`\n${table(['step', 'status', 'passed', 'failed', 'seconds'], rows)}\n`);
   const sum = sumCounts(done);
   console.log(lastLine(sum));

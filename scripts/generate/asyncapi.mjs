@@ -23,12 +23,21 @@ export function asyncapiDocument(catalogue) {
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'Recourse', version: '1.0.0',
-      description: 'The recovery plane for software agents. Values are Avro in Confluent framing (magic byte 0, schema id, body); keys are UTF-8 and go to partitions by murmur2. Logs are chains: a reader takes a record only under the acceptance rule (schemas/vectors).',
+      title: 'Recourse',
+      version: '1.0.0',
+      description:
+        'The recovery plane for software agents. Values are Avro in Confluent framing (magic byte 0, schema id, body); keys are UTF-8 and go to partitions by murmur2. Logs are chains: a reader takes a record only under the acceptance rule (schemas/vectors).',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/vnd.apache.avro',
-    servers: { kafka: { host: '{bootstrap}', protocol: 'kafka', description: 'Any broker of the cluster; `npm start` prints its own.', variables: { bootstrap: { description: 'host:port of a broker' } } } },
+    servers: {
+      kafka: {
+        host: '{bootstrap}',
+        protocol: 'kafka',
+        description: 'Any broker of the cluster; `npm start` prints its own.',
+        variables: { bootstrap: { description: 'host:port of a broker' } },
+      },
+    },
     channels: Object.fromEntries(channels),
     operations: Object.fromEntries(catalogue.topics.map((topic) => operationOf(topic))),
     components: {
@@ -48,14 +57,33 @@ function channelOf(topic, { types }) {
     title: topic.name.replace(/^recourse\./, ''),
     description: `${topic.doc} Key: ${topic.key}. Written by: ${topic.written_by}. Read by: ${topic.read_by}. A ${topic.kind === 'wire' ? 'wire: at least once, finite retention' : topic.kind === 'log' ? 'log: one writer, a chain, kept for ever' : 'derived log: a pure function of its source log'}.`,
     servers: [{ $ref: '#/servers/kafka' }],
-    ...(requests === null ? {} : { parameters: { adapter: { description: 'Prefix of the capabilities that a worker performs, for instance payments.' } } }),
-    messages: Object.fromEntries(topic.records.map((name) => [types.get(name).name, { $ref: `#/components/messages/${name}` }])),
-    bindings: { kafka: { ...(requests === null ? { topic: topic.name } : {}), topicConfiguration: configurationOf(topic.config), bindingVersion: KAFKA_BINDING } },
+    ...(requests === null
+      ? {}
+      : {
+          parameters: {
+            adapter: { description: 'Prefix of the capabilities that a worker performs, for instance payments.' },
+          },
+        }),
+    messages: Object.fromEntries(
+      topic.records.map((name) => [types.get(name).name, { $ref: `#/components/messages/${name}` }]),
+    ),
+    bindings: {
+      kafka: {
+        ...(requests === null ? { topic: topic.name } : {}),
+        topicConfiguration: configurationOf(topic.config),
+        bindingVersion: KAFKA_BINDING,
+      },
+    },
   };
 }
 
 function configurationOf(config = {}) {
-  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, key === 'cleanup.policy' ? value.split(',') : Number.isNaN(Number(value)) ? value : Number(value)]));
+  return Object.fromEntries(
+    Object.entries(config).map(([key, value]) => [
+      key,
+      key === 'cleanup.policy' ? value.split(',') : Number.isNaN(Number(value)) ? value : Number(value),
+    ]),
+  );
 }
 
 function operationOf(topic) {
@@ -68,10 +96,19 @@ function messageOf(name, { types, inline, topics }) {
   const { schema } = types.get(name);
   const topic = topics.find((one) => one.records.includes(name));
   return {
-    name, title: shortName(name), summary: schema.doc,
+    name,
+    title: shortName(name),
+    summary: schema.doc,
     payload: { schemaFormat: AVRO, schema: spelled(inline(name)) },
     headers: { $ref: '#/components/schemas/CloudEventsHeaders' },
-    bindings: { kafka: { key: { type: 'string', description: topic.key }, schemaIdLocation: 'payload', schemaIdPayloadEncoding: 'confluent', bindingVersion: KAFKA_BINDING } },
+    bindings: {
+      kafka: {
+        key: { type: 'string', description: topic.key },
+        schemaIdLocation: 'payload',
+        schemaIdPayloadEncoding: 'confluent',
+        bindingVersion: KAFKA_BINDING,
+      },
+    },
   };
 }
 
@@ -93,10 +130,15 @@ function spelled(schema) {
 function cloudEvents() {
   const text = (description) => ({ type: 'string', description });
   return {
-    type: 'object', description: 'CloudEvents attributes; written on public topics, optional on input.',
+    type: 'object',
+    description: 'CloudEvents attributes; written on public topics, optional on input.',
     properties: {
-      ce_id: text('Id of the event.'), ce_type: text('Full name of the record.'), ce_source: text('Who says so.'),
-      ce_time: text('When, RFC 3339.'), ce_subject: text('What it is about.'), traceparent: text('W3C trace context.'),
+      ce_id: text('Id of the event.'),
+      ce_type: text('Full name of the record.'),
+      ce_source: text('Who says so.'),
+      ce_time: text('When, RFC 3339.'),
+      ce_subject: text('What it is about.'),
+      traceparent: text('W3C trace context.'),
     },
   };
 }
@@ -104,7 +146,9 @@ function cloudEvents() {
 function asyncapiPage({ channels, operations, components }) {
   const rows = Object.entries(operations).map(([id, { action, channel, summary }]) => {
     const { address, messages } = channels[channel.$ref.split('/').at(-1)];
-    return `| \`${id}\` | ${action} | \`${address}\` | ${Object.keys(messages).map((name) => `[${name}](topics.md#${name.toLowerCase()})`).join(', ')} | ${summary} |`;
+    return `| \`${id}\` | ${action} | \`${address}\` | ${Object.keys(messages)
+      .map((name) => `[${name}](topics.md#${name.toLowerCase()})`)
+      .join(', ')} | ${summary} |`;
   });
   return `# AsyncAPI
 

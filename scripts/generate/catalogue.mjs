@@ -17,7 +17,9 @@ export function loadCatalogue(folder) {
   const types = new Map();
   const unreadable = [];
   for (const context of contexts(folder)) {
-    for (const file of readdirSync(join(folder, context)).filter((name) => name.endsWith('.avsc')).sort()) {
+    for (const file of readdirSync(join(folder, context))
+      .filter((name) => name.endsWith('.avsc'))
+      .sort()) {
       const path = `schemas/${context}/${file}`;
       try {
         const schema = JSON.parse(readFileSync(join(folder, context, file), 'utf8'));
@@ -35,9 +37,13 @@ export function loadCatalogue(folder) {
   return { types, topics, unreadable, inline };
 }
 
-const contexts = (folder) => existsSync(folder)
-  ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !NOT_SOURCES.has(entry.name)).map((entry) => entry.name).sort()
-  : [];
+const contexts = (folder) =>
+  existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !NOT_SOURCES.has(entry.name))
+        .map((entry) => entry.name)
+        .sort()
+    : [];
 
 export const shortName = (fullName) => fullName.slice(fullName.lastIndexOf('.') + 1);
 export const namespaceOf = (fullName) => fullName.slice(0, Math.max(0, fullName.lastIndexOf('.')));
@@ -61,7 +67,8 @@ function inlined(schema, namespace, types, seen) {
   if (NAMED.has(schema.type)) return inlinedNamed(schema, namespace, types, seen);
   if (schema.type === 'array') return { type: 'array', items: inlined(schema.items, namespace, types, seen) };
   if (schema.type === 'map') return { type: 'map', values: inlined(schema.values, namespace, types, seen) };
-  if (PRIMITIVES.has(schema.type)) return schema.logicalType === undefined ? schema.type : { type: schema.type, logicalType: schema.logicalType };
+  if (PRIMITIVES.has(schema.type))
+    return schema.logicalType === undefined ? schema.type : { type: schema.type, logicalType: schema.logicalType };
   return inlined(schema.type, namespace, types, seen);
 }
 
@@ -70,7 +77,8 @@ function inlinedNamed(schema, outer, types, seen) {
   seen.add(name);
   const base = { type: schema.type, name, ...(schema.aliases === undefined ? {} : { aliases: schema.aliases }) };
   if (schema.type === 'fixed') return { ...base, size: schema.size };
-  if (schema.type === 'enum') return { ...base, symbols: schema.symbols, ...(schema.default === undefined ? {} : { default: schema.default }) };
+  if (schema.type === 'enum')
+    return { ...base, symbols: schema.symbols, ...(schema.default === undefined ? {} : { default: schema.default }) };
   const fields = schema.fields.map((field) => ({
     name: field.name,
     type: inlined(field.type, namespaceOf(name), types, seen),
@@ -88,10 +96,14 @@ export function checkCatalogue(catalogue) {
   for (const type of types.values()) {
     problems.push(...typeProblems(type, catalogue).map((problem) => `${type.file}: ${problem}`));
     const twin = short.get(type.name);
-    if (twin !== undefined) problems.push(`${type.file}: short name ${type.name} is taken by ${twin}; short names are unique over all contexts`);
+    if (twin !== undefined)
+      problems.push(
+        `${type.file}: short name ${type.name} is taken by ${twin}; short names are unique over all contexts`,
+      );
     short.set(type.name, type.file);
   }
-  for (const topic of topics) problems.push(...topicProblems(topic, types).map((problem) => `schemas/topics.json: ${topic.name}: ${problem}`));
+  for (const topic of topics)
+    problems.push(...topicProblems(topic, types).map((problem) => `schemas/topics.json: ${topic.name}: ${problem}`));
   return problems;
 }
 
@@ -100,17 +112,23 @@ function typeProblems(type, { inline }) {
   const problems = [];
   if (!NAMED.has(schema.type)) return [`type must be record, enum or fixed, is ${JSON.stringify(schema.type)}`];
   if (!file.endsWith(`/${name}.avsc`)) problems.push(`file name and type name ${name} differ`);
-  if (namespaceOf(type.fullName) !== `recourse.${context.replaceAll('-', '_')}`) problems.push(`namespace must be recourse.${context.replaceAll('-', '_')}, is ${namespaceOf(type.fullName)}`);
+  if (namespaceOf(type.fullName) !== `recourse.${context.replaceAll('-', '_')}`)
+    problems.push(`namespace must be recourse.${context.replaceAll('-', '_')}, is ${namespaceOf(type.fullName)}`);
   if (!schema.doc) problems.push('has no doc');
   if (schema.type === 'record') problems.push(...undocumented(schema, ''));
-  try { inline(type.fullName); } catch (error) { problems.push(error.message); }
+  try {
+    inline(type.fullName);
+  } catch (error) {
+    problems.push(error.message);
+  }
   return problems;
 }
 
 function undocumented(record, path) {
   return record.fields.flatMap((field) => {
     const here = `${path}${field.name}`;
-    const nested = typeof field.type === 'object' && field.type.type === 'record' ? undocumented(field.type, `${here}.`) : [];
+    const nested =
+      typeof field.type === 'object' && field.type.type === 'record' ? undocumented(field.type, `${here}.`) : [];
     return field.doc ? nested : [`field ${here} has no doc`, ...nested];
   });
 }
@@ -121,9 +139,13 @@ function topicProblems(topic, types) {
   if (!Array.isArray(topic.records) || topic.records.length === 0) return [...problems, 'has no records'];
   for (const fullName of topic.records) {
     const type = types.get(fullName);
-    if (type?.schema.type !== 'record') { problems.push(`${fullName} is no record with a file`); continue; }
+    if (type?.schema.type !== 'record') {
+      problems.push(`${fullName} is no record with a file`);
+      continue;
+    }
     const [seq, prevHash] = type.schema.fields;
-    if (topic.kind !== 'wire' && !(seq?.name === 'seq' && prevHash?.name === 'prev_hash')) problems.push(`${fullName} does not begin with seq and prev_hash`);
+    if (topic.kind !== 'wire' && !(seq?.name === 'seq' && prevHash?.name === 'prev_hash'))
+      problems.push(`${fullName} does not begin with seq and prev_hash`);
   }
   return problems;
 }

@@ -28,7 +28,10 @@ export async function configPage(built) {
   const services = [];
   for (const program of PROGRAMS) {
     const own = Object.fromEntries(Object.entries(await specOf(program)).filter(([field]) => !(field in shared)));
-    const table = Object.keys(own).length === 0 ? 'Nothing beyond what every service reads.\n' : describeConfig(own, await rulesOf(program));
+    const table =
+      Object.keys(own).length === 0
+        ? 'Nothing beyond what every service reads.\n'
+        : describeConfig(own, await rulesOf(program));
     services.push(`## ${program.name}\n\n${table}`);
   }
   return `# Configuration

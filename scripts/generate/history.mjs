@@ -13,16 +13,25 @@ const FOLDER = 'schemas/history';
 export function versionsOf(root, fullName) {
   const folder = join(root, FOLDER, fullName);
   if (!existsSync(folder)) return [];
-  return readdirSync(folder).map((file) => Number(file.replace('.avsc', ''))).sort((a, b) => a - b)
+  return readdirSync(folder)
+    .map((file) => Number(file.replace('.avsc', '')))
+    .sort((a, b) => a - b)
     .map((version) => ({ version, schema: JSON.parse(readFileSync(join(folder, `${version}.avsc`), 'utf8')) }));
 }
 
 /** What is incompatible with the recorded versions, one line each. */
 export function historyProblems(root, catalogue) {
   const names = new Set(messageNames(catalogue));
-  const removed = recordedNames(root).filter((name) => !names.has(name)).map((name) => `${name}: was released and is gone; logs may still hold it`);
-  const changed = [...names].flatMap((name) => versionsOf(root, name).flatMap(({ version, schema }) =>
-    compatibilityProblems(schema, catalogue.inline(name)).map((problem) => `${name}: against version ${version}: ${problem}`)));
+  const removed = recordedNames(root)
+    .filter((name) => !names.has(name))
+    .map((name) => `${name}: was released and is gone; logs may still hold it`);
+  const changed = [...names].flatMap((name) =>
+    versionsOf(root, name).flatMap(({ version, schema }) =>
+      compatibilityProblems(schema, catalogue.inline(name)).map(
+        (problem) => `${name}: against version ${version}: ${problem}`,
+      ),
+    ),
+  );
   return [...removed, ...changed];
 }
 

@@ -26,8 +26,21 @@ ${shared.map((type) => typeSection(type, catalogue)).join('\n')}`;
 }
 
 function topicTable({ topics }) {
-  const rows = topics.map((topic) => [`\`${topic.name}\``, topic.kind, topic.key, topic.partitioned ? 'many' : 'one', topic.written_by, topic.read_by, retention(topic.config), topic.records.map(link).join(', '), topic.doc]);
-  return table(['Topic', 'Kind', 'Key', 'Partitions', 'Written by', 'Read by', 'Retention', 'Records', 'Purpose'], rows);
+  const rows = topics.map((topic) => [
+    `\`${topic.name}\``,
+    topic.kind,
+    topic.key,
+    topic.partitioned ? 'many' : 'one',
+    topic.written_by,
+    topic.read_by,
+    retention(topic.config),
+    topic.records.map(link).join(', '),
+    topic.doc,
+  ]);
+  return table(
+    ['Topic', 'Kind', 'Key', 'Partitions', 'Written by', 'Read by', 'Retention', 'Records', 'Purpose'],
+    rows,
+  );
 }
 
 function retention(config = {}) {
@@ -38,15 +51,23 @@ function retention(config = {}) {
 
 function typeSection(type, catalogue) {
   const { schema, fullName } = type;
-  const topics = catalogue.topics.filter((topic) => topic.records.includes(fullName)).map((topic) => `\`${topic.name}\``);
+  const topics = catalogue.topics
+    .filter((topic) => topic.records.includes(fullName))
+    .map((topic) => `\`${topic.name}\``);
   const where = topics.length > 0 ? ` On ${topics.join(', ')}.` : '';
   return `### ${type.name}\n\n\`${fullName}\`, ${schema.type}. ${schema.doc}${where}\n\n${typeBody(schema, fullName, catalogue)}`;
 }
 
 function typeBody(schema, fullName, catalogue) {
-  if (schema.type === 'enum') return `Symbols: ${schema.symbols.map((symbol) => `\`${symbol}\``).join(', ')}.${schema.default === undefined ? '' : ` Readers take unknown symbols as \`${schema.default}\`.`}\n`;
+  if (schema.type === 'enum')
+    return `Symbols: ${schema.symbols.map((symbol) => `\`${symbol}\``).join(', ')}.${schema.default === undefined ? '' : ` Readers take unknown symbols as \`${schema.default}\`.`}\n`;
   if (schema.type === 'fixed') return `Size: ${schema.size} bytes.\n`;
-  const rows = schema.fields.map((field) => [`\`${field.name}\``, typeLabel(field.type, namespaceOf(fullName), catalogue), 'default' in field ? `\`${JSON.stringify(field.default)}\`` : '', field.doc]);
+  const rows = schema.fields.map((field) => [
+    `\`${field.name}\``,
+    typeLabel(field.type, namespaceOf(fullName), catalogue),
+    'default' in field ? `\`${JSON.stringify(field.default)}\`` : '',
+    field.doc,
+  ]);
   return table(['Field', 'Type', 'Default', 'Meaning'], rows);
 }
 
@@ -56,7 +77,9 @@ function typeLabel(schema, namespace, catalogue) {
     return catalogue.types.has(fullName) ? link(fullName) : schema;
   }
   if (Array.isArray(schema)) {
-    const others = schema.filter((branch) => branch !== 'null').map((branch) => typeLabel(branch, namespace, catalogue));
+    const others = schema
+      .filter((branch) => branch !== 'null')
+      .map((branch) => typeLabel(branch, namespace, catalogue));
     return `${others.join(' or ')}${schema.includes('null') ? ', nullable' : ''}`;
   }
   if (schema.type === 'array') return `list of ${typeLabel(schema.items, namespace, catalogue)}`;
@@ -68,6 +91,13 @@ function typeLabel(schema, namespace, catalogue) {
 const link = (fullName) => `[${shortName(fullName)}](#${shortName(fullName).toLowerCase()})`;
 
 function table(head, rows) {
-  const line = (cells) => `| ${cells.map((cell) => String(cell ?? '').replaceAll('|', '\\|').replace(/\s*\n\s*/g, ' ')).join(' | ')} |\n`;
+  const line = (cells) =>
+    `| ${cells
+      .map((cell) =>
+        String(cell ?? '')
+          .replaceAll('|', '\\|')
+          .replace(/\s*\n\s*/g, ' '),
+      )
+      .join(' | ')} |\n`;
   return `${line(head)}${line(head.map(() => '---'))}${rows.map(line).join('')}`;
 }

@@ -3,7 +3,16 @@ import { PRIMITIVES, fullNameOf, messageNames, namespaceOf, shortName } from './
 
 const FOLDER = 'libs/messages/src/generated';
 const HEADER = '// Generated from schemas/ by scripts/generate.mjs. Do not edit.\n';
-const PRIMITIVE_TS = { null: 'null', boolean: 'boolean', int: 'number', long: 'number', float: 'number', double: 'number', bytes: 'Buffer', string: 'string' };
+const PRIMITIVE_TS = {
+  null: 'null',
+  boolean: 'boolean',
+  int: 'number',
+  long: 'number',
+  float: 'number',
+  double: 'number',
+  bytes: 'Buffer',
+  string: 'string',
+};
 
 /** Files of the message package, as `{ path, text }`. */
 export function typescriptFiles(catalogue) {
@@ -19,9 +28,20 @@ export function typescriptFiles(catalogue) {
 }
 
 function contextModule(context, catalogue) {
-  const out = { context, namespace: `recourse.${context.replaceAll('-', '_')}`, catalogue, parts: [], types: [], values: [], imports: new Map(), done: new Set() };
+  const out = {
+    context,
+    namespace: `recourse.${context.replaceAll('-', '_')}`,
+    catalogue,
+    parts: [],
+    types: [],
+    values: [],
+    imports: new Map(),
+    done: new Set(),
+  };
   for (const type of catalogue.types.values()) if (type.context === context) define(type.schema, out.namespace, out);
-  const imports = [...out.imports].sort().map(([from, names]) => `import type { ${[...names].sort().join(', ')} } from './${from}.js';\n`);
+  const imports = [...out.imports]
+    .sort()
+    .map(([from, names]) => `import type { ${[...names].sort().join(', ')} } from './${from}.js';\n`);
   const text = `${HEADER}${imports.join('')}\n${out.parts.join('\n')}`;
   return { context, text, types: out.types, values: out.values };
 }
@@ -33,24 +53,32 @@ function define(schema, namespace, out) {
   const name = shortName(fullName);
   out.types.push(name);
   if (schema.type === 'enum') out.parts.push(enumText(name, schema, out));
-  else if (schema.type === 'fixed') out.parts.push(`${jsdoc(schema.doc, '', `${schema.size} bytes.`)}export type ${name} = Buffer;\n`);
+  else if (schema.type === 'fixed')
+    out.parts.push(`${jsdoc(schema.doc, '', `${schema.size} bytes.`)}export type ${name} = Buffer;\n`);
   else out.parts.push(recordText(name, fullName, schema, out));
 }
 
 function enumText(name, schema, out) {
   const values = `${constantCase(name)}_VALUES`;
   out.values.push(values);
-  const symbols = schema.symbols.filter((symbol) => symbol !== schema.default).map((symbol) => `'${symbol}'`).join(', ');
+  const symbols = schema.symbols
+    .filter((symbol) => symbol !== schema.default)
+    .map((symbol) => `'${symbol}'`)
+    .join(', ');
   return `${jsdoc(schema.doc)}export const ${values} = [${symbols}] as const;\nexport type ${name} = (typeof ${values})[number];\n`;
 }
 
 function recordText(name, fullName, schema, out) {
-  const fields = schema.fields.map((field) => `${jsdoc(field.doc, '  ')}  readonly ${field.name}: ${typeText(field.type, namespaceOf(fullName), out)};\n`);
+  const fields = schema.fields.map(
+    (field) =>
+      `${jsdoc(field.doc, '  ')}  readonly ${field.name}: ${typeText(field.type, namespaceOf(fullName), out)};\n`,
+  );
   return `${jsdoc(schema.doc)}export interface ${name} {\n${fields.join('')}}\n`;
 }
 
 function typeText(schema, namespace, out) {
-  if (typeof schema === 'string') return PRIMITIVES.has(schema) ? PRIMITIVE_TS[schema] : reference(fullNameOf(schema, namespace), out);
+  if (typeof schema === 'string')
+    return PRIMITIVES.has(schema) ? PRIMITIVE_TS[schema] : reference(fullNameOf(schema, namespace), out);
   if (Array.isArray(schema)) return unionText(schema, namespace, out);
   if (schema.type === 'array') return `readonly ${grouped(typeText(schema.items, namespace, out))}[]`;
   if (schema.type === 'map') return `Readonly<Record<string, ${typeText(schema.values, namespace, out)}>>`;
@@ -80,7 +108,9 @@ function reference(fullName, out) {
 
 function schemasModule(catalogue) {
   const names = messageNames(catalogue);
-  const entries = names.map((name) => `  '${name}': '${JSON.stringify(catalogue.inline(name)).replace(/['\\]/g, '\\$&')}',\n`);
+  const entries = names.map(
+    (name) => `  '${name}': '${JSON.stringify(catalogue.inline(name)).replace(/['\\]/g, '\\$&')}',\n`,
+  );
   return `${HEADER}
 /** Self-contained Avro JSON of every message, by full name: references inlined, docs left out, same canonical form. */
 export const SCHEMAS = {
@@ -101,8 +131,14 @@ function topicsModule({ topics, types }) {
     }
     unions.push({ name: `${pascalCase(topic.name.replace(/^recourse\./, '').replace(/\.?<.*>$/, ''))}Record`, topic });
   }
-  const importText = [...imports].sort().map(([from, names]) => `import type { ${[...names].sort().join(', ')} } from './${from}.js';\n`).join('');
-  const unionTexts = unions.map(({ name, topic }) => `${jsdoc(`What \`${topic.name}\` holds.`)}export type ${name} =\n${topic.records.map((record) => `  | { readonly type: '${shortName(record)}'; readonly body: ${shortName(record)} }`).join('\n')};\n`);
+  const importText = [...imports]
+    .sort()
+    .map(([from, names]) => `import type { ${[...names].sort().join(', ')} } from './${from}.js';\n`)
+    .join('');
+  const unionTexts = unions.map(
+    ({ name, topic }) =>
+      `${jsdoc(`What \`${topic.name}\` holds.`)}export type ${name} =\n${topic.records.map((record) => `  | { readonly type: '${shortName(record)}'; readonly body: ${shortName(record)} }`).join('\n')};\n`,
+  );
   const text = `${HEADER}${importText}
 /** The topics of schemas/topics.json, with the full names of their records. */
 export const TOPICS = ${JSON.stringify(topics, null, 2)} as const;
@@ -124,7 +160,10 @@ function indexModule(modules, topics) {
     ...(types.length > 0 ? [`export type { ${[...types].sort().join(', ')} } from './${context}.js';`] : []),
   ]);
   lines.push(`export { SCHEMAS } from './schemas.js';`, `export type { MessageName } from './schemas.js';`);
-  lines.push(`export { TOPICS } from './topics.js';`, `export type { ${[...topics.types].sort().join(', ')} } from './topics.js';`);
+  lines.push(
+    `export { TOPICS } from './topics.js';`,
+    `export type { ${[...topics.types].sort().join(', ')} } from './topics.js';`,
+  );
   return `${HEADER}${lines.join('\n')}\n`;
 }
 
@@ -133,5 +172,9 @@ function jsdoc(doc, indent = '', extra = '') {
   return text === '' ? '' : `${indent}/** ${text.split('\n').join(`\n${indent} * `)} */\n`;
 }
 
-const pascalCase = (name) => name.split(/[^A-Za-z0-9]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+const pascalCase = (name) =>
+  name
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
 const constantCase = (name) => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();

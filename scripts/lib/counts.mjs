@@ -30,13 +30,18 @@ export function jestCounts(kind) {
   if (!existsSync(file)) return null;
   const { numPassedTests, numFailedTests, testResults = [] } = JSON.parse(readFileSync(file, 'utf8'));
   // A spec that does not even load has no failed test in it.
-  const broken = testResults.filter((one) => one.status === 'failed' && one.assertionResults.every((test) => test.status !== 'failed')).length;
+  const broken = testResults.filter(
+    (one) => one.status === 'failed' && one.assertionResults.every((test) => test.status !== 'failed'),
+  ).length;
   return { passed: numPassedTests, failed: numFailedTests + broken };
 }
 
 /** @param {readonly Counts[]} all @returns {Counts} */
 export function sumCounts(all) {
-  return all.reduce((sum, one) => ({ passed: sum.passed + one.passed, failed: sum.failed + one.failed }), { passed: 0, failed: 0 });
+  return all.reduce((sum, one) => ({ passed: sum.passed + one.passed, failed: sum.failed + one.failed }), {
+    passed: 0,
+    failed: 0,
+  });
 }
 
 /** @param {Counts} counts the line that machines read */

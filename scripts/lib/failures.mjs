@@ -24,7 +24,10 @@ export function failuresIn(output, longest = LONGEST) {
   const lines = output.trimEnd().split('\n');
   const byAll = lines.findIndex((line) => TOLD_BY_ALL.test(line));
   const told = byAll >= 0 ? byAll : lines.findLastIndex((line) => TOLD_BY_ONE.test(line));
-  return shortened((told >= 0 ? lines.slice(told) : blocksIn(lines) ?? lines.slice(-LINES_AT_LEAST)).join('\n'), longest);
+  return shortened(
+    (told >= 0 ? lines.slice(told) : (blocksIn(lines) ?? lines.slice(-LINES_AT_LEAST))).join('\n'),
+    longest,
+  );
 }
 
 /** The first lines of every failure, each failure once. */
@@ -34,12 +37,18 @@ function blocksIn(lines) {
     if (!OPENS.test(line) || NOISE.test(line) || blocks.has(line)) return;
     const next = lines.slice(at + 1, at + LINES_PER_BLOCK);
     const end = next.findIndex((following) => OPENS.test(following));
-    blocks.set(line, [line, ...(end < 0 ? next : next.slice(0, end))].filter((one) => one.trim() !== ''));
+    blocks.set(
+      line,
+      [line, ...(end < 0 ? next : next.slice(0, end))].filter((one) => one.trim() !== ''),
+    );
   });
   return blocks.size === 0 ? null : [...blocks.values()].flat();
 }
 
 function shortened(whole, longest) {
-  const text = whole.split('\n').map((line) => (line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE)}...`)).join('\n');
+  const text = whole
+    .split('\n')
+    .map((line) => (line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE)}...`))
+    .join('\n');
   return text.length <= longest ? text : `${text.slice(0, longest)}\n(and ${text.length - longest} characters more)`;
 }

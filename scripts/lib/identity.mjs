@@ -72,7 +72,10 @@ function bootId() {
 
 function startByPs(pid) {
   try {
-    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
     if (line === '' || line.startsWith('Z')) return null;
     return line.replace(/^\S+\s+/, '');
   } catch {

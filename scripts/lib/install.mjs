@@ -25,7 +25,9 @@ export function isInstalled(wanted, installed) {
       const there = installed.packages[path];
       // A package of our own that came since is only a link, and as needed as any other.
       if (entry.link === true) return there !== undefined;
-      return there === undefined ? entry.optional === true || entry.devOptional === true || entry.peer === true : there.version === entry.version;
+      return there === undefined
+        ? entry.optional === true || entry.devOptional === true || entry.peer === true
+        : there.version === entry.version;
     });
 }
 
@@ -41,14 +43,21 @@ export function needsInstall() {
 
 /** Runs `npm ci`. Errors: with npm's own output. */
 export async function install() {
-  const [command, first] = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, [process.env.npm_execpath]] : ['npm', []];
+  const [command, first] = process.env.npm_execpath?.endsWith('.js')
+    ? [process.execPath, [process.env.npm_execpath]]
+    : ['npm', []];
   try {
-    await runQuiet(command, [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { env: { ...process.env, NODE_ENV: '' } });
+    await runQuiet(command, [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+      env: { ...process.env, NODE_ENV: '' },
+    });
   } catch (cause) {
     if (!(cause instanceof CommandFailed)) throw cause;
     throw new Error(`npm ci failed. Check the network and npm's settings, then start again.\n${cause.output.trim()}`);
   }
-  if (!existsSync(pinnedNode)) throw new Error(`npm ci installed no Node for ${process.platform}-${process.arch}; it comes from the optional packages node-*. Check that npm's "omit" setting does not exclude "optional".`);
+  if (!existsSync(pinnedNode))
+    throw new Error(
+      `npm ci installed no Node for ${process.platform}-${process.arch}; it comes from the optional packages node-*. Check that npm's "omit" setting does not exclude "optional".`,
+    );
   remember();
 }
 

@@ -78,7 +78,9 @@ function createLock(file) {
 function readLock(file) {
   try {
     const found = JSON.parse(readFileSync(file, 'utf8'));
-    return Number.isInteger(found?.pid) && typeof found.started === 'string' ? { pid: found.pid, started: found.started } : null;
+    return Number.isInteger(found?.pid) && typeof found.started === 'string'
+      ? { pid: found.pid, started: found.started }
+      : null;
   } catch {
     return null;
   }
@@ -94,7 +96,9 @@ function setAside(file, judgedHolder) {
     throw cause;
   }
   const moved = readLock(aside);
-  const renewed = moved !== null && (judgedHolder === null || moved.pid !== judgedHolder.pid || moved.started !== judgedHolder.started);
+  const renewed =
+    moved !== null &&
+    (judgedHolder === null || moved.pid !== judgedHolder.pid || moved.started !== judgedHolder.started);
   if (renewed && !existsSync(file)) renameSync(aside, file);
   else rmSync(aside, { force: true });
 }

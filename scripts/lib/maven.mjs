@@ -37,7 +37,10 @@ async function fetchTwice(name, goal, folder, say) {
 
 async function fetch(name, goal, folder, say) {
   const mvn = findMaven();
-  if (mvn === null) throw new Error('Maven (mvn) was not found in MAVEN_HOME or PATH; it is needed once, to fetch Kafka and the registry');
+  if (mvn === null)
+    throw new Error(
+      'Maven (mvn) was not found in MAVEN_HOME or PATH; it is needed once, to fetch Kafka and the registry',
+    );
   const { java } = findJava();
   const partial = `${folder}.${process.pid}.partial`;
   rmSync(partial, { recursive: true, force: true });
@@ -48,17 +51,29 @@ async function fetch(name, goal, folder, say) {
     downloads += 1;
     if (downloads % 25 === 0) say(`${name}: ${downloads} files downloaded`);
   };
-  await runQuiet(mvn, ['-B', '-f', pomOf(name), goal, `-DoutputDirectory=${partial}`], { onLine, env: java === null ? process.env : { ...process.env, JAVA_HOME: java.home } });
+  await runQuiet(mvn, ['-B', '-f', pomOf(name), goal, `-DoutputDirectory=${partial}`], {
+    onLine,
+    env: java === null ? process.env : { ...process.env, JAVA_HOME: java.home },
+  });
   writeFileSync(marker(partial), '');
   rmSync(folder, { recursive: true, force: true });
   renameSync(partial, folder);
 }
 
 function lastErrorLine(output) {
-  return output.split('\n').filter((line) => line.includes('ERROR')).at(0)?.trim().slice(0, 200) ?? 'no message';
+  return (
+    output
+      .split('\n')
+      .filter((line) => line.includes('ERROR'))
+      .at(0)
+      ?.trim()
+      .slice(0, 200) ?? 'no message'
+  );
 }
 
 function explain(name, cause) {
   if (!(cause instanceof CommandFailed)) return cause;
-  return new Error(`Maven could not fetch ${name}. Check the network and Maven's settings (a proxy or mirror), then start again.\n${cause.output.trim()}`);
+  return new Error(
+    `Maven could not fetch ${name}. Check the network and Maven's settings (a proxy or mirror), then start again.\n${cause.output.trim()}`,
+  );
 }

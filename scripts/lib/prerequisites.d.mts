@@ -22,5 +22,9 @@ export function findJava(options?: {
   readonly candidates?: readonly string[];
 }): { readonly java: Java | null; readonly seen: readonly { readonly bin: string; readonly major: number | null }[] };
 export function findMaven(env?: NodeJS.ProcessEnv): string | null;
-export function checkPrerequisites(options?: { readonly dataDir?: string; readonly env?: NodeJS.ProcessEnv; readonly nodeVersion?: string }): readonly Problem[];
+export function checkPrerequisites(options?: {
+  readonly dataDir?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly nodeVersion?: string;
+}): readonly Problem[];
 export function describeProblem(problem: Problem): string;

@@ -53,10 +53,27 @@ function javaCandidates(env) {
   const mac = join('Contents', 'Home');
   return [
     ...(env.JAVA_HOME ? [inHome(env.JAVA_HOME)] : []),
-    ...(env.PATH ?? '').split(delimiter).filter(Boolean).map((folder) => join(folder, 'java')),
-    ...['/usr/lib/jvm', '/usr/lib64/jvm', '/usr/java', '/opt/java', '/opt/jdk', join(homedir(), '.sdkman/candidates/java'), join(homedir(), '.jdks')].flatMap((folder) => below(folder)),
-    ...['/Library/Java/JavaVirtualMachines', join(homedir(), 'Library/Java/JavaVirtualMachines')].flatMap((folder) => below(folder, mac)),
-    ...['/opt/homebrew/opt', '/usr/local/opt'].flatMap((folder) => list(folder).filter((name) => name.startsWith('openjdk')).map((name) => inHome(join(folder, name)))),
+    ...(env.PATH ?? '')
+      .split(delimiter)
+      .filter(Boolean)
+      .map((folder) => join(folder, 'java')),
+    ...[
+      '/usr/lib/jvm',
+      '/usr/lib64/jvm',
+      '/usr/java',
+      '/opt/java',
+      '/opt/jdk',
+      join(homedir(), '.sdkman/candidates/java'),
+      join(homedir(), '.jdks'),
+    ].flatMap((folder) => below(folder)),
+    ...['/Library/Java/JavaVirtualMachines', join(homedir(), 'Library/Java/JavaVirtualMachines')].flatMap((folder) =>
+      below(folder, mac),
+    ),
+    ...['/opt/homebrew/opt', '/usr/local/opt'].flatMap((folder) =>
+      list(folder)
+        .filter((name) => name.startsWith('openjdk'))
+        .map((name) => inHome(join(folder, name))),
+    ),
   ];
 }
 
@@ -73,7 +90,11 @@ function versionOfJava(bin) {
 /** @returns {string | null} the `mvn` that would be run */
 export function findMaven(env = process.env) {
   const folders = [env.MAVEN_HOME, env.M2_HOME].filter(Boolean).map((home) => join(home, 'bin'));
-  return [...folders, ...(env.PATH ?? '').split(delimiter).filter(Boolean)].map((folder) => join(folder, 'mvn')).find(isExecutable) ?? null;
+  return (
+    [...folders, ...(env.PATH ?? '').split(delimiter).filter(Boolean)]
+      .map((folder) => join(folder, 'mvn'))
+      .find(isExecutable) ?? null
+  );
 }
 
 /**
@@ -103,7 +124,10 @@ export function checkPrerequisites(options = {}) {
     ...checkNode(options.nodeVersion ?? process.versions.node),
     ...(java === null ? [javaProblem(seen)] : []),
     ...(fetched ? [] : checkMaven(env, java)),
-    ...checkDisk(dataDir, fetched && existsSync(join(root, 'node_modules')) ? DISK_WARM_BYTES_MIN : DISK_COLD_BYTES_MIN),
+    ...checkDisk(
+      dataDir,
+      fetched && existsSync(join(root, 'node_modules')) ? DISK_WARM_BYTES_MIN : DISK_COLD_BYTES_MIN,
+    ),
     ...checkDataDir(dataDir),
   ];
 }
@@ -114,12 +138,29 @@ export const describeProblem = (problem) => `${problem.message}\n    remedy: ${p
 function checkPlatform() {
   const known = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
   const here = `${process.platform}-${process.arch}`;
-  return known.includes(here) ? [] : [{ code: 'PLATFORM', message: `The development stack has no PostgreSQL for ${here}.`, remedy: `Run it on one of ${known.join(', ')} (on Windows inside WSL 2).` }];
+  return known.includes(here)
+    ? []
+    : [
+        {
+          code: 'PLATFORM',
+          message: `The development stack has no PostgreSQL for ${here}.`,
+          remedy: `Run it on one of ${known.join(', ')} (on Windows inside WSL 2).`,
+        },
+      ];
 }
 
 function checkNode(version) {
   const major = Number(version.split('.')[0]);
-  return major >= NODE_MAJOR_MIN ? [] : [{ code: 'NODE', message: `Node ${version} is too old to install the project: ${NODE_MAJOR_MIN} or newer is needed.`, remedy: 'Install a current Node from your package manager or nodejs.org; Node 24 for the services comes with npm ci.' }];
+  return major >= NODE_MAJOR_MIN
+    ? []
+    : [
+        {
+          code: 'NODE',
+          message: `Node ${version} is too old to install the project: ${NODE_MAJOR_MIN} or newer is needed.`,
+          remedy:
+            'Install a current Node from your package manager or nodejs.org; Node 24 for the services comes with npm ci.',
+        },
+      ];
 }
 
 function javaProblem(seen) {
@@ -139,10 +180,25 @@ function checkMaven(env, java) {
   if (java === null) return [];
   const asked = spawnSync(mvn, ['-v'], { encoding: 'utf8', timeout: 30_000, env: { ...env, JAVA_HOME: java.home } });
   const version = mavenVersion(asked.stdout ?? '');
-  if (version === null) return [{ code: 'MAVEN', message: `${mvn} -v does not answer with a version: ${(asked.stderr || asked.stdout || String(asked.error ?? '')).trim().slice(0, 300)}`, remedy }];
+  if (version === null)
+    return [
+      {
+        code: 'MAVEN',
+        message: `${mvn} -v does not answer with a version: ${(asked.stderr || asked.stdout || String(asked.error ?? '')).trim().slice(0, 300)}`,
+        remedy,
+      },
+    ];
   const [major, minor] = version;
   const old = major < MAVEN_VERSION_MIN[0] || (major === MAVEN_VERSION_MIN[0] && minor < MAVEN_VERSION_MIN[1]);
-  return old ? [{ code: 'MAVEN', message: `Maven ${major}.${minor} at ${mvn} is too old: ${wanted} or newer is needed.`, remedy }] : [];
+  return old
+    ? [
+        {
+          code: 'MAVEN',
+          message: `Maven ${major}.${minor} at ${mvn} is too old: ${wanted} or newer is needed.`,
+          remedy,
+        },
+      ]
+    : [];
 }
 
 function checkDisk(dataDir, bytesMin) {
@@ -151,7 +207,11 @@ function checkDisk(dataDir, bytesMin) {
     const { bavail, bsize } = statfsSync(folder);
     const free = bavail * bsize;
     if (free < bytesMin) {
-      problems.push({ code: 'DISK', message: `Only ${Math.floor(free / 1e6)} MB are free on the disk of ${folder}; ${Math.floor(bytesMin / 1e6)} MB are needed.`, remedy: 'Free some space, or choose another place for the data with --data-dir <directory>.' });
+      problems.push({
+        code: 'DISK',
+        message: `Only ${Math.floor(free / 1e6)} MB are free on the disk of ${folder}; ${Math.floor(bytesMin / 1e6)} MB are needed.`,
+        remedy: 'Free some space, or choose another place for the data with --data-dir <directory>.',
+      });
     }
   }
   return problems;
@@ -165,7 +225,13 @@ function checkDataDir(dataDir) {
     accessSync(dataDir, constants.W_OK);
     return [];
   } catch (cause) {
-    return [{ code: 'DATA_DIR', message: `The data directory ${dataDir} cannot be written (${cause.code}).`, remedy: 'Make it writable for this user, or choose another one with --data-dir <directory>.' }];
+    return [
+      {
+        code: 'DATA_DIR',
+        message: `The data directory ${dataDir} cannot be written (${cause.code}).`,
+        remedy: 'Make it writable for this user, or choose another one with --data-dir <directory>.',
+      },
+    ];
   }
 }
 

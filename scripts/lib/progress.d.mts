@@ -1,1 +1,5 @@
-export function step<T>(title: string, work: (say: (line: string) => void) => Promise<T>, out?: NodeJS.WriteStream): Promise<T>;
+export function step<T>(
+  title: string,
+  work: (say: (line: string) => void) => Promise<T>,
+  out?: NodeJS.WriteStream,
+): Promise<T>;

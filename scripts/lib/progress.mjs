@@ -45,7 +45,9 @@ async function liveStep(title, work, out) {
   };
   const timer = setInterval(draw, SPIN_EVERY_MS);
   try {
-    const result = await work((line) => { detail = line; });
+    const result = await work((line) => {
+      detail = line;
+    });
     clear();
     out.write(`✓ ${title} (${seconds(performance.now() - startedAt)})\n`);
     return result;

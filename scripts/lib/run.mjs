@@ -48,7 +48,13 @@ export function relay(child) {
  */
 export function runQuiet(command, args, options = {}) {
   return new Promise((resolve, reject) => {
-    const child = relay(spawn(command, args, { cwd: options.cwd ?? root, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] }));
+    const child = relay(
+      spawn(command, args, {
+        cwd: options.cwd ?? root,
+        env: options.env ?? process.env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
     let output = '';
     const take = (chunk) => {
       const text = chunk.toString();
@@ -58,7 +64,9 @@ export function runQuiet(command, args, options = {}) {
     child.stdout.on('data', take);
     child.stderr.on('data', take);
     child.once('error', (cause) => reject(new CommandFailed(command, cause.code ?? cause.message, output)));
-    child.once('close', (code, signal) => (code === 0 ? resolve(output) : reject(new CommandFailed(`${command} ${args.join(' ')}`, signal ?? code, output))));
+    child.once('close', (code, signal) =>
+      code === 0 ? resolve(output) : reject(new CommandFailed(`${command} ${args.join(' ')}`, signal ?? code, output)),
+    );
   });
 }
 
@@ -72,7 +80,9 @@ export function runQuiet(command, args, options = {}) {
  */
 export function runLoud(command, args, options = {}) {
   return new Promise((resolve, reject) => {
-    const child = relay(spawn(command, args, { cwd: options.cwd ?? root, env: options.env ?? process.env, stdio: 'inherit' }));
+    const child = relay(
+      spawn(command, args, { cwd: options.cwd ?? root, env: options.env ?? process.env, stdio: 'inherit' }),
+    );
     child.once('error', reject);
     child.once('close', (code, signal) => resolve(signal === 'SIGINT' ? 130 : (code ?? 1)));
   });

@@ -7,6 +7,12 @@
  */
 export function table(head, rows) {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => String(row[column]).length)));
-  const line = (cells) => cells.map((cell, column) => (typeof cell === 'number' ? String(cell).padStart(widths[column]) : String(cell).padEnd(widths[column]))).join('  ').trimEnd();
+  const line = (cells) =>
+    cells
+      .map((cell, column) =>
+        typeof cell === 'number' ? String(cell).padStart(widths[column]) : String(cell).padEnd(widths[column]),
+      )
+      .join('  ')
+      .trimEnd();
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
 }

@@ -6,9 +6,14 @@ import { root } from './paths.mjs';
 /** @returns {Promise<{code: number, output: string}>} */
 export function runTee(command, args, options = {}) {
   return new Promise((resolve, reject) => {
-    const child = relay(spawn(command, args, { cwd: root, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] }));
+    const child = relay(
+      spawn(command, args, { cwd: root, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
     let output = '';
-    for (const [stream, sink] of [[child.stdout, process.stdout], [child.stderr, process.stderr]]) {
+    for (const [stream, sink] of [
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ]) {
       stream.on('data', (chunk) => {
         // Only the end is looked at; a simulation can print a lot.
         output = (output + chunk.toString()).slice(-200_000);

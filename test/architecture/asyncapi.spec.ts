@@ -7,9 +7,17 @@ import { createRequire } from 'node:module';
 import { SCHEMAS, TOPICS } from '@recourse/messages';
 import { textOf } from './tree.testing.js';
 
-interface Message { readonly payload: { readonly schema: avro.Schema } }
-interface Channel { readonly address: string; readonly messages: Readonly<Record<string, { readonly $ref: string }>> }
-interface Operation { readonly action: string; readonly channel: { readonly $ref: string } }
+interface Message {
+  readonly payload: { readonly schema: avro.Schema };
+}
+interface Channel {
+  readonly address: string;
+  readonly messages: Readonly<Record<string, { readonly $ref: string }>>;
+}
+interface Operation {
+  readonly action: string;
+  readonly channel: { readonly $ref: string };
+}
 interface AsyncApi {
   readonly asyncapi: string;
   readonly channels: Readonly<Record<string, Channel>>;
@@ -24,7 +32,8 @@ formats.default(ajv);
 const isValid = ajv.compile(specification);
 
 const addressOf = (topic: string): string => topic.replace(/^(recourse\.tool-requests\.).*$/, '$1{adapter}');
-const channelAt = (address: string): Channel | undefined => Object.values(document.channels).find((channel) => channel.address === address);
+const channelAt = (address: string): Channel | undefined =>
+  Object.values(document.channels).find((channel) => channel.address === address);
 
 describe('the AsyncAPI document', () => {
   it('is valid AsyncAPI 3', () => {
@@ -33,24 +42,39 @@ describe('the AsyncAPI document', () => {
 
   it.each([
     ['without channels that are objects', { ...document, channels: [] }],
-    ['with an operation that neither sends nor receives', { ...document, operations: { odd: { action: 'shout', channel: { $ref: '#/channels/contracts' } } } }],
+    [
+      'with an operation that neither sends nor receives',
+      { ...document, operations: { odd: { action: 'shout', channel: { $ref: '#/channels/contracts' } } } },
+    ],
   ])('would not be valid %s', (_, broken) => {
     expect(isValid(broken)).toBe(false);
   });
 
-  it.each(TOPICS.map(({ name, records }) => [name, records] as const))('has %s with all its messages', (name, records) => {
-    const channel = channelAt(addressOf(name));
-    expect(Object.values(channel?.messages ?? {}).map(({ $ref }) => $ref.split('/').at(-1))).toEqual([...records]);
-  });
+  it.each(TOPICS.map(({ name, records }) => [name, records] as const))(
+    'has %s with all its messages',
+    (name, records) => {
+      const channel = channelAt(addressOf(name));
+      expect(Object.values(channel?.messages ?? {}).map(({ $ref }) => $ref.split('/').at(-1))).toEqual([...records]);
+    },
+  );
 
   it('receives what wires bring, and sends requests and logs', () => {
-    const actions = Object.values(document.operations).map(({ action, channel }) => [document.channels[channel.$ref.split('/').at(-1) ?? '']?.address, action]);
-    const expected = TOPICS.map(({ name, kind }) => [addressOf(name), kind === 'wire' && !name.startsWith('recourse.tool-requests.') ? 'receive' : 'send']);
+    const actions = Object.values(document.operations).map(({ action, channel }) => [
+      document.channels[channel.$ref.split('/').at(-1) ?? '']?.address,
+      action,
+    ]);
+    const expected = TOPICS.map(({ name, kind }) => [
+      addressOf(name),
+      kind === 'wire' && !name.startsWith('recourse.tool-requests.') ? 'receive' : 'send',
+    ]);
     expect(actions).toEqual(expected);
   });
 
   it.each(Object.keys(document.components.messages))('describes %s as the codecs write it', (name) => {
-    const fingerprint = (schema: avro.Schema): string => avro.Type.forSchema(schema, { noAnonymousTypes: false }).fingerprint('sha256').toString('hex');
-    expect(fingerprint(document.components.messages[name]?.payload.schema ?? 'null')).toBe(fingerprint(JSON.parse((SCHEMAS as Readonly<Record<string, string>>)[name] ?? '"null"') as avro.Schema));
+    const fingerprint = (schema: avro.Schema): string =>
+      avro.Type.forSchema(schema, { noAnonymousTypes: false }).fingerprint('sha256').toString('hex');
+    expect(fingerprint(document.components.messages[name]?.payload.schema ?? 'null')).toBe(
+      fingerprint(JSON.parse((SCHEMAS as Readonly<Record<string, string>>)[name] ?? '"null"') as avro.Schema),
+    );
   });
 });

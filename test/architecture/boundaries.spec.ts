@@ -8,7 +8,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { root } from '../../scripts/lib/paths.mjs';
 
-interface Configuration { readonly forbidden: NonNullable<IFlattenedRuleSet['forbidden']>; readonly options: ICruiseOptions }
+interface Configuration {
+  readonly forbidden: NonNullable<IFlattenedRuleSet['forbidden']>;
+  readonly options: ICruiseOptions;
+}
 const { forbidden, options } = createRequire(import.meta.url)(join(root, '.dependency-cruiser.cjs')) as Configuration;
 
 /** Rule, file, and what that file must not import (a path from the root, or a package). */
@@ -33,7 +36,11 @@ const BREACHES: readonly (readonly [rule: string, from: string, to: string])[] =
   ['cores-do-no-io', 'libs/contract/src/a.ts', 'node:child_process'],
   ['nest-is-wiring', 'apps/budget-accountant/src/application/b.ts', '@nestjs/common'],
   ['nest-is-wiring', 'libs/event-log/src/b.ts', '@nestjs/microservices'],
-  ['application-knows-no-edge', 'apps/budget-accountant/src/application/c.ts', 'apps/budget-accountant/src/inbound/http.ts'],
+  [
+    'application-knows-no-edge',
+    'apps/budget-accountant/src/application/c.ts',
+    'apps/budget-accountant/src/inbound/http.ts',
+  ],
   ['kafkajs-behind-the-port', 'libs/event-log/src/c.ts', 'kafkajs'],
   ['kafkajs-behind-the-port', 'deploy/dev/src/a.ts', '@kafkajs/confluent-schema-registry'],
   ['kafkajs-in-its-adapter', 'libs/kafka/src/b.ts', 'kafkajs'],
@@ -72,13 +79,27 @@ beforeAll(async () => {
   plant('libs/sdk/src/b.ts', '@nestjs/common');
   const { enhancedResolveOptions, exclude, doNotFollow } = options;
   const folders = ['libs', 'apps', 'deploy', 'examples', 'test'];
-  const { output } = await cruise(folders, { baseDir: tree, ruleSet: { forbidden }, validate: true, tsPreCompilationDeps: true, exclude, doNotFollow, enhancedResolveOptions } as ICruiseOptions);
+  const { output } = await cruise(folders, {
+    baseDir: tree,
+    ruleSet: { forbidden },
+    validate: true,
+    tsPreCompilationDeps: true,
+    exclude,
+    doNotFollow,
+    enhancedResolveOptions,
+  } as ICruiseOptions);
   if (typeof output === 'string') throw new Error(output);
-  breaches = new Set(output.summary.violations.flatMap(({ rule, from, cycle = [] }) => [from, ...cycle.map(({ name }) => name)].map((path) => `${rule.name} ${path}`)));
+  breaches = new Set(
+    output.summary.violations.flatMap(({ rule, from, cycle = [] }) =>
+      [from, ...cycle.map(({ name }) => name)].map((path) => `${rule.name} ${path}`),
+    ),
+  );
   touched = new Set(output.summary.violations.map(({ from }) => from));
 });
 
-afterAll(() => { rmSync(tree, { recursive: true, force: true }); });
+afterAll(() => {
+  rmSync(tree, { recursive: true, force: true });
+});
 
 describe('a boundary', () => {
   it.each(BREACHES)('%s stops %s from importing %s', (rule, from) => {
@@ -92,7 +113,9 @@ describe('a boundary', () => {
   it('is tried here, whichever it is', () => {
     const tried = new Set<string | undefined>(BREACHES.map(([rule]) => rule));
     const rows = /^libs-(?!listed|below)/;
-    expect(forbidden.map(({ name }) => name).filter((name) => name !== undefined && !tried.has(name) && !rows.test(name))).toEqual([]);
+    expect(
+      forbidden.map(({ name }) => name).filter((name) => name !== undefined && !tried.has(name) && !rows.test(name)),
+    ).toEqual([]);
   });
 });
 

@@ -2,13 +2,22 @@
 import { describe, expect, it } from '@jest/globals';
 import { filesBelow, textOf } from './tree.testing.js';
 
-interface TopicRow { readonly name: string; readonly kind: string; readonly written_by: string }
+interface TopicRow {
+  readonly name: string;
+  readonly kind: string;
+  readonly written_by: string;
+}
 
 const product = (folder: string): readonly string[] =>
-  filesBelow(folder).filter((path) => path.endsWith('.ts') && path.includes('/src/') && !/\.(spec|contract|testing)\.ts$/.test(path));
+  filesBelow(folder).filter(
+    (path) => path.endsWith('.ts') && path.includes('/src/') && !/\.(spec|contract|testing)\.ts$/.test(path),
+  );
 
 /** Code without its comments: what runs. */
-const codeOf = (path: string): string => textOf(path).replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+const codeOf = (path: string): string =>
+  textOf(path)
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|\s)\/\/.*$/gm, '$1');
 
 /** The kind of a leg request that asks for a compensation, as a word and as a field of a request. */
 const COMPENSATE = /(['"`])compensate\1/;
@@ -28,7 +37,9 @@ describe('the mutation ledger (D14)', () => {
 
 describe('a compensation request', () => {
   it('is written by the orchestrator and nobody else', () => {
-    const authors = ['apps', 'libs', 'examples'].flatMap(product).filter((path) => !path.includes('/generated/') && ASKS_FOR_COMPENSATION.test(codeOf(path)));
+    const authors = ['apps', 'libs', 'examples']
+      .flatMap(product)
+      .filter((path) => !path.includes('/generated/') && ASKS_FOR_COMPENSATION.test(codeOf(path)));
     expect(authors.length).toBeGreaterThan(0);
     expect(authors.filter((path) => !path.startsWith('apps/recovery-orchestrator/'))).toEqual([]);
   });
@@ -51,7 +62,9 @@ describe('the inverse of an effect (B13)', () => {
 describe('a log', () => {
   const { topics } = JSON.parse(textOf('schemas/topics.json')) as { readonly topics: readonly TopicRow[] };
   const logs = topics.filter(({ kind }) => kind !== 'wire');
-  const services = filesBelow('apps').filter((path) => path.endsWith('/package.json')).map((path) => path.split('/')[1]);
+  const services = filesBelow('apps')
+    .filter((path) => path.endsWith('/package.json'))
+    .map((path) => path.split('/')[1]);
 
   it.each(logs.map(({ name, written_by }) => [name, written_by]))('%s is written by one service, %s', (_, writer) => {
     expect(services).toContain(writer);

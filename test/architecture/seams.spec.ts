@@ -16,24 +16,59 @@ interface Seam {
 
 const SEAMS: Readonly<Record<string, Seam>> = {
   'store: rows and head of a partition, a cache of the log': {
-    port: 'libs/event-log/src/store.port.ts', name: 'PartitionStore', real: ['libs/service/src/outbound/postgres-store.ts', 'implements PartitionStore'], twin: ['libs/event-log/src/memory-store.ts', 'implements PartitionStore'],
-    suite: 'libs/event-log/src/store.contract.ts', runs: [['libs/event-log/src/store.contract.spec.ts', "describeStore({ name: 'memory'"], ['libs/service/src/outbound/postgres-store.contract.spec.ts', 'describeStore({']],
+    port: 'libs/event-log/src/store.port.ts',
+    name: 'PartitionStore',
+    real: ['libs/service/src/outbound/postgres-store.ts', 'implements PartitionStore'],
+    twin: ['libs/event-log/src/memory-store.ts', 'implements PartitionStore'],
+    suite: 'libs/event-log/src/store.contract.ts',
+    runs: [
+      ['libs/event-log/src/store.contract.spec.ts', 'describeStore({'],
+      ['libs/service/src/outbound/postgres-store.contract.spec.ts', 'describeStore({'],
+    ],
   },
   'dispatcher: what sends the requests that accepted records owe': {
-    port: 'libs/kafka/src/kafka.port.ts', name: 'WireProducer', real: ['libs/kafka/src/kafkajs/wire-producer.kafka.ts', 'implements WireProducer'], twin: ['libs/kafka/src/memory/producers.memory.ts', 'implements WireProducer'],
-    suite: 'libs/kafka/src/kafka.contract.ts', runs: [['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('memory'"], ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('kafkajs'"]],
+    port: 'libs/kafka/src/kafka.port.ts',
+    name: 'WireProducer',
+    real: ['libs/kafka/src/kafkajs/wire-producer.kafka.ts', 'implements WireProducer'],
+    twin: ['libs/kafka/src/memory/producers.memory.ts', 'implements WireProducer'],
+    suite: 'libs/kafka/src/kafka.contract.ts',
+    runs: [
+      ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('memory'"],
+      ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('kafkajs'"],
+    ],
   },
   'reversal runner: the tools that a worker calls': {
-    port: 'libs/sdk/src/worker/tool.ts', name: 'Tool', real: ['examples/drifted-refund/src/worker/payment-tools.ts', 'Tool'], twin: ['libs/sdk/src/worker/tool.memory.ts', 'Record<string, Tool>'],
-    suite: 'libs/sdk/src/worker/tool.contract.ts', runs: [['libs/sdk/src/worker/tool.contract.spec.ts', "toolContract('memory'"], ['libs/sdk/src/worker/tool.contract.spec.ts', "toolContract('http'"]],
+    port: 'libs/sdk/src/worker/tool.ts',
+    name: 'Tool',
+    real: ['examples/drifted-refund/src/worker/payment-tools.ts', 'Tool'],
+    twin: ['libs/sdk/src/worker/tool.memory.ts', 'Record<string, Tool>'],
+    suite: 'libs/sdk/src/worker/tool.contract.ts',
+    runs: [
+      ['libs/sdk/src/worker/tool.contract.spec.ts', "toolContract('memory'"],
+      ['libs/sdk/src/worker/tool.contract.spec.ts', "toolContract('http'"],
+    ],
   },
   'approval resolver: who asks people, and takes their answer': {
-    port: 'libs/sdk/src/guard/approval.port.ts', name: 'Approvals', real: ['libs/sdk/src/guard/approval.http.ts', 'implements Approvals'], twin: ['libs/sdk/src/guard/approval.memory.ts', 'implements Approvals'],
-    suite: 'libs/sdk/src/guard/approval.contract.ts', runs: [['libs/sdk/src/guard/guard-ports.contract.spec.ts', "approvalsContract('memory'"], ['libs/sdk/src/guard/guard-ports.contract.spec.ts', "approvalsContract('http'"]],
+    port: 'libs/sdk/src/guard/approval.port.ts',
+    name: 'Approvals',
+    real: ['libs/sdk/src/guard/approval.http.ts', 'implements Approvals'],
+    twin: ['libs/sdk/src/guard/approval.memory.ts', 'implements Approvals'],
+    suite: 'libs/sdk/src/guard/approval.contract.ts',
+    runs: [
+      ['libs/sdk/src/guard/guard-ports.contract.spec.ts', "approvalsContract('memory'"],
+      ['libs/sdk/src/guard/guard-ports.contract.spec.ts', "approvalsContract('http'"],
+    ],
   },
   'decision store: the log itself, whole batches or none': {
-    port: 'libs/kafka/src/kafka.port.ts', name: 'LogProducer', real: ['libs/kafka/src/kafkajs/log-producer.kafka.ts', 'implements LogProducer'], twin: ['libs/kafka/src/memory/producers.memory.ts', 'implements LogProducer'],
-    suite: 'libs/kafka/src/kafka.contract.ts', runs: [['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('memory'"], ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('kafkajs'"]],
+    port: 'libs/kafka/src/kafka.port.ts',
+    name: 'LogProducer',
+    real: ['libs/kafka/src/kafkajs/log-producer.kafka.ts', 'implements LogProducer'],
+    twin: ['libs/kafka/src/memory/producers.memory.ts', 'implements LogProducer'],
+    suite: 'libs/kafka/src/kafka.contract.ts',
+    runs: [
+      ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('memory'"],
+      ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('kafkajs'"],
+    ],
   },
 };
 
@@ -41,7 +76,9 @@ const sources = new Set([...filesBelow('libs'), ...filesBelow('examples')].filte
 const says = (path: string, word: string): boolean => sources.has(path) && textOf(path).includes(word);
 
 describe('the seams of the loop', () => {
-  it('are five', () => { expect(Object.keys(SEAMS)).toHaveLength(5); });
+  it('are five', () => {
+    expect(Object.keys(SEAMS)).toHaveLength(5);
+  });
 
   it.each(Object.entries(SEAMS))('%s: has a port', (_seam, { port, name }) => {
     expect(says(port, `export interface ${name}`) || says(port, `export type ${name} `)).toBe(true);

@@ -25,13 +25,20 @@ export function behavioursOf(port: SourceText): readonly string[] {
 export function importsOf({ text }: SourceText): readonly string[] {
   return [...text.matchAll(/^import (?:type )?\{([^}]*)\}/gm)]
     .flatMap((match) => (match[1] ?? '').split(','))
-    .map((name) => name.trim().replace(/^type /, '').replace(/ as .*$/, ''))
+    .map((name) =>
+      name
+        .trim()
+        .replace(/^type /, '')
+        .replace(/ as .*$/, ''),
+    )
     .filter((name) => name !== '');
 }
 
 /** Paths of files that are memory adapters: `<thing>.memory.ts`, `memory-<thing>.ts`, or anything in a folder `memory/`. */
 export function isMemoryAdapter(path: string): boolean {
-  return path.endsWith('.ts') && !path.endsWith('.spec.ts') && /(\.memory\.ts$|\/memory-[^/]+\.ts$|\/memory\/)/.test(path);
+  return (
+    path.endsWith('.ts') && !path.endsWith('.spec.ts') && /(\.memory\.ts$|\/memory-[^/]+\.ts$|\/memory\/)/.test(path)
+  );
 }
 
 /** Does one of these files import one of these names? */
@@ -50,7 +57,11 @@ export function undocumented(schema: unknown, path = ''): readonly string[] {
   return [...own, ...inner, ...[type, items, values].flatMap((one) => undocumented(one, here))];
 }
 
-interface AvroField { readonly name: string; readonly type: unknown; readonly doc?: unknown }
+interface AvroField {
+  readonly name: string;
+  readonly type: unknown;
+  readonly doc?: unknown;
+}
 
 function undocumentedField(field: AvroField, path: string): readonly string[] {
   const here = `${path}.${field.name}`;
@@ -76,27 +87,50 @@ export function adrProblems({ text }: SourceText): readonly string[] {
 const words = (...parts: readonly (readonly string[])[]): string => parts.map((part) => part.join('')).join('|');
 
 const UNFINISHED = new RegExp(String.raw`\b(${words(['TO', 'DO'], ['FIX', 'ME'], ['XX', 'X'], ['HA', 'CK'])})\b`);
-const UNFINISHED_PHRASE = new RegExp(words(['not ', 'implemented'], ['not ', 'yet ', 'implemented'], ['lorem ', 'ipsum']), 'i');
-const WORKPLACE = new RegExp(String.raw`\b(${words(['cla', 'ude'], ['anth', 'ropic'], ['chat', 'gpt'], ['open', 'ai'], ['co', 'pilot'], ['ai ', 'assistant'], ['coding ', 'assistant'], ['language ', 'model'], ['ai ', 'session'], ['coding ', 'session'], ['sub', 'agent'])})\b`, 'i');
+const UNFINISHED_PHRASE = new RegExp(
+  words(['not ', 'implemented'], ['not ', 'yet ', 'implemented'], ['lorem ', 'ipsum']),
+  'i',
+);
+const WORKPLACE = new RegExp(
+  String.raw`\b(${words(['cla', 'ude'], ['anth', 'ropic'], ['chat', 'gpt'], ['open', 'ai'], ['co', 'pilot'], ['ai ', 'assistant'], ['coding ', 'assistant'], ['language ', 'model'], ['ai ', 'session'], ['coding ', 'session'], ['sub', 'agent'])})\b`,
+  'i',
+);
 const MACHINE_PATH = new RegExp(String.raw`(^|[\s"'\`(=])/(work|root|home/[a-z]\w*|Users/[A-Za-z]\w*)/\w`);
 
 /** What agents run on has names, and an adapter says which it is for. */
-const RUNTIMES = new RegExp(String.raw`@${words(['open', 'ai'])}/agents(-core)?|${words(['Open', 'AI'])} Agents SDK`, 'g');
+const RUNTIMES = new RegExp(
+  String.raw`@${words(['open', 'ai'])}/agents(-core)?|${words(['Open', 'AI'])} Agents SDK`,
+  'g',
+);
 
 /** Lines that hold what no tracked text may hold: work left open, the tools it was written with, paths of one machine. */
 export function forbiddenLines({ path, text }: SourceText): readonly string[] {
-  return text.split('\n').flatMap((line, index) =>
-    [UNFINISHED, UNFINISHED_PHRASE, WORKPLACE, MACHINE_PATH].some((pattern) => pattern.test(line.replace(RUNTIMES, ''))) ? [`${path}:${index + 1}: ${line.trim().slice(0, 120)}`] : []);
+  return text
+    .split('\n')
+    .flatMap((line, index) =>
+      [UNFINISHED, UNFINISHED_PHRASE, WORKPLACE, MACHINE_PATH].some((pattern) =>
+        pattern.test(line.replace(RUNTIMES, '')),
+      )
+        ? [`${path}:${index + 1}: ${line.trim().slice(0, 120)}`]
+        : [],
+    );
 }
 
 /** Targets of relative links in a Markdown text, without code. */
 export function relativeLinks(markdown: string): readonly string[] {
   const prose = markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
-  return [...prose.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)].map((match) => match[1] ?? '').filter((target) => !/^[a-z][a-z+.-]*:/i.test(target));
+  return [...prose.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)]
+    .map((match) => match[1] ?? '')
+    .filter((target) => !/^[a-z][a-z+.-]*:/i.test(target));
 }
 
 /** Anchors a Markdown text offers: its headings, the way hosts of repositories spell them. */
 export function anchorsOf(markdown: string): readonly string[] {
-  return [...markdown.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)]
-    .map((match) => (match[1] ?? '').toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replace(/\s/g, '-'));
+  return [...markdown.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replace(/\s/g, '-'),
+  );
 }

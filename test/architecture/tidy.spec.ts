@@ -6,15 +6,44 @@ import { root } from '../../scripts/lib/paths.mjs';
 import { suiteOf } from '../../scripts/lib/suites.mjs';
 import { filesBelow, textOf } from './tree.testing.js';
 import type { SourceText } from './tidy.decisions.js';
-import { adrProblems, anchorsOf, behavioursOf, forbiddenLines, importsOf, interfacesOf, isMemoryAdapter, relativeLinks, someImports, undocumented } from './tidy.decisions.js';
+import {
+  adrProblems,
+  anchorsOf,
+  behavioursOf,
+  forbiddenLines,
+  importsOf,
+  interfacesOf,
+  isMemoryAdapter,
+  relativeLinks,
+  someImports,
+  undocumented,
+} from './tidy.decisions.js';
 
 const FILES = filesBelow();
-const TEXT = new Set(['.ts', '.mjs', '.cjs', '.json', '.md', '.avsc', '.py', '.yaml', '.yml', '.xml', '.sql', '.sh', '.txt', '.toml', '']);
+const TEXT = new Set([
+  '.ts',
+  '.mjs',
+  '.cjs',
+  '.json',
+  '.md',
+  '.avsc',
+  '.py',
+  '.yaml',
+  '.yml',
+  '.xml',
+  '.sql',
+  '.sh',
+  '.txt',
+  '.toml',
+  '',
+]);
 /** Full of hashes and names that are not ours. */
 const NOT_PROSE = new Set(['package-lock.json', 'LICENSE']);
 
 const read = (path: string): SourceText => ({ path, text: textOf(path) });
-const sources = FILES.filter((path) => path.endsWith('.ts') && /^(libs|apps|deploy|examples|test)\//.test(path)).map(read);
+const sources = FILES.filter((path) => path.endsWith('.ts') && /^(libs|apps|deploy|examples|test)\//.test(path)).map(
+  read,
+);
 const packageOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
 /** Port files with behaviour; one that only shapes data needs no adapter. */
@@ -31,24 +60,44 @@ describe('a port', () => {
   });
 
   it.each(ports.map(({ path }) => path))('%s has a contract suite', (path) => {
-    const suites = sources.filter((file) => file.path.endsWith('.contract.ts') && packageOf(file.path) === packageOf(path));
+    const suites = sources.filter(
+      (file) => file.path.endsWith('.contract.ts') && packageOf(file.path) === packageOf(path),
+    );
     expect(someImports(suites, interfacesOf(read(path)))).toBe(true);
   });
 
   it('without them is noticed', () => {
-    const port = { path: 'libs/x/src/clock.port.ts', text: 'export interface Clock {\n  now(): number;\n}\nexport interface Instant {\n  readonly at: number;\n}\n' };
+    const port = {
+      path: 'libs/x/src/clock.port.ts',
+      text: 'export interface Clock {\n  now(): number;\n}\nexport interface Instant {\n  readonly at: number;\n}\n',
+    };
     expect(behavioursOf(port)).toEqual(['Clock']);
-    expect(someImports([{ path: 'libs/x/src/clock.memory.ts', text: "import type { Instant } from './clock.port.js';\n" }], behavioursOf(port))).toBe(false);
-    expect(someImports([{ path: 'libs/x/src/clock.memory.ts', text: "import { type Clock } from './clock.port.js';\n" }], behavioursOf(port))).toBe(true);
+    expect(
+      someImports(
+        [{ path: 'libs/x/src/clock.memory.ts', text: "import type { Instant } from './clock.port.js';\n" }],
+        behavioursOf(port),
+      ),
+    ).toBe(false);
+    expect(
+      someImports(
+        [{ path: 'libs/x/src/clock.memory.ts', text: "import { type Clock } from './clock.port.js';\n" }],
+        behavioursOf(port),
+      ),
+    ).toBe(true);
   });
 });
 
 describe('a contract suite', () => {
-  it.each(FILES.filter((path) => path.endsWith('.contract.ts')))('%s is run by a spec or part of another suite', (path) => {
-    const name = `./${posix.basename(path).replace(/\.ts$/, '.js')}`;
-    const users = sources.filter((file) => file.path !== path && /\.(spec|contract)\.ts$/.test(file.path) && file.text.includes(name.slice(1)));
-    expect(users.map((file) => file.path)).not.toEqual([]);
-  });
+  it.each(FILES.filter((path) => path.endsWith('.contract.ts')))(
+    '%s is run by a spec or part of another suite',
+    (path) => {
+      const name = `./${posix.basename(path).replace(/\.ts$/, '.js')}`;
+      const users = sources.filter(
+        (file) => file.path !== path && /\.(spec|contract)\.ts$/.test(file.path) && file.text.includes(name.slice(1)),
+      );
+      expect(users.map((file) => file.path)).not.toEqual([]);
+    },
+  );
 });
 
 describe('a schema', () => {
@@ -56,12 +105,21 @@ describe('a schema', () => {
 
   it('documents each field', () => {
     expect(schemas.length).toBeGreaterThan(20);
-    expect(schemas.flatMap((path) => undocumented(JSON.parse(textOf(path))).map((field) => `${path}: ${field}`))).toEqual([]);
+    expect(
+      schemas.flatMap((path) => undocumented(JSON.parse(textOf(path))).map((field) => `${path}: ${field}`)),
+    ).toEqual([]);
   });
 
   it('with a silent field is noticed, however deep', () => {
     const inner = { type: 'record', name: 'B', doc: 'Inner.', fields: [{ name: 'c', type: 'long', doc: ' ' }] };
-    expect(undocumented({ type: 'record', name: 'A', doc: 'Outer.', fields: [{ name: 'b', doc: 'List.', type: ['null', { type: 'array', items: inner }] }] })).toEqual(['A.b.c']);
+    expect(
+      undocumented({
+        type: 'record',
+        name: 'A',
+        doc: 'Outer.',
+        fields: [{ name: 'b', doc: 'List.', type: ['null', { type: 'array', items: inner }] }],
+      }),
+    ).toEqual(['A.b.c']);
   });
 });
 
@@ -69,7 +127,9 @@ describe('an architecture decision', () => {
   const records = FILES.filter((path) => path.startsWith('docs/adr/') && path.endsWith('.md'));
 
   it('is numbered without gaps', () => {
-    expect(records.map((path) => Number(posix.basename(path).slice(0, 4)))).toEqual(records.map((_, index) => index + 1));
+    expect(records.map((path) => Number(posix.basename(path).slice(0, 4)))).toEqual(
+      records.map((_, index) => index + 1),
+    );
   });
 
   it.each(records)('%s has its parts', (path) => {
@@ -78,26 +138,36 @@ describe('an architecture decision', () => {
   });
 
   it('that lacks a part, or leaves one empty, is noticed', () => {
-    expect(adrProblems({ path: 'a.md', text: '# A\n\n## Status\n\nAccepted.\n\n## Context\n\n## Decision\n\nYes.\n' })).toEqual(['no "Options that lost"', 'no "Consequences"', 'empty "Context"']);
+    expect(
+      adrProblems({ path: 'a.md', text: '# A\n\n## Status\n\nAccepted.\n\n## Context\n\n## Decision\n\nYes.\n' }),
+    ).toEqual(['no "Options that lost"', 'no "Consequences"', 'empty "Context"']);
   });
 });
 
 describe('a spec', () => {
   it('belongs to a suite that runs it', () => {
-    const specs = FILES.filter((path) => path.endsWith('.spec.ts') && !path.startsWith('test/red/'));
+    const specs = FILES.filter((path) => path.endsWith('.spec.ts'));
     expect(specs.filter((path) => suiteOf(path) === null)).toEqual([]);
     expect(suiteOf('libs/kernel/src/ids.spec.ts')).toBeNull();
   });
 
   it('asserts something', () => {
-    const specs = sources.filter(({ path }) => path.endsWith('.spec.ts') && !path.startsWith('test/red/'));
-    const silent = specs.filter((spec) => !/\bexpect\(|\.then(Nothing|Rejected|Answers?)?\(|[cC]ontract\(|fc\.assert\(/.test(spec.text) && !importsOf(spec).some((name) => /[cC]ontract/.test(name)));
+    const specs = sources.filter(({ path }) => path.endsWith('.spec.ts'));
+    const silent = specs.filter(
+      (spec) =>
+        !/\bexpect\(|\.then(Nothing|Rejected|Answers?)?\(|[cC]ontract\(|fc\.assert\(/.test(spec.text) &&
+        !importsOf(spec).some((name) => /[cC]ontract/.test(name)),
+    );
     expect(silent.map(({ path }) => path)).toEqual([]);
   });
 
   it('is never alone, skipped or left for later', () => {
-    const parked = new RegExp(String.raw`\b(describe|it|test)\.(only|skip|${['to', 'do'].join('')})\(|\b[fx](it|describe)\(`);
-    expect(sources.filter(({ path, text }) => path.endsWith('.spec.ts') && parked.test(text)).map(({ path }) => path)).toEqual([]);
+    const parked = new RegExp(
+      String.raw`\b(describe|it|test)\.(only|skip|${['to', 'do'].join('')})\(|\b[fx](it|describe)\(`,
+    );
+    expect(
+      sources.filter(({ path, text }) => path.endsWith('.spec.ts') && parked.test(text)).map(({ path }) => path),
+    ).toEqual([]);
   });
 });
 
@@ -110,23 +180,43 @@ describe('a text', () => {
   });
 
   it('that does is noticed', () => {
-    const bad = [['// TO', 'DO later'], ['throw new Error("Not ', 'implemented")'], ['written by cla', 'ude'], ['cd /ho', 'me/ann/recourse']].map((parts) => parts.join(''));
+    const bad = [
+      ['// TO', 'DO later'],
+      ['throw new Error("Not ', 'implemented")'],
+      ['written by cla', 'ude'],
+      ['cd /ho', 'me/ann/recourse'],
+    ].map((parts) => parts.join(''));
     expect(bad.filter((text) => forbiddenLines({ path: 'a.ts', text }).length === 0)).toEqual([]);
-    expect(forbiddenLines({ path: 'a.ts', text: ['an adapter for the Open', 'AI Agents SDK, @open', 'ai/agents-core'].join('') })).toEqual([]);
-    expect(forbiddenLines({ path: 'a.ts', text: 'the agent session times out after sessionTimeout; see /workers/ and mktemp XXXXXX' })).toEqual([]);
+    expect(
+      forbiddenLines({
+        path: 'a.ts',
+        text: ['an adapter for the Open', 'AI Agents SDK, @open', 'ai/agents-core'].join(''),
+      }),
+    ).toEqual([]);
+    expect(
+      forbiddenLines({
+        path: 'a.ts',
+        text: 'the agent session times out after sessionTimeout; see /workers/ and mktemp XXXXXX',
+      }),
+    ).toEqual([]);
   });
 });
 
 describe('a page', () => {
   const pages = FILES.filter((path) => path.endsWith('.md'));
-  const broken = (path: string): readonly string[] => relativeLinks(textOf(path)).filter((link) => !leadsSomewhere(path, link)).map((link) => `${path}: ${link}`);
+  const broken = (path: string): readonly string[] =>
+    relativeLinks(textOf(path))
+      .filter((link) => !leadsSomewhere(path, link))
+      .map((link) => `${path}: ${link}`);
 
   it('links to what is there', () => {
     expect(pages.flatMap(broken)).toEqual([]);
   });
 
   it('that links into the void is noticed', () => {
-    expect(relativeLinks('See [a](docs/none.md#x) and [b](https://example.org), not `[c](d)`.')).toEqual(['docs/none.md#x']);
+    expect(relativeLinks('See [a](docs/none.md#x) and [b](https://example.org), not `[c](d)`.')).toEqual([
+      'docs/none.md#x',
+    ]);
     expect(leadsSomewhere('CONTRIBUTING.md', 'docs/none.md')).toBe(false);
     expect(leadsSomewhere('CONTRIBUTING.md', '#no-such-heading')).toBe(false);
   });
@@ -134,7 +224,8 @@ describe('a page', () => {
 
 function leadsSomewhere(page: string, link: string): boolean {
   const [file = '', anchor] = decodeURIComponent(link).split('#');
-  const target = file === '' ? page : posix.normalize(file.startsWith('/') ? file.slice(1) : posix.join(dirname(page), file));
+  const target =
+    file === '' ? page : posix.normalize(file.startsWith('/') ? file.slice(1) : posix.join(dirname(page), file));
   if (!existsSync(join(root, target))) return false;
   return anchor === undefined || !target.endsWith('.md') || anchorsOf(textOf(target)).includes(anchor);
 }

@@ -8,10 +8,20 @@ import type { Facts, OpenItem, Person } from './system.testing.js';
 
 const ROOT = process.cwd();
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
-const LOGS = ['recourse.contracts', 'recourse.assumptions', 'recourse.mutations', 'recourse.recoveries', 'recourse.budgets'];
+const LOGS = [
+  'recourse.contracts',
+  'recourse.assumptions',
+  'recourse.mutations',
+  'recourse.recoveries',
+  'recourse.budgets',
+];
 const EXIT = { done: 0, found: 1, usage: 2, refused: 3 } as const;
 
-interface Ended { readonly code: number; readonly out: string; readonly note: string }
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly note: string;
+}
 
 let started: System | undefined;
 let system: System;
@@ -28,12 +38,19 @@ afterAll(() => started?.close(), 60_000);
 
 /** Runs the program without a terminal. */
 function recourse(...args: readonly string[]): Promise<Ended> {
-  const env: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RECOURSE_') && name !== 'NODE_OPTIONS'));
+  const env: NodeJS.ProcessEnv = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('RECOURSE_') && name !== 'NODE_OPTIONS'),
+  );
   env['NODE_COMPILE_CACHE'] = join(ROOT, '.cache', 'compile');
   return new Promise((resolve) => {
-    const child = execFile(NODE, [join(ROOT, 'apps', 'cli', 'bin', 'recourse.mjs'), '--data-dir', system.dataDir, '--tenant', TENANT, ...args], { env }, (_error, out, note) => {
-      resolve({ code: child.exitCode ?? -1, out, note });
-    });
+    const child = execFile(
+      NODE,
+      [join(ROOT, 'apps', 'cli', 'bin', 'recourse.mjs'), '--data-dir', system.dataDir, '--tenant', TENANT, ...args],
+      { env },
+      (_error, out, note) => {
+        resolve({ code: child.exitCode ?? -1, out, note });
+      },
+    );
   });
 }
 
@@ -46,7 +63,7 @@ const itemsIn = (text: string): readonly Facts[] => jsonIn(text)['items'] as rea
 /** The refusal of a --json call, which stands last on standard error. */
 function refusalIn({ note }: Ended): Facts {
   const at = note.lastIndexOf('{\n  "error"');
-  return at < 0 ? { none: note } : jsonIn(note.slice(at))['error'] as Facts;
+  return at < 0 ? { none: note } : (jsonIn(note.slice(at))['error'] as Facts);
 }
 
 async function phaseOf({ stepId }: OpenItem): Promise<unknown> {
@@ -57,7 +74,9 @@ describe('recourse recoveries list', () => {
   it('shows a script the steps that wait for a person, with the digest of what they propose', async () => {
     const { code, out } = await recourse('recoveries', 'list', '--state', 'open', '--json');
     const waiting = itemsIn(out).map((step) => [step['step_id'], step['phase'], step['action_digest']]);
-    expect(waiting).toEqual(expect.arrayContaining([item, other].map(({ stepId, digest }) => [stepId, 'awaiting_approval', digest])));
+    expect(waiting).toEqual(
+      expect.arrayContaining([item, other].map(({ stepId, digest }) => [stepId, 'awaiting_approval', digest])),
+    );
     expect(code).toBe(EXIT.done);
   });
 
@@ -65,7 +84,8 @@ describe('recourse recoveries list', () => {
     const { code, out } = await recourse('recoveries', 'list', '--state', 'awaiting_approval');
     const [heading, ...lines] = out.trimEnd().split('\n');
     expect(heading).toMatch(/^STEP +TENANT +RUN +PHASE +REASON +OWNER +DEADLINE$/);
-    for (const { stepId } of [item, other]) expect(lines.filter((line) => line.startsWith(`${stepId} `))).toHaveLength(1);
+    for (const { stepId } of [item, other])
+      expect(lines.filter((line) => line.startsWith(`${stepId} `))).toHaveLength(1);
     expect(code).toBe(EXIT.done);
   });
 
@@ -78,7 +98,8 @@ describe('recourse recoveries list', () => {
 describe('recourse recoveries show', () => {
   it('shows a person what was done, why it should not stand and what is proposed', async () => {
     const { out } = await recourse('recoveries', 'show', item.stepId);
-    for (const part of ['What was done', 'Why it should not stand', 'What is proposed', item.digest, item.refundId]) expect(out).toContain(part);
+    for (const part of ['What was done', 'Why it should not stand', 'What is proposed', item.digest, item.refundId])
+      expect(out).toContain(part);
   });
 
   it('shows a recovery with its steps when asked for a run', async () => {
@@ -97,12 +118,26 @@ describe('recourse recoveries show', () => {
 describe('recourse recoveries approve', () => {
   it('is refused to the initiator, with the remedy, and nothing is done', async () => {
     const ended = await recourse('recoveries', 'approve', item.stepId, '--yes', '--json', ...as(INITIATOR));
-    expect([ended.code, refusalIn(ended)]).toEqual([EXIT.refused, expect.objectContaining({ code: 'SELF_APPROVAL', exit_code: EXIT.refused, remedy: expect.stringContaining('Somebody else') })]);
+    expect([ended.code, refusalIn(ended)]).toEqual([
+      EXIT.refused,
+      expect.objectContaining({
+        code: 'SELF_APPROVAL',
+        exit_code: EXIT.refused,
+        remedy: expect.stringContaining('Somebody else'),
+      }),
+    ]);
     expect(await phaseOf(item)).toBe('awaiting_approval');
   });
 
   it('is refused without the role', async () => {
-    const ended = await recourse('recoveries', 'approve', item.stepId, '--yes', '--json', ...as({ subject: 'guest', roles: ['auditor'] }));
+    const ended = await recourse(
+      'recoveries',
+      'approve',
+      item.stepId,
+      '--yes',
+      '--json',
+      ...as({ subject: 'guest', roles: ['auditor'] }),
+    );
     expect([ended.code, refusalIn(ended)['code']]).toEqual([EXIT.refused, 'ROLE_REQUIRED']);
   });
 
@@ -113,12 +148,30 @@ describe('recourse recoveries approve', () => {
   });
 
   it('does nothing when the action is not the one that was meant', async () => {
-    const ended = await recourse('recoveries', 'approve', item.stepId, '--yes', '--json', '--digest', other.digest, ...as(OPERATOR));
+    const ended = await recourse(
+      'recoveries',
+      'approve',
+      item.stepId,
+      '--yes',
+      '--json',
+      '--digest',
+      other.digest,
+      ...as(OPERATOR),
+    );
     expect([ended.code, refusalIn(ended)['code']]).toEqual([EXIT.refused, 'DIGEST_MISMATCH']);
   });
 
   it('shows the action, approves it, and it is undone once', async () => {
-    const ended = await recourse('recoveries', 'approve', item.stepId, '--yes', '--json', '--reason', 'the goods left', ...as(OPERATOR));
+    const ended = await recourse(
+      'recoveries',
+      'approve',
+      item.stepId,
+      '--yes',
+      '--json',
+      '--reason',
+      'the goods left',
+      ...as(OPERATOR),
+    );
     expect(ended.note).toContain('What is proposed');
     expect([ended.code, jsonIn(ended.out)['step_id']]).toEqual([EXIT.done, item.stepId]);
     expect(await system.restOf(item)).toBe('compensated');
@@ -126,7 +179,14 @@ describe('recourse recoveries approve', () => {
   }, 90_000);
 
   it('is refused a second time, and nothing is undone again', async () => {
-    const again = await recourse('recoveries', 'approve', item.stepId, '--yes', '--json', ...as({ subject: 'tomas', roles: ['approver'] }));
+    const again = await recourse(
+      'recoveries',
+      'approve',
+      item.stepId,
+      '--yes',
+      '--json',
+      ...as({ subject: 'tomas', roles: ['approver'] }),
+    );
     expect([again.code, refusalIn(again)['code']]).toEqual([EXIT.refused, 'APPROVAL_USED']);
     expect(await system.reversalsOf(item)).toBe(1);
   });
@@ -134,7 +194,15 @@ describe('recourse recoveries approve', () => {
 
 describe('recourse recoveries deny', () => {
   it('leaves the effect to a person, and says who refused', async () => {
-    const ended = await recourse('recoveries', 'deny', other.stepId, '--yes', '--reason', 'the customer keeps it', ...as(OPERATOR));
+    const ended = await recourse(
+      'recoveries',
+      'deny',
+      other.stepId,
+      '--yes',
+      '--reason',
+      'the customer keeps it',
+      ...as(OPERATOR),
+    );
     expect([ended.code, ended.out]).toEqual([EXIT.done, expect.stringContaining(other.stepId)]);
     expect(await system.restOf(other)).toBe('manual_resolution_required');
     expect((await recourse('recoveries', 'show', other.stepId)).out).toMatch(/denied by +mira/);
@@ -153,7 +221,9 @@ describe('recourse replay', () => {
     expect([code, note]).toEqual([EXIT.done, '']);
     const partitions = jsonIn(out)['partitions'] as readonly Facts[];
     expect(partitions.map(({ projected }) => (projected as Facts)['verdict'])).toEqual(partitions.map(() => 'same'));
-    expect(partitions.map(({ seq, projected }) => seq === (projected as Facts)['seq'])).toEqual(partitions.map(() => true));
+    expect(partitions.map(({ seq, projected }) => seq === (projected as Facts)['seq'])).toEqual(
+      partitions.map(() => true),
+    );
   });
 
   it('shows a person one line for each partition', async () => {
@@ -169,12 +239,18 @@ describe('recourse replay', () => {
     const before = await recourse('replay', 'recourse.contracts/0', '--as-of', '2020-01-01T00:00:00Z', '--json');
     expect(jsonIn(before.out)['partitions']).toMatchObject([{ seq: 0, rows: 0, decided_at: null }]);
     const beyond = await recourse('replay', 'recourse.mutations/1', '--until', '1000000');
-    expect(beyond.out.match(/^recourse\.mutations\/\d+ /gm)).toEqual(['recourse.mutations/1 ', 'recourse.mutations/1 ']);
+    expect(beyond.out.match(/^recourse\.mutations\/\d+ /gm)).toEqual([
+      'recourse.mutations/1 ',
+      'recourse.mutations/1 ',
+    ]);
     expect(beyond.out).toMatch(/ends at record \d+, before 1000000/);
   });
 
   it.each([
-    [['recourse.nothing'], 'LOG_UNKNOWN'], [['recourse.contracts/7'], 'PARTITION_UNKNOWN'], [['recourse.contracts/x'], 'PARTITION_UNKNOWN'], [['recourse.contracts', '--compare', '--until', '1'], 'BOUNDS_WITH_COMPARE'],
+    [['recourse.nothing'], 'LOG_UNKNOWN'],
+    [['recourse.contracts/7'], 'PARTITION_UNKNOWN'],
+    [['recourse.contracts/x'], 'PARTITION_UNKNOWN'],
+    [['recourse.contracts', '--compare', '--until', '1'], 'BOUNDS_WITH_COMPARE'],
   ])('refuses %j', async (args, code) => {
     const ended = await recourse('replay', ...args, '--json');
     expect([ended.code, refusalIn(ended)['code']]).toEqual([EXIT.usage, code]);
@@ -184,7 +260,9 @@ describe('recourse replay', () => {
   it('finds a row that is missing in the database', async () => {
     const client = new pg.Client({ connectionString: system.plan.databases['contract-registry'].url });
     await client.connect();
-    const deleted = client.query('DELETE FROM contracts.contracts WHERE ctid = (SELECT min(ctid) FROM contracts.contracts)').finally(() => client.end());
+    const deleted = client
+      .query('DELETE FROM contracts.contracts WHERE ctid = (SELECT min(ctid) FROM contracts.contracts)')
+      .finally(() => client.end());
     expect((await deleted).rowCount).toBe(1);
     const { code, out } = await recourse('replay', 'recourse.contracts', '--compare');
     expect([code, out]).toEqual([EXIT.found, expect.stringMatching(/ differs: [0-9a-f]{64}$/m)]);

@@ -11,48 +11,85 @@ const LAUNCH_MS = 240_000;
 
 let dataDir = '';
 
-beforeAll(() => { dataDir = mkdtempSync(join(tmpdir(), 'recourse-e2e-story-')); });
-afterAll(() => { rmSync(dataDir, { recursive: true, force: true }); });
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'recourse-e2e-story-'));
+});
+afterAll(() => {
+  rmSync(dataDir, { recursive: true, force: true });
+});
 
-interface Ended { readonly code: number | null; readonly output: string }
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
 
 /** Runs the launcher without a terminal until it ends. */
 function launch(...args: readonly string[]): Promise<Ended> {
-  const flags = ['--enable-source-maps', '--disable-warning=TimeoutNegativeWarning', '--disable-warning=ExperimentalWarning'];
-  const child = spawn(NODE, [...flags, join(ROOT, 'deploy', 'dev', 'dist', 'demo.main.js'), '--once', '--data-dir', dataDir, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: withoutJest() });
+  const flags = [
+    '--enable-source-maps',
+    '--disable-warning=TimeoutNegativeWarning',
+    '--disable-warning=ExperimentalWarning',
+  ];
+  const child = spawn(
+    NODE,
+    [...flags, join(ROOT, 'deploy', 'dev', 'dist', 'demo.main.js'), '--once', '--data-dir', dataDir, ...args],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: withoutJest() },
+  );
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => { output += chunk.toString('utf8'); });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => { resolve({ code, output }); });
+    child.once('close', (code) => {
+      resolve({ code, output });
+    });
   });
 }
 
 /** The environment without what Jest and the suite's own stack put there. */
 function withoutJest(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('JEST_') && !name.startsWith('RECOURSE_') && name !== 'NODE_OPTIONS' && name !== 'NODE_ENV'));
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) =>
+        !name.startsWith('JEST_') && !name.startsWith('RECOURSE_') && name !== 'NODE_OPTIONS' && name !== 'NODE_ENV',
+    ),
+  );
 }
 
 describe('the launcher with --once', () => {
-  it('plays the drifted refund to a compensation that was verified, and exits 0', async () => {
-    const { code, output } = await launch();
-    expect(output).toContain('held    the ledger says compensated');
-    expect(output).toMatch(/All \d+ checks held\./);
-    expect(code).toBe(0);
-  }, LAUNCH_MS);
+  it(
+    'plays the drifted refund to a compensation that was verified, and exits 0',
+    async () => {
+      const { code, output } = await launch();
+      expect(output).toContain('held    the ledger says compensated');
+      expect(output).toMatch(/All \d+ checks held\./);
+      expect(code).toBe(0);
+    },
+    LAUNCH_MS,
+  );
 
-  it('plays the ending where the window had closed, and exits 0', async () => {
-    const { code, output } = await launch('--scenario', 'window-closed');
-    expect(output).toContain('manual_resolution_required');
-    expect(output).toContain('held    the provider was not asked to reverse');
-    expect(code).toBe(0);
-  }, LAUNCH_MS);
+  it(
+    'plays the ending where the window had closed, and exits 0',
+    async () => {
+      const { code, output } = await launch('--scenario', 'window-closed');
+      expect(output).toContain('manual_resolution_required');
+      expect(output).toContain('held    the provider was not asked to reverse');
+      expect(code).toBe(0);
+    },
+    LAUNCH_MS,
+  );
 
-  it('notices a provider that answers 200 and undoes nothing, and exits 1', async () => {
-    const { code, output } = await launch('--break', 'phantom-undo');
-    expect(output).toContain('BROKEN  the ledger says compensated');
-    expect(code).toBe(1);
-  }, LAUNCH_MS);
+  it(
+    'notices a provider that answers 200 and undoes nothing, and exits 1',
+    async () => {
+      const { code, output } = await launch('--break', 'phantom-undo');
+      expect(output).toContain('BROKEN  the ledger says compensated');
+      expect(code).toBe(1);
+    },
+    LAUNCH_MS,
+  );
 
   it('prints its options and starts nothing when asked for help', async () => {
     const { code, output } = await launch('--help');

@@ -9,9 +9,22 @@ import { CONTRACTS } from '@recourse/example-drifted-refund';
 
 export type Facts = Readonly<Record<string, unknown>>;
 export type Side = Exclude<keyof SystemPlan['urls'], 'worker'>;
-export interface Person { readonly subject: string; readonly roles: readonly string[] }
-export interface Reply { readonly status: number; readonly text: string; readonly body: Facts; readonly type: string }
-export interface Asked { readonly body?: object; readonly person?: Person; readonly token?: string; readonly key?: string }
+export interface Person {
+  readonly subject: string;
+  readonly roles: readonly string[];
+}
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+  readonly body: Facts;
+  readonly type: string;
+}
+export interface Asked {
+  readonly body?: object;
+  readonly person?: Person;
+  readonly token?: string;
+  readonly key?: string;
+}
 
 export const TENANT = 'demo';
 export const INITIATOR: Person = { subject: 'asha', roles: ['approver'] };
@@ -26,13 +39,23 @@ const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
 const READY_WITHIN_MS = 180_000;
 
-export interface OpenItem { readonly stepId: string; readonly digest: string; readonly mutationId: string; readonly refundId: string }
+export interface OpenItem {
+  readonly stepId: string;
+  readonly digest: string;
+  readonly mutationId: string;
+  readonly refundId: string;
+}
 
 /** One system for a file of specs. */
 export class System {
   private orders = 0;
 
-  private constructor(readonly plan: SystemPlan, readonly processes: Processes, readonly dataDir: string, private readonly stop: () => Promise<void>) {}
+  private constructor(
+    readonly plan: SystemPlan,
+    readonly processes: Processes,
+    readonly dataDir: string,
+    private readonly stop: () => Promise<void>,
+  ) {}
 
   static async start(): Promise<System> {
     const dataDir = mkdtempSync(join(tmpdir(), 'recourse-e2e-'));
@@ -44,9 +67,16 @@ export class System {
     };
     try {
       const plan = await planSystem(stack, { dataDir, serviceEnv: { RECOURSE_TRACE_FILE: join(dataDir, SPANS) } });
-      const processes = await startProcesses(plan.processes.map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })), { logDir: join(dataDir, 'logs'), book: stack.book });
-      const system = new System(plan, processes, dataDir, async () => { await processes.stop(); await stopStack(); });
-      for (const contract of CONTRACTS) await system.post('registry', '/v1/contracts', { body: contract, person: CONTRACT_EDITOR, key: contract.name });
+      const processes = await startProcesses(
+        plan.processes.map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })),
+        { logDir: join(dataDir, 'logs'), book: stack.book },
+      );
+      const system = new System(plan, processes, dataDir, async () => {
+        await processes.stop();
+        await stopStack();
+      });
+      for (const contract of CONTRACTS)
+        await system.post('registry', '/v1/contracts', { body: contract, person: CONTRACT_EDITOR, key: contract.name });
       return system;
     } catch (cause) {
       await stopStack();
@@ -54,10 +84,16 @@ export class System {
     }
   }
 
-  close(): Promise<void> { return this.stop(); }
+  close(): Promise<void> {
+    return this.stop();
+  }
 
-  get(side: Side, path: string, asked: Asked = {}): Promise<Reply> { return this.ask('GET', side, path, asked); }
-  post(side: Side, path: string, asked: Asked = {}): Promise<Reply> { return this.ask('POST', side, path, asked); }
+  get(side: Side, path: string, asked: Asked = {}): Promise<Reply> {
+    return this.ask('GET', side, path, asked);
+  }
+  post(side: Side, path: string, asked: Asked = {}): Promise<Reply> {
+    return this.ask('POST', side, path, asked);
+  }
 
   /** A token of the development issuer. */
   async tokenOf(person: Person): Promise<string> {
@@ -69,27 +105,45 @@ export class System {
     this.orders += 1;
     const order = `e2e-${String(this.orders)}`;
     await this.post('warehouse', '/orders', { body: { order } });
-    const { body } = await this.post('agent', '/runs', { body: { order, amount_minor: 1_000, initiator: INITIATOR.subject, capability }, key: order });
+    const { body } = await this.post('agent', '/runs', {
+      body: { order, amount_minor: 1_000, initiator: INITIATOR.subject, capability },
+      key: order,
+    });
     const mutationId = String(([] as unknown[]).concat(body['mutation_ids'])[0]);
     await this.post('warehouse', `/orders/${order}/ship`, { body: {} });
     const item = await this.until(`a review item for ${JSON.stringify(body)}`, async () => {
-      const { body: reviews } = await this.get('orchestrator', '/v1/reviews?state=awaiting_approval', { person: OPERATOR });
+      const { body: reviews } = await this.get('orchestrator', '/v1/reviews?state=awaiting_approval', {
+        person: OPERATOR,
+      });
       // The list of reviews holds objects.
       return ((reviews['items'] ?? []) as readonly Facts[]).find((each) => each['mutation_id'] === mutationId) ?? null;
     });
     // An item's ref is an object.
     const ref = item['ref'] as Facts;
-    return { stepId: String(item['step_id']), digest: String(item['action_digest']), mutationId, refundId: String(ref['external_transaction_ref']) };
+    return {
+      stepId: String(item['step_id']),
+      digest: String(item['action_digest']),
+      mutationId,
+      refundId: String(ref['external_transaction_ref']),
+    };
   }
 
   /** Approves, and says what was answered. */
-  approve({ stepId, digest }: Pick<OpenItem, 'stepId' | 'digest'>, asked: Omit<Asked, 'body'> = { person: OPERATOR }): Promise<Reply> {
-    return this.post('orchestrator', `/v1/steps/${stepId}/approve`, { ...asked, body: { action_digest: digest, reason: 'the goods are on their way' } });
+  approve(
+    { stepId, digest }: Pick<OpenItem, 'stepId' | 'digest'>,
+    asked: Omit<Asked, 'body'> = { person: OPERATOR },
+  ): Promise<Reply> {
+    return this.post('orchestrator', `/v1/steps/${stepId}/approve`, {
+      ...asked,
+      body: { action_digest: digest, reason: 'the goods are on their way' },
+    });
   }
 
   async restOf({ mutationId }: Pick<OpenItem, 'mutationId'>): Promise<string> {
     return this.until(`an end of ${mutationId}`, async () => {
-      const state = String((await this.get('ledger', `/v1/mutations/${mutationId}`, { person: OPERATOR })).body['recoverability']);
+      const state = String(
+        (await this.get('ledger', `/v1/mutations/${mutationId}`, { person: OPERATOR })).body['recoverability'],
+      );
       return ['compensated', 'compensation_failed', 'manual_resolution_required'].includes(state) ? state : null;
     });
   }
@@ -100,22 +154,38 @@ export class System {
       const found = await look();
       if (found !== null) return found;
       if (Date.now() > deadlineAt) throw new Error(`waited for ${what}, in vain`);
-      await new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, POLL_MS);
+      });
     }
   }
 
   /** How often the provider reversed a refund. */
   async reversalsOf({ refundId }: Pick<OpenItem, 'refundId'>): Promise<number> {
     const { body } = await this.get('provider', '/effects');
-    return (body['effects'] as readonly Facts[]).filter((effect) => effect['kind'] === 'reversal' && effect['refund_id'] === refundId).length;
+    return (body['effects'] as readonly Facts[]).filter(
+      (effect) => effect['kind'] === 'reversal' && effect['refund_id'] === refundId,
+    ).length;
   }
 
-  private async ask(method: 'GET' | 'POST', side: Side, path: string, { body, person, token, key }: Asked): Promise<Reply> {
+  private async ask(
+    method: 'GET' | 'POST',
+    side: Side,
+    path: string,
+    { body, person, token, key }: Asked,
+  ): Promise<Reply> {
     const bearer = token ?? (person === undefined ? undefined : await this.tokenOf(person));
     const headers = {
-      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }), ...(key === undefined ? {} : { 'idempotency-key': key }), ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
-    const response = await fetch(`${this.plan.urls[side]}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }), signal: AbortSignal.timeout(30_000) });
+    const response = await fetch(`${this.plan.urls[side]}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(30_000),
+    });
     const text = await response.text();
     return { status: response.status, text, body: jsonIn(text), type: response.headers.get('content-type') ?? '' };
   }
@@ -130,14 +200,23 @@ function jsonIn(text: string): Facts {
 }
 
 /** A token like one of the issuer's, with other claims or another header, signed with the issuer's own key. */
-export function resigned(dataDir: string, token: string, change: { readonly claims?: Facts; readonly header?: Facts }): string {
-  const secret = createPrivateKey({ key: JSON.parse(readFileSync(join(dataDir, 'issuer', 'issuer-key.json'), 'utf8')) as never, format: 'jwk' });
+export function resigned(
+  dataDir: string,
+  token: string,
+  change: { readonly claims?: Facts; readonly header?: Facts },
+): string {
+  const secret = createPrivateKey({
+    key: JSON.parse(readFileSync(join(dataDir, 'issuer', 'issuer-key.json'), 'utf8')) as never,
+    format: 'jwk',
+  });
   const signed = changed(token, change);
   return `${signed}.${sign(null, Buffer.from(signed), secret).toString('base64url')}`;
 }
 
 /** The same token without a signature, as algorithm `none`. */
-export function unsigned(token: string): string { return `${changed(token, { header: { alg: 'none' } })}.`; }
+export function unsigned(token: string): string {
+  return `${changed(token, { header: { alg: 'none' } })}.`;
+}
 
 /** The same token as HS256, "signed" with what everybody can read: the issuer's public key. */
 export function confused(token: string, publicKey: string): string {
@@ -145,9 +224,17 @@ export function confused(token: string, publicKey: string): string {
   return `${signed}.${createHmac('sha256', publicKey).update(signed).digest('base64url')}`;
 }
 
-function changed(token: string, { header = {}, claims = {} }: { readonly header?: Facts; readonly claims?: Facts }): string {
+function changed(
+  token: string,
+  { header = {}, claims = {} }: { readonly header?: Facts; readonly claims?: Facts },
+): string {
   const [oldHeader = '', oldClaims = ''] = token.split('.');
-  return [{ ...partOf(oldHeader), ...header }, { ...partOf(oldClaims), ...claims }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return [
+    { ...partOf(oldHeader), ...header },
+    { ...partOf(oldClaims), ...claims },
+  ]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
 }
 
 const partOf = (text: string): Facts => JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Facts;

@@ -17,8 +17,18 @@ const OWNER = 'recovery-orchestrator';
 const READER = 'mutation-ledger';
 const EXIT = { done: 0, usage: 2, refused: 3, declined: 6 } as const;
 
-interface Stored { readonly partition: number; readonly offset: number; readonly type: string; readonly body: Facts }
-interface Ended { readonly code: number; readonly out: string; readonly note: string; readonly asked: readonly string[] }
+interface Stored {
+  readonly partition: number;
+  readonly offset: number;
+  readonly type: string;
+  readonly body: Facts;
+}
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly note: string;
+  readonly asked: readonly string[];
+}
 
 let started: System | undefined;
 let system: System;
@@ -49,7 +59,9 @@ async function stopped(name: string): Promise<void> {
   await system.until(`the end of ${name}`, () => Promise.resolve(system.processes.pid(name) === null ? true : null));
 }
 
-async function phase(): Promise<unknown> { return (await system.get('orchestrator', `/v1/steps/${item.stepId}`, { person: OPERATOR })).body['phase']; }
+async function phase(): Promise<unknown> {
+  return (await system.get('orchestrator', `/v1/steps/${item.stepId}`, { person: OPERATOR })).body['phase'];
+}
 
 /** Keeps the log up to the batch that dispatched the leg. */
 async function restoreOlderCopy(): Promise<void> {
@@ -70,14 +82,15 @@ async function recordsOf(topic: string): Promise<readonly Stored[]> {
   const codecs = createCodecs(createSchemaRegistry({ url }));
   const [admin, reader] = [await kafka.admin(), await kafka.rawReader()];
   const found: Stored[] = [];
-  for (let partition = 0; partition < (await admin.partitionCount(topic) ?? 0); partition += 1) {
+  for (let partition = 0; partition < ((await admin.partitionCount(topic)) ?? 0); partition += 1) {
     const { high } = await reader.range(topic, partition);
     for (let at = 0; at < high;) {
       const { records } = await reader.read(topic, partition, at);
       for (const { offset, value } of records) {
         await codecs.load(schemaIdOf(value) ?? -1);
         const decoded = codecs.decodeSync(value);
-        if (decoded.kind === 'decoded') found.push({ partition, offset, type: decoded.type, body: decoded.body as Facts });
+        if (decoded.kind === 'decoded')
+          found.push({ partition, offset, type: decoded.type, body: decoded.body as Facts });
       }
       at += records.length;
     }
@@ -90,29 +103,60 @@ async function recordsOf(topic: string): Promise<readonly Stored[]> {
 async function recourse(args: readonly string[], answer: string | null = null): Promise<Ended> {
   const [out, note, asked]: [string[], string[], string[]] = [[], [], []];
   const terminal = {
-    out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: answer !== null,
-    ask: (question: string) => { asked.push(question); return Promise.resolve(answer ?? ''); },
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: (text: string) => {
+      note.push(text);
+    },
+    isInteractive: answer !== null,
+    ask: (question: string) => {
+      asked.push(question);
+      return Promise.resolve(answer ?? '');
+    },
   };
-  const code = await run(args, { terminal, environment: { RECOURSE_DATA_DIR: system.dataDir }, folder: system.dataDir, fetch });
+  const code = await run(args, {
+    terminal,
+    environment: { RECOURSE_DATA_DIR: system.dataDir },
+    folder: system.dataDir,
+    fetch,
+  });
   return { code, out: out.join('\n'), note: note.join('\n'), asked };
 }
 
-const acceptCut = (...more: readonly string[]): readonly string[] => ['log', 'accept-cut', '--log', LOG, '--partition', String(cut.partition), '--by', 'mira', '--reason', 'restored from a backup', ...more];
+const acceptCut = (...more: readonly string[]): readonly string[] => [
+  'log',
+  'accept-cut',
+  '--log',
+  LOG,
+  '--partition',
+  String(cut.partition),
+  '--by',
+  'mira',
+  '--reason',
+  'restored from a backup',
+  ...more,
+];
 
 /** Code of what halted the loop of the cut partition; null while it runs. */
 async function haltedBy(): Promise<string | null> {
   const { body } = await system.get('orchestrator', '/v1/status', { person: OPERATOR });
   const loops = ((body['detail'] as Facts | undefined)?.['loops'] ?? []) as readonly Facts[];
   const loop = loops.find(({ log, partition }) => log === LOG && partition === cut.partition);
-  return loop?.['state'] === 'halted' ? String(loop['problem']).split(':')[0] ?? '' : null;
+  return loop?.['state'] === 'halted' ? (String(loop['problem']).split(':')[0] ?? '') : null;
 }
 
-const health = async (aspect: string): Promise<number> => (await system.get('orchestrator', `/health/${aspect}`)).status;
-const cutRecords = async (): Promise<readonly Stored[]> => (await recordsOf(LOG)).filter(({ type }) => type === 'CutAccepted');
+const health = async (aspect: string): Promise<number> =>
+  (await system.get('orchestrator', `/health/${aspect}`)).status;
+const cutRecords = async (): Promise<readonly Stored[]> =>
+  (await recordsOf(LOG)).filter(({ type }) => type === 'CutAccepted');
 
 describe('a service whose log was cut', () => {
   it('halts with LOG_CUT at its next append, and takes nothing for written', async () => {
-    const { status } = await system.approve(item, { person: { subject: 'tomas', roles: ['approver'] }, key: 'after the cut' });
+    const { status } = await system.approve(item, {
+      person: { subject: 'tomas', roles: ['approver'] },
+      key: 'after the cut',
+    });
     expect(status).not.toBe(200);
     expect(await system.until('the halt', haltedBy)).toBe('LOG_CUT');
     expect(await health('live')).toBe(503);
@@ -132,7 +176,11 @@ describe('recourse log accept-cut', () => {
   it('shows what is lost, and does nothing when nobody is there to confirm', async () => {
     const { code, note } = await recourse(acceptCut());
     expect([code, note]).toEqual([EXIT.usage, expect.stringContaining('CONFIRMATION_NEEDED')]);
-    expect(note).toMatch(new RegExp(`lost +records ${String(cut.keep + 1)} to ${String(cut.keep + cut.lost)}: ${String(cut.lost)} that were acknowledged`));
+    expect(note).toMatch(
+      new RegExp(
+        `lost +records ${String(cut.keep + 1)} to ${String(cut.keep + cut.lost)}: ${String(cut.lost)} that were acknowledged`,
+      ),
+    );
     expect(await cutRecords()).toEqual([]);
   }, 30_000);
 
@@ -142,14 +190,38 @@ describe('recourse log accept-cut', () => {
   }, 30_000);
 
   it('finds nothing to accept in a log that lost nothing', async () => {
-    const { code, note } = await recourse(['log', 'accept-cut', '--log', LOG, '--partition', String(1 - cut.partition), '--by', 'mira', '--reason', 'none', '--yes']);
+    const { code, note } = await recourse([
+      'log',
+      'accept-cut',
+      '--log',
+      LOG,
+      '--partition',
+      String(1 - cut.partition),
+      '--by',
+      'mira',
+      '--reason',
+      'none',
+      '--yes',
+    ]);
     expect([code, note]).toEqual([EXIT.refused, expect.stringContaining('NOTHING_LOST')]);
   }, 30_000);
 
   it('records who accepted what and why, once, when the person agrees', async () => {
     const { code, out, asked } = await recourse(acceptCut('--json'), 'yes');
-    expect([code, JSON.parse(out), asked.length]).toEqual([EXIT.done, expect.objectContaining({ recorded_seq: cut.keep + 1, projection: 'dropped' }), 1]);
-    expect((await cutRecords()).map(({ body }) => [body['seq'], body['lost_from_seq'], body['lost_to_seq'], body['by'], body['reason']])).toEqual([[cut.keep + 1, cut.keep + 1, cut.keep + cut.lost, 'mira', 'restored from a backup']]);
+    expect([code, JSON.parse(out), asked.length]).toEqual([
+      EXIT.done,
+      expect.objectContaining({ recorded_seq: cut.keep + 1, projection: 'dropped' }),
+      1,
+    ]);
+    expect(
+      (await cutRecords()).map(({ body }) => [
+        body['seq'],
+        body['lost_from_seq'],
+        body['lost_to_seq'],
+        body['by'],
+        body['reason'],
+      ]),
+    ).toEqual([[cut.keep + 1, cut.keep + 1, cut.keep + cut.lost, 'mira', 'restored from a backup']]);
     const again = await recourse(acceptCut('--yes'));
     expect([again.code, again.note]).toEqual([EXIT.refused, expect.stringContaining('NOTHING_LOST')]);
   }, 30_000);
@@ -170,7 +242,10 @@ describe('the service after that', () => {
   }, 120_000);
 
   it('answers the command it could not write', async () => {
-    const { status, body } = await system.approve(item, { person: { subject: 'tomas', roles: ['approver'] }, key: 'after the cut' });
+    const { status, body } = await system.approve(item, {
+      person: { subject: 'tomas', roles: ['approver'] },
+      key: 'after the cut',
+    });
     expect([status, body['code']]).toEqual([409, 'APPROVAL_USED']);
   }, 30_000);
 

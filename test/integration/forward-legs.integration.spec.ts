@@ -4,7 +4,15 @@ import { readFileSync } from 'node:fs';
 import { parseContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { createKafka } from '@recourse/kafka';
-import { createWorker, guard, happened, MemoryClaimStore, MemoryPositionStore, notHappened, systemClock } from '@recourse/sdk';
+import {
+  createWorker,
+  guard,
+  happened,
+  MemoryClaimStore,
+  MemoryPositionStore,
+  notHappened,
+  systemClock,
+} from '@recourse/sdk';
 import type { ForwardTool, GuardedResult, Tool, Worker } from '@recourse/sdk';
 import { EDITOR, INITIATOR, itemsOf, OPERATOR, runOn, startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, System } from './system.testing.js';
@@ -57,7 +65,12 @@ let system: System;
 let worker: Worker;
 
 function shipped(name: string, as: string = name, changes: Facts = {}): Facts & { readonly name: string } {
-  return { ...JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Facts, version: undefined, ...changes, name: as };
+  return {
+    ...(JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Facts),
+    version: undefined,
+    ...changes,
+    name: as,
+  };
 }
 
 async function register(body: Facts & { readonly name: string }): Promise<void> {
@@ -74,9 +87,24 @@ async function act(capability: string, run: string, tool: ForwardTool): Promise<
   const known = contracts.get(capability);
   if (known === undefined) throw new Error(capability);
   const { contract, digest } = known;
-  return guard(tool, { contract, contractDigest: digest, mode: 'enforce', producer: system.producer, clock: systemClock })({
-    run: { tenant: TENANT, runId: run, agentId: 'refund-agent', initiator: INITIATOR.subject, objective: 'give the money back' },
-    stepId: 'refund', args: { order_id: run, amount_minor: 4_200, currency: 'INR' }, target: null, assumptionRefs: [],
+  return guard(tool, {
+    contract,
+    contractDigest: digest,
+    mode: 'enforce',
+    producer: system.producer,
+    clock: systemClock,
+  })({
+    run: {
+      tenant: TENANT,
+      runId: run,
+      agentId: 'refund-agent',
+      initiator: INITIATOR.subject,
+      objective: 'give the money back',
+    },
+    stepId: 'refund',
+    args: { order_id: run, amount_minor: 4_200, currency: 'INR' },
+    target: null,
+    assumptionRefs: [],
   });
 }
 
@@ -98,12 +126,24 @@ beforeAll(async () => {
   await register(shipped('mail.cancel_message', CANCEL, { reconcile_capability: OBSERVE }));
   await register(shipped(REFUND, HELD_REFUND, { commit_hold_ms: HOLD_MS, cancel_capability: CANCEL }));
   worker = createWorker({
-    kafka: createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'worker' }), codecs: system.codecs, adapter: 'payments', tools: { [OBSERVE]: provider.observe, [REVERSE]: provider.reverse },
-    forwardTools: { [HELD_REFUND]: provider.forward }, clock: systemClock, claimStore: new MemoryClaimStore(), positions: new MemoryPositionStore(), workerId: 'worker-1', groupId: 'workers', callTimeoutMs: 2_000,
+    kafka: createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'worker' }),
+    codecs: system.codecs,
+    adapter: 'payments',
+    tools: { [OBSERVE]: provider.observe, [REVERSE]: provider.reverse },
+    forwardTools: { [HELD_REFUND]: provider.forward },
+    clock: systemClock,
+    claimStore: new MemoryClaimStore(),
+    positions: new MemoryPositionStore(),
+    workerId: 'worker-1',
+    groupId: 'workers',
+    callTimeoutMs: 2_000,
   });
   await worker.start();
 }, 400_000);
-afterAll(async () => { await worker.stop(); await system.stop(); }, 60_000);
+afterAll(async () => {
+  await worker.stop();
+  await system.stop();
+}, 60_000);
 
 describe('an effect that its contract holds', () => {
   it('goes through a worker when the hold ends, once, and can then be undone', async () => {
@@ -113,7 +153,10 @@ describe('an effect that its contract holds', () => {
     keyOf.set(run, String((held['execution'] as Facts)['idempotency_key']));
     expect([held['recoverability'], made(run)]).toEqual(['pending_commit', 0]);
     const gone = await mutationOf(run, ({ execution_state }) => execution_state === 'succeeded');
-    expect(gone).toMatchObject({ recoverability: 'reversal_available', ref: { external_transaction_ref: `re_${String(keyOf.get(run))}` } });
+    expect(gone).toMatchObject({
+      recoverability: 'reversal_available',
+      ref: { external_transaction_ref: `re_${String(keyOf.get(run))}` },
+    });
     expect(made(run)).toBe(1);
   }, 90_000);
 
@@ -122,9 +165,20 @@ describe('an effect that its contract holds', () => {
     await act(HELD_REFUND, run, provider.forward);
     const held = await mutationOf(run, () => true);
     keyOf.set(run, String((held['execution'] as Facts)['idempotency_key']));
-    const cancel = () => system.post('ledger', `/v1/mutations/${String(held['mutation_id'])}/cancel`, { reason: 'the wrong order' }, { person: OPERATOR });
-    expect(await cancel()).toMatchObject({ status: 200, body: { recoverability: 'cancelled', reason: 'CANCELLED_BY_PERSON' } });
-    await new Promise((resolve) => { setTimeout(resolve, HOLD_MS + 2_000); });
+    const cancel = () =>
+      system.post(
+        'ledger',
+        `/v1/mutations/${String(held['mutation_id'])}/cancel`,
+        { reason: 'the wrong order' },
+        { person: OPERATOR },
+      );
+    expect(await cancel()).toMatchObject({
+      status: 200,
+      body: { recoverability: 'cancelled', reason: 'CANCELLED_BY_PERSON' },
+    });
+    await new Promise((resolve) => {
+      setTimeout(resolve, HOLD_MS + 2_000);
+    });
     expect(await mutationOf(run, () => true)).toMatchObject({ recoverability: 'cancelled', execution_state: 'failed' });
     expect(made(run)).toBe(0);
     expect((await cancel()).status).toBe(200);
@@ -134,16 +188,39 @@ describe('an effect that its contract holds', () => {
 describe('an effect nobody knows the end of', () => {
   it('is found out by a worker, and recovered like every other', async () => {
     const run = runOn(0, 'uncertain');
-    const crashing: ForwardTool = { ...provider.forward, execute: (_args, { idempotencyKey }) => { provider.issue(idempotencyKey); return Promise.reject(new Error('the connection broke')); } };
+    const crashing: ForwardTool = {
+      ...provider.forward,
+      execute: (_args, { idempotencyKey }) => {
+        provider.issue(idempotencyKey);
+        return Promise.reject(new Error('the connection broke'));
+      },
+    };
     expect(await act(REFUND, run, crashing)).toMatchObject({ kind: 'uncertain' });
-    expect(await mutationOf(run, ({ execution_state }) => execution_state === 'uncertain')).toMatchObject({ recoverability: 'pending_commit' });
+    expect(await mutationOf(run, ({ execution_state }) => execution_state === 'uncertain')).toMatchObject({
+      recoverability: 'pending_commit',
+    });
     const found = await mutationOf(run, ({ execution_state }) => execution_state === 'succeeded');
-    expect(found).toMatchObject({ recoverability: 'reversal_available', forward: { asks: [{ kind: 'reconcile', answered: 'met' }] } });
+    expect(found).toMatchObject({
+      recoverability: 'reversal_available',
+      forward: { asks: [{ kind: 'reconcile', answered: 'met' }] },
+    });
     const trigger = { run_id: run, mutation_id: found['mutation_id'], reason: 'the customer was paid already' };
     expect((await system.post('orchestrator', '/v1/triggers', trigger, { person: OPERATOR })).status).toBe(201);
-    const step = await until('the step', async () => itemsOf(await system.get('orchestrator', `/v1/steps?run_id=${run}&phase=awaiting_approval`))[0] ?? null);
+    const step = await until(
+      'the step',
+      async () =>
+        itemsOf(await system.get('orchestrator', `/v1/steps?run_id=${run}&phase=awaiting_approval`))[0] ?? null,
+    );
     const approval = { action_digest: step['action_digest'], reason: 'taken back' };
-    expect((await system.post('orchestrator', `/v1/steps/${String(step['step_id'])}/approve`, approval, { person: OPERATOR })).status).toBe(200);
-    expect(await mutationOf(run, ({ recoverability }) => recoverability === 'compensated')).toMatchObject({ execution_state: 'succeeded' });
+    expect(
+      (
+        await system.post('orchestrator', `/v1/steps/${String(step['step_id'])}/approve`, approval, {
+          person: OPERATOR,
+        })
+      ).status,
+    ).toBe(200);
+    expect(await mutationOf(run, ({ recoverability }) => recoverability === 'compensated')).toMatchObject({
+      execution_state: 'succeeded',
+    });
   }, 120_000);
 });

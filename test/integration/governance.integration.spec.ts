@@ -2,7 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { cachedEntries, guardFunction, HttpApprovals, HttpEntries, HttpStanding, memoryReads, systemClock } from '@recourse/sdk';
+import {
+  cachedEntries,
+  guardFunction,
+  HttpApprovals,
+  HttpEntries,
+  HttpStanding,
+  memoryReads,
+  systemClock,
+} from '@recourse/sdk';
 import type { GuardedResult } from '@recourse/sdk';
 import { readFileSync } from 'node:fs';
 import { cli as runCli } from './guide.testing.js';
@@ -21,29 +29,60 @@ let calls = 0;
 beforeAll(async () => {
   system = await startSystem();
   for (const name of ['payments.get_refund', 'payments.reverse_refund', REFUND]) {
-    const body = { ...JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as object, ...(name === REFUND ? { forward_approval: 'human' } : {}) };
-    expect(await system.post('registry', '/v1/contracts', body, { person: EDITOR, key: name })).toMatchObject({ status: 201 });
+    const body = {
+      ...(JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as object),
+      ...(name === REFUND ? { forward_approval: 'human' } : {}),
+    };
+    expect(await system.post('registry', '/v1/contracts', body, { person: EDITOR, key: name })).toMatchObject({
+      status: 201,
+    });
   }
   const { body } = await system.get('registry', `/v1/contracts/${REFUND}`, EDITOR);
   const read = parseContract(String(body['body']));
   if (!read.ok) throw new Error('the registered contract parses');
   [contract, digest] = [read.contract, Buffer.from(String(body['digest']), 'hex')];
 }, 400_000);
-afterAll(async () => { await system.stop(); }, 60_000);
+afterAll(async () => {
+  await system.stop();
+}, 60_000);
 
-const cli = (person: Person, ...args: readonly string[]): Promise<Ran> => runCli(system, person, process.cwd(), ...args);
-const edge = (side: 'registry' | 'ledger' | 'orchestrator') => ({ url: system.plan.urls[side], token: () => system.token(AGENT) });
+const cli = (person: Person, ...args: readonly string[]): Promise<Ran> =>
+  runCli(system, person, process.cwd(), ...args);
+const edge = (side: 'registry' | 'ledger' | 'orchestrator') => ({
+  url: system.plan.urls[side],
+  token: () => system.token(AGENT),
+});
 
 /** One refund by the agent, as its guard lets it. */
 function refund(order: string, more: { readonly policyBundles?: readonly string[] } = {}): Promise<GuardedResult> {
-  const tool = guardFunction(() => { calls += 1; return Promise.resolve({ refund_id: `rf_${order}`, status: 'settled' }); }, {
-    contract, contractDigest: digest, mode: 'enforce', producer: system.producer, clock: systemClock, approvals: new HttpApprovals(edge('orchestrator')), standing: new HttpStanding(edge('ledger')),
-    entries: cachedEntries(new HttpEntries(edge('registry')), { clock: systemClock, ttlMs: 100 }), extras: { externalTransactionRef: () => `rf_${order}` },
-    place: () => ({ run: { tenant: TENANT, runId: RUN, agentId: 'agent-7', initiator: 'asha', objective: null }, stepId: `refund-${order}`, target: order, assumptionRefs: [] }), ...more,
-  });
+  const tool = guardFunction(
+    () => {
+      calls += 1;
+      return Promise.resolve({ refund_id: `rf_${order}`, status: 'settled' });
+    },
+    {
+      contract,
+      contractDigest: digest,
+      mode: 'enforce',
+      producer: system.producer,
+      clock: systemClock,
+      approvals: new HttpApprovals(edge('orchestrator')),
+      standing: new HttpStanding(edge('ledger')),
+      entries: cachedEntries(new HttpEntries(edge('registry')), { clock: systemClock, ttlMs: 100 }),
+      extras: { externalTransactionRef: () => `rf_${order}` },
+      place: () => ({
+        run: { tenant: TENANT, runId: RUN, agentId: 'agent-7', initiator: 'asha', objective: null },
+        stepId: `refund-${order}`,
+        target: order,
+        assumptionRefs: [],
+      }),
+      ...more,
+    },
+  );
   return tool({ order_id: order, amount_minor: 5_000, currency: 'INR' });
 }
-const questions = async (): Promise<readonly Facts[]> => itemsOf(await system.get('orchestrator', `/v1/reviews?kind=forward&run_id=${RUN}`));
+const questions = async (): Promise<readonly Facts[]> =>
+  itemsOf(await system.get('orchestrator', `/v1/reviews?kind=forward&run_id=${RUN}`));
 async function approved(order: string): Promise<GuardedResult> {
   expect(await refund(order)).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
   const [open] = await questions();
@@ -56,33 +95,70 @@ describe('a forward approval on real parts', () => {
     expect(await refund('4711')).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
     expect(await refund('4711')).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
     const open = await questions();
-    expect(open).toMatchObject([{ capability: REFUND, agent_id: 'agent-7', initiator: 'asha', requested_by: AGENT.subject, round: 1, required_approvals: 1 }]);
+    expect(open).toMatchObject([
+      {
+        capability: REFUND,
+        agent_id: 'agent-7',
+        initiator: 'asha',
+        requested_by: AGENT.subject,
+        round: 1,
+        required_approvals: 1,
+      },
+    ]);
     const id = String(open[0]?.['approval_id']);
-    expect(await cli(INITIATOR, 'approvals', 'approve', id, '--yes')).toMatchObject({ code: 3, note: expect.stringContaining('SELF_APPROVAL') });
+    expect(await cli(INITIATOR, 'approvals', 'approve', id, '--yes')).toMatchObject({
+      code: 3,
+      note: expect.stringContaining('SELF_APPROVAL'),
+    });
     expect((await cli(OPERATOR, 'approvals', 'list')).out).toContain(id);
     expect((await cli(OPERATOR, 'approvals', 'show', id)).out).toContain('4711');
-    expect(await cli(OPERATOR, 'approvals', 'approve', id, '--yes')).toMatchObject({ code: 0, out: expect.stringContaining('approved') });
+    expect(await cli(OPERATOR, 'approvals', 'approve', id, '--yes')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('approved'),
+    });
     expect(calls).toBe(0);
     expect(await refund('4711')).toMatchObject({ kind: 'succeeded' });
-    expect([calls, (await system.get('orchestrator', `/v1/forward-approvals/${id}`, AGENT)).body]).toMatchObject([1, { status: 'used', attempt: 1 }]);
-    expect((await system.get('orchestrator', `/v1/forward-approvals/${id}`, { ...AGENT, tenant: 'globex' })).status).toBe(404);
+    expect([calls, (await system.get('orchestrator', `/v1/forward-approvals/${id}`, AGENT)).body]).toMatchObject([
+      1,
+      { status: 'used', attempt: 1 },
+    ]);
+    expect(
+      (await system.get('orchestrator', `/v1/forward-approvals/${id}`, { ...AGENT, tenant: 'globex' })).status,
+    ).toBe(404);
   }, 60_000);
 
   it('that is denied stops the guard with the reason', async () => {
     await refund('4712');
     const [open] = await questions();
-    expect((await cli(OPERATOR, 'approvals', 'deny', String(open?.['approval_id']), '--yes', '--reason', 'not ours to give')).code).toBe(0);
-    expect(await refund('4712')).toMatchObject({ kind: 'refused', code: 'APPROVAL_DENIED', problems: [{ message: 'not ours to give' }] });
+    expect(
+      (await cli(OPERATOR, 'approvals', 'deny', String(open?.['approval_id']), '--yes', '--reason', 'not ours to give'))
+        .code,
+    ).toBe(0);
+    expect(await refund('4712')).toMatchObject({
+      kind: 'refused',
+      code: 'APPROVAL_DENIED',
+      problems: [{ message: 'not ours to give' }],
+    });
     expect(calls).toBe(1);
   }, 60_000);
 });
 
 describe('the answer on a mutation', () => {
   it('is given from the ledger and the contract it executed under', async () => {
-    const [mutation] = await until('the refund', async () => { const { body } = await system.get('ledger', `/v1/mutations?run_id=${RUN}&state=reversal_available`); const items = itemsOf({ status: 200, body }); return items.length > 0 ? items : null; });
+    const [mutation] = await until('the refund', async () => {
+      const { body } = await system.get('ledger', `/v1/mutations?run_id=${RUN}&state=reversal_available`);
+      const items = itemsOf({ status: 200, body });
+      return items.length > 0 ? items : null;
+    });
     const { code, out } = await cli(OPERATOR, 'contract', 'answer', String(mutation?.['mutation_id']));
     expect(code).toBe(0);
-    for (const part of ['now, to an equivalent state: payments.reverse_refund', 'one person with the role approver, neither agent-7 nor asha', 'Verified how?', 'With which residue?']) expect(out).toContain(part);
+    for (const part of [
+      'now, to an equivalent state: payments.reverse_refund',
+      'one person with the role approver, neither agent-7 nor asha',
+      'Verified how?',
+      'With which residue?',
+    ])
+      expect(out).toContain(part);
   }, 60_000);
 });
 
@@ -92,22 +168,55 @@ describe('a kill switch on real parts', () => {
   it('stops the guard, reservations and what the orchestrator would send, and lets all of them go on once it is lifted', async () => {
     const [mutation] = itemsOf(await system.get('ledger', `/v1/mutations?run_id=${RUN}&state=reversal_available`));
     expect(await cli(OPERATOR, 'kill-switch', 'on', 'agent-7', ...SWITCH)).toMatchObject({ code: 0 });
-    expect((await cli(OPERATOR, 'kill-switch', 'list')).out).toMatch(/agent-7 +acme +agent agent-7 +sev1 +double refunds/);
-    const stopped = await until('the switch in the guard', async () => { const answer = await refund('4713'); return 'code' in answer && answer.code === 'KILL_SWITCH' ? answer : null; });
+    expect((await cli(OPERATOR, 'kill-switch', 'list')).out).toMatch(
+      /agent-7 +acme +agent agent-7 +sev1 +double refunds/,
+    );
+    const stopped = await until('the switch in the guard', async () => {
+      const answer = await refund('4713');
+      return 'code' in answer && answer.code === 'KILL_SWITCH' ? answer : null;
+    });
     expect(stopped).toMatchObject({ kind: 'refused', mutation_refs: [] });
-    const reservation = { run_id: RUN, effect_key: 'eff-x', capability: REFUND, agent_id: 'agent-7', value: { amount_minor: 1, currency: 'INR' } };
-    const isRefused = async (): Promise<true | null> => { const { status, body } = await system.post('budget', '/v1/reservations', reservation, { person: AGENT }); return status === 403 && body['code'] === 'KILL_SWITCH' ? true : null; };
+    const reservation = {
+      run_id: RUN,
+      effect_key: 'eff-x',
+      capability: REFUND,
+      agent_id: 'agent-7',
+      value: { amount_minor: 1, currency: 'INR' },
+    };
+    const isRefused = async (): Promise<true | null> => {
+      const { status, body } = await system.post('budget', '/v1/reservations', reservation, { person: AGENT });
+      return status === 403 && body['code'] === 'KILL_SWITCH' ? true : null;
+    };
     await until('the switch in the accountant', isRefused);
 
-    expect((await system.post('orchestrator', '/v1/triggers', { run_id: RUN, mutation_id: mutation?.['mutation_id'], reason: 'wrong order' }, {})).status).toBe(201);
-    const step = await until('the step', async () => itemsOf(await system.get('orchestrator', `/v1/reviews?run_id=${RUN}`))[0] ?? null);
+    expect(
+      (
+        await system.post(
+          'orchestrator',
+          '/v1/triggers',
+          { run_id: RUN, mutation_id: mutation?.['mutation_id'], reason: 'wrong order' },
+          {},
+        )
+      ).status,
+    ).toBe(201);
+    const step = await until(
+      'the step',
+      async () => itemsOf(await system.get('orchestrator', `/v1/reviews?run_id=${RUN}`))[0] ?? null,
+    );
     const verdict = { action_digest: step['action_digest'], reason: 'seen' };
-    expect(await system.post('orchestrator', `/v1/steps/${String(step['step_id'])}/approve`, verdict, {})).toMatchObject({ status: 200, body: { phase: 'halted', reason: 'KILL_SWITCH' } });
-    expect(itemsOf(await system.get('orchestrator', `/v1/reviews?state=halted&run_id=${RUN}`))).toMatchObject([{ phase: 'halted', owner: 'role:operator', deadline_at: expect.any(Number) }]);
+    expect(
+      await system.post('orchestrator', `/v1/steps/${String(step['step_id'])}/approve`, verdict, {}),
+    ).toMatchObject({ status: 200, body: { phase: 'halted', reason: 'KILL_SWITCH' } });
+    expect(itemsOf(await system.get('orchestrator', `/v1/reviews?state=halted&run_id=${RUN}`))).toMatchObject([
+      { phase: 'halted', owner: 'role:operator', deadline_at: expect.any(Number) },
+    ]);
 
     expect(await cli(OPERATOR, 'kill-switch', 'off', 'agent-7', '--reason', 'fixed')).toMatchObject({ code: 0 });
     // No worker runs here: the look at the facts, before the dispatch, is what goes out.
-    const sent = await until('the step going on', async () => { const { body } = await system.get('orchestrator', `/v1/steps/${String(step['step_id'])}`); return body['phase'] === 'observing' ? body : null; });
+    const sent = await until('the step going on', async () => {
+      const { body } = await system.get('orchestrator', `/v1/steps/${String(step['step_id'])}`);
+      return body['phase'] === 'observing' ? body : null;
+    });
     expect(sent).toMatchObject({ attempt: 0, owner: 'adapter:payments' });
     expect(await approved('4713')).toMatchObject({ kind: 'succeeded' });
   }, 120_000);
@@ -117,15 +226,64 @@ describe('entries on real parts', () => {
   const EDIT: Person = { subject: 'ravi', roles: ['contract_editor'] };
 
   it('bind the guard and memory as the registry has them', async () => {
-    const register = (kind: string, name: string, entry: object) => system.post('registry', `/v1/entries/${kind}`, { name, entry }, { person: EDIT });
-    expect((await register('policy_bundle', 'refunds', { owner: 'ops', doc: 'd', admission: [{ name: 'small', when: 'gate.value.amount_minor < 100', reason: 'too large' }], recovery: [] })).status).toBe(201);
-    expect(await until('the bundle', async () => { const answer = await refund('4714', { policyBundles: ['refunds'] }); return 'code' in answer && answer.code !== 'POLICY_UNKNOWN' ? answer : null; })).toMatchObject({ code: 'POLICY_REFUSED' });
-    expect((await register('agent_charter', 'agent-7', { owner: 'otto', doc: 'd', agent: 'agent-7', purpose: 'p', allowed: ['payments.*'], denied: [REFUND] })).status).toBe(201);
-    await until('the charter', async () => { const answer = await refund('4714'); return 'code' in answer && answer.code === 'INTENT_DENIED' ? true : null; });
-    expect((await register('context_source', 'crm', { owner: 'ops', doc: 'd', sensitivity: 'personal', access: 'read', ttl_ms: 60_000 })).status).toBe(201);
+    const register = (kind: string, name: string, entry: object) =>
+      system.post('registry', `/v1/entries/${kind}`, { name, entry }, { person: EDIT });
+    expect(
+      (
+        await register('policy_bundle', 'refunds', {
+          owner: 'ops',
+          doc: 'd',
+          admission: [{ name: 'small', when: 'gate.value.amount_minor < 100', reason: 'too large' }],
+          recovery: [],
+        })
+      ).status,
+    ).toBe(201);
+    expect(
+      await until('the bundle', async () => {
+        const answer = await refund('4714', { policyBundles: ['refunds'] });
+        return 'code' in answer && answer.code !== 'POLICY_UNKNOWN' ? answer : null;
+      }),
+    ).toMatchObject({ code: 'POLICY_REFUSED' });
+    expect(
+      (
+        await register('agent_charter', 'agent-7', {
+          owner: 'otto',
+          doc: 'd',
+          agent: 'agent-7',
+          purpose: 'p',
+          allowed: ['payments.*'],
+          denied: [REFUND],
+        })
+      ).status,
+    ).toBe(201);
+    await until('the charter', async () => {
+      const answer = await refund('4714');
+      return 'code' in answer && answer.code === 'INTENT_DENIED' ? true : null;
+    });
+    expect(
+      (
+        await register('context_source', 'crm', {
+          owner: 'ops',
+          doc: 'd',
+          sensitivity: 'personal',
+          access: 'read',
+          ttl_ms: 60_000,
+        })
+      ).status,
+    ).toBe(201);
     const observedAt = Date.now();
-    const read = memoryReads({ find: () => Promise.resolve({ value: 1, source: 'crm', consentedTo: ['support'], observedAt }), sources: new HttpEntries(edge('registry')), clock: systemClock, log: () => Promise.resolve() });
-    expect(await until('the source', async () => { const answer = await read({ tenant: TENANT, agentId: 'agent-7', runId: RUN, key: 'k', purpose: 'support' }); return answer.kind === 'read' ? answer : null; })).toMatchObject({ value: 1 });
+    const read = memoryReads({
+      find: () => Promise.resolve({ value: 1, source: 'crm', consentedTo: ['support'], observedAt }),
+      sources: new HttpEntries(edge('registry')),
+      clock: systemClock,
+      log: () => Promise.resolve(),
+    });
+    expect(
+      await until('the source', async () => {
+        const answer = await read({ tenant: TENANT, agentId: 'agent-7', runId: RUN, key: 'k', purpose: 'support' });
+        return answer.kind === 'read' ? answer : null;
+      }),
+    ).toMatchObject({ value: 1 });
     expect(calls).toBe(2);
   }, 60_000);
 });

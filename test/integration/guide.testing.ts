@@ -4,12 +4,18 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Person, System } from './system.testing.js';
 
-export interface Ran { readonly code: number; readonly out: string; readonly note: string }
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly note: string;
+}
 
 /** Every command of the shell blocks, in order. */
 export function commandsIn(guide: string): readonly string[] {
   const text = readFileSync(`docs/guides/${guide}.md`, 'utf8');
-  return [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap((block) => (block[1] ?? '').split('\n')).filter((line) => line.trim() !== '');
+  return [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
+    .flatMap((block) => (block[1] ?? '').split('\n'))
+    .filter((line) => line.trim() !== '');
 }
 
 /** The first YAML block of a guide. */
@@ -24,9 +30,24 @@ export function put(folder: string, file: string, content: unknown): void {
 }
 
 /** Runs a command of a guide as a person would. Knows quotes, `$NAME` in quotes, and `> file`; nothing else of a shell. */
-export async function runCommand(command: string, { system, person, folder, variables }: { readonly system: System; readonly person: Person; readonly folder: string; readonly variables: Readonly<Record<string, string>> }): Promise<Ran> {
+export async function runCommand(
+  command: string,
+  {
+    system,
+    person,
+    folder,
+    variables,
+  }: {
+    readonly system: System;
+    readonly person: Person;
+    readonly folder: string;
+    readonly variables: Readonly<Record<string, string>>;
+  },
+): Promise<Ran> {
   const [, rest = ''] = /^npx recourse (.*)$/.exec(command) ?? [];
-  const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => (quoted ?? bare ?? '').replace(/^\$(\w+)$/, (_, name: string) => variables[name] ?? ''));
+  const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) =>
+    (quoted ?? bare ?? '').replace(/^\$(\w+)$/, (_, name: string) => variables[name] ?? ''),
+  );
   const at = words.indexOf('>');
   const ran = await cli(system, person, folder, ...(at < 0 ? words : words.slice(0, at)));
   if (at >= 0) put(folder, words[at + 1] ?? '', ran.out);
@@ -37,7 +58,33 @@ export async function runCommand(command: string, { system, person, folder, vari
 export async function cli(system: System, person: Person, folder: string, ...args: readonly string[]): Promise<Ran> {
   const [out, note]: [string[], string[]] = [[], []];
   const { urls } = system.plan;
-  const at = ['--contracts-url', urls.registry, '--ledger-url', urls.ledger, '--recoveries-url', urls.orchestrator, '--budget-url', urls.budget, '--notifier-url', urls.notifier, '--token', await system.token(person)];
-  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
-  return { code: await run([...at, ...args], { terminal, environment: {}, folder, fetch }), out: out.join('\n'), note: note.join('\n') };
+  const at = [
+    '--contracts-url',
+    urls.registry,
+    '--ledger-url',
+    urls.ledger,
+    '--recoveries-url',
+    urls.orchestrator,
+    '--budget-url',
+    urls.budget,
+    '--notifier-url',
+    urls.notifier,
+    '--token',
+    await system.token(person),
+  ];
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: (text: string) => {
+      note.push(text);
+    },
+    isInteractive: false,
+    ask: () => Promise.resolve(''),
+  };
+  return {
+    code: await run([...at, ...args], { terminal, environment: {}, folder, fetch }),
+    out: out.join('\n'),
+    note: note.join('\n'),
+  };
 }

@@ -23,12 +23,36 @@ let folder = '';
 
 /** What the commands of the guides find in the reader's folder. */
 function prepareFolder(): void {
-  put(folder, 'tools.json', { tools: [{ name: 'set_label', description: 'Sets a label.', inputSchema: { type: 'object', properties: { id: { type: 'string' } } }, annotations: { destructiveHint: false } }] });
-  put(folder, 'openapi.yaml', 'openapi: 3.1.0\npaths:\n  /orders/{id}:\n    delete:\n      operationId: cancelOrder\n      responses: {}\n');
+  put(folder, 'tools.json', {
+    tools: [
+      {
+        name: 'set_label',
+        description: 'Sets a label.',
+        inputSchema: { type: 'object', properties: { id: { type: 'string' } } },
+        annotations: { destructiveHint: false },
+      },
+    ],
+  });
+  put(
+    folder,
+    'openapi.yaml',
+    'openapi: 3.1.0\npaths:\n  /orders/{id}:\n    delete:\n      operationId: cancelOrder\n      responses: {}\n',
+  );
   put(folder, 'main/payments.yaml', example('payments.issue_refund'));
   put(folder, 'charters/refunds.yaml', yamlIn('ask-and-stop'));
-  put(folder, 'policies/refunds.yaml', 'name: refunds\nowner: otto\ndoc: Small refunds only.\nadmission:\n  - { name: small, when: gate.value.amount_minor < 1000000, reason: too large }\nrecovery: []\n');
-  put(folder, 'sources/crm.json', { name: 'crm', owner: 'otto', doc: 'Customers.', sensitivity: 'personal', access: 'read', ttl_ms: 60_000 });
+  put(
+    folder,
+    'policies/refunds.yaml',
+    'name: refunds\nowner: otto\ndoc: Small refunds only.\nadmission:\n  - { name: small, when: gate.value.amount_minor < 1000000, reason: too large }\nrecovery: []\n',
+  );
+  put(folder, 'sources/crm.json', {
+    name: 'crm',
+    owner: 'otto',
+    doc: 'Customers.',
+    sensitivity: 'personal',
+    access: 'read',
+    ttl_ms: 60_000,
+  });
 }
 
 beforeAll(async () => {
@@ -36,53 +60,154 @@ beforeAll(async () => {
   prepareFolder();
   system = await startSystem();
 }, 400_000);
-afterAll(async () => { await system.stop(); rmSync(folder, { recursive: true, force: true }); }, 60_000);
+afterAll(async () => {
+  await system.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
 
-const weaken = async (days: number): Promise<string> => String((await system.post('registry', '/v1/contracts', { ...example('payments.issue_refund'), version: undefined, reversal_window_ms: days * 86_400_000 }, { person: SECOND })).body['digest']);
-const digestOf = async (name: string): Promise<string> => String((await system.get('registry', `/v1/contracts/${name}`)).body['digest']);
+const weaken = async (days: number): Promise<string> =>
+  String(
+    (
+      await system.post(
+        'registry',
+        '/v1/contracts',
+        { ...example('payments.issue_refund'), version: undefined, reversal_window_ms: days * 86_400_000 },
+        { person: SECOND },
+      )
+    ).body['digest'],
+  );
+const digestOf = async (name: string): Promise<string> =>
+  String((await system.get('registry', `/v1/contracts/${name}`)).body['digest']);
 
 /** An execution under the registered contract, as the ledger has it. */
 async function executed(): Promise<string> {
   const contractDigest = Buffer.from(await digestOf('payments.issue_refund'), 'hex');
   const args = { order_id: '4711', amount_minor: 5_000, currency: 'INR' };
-  const action = { tenant: TENANT, runId: RUN, agentId: 'agent-7', initiator: 'asha', objective: null, stepId: 's', callId: 'call-guide', capability: 'payments.issue_refund', contractDigest, effectKey: 'eff-guide', idempotencyKey: 'key-guide', subjectRef: '4711', args, assumptionRefs: [] };
-  await system.producer.toolExecuted(action, { outcome: 'succeeded', result: { refund_id: 'rf_1', status: 'settled' }, priorValue: null, externalTransactionRef: 'rf_1', committedAt: Date.now(), errorKind: null });
+  const action = {
+    tenant: TENANT,
+    runId: RUN,
+    agentId: 'agent-7',
+    initiator: 'asha',
+    objective: null,
+    stepId: 's',
+    callId: 'call-guide',
+    capability: 'payments.issue_refund',
+    contractDigest,
+    effectKey: 'eff-guide',
+    idempotencyKey: 'key-guide',
+    subjectRef: '4711',
+    args,
+    assumptionRefs: [],
+  };
+  await system.producer.toolExecuted(action, {
+    outcome: 'succeeded',
+    result: { refund_id: 'rf_1', status: 'settled' },
+    priorValue: null,
+    externalTransactionRef: 'rf_1',
+    committedAt: Date.now(),
+    errorKind: null,
+  });
   const id = deriveId('mut', TENANT, RUN, 'eff-guide');
-  await until('the mutation', async () => ((await system.get('ledger', `/v1/mutations/${id}`)).status === 200 ? id : null));
+  await until('the mutation', async () =>
+    (await system.get('ledger', `/v1/mutations/${id}`)).status === 200 ? id : null,
+  );
   return id;
 }
 
 /** A question an agent asks. */
 async function asked(effectKey: string): Promise<string> {
   const contractDigest = await digestOf('payments.issue_refund');
-  const of = { tenant: TENANT, runId: RUN, effectKey, capability: 'payments.issue_refund', contractDigest, subjectRef: '4711', args: { order_id: '4711', amount_minor: 5_000, currency: 'INR' } };
-  const body = { run_id: RUN, effect_key: effectKey, capability: of.capability, contract_digest: contractDigest, subject_ref: '4711', initiator: 'asha', agent_id: 'agent-7', mode: 'human', action_digest: forwardDigest(of), args: of.args, rehearsal: null };
-  return String((await system.post('orchestrator', '/v1/forward-approvals', body, { person: AGENT })).body['approval_id']);
+  const of = {
+    tenant: TENANT,
+    runId: RUN,
+    effectKey,
+    capability: 'payments.issue_refund',
+    contractDigest,
+    subjectRef: '4711',
+    args: { order_id: '4711', amount_minor: 5_000, currency: 'INR' },
+  };
+  const body = {
+    run_id: RUN,
+    effect_key: effectKey,
+    capability: of.capability,
+    contract_digest: contractDigest,
+    subject_ref: '4711',
+    initiator: 'asha',
+    agent_id: 'agent-7',
+    mode: 'human',
+    action_digest: forwardDigest(of),
+    args: of.args,
+    rehearsal: null,
+  };
+  return String(
+    (await system.post('orchestrator', '/v1/forward-approvals', body, { person: AGENT })).body['approval_id'],
+  );
 }
 
 /** What has to be there before a command, what it has to show, and with which exit code where that is not 0. */
-const SHOWS: readonly { readonly of: RegExp; readonly shows: RegExp; readonly code?: number; readonly before?: () => Promise<void> }[] = [
+const SHOWS: readonly {
+  readonly of: RegExp;
+  readonly shows: RegExp;
+  readonly code?: number;
+  readonly before?: () => Promise<void>;
+}[] = [
   { of: /contract draft tools/, shows: /name: crm\.set_label/ },
   { of: /contract draft openapi/, shows: /name: shop\.cancel_order/ },
   // A draft never registers: the linter says so. From here on the folder holds what people made of it.
-  { of: /contract lint/, shows: /CONTRACT_IS_DRAFT/, code: 1, before: () => { put(folder, 'contracts/payments.yaml', { ...example('payments.issue_refund'), reversal_window_ms: 60_000 }); return Promise.resolve(); } },
+  {
+    of: /contract lint/,
+    shows: /CONTRACT_IS_DRAFT/,
+    code: 1,
+    before: () => {
+      put(folder, 'contracts/payments.yaml', { ...example('payments.issue_refund'), reversal_window_ms: 60_000 });
+      return Promise.resolve();
+    },
+  },
   { of: /contract diff/, shows: /strengthening/ },
-  { of: /contract register/, shows: /payments\.issue_refund/, before: () => {
-    rmSync(join(folder, 'contracts'), { recursive: true });
-    for (const name of NAMES) put(folder, `contracts/${name}.json`, example(name));
-    return Promise.resolve();
-  } },
-  { of: /contract proposals/, shows: /payments\.issue_refund/, before: async () => { variables['DIGEST'] = await weaken(1); } },
+  {
+    of: /contract register/,
+    shows: /payments\.issue_refund/,
+    before: () => {
+      rmSync(join(folder, 'contracts'), { recursive: true });
+      for (const name of NAMES) put(folder, `contracts/${name}.json`, example(name));
+      return Promise.resolve();
+    },
+  },
+  {
+    of: /contract proposals/,
+    shows: /payments\.issue_refund/,
+    before: async () => {
+      variables['DIGEST'] = await weaken(1);
+    },
+  },
   { of: /contract confirm/, shows: /registered/ },
-  { of: /contract withdraw/, shows: /payments\.issue_refund/, before: async () => { await weaken(2); } },
+  {
+    of: /contract withdraw/,
+    shows: /payments\.issue_refund/,
+    before: async () => {
+      await weaken(2);
+    },
+  },
   { of: /contract answer payments/, shows: /to an equivalent state: payments\.reverse_refund/ },
-  { of: /contract answer "/, shows: /now, to an equivalent state: payments\.reverse_refund/, before: async () => { variables['MUTATION'] = await executed(); } },
+  {
+    of: /contract answer "/,
+    shows: /now, to an equivalent state: payments\.reverse_refund/,
+    before: async () => {
+      variables['MUTATION'] = await executed();
+    },
+  },
   { of: /entry register agent-charter/, shows: /refunds/ },
   { of: /entry list agent-charter/, shows: /refunds +1 +acme +otto +agent-7/ },
   { of: /entry show agent-charter/, shows: /payments\.send_wire/ },
   { of: /entry register policy-bundle/, shows: /policy_bundle/ },
   { of: /entry register context-source/, shows: /context_source/ },
-  { of: /approvals list/, shows: /payments\.issue_refund +agent-7 +awaiting/, before: async () => { [variables['APPROVAL'], variables['OTHER_APPROVAL']] = [await asked('eff-1'), await asked('eff-2')]; } },
+  {
+    of: /approvals list/,
+    shows: /payments\.issue_refund +agent-7 +awaiting/,
+    before: async () => {
+      [variables['APPROVAL'], variables['OTHER_APPROVAL']] = [await asked('eff-1'), await asked('eff-2')];
+    },
+  },
   { of: /approvals show/, shows: /on behalf of +asha/ },
   { of: /approvals approve/, shows: /approved/ },
   { of: /approvals deny/, shows: /denied/ },
@@ -100,16 +225,28 @@ describe.each(['contracts', 'ask-and-stop'])('the guide %s', (guide) => {
     expect(commands.filter((command) => !SHOWS.some(({ of }) => of.test(command)))).toEqual([]);
   });
 
-  it.each(commands.map((command, at) => [at + 1, command] as const))('runs command %i: %s', async (_at, command) => {
-    const expected = SHOWS.find(({ of }) => of.test(command));
-    await expected?.before?.();
-    const ran = await runCommand(command, { system, person: / approvals /.test(command) ? APPROVER : EDITOR, folder, variables });
-    expect(ran).toMatchObject({ code: expected?.code ?? 0 });
-    expect(ran.out).toMatch(expected?.shows ?? /$^/);
-  }, 60_000);
+  it.each(commands.map((command, at) => [at + 1, command] as const))(
+    'runs command %i: %s',
+    async (_at, command) => {
+      const expected = SHOWS.find(({ of }) => of.test(command));
+      await expected?.before?.();
+      const ran = await runCommand(command, {
+        system,
+        person: / approvals /.test(command) ? APPROVER : EDITOR,
+        folder,
+        variables,
+      });
+      expect(ran).toMatchObject({ code: expected?.code ?? 0 });
+      expect(ran.out).toMatch(expected?.shows ?? /$^/);
+    },
+    60_000,
+  );
 });
 
 it('what the guide retired and lifted is gone', async () => {
-  for (const kind of ['agent-charter', 'kill-switch']) expect((await cli(system, EDITOR, folder, 'entry', 'list', kind)).out).toBe('none');
-  expect(itemsOf(await system.get('registry', '/v1/entries/kill_switch?retired=true'))).toMatchObject([{ name: 'refunds', reason: 'fixed in 4.2' }]);
+  for (const kind of ['agent-charter', 'kill-switch'])
+    expect((await cli(system, EDITOR, folder, 'entry', 'list', kind)).out).toBe('none');
+  expect(itemsOf(await system.get('registry', '/v1/entries/kill_switch?retired=true'))).toMatchObject([
+    { name: 'refunds', reason: 'fixed in 4.2' },
+  ]);
 });

@@ -16,13 +16,34 @@ export interface LittleSystem {
 export async function startLittleSystem(): Promise<LittleSystem> {
   const stack = await startTestStack();
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-little-'));
-  const stopStack = async (): Promise<void> => { await stack.stop(); rmSync(dataDir, { recursive: true, force: true }); };
+  const stopStack = async (): Promise<void> => {
+    await stack.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
   try {
-    const { processes: specs, urls } = await planSystem(stack, { dataDir, withExample: false, withLittleServices: true });
+    const { processes: specs, urls } = await planSystem(stack, {
+      dataDir,
+      withExample: false,
+      withLittleServices: true,
+    });
     const processes = await startProcesses(specs, { logDir: stack.logDir, book: stack.book });
     const lines: string[] = [];
-    const place = { urls, brokers: stack.kafka.brokers, registryUrl: stack.registryUrl, say: (line: string) => { lines.push(line); } };
-    return { place, lines, stop: async () => { await processes.stop(); await stopStack(); } };
+    const place = {
+      urls,
+      brokers: stack.kafka.brokers,
+      registryUrl: stack.registryUrl,
+      say: (line: string) => {
+        lines.push(line);
+      },
+    };
+    return {
+      place,
+      lines,
+      stop: async () => {
+        await processes.stop();
+        await stopStack();
+      },
+    };
   } catch (cause) {
     await stopStack();
     throw cause;
@@ -30,7 +51,12 @@ export async function startLittleSystem(): Promise<LittleSystem> {
 }
 
 /** Everything the services hold, as anybody can ask them. */
-export async function stateOf({ urls }: Place): Promise<{ readonly effects: readonly { readonly operation: string; readonly thing: string }[]; readonly notices: readonly { readonly to: string }[] }> {
+export async function stateOf({
+  urls,
+}: Place): Promise<{
+  readonly effects: readonly { readonly operation: string; readonly thing: string }[];
+  readonly notices: readonly { readonly to: string }[];
+}> {
   // Answered by examples/little-services.
-  return await (await fetch(`${urls.services}/state`)).json() as Awaited<ReturnType<typeof stateOf>>;
+  return (await (await fetch(`${urls.services}/state`)).json()) as Awaited<ReturnType<typeof stateOf>>;
 }

@@ -16,8 +16,12 @@ const BUDGET_OWNER = { subject: 'leela', roles: ['budget_owner'] };
 
 let system: System;
 
-beforeAll(async () => { system = await startSystem(); }, 400_000);
-afterAll(async () => { await system.stop(); }, 60_000);
+beforeAll(async () => {
+  system = await startSystem();
+}, 400_000);
+afterAll(async () => {
+  await system.stop();
+}, 60_000);
 
 /** Publishes an execution on a partition; codecs need no registry any more. */
 async function publish(partition = HOME): Promise<string> {
@@ -26,13 +30,24 @@ async function publish(partition = HOME): Promise<string> {
   return run;
 }
 
-async function mutationOf(run: string): Promise<Facts | null> { return itemsOf(await system.get('ledger', `/v1/mutations?run_id=${run}`))[0] ?? null; }
-async function recorded(run: string): Promise<Facts> { return until(`the mutation of ${run}`, () => mutationOf(run), RECOVERY_MS); }
+async function mutationOf(run: string): Promise<Facts | null> {
+  return itemsOf(await system.get('ledger', `/v1/mutations?run_id=${run}`))[0] ?? null;
+}
+async function recorded(run: string): Promise<Facts> {
+  return until(`the mutation of ${run}`, () => mutationOf(run), RECOVERY_MS);
+}
 
-async function ready(service: 'ledger' | 'budget'): Promise<number> { return (await fetch(`${system.plan.urls[service]}/health/ready`)).status; }
+async function ready(service: 'ledger' | 'budget'): Promise<number> {
+  return (await fetch(`${system.plan.urls[service]}/health/ready`)).status;
+}
 
 function openBudget(key: string): ReturnType<System['post']> {
-  return system.post('budget', '/v1/budgets', { scope: 'run', scope_id: `run-${key}`, currency: 'INR', ceiling_minor: 1 }, { person: BUDGET_OWNER, key });
+  return system.post(
+    'budget',
+    '/v1/budgets',
+    { scope: 'run', scope_id: `run-${key}`, currency: 'INR', ceiling_minor: 1 },
+    { person: BUDGET_OWNER, key },
+  );
 }
 
 describe('without the schema registry', () => {
@@ -44,12 +59,16 @@ describe('without the schema registry', () => {
     const noise = runOn(HOME, 'unknown');
     await system.send(EXECUTIONS, noise, Buffer.from([0, 0x77, 0x35, 0x94, 0x00, 1]));
     const waiting = await publish();
-    await new Promise((resolve) => { setTimeout(resolve, 2_000); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 2_000);
+    });
     expect(itemsOf(await system.get('ledger', '/v1/parked', ADMINISTRATOR))).toEqual([]);
     expect(await mutationOf(waiting)).toBeNull();
     await system.stack.start('registry');
     expect((await recorded(waiting))['execution_state']).toBe('succeeded');
-    expect(itemsOf(await system.get('ledger', '/v1/parked', ADMINISTRATOR))).toMatchObject([{ reason: 'UNKNOWN_SCHEMA', record_key: noise }]);
+    expect(itemsOf(await system.get('ledger', '/v1/parked', ADMINISTRATOR))).toMatchObject([
+      { reason: 'UNKNOWN_SCHEMA', record_key: noise },
+    ]);
   }, 180_000);
 
   it('a service that starts is not ready and says why, and begins when the registry answers', async () => {
@@ -57,7 +76,9 @@ describe('without the schema registry', () => {
     await system.stack.kill('registry', 'SIGKILL');
     const starting = system.processes.start(LEDGER);
     const run = await publish();
-    await until('the ledger\'s HTTP edge', async () => ((await fetch(`${system.plan.urls.ledger}/health/live`)).ok ? true : null));
+    await until("the ledger's HTTP edge", async () =>
+      (await fetch(`${system.plan.urls.ledger}/health/live`)).ok ? true : null,
+    );
     expect(await ready('ledger')).toBe(503);
     await system.stack.start('registry');
     await starting;
@@ -71,12 +92,26 @@ describe('without the database', () => {
     await recorded(await publish());
     await system.stack.kill('postgres', 'SIGKILL');
     const run = await publish();
-    const read = await until('an answer', async () => { const answer = await system.get('ledger', '/v1/mutations'); return answer.status === 503 ? answer : null; });
+    const read = await until('an answer', async () => {
+      const answer = await system.get('ledger', '/v1/mutations');
+      return answer.status === 503 ? answer : null;
+    });
     expect(read.body['code']).toBe('DATABASE_UNAVAILABLE');
     expect(await openBudget('database-down')).toMatchObject({ status: 503, body: { code: 'DATABASE_UNAVAILABLE' } });
     await system.stack.start('postgres');
     expect((await recorded(run))['execution_state']).toBe('succeeded');
-    expect((await until('the budget', async () => { const answer = await openBudget('database-down'); return answer.status < 202 ? answer : null; }, RECOVERY_MS)).status).toBeLessThan(202);
+    expect(
+      (
+        await until(
+          'the budget',
+          async () => {
+            const answer = await openBudget('database-down');
+            return answer.status < 202 ? answer : null;
+          },
+          RECOVERY_MS,
+        )
+      ).status,
+    ).toBeLessThan(202);
   }, 240_000);
 });
 
@@ -85,7 +120,11 @@ describe('without the broker for a minute', () => {
     const before = await publish();
     await recorded(before);
     const kafka = createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'outage' });
-    const producer = await createProducer({ kafka, codecs: createCodecs(createSchemaRegistry({ url: system.stack.registryUrl })), source: 'outage' });
+    const producer = await createProducer({
+      kafka,
+      codecs: createCodecs(createSchemaRegistry({ url: system.stack.registryUrl })),
+      source: 'outage',
+    });
     await system.stack.kill('kafka', 'SIGKILL');
     const downAt = Date.now();
     const refused = await openBudget('broker-down');
@@ -95,12 +134,30 @@ describe('without the broker for a minute', () => {
     const unsent: unknown = await producer.assumptionDeclared(statement).catch((cause: unknown) => cause);
     expect(unsent).toMatchObject({ code: 'BROKER_UNAVAILABLE' });
     expect(await mutationOf(before)).not.toBeNull();
-    await new Promise((resolve) => { setTimeout(resolve, Math.max(0, downAt + BROKER_DOWN_MS - Date.now())); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, Math.max(0, downAt + BROKER_DOWN_MS - Date.now()));
+    });
     await system.stack.start('kafka');
     await producer.assumptionDeclared(statement);
-    await until('the statement', async () => itemsOf(await system.get('ledger', '/v1/assumptions?ref=order%2Foutage%23open'))[0] ?? null, RECOVERY_MS);
-    for (const partition of [0, 1]) expect((await recorded(await publish(partition)))['execution_state']).toBe('succeeded');
-    expect((await until('the budget', async () => { const answer = await openBudget('broker-down'); return answer.status < 202 ? answer : null; }, RECOVERY_MS)).status).toBeLessThan(202);
+    await until(
+      'the statement',
+      async () => itemsOf(await system.get('ledger', '/v1/assumptions?ref=order%2Foutage%23open'))[0] ?? null,
+      RECOVERY_MS,
+    );
+    for (const partition of [0, 1])
+      expect((await recorded(await publish(partition)))['execution_state']).toBe('succeeded');
+    expect(
+      (
+        await until(
+          'the budget',
+          async () => {
+            const answer = await openBudget('broker-down');
+            return answer.status < 202 ? answer : null;
+          },
+          RECOVERY_MS,
+        )
+      ).status,
+    ).toBeLessThan(202);
     expect(await ready('ledger')).toBe(200);
     await producer.close();
   }, 400_000);

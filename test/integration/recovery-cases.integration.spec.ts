@@ -4,9 +4,29 @@ import { readFileSync } from 'node:fs';
 import { parseContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { createKafka } from '@recourse/kafka';
-import { createWorker, guard, happened, MemoryClaimStore, MemoryPositionStore, notHappened, systemClock, ToolRejected } from '@recourse/sdk';
+import {
+  createWorker,
+  guard,
+  happened,
+  MemoryClaimStore,
+  MemoryPositionStore,
+  notHappened,
+  systemClock,
+  ToolRejected,
+} from '@recourse/sdk';
 import type { ForwardTool, GuardedResult, Tool, Worker } from '@recourse/sdk';
-import { EDITOR, executed, EXECUTIONS, INITIATOR, itemsOf, OPERATOR, runOn, startSystem, TENANT, until } from './system.testing.js';
+import {
+  EDITOR,
+  executed,
+  EXECUTIONS,
+  INITIATOR,
+  itemsOf,
+  OPERATOR,
+  runOn,
+  startSystem,
+  TENANT,
+  until,
+} from './system.testing.js';
 import type { Facts, Side, System } from './system.testing.js';
 
 const OBSERVE = 'payments.get_refund';
@@ -15,7 +35,10 @@ const REFUND = 'payments.issue_refund';
 const WIRE = 'bank.send_wire';
 const SIDES: Readonly<Record<string, Side>> = { 'mutation-ledger': 'ledger', 'recovery-orchestrator': 'orchestrator' };
 
-interface Refund { readonly refund_id: string; status: string }
+interface Refund {
+  readonly refund_id: string;
+  status: string;
+}
 
 /** A provider that deduplicates by key and writes down every call. */
 class Provider {
@@ -32,7 +55,13 @@ class Provider {
   };
 
   /** The same tool, whose answer is lost after the effect. */
-  readonly timingOut: ForwardTool = { ...this.forward, execute: (_args, { idempotencyKey }) => { this.issue(idempotencyKey); return Promise.reject(new Error('no answer in time')); } };
+  readonly timingOut: ForwardTool = {
+    ...this.forward,
+    execute: (_args, { idempotencyKey }) => {
+      this.issue(idempotencyKey);
+      return Promise.reject(new Error('no answer in time'));
+    },
+  };
 
   readonly observe: Tool = (args, { phase, idempotencyKey }) => {
     const { refund_id: id } = args as { readonly refund_id?: string };
@@ -53,7 +82,9 @@ class Provider {
     return Promise.resolve({ refund_id: refundId, status: 'reversed' });
   };
 
-  find(id: string | undefined): Refund | undefined { return [...this.refunds.values()].find(({ refund_id }) => refund_id === id); }
+  find(id: string | undefined): Refund | undefined {
+    return [...this.refunds.values()].find(({ refund_id }) => refund_id === id);
+  }
 
   private issue(key: string): Refund {
     const refund = this.refunds.get(key) ?? { refund_id: `re_${key}`, status: 'settled' };
@@ -68,7 +99,10 @@ let system: System;
 let worker: Worker;
 
 async function register(name: string): Promise<void> {
-  const body = { ...JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Facts, version: undefined };
+  const body = {
+    ...(JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Facts),
+    version: undefined,
+  };
   const answer = await system.post('registry', '/v1/contracts', body, { person: EDITOR, key: name });
   if (answer.status !== 201) throw new Error(`${name}: ${JSON.stringify(answer.body)}`);
   const { digest, body: text, contract } = (await system.get('registry', `/v1/contracts/${name}`, EDITOR)).body;
@@ -86,10 +120,30 @@ function contractOf(name: string): { readonly contract: Contract; readonly diges
 /** A refund through the guard, that relied on its order not having been shipped. */
 async function refund(run: string, tool: ForwardTool = provider.forward): Promise<GuardedResult> {
   const { contract, digest } = contractOf(REFUND);
-  await system.producer.assumptionDeclared({ tenant: TENANT, ref: factOf(run), statement: { shipped: false }, statedAt: Date.now() - 1_000 });
-  return guard(tool, { contract, contractDigest: digest, mode: 'enforce', producer: system.producer, clock: systemClock })({
-    run: { tenant: TENANT, runId: run, agentId: 'refund-agent', initiator: INITIATOR.subject, objective: 'give the money back' },
-    stepId: 'refund', args: { order_id: run, amount_minor: 4_200, currency: 'INR' }, target: null, assumptionRefs: [factOf(run)],
+  await system.producer.assumptionDeclared({
+    tenant: TENANT,
+    ref: factOf(run),
+    statement: { shipped: false },
+    statedAt: Date.now() - 1_000,
+  });
+  return guard(tool, {
+    contract,
+    contractDigest: digest,
+    mode: 'enforce',
+    producer: system.producer,
+    clock: systemClock,
+  })({
+    run: {
+      tenant: TENANT,
+      runId: run,
+      agentId: 'refund-agent',
+      initiator: INITIATOR.subject,
+      objective: 'give the money back',
+    },
+    stepId: 'refund',
+    args: { order_id: run, amount_minor: 4_200, currency: 'INR' },
+    target: null,
+    assumptionRefs: [factOf(run)],
   });
 }
 
@@ -97,40 +151,70 @@ const factOf = (run: string): string => `order/${run}#not_shipped`;
 
 /** A check finds out later that the refund should not stand. */
 async function invalidate(run: string): Promise<void> {
-  await system.producer.assumptionInvalidated({ tenant: TENANT, ref: factOf(run), statement: { shipped: true }, statedAt: Date.now(), sourceKind: 'observation' });
+  await system.producer.assumptionInvalidated({
+    tenant: TENANT,
+    ref: factOf(run),
+    statement: { shipped: true },
+    statedAt: Date.now(),
+    sourceKind: 'observation',
+  });
 }
 
 async function mutationOf(run: string, state: Facts): Promise<Facts> {
   return until(`the mutation of ${run} as ${JSON.stringify(state)}`, async () => {
     const [mutation] = itemsOf(await system.get('ledger', `/v1/mutations?run_id=${run}`));
-    return mutation !== undefined && Object.entries(state).every(([name, value]) => mutation[name] === value) ? mutation : null;
+    return mutation !== undefined && Object.entries(state).every(([name, value]) => mutation[name] === value)
+      ? mutation
+      : null;
   });
 }
 
 async function stepOf(run: string, phase: string): Promise<Facts> {
-  return until(`the step of ${run} as ${phase}`, async () => itemsOf(await system.get('orchestrator', `/v1/steps?run_id=${run}&phase=${phase}`))[0] ?? null);
+  return until(
+    `the step of ${run} as ${phase}`,
+    async () => itemsOf(await system.get('orchestrator', `/v1/steps?run_id=${run}&phase=${phase}`))[0] ?? null,
+  );
 }
 
 /** A person agrees to exactly what is shown. */
 async function approve(run: string): Promise<void> {
   const { step_id, action_digest } = await stepOf(run, 'awaiting_approval');
-  expect(await system.post('orchestrator', `/v1/steps/${String(step_id)}/approve`, { action_digest, reason: 'the order went out' }, { person: OPERATOR })).toMatchObject({ status: 200 });
+  expect(
+    await system.post(
+      'orchestrator',
+      `/v1/steps/${String(step_id)}/approve`,
+      { action_digest, reason: 'the order went out' },
+      { person: OPERATOR },
+    ),
+  ).toMatchObject({ status: 200 });
 }
 
 const refundIdOf = (mutation: Facts): string => String((mutation['ref'] as Facts)['external_transaction_ref']);
-const reversalsOf = (mutation: Facts): readonly string[] => provider.reversals.filter(({ refundId }) => refundId === refundIdOf(mutation)).map(({ key }) => key);
+const reversalsOf = (mutation: Facts): readonly string[] =>
+  provider.reversals.filter(({ refundId }) => refundId === refundIdOf(mutation)).map(({ key }) => key);
 const keyOf = (mutation: Facts): string => `rev_${String((mutation['execution'] as Facts)['idempotency_key'])}`;
 
 beforeAll(async () => {
   system = await startSystem();
   for (const name of [OBSERVE, REVERSE, REFUND, 'bank.get_wire', WIRE]) await register(name);
   worker = createWorker({
-    kafka: createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'worker' }), codecs: system.codecs, adapter: 'payments', tools: { [OBSERVE]: provider.observe, [REVERSE]: provider.reverse },
-    clock: systemClock, claimStore: new MemoryClaimStore(), positions: new MemoryPositionStore(), workerId: 'worker-1', groupId: 'workers', callTimeoutMs: 2_000,
+    kafka: createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'worker' }),
+    codecs: system.codecs,
+    adapter: 'payments',
+    tools: { [OBSERVE]: provider.observe, [REVERSE]: provider.reverse },
+    clock: systemClock,
+    claimStore: new MemoryClaimStore(),
+    positions: new MemoryPositionStore(),
+    workerId: 'worker-1',
+    groupId: 'workers',
+    callTimeoutMs: 2_000,
   });
   await worker.start();
 }, 400_000);
-afterAll(async () => { await worker.stop(); await system.stop(); }, 60_000);
+afterAll(async () => {
+  await worker.stop();
+  await system.stop();
+}, 60_000);
 
 describe('a recovery', () => {
   it('of an action that went well and proves wrong afterwards compensates it (C74)', async () => {
@@ -179,42 +263,96 @@ describe('a recovery', () => {
     await invalidate(run);
     await approve(run);
     const step = await stepOf(run, 'manual');
-    expect(step).toMatchObject({ reason: 'RESOURCE_CHANGED', owner: 'role:administrator', deadline_at: expect.any(Number) });
+    expect(step).toMatchObject({
+      reason: 'RESOURCE_CHANGED',
+      owner: 'role:administrator',
+      deadline_at: expect.any(Number),
+    });
     expect([outside.status, reversalsOf(made)]).toEqual(['disputed', []]);
     const { body: item } = await system.get('orchestrator', `/v1/reviews/${String(step['step_id'])}`);
-    expect(item).toMatchObject({ may: ['check', 'retry', 'resolve', 'escalate'], reconciliation: { outcome: 'stale', observations: [{ phase: 'stale_check', observed: { json: { status: 'disputed' } } }] } });
+    expect(item).toMatchObject({
+      may: ['check', 'retry', 'resolve', 'escalate'],
+      reconciliation: {
+        outcome: 'stale',
+        observations: [{ phase: 'stale_check', observed: { json: { status: 'disputed' } } }],
+      },
+    });
   }, 90_000);
 
   it('of what no tool compensates is an item with enough context to act on (C78, C62)', async () => {
     const run = runOn(0, 'wire');
     const { digest } = contractOf(WIRE);
-    const told = executed(run, { capability: WIRE, contractDigest: digest, subjectRef: 'account/DE1', args: { iban: 'DE1', amount_minor: 900, currency: 'EUR' }, assumptionRefs: [factOf(run)] }, { result: { wire: 'w_1', status: 'accepted' }, externalTransactionRef: 'w_1' });
-    await system.producer.assumptionDeclared({ tenant: TENANT, ref: factOf(run), statement: { shipped: false }, statedAt: Date.now() - 1_000 });
+    const told = executed(
+      run,
+      {
+        capability: WIRE,
+        contractDigest: digest,
+        subjectRef: 'account/DE1',
+        args: { iban: 'DE1', amount_minor: 900, currency: 'EUR' },
+        assumptionRefs: [factOf(run)],
+      },
+      { result: { wire: 'w_1', status: 'accepted' }, externalTransactionRef: 'w_1' },
+    );
+    await system.producer.assumptionDeclared({
+      tenant: TENANT,
+      ref: factOf(run),
+      statement: { shipped: false },
+      statedAt: Date.now() - 1_000,
+    });
     await system.send(EXECUTIONS, run, system.codecs.encode(EXECUTIONS, 'ToolExecuted', told));
     const made = await mutationOf(run, { execution_state: 'succeeded' });
     await invalidate(run);
     const { step_id } = await stepOf(run, 'manual');
     const { status, body: item } = await system.get('orchestrator', `/v1/reviews/${String(step_id)}`);
-    expect([status, item]).toMatchObject([200, {
-      ready: true, missing: [], run_id: run, mutation_id: made['mutation_id'], reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', why: expect.stringContaining('correction'), owner: 'role:administrator',
-      deadline_at: expect.any(Number), untrusted: { objective: 'give the money back' }, proposed_by: { agent_id: 'refund-agent', initiator: INITIATOR.subject, call_id: 'call-1' },
-      action: { capability: WIRE, effect: expect.any(String), args: { json: { iban: 'DE1', amount_minor: 900, currency: 'EUR' } } }, resource: { external_ref: 'w_1' },
-      facts: { then: { refs: [factOf(run)] }, now: { ref: factOf(run), source: 'spec', statement: { json: { shipped: true } } } }, compensation: null, may: ['resolve', 'escalate'],
-    }]);
-    expect(await resolved(item)).toMatchObject([{ mutation_id: made['mutation_id'] }, { items: [{ run_id: run, outcome: 'manual' }] }, { step_id, decision_record: { record_hash: (linksOf(item)['record'])?.['record_hash'] } }]);
+    expect([status, item]).toMatchObject([
+      200,
+      {
+        ready: true,
+        missing: [],
+        run_id: run,
+        mutation_id: made['mutation_id'],
+        reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION',
+        why: expect.stringContaining('correction'),
+        owner: 'role:administrator',
+        deadline_at: expect.any(Number),
+        untrusted: { objective: 'give the money back' },
+        proposed_by: { agent_id: 'refund-agent', initiator: INITIATOR.subject, call_id: 'call-1' },
+        action: {
+          capability: WIRE,
+          effect: expect.any(String),
+          args: { json: { iban: 'DE1', amount_minor: 900, currency: 'EUR' } },
+        },
+        resource: { external_ref: 'w_1' },
+        facts: {
+          then: { refs: [factOf(run)] },
+          now: { ref: factOf(run), source: 'spec', statement: { json: { shipped: true } } },
+        },
+        compensation: null,
+        may: ['resolve', 'escalate'],
+      },
+    ]);
+    expect(await resolved(item)).toMatchObject([
+      { mutation_id: made['mutation_id'] },
+      { items: [{ run_id: run, outcome: 'manual' }] },
+      { step_id, decision_record: { record_hash: linksOf(item)['record']?.['record_hash'] } },
+    ]);
     expect(provider.reversals.some(({ refundId }) => refundId === 'w_1')).toBe(false);
   }, 90_000);
 });
 
-function linksOf(item: Facts): Readonly<Record<string, Facts>> { return item['links'] as Readonly<Record<string, Facts>>; }
+function linksOf(item: Facts): Readonly<Record<string, Facts>> {
+  return item['links'] as Readonly<Record<string, Facts>>;
+}
 
 /** What the three links of an item lead to: mutation, recovery, record. */
 async function resolved(item: Facts): Promise<readonly Facts[]> {
   const links = linksOf(item);
-  return Promise.all(['mutation', 'recovery', 'record'].map(async (name) => {
-    const { service, path } = links[name] ?? {};
-    const reply = await system.get(SIDES[String(service)] ?? 'orchestrator', String(path));
-    if (reply.status !== 200) throw new Error(`${name} was answered ${String(reply.status)}`);
-    return reply.body;
-  }));
+  return Promise.all(
+    ['mutation', 'recovery', 'record'].map(async (name) => {
+      const { service, path } = links[name] ?? {};
+      const reply = await system.get(SIDES[String(service)] ?? 'orchestrator', String(path));
+      if (reply.status !== 200) throw new Error(`${name} was answered ${String(reply.status)}`);
+      return reply.body;
+    }),
+  );
 }

@@ -31,7 +31,8 @@ let folder = '';
 const refunds = new Map<string, 'settled' | 'reversed'>();
 const broken = new Set<string>();
 const refundOf = (args: unknown): string => String((args as Facts)['refund_id']);
-const getRefund: Tool = (args) => Promise.resolve({ refund_id: refundOf(args), status: refunds.get(refundOf(args)) ?? 'unknown' });
+const getRefund: Tool = (args) =>
+  Promise.resolve({ refund_id: refundOf(args), status: refunds.get(refundOf(args)) ?? 'unknown' });
 const reverseRefund: Tool = (args) => {
   if (!refunds.has(refundOf(args))) throw new ToolRejected('UNKNOWN', 'no such refund');
   if (!broken.has(refundOf(args))) refunds.set(refundOf(args), 'reversed');
@@ -47,34 +48,73 @@ let stockWorker: ChildProcess | null = null;
 async function openShop(): Promise<void> {
   shop = createServer((request, response) => {
     if (request.method === 'POST') HELD.status = 'released';
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(request.url?.includes('?') === true ? [HELD] : HELD));
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify(request.url?.includes('?') === true ? [HELD] : HELD));
   });
-  await new Promise<void>((resolve) => { shop.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    shop.listen(0, '127.0.0.1', resolve);
+  });
 }
 
 /** Takes whatever it is told. */
 let desk: Server;
 
 async function openDesk(): Promise<string> {
-  desk = createServer((request, response) => { request.resume(); response.end(); });
-  await new Promise<void>((resolve) => { desk.listen(0, '127.0.0.1', resolve); });
+  desk = createServer((request, response) => {
+    request.resume();
+    response.end();
+  });
+  await new Promise<void>((resolve) => {
+    desk.listen(0, '127.0.0.1', resolve);
+  });
   return `http://127.0.0.1:${String((desk.address() as AddressInfo).port)}/recourse`; // it listens on TCP
 }
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'recourse-recovery-guides-'));
   const secrets = [`whsec_${Buffer.alloc(32, 3).toString('base64')}`];
-  put(folder, 'webhooks.json', { allow_loopback: true, endpoints: [{ name: 'desk', url: await openDesk(), shape: 'generic', secrets, tenants: [TENANT], kinds: ['approval', 'forward_approval', 'incident'], remind_before_ms: 3_600_000, tell_ends: true }] });
+  put(folder, 'webhooks.json', {
+    allow_loopback: true,
+    endpoints: [
+      {
+        name: 'desk',
+        url: await openDesk(),
+        shape: 'generic',
+        secrets,
+        tenants: [TENANT],
+        kinds: ['approval', 'forward_approval', 'incident'],
+        remind_before_ms: 3_600_000,
+        tell_ends: true,
+      },
+    ],
+  });
   for (const name of STOCK) put(folder, `contracts/${name}.json`, example(name));
   await openShop();
-  system = await startSystem({ adapters: ['inventory', 'storage'], notifier: { webhooksFile: join(folder, 'webhooks.json') } });
+  system = await startSystem({
+    adapters: ['inventory', 'storage'],
+    notifier: { webhooksFile: join(folder, 'webhooks.json') },
+  });
   for (const name of [...PAYMENTS, ...STORAGE]) {
-    const { status, body } = await system.post('registry', '/v1/contracts', { ...example(name), version: undefined, ...(name === 'payments.issue_refund' ? { max_attempts: 1 } : {}) }, { person: EDITOR, key: name });
+    const { status, body } = await system.post(
+      'registry',
+      '/v1/contracts',
+      { ...example(name), version: undefined, ...(name === 'payments.issue_refund' ? { max_attempts: 1 } : {}) },
+      { person: EDITOR, key: name },
+    );
     if (status !== 201) throw new Error(`${name}: ${JSON.stringify(body)}`);
   }
   payments = createWorker({
-    kafka: createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'payments' }), codecs: system.codecs, adapter: 'payments', tools: { 'payments.get_refund': getRefund, 'payments.reverse_refund': reverseRefund },
-    clock: systemClock, claimStore: new MemoryClaimStore(), positions: new MemoryPositionStore(), workerId: 'payments-1', groupId: 'payments-workers', callTimeoutMs: 2_000,
+    kafka: createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'payments' }),
+    codecs: system.codecs,
+    adapter: 'payments',
+    tools: { 'payments.get_refund': getRefund, 'payments.reverse_refund': reverseRefund },
+    clock: systemClock,
+    claimStore: new MemoryClaimStore(),
+    positions: new MemoryPositionStore(),
+    workerId: 'payments-1',
+    groupId: 'payments-workers',
+    callTimeoutMs: 2_000,
   });
   await payments.start();
 }, 400_000);
@@ -87,21 +127,62 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-interface Told { readonly run: string; readonly name: string; readonly capability: string; readonly args: Facts; readonly result: Facts; readonly handle: string | null }
+interface Told {
+  readonly run: string;
+  readonly name: string;
+  readonly capability: string;
+  readonly args: Facts;
+  readonly result: Facts;
+  readonly handle: string | null;
+}
 
 /** An effect of an agent, on record. Returns its mutation. */
 async function told({ run, name, capability, args, result, handle }: Told): Promise<string> {
-  const contractDigest = Buffer.from(String((await system.get('registry', `/v1/contracts/${capability}`)).body['digest']), 'hex');
-  const action = { tenant: TENANT, runId: run, agentId: 'agent-7', initiator: INITIATOR.subject, objective: 'serve the customer', stepId: name, callId: `call-${name}`, capability, contractDigest, effectKey: `eff-${name}`, idempotencyKey: `key-${name}`, subjectRef: name, args, assumptionRefs: [] };
-  await system.producer.toolExecuted(action as Parameters<typeof system.producer.toolExecuted>[0], { outcome: 'succeeded', result: result as { readonly status: string }, priorValue: null, externalTransactionRef: handle, committedAt: Date.now(), errorKind: null });
+  const contractDigest = Buffer.from(
+    String((await system.get('registry', `/v1/contracts/${capability}`)).body['digest']),
+    'hex',
+  );
+  const action = {
+    tenant: TENANT,
+    runId: run,
+    agentId: 'agent-7',
+    initiator: INITIATOR.subject,
+    objective: 'serve the customer',
+    stepId: name,
+    callId: `call-${name}`,
+    capability,
+    contractDigest,
+    effectKey: `eff-${name}`,
+    idempotencyKey: `key-${name}`,
+    subjectRef: name,
+    args,
+    assumptionRefs: [],
+  };
+  await system.producer.toolExecuted(action as Parameters<typeof system.producer.toolExecuted>[0], {
+    outcome: 'succeeded',
+    result: result as { readonly status: string },
+    priorValue: null,
+    externalTransactionRef: handle,
+    committedAt: Date.now(),
+    errorKind: null,
+  });
   const id = deriveId('mut', TENANT, run, `eff-${name}`);
-  await until('the mutation', async () => ((await system.get('ledger', `/v1/mutations/${id}`)).status === 200 ? id : null));
+  await until('the mutation', async () =>
+    (await system.get('ledger', `/v1/mutations/${id}`)).status === 200 ? id : null,
+  );
   return id;
 }
 
 async function refunded(run: string, name: string): Promise<string> {
   refunds.set(`re-${name}`, 'settled');
-  return told({ run, name, capability: 'payments.issue_refund', args: { order_id: name, amount_minor: 5_000, currency: 'INR' }, result: { refund_id: `re-${name}`, status: 'settled' }, handle: `re-${name}` });
+  return told({
+    run,
+    name,
+    capability: 'payments.issue_refund',
+    args: { order_id: name, amount_minor: 5_000, currency: 'INR' },
+    result: { refund_id: `re-${name}`, status: 'settled' },
+    handle: `re-${name}`,
+  });
 }
 
 /** The step of a run, or of one of its mutations, once it is as it is looked for. */
@@ -114,13 +195,20 @@ async function stepIn(run: string, phase: string, mutation?: string): Promise<Fa
 
 const idOf = (step: Facts): string => String(step['step_id']);
 const comesTo = (phase: string, name: string) => async (): Promise<void> => {
-  await until(`${name} to be ${phase}`, async () => ((await system.get('orchestrator', `/v1/steps/${String(variables[name])}`)).body['phase'] === phase ? true : null));
+  await until(`${name} to be ${phase}`, async () =>
+    (await system.get('orchestrator', `/v1/steps/${String(variables[name])}`)).body['phase'] === phase ? true : null,
+  );
 };
 
 /** A refund of a run of its own that should not stand: its step waits for a person. */
 async function contradicted(name: string): Promise<Facts> {
   const mutation_id = await refunded(`run-${name}`, name);
-  const asked = await system.post('orchestrator', '/v1/triggers', { run_id: `run-${name}`, mutation_id, reason: 'the parcel left before' }, { person: OPERATOR });
+  const asked = await system.post(
+    'orchestrator',
+    '/v1/triggers',
+    { run_id: `run-${name}`, mutation_id, reason: 'the parcel left before' },
+    { person: OPERATOR },
+  );
   if (asked.status !== 201) throw new Error(JSON.stringify(asked.body));
   return stepIn(`run-${name}`, 'awaiting_approval');
 }
@@ -137,64 +225,187 @@ async function failed(name: string): Promise<string> {
 
 async function prepareDay(): Promise<void> {
   const step = await contradicted('first');
-  Object.assign(variables, { STEP: idOf(step), DIGEST: String(step['action_digest']), DENIED: idOf(await contradicted('denied')) });
+  Object.assign(variables, {
+    STEP: idOf(step),
+    DIGEST: String(step['action_digest']),
+    DENIED: idOf(await contradicted('denied')),
+  });
 }
 
 async function prepareRun(): Promise<void> {
   variables['RUN'] = 'run-cancelled';
   await refunded('run-cancelled', 'early');
   await refunded('run-cancelled', 'late');
-  await told({ run: 'run-cancelled', name: 'purged', capability: 'storage.purge_object', args: { object: 'scan.pdf' }, result: { object: 'scan.pdf', exists: false }, handle: null });
+  await told({
+    run: 'run-cancelled',
+    name: 'purged',
+    capability: 'storage.purge_object',
+    args: { object: 'scan.pdf' },
+    result: { object: 'scan.pdf', exists: false },
+    handle: null,
+  });
 }
 
 async function findSteps(): Promise<void> {
-  for (const name of ['early', 'late']) variables[name.toUpperCase()] = idOf(await stepIn('run-cancelled', 'awaiting_approval', deriveId('mut', TENANT, 'run-cancelled', `eff-${name}`)));
+  for (const name of ['early', 'late'])
+    variables[name.toUpperCase()] = idOf(
+      await stepIn('run-cancelled', 'awaiting_approval', deriveId('mut', TENANT, 'run-cancelled', `eff-${name}`)),
+    );
 }
 
-const taskOf = async (run: string): Promise<string> => until('the task', async () => {
-  const task = itemsOf(await system.get('orchestrator', `/v1/tasks?run_id=${run}&kind=correction`))[0];
-  return task === undefined ? null : String(task['task_id']);
-});
+const taskOf = async (run: string): Promise<string> =>
+  until('the task', async () => {
+    const task = itemsOf(await system.get('orchestrator', `/v1/tasks?run_id=${run}&kind=correction`))[0];
+    return task === undefined ? null : String(task['task_id']);
+  });
 
 /** What has to be there before a command, what it has to show, and with which exit code where that is not 0. The first that fits and was not used counts. */
-interface Expected { readonly of: RegExp; readonly shows: RegExp; readonly code?: number; readonly before?: () => Promise<void> }
+interface Expected {
+  readonly of: RegExp;
+  readonly shows: RegExp;
+  readonly code?: number;
+  readonly before?: () => Promise<void>;
+}
 const OPERATE: readonly Expected[] = [
-  { of: /recoveries list --state open/, shows: /STEP +TENANT +RUN +PHASE +REASON +OWNER +DEADLINE[\s\S]+run-first +awaiting_approval/, before: prepareDay },
+  {
+    of: /recoveries list --state open/,
+    shows: /STEP +TENANT +RUN +PHASE +REASON +OWNER +DEADLINE[\s\S]+run-first +awaiting_approval/,
+    before: prepareDay,
+  },
   { of: /reviews show/, shows: /ready +yes[\s\S]+you may +\S*approve[\s\S]+"order_id":"first"/ },
-  { of: /recoveries show "\$STEP"/, shows: /awaiting_approval[\s\S]+"order_id":"first"[\s\S]+payments\.reverse_refund[\s\S]+"refund_id":"re-first"[\s\S]+notified twice/ },
-  { of: /notifications endpoints/, shows: /desk +on +generic +http:\/\/127\.0\.0\.1:\d+ +acme +approval, forward_approval, incident/ },
+  {
+    of: /recoveries show "\$STEP"/,
+    shows:
+      /awaiting_approval[\s\S]+"order_id":"first"[\s\S]+payments\.reverse_refund[\s\S]+"refund_id":"re-first"[\s\S]+notified twice/,
+  },
+  {
+    of: /notifications endpoints/,
+    shows: /desk +on +generic +http:\/\/127\.0\.0\.1:\d+ +acme +approval, forward_approval, incident/,
+  },
   { of: /notifications test desk/, shows: /state +delivered/ },
-  { of: /notifications list --endpoint desk/, shows: /desk +acme +test +- +- +delivered[\s\S]*desk +acme +opened +approval|desk +acme +opened +approval[\s\S]*desk +acme +test +- +- +delivered/ },
+  {
+    of: /notifications list --endpoint desk/,
+    shows:
+      /desk +acme +test +- +- +delivered[\s\S]*desk +acme +opened +approval|desk +acme +opened +approval[\s\S]*desk +acme +test +- +- +delivered/,
+  },
   { of: /recoveries approve "\$STEP"/, shows: /step_id/ },
-  { of: /recoveries show "\$STEP"/, shows: /compensated[\s\S]+verify by payments\.get_refund: \{[^}]*"status":"reversed"/, before: comesTo('compensated', 'STEP') },
+  {
+    of: /recoveries show "\$STEP"/,
+    shows: /compensated[\s\S]+verify by payments\.get_refund: \{[^}]*"status":"reversed"/,
+    before: comesTo('compensated', 'STEP'),
+  },
   { of: /recoveries deny/, shows: /step_id/ },
   { of: /recoveries resolve "\$DENIED"/, shows: /step_id/ },
-  { of: /recoveries list --state manual/, shows: /run-failed +manual +VERIFICATION_FAILED/, before: async () => { variables['FAILED'] = await failed('failed'); } },
+  {
+    of: /recoveries list --state manual/,
+    shows: /run-failed +manual +VERIFICATION_FAILED/,
+    before: async () => {
+      variables['FAILED'] = await failed('failed');
+    },
+  },
   { of: /recoveries show "\$FAILED"/, shows: /VERIFICATION_FAILED/ },
-  { of: /recoveries retry/, shows: /step_id/, before: () => { broken.clear(); return Promise.resolve(); } },
+  {
+    of: /recoveries retry/,
+    shows: /step_id/,
+    before: () => {
+      broken.clear();
+      return Promise.resolve();
+    },
+  },
   { of: /recoveries approve "\$FAILED"/, shows: /step_id/ },
-  { of: /recoveries check/, shows: /step_id/, before: async () => { await comesTo('compensated', 'FAILED')(); variables['REPAIRED'] = await failed('repaired'); refunds.set('re-repaired', 'reversed'); } },
+  {
+    of: /recoveries check/,
+    shows: /step_id/,
+    before: async () => {
+      await comesTo('compensated', 'FAILED')();
+      variables['REPAIRED'] = await failed('repaired');
+      refunds.set('re-repaired', 'reversed');
+    },
+  },
   { of: /recoveries show "\$REPAIRED"/, shows: /resolved/, before: comesTo('resolved', 'REPAIRED') },
-  { of: /recoveries escalate/, shows: /incident/, before: async () => { variables['HOPELESS'] = await failed('hopeless'); } },
-  { of: /incidents list/, shows: /inc_\S+ +sev2/, before: async () => { variables['INCIDENT'] = String((await until('the incident', async () => itemsOf(await system.get('orchestrator', '/v1/incidents?run_id=run-hopeless'))[0] ?? null))['incident_id']); } },
+  {
+    of: /recoveries escalate/,
+    shows: /incident/,
+    before: async () => {
+      variables['HOPELESS'] = await failed('hopeless');
+    },
+  },
+  {
+    of: /incidents list/,
+    shows: /inc_\S+ +sev2/,
+    before: async () => {
+      variables['INCIDENT'] = String(
+        (
+          await until(
+            'the incident',
+            async () => itemsOf(await system.get('orchestrator', '/v1/incidents?run_id=run-hopeless'))[0] ?? null,
+          )
+        )['incident_id'],
+      );
+    },
+  },
   { of: /incidents show/, shows: /runbooks\/refunds\.md[\s\S]+takes nothing back/ },
   { of: /recoveries abandon/, shows: /step_id/ },
   { of: /incidents close/, shows: /incident_id/ },
-  { of: /undo "\$RUN" --preview/, shows: /storage\.purge_object[\s\S]+cannot be undone[\s\S]+approvals needed/, before: prepareRun },
+  {
+    of: /undo "\$RUN" --preview/,
+    shows: /storage\.purge_object[\s\S]+cannot be undone[\s\S]+approvals needed/,
+    before: prepareRun,
+  },
   { of: /undo "\$RUN" --reason/, shows: /See what becomes of it: recourse undos show/ },
-  { of: /undos list/, shows: /run-cancelled/, before: async () => { variables['UNDO'] = String((await until('the undo', async () => itemsOf(await system.get('orchestrator', '/v1/undos?run_id=run-cancelled'))[0] ?? null))['undo_id']); } },
-  { of: /recoveries list --run "\$RUN" --state open/, shows: /awaiting_approval[\s\S]+manual|manual[\s\S]+awaiting_approval/, before: findSteps },
+  {
+    of: /undos list/,
+    shows: /run-cancelled/,
+    before: async () => {
+      variables['UNDO'] = String(
+        (
+          await until(
+            'the undo',
+            async () => itemsOf(await system.get('orchestrator', '/v1/undos?run_id=run-cancelled'))[0] ?? null,
+          )
+        )['undo_id'],
+      );
+    },
+  },
+  {
+    of: /recoveries list --run "\$RUN" --state open/,
+    shows: /awaiting_approval[\s\S]+manual|manual[\s\S]+awaiting_approval/,
+    before: findSteps,
+  },
   { of: /recoveries approve "\$EARLY"/, shows: /step_id/ },
   { of: /recoveries list --run "\$RUN" --state waiting/, shows: /waiting +ORDER/, before: comesTo('waiting', 'EARLY') },
   { of: /recoveries approve "\$LATE"/, shows: /step_id/ },
-  { of: /undos show/, shows: /partly undone[\s\S]+undone with residue[\s\S]+not undone/, before: async () => { await comesTo('compensated', 'LATE')(); await comesTo('compensated', 'EARLY')(); } },
-  { of: /tasks list/, shows: /correction/, before: async () => { variables['CORRECTION'] = await taskOf('run-cancelled'); } },
+  {
+    of: /undos show/,
+    shows: /partly undone[\s\S]+undone with residue[\s\S]+not undone/,
+    before: async () => {
+      await comesTo('compensated', 'LATE')();
+      await comesTo('compensated', 'EARLY')();
+    },
+  },
+  {
+    of: /tasks list/,
+    shows: /correction/,
+    before: async () => {
+      variables['CORRECTION'] = await taskOf('run-cancelled');
+    },
+  },
   { of: /tasks show/, shows: /storage\.purge_object/ },
   { of: /tasks close/, shows: /task_id/ },
   { of: /recoveries list --run "\$RUN"$/, shows: /run-cancelled/ },
-  { of: /kill-switch on/, shows: /no-reversals/, before: async () => { variables['STOPPED'] = idOf(await contradicted('stopped')); } },
+  {
+    of: /kill-switch on/,
+    shows: /no-reversals/,
+    before: async () => {
+      variables['STOPPED'] = idOf(await contradicted('stopped'));
+    },
+  },
   { of: /recoveries approve "\$STOPPED"/, shows: /step_id/ },
-  { of: /recoveries list --state halted/, shows: /run-stopped +halted +KILL_SWITCH/, before: comesTo('halted', 'STOPPED') },
+  {
+    of: /recoveries list --state halted/,
+    shows: /run-stopped +halted +KILL_SWITCH/,
+    before: comesTo('halted', 'STOPPED'),
+  },
   { of: /kill-switch off/, shows: /no-reversals/ },
   { of: /recoveries show "\$STOPPED"/, shows: /compensated/, before: comesTo('compensated', 'STOPPED') },
   { of: /report exposure/, shows: /storage\.purge_object/ },
@@ -204,31 +415,66 @@ const OPERATE: readonly Expected[] = [
 const WORKER: readonly Expected[] = [
   { of: /contract register/, shows: /inventory\.reserve_stock/ },
   { of: /contract answer/, shows: /inventory\.release_stock/ },
-  { of: /worker\.main\.js/, shows: /"type":"assigned"/, before: () => {
-    Object.assign(variables, { BROKERS: system.stack.kafka.brokers.join(','), REGISTRY: system.stack.registryUrl, SHOP: `http://127.0.0.1:${String((shop.address() as AddressInfo).port)}`, DIRECTORY: folder });
-    return Promise.resolve();
-  } },
-  { of: /undo "\$RUN"/, shows: /undone/, before: async () => {
-    variables['RUN'] = 'run-order';
-    await told({ run: 'run-order', name: '7', capability: 'inventory.reserve_stock', args: { order_id: '7', sku: 'pen', quantity: 3 }, result: { ...HELD }, handle: 'rsv-1' });
-  } },
-  { of: /recoveries show "\$STEP"/, shows: /compensated[\s\S]+verify by inventory\.get_reservation/, before: async () => { variables['STEP'] = idOf(await stepIn('run-order', 'compensated')); } },
+  {
+    of: /worker\.main\.js/,
+    shows: /"type":"assigned"/,
+    before: () => {
+      Object.assign(variables, {
+        BROKERS: system.stack.kafka.brokers.join(','),
+        REGISTRY: system.stack.registryUrl,
+        SHOP: `http://127.0.0.1:${String((shop.address() as AddressInfo).port)}`,
+        DIRECTORY: folder,
+      });
+      return Promise.resolve();
+    },
+  },
+  {
+    of: /undo "\$RUN"/,
+    shows: /undone/,
+    before: async () => {
+      variables['RUN'] = 'run-order';
+      await told({
+        run: 'run-order',
+        name: '7',
+        capability: 'inventory.reserve_stock',
+        args: { order_id: '7', sku: 'pen', quantity: 3 },
+        result: { ...HELD },
+        handle: 'rsv-1',
+      });
+    },
+  },
+  {
+    of: /recoveries show "\$STEP"/,
+    shows: /compensated[\s\S]+verify by inventory\.get_reservation/,
+    before: async () => {
+      variables['STEP'] = idOf(await stepIn('run-order', 'compensated'));
+    },
+  },
 ];
 
 /** Starts the worker as the guide does, and waits until it has joined its group. */
 async function startStockWorker(command: string): Promise<Ran> {
-  const words = command.split(' ').slice(1).map((word) => word.replace(/^"\$(\w+)"$/, (_, name: string) => variables[name] ?? ''));
+  const words = command
+    .split(' ')
+    .slice(1)
+    .map((word) => word.replace(/^"\$(\w+)"$/, (_, name: string) => variables[name] ?? ''));
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   stockWorker = child;
   const lines: string[] = [];
-  child.stdout.on('data', (chunk: Buffer) => { lines.push(chunk.toString()); });
+  child.stdout.on('data', (chunk: Buffer) => {
+    lines.push(chunk.toString());
+  });
   await until('the worker', () => Promise.resolve(lines.join('').includes('assigned') ? true : null));
   return { code: 0, out: lines.join(''), note: '' };
 }
 
-const personFor = (command: string): Person => (/ contract register/.test(command) ? EDITOR : / undo /.test(command) ? REQUESTER : OPERATOR);
+const personFor = (command: string): Person =>
+  / contract register/.test(command) ? EDITOR : / undo /.test(command) ? REQUESTER : OPERATOR;
 
-describe.each([['operate-recoveries', OPERATE], ['write-a-worker', WORKER]] as const)('the guide %s', (guide, expectations) => {
+describe.each([
+  ['operate-recoveries', OPERATE],
+  ['write-a-worker', WORKER],
+] as const)('the guide %s', (guide, expectations) => {
   const commands = commandsIn(guide);
 
   it('has exactly the commands that are expected of it, in this order', () => {
@@ -236,25 +482,43 @@ describe.each([['operate-recoveries', OPERATE], ['write-a-worker', WORKER]] as c
     expect(commands.filter((command, at) => expectations[at]?.of.test(command) !== true)).toEqual([]);
   });
 
-  it.each(commands.map((command, at) => [at + 1, command] as const))('runs command %i: %s', async (at, command) => {
-    const expected = expectations[at - 1];
-    await expected?.before?.();
-    const ran = command.startsWith('npx ') ? await runCommand(command, { system, person: personFor(command), folder, variables }) : await startStockWorker(command);
-    expect({ code: ran.code, problem: ran.code === 0 ? '' : ran.note }).toEqual({ code: expected?.code ?? 0, problem: '' });
-    expect(ran.out).toMatch(expected?.shows ?? /$^/);
-  }, 90_000);
+  it.each(commands.map((command, at) => [at + 1, command] as const))(
+    'runs command %i: %s',
+    async (at, command) => {
+      const expected = expectations[at - 1];
+      await expected?.before?.();
+      const ran = command.startsWith('npx ')
+        ? await runCommand(command, { system, person: personFor(command), folder, variables })
+        : await startStockWorker(command);
+      expect({ code: ran.code, problem: ran.code === 0 ? '' : ran.note }).toEqual({
+        code: expected?.code ?? 0,
+        problem: '',
+      });
+      expect(ran.out).toMatch(expected?.shows ?? /$^/);
+    },
+    90_000,
+  );
 });
 
 it('the provider shows what the guide says: reversed once where it was agreed to, and not where it was given up', () => {
   expect(Object.fromEntries(refunds)).toEqual({
-    're-first': 'reversed', 're-denied': 'settled', 're-failed': 'reversed', 're-repaired': 'reversed', 're-hopeless': 'settled', 're-early': 'reversed', 're-late': 'reversed', 're-stopped': 'reversed',
+    're-first': 'reversed',
+    're-denied': 'settled',
+    're-failed': 'reversed',
+    're-repaired': 'reversed',
+    're-hopeless': 'settled',
+    're-early': 'reversed',
+    're-late': 'reversed',
+    're-stopped': 'reversed',
   });
   expect(HELD.status).toBe('released');
 });
 
 it('the guide of the worker quotes code that is there', () => {
   const code = readFileSync('examples/sdk-function/src/stock.worker.ts', 'utf8');
-  const blocks = [...readFileSync('docs/guides/write-a-worker.md', 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((block) => block[1] ?? '');
+  const blocks = [...readFileSync('docs/guides/write-a-worker.md', 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(
+    (block) => block[1] ?? '',
+  );
   expect(blocks).toHaveLength(4);
   expect(blocks.filter((block) => !code.includes(block))).toEqual([]);
 });

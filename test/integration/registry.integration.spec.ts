@@ -11,21 +11,28 @@ const SECOND = { subject: 'dana', roles: ['contract_editor'] };
 
 let system: System;
 
-beforeAll(async () => { system = await startSystem(); }, 400_000);
-afterAll(async () => { await system.stop(); }, 60_000);
+beforeAll(async () => {
+  system = await startSystem();
+}, 400_000);
+afterAll(async () => {
+  await system.stop();
+}, 60_000);
 
-const all = readdirSync(FOLDER).filter((file) => file.endsWith('.json')).map((file): Contract => {
-  const read = parseContract(readFileSync(`${FOLDER}/${file}`, 'utf8'));
-  if (!read.ok) throw new Error(file);
-  return read.contract;
-});
+const all = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.json'))
+  .map((file): Contract => {
+    const read = parseContract(readFileSync(`${FOLDER}/${file}`, 'utf8'));
+    if (!read.ok) throw new Error(file);
+    return read.contract;
+  });
 
 /** Each after those it names. */
 function ordered(): readonly Contract[] {
   const done: Contract[] = [];
   const visit = (contract: Contract): void => {
     if (done.includes(contract)) return;
-    for (const { name } of capabilitiesNamed(contract)) for (const other of all) if (other.name === name && name !== contract.name) visit(other);
+    for (const { name } of capabilitiesNamed(contract))
+      for (const other of all) if (other.name === name && name !== contract.name) visit(other);
     done.push(contract);
   };
   all.forEach(visit);
@@ -36,8 +43,14 @@ const example = (name: string): Contract => all.find((contract) => contract.name
 describe('the registry over HTTP', () => {
   it('takes every shipped contract', async () => {
     for (const contract of ordered()) {
-      const { status, body } = await system.post('registry', '/v1/contracts', contract, { person: EDITOR, key: contract.name });
-      expect({ name: contract.name, status, body }).toMatchObject({ status: 201, body: { version: 1, state: 'registered' } });
+      const { status, body } = await system.post('registry', '/v1/contracts', contract, {
+        person: EDITOR,
+        key: contract.name,
+      });
+      expect({ name: contract.name, status, body }).toMatchObject({
+        status: 201,
+        body: { version: 1, state: 'registered' },
+      });
     }
   }, 120_000);
 
@@ -47,24 +60,49 @@ describe('the registry over HTTP', () => {
     expect([status, body['state']]).toEqual([201, 'proposed']);
     const waiting = itemsOf(await system.get('registry', '/v1/contract-proposals?name=labels.add_label', EDITOR));
     expect(waiting).toMatchObject([{ proposed_by: EDITOR.subject, digest: body['digest'] }]);
-    const confirm = (person: typeof EDITOR) => system.post('registry', '/v1/contracts/labels.add_label/confirm', { digest: body['digest'] }, { person });
+    const confirm = (person: typeof EDITOR) =>
+      system.post('registry', '/v1/contracts/labels.add_label/confirm', { digest: body['digest'] }, { person });
     expect(await confirm(EDITOR)).toMatchObject({ status: 403, body: { code: 'SELF_CONFIRMATION' } });
     expect(await confirm(SECOND)).toMatchObject({ status: 201, body: { version: 2, state: 'registered' } });
-    expect((await system.get('registry', '/v1/contracts/labels.add_label', EDITOR)).body).toMatchObject({ version: 2, registered_by: EDITOR.subject, confirmed_by: SECOND.subject });
+    expect((await system.get('registry', '/v1/contracts/labels.add_label', EDITOR)).body).toMatchObject({
+      version: 2,
+      registered_by: EDITOR.subject,
+      confirmed_by: SECOND.subject,
+    });
     expect(itemsOf(await system.get('registry', '/v1/contract-proposals?name=labels.add_label', EDITOR))).toEqual([]);
   }, 60_000);
 
   it('keeps, versions and retires a kill switch, per tenant', async () => {
-    const entry: Facts = { owner: 'payments', doc: 'Refunds run twice.', scope: { over: 'capability', capability: 'payments.issue_refund' }, severity: 'sev1', runbook: 'runbooks/refunds.md', reason: 'double refunds' };
-    const post = (body: Facts, person = OPERATOR) => system.post('registry', '/v1/entries/kill_switch', { name: 'refunds', entry: body }, { person });
+    const entry: Facts = {
+      owner: 'payments',
+      doc: 'Refunds run twice.',
+      scope: { over: 'capability', capability: 'payments.issue_refund' },
+      severity: 'sev1',
+      runbook: 'runbooks/refunds.md',
+      reason: 'double refunds',
+    };
+    const post = (body: Facts, person = OPERATOR) =>
+      system.post('registry', '/v1/entries/kill_switch', { name: 'refunds', entry: body }, { person });
     expect(await post({ ...entry, severity: 'sev9' })).toMatchObject({ status: 422, body: { code: 'ENTRY_REFUSED' } });
     expect(await post(entry, EDITOR)).toMatchObject({ status: 403, body: { code: 'ROLE_REQUIRED' } });
     expect(await post(entry)).toMatchObject({ status: 201, body: { version: 1, tenant: TENANT } });
-    expect((await system.get('registry', '/v1/entries/kill_switch/refunds', OPERATOR)).body).toMatchObject({ retired: false, entry: { severity: 'sev1' } });
-    expect(await system.post('registry', '/v1/entries/kill_switch/refunds/retire', { reason: 'fixed' }, { person: OPERATOR })).toMatchObject({ status: 200 });
+    expect((await system.get('registry', '/v1/entries/kill_switch/refunds', OPERATOR)).body).toMatchObject({
+      retired: false,
+      entry: { severity: 'sev1' },
+    });
+    expect(
+      await system.post(
+        'registry',
+        '/v1/entries/kill_switch/refunds/retire',
+        { reason: 'fixed' },
+        { person: OPERATOR },
+      ),
+    ).toMatchObject({ status: 200 });
     expect(itemsOf(await system.get('registry', '/v1/entries/kill_switch?retired=false', ADMINISTRATOR))).toEqual([]);
     expect((await system.get('registry', '/v1/entries/wish', OPERATOR)).status).toBe(400);
   }, 60_000);
 });
 
-function fail(): never { throw new Error('no such example'); }
+function fail(): never {
+  throw new Error('no such example');
+}

@@ -14,23 +14,47 @@ let system: System;
 
 beforeAll(async () => {
   system = await startSystem({ envOf: { 'recovery-orchestrator': { RECOURSE_SOURCE_TRUST: 'off' } } });
-  const { status, body } = await system.post('registry', '/v1/entries/policy_bundle', { name: 'delivery', entry: DELIVERY_BUNDLE }, { person: EDITOR, key: 'delivery' });
+  const { status, body } = await system.post(
+    'registry',
+    '/v1/entries/policy_bundle',
+    { name: 'delivery', entry: DELIVERY_BUNDLE },
+    { person: EDITOR, key: 'delivery' },
+  );
   if (status !== 201) throw new Error(JSON.stringify(body));
 }, 400_000);
-afterAll(async () => { await system.stop(); }, 60_000);
+afterAll(async () => {
+  await system.stop();
+}, 60_000);
 
 /** One start of the agent, as a process of its own. */
 async function driven(): Promise<Facts> {
   const { stack, plan } = system;
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['examples/resumable-agent/dist/live.main.js', stack.kafka.brokers.join(','), stack.registryUrl, plan.urls.ledger, plan.urls.registry, ORDER], {
-    encoding: 'utf8', env: { ...process.env, RECOURSE_TOKEN: await system.token(AGENT), RECOURSE_TENANT: TENANT }, timeout: 60_000,
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      'examples/resumable-agent/dist/live.main.js',
+      stack.kafka.brokers.join(','),
+      stack.registryUrl,
+      plan.urls.ledger,
+      plan.urls.registry,
+      ORDER,
+    ],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, RECOURSE_TOKEN: await system.token(AGENT), RECOURSE_TENANT: TENANT },
+      timeout: 60_000,
+    },
+  );
   if (status !== 0) throw new Error(stderr);
   // The example prints what it did on its last line.
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Facts;
 }
 
-const resumed = async (): Promise<Resumed> => resume(new HttpResume({ url: system.plan.urls.ledger, token: () => system.token(AGENT) }), { tenant: TENANT, runId: `delivery-${ORDER}` });
+const resumed = async (): Promise<Resumed> =>
+  resume(new HttpResume({ url: system.plan.urls.ledger, token: () => system.token(AGENT) }), {
+    tenant: TENANT,
+    runId: `delivery-${ORDER}`,
+  });
 
 describe('an agent whose steps are commits', () => {
   let commits: readonly string[] = [];
@@ -39,19 +63,38 @@ describe('an agent whose steps are commits', () => {
     const first = await driven();
     commits = first['commits'] as readonly string[];
     expect(first).toMatchObject({ resumedWith: [], refused: [], plan: { warehouse: 'east', carrier: 'bicycle' } });
-    const at = await until('the last commit', async () => { const found = await resumed(); return found.checkpoint?.commit_id === commits.at(-1) ? found : null; });
+    const at = await until('the last commit', async () => {
+      const found = await resumed();
+      return found.checkpoint?.commit_id === commits.at(-1) ? found : null;
+    });
     expect(at).toMatchObject({ state: first['plan'], stateUnavailable: null, evidence: [], rolledBack: [] });
     expect(await driven()).toMatchObject({ resumedWith: ['address', 'warehouse', 'carrier'], commits: [] });
   }, 120_000);
 
   it('goes on before the step that fell, and takes another way', async () => {
-    const detector = createDetector({ rules: RULES, tell: triggerTeller({ producer: system.producer, rollbacks: new MemoryRollbackTriggers() }) });
+    const detector = createDetector({
+      rules: RULES,
+      tell: triggerTeller({ producer: system.producer, rollbacks: new MemoryRollbackTriggers() }),
+    });
     await detector.see(counted(TENANT, 'east', 0, Date.now()));
-    const at = await until('the fall', async () => { const found = await resumed(); return found.rolledBack.length === 2 ? found : null; }, 60_000);
+    const at = await until(
+      'the fall',
+      async () => {
+        const found = await resumed();
+        return found.rolledBack.length === 2 ? found : null;
+      },
+      60_000,
+    );
     expect([at.checkpoint?.commit_id, at.state]).toEqual([commits[0], { order: ORDER, address: 'Mill Lane 3' }]);
     expect(new Set(at.rolledBack)).toEqual(new Set(commits.slice(1)));
     expect(at.evidence.map(({ evidence }) => evidence.ref)).toContain('warehouse/east#stocked');
-    expect(at.evidence.map(({ evidence }) => evidence.statement)).toContainEqual(expect.objectContaining({ rule: 'stocked', observed: { args: { warehouse: 'east' }, result: { left: 0 } } }));
-    expect(await driven()).toMatchObject({ resumedWith: ['address'], refused: ['warehouse east: POLICY_REFUSED'], plan: { warehouse: 'west', carrier: 'van' } });
+    expect(at.evidence.map(({ evidence }) => evidence.statement)).toContainEqual(
+      expect.objectContaining({ rule: 'stocked', observed: { args: { warehouse: 'east' }, result: { left: 0 } } }),
+    );
+    expect(await driven()).toMatchObject({
+      resumedWith: ['address'],
+      refused: ['warehouse east: POLICY_REFUSED'],
+      plan: { warehouse: 'west', carrier: 'van' },
+    });
   }, 120_000);
 });

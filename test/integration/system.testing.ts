@@ -15,10 +15,17 @@ import type { Action, ActionOutcome, Producer } from '@recourse/sdk';
 import { importJWK, SignJWT } from 'jose';
 import type { JWK } from 'jose';
 
-export interface Person { readonly subject: string; readonly roles: readonly string[]; readonly tenant?: string }
+export interface Person {
+  readonly subject: string;
+  readonly roles: readonly string[];
+  readonly tenant?: string;
+}
 export type Side = 'registry' | 'ledger' | 'orchestrator' | 'budget' | 'notifier';
 export type Facts = Readonly<Record<string, unknown>>;
-export interface Reply { readonly status: number; readonly body: Facts }
+export interface Reply {
+  readonly status: number;
+  readonly body: Facts;
+}
 
 export const TENANT = 'acme';
 export const EXECUTIONS = 'recourse.tool-executions';
@@ -40,7 +47,12 @@ export interface System {
   readonly codecs: Codecs;
   readonly producer: Producer;
   readonly get: (side: Side, path: string, person?: Person) => Promise<Reply>;
-  readonly post: (side: Side, path: string, body: object, more: { readonly person?: Person; readonly token?: string; readonly key?: string }) => Promise<Reply>;
+  readonly post: (
+    side: Side,
+    path: string,
+    body: object,
+    more: { readonly person?: Person; readonly token?: string; readonly key?: string },
+  ) => Promise<Reply>;
   readonly token: (person: Person) => Promise<string>;
   /** A token under the issuer's own key, of whatever audience. */
   readonly forgeToken: (person: Person, audience: string) => Promise<string>;
@@ -59,8 +71,19 @@ export async function startSystem({ adapters = [], envOf = {}, notifier }: Syste
   const stack = await startTestStack();
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-system-'));
   try {
-    const told = notifier === undefined ? {} : { withNotifier: true, webhooksFile: notifier.webhooksFile, notifierEnv: notifier.env ?? {} };
-    const plan = await planSystem(stack, { dataDir, partitions: PARTITIONS, withExample: false, adapters, envOf, serviceEnv: { RECOURSE_PATIENCE_MS: '8000' }, ...told });
+    const told =
+      notifier === undefined
+        ? {}
+        : { withNotifier: true, webhooksFile: notifier.webhooksFile, notifierEnv: notifier.env ?? {} };
+    const plan = await planSystem(stack, {
+      dataDir,
+      partitions: PARTITIONS,
+      withExample: false,
+      adapters,
+      envOf,
+      serviceEnv: { RECOURSE_PATIENCE_MS: '8000' },
+      ...told,
+    });
     const processes = await startProcesses(plan.processes, { logDir: stack.logDir, book: stack.book });
     return await reach(stack, plan, processes, dataDir);
   } catch (cause) {
@@ -75,16 +98,26 @@ async function reach(stack: DevStack, plan: SystemPlan, processes: Processes, da
   const codecs = createCodecs(createSchemaRegistry({ url: stack.registryUrl }));
   const producer = await createProducer({ kafka, codecs, source: 'spec' });
   const token = tokensOf(plan.urls.issuer);
-  const post: System['post'] = async (side, path, body, { person, token: given, key }) => ask(`${plan.urls[side]}${path}`, {
-    method: 'POST', body: JSON.stringify(body),
-    headers: {
-      'content-type': 'application/json', authorization: `Bearer ${given ?? await token(person ?? OPERATOR)}`,
-      ...(key === undefined ? {} : { 'idempotency-key': key }),
-    },
-  });
+  const post: System['post'] = async (side, path, body, { person, token: given, key }) =>
+    ask(`${plan.urls[side]}${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${given ?? (await token(person ?? OPERATOR))}`,
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+    });
   return {
-    stack, plan, processes, codecs, producer, token, post,
-    get: async (side, path, person = OPERATOR) => ask(`${plan.urls[side]}${path}`, { headers: { authorization: `Bearer ${await token(person)}` } }),
+    stack,
+    plan,
+    processes,
+    codecs,
+    producer,
+    token,
+    post,
+    get: async (side, path, person = OPERATOR) =>
+      ask(`${plan.urls[side]}${path}`, { headers: { authorization: `Bearer ${await token(person)}` } }),
     forgeToken: (person, audience) => forged(join(dataDir, 'issuer', 'issuer-key.json'), person, audience),
     send: async (topic, key, value, partition = partitionForKey(Buffer.from(key), PARTITIONS)) => {
       const raw = await kafka.logProducer();
@@ -105,7 +138,7 @@ async function ask(url: string, init: RequestInit): Promise<Reply> {
   const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
   const text = await answer.text();
   // Every answer of ours is a JSON object.
-  return { status: answer.status, body: text === '' ? {} : JSON.parse(text) as Facts };
+  return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Facts) };
 }
 
 /** Tokens by person; they live longer than any run. */
@@ -113,7 +146,13 @@ function tokensOf(issuer: string): (person: Person) => Promise<string> {
   const held = new Map<string, Promise<string>>();
   return (person) => {
     const id = JSON.stringify(person);
-    const token = held.get(id) ?? ask(`${issuer}/token`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ tenant: TENANT, ...person }) }).then(({ body }) => String(body['access_token']));
+    const token =
+      held.get(id) ??
+      ask(`${issuer}/token`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ tenant: TENANT, ...person }),
+      }).then(({ body }) => String(body['access_token']));
     held.set(id, token);
     return token;
   };
@@ -122,8 +161,14 @@ function tokensOf(issuer: string): (person: Person) => Promise<string> {
 async function forged(keyFile: string, { subject, roles, tenant = TENANT }: Person, audience: string): Promise<string> {
   // Written by the development issuer.
   const secret = JSON.parse(readFileSync(keyFile, 'utf8')) as JWK;
-  return new SignJWT({ tenant, roles: [...roles] }).setProtectedHeader({ alg: 'EdDSA' }).setIssuer('https://issuer.recourse.test').setAudience(audience)
-    .setSubject(subject).setIssuedAt().setExpirationTime('1h').sign(await importJWK(secret, 'EdDSA'));
+  return new SignJWT({ tenant, roles: [...roles] })
+    .setProtectedHeader({ alg: 'EdDSA' })
+    .setIssuer('https://issuer.recourse.test')
+    .setAudience(audience)
+    .setSubject(subject)
+    .setIssuedAt()
+    .setExpirationTime('1h')
+    .sign(await importJWK(secret, 'EdDSA'));
 }
 
 /** Asks until an answer has what is looked for. Errors: when it did not come in time, with what was seen last. */
@@ -137,7 +182,9 @@ export async function until<T>(what: string, look: () => Promise<T | null>, with
     } catch (cause) {
       last = cause;
     }
-    await new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, POLL_MS);
+    });
   }
   throw new Error(`${what} did not come within ${String(withinMs)} ms`, { cause: last });
 }
@@ -160,14 +207,37 @@ export function runOn(partition: number, word = 'run'): string {
 }
 
 const ACTION = {
-  tenant: TENANT, agentId: 'refund-agent', initiator: INITIATOR.subject, objective: 'give the money back', stepId: 'refund', callId: 'call-1',
-  capability: 'payments.issue_refund', contractDigest: null, subjectRef: null, args: { order: '4711', amount_minor: 1_000, currency: 'INR' }, assumptionRefs: [],
+  tenant: TENANT,
+  agentId: 'refund-agent',
+  initiator: INITIATOR.subject,
+  objective: 'give the money back',
+  stepId: 'refund',
+  callId: 'call-1',
+  capability: 'payments.issue_refund',
+  contractDigest: null,
+  subjectRef: null,
+  args: { order: '4711', amount_minor: 1_000, currency: 'INR' },
+  assumptionRefs: [],
 } as const;
 
 /** An execution as any producer could tell it. */
-export function executed(runId: string, action: Partial<Action> = {}, outcome: Partial<ActionOutcome> = {}): ToolExecuted {
+export function executed(
+  runId: string,
+  action: Partial<Action> = {},
+  outcome: Partial<ActionOutcome> = {},
+): ToolExecuted {
   const effectKey = `eff_${sha256Hex(runId)}`;
-  return executedBody('spec', { ...ACTION, runId, effectKey, idempotencyKey: `key-${effectKey}`, ...action }, {
-    outcome: 'succeeded', result: { refund_id: `re-${runId}`, status: 'settled' }, priorValue: null, externalTransactionRef: `re-${runId}`, errorKind: null, committedAt: Date.now(), ...outcome,
-  });
+  return executedBody(
+    'spec',
+    { ...ACTION, runId, effectKey, idempotencyKey: `key-${effectKey}`, ...action },
+    {
+      outcome: 'succeeded',
+      result: { refund_id: `re-${runId}`, status: 'settled' },
+      priorValue: null,
+      externalTransactionRef: `re-${runId}`,
+      errorKind: null,
+      committedAt: Date.now(),
+      ...outcome,
+    },
+  );
 }

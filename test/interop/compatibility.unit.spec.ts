@@ -10,23 +10,53 @@ import { promisify } from 'node:util';
 const ROOT = join(import.meta.dirname, '../..');
 type Problems = (older: object, newer: object) => string[];
 // The module is a plain script without typings; its exported function has this shape.
-const { compatibilityProblems } = (await import(pathToFileURL(join(ROOT, 'scripts/generate/compatibility.mjs')).href)) as { compatibilityProblems: Problems };
+const { compatibilityProblems } = (await import(
+  pathToFileURL(join(ROOT, 'scripts/generate/compatibility.mjs')).href
+)) as { compatibilityProblems: Problems };
 
-interface Field { readonly name: string; readonly type: unknown; readonly default?: unknown }
+interface Field {
+  readonly name: string;
+  readonly type: unknown;
+  readonly default?: unknown;
+}
 const record = (...fields: readonly Field[]): object => ({ type: 'record', name: 'recourse.x.Thing', fields });
-const mode = (symbols: readonly string[], fallback?: string): object => ({ type: 'enum', name: 'recourse.x.Mode', symbols, ...(fallback === undefined ? {} : { default: fallback }) });
+const mode = (symbols: readonly string[], fallback?: string): object => ({
+  type: 'enum',
+  name: 'recourse.x.Mode',
+  symbols,
+  ...(fallback === undefined ? {} : { default: fallback }),
+});
 const ID: Field = { name: 'id', type: 'string' };
 const HASH = { type: 'fixed', name: 'recourse.x.Hash', size: 32 };
 
 describe('a change both sides can live with', () => {
   it.each([
     ['nothing', record(ID), record(ID)],
-    ['an added field with a default', record(ID), record(ID, { name: 'note', type: ['null', 'string'], default: null })],
+    [
+      'an added field with a default',
+      record(ID),
+      record(ID, { name: 'note', type: ['null', 'string'], default: null }),
+    ],
     ['a removed field that had a default', record(ID, { name: 'count', type: 'long', default: 0 }), record(ID)],
     ['fields in another order', record(ID, { name: 'n', type: 'long' }), record({ name: 'n', type: 'long' }, ID)],
-    ['a new symbol where old readers have a default', record({ name: 'm', type: mode(['a', 'b'], 'a') }), record({ name: 'm', type: mode(['a', 'b', 'c'], 'a') })],
-    ['an added field of a nested record', record({ name: 'in', type: { type: 'record', name: 'recourse.x.In', fields: [ID] } }), record({ name: 'in', type: { type: 'record', name: 'recourse.x.In', fields: [ID, { name: 'n', type: 'int', default: 0 }] } })],
-    ['a reference in place of a definition', record({ name: 'a', type: HASH }, { name: 'b', type: 'recourse.x.Hash' }), record({ name: 'b', type: HASH }, { name: 'a', type: 'recourse.x.Hash' })],
+    [
+      'a new symbol where old readers have a default',
+      record({ name: 'm', type: mode(['a', 'b'], 'a') }),
+      record({ name: 'm', type: mode(['a', 'b', 'c'], 'a') }),
+    ],
+    [
+      'an added field of a nested record',
+      record({ name: 'in', type: { type: 'record', name: 'recourse.x.In', fields: [ID] } }),
+      record({
+        name: 'in',
+        type: { type: 'record', name: 'recourse.x.In', fields: [ID, { name: 'n', type: 'int', default: 0 }] },
+      }),
+    ],
+    [
+      'a reference in place of a definition',
+      record({ name: 'a', type: HASH }, { name: 'b', type: 'recourse.x.Hash' }),
+      record({ name: 'b', type: HASH }, { name: 'a', type: 'recourse.x.Hash' }),
+    ],
   ])('is %s', (_, older, newer) => {
     expect(compatibilityProblems(older, newer)).toEqual([]);
   });
@@ -34,20 +64,96 @@ describe('a change both sides can live with', () => {
 
 describe('a change that breaks one side', () => {
   it.each([
-    ['an added field without a default', record(ID), record(ID, { name: 'note', type: 'string' }), ['note: added without a default']],
-    ['a removed field without a default', record(ID, { name: 'note', type: 'string' }), record(ID), ['note: removed without a default']],
-    ['a renamed field', record(ID), record({ name: 'key', type: 'string' }), ['key: added without a default', 'id: removed without a default']],
-    ['a widened number', record({ name: 'n', type: 'int' }), record({ name: 'n', type: 'long' }), ['n: type changed from int to long']],
-    ['bytes for text', record({ name: 's', type: 'string' }), record({ name: 's', type: 'bytes' }), ['s: type changed from string to bytes']],
-    ['a field that becomes nullable', record(ID), record({ name: 'id', type: ['null', 'string'] }), ['id: type changed from string to union']],
-    ['a branch more', record({ name: 'u', type: ['null', 'string'] }), record({ name: 'u', type: ['null', 'string', 'long'] }), ['u: branches of the union changed: long added']],
-    ['another unit of time', record({ name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } }), record({ name: 'at', type: { type: 'long', logicalType: 'timestamp-micros' } }), ['at: logical type changed from timestamp-millis to timestamp-micros']],
-    ['a new symbol that old readers have no default for', record({ name: 'm', type: mode(['a']) }), record({ name: 'm', type: mode(['a', 'b'], 'a') }), ['m: symbols b added, and old readers have no default for them']],
-    ['a lost symbol without a default', record({ name: 'm', type: mode(['a', 'b']) }), record({ name: 'm', type: mode(['a']) }), ['m: symbols b removed, and new readers have no default for them']],
-    ['another size', record({ name: 'h', type: HASH }), record({ name: 'h', type: { ...HASH, size: 20 } }), ['h: size changed from 32 to 20']],
-    ['another name', record({ name: 'h', type: HASH }), record({ name: 'h', type: { ...HASH, name: 'recourse.x.Digest' } }), ['h: renamed from recourse.x.Hash to recourse.x.Digest']],
-    ['a break deep inside', record({ name: 'l', type: { type: 'array', items: { type: 'record', name: 'recourse.x.In', fields: [ID] } } }), record({ name: 'l', type: { type: 'array', items: { type: 'record', name: 'recourse.x.In', fields: [ID, { name: 'n', type: 'int' }] } } }), ['l[].n: added without a default']],
-    ['a log record that loses its head', record({ name: 'seq', type: 'long' }, { name: 'prev_hash', type: HASH }), record({ name: 'prev_hash', type: HASH }, { name: 'seq', type: 'long' }), ['the record no longer begins with seq and prev_hash']],
+    [
+      'an added field without a default',
+      record(ID),
+      record(ID, { name: 'note', type: 'string' }),
+      ['note: added without a default'],
+    ],
+    [
+      'a removed field without a default',
+      record(ID, { name: 'note', type: 'string' }),
+      record(ID),
+      ['note: removed without a default'],
+    ],
+    [
+      'a renamed field',
+      record(ID),
+      record({ name: 'key', type: 'string' }),
+      ['key: added without a default', 'id: removed without a default'],
+    ],
+    [
+      'a widened number',
+      record({ name: 'n', type: 'int' }),
+      record({ name: 'n', type: 'long' }),
+      ['n: type changed from int to long'],
+    ],
+    [
+      'bytes for text',
+      record({ name: 's', type: 'string' }),
+      record({ name: 's', type: 'bytes' }),
+      ['s: type changed from string to bytes'],
+    ],
+    [
+      'a field that becomes nullable',
+      record(ID),
+      record({ name: 'id', type: ['null', 'string'] }),
+      ['id: type changed from string to union'],
+    ],
+    [
+      'a branch more',
+      record({ name: 'u', type: ['null', 'string'] }),
+      record({ name: 'u', type: ['null', 'string', 'long'] }),
+      ['u: branches of the union changed: long added'],
+    ],
+    [
+      'another unit of time',
+      record({ name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } }),
+      record({ name: 'at', type: { type: 'long', logicalType: 'timestamp-micros' } }),
+      ['at: logical type changed from timestamp-millis to timestamp-micros'],
+    ],
+    [
+      'a new symbol that old readers have no default for',
+      record({ name: 'm', type: mode(['a']) }),
+      record({ name: 'm', type: mode(['a', 'b'], 'a') }),
+      ['m: symbols b added, and old readers have no default for them'],
+    ],
+    [
+      'a lost symbol without a default',
+      record({ name: 'm', type: mode(['a', 'b']) }),
+      record({ name: 'm', type: mode(['a']) }),
+      ['m: symbols b removed, and new readers have no default for them'],
+    ],
+    [
+      'another size',
+      record({ name: 'h', type: HASH }),
+      record({ name: 'h', type: { ...HASH, size: 20 } }),
+      ['h: size changed from 32 to 20'],
+    ],
+    [
+      'another name',
+      record({ name: 'h', type: HASH }),
+      record({ name: 'h', type: { ...HASH, name: 'recourse.x.Digest' } }),
+      ['h: renamed from recourse.x.Hash to recourse.x.Digest'],
+    ],
+    [
+      'a break deep inside',
+      record({ name: 'l', type: { type: 'array', items: { type: 'record', name: 'recourse.x.In', fields: [ID] } } }),
+      record({
+        name: 'l',
+        type: {
+          type: 'array',
+          items: { type: 'record', name: 'recourse.x.In', fields: [ID, { name: 'n', type: 'int' }] },
+        },
+      }),
+      ['l[].n: added without a default'],
+    ],
+    [
+      'a log record that loses its head',
+      record({ name: 'seq', type: 'long' }, { name: 'prev_hash', type: HASH }),
+      record({ name: 'prev_hash', type: HASH }, { name: 'seq', type: 'long' }),
+      ['the record no longer begins with seq and prev_hash'],
+    ],
   ])('is %s', (_, older, newer, problems) => {
     expect(compatibilityProblems(older, newer)).toEqual(problems);
   });
@@ -84,7 +190,11 @@ describe('the generator', () => {
     try {
       await cp(join(ROOT, 'schemas'), join(tree, 'schemas'), { recursive: true });
       expect((await generate('--check', '--root', tree)).output).toContain('libs/messages/src/generated/schemas.ts');
-      await edit(tree, (fields) => [...fields, { name: 'bare', type: 'string' }, { name: 'lost', type: 'recourse.common.Nowhere', doc: 'Refers to nothing.' }]);
+      await edit(tree, (fields) => [
+        ...fields,
+        { name: 'bare', type: 'string' },
+        { name: 'lost', type: 'recourse.common.Nowhere', doc: 'Refers to nothing.' },
+      ]);
       const { code, output } = await generate('--check', '--root', tree);
       expect(code).toBe(1);
       expect(output).toContain('field bare has no doc');

@@ -9,18 +9,26 @@ const REF = 'r1';
 const PARTITIONS = 2;
 
 let world: LoopWorld;
-beforeEach(async () => { world = await new LoopWorld().prepare(); });
-afterEach(async () => { await world.stop(); });
+beforeEach(async () => {
+  world = await new LoopWorld().prepare();
+});
+afterEach(async () => {
+  await world.stop();
+});
 
 it('a database that lost its last transactions while its service was at rest has them again before a read says that there is nothing', async () => {
   const runtime = await world.start('a');
   const partition = world.partitionOf(REF);
   const store = world.database.partition(LOG, partition);
   const end = new ProjectionEnd({
-    reader: () => world.broker.forActor('edge').rawReader(), partitionCount: () => Promise.resolve(PARTITIONS), logId: 'spec', head: (log, at) => world.database.partition(log, at).head(),
+    reader: () => world.broker.forActor('edge').rawReader(),
+    partitionCount: () => Promise.resolve(PARTITIONS),
+    logId: 'spec',
+    head: (log, at) => world.database.partition(log, at).head(),
     projectedHere: (log, at) => projectedIn(runtime.loops(), log, at),
   });
-  const projected = (): Promise<void> => world.until('projected', async () => (await store.head())?.seq === (await world.accepted(partition)).length);
+  const projected = (): Promise<void> =>
+    world.until('projected', async () => (await store.head())?.seq === (await world.accepted(partition)).length);
   await world.state([{ ref: REF, id: '1' }]);
   await world.until('recorded', async () => (await world.statements()).length === 1);
   await projected();

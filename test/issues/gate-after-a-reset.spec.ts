@@ -6,8 +6,12 @@ import { LOG, LoopWorld } from '../../libs/event-log/src/loop.testing.js';
 const LAST_INPUT = 'recourse.ledger-commands';
 
 let world: LoopWorld;
-beforeEach(async () => { world = await new LoopWorld().prepare(); });
-afterEach(async () => { await world.stop(); });
+beforeEach(async () => {
+  world = await new LoopWorld().prepare();
+});
+afterEach(async () => {
+  await world.stop();
+});
 
 it('a loop that is reset while it asks for ends reads up to those of the start after it', async () => {
   const partition = world.partitionOf('r1');
@@ -26,9 +30,12 @@ it('a loop that is reset while it asks for ends reads up to those of the start a
   await world.state([{ ref: 'r1', id: '1' }]);
   loop?.reset();
   ends.resolve(undefined);
-  const recovered = (): number => world.events.filter((event) => event.kind === 'recovered' && 'log' in event && event.log === LOG).length;
+  const recovered = (): number =>
+    world.events.filter((event) => event.kind === 'recovered' && 'log' in event && event.log === LOG).length;
   await world.until('it read its log anew', () => recovered() >= 3);
-  await new Promise((resolve) => { setTimeout(resolve, 50); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 50);
+  });
   expect(loop?.health().state).toBe('catching_up');
   delivery.resolve(undefined);
   await world.until('it is ready once it has read everything', () => loop?.health().state === 'ready');

@@ -8,7 +8,12 @@ import type { InputConsumer, InputHandlers, Kafka } from '@recourse/kafka';
 
 const TOPIC = 'recourse.assumption-events';
 // The runtime joins before any loop runs; a loop never does here.
-const core = { log: 'recourse.assumptions', inputs: [{ topic: TOPIC, source: 'wire', mode: 'aligned', types: [] }], views: [], kinds: [] } as unknown as ServiceCore;
+const core = {
+  log: 'recourse.assumptions',
+  inputs: [{ topic: TOPIC, source: 'wire', mode: 'aligned', types: [] }],
+  views: [],
+  kinds: [],
+} as unknown as ServiceCore;
 /** The broker is away for the first of these joins. */
 const JOINS_IN_VAIN = 4;
 
@@ -27,22 +32,38 @@ describe('a service whose consumer crashed', () => {
           // As kafkajs does: the crash is told from within `run`, which then resolves.
           if (joins > 1 && joins <= JOINS_IN_VAIN) given.onCrash(new Error('the broker is away'));
         },
-        seek: () => undefined, pause: () => undefined, resume: () => undefined,
-        stop: () => { live.delete(made); return Promise.resolve(); },
+        seek: () => undefined,
+        pause: () => undefined,
+        resume: () => undefined,
+        stop: () => {
+          live.delete(made);
+          return Promise.resolve();
+        },
       };
       return made;
     };
     const broker = new MemoryBroker();
-    broker.ensureTopics([{ name: TOPIC, partitions: 2 }, { name: core.log, partitions: 2 }]);
+    broker.ensureTopics([
+      { name: TOPIC, partitions: 2 },
+      { name: core.log, partitions: 2 },
+    ]);
     const kafka: Kafka = { ...methodsOf(broker.forActor('service')), inputConsumer: consumer };
     const database = new MemoryDatabase({ kinds: [], now: () => 0 });
     const runtime = createServiceRuntime({
-      cores: [core], kafka, registry: new MemoryRegistry().forActor('service'), stores: database.forActor('service'), logId: 'spec', groupId: 'service', edgeKey: null,
+      cores: [core],
+      kafka,
+      registry: new MemoryRegistry().forActor('service'),
+      stores: database.forActor('service'),
+      logId: 'spec',
+      groupId: 'service',
+      edgeKey: null,
       scheduler: { now: () => 0, sleep: () => Promise.resolve() },
     });
     await runtime.start();
     told.at(-1)?.onCrash(new Error('the broker was killed'));
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
     expect([live.size, joins]).toEqual([1, JOINS_IN_VAIN + 1]);
     await runtime.stop();
     expect(live.size).toBe(0);
@@ -50,5 +71,11 @@ describe('a service whose consumer crashed', () => {
 });
 
 function methodsOf(kafka: Kafka): Kafka {
-  return { admin: () => kafka.admin(), inputConsumer: (options) => kafka.inputConsumer(options), logProducer: () => kafka.logProducer(), rawReader: () => kafka.rawReader(), wireProducer: () => kafka.wireProducer() };
+  return {
+    admin: () => kafka.admin(),
+    inputConsumer: (options) => kafka.inputConsumer(options),
+    logProducer: () => kafka.logProducer(),
+    rawReader: () => kafka.rawReader(),
+    wireProducer: () => kafka.wireProducer(),
+  };
 }

@@ -4,12 +4,19 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { LOG, LoopWorld } from '../../libs/event-log/src/loop.testing.js';
 
 let world: LoopWorld;
-beforeEach(async () => { world = await new LoopWorld().prepare(); });
-afterEach(async () => { await world.stop(); });
+beforeEach(async () => {
+  world = await new LoopWorld().prepare();
+});
+afterEach(async () => {
+  await world.stop();
+});
 
 it('a loop whose tail was projected by another owner while it read it projects what comes next', async () => {
   await world.start('a');
-  await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }]);
+  await world.state([
+    { ref: 'r1', id: '1' },
+    { ref: 'r1', id: '2' },
+  ]);
   await world.until('recorded', async () => (await world.statements()).length === 2);
   const partition = world.partitionOf('r1');
   const store = world.database.partition(LOG, partition);

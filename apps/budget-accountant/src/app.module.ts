@@ -6,8 +6,17 @@ import { BudgetsController } from './inbound/http/budgets.controller.js';
 
 export function serviceSpec({ escalationOwner, escalationDeadlineMs, settleWithinMs }: AccountantConfig): ServiceSpec {
   return {
-    name: 'budget-accountant', commandTopic: BUDGET_COMMANDS, commandLog: BUDGETS_LOG,
-    cores: (partitionCountOf) => [budgetsCore({ partitionCount: partitionCountOf(BUDGETS_LOG), escalationOwner, escalationDeadlineMs, settleWithinMs })],
+    name: 'budget-accountant',
+    commandTopic: BUDGET_COMMANDS,
+    commandLog: BUDGETS_LOG,
+    cores: (partitionCountOf) => [
+      budgetsCore({
+        partitionCount: partitionCountOf(BUDGETS_LOG),
+        escalationOwner,
+        escalationDeadlineMs,
+        settleWithinMs,
+      }),
+    ],
     controllers: [BudgetsController],
   };
 }

@@ -5,9 +5,24 @@ import { SERVICE_CONFIG } from '@recourse/service';
 
 export const CONFIG = {
   ...SERVICE_CONFIG,
-  escalationOwner: text('RECOURSE_ESCALATION_OWNER', { doc: 'Who is asked about escalations and overruns.', fallback: 'role:approver' }),
-  escalationDeadlineMs: integer('RECOURSE_ESCALATION_DEADLINE_MS', { doc: 'How long a person has to decide.', min: 1_000, max: 30 * 86_400_000, unit: 'milliseconds', fallback: '86400000' }),
-  settleWithinMs: integer('RECOURSE_SETTLE_WITHIN_MS', { doc: 'How long a reservation may stand unused before a person is asked.', min: 1_000, max: 30 * 86_400_000, unit: 'milliseconds', fallback: '86400000' }),
+  escalationOwner: text('RECOURSE_ESCALATION_OWNER', {
+    doc: 'Who is asked about escalations and overruns.',
+    fallback: 'role:approver',
+  }),
+  escalationDeadlineMs: integer('RECOURSE_ESCALATION_DEADLINE_MS', {
+    doc: 'How long a person has to decide.',
+    min: 1_000,
+    max: 30 * 86_400_000,
+    unit: 'milliseconds',
+    fallback: '86400000',
+  }),
+  settleWithinMs: integer('RECOURSE_SETTLE_WITHIN_MS', {
+    doc: 'How long a reservation may stand unused before a person is asked.',
+    min: 1_000,
+    max: 30 * 86_400_000,
+    unit: 'milliseconds',
+    fallback: '86400000',
+  }),
 } as const;
 
 export type AccountantConfig = ConfigOf<typeof CONFIG>;

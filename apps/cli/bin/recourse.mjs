@@ -8,7 +8,10 @@ const USAGE_EXIT_CODE = 2;
 const program = new URL('../dist/main.js', import.meta.url);
 
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
-  stop(`NODE_TOO_OLD: this is Node ${process.versions.node}`, 'call it with `npx recourse`, which takes the Node of this repository');
+  stop(
+    `NODE_TOO_OLD: this is Node ${process.versions.node}`,
+    'call it with `npx recourse`, which takes the Node of this repository',
+  );
 } else if (!existsSync(fileURLToPath(program))) {
   stop('NOT_BUILT: the command line is not compiled yet', 'run `npm run build` (npm start does it too)');
 } else {

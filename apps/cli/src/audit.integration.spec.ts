@@ -17,13 +17,32 @@ const folder = mkdtempSync(join(tmpdir(), 'recourse-cli-'));
 let stack: TestStack;
 let logId: string;
 
-interface Ended { readonly code: number; readonly out: string; readonly note: string }
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly note: string;
+}
 
 async function recourse(...args: readonly string[]): Promise<Ended> {
   const [out, note]: [string[], string[]] = [[], []];
   const code = await run(args, {
-    terminal: { out: (text) => { out.push(text); }, note: (text) => { note.push(text); }, isInteractive: false, ask: () => Promise.reject(new Error('nobody is asked')) },
-    environment: { RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','), RECOURSE_REGISTRY_URL: stack.registryUrl, RECOURSE_LOG_ID: logId }, folder, fetch,
+    terminal: {
+      out: (text) => {
+        out.push(text);
+      },
+      note: (text) => {
+        note.push(text);
+      },
+      isInteractive: false,
+      ask: () => Promise.reject(new Error('nobody is asked')),
+    },
+    environment: {
+      RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
+      RECOURSE_REGISTRY_URL: stack.registryUrl,
+      RECOURSE_LOG_ID: logId,
+    },
+    folder,
+    fetch,
   });
   return { code, out: out.join('\n'), note: note.join('\n') };
 }
@@ -41,22 +60,27 @@ async function writeLog(): Promise<void> {
   await log.prepare();
   for await (const records of log.read(log.origin())) expect(records).toEqual([]);
   const batch = log.seal(1_000);
-  for (let n = 0; n < RECORDS; n += 1) batch.add({ type: 'Progress', body: { cursors: [], reacted_seq: n } }, 'progress');
+  for (let n = 0; n < RECORDS; n += 1)
+    batch.add({ type: 'Progress', body: { cursors: [], reacted_seq: n } }, 'progress');
   expect(await log.append(batch)).toBe('accepted');
   await log.close();
 }
 
-function dumpFile(): string { return join(folder, 'dump', `${LOG}-0.jsonl`); }
+function dumpFile(): string {
+  return join(folder, 'dump', `${LOG}-0.jsonl`);
+}
 
 /** Flips one bit of the last octet of a record in the dump. */
 function flipByte(offset: number): void {
-  const lines = readFileSync(dumpFile(), 'utf8').split('\n').map((line) => {
-    if (!line.includes(`"record":{"offset":${offset},`)) return line;
-    const entry = JSON.parse(line) as { record: { value: string } };
-    const value = Buffer.from(entry.record.value, 'base64');
-    value[value.length - 1]! ^= 1;
-    return JSON.stringify({ record: { ...entry.record, value: value.toString('base64') } });
-  });
+  const lines = readFileSync(dumpFile(), 'utf8')
+    .split('\n')
+    .map((line) => {
+      if (!line.includes(`"record":{"offset":${offset},`)) return line;
+      const entry = JSON.parse(line) as { record: { value: string } };
+      const value = Buffer.from(entry.record.value, 'base64');
+      value[value.length - 1]! ^= 1;
+      return JSON.stringify({ record: { ...entry.record, value: value.toString('base64') } });
+    });
   writeFileSync(dumpFile(), lines.join('\n'));
 }
 
@@ -74,7 +98,10 @@ afterAll(async () => {
 describe('an audit of a log on a broker', () => {
   it('finds nothing in a sound log', async () => {
     const { code, out } = await recourse('audit', 'verify', '--log', LOG, '--json');
-    expect(JSON.parse(out)).toMatchObject({ ok: true, partitions: [{ topic: LOG, partition: 0, accepted: RECORDS, void: 0, head_seq: RECORDS, findings: [] }] });
+    expect(JSON.parse(out)).toMatchObject({
+      ok: true,
+      partitions: [{ topic: LOG, partition: 0, accepted: RECORDS, void: 0, head_seq: RECORDS, findings: [] }],
+    });
     expect(code).toBe(0);
     writeFileSync(join(folder, 'earlier.json'), out);
   }, 60_000);
@@ -87,24 +114,50 @@ describe('an audit of a log on a broker', () => {
 
   it('dumps it, with what a reader needs who has no network', async () => {
     const { out } = await recourse('audit', 'dump', 'dump', '--json');
-    expect(JSON.parse(out).partitions).toContainEqual(expect.objectContaining({ topic: LOG, accepted: RECORDS, findings: [] }));
+    expect(JSON.parse(out).partitions).toContainEqual(
+      expect.objectContaining({ topic: LOG, accepted: RECORDS, findings: [] }),
+    );
     expect(readdirSync(join(folder, 'dump'))).toContain('manifest.json');
-    expect(readFileSync(dumpFile(), 'utf8').split('\n').map((line) => Object.keys(JSON.parse(line === '' ? '{}' : line) as object)[0])).toEqual(['log', 'schema', ...Array.from({ length: RECORDS }, () => 'record'), undefined]);
+    expect(
+      readFileSync(dumpFile(), 'utf8')
+        .split('\n')
+        .map((line) => Object.keys(JSON.parse(line === '' ? '{}' : line) as object)[0]),
+    ).toEqual(['log', 'schema', ...Array.from({ length: RECORDS }, () => 'record'), undefined]);
     expect((await recourse('audit', 'dump', 'dump')).note).toContain('FOLDER_NOT_EMPTY');
   }, 60_000);
 
   it('verifies the dump without a network, also against an earlier audit', async () => {
-    const { code, out } = await recourse('audit', 'verify', '--dump', 'dump', '--against', 'earlier.json', '--brokers', 'nobody:1', '--json', '--log-id', logId);
-    expect(JSON.parse(out)).toMatchObject({ ok: true, partitions: expect.arrayContaining([expect.objectContaining({ topic: LOG, accepted: RECORDS })]) });
+    const { code, out } = await recourse(
+      'audit',
+      'verify',
+      '--dump',
+      'dump',
+      '--against',
+      'earlier.json',
+      '--brokers',
+      'nobody:1',
+      '--json',
+      '--log-id',
+      logId,
+    );
+    expect(JSON.parse(out)).toMatchObject({
+      ok: true,
+      partitions: expect.arrayContaining([expect.objectContaining({ topic: LOG, accepted: RECORDS })]),
+    });
     expect(code).toBe(0);
   });
 
-  it.each([[1, 2], [RECORDS - 1, RECORDS]])('names a flipped byte at offset %d', async (offset, seq) => {
+  it.each([
+    [1, 2],
+    [RECORDS - 1, RECORDS],
+  ])('names a flipped byte at offset %d', async (offset, seq) => {
     flipByte(offset);
     const { code, out } = await recourse('audit', 'verify', '--dump', 'dump', '--json');
     const findings = reportOf(out).find(({ topic }) => topic === LOG)?.findings;
     // The last record is committed to by the manifest's head alone.
-    expect(findings).toContainEqual(expect.objectContaining({ kind: offset === RECORDS - 1 ? 'rewritten' : 'flipped', seq }));
+    expect(findings).toContainEqual(
+      expect.objectContaining({ kind: offset === RECORDS - 1 ? 'rewritten' : 'flipped', seq }),
+    );
     expect(code).toBe(1);
     flipByte(offset);
   });
@@ -113,13 +166,20 @@ describe('an audit of a log on a broker', () => {
     const whole = readFileSync(dumpFile(), 'utf8');
     writeFileSync(dumpFile(), whole.trimEnd().split('\n').slice(0, -2).join('\n'));
     const { code, out } = await recourse('audit', 'verify', '--dump', 'dump', '--json');
-    expect(reportOf(out).flatMap(({ findings }) => findings)).toContainEqual(expect.objectContaining({ kind: 'cut_tail', seq: RECORDS - 1, lastSeq: RECORDS }));
+    expect(reportOf(out).flatMap(({ findings }) => findings)).toContainEqual(
+      expect.objectContaining({ kind: 'cut_tail', seq: RECORDS - 1, lastSeq: RECORDS }),
+    );
     expect(code).toBe(1);
     writeFileSync(dumpFile(), whole);
   });
 });
 
-interface Reported { readonly topic: string; readonly findings: readonly unknown[] }
+interface Reported {
+  readonly topic: string;
+  readonly findings: readonly unknown[];
+}
 
 // The command printed it; a spec that reads another shape fails.
-function reportOf(out: string): readonly Reported[] { return (JSON.parse(out) as { readonly partitions: readonly Reported[] }).partitions; }
+function reportOf(out: string): readonly Reported[] {
+  return (JSON.parse(out) as { readonly partitions: readonly Reported[] }).partitions;
+}

@@ -16,10 +16,22 @@ export const CLI_CONFIG = {
   budgetUrl: optional(url('RECOURSE_BUDGET_URL', { doc: 'Budget accountant.', ...HTTP })),
   notifierUrl: optional(url('RECOURSE_NOTIFIER_URL', { doc: 'Notifier.', ...HTTP })),
   issuerUrl: optional(url('RECOURSE_ISSUER_URL', { doc: 'Development issuer of tokens.', ...HTTP })),
-  brokers: optional(hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers, for audits, replays and `log accept-cut`.' })),
-  registryUrl: optional(url('RECOURSE_REGISTRY_URL', { doc: 'Schema registry, Confluent interface, for audits, replays and `log accept-cut`.', ...HTTP })),
+  brokers: optional(
+    hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers, for audits, replays and `log accept-cut`.' }),
+  ),
+  registryUrl: optional(
+    url('RECOURSE_REGISTRY_URL', {
+      doc: 'Schema registry, Confluent interface, for audits, replays and `log accept-cut`.',
+      ...HTTP,
+    }),
+  ),
   logId: optional(text('RECOURSE_LOG_ID', { doc: 'Id of the logs; every genesis hash commits to it.' })),
-  databaseUrl: optional(url('RECOURSE_DATABASE_URL', { doc: 'Database of the service whose log is meant, for `replay --compare` and `log accept-cut`.', protocols: ['postgres:', 'postgresql:'] })),
+  databaseUrl: optional(
+    url('RECOURSE_DATABASE_URL', {
+      doc: 'Database of the service whose log is meant, for `replay --compare` and `log accept-cut`.',
+      protocols: ['postgres:', 'postgresql:'],
+    }),
+  ),
   token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Rather use a file.' })),
   tokenFile: optional(text('RECOURSE_TOKEN_FILE', { doc: 'File that holds a bearer token.' })),
   tenant: optional(text('RECOURSE_TENANT', { doc: 'Tenant to ask about.' })),
@@ -66,7 +78,14 @@ export interface Settings {
 
 /** What deploy/dev leaves in the data directory of a stack. */
 const systemFile = z.object({
-  urls: z.object({ issuer: z.string(), registry: z.string(), ledger: z.string(), orchestrator: z.string(), budget: z.string(), notifier: z.string().optional() }),
+  urls: z.object({
+    issuer: z.string(),
+    registry: z.string(),
+    ledger: z.string(),
+    orchestrator: z.string(),
+    budget: z.string(),
+    notifier: z.string().optional(),
+  }),
   brokers: z.array(z.string()).min(1),
   registry_url: z.string(),
   log_id: z.string(),
@@ -95,18 +114,23 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     registryUrl: flags.registry ?? env.registryUrl ?? system?.registry_url ?? null,
     logId: flags.logId ?? env.logId ?? system?.log_id ?? null,
     databaseOf: (service) => flags.databaseUrl ?? env.databaseUrl ?? system?.databases[service] ?? null,
-    token: flags.token ?? (flags.tokenFile === undefined ? env.token ?? null : null),
+    token: flags.token ?? (flags.tokenFile === undefined ? (env.token ?? null) : null),
     tokenFile: flags.tokenFile ?? env.tokenFile ?? null,
     tenant: flags.tenant ?? env.tenant ?? null,
   };
 }
 
 /** A stack without a notifier gives it no port. */
-function runningIn(address: string | undefined): string | null { return address === undefined || address.endsWith(':0') ? null : address; }
+function runningIn(address: string | undefined): string | null {
+  return address === undefined || address.endsWith(':0') ? null : address;
+}
 
 /** Only our own variables are looked at: a shell may well hold those of the services. */
 function environmentOf(environment: NodeJS.ProcessEnv): ConfigOf<typeof CLI_CONFIG> {
-  const read = readConfig(CLI_CONFIG, Object.fromEntries(Object.values(CLI_CONFIG).map(({ name }) => [name, environment[name]])));
+  const read = readConfig(
+    CLI_CONFIG,
+    Object.fromEntries(Object.values(CLI_CONFIG).map(({ name }) => [name, environment[name]])),
+  );
   if (read.ok) return read.config;
   const problems = read.problems.map(({ code, message }) => ({ code, message }));
   throw new CliProblem('ENVIRONMENT_INVALID', `${problems.length} variables cannot be used`, 'usage', { problems });
@@ -126,12 +150,17 @@ function readSystem(file: string): SystemFile {
   try {
     return systemFile.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
-    throw new CliProblem('SYSTEM_FILE_UNREADABLE', `${file} does not say where a stack is`, 'usage', { cause, remedy: 'Start one with `npm start -- --data-dir <directory>`, or give the addresses themselves.' });
+    throw new CliProblem('SYSTEM_FILE_UNREADABLE', `${file} does not say where a stack is`, 'usage', {
+      cause,
+      remedy: 'Start one with `npm start -- --data-dir <directory>`, or give the addresses themselves.',
+    });
   }
 }
 
 /** The value, or what to do about its absence. Errors: CliProblem(ADDRESS_UNKNOWN). */
 export function known<T>(value: T | null, what: string, flag: string): T {
   if (value !== null) return value;
-  throw new CliProblem('ADDRESS_UNKNOWN', `nothing says ${what}`, 'usage', { remedy: `Start a stack with \`npm start\`, name its --data-dir, or pass ${flag}.` });
+  throw new CliProblem('ADDRESS_UNKNOWN', `nothing says ${what}`, 'usage', {
+    remedy: `Start a stack with \`npm start\`, name its --data-dir, or pass ${flag}.`,
+  });
 }

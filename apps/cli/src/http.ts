@@ -49,7 +49,10 @@ const TAKEN = 202;
 export function createClient(options: ClientOptions): ServiceClient {
   const { service, url } = options;
 
-  async function request(path: string, init: { readonly method?: string; readonly body?: object; readonly idempotencyKey?: string } = {}): Promise<Reply> {
+  async function request(
+    path: string,
+    init: { readonly method?: string; readonly body?: object; readonly idempotencyKey?: string } = {},
+  ): Promise<Reply> {
     const token = await options.token();
     const headers: Record<string, string> = {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -57,19 +60,29 @@ export function createClient(options: ClientOptions): ServiceClient {
       ...(init.idempotencyKey === undefined ? {} : { 'idempotency-key': init.idempotencyKey }),
     };
     return send(options.fetch, new URL(path, `${url}/`), service, {
-      method: init.method ?? 'GET', headers, ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
+      method: init.method ?? 'GET',
+      headers,
+      ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
     });
   }
 
-  async function get(path: string): Promise<Doc> { return docOf(settled(await request(path))); }
+  async function get(path: string): Promise<Doc> {
+    return docOf(settled(await request(path)));
+  }
 
-  async function list(path: string, query: Readonly<Record<string, string | undefined>>, countMax: number): Promise<Listed> {
+  async function list(
+    path: string,
+    query: Readonly<Record<string, string | undefined>>,
+    countMax: number,
+  ): Promise<Listed> {
     const items: Doc[] = [];
     let cursor: string | null = null;
     do {
       const left = countMax - items.length;
-      const page: Doc = await get(`${path}?${queryText({ ...query, limit: String(Math.min(PAGE_MAX, left)), cursor: cursor ?? undefined })}`);
-      items.push(...(Array.isArray(page['items']) ? page['items'] as Doc[] : []));
+      const page: Doc = await get(
+        `${path}?${queryText({ ...query, limit: String(Math.min(PAGE_MAX, left)), cursor: cursor ?? undefined })}`,
+      );
+      items.push(...(Array.isArray(page['items']) ? (page['items'] as Doc[]) : []));
       cursor = typeof page['next_cursor'] === 'string' ? page['next_cursor'] : null;
     } while (cursor !== null && items.length < countMax);
     return { items, more: cursor !== null };
@@ -84,9 +97,14 @@ export function createClient(options: ClientOptions): ServiceClient {
       reply = await request(location);
     }
     if (reply.status !== TAKEN) return docOf(settled(reply));
-    throw new CliProblem('OUTCOME_PENDING', `the command was taken and has no outcome yet${location === null ? '' : `; ask ${new URL(location, url).href}`}`, 'pending', {
-      remedy: `Repeating it with --idempotency-key ${idempotencyKey} asks for the same command.`,
-    });
+    throw new CliProblem(
+      'OUTCOME_PENDING',
+      `the command was taken and has no outcome yet${location === null ? '' : `; ask ${new URL(location, url).href}`}`,
+      'pending',
+      {
+        remedy: `Repeating it with --idempotency-key ${idempotencyKey} asks for the same command.`,
+      },
+    );
   }
 
   return { get, list, command };
@@ -99,7 +117,10 @@ export async function send(fetcher: typeof fetch, address: URL, who: string, ini
     const text = await answer.text();
     return { status: answer.status, body: jsonOf(text), location: answer.headers.get('location') };
   } catch (cause) {
-    throw new CliProblem('SERVICE_UNREACHABLE', `${who} at ${address.origin} does not answer`, 'unavailable', { cause, remedy: 'Is it running? `npm start` starts everything; --data-dir names another stack.' });
+    throw new CliProblem('SERVICE_UNREACHABLE', `${who} at ${address.origin} does not answer`, 'unavailable', {
+      cause,
+      remedy: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
+    });
   }
 }
 
@@ -108,9 +129,14 @@ export function settled({ status, body }: Reply): unknown {
   if (status >= 200 && status < 300) return body;
   const { code, detail, message, title, problems } = docOf(body);
   const said = [message, detail, title].find((text) => typeof text === 'string') ?? `status ${status}`;
-  throw new CliProblem(typeof code === 'string' ? code : `HTTP_${status}`, said, status >= 500 ? 'unavailable' : 'refused', {
-    problems: Array.isArray(problems) ? problems.map(problemIn) : [],
-  });
+  throw new CliProblem(
+    typeof code === 'string' ? code : `HTTP_${status}`,
+    said,
+    status >= 500 ? 'unavailable' : 'refused',
+    {
+      problems: Array.isArray(problems) ? problems.map(problemIn) : [],
+    },
+  );
 }
 
 function problemIn(value: unknown): Rejection {
@@ -120,12 +146,14 @@ function problemIn(value: unknown): Rejection {
 
 /** Query text of what is given. */
 export function queryText(query: Readonly<Record<string, string | undefined>>): string {
-  return new URLSearchParams(Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)).toString();
+  return new URLSearchParams(
+    Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  ).toString();
 }
 
 /** Anything but an object counts as one without members. */
 export function docOf(value: unknown): Doc {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Doc : {};
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Doc) : {};
 }
 
 function jsonOf(text: string): unknown {

@@ -8,7 +8,11 @@ export const EXIT_CODES = {
   found: { code: 1, summary: 'An audit or a comparison found something; what and where is printed.' },
   usage: { code: 2, summary: 'The call is not understood, or an address, a token or a file it needs is missing.' },
   refused: { code: 3, summary: 'A service refused, with a code; nothing was done.' },
-  unavailable: { code: 4, summary: 'A service, Kafka, the schema registry or a database did not answer. The outcome of a command may be unknown.' },
+  unavailable: {
+    code: 4,
+    summary:
+      'A service, Kafka, the schema registry or a database did not answer. The outcome of a command may be unknown.',
+  },
   pending: { code: 5, summary: 'The command was taken and has no outcome yet; where to ask is printed.' },
   declined: { code: 6, summary: 'The person at the terminal said no; nothing was done.' },
   bug: { code: 70, summary: 'A bug.' },
@@ -21,12 +25,15 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TOKEN_MISSING: 'Pass --token-file (or --token); on a development stack --as <subject> asks its issuer.',
   TOKEN_REFUSED: 'Get a new token from the issuer that the services trust.',
   ROLE_REQUIRED: 'Use a token with the role; on a development stack: --roles <role,...>.',
-  ROLES_CONFLICT: 'Ask for a token with one of the two; on a development stack: --roles contract_editor, or --roles approver.',
+  ROLES_CONFLICT:
+    'Ask for a token with one of the two; on a development stack: --roles contract_editor, or --roles approver.',
   TENANT_FOREIGN: 'Use a token of that tenant; on a development stack: --tenant <tenant>.',
   SELF_APPROVAL: 'Somebody else has to decide: neither the agent nor the person it acted for.',
   APPROVER_NOT_A_PERSON: 'Use the token of a person.',
-  EDITOR_APPROVAL: 'Somebody else has to decide: nobody who registered or confirmed the contract or its newest version.',
-  DIGEST_MISMATCH: 'The action has changed since it was shown. Look again with `recourse recoveries show`, then decide.',
+  EDITOR_APPROVAL:
+    'Somebody else has to decide: nobody who registered or confirmed the contract or its newest version.',
+  DIGEST_MISMATCH:
+    'The action has changed since it was shown. Look again with `recourse recoveries show`, then decide.',
   APPROVAL_EXPIRED: 'The agent may ask again; that is a new question.',
   APPROVAL_WRONG_PHASE: 'Look at it with `recourse approvals show`.',
   KILL_SWITCH: 'Look at `recourse kill-switch list`; what it stops goes on once it is lifted.',
@@ -53,7 +60,12 @@ export class CliProblem extends Error {
   override readonly name = 'CliProblem';
   readonly remedy: string | null;
   readonly problems: readonly Rejection[];
-  constructor(readonly code: string, message: string, readonly exit: ExitKind, more: { readonly remedy?: string; readonly problems?: readonly Rejection[]; readonly cause?: unknown } = {}) {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly exit: ExitKind,
+    more: { readonly remedy?: string; readonly problems?: readonly Rejection[]; readonly cause?: unknown } = {},
+  ) {
     super(message, { cause: more.cause });
     this.remedy = more.remedy ?? REMEDIES[code] ?? null;
     this.problems = more.problems ?? [];
@@ -65,9 +77,17 @@ export function problemOf(thrown: unknown): CliProblem {
   if (thrown instanceof CliProblem) return thrown;
   if (thrown instanceof Failure) {
     const { summary } = FAILURES[thrown.code];
-    return new CliProblem(thrown.code, thrown.message.replace(`${thrown.code}: `, ''), 'unavailable', { remedy: REMEDIES[thrown.code] ?? summary, cause: thrown });
+    return new CliProblem(thrown.code, thrown.message.replace(`${thrown.code}: `, ''), 'unavailable', {
+      remedy: REMEDIES[thrown.code] ?? summary,
+      cause: thrown,
+    });
   }
-  return new CliProblem('INTERNAL', thrown instanceof Error ? thrown.stack ?? thrown.message : String(thrown), 'bug', { remedy: 'Report it with the lines above.', cause: thrown });
+  return new CliProblem(
+    'INTERNAL',
+    thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+    'bug',
+    { remedy: 'Report it with the lines above.', cause: thrown },
+  );
 }
 
 /** Text of a problem for people: the code, what is wrong, every single problem, what to do. Pure. */
@@ -85,4 +105,6 @@ function problemJson({ code, message, remedy, problems, exit }: CliProblem): obj
 }
 
 /** A problem as it is printed. Pure. */
-export function problemText(problem: CliProblem, isJson: boolean): string { return isJson ? JSON.stringify(problemJson(problem), null, 2) : describeProblem(problem); }
+export function problemText(problem: CliProblem, isJson: boolean): string {
+  return isJson ? JSON.stringify(problemJson(problem), null, 2) : describeProblem(problem);
+}

@@ -30,7 +30,10 @@ import { openSession } from './session.js';
 import type { Surroundings } from './session.js';
 
 /** Exit codes as --help says them. */
-export const EXIT_HELP = ['Exit codes:', ...Object.values(EXIT_CODES).map(({ code, summary }) => `  ${String(code).padEnd(3)} ${summary}`)].join('\n');
+export const EXIT_HELP = [
+  'Exit codes:',
+  ...Object.values(EXIT_CODES).map(({ code, summary }) => `  ${String(code).padEnd(3)} ${summary}`),
+].join('\n');
 
 const ADDRESS_HELP = [
   'Where everything is: flags, then RECOURSE_..._URL and its siblings in the environment, then system.json in the data',
@@ -47,22 +50,64 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
   program
     .option('--json', 'JSON for scripts instead of tables')
     .option('--data-dir <folder>', 'data directory of a running development stack')
-    .option('--token <token>', 'bearer token').option('--token-file <file>', 'file that holds one')
+    .option('--token <token>', 'bearer token')
+    .option('--token-file <file>', 'file that holds one')
     .option('--tenant <tenant>', 'tenant to ask about')
-    .option('--as <subject>', 'development: ask the stack\'s issuer for a token of this person').option('--roles <roles>', 'development: its roles, separated by commas')
-    .option('--contracts-url <url>', 'contract registry').option('--ledger-url <url>', 'mutation ledger').option('--recoveries-url <url>', 'recovery orchestrator').option('--budget-url <url>', 'budget accountant').option('--notifier-url <url>', 'notifier')
+    .option('--as <subject>', "development: ask the stack's issuer for a token of this person")
+    .option('--roles <roles>', 'development: its roles, separated by commas')
+    .option('--contracts-url <url>', 'contract registry')
+    .option('--ledger-url <url>', 'mutation ledger')
+    .option('--recoveries-url <url>', 'recovery orchestrator')
+    .option('--budget-url <url>', 'budget accountant')
+    .option('--notifier-url <url>', 'notifier')
     .option('--issuer-url <url>', 'development issuer of tokens')
-    .option('--brokers <list>', 'Kafka brokers, host:port with commas').option('--registry <url>', 'schema registry').option('--log-id <id>', 'id of the logs').option('--database-url <url>', 'database of the service that owns a log')
+    .option('--brokers <list>', 'Kafka brokers, host:port with commas')
+    .option('--registry <url>', 'schema registry')
+    .option('--log-id <id>', 'id of the logs')
+    .option('--database-url <url>', 'database of the service that owns a log')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => { surroundings.terminal.out(text.trimEnd()); }, writeErr: (text) => { surroundings.terminal.note(text.trimEnd()); } })
+    .configureOutput({
+      writeOut: (text) => {
+        surroundings.terminal.out(text.trimEnd());
+      },
+      writeErr: (text) => {
+        surroundings.terminal.note(text.trimEnd());
+      },
+    })
     .addHelpText('after', `\n${ADDRESS_HELP}\n\n${EXIT_HELP}`);
-  const act: Act = <Options extends object>(action: Action<Options>) => async (...given: unknown[]) => {
-    // Commander calls with the arguments, then the options, then the command.
-    const command = given.at(-1) as Command;
-    const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
-    onEnd(await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args) ?? 'done');
-  };
-  for (const add of [addContracts, addEntries, addMutations, addCommits, addRecoveries, addReviews, addUndo, addTasks, addIncidents, addAdmission, addReport, addDrill, addApprovals, addBudgets, addNotifications, addParked, addErasures, addAudit, addReplay, addLog, addLineage, addConsumers]) add(program, act);
+  const act: Act =
+    <Options extends object>(action: Action<Options>) =>
+    async (...given: unknown[]) => {
+      // Commander calls with the arguments, then the options, then the command.
+      const command = given.at(-1) as Command;
+      const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
+      onEnd((await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args)) ?? 'done');
+    };
+  for (const add of [
+    addContracts,
+    addEntries,
+    addMutations,
+    addCommits,
+    addRecoveries,
+    addReviews,
+    addUndo,
+    addTasks,
+    addIncidents,
+    addAdmission,
+    addReport,
+    addDrill,
+    addApprovals,
+    addBudgets,
+    addNotifications,
+    addParked,
+    addErasures,
+    addAudit,
+    addReplay,
+    addLog,
+    addLineage,
+    addConsumers,
+  ])
+    add(program, act);
   return program;
 }
 
@@ -70,7 +115,9 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   let end: ExitKind = 'done';
   try {
-    await createProgram(surroundings, (how) => { end = how; }).parseAsync([...args], { from: 'user' });
+    await createProgram(surroundings, (how) => {
+      end = how;
+    }).parseAsync([...args], { from: 'user' });
     return EXIT_CODES[end].code;
   } catch (thrown) {
     // Commander has printed its own problem, and a call for help is none.

@@ -6,38 +6,87 @@ import type { Command } from 'commander';
 import { EXIT_CODES } from './problem.js';
 import { createProgram, run } from './program.js';
 
-interface Asked { readonly method: string; readonly path: string; readonly body: unknown; readonly authorization: string | null }
-type Answers = Readonly<Record<string, { readonly status?: number; readonly body: unknown; readonly location?: string }>>;
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly authorization: string | null;
+}
+type Answers = Readonly<
+  Record<string, { readonly status?: number; readonly body: unknown; readonly location?: string }>
+>;
 
 const DIGEST = 'ab'.repeat(32);
-const STEP = { step_id: 'step_1', tenant: 'demo', run_id: 'run_1', phase: 'awaiting_approval', action_digest: DIGEST, execution: { capability: 'payments.issue_refund', value: { amount_minor: 500_000, currency: 'INR' } } };
-const ENVIRONMENT = { RECOURSE_RECOVERIES_URL: 'http://recoveries.test', RECOURSE_CONTRACTS_URL: 'http://contracts.test', RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_BUDGET_URL: 'http://budgets.test', RECOURSE_TOKEN: 'secret' };
+const STEP = {
+  step_id: 'step_1',
+  tenant: 'demo',
+  run_id: 'run_1',
+  phase: 'awaiting_approval',
+  action_digest: DIGEST,
+  execution: { capability: 'payments.issue_refund', value: { amount_minor: 500_000, currency: 'INR' } },
+};
+const ENVIRONMENT = {
+  RECOURSE_RECOVERIES_URL: 'http://recoveries.test',
+  RECOURSE_CONTRACTS_URL: 'http://contracts.test',
+  RECOURSE_LEDGER_URL: 'http://ledger.test',
+  RECOURSE_BUDGET_URL: 'http://budgets.test',
+  RECOURSE_TOKEN: 'secret',
+};
 
 /** Services that answer from a table, and a person who answers once. */
-function desk(answers: Answers, person: string | null = null, environment: Readonly<Record<string, string>> = ENVIRONMENT) {
+function desk(
+  answers: Answers,
+  person: string | null = null,
+  environment: Readonly<Record<string, string>> = ENVIRONMENT,
+) {
   const [asked, out, note]: [Asked[], string[], string[]] = [[], [], []];
   const fetcher = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const address = new URL(input instanceof Request ? input.url : input);
     const path = `${init.method ?? 'GET'} ${address.pathname}`;
-    asked.push({ method: init.method ?? 'GET', path: `${address.pathname}${address.search}`, body: typeof init.body === 'string' ? JSON.parse(init.body) : null, authorization: new Headers(init.headers).get('authorization') });
+    asked.push({
+      method: init.method ?? 'GET',
+      path: `${address.pathname}${address.search}`,
+      body: typeof init.body === 'string' ? JSON.parse(init.body) : null,
+      authorization: new Headers(init.headers).get('authorization'),
+    });
     const answer = answers[path];
     if (answer === undefined) throw new TypeError('fetch failed');
-    return new Response(JSON.stringify(answer.body), { status: answer.status ?? 200, headers: answer.location === undefined ? {} : { location: answer.location } });
+    return new Response(JSON.stringify(answer.body), {
+      status: answer.status ?? 200,
+      headers: answer.location === undefined ? {} : { location: answer.location },
+    });
   };
-  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: person !== null, ask: () => Promise.resolve(person ?? '') };
-  const call = (...args: readonly string[]): Promise<number> => run(args, { terminal, environment, folder: '/', fetch: fetcher });
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: (text: string) => {
+      note.push(text);
+    },
+    isInteractive: person !== null,
+    ask: () => Promise.resolve(person ?? ''),
+  };
+  const call = (...args: readonly string[]): Promise<number> =>
+    run(args, { terminal, environment, folder: '/', fetch: fetcher });
   return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
 }
 
 describe('a list', () => {
   it('follows the pages and sends the token', async () => {
-    const { call, asked, out } = desk({ 'GET /v1/mutations': { body: { items: [{ mutation_id: 'mut_1' }], next_cursor: null } } });
+    const { call, asked, out } = desk({
+      'GET /v1/mutations': { body: { items: [{ mutation_id: 'mut_1' }], next_cursor: null } },
+    });
     expect(await call('mutations', 'list', '--run', 'run_1', '--state', 'reversal_available', '--json')).toBe(0);
-    expect(asked[0]).toMatchObject({ path: '/v1/mutations?run_id=run_1&state=reversal_available&limit=200', authorization: 'Bearer secret' });
+    expect(asked[0]).toMatchObject({
+      path: '/v1/mutations?run_id=run_1&state=reversal_available&limit=200',
+      authorization: 'Bearer secret',
+    });
     expect(JSON.parse(out())).toEqual({ items: [{ mutation_id: 'mut_1' }], more: false });
   });
   it('says when there is more than was asked for', async () => {
-    const { call, out } = desk({ 'GET /v1/mutations': { body: { items: [{ mutation_id: 'mut_1' }], next_cursor: 'next' } } });
+    const { call, out } = desk({
+      'GET /v1/mutations': { body: { items: [{ mutation_id: 'mut_1' }], next_cursor: 'next' } },
+    });
     expect(await call('mutations', 'list', '--limit', '1')).toBe(0);
     expect(out()).toContain('raise --limit');
   });
@@ -52,28 +101,70 @@ describe('a drill', () => {
   const folder = mkdtempSync(join(tmpdir(), 'recourse-kit-'));
   const kit = join(folder, 'kit.mjs');
   writeFileSync(kit, 'export default () => ({ adapter: "payments", tools: {}, canaries: {} });\n');
-  afterAll(() => { rmSync(folder, { recursive: true, force: true }); });
-  const contract = (version: number, mode: string) => ({ name: 'payments.issue_refund', version, tenant: '*', contract: {
-    name: 'payments.issue_refund', version, owner: 'o', effect: 'e', impact: 'write', approval_mode: 'delegated', args_schema: { type: 'object' }, result_schema: { type: 'object' }, reversal_class: 'compensable',
-    compensation_capability: 'payments.reverse_refund', reversal_window_ms: 1_000, compensation_mode: { mode, reason: 'r', accepted_by: 'a' },
-  } });
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const contract = (version: number, mode: string) => ({
+    name: 'payments.issue_refund',
+    version,
+    tenant: '*',
+    contract: {
+      name: 'payments.issue_refund',
+      version,
+      owner: 'o',
+      effect: 'e',
+      impact: 'write',
+      approval_mode: 'delegated',
+      args_schema: { type: 'object' },
+      result_schema: { type: 'object' },
+      reversal_class: 'compensable',
+      compensation_capability: 'payments.reverse_refund',
+      reversal_window_ms: 1_000,
+      compensation_mode: { mode, reason: 'r', accepted_by: 'a' },
+    },
+  });
 
   it('goes by the newest contract that stands, and does not call clean what it could not exercise', async () => {
-    const { call, asked, out } = desk({ 'GET /v1/contracts': { body: { items: [contract(1, 'not_supported'), contract(2, 'automatic')], next_cursor: null } } });
-    expect(await call('--tenant', 'demo', 'drill', 'payments', '--module', kit, '--json')).toBe(EXIT_CODES.unavailable.code);
+    const { call, asked, out } = desk({
+      'GET /v1/contracts': {
+        body: { items: [contract(1, 'not_supported'), contract(2, 'automatic')], next_cursor: null },
+      },
+    });
+    expect(await call('--tenant', 'demo', 'drill', 'payments', '--module', kit, '--json')).toBe(
+      EXIT_CODES.unavailable.code,
+    );
     expect(asked[0]?.path).toContain('/v1/contracts?retired=false&tenant=demo');
-    expect(JSON.parse(out())).toMatchObject({ adapter: 'payments', verdict: 'not_run', findings: [{ capability: 'payments.issue_refund', path: 'forward', verdict: 'not_run', detail: 'there is no canary for it' }] });
+    expect(JSON.parse(out())).toMatchObject({
+      adapter: 'payments',
+      verdict: 'not_run',
+      findings: [
+        {
+          capability: 'payments.issue_refund',
+          path: 'forward',
+          verdict: 'not_run',
+          detail: 'there is no canary for it',
+        },
+      ],
+    });
   });
 
   it('says what is wrong with a kit, or with the name of the adapter', async () => {
-    const { call, note } = desk({ 'GET /v1/contracts': { body: { items: [contract(1, 'automatic')], next_cursor: null } } });
-    expect([await call('drill', 'payments', '--module', join(folder, 'none.mjs')), await call('drill', 'tickets', '--module', kit)]).toEqual([EXIT_CODES.usage.code, EXIT_CODES.usage.code]);
+    const { call, note } = desk({
+      'GET /v1/contracts': { body: { items: [contract(1, 'automatic')], next_cursor: null } },
+    });
+    expect([
+      await call('drill', 'payments', '--module', join(folder, 'none.mjs')),
+      await call('drill', 'tickets', '--module', kit),
+    ]).toEqual([EXIT_CODES.usage.code, EXIT_CODES.usage.code]);
     expect(note()).toMatch(/^KIT_UNREADABLE[^]*ADAPTER_UNKNOWN/);
   });
 });
 
 describe('an approval', () => {
-  const answers: Answers = { 'GET /v1/steps/step_1': { body: STEP }, 'POST /v1/steps/step_1/approve': { body: { step_id: 'step_1', phase: 'approved' } } };
+  const answers: Answers = {
+    'GET /v1/steps/step_1': { body: STEP },
+    'POST /v1/steps/step_1/approve': { body: { step_id: 'step_1', phase: 'approved' } },
+  };
 
   it('shows the action, asks, and sends the digest that was shown', async () => {
     const { call, asked, note } = desk(answers, 'y');
@@ -94,55 +185,162 @@ describe('an approval', () => {
   });
   it('does nothing when the action is no longer the one that was meant', async () => {
     const { call, asked, note } = desk(answers);
-    expect(await call('recoveries', 'approve', 'step_1', '--yes', '--digest', 'cd'.repeat(32))).toBe(EXIT_CODES.refused.code);
+    expect(await call('recoveries', 'approve', 'step_1', '--yes', '--digest', 'cd'.repeat(32))).toBe(
+      EXIT_CODES.refused.code,
+    );
     expect(note()).toContain('DIGEST_MISMATCH');
     expect(asked.map(({ method }) => method)).toEqual(['GET']);
   });
   it('follows a command that has no outcome yet', async () => {
-    const { call, asked } = desk({ ...answers, 'POST /v1/steps/step_1/deny': { status: 202, body: {}, location: '/v1/commands/cmd_1' }, 'GET /v1/commands/cmd_1': { body: { phase: 'denied' } } });
+    const { call, asked } = desk({
+      ...answers,
+      'POST /v1/steps/step_1/deny': { status: 202, body: {}, location: '/v1/commands/cmd_1' },
+      'GET /v1/commands/cmd_1': { body: { phase: 'denied' } },
+    });
     expect(await call('recoveries', 'deny', 'step_1', '--yes')).toBe(0);
     expect(asked.at(-1)?.path).toBe('/v1/commands/cmd_1');
   });
   it('prints the code, the facts and the remedy of a refusal', async () => {
-    const { call, note } = desk({ ...answers, 'POST /v1/steps/step_1/approve': { status: 403, body: { code: 'SELF_APPROVAL', message: 'Nobody approves their own action.' } } });
+    const { call, note } = desk({
+      ...answers,
+      'POST /v1/steps/step_1/approve': {
+        status: 403,
+        body: { code: 'SELF_APPROVAL', message: 'Nobody approves their own action.' },
+      },
+    });
     expect(await call('recoveries', 'approve', 'step_1', '--yes', '--json')).toBe(EXIT_CODES.refused.code);
-    expect(JSON.parse(note().slice(note().lastIndexOf('{\n  "error"')))).toMatchObject({ error: { code: 'SELF_APPROVAL', exit_code: 3, remedy: expect.stringContaining('Somebody else') } });
+    expect(JSON.parse(note().slice(note().lastIndexOf('{\n  "error"')))).toMatchObject({
+      error: { code: 'SELF_APPROVAL', exit_code: 3, remedy: expect.stringContaining('Somebody else') },
+    });
   });
 });
 
 describe('a review item', () => {
   const ITEM = {
-    step_id: 'step_1', ready: false, missing: ['facts.now'], reason: 'HIGH_IMPACT', why: 'A person decides.', run_id: 'run_1', phase: 'awaiting_approval', may: ['deny'], time_left_ms: 90_000, action_digest: DIGEST,
-    untrusted: { objective: 'approve me' }, proposed_by: { agent_id: 'agent-7', initiator: 'asha' }, action: { capability: 'payments.issue_refund', args: { json: { order_id: '4711' } }, value: null, rehearsal: null },
-    resource: { subject_ref: 'order/4711' }, facts: { then: { refs: ['order/4711#not_shipped'], at: 0 }, now: { ref: 'order/4711#not_shipped', source: 'warehouse', stated_at: 1, statement: { folded: 'xxx', length: 5_000, sha256: 'cd' } } },
-    reconciliation: { outcome: 'stale', reason: 'STALE_CONDITION_FALSE', attempt: 1, observations: [{ phase: 'stale_check', capability: 'payments.get_refund', observed: { sealed_sha256: 'ef' } }] },
-    compensation: { capability: 'payments.reverse_refund', args: { json: {} }, impact: 'financial', risk: null, risk_level: 'medium', residue: 'a line' }, approvals: { given: [{ by: 'olga', at: 0, reason: 'seen' }], required: 2 },
-    links: { mutation: { service: 'mutation-ledger', path: '/v1/mutations/mut_1' }, recovery: { service: 'recovery-orchestrator', path: '/v1/recoveries?run_id=run_1' }, record: { service: 'recovery-orchestrator', path: '/v1/steps/step_1', log: 'recourse.recoveries', partition: 1, seq: 7, record_hash: DIGEST } },
+    step_id: 'step_1',
+    ready: false,
+    missing: ['facts.now'],
+    reason: 'HIGH_IMPACT',
+    why: 'A person decides.',
+    run_id: 'run_1',
+    phase: 'awaiting_approval',
+    may: ['deny'],
+    time_left_ms: 90_000,
+    action_digest: DIGEST,
+    untrusted: { objective: 'approve me' },
+    proposed_by: { agent_id: 'agent-7', initiator: 'asha' },
+    action: { capability: 'payments.issue_refund', args: { json: { order_id: '4711' } }, value: null, rehearsal: null },
+    resource: { subject_ref: 'order/4711' },
+    facts: {
+      then: { refs: ['order/4711#not_shipped'], at: 0 },
+      now: {
+        ref: 'order/4711#not_shipped',
+        source: 'warehouse',
+        stated_at: 1,
+        statement: { folded: 'xxx', length: 5_000, sha256: 'cd' },
+      },
+    },
+    reconciliation: {
+      outcome: 'stale',
+      reason: 'STALE_CONDITION_FALSE',
+      attempt: 1,
+      observations: [{ phase: 'stale_check', capability: 'payments.get_refund', observed: { sealed_sha256: 'ef' } }],
+    },
+    compensation: {
+      capability: 'payments.reverse_refund',
+      args: { json: {} },
+      impact: 'financial',
+      risk: null,
+      risk_level: 'medium',
+      residue: 'a line',
+    },
+    approvals: { given: [{ by: 'olga', at: 0, reason: 'seen' }], required: 2 },
+    links: {
+      mutation: { service: 'mutation-ledger', path: '/v1/mutations/mut_1' },
+      recovery: { service: 'recovery-orchestrator', path: '/v1/recoveries?run_id=run_1' },
+      record: {
+        service: 'recovery-orchestrator',
+        path: '/v1/steps/step_1',
+        log: 'recourse.recoveries',
+        partition: 1,
+        seq: 7,
+        record_hash: DIGEST,
+      },
+    },
   };
 
-  it('is shown with its facts, what is missing, where to read on, and the agent\'s words apart', async () => {
+  it("is shown with its facts, what is missing, where to read on, and the agent's words apart", async () => {
     const { call, asked, out } = desk({ 'GET /v1/reviews/step_1': { body: ITEM } });
     expect(await call('reviews', 'show', 'step_1')).toBe(0);
     expect(asked[0]?.path).toBe('/v1/reviews/step_1');
-    for (const part of ['no; missing: facts.now', 'HIGH_IMPACT: A person decides.', '{"order_id":"4711"}', 'order/4711#not_shipped', 'xxx… (5000 characters, sha256 cd)', 'stale_check by payments.get_refund: sealed, sha256 ef', 'medium: the contract does not say', '1 of 2', '/v1/mutations/mut_1 of mutation-ledger', 'recourse.recoveries, partition 1, seq 7', '1 min 30 s']) expect(out()).toContain(part);
+    for (const part of [
+      'no; missing: facts.now',
+      'HIGH_IMPACT: A person decides.',
+      '{"order_id":"4711"}',
+      'order/4711#not_shipped',
+      'xxx… (5000 characters, sha256 cd)',
+      'stale_check by payments.get_refund: sealed, sha256 ef',
+      'medium: the contract does not say',
+      '1 of 2',
+      '/v1/mutations/mut_1 of mutation-ledger',
+      'recourse.recoveries, partition 1, seq 7',
+      '1 min 30 s',
+    ])
+      expect(out()).toContain(part);
     expect(out().indexOf('approve me')).toBeGreaterThan(out().indexOf('not a fact'));
   });
   it('is one of a list', async () => {
-    const { call, asked, out } = desk({ 'GET /v1/reviews': { body: { items: [{ step_id: 'step_1', tenant: 'demo', run_id: 'run_1', phase: 'manual', reason: 'UNCONTRACTED', owner: 'role:administrator', deadline_at: 0 }], next_cursor: null } } });
+    const { call, asked, out } = desk({
+      'GET /v1/reviews': {
+        body: {
+          items: [
+            {
+              step_id: 'step_1',
+              tenant: 'demo',
+              run_id: 'run_1',
+              phase: 'manual',
+              reason: 'UNCONTRACTED',
+              owner: 'role:administrator',
+              deadline_at: 0,
+            },
+          ],
+          next_cursor: null,
+        },
+      },
+    });
     expect(await call('reviews', 'list', '--run', 'run_1')).toBe(0);
-    expect([asked[0]?.path, out()]).toEqual(['/v1/reviews?run_id=run_1&limit=200', expect.stringMatching(/step_1 +demo +run_1 +manual +UNCONTRACTED +role:administrator/)]);
+    expect([asked[0]?.path, out()]).toEqual([
+      '/v1/reviews?run_id=run_1&limit=200',
+      expect.stringMatching(/step_1 +demo +run_1 +manual +UNCONTRACTED +role:administrator/),
+    ]);
   });
 });
 
 describe('a question before an effect', () => {
   const QUESTION = {
-    approval_id: 'fwa_1', tenant: 'demo', run_id: 'run_1', phase: 'awaiting', capability: 'payments.issue_refund', agent_id: 'agent-7', initiator: 'asha', args: { encoding: 'plain', body: '{"amount_minor":500000}' },
-    approvals: [{ by: 'olga', at: 0, reason: 'seen' }], required_approvals: 2, action_digest: DIGEST, deadline_at: Date.now() + 60_000,
+    approval_id: 'fwa_1',
+    tenant: 'demo',
+    run_id: 'run_1',
+    phase: 'awaiting',
+    capability: 'payments.issue_refund',
+    agent_id: 'agent-7',
+    initiator: 'asha',
+    args: { encoding: 'plain', body: '{"amount_minor":500000}' },
+    approvals: [{ by: 'olga', at: 0, reason: 'seen' }],
+    required_approvals: 2,
+    action_digest: DIGEST,
+    deadline_at: Date.now() + 60_000,
   };
-  const answers: Answers = { 'GET /v1/forward-approvals/fwa_1': { body: QUESTION }, 'POST /v1/forward-approvals/fwa_1/approve': { body: { status: 'approved' } }, 'POST /v1/forward-approvals/fwa_1/deny': { body: { status: 'denied' } } };
+  const answers: Answers = {
+    'GET /v1/forward-approvals/fwa_1': { body: QUESTION },
+    'POST /v1/forward-approvals/fwa_1/approve': { body: { status: 'approved' } },
+    'POST /v1/forward-approvals/fwa_1/deny': { body: { status: 'denied' } },
+  };
 
   it('is listed while it waits', async () => {
-    const { call, asked, out } = desk({ 'GET /v1/forward-approvals': { body: { items: [QUESTION], next_cursor: null } } });
+    const { call, asked, out } = desk({
+      'GET /v1/forward-approvals': { body: { items: [QUESTION], next_cursor: null } },
+    });
     expect(await call('approvals', 'list', '--run', 'run_1')).toBe(0);
     expect(asked[0]?.path).toBe('/v1/forward-approvals?run_id=run_1&limit=200');
     expect(out()).toMatch(/fwa_1 +demo +run_1 +payments\.issue_refund +agent-7 +awaiting +1 of 2/);
@@ -150,13 +348,19 @@ describe('a question before an effect', () => {
   it('shows what would be done, for whom, and who agreed', async () => {
     const { call, out } = desk(answers);
     await call('approvals', 'show', 'fwa_1');
-    for (const part of ['{"amount_minor":500000}', 'on behalf of', 'asha', 'olga at 1970-01-01', DIGEST, ' left)']) expect(out()).toContain(part);
+    for (const part of ['{"amount_minor":500000}', 'on behalf of', 'asha', 'olga at 1970-01-01', DIGEST, ' left)'])
+      expect(out()).toContain(part);
   });
   it('is answered about exactly the action that was shown', async () => {
     const { call, asked } = desk(answers);
     expect(await call('approvals', 'approve', 'fwa_1', '--yes', '--reason', 'seen')).toBe(0);
-    expect(asked.at(-1)).toMatchObject({ path: '/v1/forward-approvals/fwa_1/approve', body: { action_digest: DIGEST, reason: 'seen' } });
-    expect(await call('approvals', 'deny', 'fwa_1', '--yes', '--digest', 'cd'.repeat(32))).toBe(EXIT_CODES.refused.code);
+    expect(asked.at(-1)).toMatchObject({
+      path: '/v1/forward-approvals/fwa_1/approve',
+      body: { action_digest: DIGEST, reason: 'seen' },
+    });
+    expect(await call('approvals', 'deny', 'fwa_1', '--yes', '--digest', 'cd'.repeat(32))).toBe(
+      EXIT_CODES.refused.code,
+    );
     expect(await desk(answers, 'n').call('approvals', 'deny', 'fwa_1')).toBe(EXIT_CODES.declined.code);
   });
 });
@@ -172,7 +376,12 @@ describe('a call that cannot work', () => {
     expect(await call('contracts', 'list')).toBe(EXIT_CODES.unavailable.code);
     expect(note()).toContain('SERVICE_UNREACHABLE');
   });
-  it.each([[['nonsense']], [['mutations', 'show']], [['mutations', 'list', '--limit', '0']], [['parked', 'discard', 'p1']]])('refuses %j', async (args) => {
+  it.each([
+    [['nonsense']],
+    [['mutations', 'show']],
+    [['mutations', 'list', '--limit', '0']],
+    [['parked', 'discard', 'p1']],
+  ])('refuses %j', async (args) => {
     expect(await desk({}).call(...args)).toBe(EXIT_CODES.usage.code);
   });
   it('names every variable that cannot be used', async () => {
@@ -191,23 +400,68 @@ describe('a call that cannot work', () => {
 describe('what a person decides beside agreeing', () => {
   it('closes an item with how, why and what shows it', async () => {
     const { call, asked } = desk({ 'POST /v1/steps/step_1/resolve': { body: { step_id: 'step_1' } } });
-    expect(await call('recoveries', 'resolve', 'step_1', '--resolution', 'accepted', '--reason', 'goodwill', '--evidence', 'agreed by mail')).toBe(0);
-    expect(asked[0]?.body).toEqual({ resolution: 'accepted', reason: 'goodwill', evidence: { note: 'agreed by mail' } });
+    expect(
+      await call(
+        'recoveries',
+        'resolve',
+        'step_1',
+        '--resolution',
+        'accepted',
+        '--reason',
+        'goodwill',
+        '--evidence',
+        'agreed by mail',
+      ),
+    ).toBe(0);
+    expect(asked[0]?.body).toEqual({
+      resolution: 'accepted',
+      reason: 'goodwill',
+      evidence: { note: 'agreed by mail' },
+    });
   });
   it('ends a task in words', async () => {
     const { call, asked } = desk({ 'POST /v1/tasks/task_1/close': { body: { task_id: 'task_1' } } });
-    expect(await call('tasks', 'close', 'task_1', '--outcome', 'done', '--message', 'said sorry', '--safe-state', 'as before', '--reason', 'asked for')).toBe(0);
-    expect(asked[0]?.body).toEqual({ outcome: 'done', content: { message: 'said sorry', safe_state: 'as before' }, reason: 'asked for' });
+    expect(
+      await call(
+        'tasks',
+        'close',
+        'task_1',
+        '--outcome',
+        'done',
+        '--message',
+        'said sorry',
+        '--safe-state',
+        'as before',
+        '--reason',
+        'asked for',
+      ),
+    ).toBe(0);
+    expect(asked[0]?.body).toEqual({
+      outcome: 'done',
+      content: { message: 'said sorry', safe_state: 'as before' },
+      reason: 'asked for',
+    });
   });
 });
 
 describe('payloads of a step', () => {
-  const sealed = (body: unknown) => ({ content_type: 'application/json', encoding: 'aes_256_gcm', sha256: 'cd'.repeat(32), body });
+  const sealed = (body: unknown) => ({
+    content_type: 'application/json',
+    encoding: 'aes_256_gcm',
+    sha256: 'cd'.repeat(32),
+    body,
+  });
   it.each([
     ['as they were opened for the reader', sealed({ order_id: '4711' }), 'args        {"order_id":"4711"}'],
-    ['as sealed, with their hash, where nobody opened them', sealed('ef'.repeat(60)), `args        sealed, sha256 ${'cd'.repeat(32)}`],
+    [
+      'as sealed, with their hash, where nobody opened them',
+      sealed('ef'.repeat(60)),
+      `args        sealed, sha256 ${'cd'.repeat(32)}`,
+    ],
   ])('are shown %s', async (_how, args, line) => {
-    const { call, out } = desk({ 'GET /v1/steps/step_1': { body: { ...STEP, execution: { capability: 'payments.issue_refund', args } } } });
+    const { call, out } = desk({
+      'GET /v1/steps/step_1': { body: { ...STEP, execution: { capability: 'payments.issue_refund', args } } },
+    });
     expect(await call('recoveries', 'show', 'step_1')).toBe(0);
     expect(out()).toContain(line);
   });
@@ -215,48 +469,126 @@ describe('payloads of a step', () => {
 
 describe('the options of the commands', () => {
   it('never have the name of one of the whole program, which would swallow them', () => {
-    const program = createProgram({ terminal: { out: () => undefined, note: () => undefined, isInteractive: false, ask: () => Promise.resolve('') }, environment: {}, folder: '/', fetch }, () => undefined);
+    const program = createProgram(
+      {
+        terminal: { out: () => undefined, note: () => undefined, isInteractive: false, ask: () => Promise.resolve('') },
+        environment: {},
+        folder: '/',
+        fetch,
+      },
+      () => undefined,
+    );
     const taken = new Set(program.options.map(({ long }) => long));
     const below = (command: Command): readonly Command[] => [...command.commands, ...command.commands.flatMap(below)];
-    expect(below(program).flatMap((command) => command.options.filter(({ long }) => taken.has(long)).map(({ long }) => `${command.name()} ${String(long)}`))).toEqual([]);
+    expect(
+      below(program).flatMap((command) =>
+        command.options.filter(({ long }) => taken.has(long)).map(({ long }) => `${command.name()} ${String(long)}`),
+      ),
+    ).toEqual([]);
   });
 });
 
 describe('what is held', () => {
-  const HELD = { rollback_id: 'rb_1', tenant: 'demo', run_id: 'run_1', mutation_id: 'mut_1', phase: 'held', owner: 'role:approver', deadline_at: 1_000, evidence: { source: 'warehouse', kind: 'observation', event_id: 'e' }, held: { reason: 'SOURCE_UNTRUSTED', detail: 'its source weighs 500' } };
+  const HELD = {
+    rollback_id: 'rb_1',
+    tenant: 'demo',
+    run_id: 'run_1',
+    mutation_id: 'mut_1',
+    phase: 'held',
+    owner: 'role:approver',
+    deadline_at: 1_000,
+    evidence: { source: 'warehouse', kind: 'observation', event_id: 'e' },
+    held: { reason: 'SOURCE_UNTRUSTED', detail: 'its source weighs 500' },
+  };
   const answers: Answers = {
-    'GET /v1/rollbacks': { body: { items: [HELD], next_cursor: null } }, 'GET /v1/rollbacks/rb_1': { body: HELD }, 'POST /v1/rollbacks/rb_1/confirm': { body: { phase: 'opened' } }, 'POST /v1/rollbacks/rb_1/reject': { status: 409, body: { code: 'TRIGGER_JUDGED', message: 'judged' } },
-    'GET /v1/breakers': { body: { items: [{ breaker_id: 'brk_1', run_id: 'run_1' }, { breaker_id: 'brk_1', run_id: 'run_2' }], next_cursor: null } }, 'POST /v1/breakers/run_1/brk_1/close': { body: { phase: 'closed' } }, 'POST /v1/breakers/run_2/brk_1/close': { body: { phase: 'closed' } },
-    'GET /v1/sources': { body: { items: [{ source: 'warehouse', precision: 0.25, confirmed: 1, rejected: 3 }], more: false } },
-    'GET /v1/limits': { body: { settings: { storm_limit: 600, closure_max: null }, rates: [{ scope: 'tenant', name: 'demo', next_at: 1_000, waiting: 7 }], trends: [{ source: 'warehouse', trend: 'rising' }], more: false } },
+    'GET /v1/rollbacks': { body: { items: [HELD], next_cursor: null } },
+    'GET /v1/rollbacks/rb_1': { body: HELD },
+    'POST /v1/rollbacks/rb_1/confirm': { body: { phase: 'opened' } },
+    'POST /v1/rollbacks/rb_1/reject': { status: 409, body: { code: 'TRIGGER_JUDGED', message: 'judged' } },
+    'GET /v1/breakers': {
+      body: {
+        items: [
+          { breaker_id: 'brk_1', run_id: 'run_1' },
+          { breaker_id: 'brk_1', run_id: 'run_2' },
+        ],
+        next_cursor: null,
+      },
+    },
+    'POST /v1/breakers/run_1/brk_1/close': { body: { phase: 'closed' } },
+    'POST /v1/breakers/run_2/brk_1/close': { body: { phase: 'closed' } },
+    'GET /v1/sources': {
+      body: { items: [{ source: 'warehouse', precision: 0.25, confirmed: 1, rejected: 3 }], more: false },
+    },
+    'GET /v1/limits': {
+      body: {
+        settings: { storm_limit: 600, closure_max: null },
+        rates: [{ scope: 'tenant', name: 'demo', next_at: 1_000, waiting: 7 }],
+        trends: [{ source: 'warehouse', trend: 'rising' }],
+        more: false,
+      },
+    },
     'GET /v1/reports/rollbacks': { body: { items: [{ name: 'agent:a1', rollbacks: 3 }], more: false } },
   };
 
   it('is listed, shown and judged', async () => {
     const { call, asked, out, note } = desk(answers);
-    expect([await call('rollbacks', 'list', '--phase', 'held'), await call('rollbacks', 'show', 'rb_1'), await call('rollbacks', 'confirm', 'rb_1', '--reason', 'true', '--idempotency-key', 'k')]).toEqual([0, 0, 0]);
-    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /v1/rollbacks?phase=held&limit=200', 'GET /v1/rollbacks/rb_1', 'POST /v1/rollbacks/rb_1/confirm']);
+    expect([
+      await call('rollbacks', 'list', '--phase', 'held'),
+      await call('rollbacks', 'show', 'rb_1'),
+      await call('rollbacks', 'confirm', 'rb_1', '--reason', 'true', '--idempotency-key', 'k'),
+    ]).toEqual([0, 0, 0]);
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /v1/rollbacks?phase=held&limit=200',
+      'GET /v1/rollbacks/rb_1',
+      'POST /v1/rollbacks/rb_1/confirm',
+    ]);
     expect(out()).toContain('SOURCE_UNTRUSTED');
     expect(await call('rollbacks', 'reject', 'rb_1', '--reason', 'wrong')).toBe(EXIT_CODES.refused.code);
     expect(note()).toContain('recourse rollbacks show');
   });
 
   it('beyond a bound is listed and reviewed; a verdict is one of two', async () => {
-    const { call, asked } = desk({ ...answers, 'POST /v1/rollbacks/rb_1/review': { body: { phase: 'reviewed', verdict: 'stands' } } });
-    expect([await call('rollbacks', 'list', '--phase', 'beyond'), await call('rollbacks', 'review', 'rb_1', '--verdict', 'stands', '--reason', 'it was shipped', '--idempotency-key', 'k')]).toEqual([0, 0]);
-    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /v1/rollbacks?phase=beyond&limit=200', 'POST /v1/rollbacks/rb_1/review']);
+    const { call, asked } = desk({
+      ...answers,
+      'POST /v1/rollbacks/rb_1/review': { body: { phase: 'reviewed', verdict: 'stands' } },
+    });
+    expect([
+      await call('rollbacks', 'list', '--phase', 'beyond'),
+      await call(
+        'rollbacks',
+        'review',
+        'rb_1',
+        '--verdict',
+        'stands',
+        '--reason',
+        'it was shipped',
+        '--idempotency-key',
+        'k',
+      ),
+    ]).toEqual([0, 0]);
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /v1/rollbacks?phase=beyond&limit=200',
+      'POST /v1/rollbacks/rb_1/review',
+    ]);
     expect(await call('rollbacks', 'review', 'rb_1', '--verdict', 'maybe', '--reason', 'x')).not.toBe(0);
   });
 
   it('by a breaker goes on once it is closed, on every partition that opened one', async () => {
     const { call, asked } = desk(answers);
     expect(await call('breakers', 'close', 'brk_1', '--reason', 'a bad feed')).toBe(0);
-    expect(asked.filter(({ method }) => method === 'POST').map(({ path, body }) => [path, body])).toEqual([['/v1/breakers/run_1/brk_1/close', { reason: 'a bad feed' }], ['/v1/breakers/run_2/brk_1/close', { reason: 'a bad feed' }]]);
+    expect(asked.filter(({ method }) => method === 'POST').map(({ path, body }) => [path, body])).toEqual([
+      ['/v1/breakers/run_1/brk_1/close', { reason: 'a bad feed' }],
+      ['/v1/breakers/run_2/brk_1/close', { reason: 'a bad feed' }],
+    ]);
   });
 
   it('is told by source, by limit and by what it is counted by', async () => {
     const { call, out } = desk(answers);
-    expect([await call('sources', 'list'), await call('limits'), await call('report', 'rollbacks', '--by', 'agent')]).toEqual([0, 0, 0]);
+    expect([
+      await call('sources', 'list'),
+      await call('limits'),
+      await call('report', 'rollbacks', '--by', 'agent'),
+    ]).toEqual([0, 0, 0]);
     for (const word of ['25', 'rising', 'agent:a1', 'closure max', 'off']) expect(out()).toContain(word);
   });
 });

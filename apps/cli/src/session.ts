@@ -35,7 +35,13 @@ export interface Session {
 /** Roles that a development token carries unless --roles names others: everything one person at the desk may do. An administrator edits contracts; no approver is contract editor. */
 const DEVELOPMENT_ROLES = ['approver', 'operator', 'budget_owner', 'administrator', 'auditor'] as const;
 const ALL_TENANTS = '*';
-const FLAG_OF: Readonly<Record<Service, string>> = { contracts: '--contracts-url', ledger: '--ledger-url', recoveries: '--recoveries-url', budgets: '--budget-url', notifier: '--notifier-url' };
+const FLAG_OF: Readonly<Record<Service, string>> = {
+  contracts: '--contracts-url',
+  ledger: '--ledger-url',
+  recoveries: '--recoveries-url',
+  budgets: '--budget-url',
+  notifier: '--notifier-url',
+};
 
 /** Begins a session; nothing is asked before it is needed. Errors: those of resolveSettings. */
 export function openSession(flags: Flags, { terminal, environment, folder, fetch }: Surroundings): Session {
@@ -44,36 +50,82 @@ export function openSession(flags: Flags, { terminal, environment, folder, fetch
   let token: Promise<string | null> | null = null;
   const tokenOnce = (): Promise<string | null> => (token ??= tokenOf(flags, settings, { fetch, folder, terminal }));
   return {
-    flags, settings, terminal, folder, isJson, tenant: settings.tenant,
-    service: (name) => createClient({ service: name, url: known(settings.services[name], name === 'notifier' ? 'where the notifier is' : `where ${name} are`, FLAG_OF[name]), token: tokenOnce, fetch }),
-    renewToken: () => { token = null; },
-    show: (json, text) => { terminal.out(isJson ? JSON.stringify(json, null, 2) : text()); },
+    flags,
+    settings,
+    terminal,
+    folder,
+    isJson,
+    tenant: settings.tenant,
+    service: (name) =>
+      createClient({
+        service: name,
+        url: known(
+          settings.services[name],
+          name === 'notifier' ? 'where the notifier is' : `where ${name} are`,
+          FLAG_OF[name],
+        ),
+        token: tokenOnce,
+        fetch,
+      }),
+    renewToken: () => {
+      token = null;
+    },
+    show: (json, text) => {
+      terminal.out(isJson ? JSON.stringify(json, null, 2) : text());
+    },
   };
 }
 
 /** The token given; else, where a development issuer is known, one of its. Errors: CliProblem(TOKEN_FILE_UNREADABLE, ISSUER_UNKNOWN). */
-async function tokenOf(flags: Flags, settings: Settings, more: Pick<Surroundings, 'fetch' | 'folder' | 'terminal'>): Promise<string | null> {
+async function tokenOf(
+  flags: Flags,
+  settings: Settings,
+  more: Pick<Surroundings, 'fetch' | 'folder' | 'terminal'>,
+): Promise<string | null> {
   if (flags.as === undefined && settings.token !== null) return settings.token;
   if (flags.as === undefined && settings.tokenFile !== null) return readToken(resolve(more.folder, settings.tokenFile));
   if (settings.issuerUrl !== null) return askIssuer(flags, settings.issuerUrl, settings.tenant, more.fetch);
   if (flags.as === undefined) return null;
-  throw new CliProblem('ISSUER_UNKNOWN', '--as asks a development issuer, and none is known', 'usage', { remedy: 'Pass --token-file, or --issuer-url of a development stack.' });
+  throw new CliProblem('ISSUER_UNKNOWN', '--as asks a development issuer, and none is known', 'usage', {
+    remedy: 'Pass --token-file, or --issuer-url of a development stack.',
+  });
 }
 
 function readToken(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new CliProblem('TOKEN_FILE_UNREADABLE', `${file} cannot be read`, 'usage', { cause, remedy: 'Name a file that holds a bearer token.' });
+    throw new CliProblem('TOKEN_FILE_UNREADABLE', `${file} cannot be read`, 'usage', {
+      cause,
+      remedy: 'Name a file that holds a bearer token.',
+    });
   }
 }
 
 /** Without --as it is the person of this operating system account, for all tenants. */
-async function askIssuer(flags: Flags, issuerUrl: string, tenant: string | null, fetcher: typeof fetch): Promise<string> {
-  const roles = flags.roles?.split(',').map((role) => role.trim()).filter((role) => role !== '') ?? DEVELOPMENT_ROLES;
+async function askIssuer(
+  flags: Flags,
+  issuerUrl: string,
+  tenant: string | null,
+  fetcher: typeof fetch,
+): Promise<string> {
+  const roles =
+    flags.roles
+      ?.split(',')
+      .map((role) => role.trim())
+      .filter((role) => role !== '') ?? DEVELOPMENT_ROLES;
   const body = JSON.stringify({ subject: flags.as ?? userInfo().username, tenant: tenant ?? ALL_TENANTS, roles });
-  const answer = docOf(settled(await send(fetcher, new URL('token', `${issuerUrl}/`), 'the development issuer', { method: 'POST', headers: { 'content-type': 'application/json' }, body })));
+  const answer = docOf(
+    settled(
+      await send(fetcher, new URL('token', `${issuerUrl}/`), 'the development issuer', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      }),
+    ),
+  );
   const token = answer['access_token'];
-  if (typeof token !== 'string') throw new CliProblem('TOKEN_MISSING', 'the development issuer gave no token', 'unavailable');
+  if (typeof token !== 'string')
+    throw new CliProblem('TOKEN_MISSING', 'the development issuer gave no token', 'unavailable');
   return token;
 }

@@ -6,7 +6,9 @@ import { ContractProposalsController, ContractsController } from './inbound/http
 
 export function serviceSpec(): ServiceSpec {
   return {
-    name: 'contract-registry', commandTopic: REGISTRY_COMMANDS, commandLog: CONTRACTS_LOG,
+    name: 'contract-registry',
+    commandTopic: REGISTRY_COMMANDS,
+    commandLog: CONTRACTS_LOG,
     cores: () => [registryCore()],
     controllers: [ContractsController, ContractProposalsController, EntriesController],
   };

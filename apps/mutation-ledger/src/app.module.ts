@@ -35,13 +35,36 @@ const WALKS = { connectionsMax: 2, statementTimeoutMs: 60_000 } as const;
 const ASK_MAX_MS = 60_000;
 
 export function serviceSpec(config: LedgerConfig): ServiceSpec {
-  const { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, askBaseMs, warnLeadMs, fullFidelityMs, softRollbackMs, boundMs, ackSyncMs, ackAsyncMs, ackPollMs } = config;
+  const {
+    concludeWithinMs,
+    leaseKey,
+    leaseMs,
+    askAttemptsMax,
+    askBaseMs,
+    warnLeadMs,
+    fullFidelityMs,
+    softRollbackMs,
+    boundMs,
+    ackSyncMs,
+    ackAsyncMs,
+    ackPollMs,
+  } = config;
   const policy = {
-    concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, backoff: { baseMs: askBaseMs, maxMs: ASK_MAX_MS }, warnLeadMs, fullFidelityMs, softRollbackMs, boundMs: boundMs ?? null,
+    concludeWithinMs,
+    leaseKey,
+    leaseMs,
+    askAttemptsMax,
+    backoff: { baseMs: askBaseMs, maxMs: ASK_MAX_MS },
+    warnLeadMs,
+    fullFidelityMs,
+    softRollbackMs,
+    boundMs: boundMs ?? null,
     ackWaits: { sync: ackSyncMs, async: ackAsyncMs, poll: ackPollMs },
   };
   return {
-    name: 'mutation-ledger', commandTopic: 'recourse.ledger-commands', commandLog: MUTATIONS_LOG,
+    name: 'mutation-ledger',
+    commandTopic: 'recourse.ledger-commands',
+    commandLog: MUTATIONS_LOG,
     cores: () => [assumptionsCore(), mutationsCore(policy)],
     measure: (record, metrics, rows) => {
       measureConsumers(record, metrics, rows);
@@ -50,14 +73,38 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       metrics.count('effects', { tool: measure.tool, status: measure.status });
       if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
     },
-    controllers: [ReevaluationsController, MutationsController, CommitsController, EffectsController, ResolveController, ErasuresController, ReportsController, ConsumersController, LineageController, ReconciliationsController],
+    controllers: [
+      ReevaluationsController,
+      MutationsController,
+      CommitsController,
+      EffectsController,
+      ResolveController,
+      ErasuresController,
+      ReportsController,
+      ConsumersController,
+      LineageController,
+      ReconciliationsController,
+    ],
     trace: ledgerSpans,
     providers: [
-      { provide: LedgerQueries, useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
-      { provide: LineageQueries, useFactory: () => new LineageQueries(createPool({ url: databaseUrlOf(config), ...WALKS })) },
+      {
+        provide: LedgerQueries,
+        useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+      },
+      {
+        provide: LineageQueries,
+        useFactory: () => new LineageQueries(createPool({ url: databaseUrlOf(config), ...WALKS })),
+      },
       { provide: LineagePolicy, useValue: new LineagePolicy(boundMs ?? null) },
-      { provide: StateJanitor, inject: [SERVICE_CONTEXT], useFactory: (service: ServiceContext) => janitorOf(config, service) },
-      { provide: ConsumerQueries, useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...READS })) },
+      {
+        provide: StateJanitor,
+        inject: [SERVICE_CONTEXT],
+        useFactory: (service: ServiceContext) => janitorOf(config, service),
+      },
+      {
+        provide: ConsumerQueries,
+        useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+      },
     ],
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },
   };
@@ -65,14 +112,26 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
 
 function janitorOf(config: LedgerConfig, { host, keys, metrics, onError }: ServiceContext): StateJanitor {
   const commits = new HardenedCommits(createPool({ url: databaseUrlOf(config), ...READS, connectionsMax: 1 }));
-  const sleep = (ms: number, signal: AbortSignal): Promise<void> => pause(ms, undefined, { signal }).catch(() => undefined);
-  return new StateJanitor({ commits, keys, metrics, isReady: () => host.health().ready, everyMs: config.janitorMs, sleep, onError });
+  const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+    pause(ms, undefined, { signal }).catch(() => undefined);
+  return new StateJanitor({
+    commits,
+    keys,
+    metrics,
+    isReady: () => host.health().ready,
+    everyMs: config.janitorMs,
+    sleep,
+    onError,
+  });
 }
 
 const measureConsumers: NonNullable<ServiceSpec['measure']> = (record, metrics, rows) => {
   const measure = consumerMeasure(record, rows);
   if (measure === null) return;
-  if (measure.kind === 'refused') { metrics.count('acksRefused', { code: measure.code }); return; }
+  if (measure.kind === 'refused') {
+    metrics.count('acksRefused', { code: measure.code });
+    return;
+  }
   const { mode, outcome, seconds } = measure;
   metrics.count('deliveries', { mode, outcome });
   if (seconds !== null) metrics.observe('ackSeconds', { mode }, seconds);

@@ -15,16 +15,18 @@ const REMIND_MAX_MS = 30 * 86_400_000;
 const endpointFile = z.strictObject({
   /** Development: plain HTTP to this machine. */
   allow_loopback: z.boolean().default(false),
-  endpoints: z.array(z.strictObject({
-    name: z.string().regex(NAME, 'a lower-case name of 1 to 63 letters, digits and -'),
-    url: z.string().max(2_048),
-    shape: z.enum(SHAPES),
-    secrets: z.array(z.string()).max(SECRETS_MAX).default([]),
-    tenants: z.union([z.literal(ALL), z.array(z.string().min(1).max(170)).min(1)]),
-    kinds: z.union([z.literal(ALL), z.array(z.enum(ITEM_KINDS)).min(1)]).default(ALL),
-    remind_before_ms: z.number().int().min(1_000).max(REMIND_MAX_MS).nullable().default(null),
-    tell_ends: z.boolean().default(false),
-  })),
+  endpoints: z.array(
+    z.strictObject({
+      name: z.string().regex(NAME, 'a lower-case name of 1 to 63 letters, digits and -'),
+      url: z.string().max(2_048),
+      shape: z.enum(SHAPES),
+      secrets: z.array(z.string()).max(SECRETS_MAX).default([]),
+      tenants: z.union([z.literal(ALL), z.array(z.string().min(1).max(170)).min(1)]),
+      kinds: z.union([z.literal(ALL), z.array(z.enum(ITEM_KINDS)).min(1)]).default(ALL),
+      remind_before_ms: z.number().int().min(1_000).max(REMIND_MAX_MS).nullable().default(null),
+      tell_ends: z.boolean().default(false),
+    }),
+  ),
 });
 type EndpointFile = z.infer<typeof endpointFile>;
 type Given = EndpointFile['endpoints'][number];
@@ -36,21 +38,36 @@ export const ENDPOINT_PROBLEMS = {
   NAME_TWICE: 'two endpoints have the same name',
   URL_INVALID: 'the url is no absolute http address, or carries a user or password',
   URL_INSECURE: 'the url must be https; http is for this machine alone, where allow_loopback is true',
-  SECRET_MISSING: 'a generic endpoint needs a secret: without one nobody can tell our word from anybody\'s',
+  SECRET_MISSING: "a generic endpoint needs a secret: without one nobody can tell our word from anybody's",
   SECRET_INVALID: 'a secret is whsec_ and the base64 of 24 to 64 bytes',
 } as const;
 export type EndpointProblemCode = keyof typeof ENDPOINT_PROBLEMS;
 
-export interface EndpointProblem { readonly code: EndpointProblemCode; readonly path: string; readonly message: string }
+export interface EndpointProblem {
+  readonly code: EndpointProblemCode;
+  readonly path: string;
+  readonly message: string;
+}
 
-export type EndpointsRead = { readonly ok: true; readonly endpoints: readonly Endpoint[] } | { readonly ok: false; readonly problems: readonly EndpointProblem[] };
+export type EndpointsRead =
+  | { readonly ok: true; readonly endpoints: readonly Endpoint[] }
+  | { readonly ok: false; readonly problems: readonly EndpointProblem[] };
 
 /** Reads the text of the file. Pure; no problem repeats a secret or an address. */
 export function readEndpoints(text: string): EndpointsRead {
   const json = jsonOf(text);
   if (json === undefined) return { ok: false, problems: [problem('NOT_JSON', '/')] };
   const parsed = endpointFile.safeParse(json);
-  if (!parsed.success) return { ok: false, problems: [...parsed.error.issues.map(({ path, message }) => problem('SHAPE_INVALID', `/${path.map(String).join('/')}`, message)), ...laxProblems(json)] };
+  if (!parsed.success)
+    return {
+      ok: false,
+      problems: [
+        ...parsed.error.issues.map(({ path, message }) =>
+          problem('SHAPE_INVALID', `/${path.map(String).join('/')}`, message),
+        ),
+        ...laxProblems(json),
+      ],
+    };
   const problems = problemsOf(parsed.data.endpoints, parsed.data.allow_loopback);
   return problems.length > 0 ? { ok: false, problems } : { ok: true, endpoints: parsed.data.endpoints.map(endpointOf) };
 }
@@ -59,11 +76,14 @@ export function readEndpoints(text: string): EndpointsRead {
 export function endpointsFile(name: string, options: { readonly doc: string }): Variable<readonly Endpoint[]> {
   const { schema, ...rest } = file(name, options);
   return {
-    ...rest, isSecretFile: true, range: 'path of a JSON file of endpoints',
+    ...rest,
+    isSecretFile: true,
+    range: 'path of a JSON file of endpoints',
     schema: schema.transform((text, context) => {
       const read = readEndpoints(text);
       if (read.ok) return read.endpoints;
-      for (const { code, path, message } of read.problems) context.addIssue({ code: 'custom', message: `${code} at ${path}: ${message}` });
+      for (const { code, path, message } of read.problems)
+        context.addIssue({ code: 'custom', message: `${code} at ${path}: ${message}` });
       return z.NEVER;
     }),
   };
@@ -91,16 +111,25 @@ function problemsOf(endpoints: readonly Given[], allowsLoopback: boolean): reado
   return endpoints.flatMap((endpoint, index) => {
     const path = `/endpoints/${String(index)}`;
     const isTwice = endpoints.findIndex(({ name }) => name === endpoint.name) !== index;
-    return [...(isTwice ? [problem('NAME_TWICE', `${path}/name`)] : []), ...ownProblems(endpoint, path, allowsLoopback)];
+    return [
+      ...(isTwice ? [problem('NAME_TWICE', `${path}/name`)] : []),
+      ...ownProblems(endpoint, path, allowsLoopback),
+    ];
   });
 }
 
-function ownProblems({ url, shape, secrets }: Given, path: string, allowsLoopback: boolean): readonly EndpointProblem[] {
+function ownProblems(
+  { url, shape, secrets }: Given,
+  path: string,
+  allowsLoopback: boolean,
+): readonly EndpointProblem[] {
   const address = urlProblem(url, allowsLoopback);
   return [
     ...(address === null ? [] : [problem(address, `${path}/url`)]),
     ...(shape === 'generic' && secrets.length === 0 ? [problem('SECRET_MISSING', `${path}/secrets`)] : []),
-    ...secrets.flatMap((secret, index) => (keyOfSecret(secret) === null ? [problem('SECRET_INVALID', `${path}/secrets/${String(index)}`)] : [])),
+    ...secrets.flatMap((secret, index) =>
+      keyOfSecret(secret) === null ? [problem('SECRET_INVALID', `${path}/secrets/${String(index)}`)] : [],
+    ),
   ];
 }
 
@@ -111,10 +140,32 @@ function urlProblem(url: string, allowsLoopback: boolean): EndpointProblemCode |
   return protocol === 'https:' || (allowsLoopback && isLoopback(hostname)) ? null : 'URL_INSECURE';
 }
 
-function isLoopback(hostname: string): boolean { return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname); }
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
 
-function problem(code: EndpointProblemCode, path: string, message: string = ENDPOINT_PROBLEMS[code]): EndpointProblem { return { code, path, message }; }
+function problem(code: EndpointProblemCode, path: string, message: string = ENDPOINT_PROBLEMS[code]): EndpointProblem {
+  return { code, path, message };
+}
 
-function endpointOf({ name, url, shape, secrets, tenants, kinds, remind_before_ms: remindBeforeMs, tell_ends: tellsEnds }: Given): Endpoint {
-  return { name, url, shape, keys: secrets.map(keyOfSecret).filter((key) => key !== null), tenants: tenants === ALL ? null : tenants, kinds: kinds === ALL ? null : kinds, remindBeforeMs, tellsEnds };
+function endpointOf({
+  name,
+  url,
+  shape,
+  secrets,
+  tenants,
+  kinds,
+  remind_before_ms: remindBeforeMs,
+  tell_ends: tellsEnds,
+}: Given): Endpoint {
+  return {
+    name,
+    url,
+    shape,
+    keys: secrets.map(keyOfSecret).filter((key) => key !== null),
+    tenants: tenants === ALL ? null : tenants,
+    kinds: kinds === ALL ? null : kinds,
+    remindBeforeMs,
+    tellsEnds,
+  };
 }

@@ -19,37 +19,71 @@ export function recordTypesOf(log: FollowedLog): readonly string[] {
 export function recordOf(log: FollowedLog, type: string, more: Readonly<Record<string, unknown>> = {}): LogFact {
   const full = (TOPICS.find(({ name }) => name === log)?.records ?? []).find((name) => name.endsWith(`.${type}`)) ?? '';
   // Avro JSON of a record is an object.
-  return { type, body: { ...valueOf(full, '') as Readonly<Record<string, unknown>>, ...IDS, ...more } };
+  return { type, body: { ...(valueOf(full, '') as Readonly<Record<string, unknown>>), ...IDS, ...more } };
 }
 
 /** Ids are told; they are the producers' and ours. */
-const IDS = { tenant: 'acme', run_id: 'run-1', step_id: 'step-1', recovery_id: 'rec-1', rollback_id: 'rb-1', undo_id: 'undo-1', task_id: 'task-1', incident_id: 'inc-1', approval_id: 'ask-1', reservation_id: 'res-1', breaker_id: 'brk-1' } as const;
+const IDS = {
+  tenant: 'acme',
+  run_id: 'run-1',
+  step_id: 'step-1',
+  recovery_id: 'rec-1',
+  rollback_id: 'rb-1',
+  undo_id: 'undo-1',
+  task_id: 'task-1',
+  incident_id: 'inc-1',
+  approval_id: 'ask-1',
+  reservation_id: 'res-1',
+  breaker_id: 'brk-1',
+} as const;
 const TOLD: readonly string[] = Object.keys(IDS);
 
-interface AvroSchema { readonly type: unknown; readonly fields?: readonly { readonly name: string; readonly type: unknown }[]; readonly items?: unknown; readonly values?: unknown; readonly symbols?: readonly string[]; readonly size?: number }
+interface AvroSchema {
+  readonly type: unknown;
+  readonly fields?: readonly { readonly name: string; readonly type: unknown }[];
+  readonly items?: unknown;
+  readonly values?: unknown;
+  readonly symbols?: readonly string[];
+  readonly size?: number;
+}
 
 /** A value of a type: of a union its last branch, of an array one element, of an enum its first word. */
 function valueOf(type: unknown, field: string): unknown {
   if (Array.isArray(type)) return valueOf(type.at(-1), field);
   if (typeof type === 'object' && type !== null) return structured(type as AvroSchema, field); // Avro JSON
   switch (type) {
-    case 'string':  return TOLD.includes(field) ? IDS[field as keyof typeof IDS] : CANARY; // one of its keys
-    case 'bytes':   return Buffer.from(CANARY);
-    case 'boolean': return true;
-    case 'null':    return null;
-    case 'int': case 'long': case 'float': case 'double': return 1;
-    default: return structured(named(String(type)), field);
+    case 'string':
+      return TOLD.includes(field) ? IDS[field as keyof typeof IDS] : CANARY; // one of its keys
+    case 'bytes':
+      return Buffer.from(CANARY);
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    case 'int':
+    case 'long':
+    case 'float':
+    case 'double':
+      return 1;
+    default:
+      return structured(named(String(type)), field);
   }
 }
 
 function structured(schema: AvroSchema, field: string): unknown {
   switch (schema.type) {
-    case 'record': return Object.fromEntries((schema.fields ?? []).map(({ name, type }) => [name, valueOf(type, name)]));
-    case 'array':  return [valueOf(schema.items, field)];
-    case 'map':    return { [CANARY]: valueOf(schema.values, field) };
-    case 'enum':   return schema.symbols?.[0];
-    case 'fixed':  return Buffer.alloc(schema.size ?? 0, CANARY);
-    default:       return valueOf(schema.type, field);
+    case 'record':
+      return Object.fromEntries((schema.fields ?? []).map(({ name, type }) => [name, valueOf(type, name)]));
+    case 'array':
+      return [valueOf(schema.items, field)];
+    case 'map':
+      return { [CANARY]: valueOf(schema.values, field) };
+    case 'enum':
+      return schema.symbols?.[0];
+    case 'fixed':
+      return Buffer.alloc(schema.size ?? 0, CANARY);
+    default:
+      return valueOf(schema.type, field);
   }
 }
 
@@ -58,11 +92,20 @@ const NAMED = new Map<string, AvroSchema>();
 for (const text of Object.values(SCHEMAS)) collect(JSON.parse(text));
 
 function collect(type: unknown): void {
-  if (Array.isArray(type)) { type.forEach(collect); return; }
+  if (Array.isArray(type)) {
+    type.forEach(collect);
+    return;
+  }
   if (typeof type !== 'object' || type === null) return;
   const schema = type as AvroSchema & { readonly name?: string }; // Avro JSON
   if (schema.name !== undefined) NAMED.set(schema.name, schema);
-  for (const inner of [schema.items, schema.values, ...(schema.fields ?? []).map((field) => field.type), ...(typeof schema.type === 'object' ? [schema.type] : [])]) collect(inner);
+  for (const inner of [
+    schema.items,
+    schema.values,
+    ...(schema.fields ?? []).map((field) => field.type),
+    ...(typeof schema.type === 'object' ? [schema.type] : []),
+  ])
+    collect(inner);
 }
 
 function named(full: string): AvroSchema {
@@ -72,11 +115,35 @@ function named(full: string): AvroSchema {
 }
 
 export function endpoint(more: Partial<Endpoint> = {}): Endpoint {
-  return { name: 'chat', url: 'https://hooks.example.org/x', shape: 'generic', keys: [Buffer.alloc(24, 1)], tenants: null, kinds: null, remindBeforeMs: null, tellsEnds: false, ...more };
+  return {
+    name: 'chat',
+    url: 'https://hooks.example.org/x',
+    shape: 'generic',
+    keys: [Buffer.alloc(24, 1)],
+    tenants: null,
+    kinds: null,
+    remindBeforeMs: null,
+    tellsEnds: false,
+    ...more,
+  };
 }
 
 /** A step that waits for an approval. */
 export const WAITING: Thing = {
-  thing: 'step', id: 'step-1', tenant: 'acme', runId: 'run-1', recoveryId: 'rec-1', stepId: 'step-1', capability: 'payments.reverse_refund',
-  item: { kind: 'approval', opening: 'recourse.recoveries/0/7', openedAt: 1_000, deadlineAt: 11_000, reason: 'HIGH_IMPACT', requiredApprovals: 1, approvals: 0 },
+  thing: 'step',
+  id: 'step-1',
+  tenant: 'acme',
+  runId: 'run-1',
+  recoveryId: 'rec-1',
+  stepId: 'step-1',
+  capability: 'payments.reverse_refund',
+  item: {
+    kind: 'approval',
+    opening: 'recourse.recoveries/0/7',
+    openedAt: 1_000,
+    deadlineAt: 11_000,
+    reason: 'HIGH_IMPACT',
+    requiredApprovals: 1,
+    approvals: 0,
+  },
 };

@@ -34,20 +34,34 @@ const NAME = 'notifier';
 const BODY_BYTES_MAX = 64 * 1_024;
 
 /** A page of the log a store keeps at once; a log is opened for one partition. */
-interface Opened { readonly topic: FollowedLog; readonly partition: number; readonly log: OwnLog }
+interface Opened {
+  readonly topic: FollowedLog;
+  readonly partition: number;
+  readonly log: OwnLog;
+}
 
 /** Starts the notifier; HTTP answers once the database and the logs are there. Errors: what no retry helps against. */
 export async function startNotifier(config: NotifierConfig): Promise<void> {
   const logger = createLogger({ service: NAME, instance: config.instance, level: config.logLevel });
-  const authenticate = createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) });
+  const authenticate = createAuthenticate({
+    issuer: config.jwtIssuer,
+    audience: config.jwtAudience,
+    jwks: jwksOf(config),
+  });
   const metrics = new Metrics({ service: NAME });
   metrics.collectProcess();
   const store = await persistently(logger, 'database', () => PostgresNotifierStore.open(databaseUrlOf(config)));
   const kafka = createKafka({
-    brokers: config.brokers, clientId: `${NAME}-${config.instance}`, ...(config.kafkaVia === undefined ? {} : { via: config.kafkaVia }),
-    logger: ({ level, message, fields }) => { logger[level]({ kafka: fields }, message); },
+    brokers: config.brokers,
+    clientId: `${NAME}-${config.instance}`,
+    ...(config.kafkaVia === undefined ? {} : { via: config.kafkaVia }),
+    logger: ({ level, message, fields }) => {
+      logger[level]({ kafka: fields }, message);
+    },
   });
-  const opened = await persistently(logger, 'logs', () => openLogs(kafka, createCodecs(createSchemaRegistry({ url: config.registryUrl })), config.logId));
+  const opened = await persistently(logger, 'logs', () =>
+    openLogs(kafka, createCodecs(createSchemaRegistry({ url: config.registryUrl })), config.logId),
+  );
   const notifier = notifierOf({ config, store, opened, metrics, logger });
   metrics.beforeRead(() => measured(config, store, metrics));
   const app = await edgeOf(config, notifier, { authenticate, metrics, store, logger });
@@ -55,10 +69,20 @@ export async function startNotifier(config: NotifierConfig): Promise<void> {
   logger.info({ url: await app.getUrl(), endpoints: config.endpoints.map(({ name }) => name) }, 'listening');
   let stopping: Promise<void> | null = null;
   const stop = (): Promise<void> => (stopping ??= stopped(app, notifier, opened, store));
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { void stop().finally(() => { process.exit(0); }); });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => {
+      void stop().finally(() => {
+        process.exit(0);
+      });
+    });
 }
 
-async function stopped(app: NestFastifyApplication, notifier: Notifier, opened: readonly Opened[], store: PostgresNotifierStore): Promise<void> {
+async function stopped(
+  app: NestFastifyApplication,
+  notifier: Notifier,
+  opened: readonly Opened[],
+  store: PostgresNotifierStore,
+): Promise<void> {
   await notifier.stop();
   await app.close();
   await Promise.all(opened.map(({ log }) => log.close()));
@@ -75,29 +99,56 @@ interface Parts {
 
 function notifierOf({ config, store, opened, metrics, logger }: Parts): Notifier {
   const { endpoints, timeoutMs, giveUpMs, keepMs } = config;
-  const [now, policy, bases] = [Date.now, { backoff: { baseMs: config.retryBaseMs, maxMs: config.retryMaxMs }, giveUpMs }, basesOf(config)];
+  const [now, policy, bases] = [
+    Date.now,
+    { backoff: { baseMs: config.retryBaseMs, maxMs: config.retryMaxMs }, giveUpMs },
+    basesOf(config),
+  ];
   return new Notifier({
-    followers: opened.map(({ topic, partition, log }) => ({ name: `${topic}/${String(partition)}`, follower: new LogFollower({ topic, partition, log: followed(log), store, endpoints, now }) })),
+    followers: opened.map(({ topic, partition, log }) => ({
+      name: `${topic}/${String(partition)}`,
+      follower: new LogFollower({ topic, partition, log: followed(log), store, endpoints, now }),
+    })),
     senders: endpoints.map((endpoint) => ({
       name: endpoint.name,
       sender: new EndpointSender({
-        endpoint, store, send: sendWebhook, policy, bases, timeoutMs, now,
+        endpoint,
+        store,
+        send: sendWebhook,
+        policy,
+        bases,
+        timeoutMs,
+        now,
         onAttempt: (name, { error, closesEndpoint }) => {
           if (error === null) metrics.count('webhooksDelivered', { endpoint: name });
           else metrics.count('webhookAttemptsFailed', { endpoint: name, code: error.code });
-          if (closesEndpoint) logger.error({ endpoint: name }, 'the receiver is gone: the endpoint is off until an operator turns it on');
+          if (closesEndpoint)
+            logger.error({ endpoint: name }, 'the receiver is gone: the endpoint is off until an operator turns it on');
         },
       }),
     })),
-    store, keepMs, now, sleep: quietPause, onTrouble: (loop, cause) => { logger.warn({ loop, err: cause }, 'an operation failed and is tried again'); },
+    store,
+    keepMs,
+    now,
+    sleep: quietPause,
+    onTrouble: (loop, cause) => {
+      logger.warn({ loop, err: cause }, 'an operation failed and is tried again');
+    },
   });
 }
 
-function followed(log: OwnLog): FollowedPartition { return { origin: () => log.origin(), position: () => log.position, read: (from) => log.read(from) }; }
+function followed(log: OwnLog): FollowedPartition {
+  return { origin: () => log.origin(), position: () => log.position, read: (from) => log.read(from) };
+}
 
-async function quietPause(ms: number, signal: AbortSignal): Promise<void> { await pause(ms, undefined, { signal }).catch(() => undefined); }
+async function quietPause(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => undefined);
+}
 
-function basesOf({ recoveriesUrl, budgetUrl }: NotifierConfig): { readonly recoveries: string; readonly budgets: string } {
+function basesOf({ recoveriesUrl, budgetUrl }: NotifierConfig): {
+  readonly recoveries: string;
+  readonly budgets: string;
+} {
   return { recoveries: recoveriesUrl.replace(/\/+$/, ''), budgets: budgetUrl.replace(/\/+$/, '') };
 }
 
@@ -105,26 +156,52 @@ function basesOf({ recoveriesUrl, budgetUrl }: NotifierConfig): { readonly recov
 async function openLogs(kafka: Kafka, codecs: Codecs, logId: string): Promise<readonly Opened[]> {
   const admin = await kafka.admin();
   try {
-    const counts = await Promise.all(FOLLOWED_LOGS.map(async (topic) => ({ topic, partitionCount: await admin.partitionCount(topic) })));
+    const counts = await Promise.all(
+      FOLLOWED_LOGS.map(async (topic) => ({ topic, partitionCount: await admin.partitionCount(topic) })),
+    );
     return counts.flatMap(({ topic, partitionCount }) => {
       if (partitionCount === null) throw new Failure('TOPIC_MISSING', topic);
-      return Array.from({ length: partitionCount }, (_, partition) => ({ topic, partition, log: new OwnLog({ kafka, codecs, topic, partition, partitionCount, logId }) }));
+      return Array.from({ length: partitionCount }, (_, partition) => ({
+        topic,
+        partition,
+        log: new OwnLog({ kafka, codecs, topic, partition, partitionCount, logId }),
+      }));
     });
   } finally {
     await admin.close();
   }
 }
 
-async function edgeOf(config: NotifierConfig, notifier: Notifier, { authenticate, metrics, store, logger }: Pick<Parts, 'metrics' | 'store' | 'logger'> & Pick<EdgeContext, 'authenticate'>): Promise<NestFastifyApplication> {
+async function edgeOf(
+  config: NotifierConfig,
+  notifier: Notifier,
+  {
+    authenticate,
+    metrics,
+    store,
+    logger,
+  }: Pick<Parts, 'metrics' | 'store' | 'logger'> & Pick<EdgeContext, 'authenticate'>,
+): Promise<NestFastifyApplication> {
   const edge: EdgeContext = {
-    definition: { name: NAME }, metrics, authenticate,
-    host: { health: () => { const { ready, trouble } = notifier.health(); return { live: true, ready, started: true, detail: { trouble } }; } },
-    onError: (error) => { logger.error({ err: error }, 'a request failed'); },
+    definition: { name: NAME },
+    metrics,
+    authenticate,
+    host: {
+      health: () => {
+        const { ready, trouble } = notifier.health();
+        return { live: true, ready, started: true, detail: { trouble } };
+      },
+    },
+    onError: (error) => {
+      logger.error({ err: error }, 'a request failed');
+    },
   };
   const context: NotifierContext = { endpoints: config.endpoints, store, now: Date.now, nonce: randomUUID };
   const app = await NestFactory.create<NestFastifyApplication>(
+    ServiceModule.forEdge(edge, [DeliveriesController], [{ provide: NOTIFIER_CONTEXT, useValue: context }]),
+    new FastifyAdapter({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true }),
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    ServiceModule.forEdge(edge, [DeliveriesController], [{ provide: NOTIFIER_CONTEXT, useValue: context }]), new FastifyAdapter({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true }), { logger: false, abortOnError: false },
+    { logger: false, abortOnError: false },
   );
   serveDocs(app, NAME);
   await app.listen(config.httpPort, config.httpHost);
@@ -140,7 +217,11 @@ async function measured({ endpoints }: NotifierConfig, store: PostgresNotifierSt
   if (figures === null) return;
   for (const { name } of endpoints) {
     const { oldestDueAt = null, offSince = null } = figures.find((one) => one.name === name) ?? {};
-    metrics.set('webhookOldestSeconds', { endpoint: name }, oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1_000);
+    metrics.set(
+      'webhookOldestSeconds',
+      { endpoint: name },
+      oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1_000,
+    );
     metrics.set('webhookEndpointOff', { endpoint: name }, offSince === null ? 0 : 1);
   }
 }

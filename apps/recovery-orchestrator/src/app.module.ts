@@ -24,18 +24,49 @@ import { RecoveryQueries } from './outbound/recovery-queries.js';
 const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 
 export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
-  const { leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, childrenFirstMs, riskLimit, retryBaseMs, retryMaxMs } = config;
+  const { leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, childrenFirstMs, riskLimit, retryBaseMs, retryMaxMs } =
+    config;
   const [limits, rates] = [limitsOf(config), ratesOf(config)];
   return {
-    name: 'recovery-orchestrator', commandTopic: 'recourse.recovery-commands', commandLog: RECOVERIES_LOG,
+    name: 'recovery-orchestrator',
+    commandTopic: 'recourse.recovery-commands',
+    commandLog: RECOVERIES_LOG,
     // Owners of agents are those of their charters, which the core reads from the registry's log (DESIGN 3.5).
-    cores: (partitionCountOf) => [recoveriesCore({
-      leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, childrenFirstMs, partitionCount: partitionCountOf(RECOVERIES_LOG), riskLimit, backoff: { baseMs: retryBaseMs, maxMs: retryMaxMs }, ownerOf: () => null,
-      admission: sharedLimits(limits, partitionCountOf(RECOVERIES_LOG)), rates: sharedRates(rates, partitionCountOf(RECOVERIES_LOG)),
-    })],
-    measure: (record, metrics, rows) => { countMeasures(recoveryMeasures(record, rows()), metrics); },
+    cores: (partitionCountOf) => [
+      recoveriesCore({
+        leaseKey,
+        leaseMs,
+        reviewDeadlineMs,
+        forwardValidMs,
+        childrenFirstMs,
+        partitionCount: partitionCountOf(RECOVERIES_LOG),
+        riskLimit,
+        backoff: { baseMs: retryBaseMs, maxMs: retryMaxMs },
+        ownerOf: () => null,
+        admission: sharedLimits(limits, partitionCountOf(RECOVERIES_LOG)),
+        rates: sharedRates(rates, partitionCountOf(RECOVERIES_LOG)),
+      }),
+    ],
+    measure: (record, metrics, rows) => {
+      countMeasures(recoveryMeasures(record, rows()), metrics);
+    },
     trace: (record, rows) => recoverySpans(record, rows()),
-    controllers: [RecoveriesController, StepCommandsController, UndosController, TasksController, IncidentsController, ForwardApprovalsController, ReportsController, AdmissionController],
-    providers: [{ provide: LIMITS_IN_FORCE, useValue: { limits, rates } satisfies LimitsInForce }, { provide: RecoveryQueries, useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })) }],
+    controllers: [
+      RecoveriesController,
+      StepCommandsController,
+      UndosController,
+      TasksController,
+      IncidentsController,
+      ForwardApprovalsController,
+      ReportsController,
+      AdmissionController,
+    ],
+    providers: [
+      { provide: LIMITS_IN_FORCE, useValue: { limits, rates } satisfies LimitsInForce },
+      {
+        provide: RecoveryQueries,
+        useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+      },
+    ],
   };
 }

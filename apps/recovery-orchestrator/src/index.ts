@@ -1,10 +1,30 @@
 export { recoveriesCore, RECOVERIES_LOG } from './application/recoveries.core.js';
 export type { RecoveriesConfig } from './application/recoveries.core.js';
 export { RECOVERY_KINDS } from './application/recoveries.kinds.js';
-export { MARGIN_MS, OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg, RECOVERY_RULES } from './domain/policy.messages.js';
+export {
+  MARGIN_MS,
+  OWNER_OF_APPROVALS,
+  OWNER_OF_MANUAL,
+  ownerOfLeg,
+  RECOVERY_RULES,
+} from './domain/policy.messages.js';
 export type { RecoveryPolicy, RecoveryRules, RetryBackoff } from './domain/policy.messages.js';
-export { APPROVALS, DECISION_REASONS, DECISION_TABLE, decideRecovery, HANDLES, IMPACTS, requiredApprovals, WINDOWS } from './domain/decision/recovery.decisions.js';
-export type { DecisionReason, DecisionRow, RecoveryDecision, RecoveryFacts } from './domain/decision/recovery.decisions.js';
+export {
+  APPROVALS,
+  DECISION_REASONS,
+  DECISION_TABLE,
+  decideRecovery,
+  HANDLES,
+  IMPACTS,
+  requiredApprovals,
+  WINDOWS,
+} from './domain/decision/recovery.decisions.js';
+export type {
+  DecisionReason,
+  DecisionRow,
+  RecoveryDecision,
+  RecoveryFacts,
+} from './domain/decision/recovery.decisions.js';
 export { backoffMs, grantLease, leaseIdOf } from './domain/lease/lease.decisions.js';
 export type { Lease, LeaseBounds } from './domain/lease/lease.decisions.js';
 export { rollbackIdOf, rollbackKey } from './domain/rollback/rollback.decider.js';
@@ -12,9 +32,34 @@ export { ROLES_OF } from './domain/step/approval.decisions.js';
 export { VERDICT_TABLE } from './domain/step/judgement.decisions.js';
 export { actionDigest, recoveryIdOf, stepIdOf } from './domain/step/opening.decisions.js';
 export type { Action } from './domain/step/opening.decisions.js';
-export { ESCALATION_REASONS, REFUSAL_CODES, REPORT_REFUSALS, STEP_EVENTS, STEP_PHASES } from './domain/step/step.messages.js';
-export type { ApprovalDoc, EscalationReason, LegDoc, RecoveryDoc, RefusalCode, ReportRefusal, RollbackDoc, StepDoc, StepEvent, StepPhase } from './domain/step/step.messages.js';
+export {
+  ESCALATION_REASONS,
+  REFUSAL_CODES,
+  REPORT_REFUSALS,
+  STEP_EVENTS,
+  STEP_PHASES,
+} from './domain/step/step.messages.js';
+export type {
+  ApprovalDoc,
+  EscalationReason,
+  LegDoc,
+  RecoveryDoc,
+  RefusalCode,
+  ReportRefusal,
+  RollbackDoc,
+  StepDoc,
+  StepEvent,
+  StepPhase,
+} from './domain/step/step.messages.js';
 export { PHASE_AFTER, PHASE_OPENED_BY, PHASES_AT_REST } from './domain/step/step.transitions.js';
 export { FACTS_NEEDED, reviewItem } from './application/review-item.query.js';
-export type { FactNeeded, Link, RecordLink, ReviewItem, Seen, Shown, ShownObservation } from './application/review-item.query.js';
+export type {
+  FactNeeded,
+  Link,
+  RecordLink,
+  ReviewItem,
+  Seen,
+  Shown,
+  ShownObservation,
+} from './application/review-item.query.js';
 export type { Folded } from './application/shown-text.js';

@@ -3,7 +3,17 @@ import { contractView, entryView, plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Decided, Outgoing, RecordInput, ServiceCore } from '@recourse/event-log';
 import type {
-  CommandEnvelope, CommitRolledBack, ContractTerms, Evidence, Execution, LegReported, LegRequested, MutationRef, Observation, ObservationPhase, StepOutcome,
+  CommandEnvelope,
+  CommitRolledBack,
+  ContractTerms,
+  Evidence,
+  Execution,
+  LegReported,
+  LegRequested,
+  MutationRef,
+  Observation,
+  ObservationPhase,
+  StepOutcome,
 } from '@recourse/messages';
 import { fact, logged, memoryView, wire } from '@recourse/testing';
 import type { MemoryView } from '@recourse/testing';
@@ -28,45 +38,108 @@ export const REVIEW = 400_000;
 export const LAST_DISPATCH = WINDOW_END - MARGIN - CALL_TIMEOUT;
 
 export const CONFIG: RecoveriesConfig = {
-  leaseKey: Buffer.alloc(32, 7), leaseMs: LEASE, marginMs: MARGIN, reviewDeadlineMs: REVIEW, backoff: { baseMs: 1_000, maxMs: 8_000 }, ownerOf: () => null,
+  leaseKey: Buffer.alloc(32, 7),
+  leaseMs: LEASE,
+  marginMs: MARGIN,
+  reviewDeadlineMs: REVIEW,
+  backoff: { baseMs: 1_000, maxMs: 8_000 },
+  ownerOf: () => null,
   // Looks at the facts have a spec of their own; everywhere else an approval that completes dispatches at once.
   rules: { facts: false },
 };
 
-export function core(config: Partial<RecoveriesConfig> = {}): ServiceCore { return recoveriesCore({ ...CONFIG, ...config }); }
+export function core(config: Partial<RecoveriesConfig> = {}): ServiceCore {
+  return recoveriesCore({ ...CONFIG, ...config });
+}
 
 export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
   return {
-    contract_digest: Buffer.alloc(32, 1), contract_name: 'payments.issue_refund', contract_version: 1, adapter: 'payments',
-    reversal_capability: 'payments.cancel_refund', recovery_approval_mode: 'human', recovery_policy_ref: 'policy/refunds', impact: 'financial',
-    effect: 'money goes back to a customer', residue: 'two lines on the statement', reversal_window_ms: 900_000, call_timeout_ms: CALL_TIMEOUT,
-    key_lifetime_ms: 600_000, reconcile_capability: 'payments.find_cancellation', stale_capability: 'payments.read_refund',
-    stale_condition: 'observed.status == "pending"', verify_capability: 'payments.read_balance', success_condition: 'observed.refunded == 0 && bound.args.refund_id == "re_1"',
-    verify_max_attempts: 3, verify_delay_ms: 100, max_attempts: 2, hold: null, window_closed_by: [], risk: 'the customer waits for the money again', risk_level: 'medium', stale_volatile: [], ...more,
+    contract_digest: Buffer.alloc(32, 1),
+    contract_name: 'payments.issue_refund',
+    contract_version: 1,
+    adapter: 'payments',
+    reversal_capability: 'payments.cancel_refund',
+    recovery_approval_mode: 'human',
+    recovery_policy_ref: 'policy/refunds',
+    impact: 'financial',
+    effect: 'money goes back to a customer',
+    residue: 'two lines on the statement',
+    reversal_window_ms: 900_000,
+    call_timeout_ms: CALL_TIMEOUT,
+    key_lifetime_ms: 600_000,
+    reconcile_capability: 'payments.find_cancellation',
+    stale_capability: 'payments.read_refund',
+    stale_condition: 'observed.status == "pending"',
+    verify_capability: 'payments.read_balance',
+    success_condition: 'observed.refunded == 0 && bound.args.refund_id == "re_1"',
+    verify_max_attempts: 3,
+    verify_delay_ms: 100,
+    max_attempts: 2,
+    hold: null,
+    window_closed_by: [],
+    risk: 'the customer waits for the money again',
+    risk_level: 'medium',
+    stale_volatile: [],
+    ...more,
   };
 }
 
 export function ref(more: Partial<MutationRef> = {}): MutationRef {
   return {
-    mutation_id: MUTATION, original_call_id: 'call-1', capability: 'payments.issue_refund', subject_ref: 'order/4711', reversal_class: 'compensable',
-    reversal_capability: 'payments.cancel_refund', reversal_args: plainPayload({ refund_id: 're_1' }), assumption_refs: ['order/4711#not_shipped'],
-    idempotency_key: 'key-1', committed_at: 1_000, reversal_expires_at: WINDOW_END, prior_value_hash: null, external_transaction_ref: 're_1',
-    verification_ref: 'payments.read_balance', ...more,
+    mutation_id: MUTATION,
+    original_call_id: 'call-1',
+    capability: 'payments.issue_refund',
+    subject_ref: 'order/4711',
+    reversal_class: 'compensable',
+    reversal_capability: 'payments.cancel_refund',
+    reversal_args: plainPayload({ refund_id: 're_1' }),
+    assumption_refs: ['order/4711#not_shipped'],
+    idempotency_key: 'key-1',
+    committed_at: 1_000,
+    reversal_expires_at: WINDOW_END,
+    prior_value_hash: null,
+    external_transaction_ref: 're_1',
+    verification_ref: 'payments.read_balance',
+    ...more,
   };
 }
 
 export function execution(more: Partial<Execution> = {}): Execution {
   return {
-    tenant: TENANT, run_id: RUN, agent_id: 'refund-agent', initiator: 'ines', objective: 'settle ticket 99', step_id: 's1', call_id: 'call-1',
-    capability: 'payments.issue_refund', effect_key: 'effect-1', idempotency_key: 'key-1', subject_ref: 'order/4711',
-    args: plainPayload({ order: '4711', amount_minor: 4_900 }), result: null, external_transaction_ref: 're_1', value: { amount_minor: 4_900, currency: 'EUR' },
-    prior_value: null, rehearsal: null, staged_ref: null, derived_from: [], on_failure: 'keep', ...more,
+    tenant: TENANT,
+    run_id: RUN,
+    agent_id: 'refund-agent',
+    initiator: 'ines',
+    objective: 'settle ticket 99',
+    step_id: 's1',
+    call_id: 'call-1',
+    capability: 'payments.issue_refund',
+    effect_key: 'effect-1',
+    idempotency_key: 'key-1',
+    subject_ref: 'order/4711',
+    args: plainPayload({ order: '4711', amount_minor: 4_900 }),
+    result: null,
+    external_transaction_ref: 're_1',
+    value: { amount_minor: 4_900, currency: 'EUR' },
+    prior_value: null,
+    rehearsal: null,
+    staged_ref: null,
+    derived_from: [],
+    on_failure: 'keep',
+    ...more,
   };
 }
 
 export const EVIDENCE: Evidence = {
-  kind: 'observation', event_id: 'ev-1', ref: 'order/4711#not_shipped', source: 'warehouse', statement: null, stated_at: 5_000, partition: 0, position: 3,
-    root: null,
+  kind: 'observation',
+  event_id: 'ev-1',
+  ref: 'order/4711#not_shipped',
+  source: 'warehouse',
+  statement: null,
+  stated_at: 5_000,
+  partition: 0,
+  position: 3,
+  root: null,
 };
 
 /** What the registry's log says, folded; empty until a spec appends. Both views read the same log. */
@@ -78,63 +151,157 @@ type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 
 export function marked(more: Partial<Marked> = {}): Marked {
   return {
-    mutation_id: MUTATION, tenant: TENANT, run_id: RUN, rollback_id: ROLLBACK, evidence: EVIDENCE, execution: execution(), execution_state: 'succeeded',
-    recoverability: 'reversal_available', reason: null, terms: terms(), ref: ref(), recorded_hash: Buffer.alloc(32, 9), recorded_seq: 1, consumers: [], ...more,
+    mutation_id: MUTATION,
+    tenant: TENANT,
+    run_id: RUN,
+    rollback_id: ROLLBACK,
+    evidence: EVIDENCE,
+    execution: execution(),
+    execution_state: 'succeeded',
+    recoverability: 'reversal_available',
+    reason: null,
+    terms: terms(),
+    ref: ref(),
+    recorded_hash: Buffer.alloc(32, 9),
+    recorded_seq: 1,
+    consumers: [],
+    ...more,
   };
 }
 
-export function markedInput(more: Partial<Marked> = {}): RecordInput { return logged('recourse.mutations', 'CommitRolledBack', marked(more), 1, { key: more.run_id ?? RUN }); }
+export function markedInput(more: Partial<Marked> = {}): RecordInput {
+  return logged('recourse.mutations', 'CommitRolledBack', marked(more), 1, { key: more.run_id ?? RUN });
+}
 
 /** What the ledger records of a commit after it was marked; `rollback_id` null as if it had never been. */
-export function recordedAgain(more: Partial<Omit<Marked, 'rollback_id'>> & { readonly rollback_id?: string | null } = {}): RecordInput {
+export function recordedAgain(
+  more: Partial<Omit<Marked, 'rollback_id'>> & { readonly rollback_id?: string | null } = {},
+): RecordInput {
   const { evidence: _evidence, recorded_hash: _hash, tenant, run_id, ...told } = { ...marked(), ...more };
-  const body = { ...told, execution: { ...told.execution, tenant, run_id }, judged: [], event_id: 'evt-2', content_sha256: Buffer.alloc(32), conclude_by: null, reconcile_at: null, warn_at: null };
+  const body = {
+    ...told,
+    execution: { ...told.execution, tenant, run_id },
+    judged: [],
+    event_id: 'evt-2',
+    content_sha256: Buffer.alloc(32),
+    conclude_by: null,
+    reconcile_at: null,
+    warn_at: null,
+  };
   return logged('recourse.mutations', 'MutationRecorded', body, 3, { key: run_id });
 }
 
 export function contradicted(more: Readonly<Record<string, unknown>> = {}): RecordInput {
-  return logged('recourse.mutations', 'CommitContradicted', { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, evidence: EVIDENCE, ...more }, 1, { key: RUN });
+  return logged(
+    'recourse.mutations',
+    'CommitContradicted',
+    { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, evidence: EVIDENCE, ...more },
+    1,
+    { key: RUN },
+  );
 }
 
 /** Digest of the action of the story, under these terms and pointer. */
-export function digest(more: { readonly tenant?: string; readonly terms?: ContractTerms; readonly ref?: MutationRef } = {}): Buffer {
+export function digest(
+  more: { readonly tenant?: string; readonly terms?: ContractTerms; readonly ref?: MutationRef } = {},
+): Buffer {
   const pointer = more.ref ?? ref();
   const contract = more.terms ?? terms();
   return actionDigest({
-    tenant: more.tenant ?? TENANT, terms: contract, ref: pointer,
+    tenant: more.tenant ?? TENANT,
+    terms: contract,
+    ref: pointer,
     call: {
-      call_id: `rev_${MUTATION}`, run_id: RUN, adapter_id: contract.adapter, capability: pointer.reversal_capability ?? '', args: pointer.reversal_args ?? plainPayload({}),
-      approval_mode: 'delegated', policy_ref: contract.recovery_policy_ref, idempotency_key: `rev_${pointer.idempotency_key}`, reverses_mutation_ref: MUTATION,
+      call_id: `rev_${MUTATION}`,
+      run_id: RUN,
+      adapter_id: contract.adapter,
+      capability: pointer.reversal_capability ?? '',
+      args: pointer.reversal_args ?? plainPayload({}),
+      approval_mode: 'delegated',
+      policy_ref: contract.recovery_policy_ref,
+      idempotency_key: `rev_${pointer.idempotency_key}`,
+      reverses_mutation_ref: MUTATION,
     },
   });
 }
 
-export function envelope(principal: string, roles: readonly string[], more: Partial<CommandEnvelope> = {}): CommandEnvelope {
+export function envelope(
+  principal: string,
+  roles: readonly string[],
+  more: Partial<CommandEnvelope> = {},
+): CommandEnvelope {
   return {
-    command_id: `cmd-${principal}`, tenant: TENANT, principal, roles, route: 'POST /x', idempotency_key: 'k', body_sha256: Buffer.alloc(32), issued_at: 10,
-    signature: Buffer.alloc(0), ...more,
+    command_id: `cmd-${principal}`,
+    tenant: TENANT,
+    principal,
+    roles,
+    route: 'POST /x',
+    idempotency_key: 'k',
+    body_sha256: Buffer.alloc(32),
+    issued_at: 10,
+    signature: Buffer.alloc(0),
+    ...more,
   };
 }
 
-interface Asked { readonly by?: string; readonly roles?: readonly string[]; readonly digest?: Buffer; readonly tenant?: string; readonly stepId?: string; readonly key?: string }
+interface Asked {
+  readonly by?: string;
+  readonly roles?: readonly string[];
+  readonly digest?: Buffer;
+  readonly tenant?: string;
+  readonly stepId?: string;
+  readonly key?: string;
+}
 
 function asked(type: 'ApproveStep' | 'DenyStep', more: Asked): RecordInput {
   const from = envelope(more.by ?? 'olga', more.roles ?? ['approver'], { tenant: more.tenant ?? TENANT });
-  const body = { envelope: from, run_id: RUN, step_id: more.stepId ?? STEP, action_digest: more.digest ?? digest(), reason: 'shipped after all' };
+  const body = {
+    envelope: from,
+    run_id: RUN,
+    step_id: more.stepId ?? STEP,
+    action_digest: more.digest ?? digest(),
+    reason: 'shipped after all',
+  };
   return wire('recourse.recovery-commands', type, body, { key: more.key ?? RUN });
 }
 
-export function approval(more: Asked = {}): RecordInput { return asked('ApproveStep', more); }
-export function denial(more: Asked = {}): RecordInput { return asked('DenyStep', more); }
+export function approval(more: Asked = {}): RecordInput {
+  return asked('ApproveStep', more);
+}
+export function denial(more: Asked = {}): RecordInput {
+  return asked('DenyStep', more);
+}
 
 /** A person closes an item by hand. */
-export function resolution(how: string, by = 'olga', roles: readonly string[] = ['approver'], more: Readonly<Record<string, unknown>> = {}): RecordInput {
-  const body = { envelope: envelope(by, roles), run_id: RUN, step_id: STEP, resolution: how, evidence: plainPayload({ ticket: 'T-1' }), reason: 'called the customer', ...more };
+export function resolution(
+  how: string,
+  by = 'olga',
+  roles: readonly string[] = ['approver'],
+  more: Readonly<Record<string, unknown>> = {},
+): RecordInput {
+  const body = {
+    envelope: envelope(by, roles),
+    run_id: RUN,
+    step_id: STEP,
+    resolution: how,
+    evidence: plainPayload({ ticket: 'T-1' }),
+    reason: 'called the customer',
+    ...more,
+  };
   return wire('recourse.recovery-commands', 'ResolveStep', body, { key: RUN });
 }
 
-export function trigger(by = 'rita', roles: readonly string[] = ['reporter'], more: Readonly<Record<string, unknown>> = {}): RecordInput {
-  return wire('recourse.recovery-commands', 'TriggerRollback', { envelope: envelope(by, roles), run_id: RUN, mutation_id: MUTATION, reason: 'wrong order', ...more }, { key: RUN });
+export function trigger(
+  by = 'rita',
+  roles: readonly string[] = ['reporter'],
+  more: Readonly<Record<string, unknown>> = {},
+): RecordInput {
+  return wire(
+    'recourse.recovery-commands',
+    'TriggerRollback',
+    { envelope: envelope(by, roles), run_id: RUN, mutation_id: MUTATION, reason: 'wrong order', ...more },
+    { key: RUN },
+  );
 }
 
 export function observed(phase: ObservationPhase, capability: string, json: Json): Observation {
@@ -147,11 +314,30 @@ export const STILL_PENDING = observed('stale_check', 'payments.read_refund', { s
 export const PAID_OUT = observed('stale_check', 'payments.read_refund', { status: 'paid_out' });
 
 /** A worker's answer to a request that was sent. */
-export function answered(request: LegRequested, outcome: StepOutcome, observations: readonly Observation[], more: Partial<LegReported> & { readonly key?: string } = {}): RecordInput {
+export function answered(
+  request: LegRequested,
+  outcome: StepOutcome,
+  observations: readonly Observation[],
+  more: Partial<LegReported> & { readonly key?: string } = {},
+): RecordInput {
   const { key, ...changed } = more;
-  const steps = request.steps.map((step) => ({ step_id: step.step_id, outcome, observations, error_kind: null, detail: null }));
+  const steps = request.steps.map((step) => ({
+    step_id: step.step_id,
+    outcome,
+    observations,
+    error_kind: null,
+    detail: null,
+  }));
   const body = {
-    leg_id: request.leg_id, tenant: request.tenant, run_id: request.run_id, attempt: request.attempt, lease_id: request.lease_id, worker_id: 'w1', reported_at: 30, steps, ...changed,
+    leg_id: request.leg_id,
+    tenant: request.tenant,
+    run_id: request.run_id,
+    attempt: request.attempt,
+    lease_id: request.lease_id,
+    worker_id: 'w1',
+    reported_at: 30,
+    steps,
+    ...changed,
   };
   return wire('recourse.tool-results', 'LegReported', body, { key: key ?? request.run_id });
 }
@@ -165,9 +351,25 @@ export function requestIn(messages: readonly Outgoing[]): LegRequested {
 }
 
 export function windowClosed(more: Readonly<Record<string, unknown>> = {}): RecordInput {
-  const body = { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, event: 'window_closed', from_state: 'reversal_available', to_state: 'reversal_expired', ...more };
+  const body = {
+    mutation_id: MUTATION,
+    tenant: TENANT,
+    run_id: RUN,
+    event: 'window_closed',
+    from_state: 'reversal_available',
+    to_state: 'reversal_expired',
+    ...more,
+  };
   return logged('recourse.mutations', 'RecoverabilityChanged', body, 2, { key: RUN });
 }
 
-export const CLOSED_MANUAL: Decided = fact('RecoveryClosed', { recovery_id: RECOVERY, rollback_id: ROLLBACK, outcome: 'manual' });
-export const CLOSED_COMPENSATED: Decided = fact('RecoveryClosed', { recovery_id: RECOVERY, rollback_id: ROLLBACK, outcome: 'compensated' });
+export const CLOSED_MANUAL: Decided = fact('RecoveryClosed', {
+  recovery_id: RECOVERY,
+  rollback_id: ROLLBACK,
+  outcome: 'manual',
+});
+export const CLOSED_COMPENSATED: Decided = fact('RecoveryClosed', {
+  recovery_id: RECOVERY,
+  rollback_id: ROLLBACK,
+  outcome: 'compensated',
+});

@@ -8,7 +8,9 @@ export const STACK_CONFIG = {
   adapters: names('RECOURSE_ADAPTERS', {
     doc: 'Adapters that workers serve: the prefixes of capabilities. Each gets a topic `recourse.tool-requests.<adapter>` with as many partitions as every other.',
     // The first part of a capability's name (libs/contract): what does not fit can be no adapter.
-    pattern: /^[a-z][a-z0-9-]{0,62}$/, form: 'a lower-case name of 1 to 63 letters, digits and -', fallback: 'payments',
+    pattern: /^[a-z][a-z0-9-]{0,62}$/,
+    form: 'a lower-case name of 1 to 63 letters, digits and -',
+    fallback: 'payments',
   }),
 } as const;
 

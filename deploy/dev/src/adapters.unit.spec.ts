@@ -3,7 +3,9 @@ import { ConfigInvalid } from '@recourse/config';
 import { adaptersIn, withAdapterTopics, withoutStackVariables } from './adapters.js';
 import { topicSpecs } from './provision.js';
 
-function problemsOf(value: string): readonly { readonly code: string; readonly variable: string; readonly message: string }[] {
+function problemsOf(
+  value: string,
+): readonly { readonly code: string; readonly variable: string; readonly message: string }[] {
   try {
     adaptersIn({ RECOURSE_ADAPTERS: value });
   } catch (error) {
@@ -19,9 +21,12 @@ describe('the adapters of a stack', () => {
     expect(adaptersIn({ RECOURSE_ADAPTERS: 'mail, crm,git-hub2' })).toEqual(['mail', 'crm', 'git-hub2']);
   });
 
-  it.each(['Mail', 'mail,', 'mail.send', '-mail', '9mail', 'mail crm', 'git_hub', 'a'.repeat(64), '../mail'])('are refused at start with a code when one is named %j', (value) => {
-    expect(problemsOf(value)).toMatchObject([{ code: 'INVALID', variable: 'RECOURSE_ADAPTERS' }]);
-  });
+  it.each(['Mail', 'mail,', 'mail.send', '-mail', '9mail', 'mail crm', 'git_hub', 'a'.repeat(64), '../mail'])(
+    'are refused at start with a code when one is named %j',
+    (value) => {
+      expect(problemsOf(value)).toMatchObject([{ code: 'INVALID', variable: 'RECOURSE_ADAPTERS' }]);
+    },
+  );
 
   it('says every name that does not fit, and what stands there twice', () => {
     const [problem] = problemsOf('Mail,crm,crm,x y');
@@ -30,12 +35,16 @@ describe('the adapters of a stack', () => {
 
   it('read nothing else, and are kept from the programs on top, which would call them unknown', () => {
     expect(adaptersIn({ RECOURSE_TOKEN: 'x' })).toEqual(['payments']);
-    expect(withoutStackVariables({ RECOURSE_ADAPTERS: 'mail', RECOURSE_LOG_LEVEL: 'info', HOME: '/' })).toEqual({ RECOURSE_LOG_LEVEL: 'info', HOME: '/' });
+    expect(withoutStackVariables({ RECOURSE_ADAPTERS: 'mail', RECOURSE_LOG_LEVEL: 'info', HOME: '/' })).toEqual({
+      RECOURSE_LOG_LEVEL: 'info',
+      HOME: '/',
+    });
   });
 });
 
 describe('the topics of a stack', () => {
-  const requests = (adapters: readonly string[]): readonly object[] => topicSpecs(3, adapters).filter(({ name }) => name.startsWith('recourse.tool-requests.'));
+  const requests = (adapters: readonly string[]): readonly object[] =>
+    topicSpecs(3, adapters).filter(({ name }) => name.startsWith('recourse.tool-requests.'));
 
   it('are one per adapter, alike but for their names', () => {
     const [payments, mail, crm] = requests(['mail', 'crm']);
@@ -46,6 +55,10 @@ describe('the topics of a stack', () => {
 
   it('are those of the catalogue when nothing is asked for, once each', () => {
     expect(requests(['payments'])).toHaveLength(1);
-    expect(withAdapterTopics(topicSpecs(2), ['payments', 'mail']).map(({ name }) => name).filter((name, at, all) => all.indexOf(name) !== at)).toEqual([]);
+    expect(
+      withAdapterTopics(topicSpecs(2), ['payments', 'mail'])
+        .map(({ name }) => name)
+        .filter((name, at, all) => all.indexOf(name) !== at),
+    ).toEqual([]);
   });
 });

@@ -52,7 +52,11 @@ const LOG_TAIL_LINES = 15;
 const liveGroups = new Set<number>();
 let exitGuard = false;
 
-export function superviseChild(plan: ChildPlan, book: StateBook | null, onUnexpectedExit: (name: string, how: string) => void = () => undefined): SupervisedChild {
+export function superviseChild(
+  plan: ChildPlan,
+  book: StateBook | null,
+  onUnexpectedExit: (name: string, how: string) => void = () => undefined,
+): SupervisedChild {
   return new Supervised(plan, book, onUnexpectedExit);
 }
 
@@ -88,7 +92,9 @@ class Supervised implements SupervisedChild {
       if (attempt < tries && !stopped) {
         await after(this.plan.retryAfterMs ?? 0, null);
       } else {
-        throw new Error(`${this.name} did not become ready: ${failure}.\n${lastLines(this.plan.logFile)}\n(the whole log: ${this.plan.logFile})`);
+        throw new Error(
+          `${this.name} did not become ready: ${failure}.\n${lastLines(this.plan.logFile)}\n(the whole log: ${this.plan.logFile})`,
+        );
       }
     }
   }
@@ -127,8 +133,12 @@ class Supervised implements SupervisedChild {
     this.#ready = false;
     this.#process = child;
     this.#gone = new Promise((resolve) => {
-      child.once('error', (cause) => { resolve(`it could not be started (${cause.message})`); });
-      child.once('exit', (code, signal) => { resolve(`it ended with ${signal ?? `code ${String(code)}`}`); });
+      child.once('error', (cause) => {
+        resolve(`it could not be started (${cause.message})`);
+      });
+      child.once('exit', (code, signal) => {
+        resolve(`it ended with ${signal ?? `code ${String(code)}`}`);
+      });
     });
     const { pid } = child;
     if (pid !== undefined) {
@@ -136,7 +146,9 @@ class Supervised implements SupervisedChild {
       liveGroups.add(pid);
       this.book?.add(this.name, pid);
     }
-    void this.#gone.then((how) => { this.#ended(child, how); });
+    void this.#gone.then((how) => {
+      this.#ended(child, how);
+    });
   }
 
   #ended(child: ChildProcess, how: string): void {
@@ -152,7 +164,13 @@ class Supervised implements SupervisedChild {
     const deadlineAt = Date.now() + this.plan.readyWithinMs;
     const gone = this.#gone;
     for (;;) {
-      const seen = await Promise.race([this.plan.probe().then((ok) => (ok ? 'ready' : 'not yet'), () => 'not yet' as const), gone.then((how) => ({ how }))]);
+      const seen = await Promise.race([
+        this.plan.probe().then(
+          (ok) => (ok ? 'ready' : 'not yet'),
+          () => 'not yet' as const,
+        ),
+        gone.then((how) => ({ how })),
+      ]);
       if (typeof seen === 'object') return seen.how;
       if (this.#process === null) return 'it ended';
       if (seen === 'ready') {
@@ -172,13 +190,20 @@ class Supervised implements SupervisedChild {
 
 /** Resolves to the value after some time, without keeping the process alive for it. */
 export function after<T>(ms: number, value: T): Promise<T> {
-  return new Promise((resolve) => { setTimeout(resolve, ms, value); });
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms, value);
+  });
 }
 
 /** The last lines of a log, for an error message. */
 export function lastLines(logFile: string): string {
   try {
-    return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).map((line) => `    ${line}`).join('\n');
+    return readFileSync(logFile, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .slice(-LOG_TAIL_LINES)
+      .map((line) => `    ${line}`)
+      .join('\n');
   } catch {
     return '    (no log)';
   }

@@ -14,17 +14,32 @@ export interface DatabaseAddress extends PostgresAddress {
  *
  * Errors: the server's.
  */
-export async function createDatabase(stack: { readonly postgres: PostgresAddress }, name: string, role: string, password: string): Promise<DatabaseAddress> {
+export async function createDatabase(
+  stack: { readonly postgres: PostgresAddress },
+  name: string,
+  role: string,
+  password: string,
+): Promise<DatabaseAddress> {
   const { host, port } = stack.postgres;
   await asSuperuser(stack.postgres, 'postgres', async (client) => {
     const roles = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
     const verb = roles.rowCount === 0 ? 'CREATE' : 'ALTER';
-    await client.query(`${verb} ROLE ${escapeIdentifier(role)} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD ${escapeLiteral(password)}`);
+    await client.query(
+      `${verb} ROLE ${escapeIdentifier(role)} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD ${escapeLiteral(password)}`,
+    );
     const databases = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-    if (databases.rowCount === 0) await client.query(`CREATE DATABASE ${escapeIdentifier(name)} OWNER ${escapeIdentifier(role)}`);
+    if (databases.rowCount === 0)
+      await client.query(`CREATE DATABASE ${escapeIdentifier(name)} OWNER ${escapeIdentifier(role)}`);
     await client.query(`REVOKE ALL ON DATABASE ${escapeIdentifier(name)} FROM PUBLIC`);
   });
-  return { host, port, user: role, password, database: name, url: `postgres://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}:${String(port)}/${encodeURIComponent(name)}` };
+  return {
+    host,
+    port,
+    user: role,
+    password,
+    database: name,
+    url: `postgres://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}:${String(port)}/${encodeURIComponent(name)}`,
+  };
 }
 
 /** Drops a database with everybody still connected to it; nothing happens when there is none. */
@@ -34,7 +49,11 @@ export async function dropDatabase(stack: { readonly postgres: PostgresAddress }
   });
 }
 
-async function asSuperuser<T>(address: PostgresAddress, database: string, work: (client: Client) => Promise<T>): Promise<T> {
+async function asSuperuser<T>(
+  address: PostgresAddress,
+  database: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const client = new Client({ ...address, database, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   await client.connect();

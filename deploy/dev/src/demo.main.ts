@@ -17,7 +17,9 @@ const LITTLE_STORIES = { 'twelve-calls': playTwelveCalls, checkout: playCheckout
 type LittleStory = keyof typeof LITTLE_STORIES;
 
 const isLittle = (scenario: string): scenario is LittleStory => Object.hasOwn(LITTLE_STORIES, scenario);
-const say = (line: string): void => { process.stdout.write(`${line}\n`); };
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
 
 /** Errors: ConfigInvalid, before anything is started. */
 function demo(): Programme {
@@ -26,15 +28,28 @@ function demo(): Programme {
   return {
     processes: async (stack, { dataDir, scenario }) => {
       const withLittleServices = isLittle(scenario);
-      plan = await planSystem(stack, { dataDir, adapters, withExample: !withLittleServices, withLittleServices, withNotifier: true, subscribedAs: 'loyalty', onProgress: (line) => { say(`  ${line}`); } });
+      plan = await planSystem(stack, {
+        dataDir,
+        adapters,
+        withExample: !withLittleServices,
+        withLittleServices,
+        withNotifier: true,
+        subscribedAs: 'loyalty',
+        onProgress: (line) => {
+          say(`  ${line}`);
+        },
+      });
       return plan.processes;
     },
     story: async (stack, _processes, options) => {
       if (plan === null) return false;
       if (isLittle(options.scenario)) return playLittle(options.scenario, plan, stack);
       const { ok, mutationId } = await playStory({
-        urls: plan.urls, scenario: options.scenario === 'window-closed' ? 'window-closed' : 'refund', breakMode: options.breakWhat === 'phantom-undo' ? 'phantom-undo' : null,
-        interactive: options.once || !process.stdin.isTTY ? null : askPerson, say,
+        urls: plan.urls,
+        scenario: options.scenario === 'window-closed' ? 'window-closed' : 'refund',
+        breakMode: options.breakWhat === 'phantom-undo' ? 'phantom-undo' : null,
+        interactive: options.once || !process.stdin.isTTY ? null : askPerson,
+        say,
       });
       await sayWhoWasTold(plan);
       return sayWhatFell(plan, mutationId) && ok;
@@ -46,18 +61,37 @@ function demo(): Programme {
 /** One line about the webhook that came; the receiver counts only what was signed by the notifier. */
 async function sayWhoWasTold({ urls }: SystemPlan): Promise<void> {
   // What the example's receiver answers.
-  const { received } = await (await fetch(`${urls.receiver}/received`)).json() as { readonly received: readonly { readonly type: string; readonly item_kind: string; readonly reason: string }[] };
-  const opened = received.findLast(({ type, item_kind: kind }) => type === 'recourse.item.opened' && kind === 'approval');
-  say(opened === undefined ? '   approvers   were told nothing yet' : `   approvers   were told by a signed webhook, without polling: ${opened.item_kind}, ${opened.reason}`);
+  const { received } = (await (await fetch(`${urls.receiver}/received`)).json()) as {
+    readonly received: readonly { readonly type: string; readonly item_kind: string; readonly reason: string }[];
+  };
+  const opened = received.findLast(
+    ({ type, item_kind: kind }) => type === 'recourse.item.opened' && kind === 'approval',
+  );
+  say(
+    opened === undefined
+      ? '   approvers   were told nothing yet'
+      : `   approvers   were told by a signed webhook, without polling: ${opened.item_kind}, ${opened.reason}`,
+  );
 }
 
 /** The lineage of the refund, drawn as `recourse lineage show` draws it. Says whether it could be. */
 function sayWhatFell({ urls }: SystemPlan, mutationId: string | null): boolean {
   if (mutationId === null) return true;
   const drawn = spawnSync(process.execPath, ['apps/cli/bin/recourse.mjs', 'lineage', 'show', mutationId], {
-    encoding: 'utf8', env: { ...process.env, RECOURSE_LEDGER_URL: urls.ledger, RECOURSE_ISSUER_URL: urls.issuer, RECOURSE_TENANT: 'demo' }, timeout: DRAW_TIMEOUT_MS,
+    encoding: 'utf8',
+    env: {
+      ...process.env,
+      RECOURSE_LEDGER_URL: urls.ledger,
+      RECOURSE_ISSUER_URL: urls.issuer,
+      RECOURSE_TENANT: 'demo',
+    },
+    timeout: DRAW_TIMEOUT_MS,
   });
-  say(drawn.status === 0 ? `   What rested on the refund, as \`npx recourse lineage show ${mutationId}\` draws it:` : `   The lineage could not be drawn: ${drawn.stderr}`);
+  say(
+    drawn.status === 0
+      ? `   What rested on the refund, as \`npx recourse lineage show ${mutationId}\` draws it:`
+      : `   The lineage could not be drawn: ${drawn.stderr}`,
+  );
   for (const line of drawn.stdout.trimEnd().split('\n')) say(`     ${line}`);
   return drawn.status === 0;
 }
@@ -65,7 +99,11 @@ function sayWhatFell({ urls }: SystemPlan, mutationId: string | null): boolean {
 /** The program starts and asks once; milliseconds. */
 const DRAW_TIMEOUT_MS = 30_000;
 
-async function playLittle(story: LittleStory, { urls }: SystemPlan, { kafka, registryUrl }: StackFacts): Promise<boolean> {
+async function playLittle(
+  story: LittleStory,
+  { urls }: SystemPlan,
+  { kafka, registryUrl }: StackFacts,
+): Promise<boolean> {
   const { ok } = await LITTLE_STORIES[story]({ urls, brokers: kafka.brokers, registryUrl, say });
   return ok;
 }
@@ -89,9 +127,15 @@ const isHere = (url: string): boolean => !url.endsWith(':0');
 function whereabouts({ urls, logId }: SystemPlan): readonly string[] {
   const service = (name: string, url: string): string => `  ${name.padEnd(12)}${url}   OpenAPI ${url}/docs`;
   return [
-    service('registry', urls.registry), service('ledger', urls.ledger), service('recoveries', urls.orchestrator), service('budgets', urls.budget), service('notifier', urls.notifier),
+    service('registry', urls.registry),
+    service('ledger', urls.ledger),
+    service('recoveries', urls.orchestrator),
+    service('budgets', urls.budget),
+    service('notifier', urls.notifier),
     `  tokens      ${urls.issuer}   (development only: hands a token for anybody to anybody)`,
-    isHere(urls.services) ? `  services    ${urls.services}/state` : `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,
+    isHere(urls.services)
+      ? `  services    ${urls.services}/state`
+      : `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,
     `  log id      ${logId}`,
     '',
     'Try:',
@@ -100,9 +144,11 @@ function whereabouts({ urls, logId }: SystemPlan): readonly string[] {
   ];
 }
 
-process.exitCode = await Promise.resolve().then(() => launch(process.argv.slice(2), demo())).catch((cause: unknown) => {
-  process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
-  return 1;
-});
+process.exitCode = await Promise.resolve()
+  .then(() => launch(process.argv.slice(2), demo()))
+  .catch((cause: unknown) => {
+    process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
+    return 1;
+  });
 // Whatever still holds the loop open, its work is done.
 process.exit();

@@ -16,29 +16,45 @@ export type TrainingRun = (folder: string, jvmFlags: readonly string[]) => Promi
 
 /** Where the archive of this program and this Java lies, made or not. */
 export function archiveFile(program: string, java: Java): string {
-  const tag = createHash('sha256').update(`${program}\n${java.bin}\n${String(java.major)}`).digest('hex').slice(0, 12);
+  const tag = createHash('sha256')
+    .update(`${program}\n${java.bin}\n${String(java.major)}`)
+    .digest('hex')
+    .slice(0, 12);
   return join(keepDir, 'archives', `${basename(program)}-java${String(java.major)}-${tag}.jsa`);
 }
 
 /** Flags that use the archive when it is there. `-Xshare:auto` starts without it when it does not fit. */
 export function archiveFlags(file: string): readonly string[] {
-  return existsSync(file) ? ['-Xshare:auto', `-XX:SharedArchiveFile=${file}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'] : [];
+  return existsSync(file)
+    ? ['-Xshare:auto', `-XX:SharedArchiveFile=${file}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off']
+    : [];
 }
 
 /** Makes the archive unless it is there. */
-export async function makeArchive(name: string, file: string, train: TrainingRun, book: StateBook, say: (line: string) => void): Promise<void> {
+export async function makeArchive(
+  name: string,
+  file: string,
+  train: TrainingRun,
+  book: StateBook,
+  say: (line: string) => void,
+): Promise<void> {
   if (existsSync(file)) return;
   say(`preparing ${name} for fast starts (once)`);
   const folder = mkdtempSync(join(tmpdir(), 'recourse-train-'));
   const partial = `${file}.${String(process.pid)}.partial`;
   try {
     mkdirSync(join(file, '..'), { recursive: true });
-    const child = superviseChild(await train(folder, [`-XX:ArchiveClassesAtExit=${partial}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off']), book);
+    const child = superviseChild(
+      await train(folder, [`-XX:ArchiveClassesAtExit=${partial}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off']),
+      book,
+    );
     await child.start();
     await child.stop();
     if (existsSync(partial)) renameSync(partial, file);
   } catch (cause) {
-    say(`${name} starts without an archive (${cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)})`);
+    say(
+      `${name} starts without an archive (${cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)})`,
+    );
   } finally {
     rmSync(partial, { force: true });
     rmSync(folder, { recursive: true, force: true });

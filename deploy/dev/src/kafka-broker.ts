@@ -35,7 +35,19 @@ export function newClusterId(): string {
 export async function formatBroker(place: BrokerPlace, clusterId: string): Promise<void> {
   rmSync(join(place.folder, 'data'), { recursive: true, force: true });
   const config = writeConfig(place);
-  const args = [...jvmFlags(place), '-XX:TieredStopAtLevel=1', '-cp', `${place.jars}/*`, 'kafka.tools.StorageTool', 'format', '--standalone', '-t', clusterId, '-c', config];
+  const args = [
+    ...jvmFlags(place),
+    '-XX:TieredStopAtLevel=1',
+    '-cp',
+    `${place.jars}/*`,
+    'kafka.tools.StorageTool',
+    'format',
+    '--standalone',
+    '-t',
+    clusterId,
+    '-c',
+    config,
+  ];
   try {
     await promisify(execFile)(place.java.bin, args, { timeout: CREATE_WITHIN_MS });
   } catch (cause) {
@@ -50,7 +62,11 @@ export function brokerPlan(place: BrokerPlace, clusterId: string): ChildPlan {
   const flags = archiveFlags(archiveFile(place.jars, place.java));
   return planWith(place, flags, async () => {
     const seen = await fetchClusterMetadata(place.ports.kafka);
-    return seen.clusterId === clusterId && seen.brokers.includes(`127.0.0.1:${String(place.ports.kafka)}`) && hasCoordinator(place.ports.kafka);
+    return (
+      seen.clusterId === clusterId &&
+      seen.brokers.includes(`127.0.0.1:${String(place.ports.kafka)}`) &&
+      hasCoordinator(place.ports.kafka)
+    );
   });
 }
 
@@ -60,7 +76,15 @@ export function brokerTraining(jars: string, java: Java): TrainingRun {
     const ports = await choosePorts(['kafka', 'controller']);
     const place: BrokerPlace = { jars, java, folder, logFile: join(folder, 'kafka.log'), ports };
     await formatBroker(place, newClusterId());
-    return { ...planWith(place, flags, async () => (await fetchClusterMetadata(ports.kafka)).brokers.length > 0 && hasCoordinator(ports.kafka)), triesMax: 1, stopWithinMs: 60_000 };
+    return {
+      ...planWith(
+        place,
+        flags,
+        async () => (await fetchClusterMetadata(ports.kafka)).brokers.length > 0 && hasCoordinator(ports.kafka),
+      ),
+      triesMax: 1,
+      stopWithinMs: 60_000,
+    };
   };
 }
 
@@ -81,13 +105,23 @@ function planWith(place: BrokerPlace, flags: readonly string[], probe: () => Pro
 }
 
 function jvmFlags(place: BrokerPlace): readonly string[] {
-  return ['-Xmx256m', '-XX:+UseSerialGC', '-Djava.net.preferIPv4Stack=true', `-Dlog4j2.configurationFile=${join(place.folder, 'log4j2.properties')}`];
+  return [
+    '-Xmx256m',
+    '-XX:+UseSerialGC',
+    '-Djava.net.preferIPv4Stack=true',
+    `-Dlog4j2.configurationFile=${join(place.folder, 'log4j2.properties')}`,
+  ];
 }
 
 function writeConfig(place: BrokerPlace): string {
   mkdirSync(place.folder, { recursive: true });
   const file = join(place.folder, 'kafka.properties');
-  writeFileSync(file, `${Object.entries(brokerConfig(place)).map(([name, value]) => `${name}=${value}`).join('\n')}\n`);
+  writeFileSync(
+    file,
+    `${Object.entries(brokerConfig(place))
+      .map(([name, value]) => `${name}=${value}`)
+      .join('\n')}\n`,
+  );
   writeFileSync(join(place.folder, 'log4j2.properties'), LOG4J);
   return file;
 }
@@ -105,7 +139,7 @@ export function brokerConfig(place: Pick<BrokerPlace, 'folder' | 'ports'>): Read
     'process.roles': 'broker,controller',
     'node.id': '1',
     'controller.quorum.bootstrap.servers': `127.0.0.1:${String(place.ports.controller)}`,
-    'listeners': `${broker},${controller}`,
+    listeners: `${broker},${controller}`,
     'advertised.listeners': `${broker},${controller}`,
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',

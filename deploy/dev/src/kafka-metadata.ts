@@ -42,7 +42,12 @@ export async function hasCoordinator(port: number, host = '127.0.0.1'): Promise<
 }
 
 /** Sends one request and resolves to its answer, without the length. */
-function ask(host: string, port: number, api: { readonly key: number; readonly version: number }, body: Buffer): Promise<Buffer> {
+function ask(
+  host: string,
+  port: number,
+  api: { readonly key: number; readonly version: number },
+  body: Buffer,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host });
     const chunks: Buffer[] = [];
@@ -50,10 +55,16 @@ function ask(host: string, port: number, api: { readonly key: number; readonly v
       socket.destroy();
       reject(cause);
     };
-    socket.setTimeout(ANSWER_WITHIN_MS, () => { fail(new Error('the broker does not answer')); });
+    socket.setTimeout(ANSWER_WITHIN_MS, () => {
+      fail(new Error('the broker does not answer'));
+    });
     socket.once('error', fail);
-    socket.once('close', () => { fail(new Error('the broker closed the connection')); });
-    socket.once('connect', () => { socket.write(requestOf(api, body)); });
+    socket.once('close', () => {
+      fail(new Error('the broker closed the connection'));
+    });
+    socket.once('connect', () => {
+      socket.write(requestOf(api, body));
+    });
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       const frame = wholeFrame(Buffer.concat(chunks));

@@ -37,7 +37,10 @@ export async function launch(args: readonly string[], programme: Programme): Pro
   const died = Promise.withResolvers<string>();
   const run = runProgramme(session, options, programme, died.resolve);
   const ended = await Promise.race([
-    run.then((ok) => ({ ok }), (cause: unknown) => ({ failure: cause instanceof Error ? cause.message : String(cause) })),
+    run.then(
+      (ok) => ({ ok }),
+      (cause: unknown) => ({ failure: cause instanceof Error ? cause.message : String(cause) }),
+    ),
     interrupted.then((signal) => ({ signal })),
     died.promise.then((failure) => ({ failure })),
   ]);
@@ -53,22 +56,35 @@ export async function launch(args: readonly string[], programme: Programme): Pro
   return 'signal' in ended ? 130 : 'ok' in ended && ended.ok ? 0 : 1;
 }
 
-async function runProgramme(session: Session, options: StartOptions, programme: Programme, onDeath: (how: string) => void): Promise<boolean> {
-  const stack = await step('starting Kafka, registry and PostgreSQL', (say) => startStack({
-    dataDir: options.dataDir,
-    reset: options.reset,
-    onProgress: say,
-    handleSignals: false,
-    onPartExit: (part, how) => { onDeath(`${part} is gone: ${how}. Its log is in ${options.dataDir}/logs.`); },
-  }));
+async function runProgramme(
+  session: Session,
+  options: StartOptions,
+  programme: Programme,
+  onDeath: (how: string) => void,
+): Promise<boolean> {
+  const stack = await step('starting Kafka, registry and PostgreSQL', (say) =>
+    startStack({
+      dataDir: options.dataDir,
+      reset: options.reset,
+      onProgress: say,
+      handleSignals: false,
+      onPartExit: (part, how) => {
+        onDeath(`${part} is gone: ${how}. Its log is in ${options.dataDir}/logs.`);
+      },
+    }),
+  );
   session.stack = stack;
   const specs = await programme.processes(stack, options);
-  const processes = await step(`starting ${String(specs.length)} processes`, (say) => startProcesses(specs, {
-    logDir: stack.logDir,
-    book: stack.book,
-    onProgress: say,
-    onExit: (name, how) => { onDeath(`${name} is gone: ${how}. Its log is ${stack.logDir}/${name}.log.`); },
-  }));
+  const processes = await step(`starting ${String(specs.length)} processes`, (say) =>
+    startProcesses(specs, {
+      logDir: stack.logDir,
+      book: stack.book,
+      onProgress: say,
+      onExit: (name, how) => {
+        onDeath(`${name} is gone: ${how}. Its log is ${stack.logDir}/${name}.log.`);
+      },
+    }),
+  );
   session.processes = processes;
   return programme.story(stack, processes, options);
 }
@@ -82,23 +98,28 @@ function printWhereabouts(session: Session, more: readonly string[]): void {
   const { stack } = session;
   if (stack === null) return;
   const { user, host, port } = stack.postgres;
-  process.stdout.write([
-    '',
-    `ready in ${(stack.readyMs / 1000).toFixed(1)} s`,
-    `  Kafka       ${stack.kafka.brokers.join(',')}`,
-    `  registry    ${stack.registryUrl}`,
-    `  PostgreSQL  postgres://${user}@${host}:${String(port)}/postgres (password in ${stack.dataDir}/stack.json)`,
-    `  logs        ${stack.logDir}`,
-    ...more,
-    '',
-    'Ctrl-C stops everything.',
-    '',
-  ].join('\n'));
+  process.stdout.write(
+    [
+      '',
+      `ready in ${(stack.readyMs / 1000).toFixed(1)} s`,
+      `  Kafka       ${stack.kafka.brokers.join(',')}`,
+      `  registry    ${stack.registryUrl}`,
+      `  PostgreSQL  postgres://${user}@${host}:${String(port)}/postgres (password in ${stack.dataDir}/stack.json)`,
+      `  logs        ${stack.logDir}`,
+      ...more,
+      '',
+      'Ctrl-C stops everything.',
+      '',
+    ].join('\n'),
+  );
 }
 
 /** Resolves at the first signal; later ones are ignored, because the stop has deadlines of its own. */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => { resolve(signal); });
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => {
+        resolve(signal);
+      });
   });
 }

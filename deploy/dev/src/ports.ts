@@ -10,7 +10,13 @@ export interface StackPorts {
   readonly postgres: number;
 }
 
-export const PORT_NAMES = ['kafka', 'controller', 'registry', 'registryManagement', 'postgres'] as const satisfies readonly (keyof StackPorts)[];
+export const PORT_NAMES = [
+  'kafka',
+  'controller',
+  'registry',
+  'registryManagement',
+  'postgres',
+] as const satisfies readonly (keyof StackPorts)[];
 
 /**
  * Reserves different free ports for the names, each its preferred one when that is free.
@@ -18,7 +24,10 @@ export const PORT_NAMES = ['kafka', 'controller', 'registry', 'registryManagemen
  * Shape:   the listeners are held until all are chosen, so no two names get the same port.
  * Errors:  none of its own; a port can still be lost before its program binds it, so a start is tried twice.
  */
-export async function choosePorts<Name extends string>(names: readonly Name[], preferred: Partial<Record<Name, number>> = {}): Promise<Record<Name, number>> {
+export async function choosePorts<Name extends string>(
+  names: readonly Name[],
+  preferred: Partial<Record<Name, number>> = {},
+): Promise<Record<Name, number>> {
   const held: { readonly name: Name; readonly port: number; close(): Promise<void> }[] = [];
   try {
     for (const name of names) {
@@ -47,11 +56,21 @@ async function holdAny(): Promise<HeldPort> {
 function hold(port: number): Promise<HeldPort | null> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => { resolve(null); });
+    server.once('error', () => {
+      resolve(null);
+    });
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
       const address = server.address();
       const bound = typeof address === 'object' && address !== null ? address.port : port;
-      resolve({ port: bound, close: () => new Promise((closed) => { server.close(() => { closed(); }); }) });
+      resolve({
+        port: bound,
+        close: () =>
+          new Promise((closed) => {
+            server.close(() => {
+              closed();
+            });
+          }),
+      });
     });
   });
 }

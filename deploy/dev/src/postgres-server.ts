@@ -8,7 +8,13 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { startOf } from '../../../scripts/lib/identity.mjs';
 import type { ChildPlan } from './child.js';
-import { isTraversable, ownedFolder, postgresPrograms, type Account, type PostgresPrograms } from './postgres-binaries.js';
+import {
+  isTraversable,
+  ownedFolder,
+  postgresPrograms,
+  type Account,
+  type PostgresPrograms,
+} from './postgres-binaries.js';
 
 /** How to reach the server as its superuser. */
 export interface PostgresAddress {
@@ -53,12 +59,27 @@ export async function initServer(place: ServerPlace): Promise<void> {
   writeFileSync(passwordFile, `${place.address.password}\n`, { mode: 0o600 });
   if (place.account !== null) chownSync(passwordFile, place.account.uid, place.account.gid);
   try {
-    const args = ['-D', place.folder, '-U', place.address.user, '--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync'];
-    await promisify(execFile)(postgresPrograms(place.account).initdb, args, { timeout: CREATE_WITHIN_MS, ...runAs(place) });
+    const args = [
+      '-D',
+      place.folder,
+      '-U',
+      place.address.user,
+      '--encoding=UTF8',
+      '--locale=C',
+      '--auth=scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '--no-sync',
+    ];
+    await promisify(execFile)(postgresPrograms(place.account).initdb, args, {
+      timeout: CREATE_WITHIN_MS,
+      ...runAs(place),
+    });
   } catch (cause) {
     // execFile rejects with an Error that carries both streams.
     const { stdout, stderr, message } = cause as Error & { stdout?: string; stderr?: string };
-    throw new Error(`PostgreSQL's data directory could not be made: ${message}\n${stdout ?? ''}${stderr ?? ''}`, { cause });
+    throw new Error(`PostgreSQL's data directory could not be made: ${message}\n${stdout ?? ''}${stderr ?? ''}`, {
+      cause,
+    });
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -76,7 +97,11 @@ export function serverPlan(place: ServerPlace, settings: Readonly<Record<string,
       tries += 1;
       if (tries > TRIES_BEFORE_UNLOCKING) removeDeadLock(place.folder);
       const all = { ...serverSettings(place.address.port), ...settings };
-      return { file: programs.postgres, args: ['-D', place.folder, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])], ...runAs(place) };
+      return {
+        file: programs.postgres,
+        args: ['-D', place.folder, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+        ...runAs(place),
+      };
     },
     probe: async () => (await dataDirectoryOf(place.address)) === place.folder,
     readyWithinMs: READY_WITHIN_MS,

@@ -32,7 +32,11 @@ describe('the version of Maven', () => {
 
 describe('the version that a pom pins', () => {
   it('is its own, not that of a plugin or dependency', () => {
-    expect(pinnedVersion('<!-- <version>0</version> --><project><version>4.3.1</version><dependency><version>9</version></dependency></project>')).toBe('4.3.1');
+    expect(
+      pinnedVersion(
+        '<!-- <version>0</version> --><project><version>4.3.1</version><dependency><version>9</version></dependency></project>',
+      ),
+    ).toBe('4.3.1');
   });
 
   it('is missed when there is none', () => {
@@ -42,19 +46,32 @@ describe('the version that a pom pins', () => {
 
 describe('the check before the start', () => {
   it('names an old Node together with whatever else is wrong', () => {
-    const codes = checkPrerequisites({ nodeVersion: '18.20.4', dataDir: '/proc/no-such-place' }).map((problem) => problem.code);
+    const codes = checkPrerequisites({ nodeVersion: '18.20.4', dataDir: '/proc/no-such-place' }).map(
+      (problem) => problem.code,
+    );
     expect(codes).toEqual(expect.arrayContaining(['NODE', 'DATA_DIR']));
   });
 });
 
 describe('the flags of npm start', () => {
   it('have defaults', () => {
-    expect(parseStartOptions([])).toMatchObject({ once: false, scenario: 'drifted-refund', breakWhat: null, reset: false, help: false });
+    expect(parseStartOptions([])).toMatchObject({
+      once: false,
+      scenario: 'drifted-refund',
+      breakWhat: null,
+      reset: false,
+      help: false,
+    });
   });
 
   it('take a scenario, a break and a data directory', () => {
-    expect(parseStartOptions(['--once', '--scenario', 'window-closed', '--break', 'phantom-undo', '--data-dir', '/tmp/x'])).toMatchObject({
-      once: true, scenario: 'window-closed', breakWhat: 'phantom-undo', dataDir: '/tmp/x',
+    expect(
+      parseStartOptions(['--once', '--scenario', 'window-closed', '--break', 'phantom-undo', '--data-dir', '/tmp/x']),
+    ).toMatchObject({
+      once: true,
+      scenario: 'window-closed',
+      breakWhat: 'phantom-undo',
+      dataDir: '/tmp/x',
     });
   });
 

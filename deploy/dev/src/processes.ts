@@ -48,7 +48,11 @@ export interface Processes {
   stop(): Promise<void>;
 }
 
-const NODE_FLAGS = ['--enable-source-maps', '--disable-warning=TimeoutNegativeWarning', '--disable-warning=ExperimentalWarning'];
+const NODE_FLAGS = [
+  '--enable-source-maps',
+  '--disable-warning=TimeoutNegativeWarning',
+  '--disable-warning=ExperimentalWarning',
+];
 const STOP_WITHIN_MS = 10_000;
 /** A program without an address counts as ready once it has not ended for this long: loading what is broken takes less. */
 const RUNS_FOR_MS = 600;
@@ -59,7 +63,9 @@ const RUNS_FOR_MS = 600;
  * Errors: the first that does not become ready, with the last lines of its log; the others are stopped by then.
  */
 export async function startProcesses(specs: readonly ProcessSpec[], options: ProcessOptions): Promise<Processes> {
-  const children = new Map(specs.map((spec) => [spec.name, superviseChild(planOf(spec, options), options.book ?? null, options.onExit)]));
+  const children = new Map(
+    specs.map((spec) => [spec.name, superviseChild(planOf(spec, options), options.book ?? null, options.onExit)]),
+  );
   if (children.size !== specs.length) throw new Error('two processes have the same name');
   const group = groupOf(specs, children, options);
   try {
@@ -95,10 +101,17 @@ function planOf(spec: ProcessSpec, options: ProcessOptions): ChildPlan {
         file: pinnedNode,
         args: [...NODE_FLAGS, ...(spec.nodeFlags ?? []), spec.entry, ...(spec.args ?? [])],
         // Compiled code is kept between starts: importing costs more than a second of CPU otherwise.
-        env: { NODE_COMPILE_CACHE: join(root, '.cache', 'compile'), ...withoutStackVariables(process.env), ...spec.env },
+        env: {
+          NODE_COMPILE_CACHE: join(root, '.cache', 'compile'),
+          ...withoutStackVariables(process.env),
+          ...spec.env,
+        },
       };
     },
-    probe: async () => (readyUrl === null ? Date.now() - startedAt >= RUNS_FOR_MS : (await fetch(readyUrl, { signal: AbortSignal.timeout(2_000) })).ok),
+    probe: async () =>
+      readyUrl === null
+        ? Date.now() - startedAt >= RUNS_FOR_MS
+        : (await fetch(readyUrl, { signal: AbortSignal.timeout(2_000) })).ok,
     readyWithinMs: spec.readyWithinMs ?? 30_000,
     triesMax: 2,
     stopSignal: 'SIGTERM',
@@ -108,10 +121,15 @@ function planOf(spec: ProcessSpec, options: ProcessOptions): ChildPlan {
 
 const logFileOf = (name: string, options: ProcessOptions): string => join(options.logDir, `${name}.log`);
 
-function groupOf(specs: readonly ProcessSpec[], children: ReadonlyMap<string, SupervisedChild>, options: ProcessOptions): Processes {
+function groupOf(
+  specs: readonly ProcessSpec[],
+  children: ReadonlyMap<string, SupervisedChild>,
+  options: ProcessOptions,
+): Processes {
   const child = (name: string): SupervisedChild => {
     const found = children.get(name);
-    if (found === undefined) throw new Error(`there is no process called ${name}; there are ${[...children.keys()].join(', ')}`);
+    if (found === undefined)
+      throw new Error(`there is no process called ${name}; there are ${[...children.keys()].join(', ')}`);
     return found;
   };
   return {
@@ -125,7 +143,8 @@ function groupOf(specs: readonly ProcessSpec[], children: ReadonlyMap<string, Su
       await child(name).start();
     },
     stop: async () => {
-      for (const stage of [...stagesOf(specs)].reverse()) await Promise.all(stage.map((spec) => child(spec.name).stop()));
+      for (const stage of [...stagesOf(specs)].reverse())
+        await Promise.all(stage.map((spec) => child(spec.name).stop()));
     },
   };
 }

@@ -24,8 +24,18 @@ const PARTITIONS = 2;
 /** The topics of schemas/topics.json for one broker, with a request topic per adapter. */
 export function topicSpecs(partitions: number = PARTITIONS, adapters: readonly string[] = []): readonly TopicSpec[] {
   // Checked by `node scripts/generate.mjs --check`.
-  const { topics } = JSON.parse(readFileSync(join(root, 'schemas', 'topics.json'), 'utf8')) as { readonly topics: readonly CatalogueTopic[] };
-  return withAdapterTopics(topics.map(({ name, partitioned, config }) => ({ name, partitions: partitioned ? partitions : 1, replicationFactor: 1, config })), adapters);
+  const { topics } = JSON.parse(readFileSync(join(root, 'schemas', 'topics.json'), 'utf8')) as {
+    readonly topics: readonly CatalogueTopic[];
+  };
+  return withAdapterTopics(
+    topics.map(({ name, partitioned, config }) => ({
+      name,
+      partitions: partitioned ? partitions : 1,
+      replicationFactor: 1,
+      config,
+    })),
+    adapters,
+  );
 }
 
 interface CatalogueTopic {
@@ -39,8 +49,15 @@ interface CatalogueTopic {
  *
  * Errors: Failure(PARTITION_COUNT_CHANGED) when a topic exists with another partition count; the servers' own.
  */
-export async function provision(stack: { readonly postgres: PostgresAddress }, kafka: Pick<Kafka, 'admin'>, catalogue: Catalogue): Promise<readonly DatabaseAddress[]> {
-  const [, databases] = await Promise.all([ensureTopics(kafka, catalogue.topics), createDatabases(stack, catalogue.databases)]);
+export async function provision(
+  stack: { readonly postgres: PostgresAddress },
+  kafka: Pick<Kafka, 'admin'>,
+  catalogue: Catalogue,
+): Promise<readonly DatabaseAddress[]> {
+  const [, databases] = await Promise.all([
+    ensureTopics(kafka, catalogue.topics),
+    createDatabases(stack, catalogue.databases),
+  ]);
   return databases;
 }
 
@@ -53,7 +70,10 @@ async function ensureTopics(kafka: Pick<Kafka, 'admin'>, topics: readonly TopicS
   }
 }
 
-async function createDatabases(stack: { readonly postgres: PostgresAddress }, specs: readonly DatabaseSpec[]): Promise<readonly DatabaseAddress[]> {
+async function createDatabases(
+  stack: { readonly postgres: PostgresAddress },
+  specs: readonly DatabaseSpec[],
+): Promise<readonly DatabaseAddress[]> {
   const made: DatabaseAddress[] = [];
   // One after the other: CREATE DATABASE copies a template that only one session may use at a time.
   for (const { name, role, password } of specs) made.push(await createDatabase(stack, name, role, password));

@@ -32,7 +32,11 @@ export function registryPlan(place: RegistryPlace): ChildPlan {
 export function registryTraining(app: string, java: Java): TrainingRun {
   return async (folder, flags) => {
     const ports = await choosePorts(['registry', 'registryManagement']);
-    return { ...planWith({ app, java, folder, logFile: join(folder, 'registry.log'), ports }, flags), triesMax: 1, stopWithinMs: 90_000 };
+    return {
+      ...planWith({ app, java, folder, logFile: join(folder, 'registry.log'), ports }, flags),
+      triesMax: 1,
+      stopWithinMs: 90_000,
+    };
   };
 }
 
@@ -45,12 +49,21 @@ function planWith(place: RegistryPlace, flags: readonly string[]): ChildPlan {
       return {
         file: place.java.bin,
         // C1 only: it answers a few hundred requests in its life, and this halves its start.
-        args: ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.net.preferIPv4Stack=true', ...flags, '-jar', join(place.app, 'quarkus-run.jar')],
+        args: [
+          '-Xmx256m',
+          '-XX:+UseSerialGC',
+          '-XX:TieredStopAtLevel=1',
+          '-Djava.net.preferIPv4Stack=true',
+          ...flags,
+          '-jar',
+          join(place.app, 'quarkus-run.jar'),
+        ],
         env: { ...process.env, ...registryEnvironment(place) },
         cwd: place.folder,
       };
     },
-    probe: async () => (await fetch(`${registryUrl(place.ports.registry)}/subjects`, { signal: AbortSignal.timeout(2_000) })).ok,
+    probe: async () =>
+      (await fetch(`${registryUrl(place.ports.registry)}/subjects`, { signal: AbortSignal.timeout(2_000) })).ok,
     readyWithinMs: READY_WITHIN_MS,
     stopSignal: 'SIGTERM',
     stopWithinMs: STOP_WITHIN_MS,

@@ -18,7 +18,15 @@ import { archiveFile, makeArchive } from './java-archive.js';
 import { brokerPlan, brokerTraining, formatBroker, newClusterId, type BrokerPlace } from './kafka-broker.js';
 import { choosePorts, PORT_NAMES, type StackPorts } from './ports.js';
 import { serverAccount } from './postgres-binaries.js';
-import { initServer, newPassword, serverFolder, serverPlan, SUPERUSER, type PostgresAddress, type ServerPlace } from './postgres-server.js';
+import {
+  initServer,
+  newPassword,
+  serverFolder,
+  serverPlan,
+  SUPERUSER,
+  type PostgresAddress,
+  type ServerPlace,
+} from './postgres-server.js';
 import { registryPlan, registryTraining, registryUrl, type RegistryPlace } from './schema-registry.js';
 import { EMPTY_STATE, killLeftovers, readState, StateBook } from './state-file.js';
 
@@ -111,9 +119,12 @@ export async function wipe(dataDir: string): Promise<void> {
 }
 
 /** Java and the fetched programs. Errors: what is missing, with the remedy. */
-export async function findTools(say: (line: string) => void): Promise<{ readonly java: Java; readonly artifacts: Artifacts }> {
+export async function findTools(
+  say: (line: string) => void,
+): Promise<{ readonly java: Java; readonly artifacts: Artifacts }> {
   const { java } = findJava();
-  if (java === null) throw new Error(`No Java ${String(JAVA_MAJOR_MIN)} or newer was found; install one or set JAVA_HOME.`);
+  if (java === null)
+    throw new Error(`No Java ${String(JAVA_MAJOR_MIN)} or newer was found; install one or set JAVA_HOME.`);
   return { java, artifacts: await fetchArtifacts(say) };
 }
 
@@ -125,11 +136,22 @@ interface Servers {
   readonly create: Readonly<Record<PartName, () => Promise<void>>>;
 }
 
-async function prepare(layout: Layout, options: StackOptions, book: StateBook, say: (line: string) => void): Promise<Servers> {
+async function prepare(
+  layout: Layout,
+  options: StackOptions,
+  book: StateBook,
+  say: (line: string) => void,
+): Promise<Servers> {
   const { java, artifacts } = await findTools(say);
   await Promise.all([
     makeArchive('Kafka', archiveFile(artifacts.kafka, java), brokerTraining(artifacts.kafka, java), book, say),
-    makeArchive('the registry', archiveFile(artifacts.registry, java), registryTraining(artifacts.registry, java), book, say),
+    makeArchive(
+      'the registry',
+      archiveFile(artifacts.registry, java),
+      registryTraining(artifacts.registry, java),
+      book,
+      say,
+    ),
   ]);
   const complete = keptCluster(layout);
   if (complete === null) wipeData(layout);
@@ -137,13 +159,24 @@ async function prepare(layout: Layout, options: StackOptions, book: StateBook, s
   const account = serverAccount();
   const ports = await choosePorts(PORT_NAMES, { ...book.state.ports, ...options.ports });
   const kept = complete === null ? null : book.state.postgres;
-  const address: PostgresAddress = { host: '127.0.0.1', port: ports.postgres, user: SUPERUSER, password: kept?.password ?? newPassword() };
+  const address: PostgresAddress = {
+    host: '127.0.0.1',
+    port: ports.postgres,
+    user: SUPERUSER,
+    password: kept?.password ?? newPassword(),
+  };
   const folder = kept?.dataDir ?? serverFolder(layout.dataDir, account);
   book.update({ ports, clusterId, postgres: { user: address.user, password: address.password, dataDir: folder } });
 
   const log = (name: PartName): string => join(layout.logDir, `${name}.log`);
   const broker: BrokerPlace = { jars: artifacts.kafka, java, folder: layout.kafka, logFile: log('kafka'), ports };
-  const registry: RegistryPlace = { app: artifacts.registry, java, folder: layout.registry, logFile: log('registry'), ports };
+  const registry: RegistryPlace = {
+    app: artifacts.registry,
+    java,
+    folder: layout.registry,
+    logFile: log('registry'),
+    ports,
+  };
   const server: ServerPlace = { account, folder, logFile: log('postgres'), address };
   const onExit = (name: string, how: string): void => {
     // Only the three plans below are supervised with this callback.
@@ -153,7 +186,11 @@ async function prepare(layout: Layout, options: StackOptions, book: StateBook, s
     if (complete === null) await make();
   };
   return {
-    facts: { kafka: { brokers: [`127.0.0.1:${String(ports.kafka)}`], clusterId }, registryUrl: registryUrl(ports.registry), postgres: address },
+    facts: {
+      kafka: { brokers: [`127.0.0.1:${String(ports.kafka)}`], clusterId },
+      registryUrl: registryUrl(ports.registry),
+      postgres: address,
+    },
     ports,
     children: {
       kafka: superviseChild(brokerPlan(broker, clusterId), book, onExit),
@@ -180,13 +217,27 @@ class Running implements DevStack {
     private readonly startedAt: number,
   ) {}
 
-  get kafka(): StackFacts['kafka'] { return this.servers.facts.kafka; }
-  get registryUrl(): string { return this.servers.facts.registryUrl; }
-  get postgres(): PostgresAddress { return this.servers.facts.postgres; }
-  get ports(): StackPorts { return this.servers.ports; }
-  get dataDir(): string { return this.layout.dataDir; }
-  get logDir(): string { return this.layout.logDir; }
-  get readyMs(): number { return this.#readyMs; }
+  get kafka(): StackFacts['kafka'] {
+    return this.servers.facts.kafka;
+  }
+  get registryUrl(): string {
+    return this.servers.facts.registryUrl;
+  }
+  get postgres(): PostgresAddress {
+    return this.servers.facts.postgres;
+  }
+  get ports(): StackPorts {
+    return this.servers.ports;
+  }
+  get dataDir(): string {
+    return this.layout.dataDir;
+  }
+  get logDir(): string {
+    return this.layout.logDir;
+  }
+  get readyMs(): number {
+    return this.#readyMs;
+  }
 
   get pids(): Readonly<Record<PartName, number | null>> {
     const { kafka, registry, postgres } = this.servers.children;
@@ -195,17 +246,19 @@ class Running implements DevStack {
 
   async startAll(say: (line: string) => void): Promise<void> {
     let firstFailure: { readonly cause: unknown } | null = null;
-    await Promise.all(PARTS.map(async (part) => {
-      try {
-        await this.servers.create[part]();
-        await this.servers.children[part].start();
-        say(`${part} answers (${((performance.now() - this.startedAt) / 1000).toFixed(1)} s)`);
-      } catch (cause) {
-        // The others are stopped before they are ready and fail too: the first failure is the reason.
-        firstFailure ??= { cause };
-        await this.#stopChildren();
-      }
-    }));
+    await Promise.all(
+      PARTS.map(async (part) => {
+        try {
+          await this.servers.create[part]();
+          await this.servers.children[part].start();
+          say(`${part} answers (${((performance.now() - this.startedAt) / 1000).toFixed(1)} s)`);
+        } catch (cause) {
+          // The others are stopped before they are ready and fail too: the first failure is the reason.
+          firstFailure ??= { cause };
+          await this.#stopChildren();
+        }
+      }),
+    );
     await this.#refuse(firstFailure);
     writeFileSync(this.layout.completeFile, JSON.stringify({ clusterId: this.kafka.clusterId }));
     this.#readyMs = performance.now() - this.startedAt;
@@ -259,7 +312,13 @@ function stopOnSignals(stack: DevStack): void {
 }
 
 function layoutOf(dataDir: string): Layout {
-  return { dataDir, logDir: join(dataDir, 'logs'), kafka: join(dataDir, 'kafka'), registry: join(dataDir, 'registry'), completeFile: join(dataDir, 'complete.json') };
+  return {
+    dataDir,
+    logDir: join(dataDir, 'logs'),
+    kafka: join(dataDir, 'kafka'),
+    registry: join(dataDir, 'registry'),
+    completeFile: join(dataDir, 'complete.json'),
+  };
 }
 
 /** Cluster id of complete data, null when the data was never complete. Errors: when a part of complete data is missing. */
@@ -268,8 +327,13 @@ function keptCluster(layout: Layout): string | null {
   // Written by startAll, whole.
   const { clusterId } = JSON.parse(readFileSync(layout.completeFile, 'utf8')) as { readonly clusterId: string };
   const postgres = readState(layout.dataDir).postgres?.dataDir;
-  const missing = [layout.kafka, layout.registry, ...(postgres === undefined ? ['stack.json'] : [postgres])].filter((folder) => !existsSync(folder));
-  if (missing.length > 0) throw new Error(`The data in ${layout.dataDir} is not whole: ${missing.join(', ')} is gone. Kafka, registry and PostgreSQL belong together; start with --reset to begin anew.`);
+  const missing = [layout.kafka, layout.registry, ...(postgres === undefined ? ['stack.json'] : [postgres])].filter(
+    (folder) => !existsSync(folder),
+  );
+  if (missing.length > 0)
+    throw new Error(
+      `The data in ${layout.dataDir} is not whole: ${missing.join(', ')} is gone. Kafka, registry and PostgreSQL belong together; start with --reset to begin anew.`,
+    );
   return clusterId;
 }
 
@@ -277,9 +341,16 @@ function wipeData(layout: Layout): void {
   const state = readState(layout.dataDir);
   // First the mark, so that a wipe cut short is taken up again.
   rmSync(layout.completeFile, { force: true });
-  for (const folder of [layout.kafka, layout.registry, layout.logDir, join(layout.dataDir, 'postgres'), ...(state.postgres === null ? [] : [state.postgres.dataDir])]) {
+  for (const folder of [
+    layout.kafka,
+    layout.registry,
+    layout.logDir,
+    join(layout.dataDir, 'postgres'),
+    ...(state.postgres === null ? [] : [state.postgres.dataDir]),
+  ]) {
     rmSync(folder, { recursive: true, force: true });
   }
   mkdirSync(layout.logDir, { recursive: true });
-  if (existsSync(join(layout.dataDir, 'stack.json'))) new StateBook(layout.dataDir, { ...EMPTY_STATE, ports: state.ports }).close();
+  if (existsSync(join(layout.dataDir, 'stack.json')))
+    new StateBook(layout.dataDir, { ...EMPTY_STATE, ports: state.ports }).close();
 }

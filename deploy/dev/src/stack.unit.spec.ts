@@ -27,29 +27,58 @@ describe('the broker', () => {
 
   it('is known by the cluster id and the live brokers of its answer', () => {
     const string = (text: string): Buffer => Buffer.concat([Buffer.from([0, text.length]), Buffer.from(text)]);
-    const int32 = (value: number): Buffer => { const bytes = Buffer.alloc(4); bytes.writeInt32BE(value); return bytes; };
-    const frame = Buffer.concat([int32(1), int32(0), int32(1), int32(1), string('127.0.0.1'), int32(9092), Buffer.from([255, 255]), string('cluster')]);
+    const int32 = (value: number): Buffer => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeInt32BE(value);
+      return bytes;
+    };
+    const frame = Buffer.concat([
+      int32(1),
+      int32(0),
+      int32(1),
+      int32(1),
+      string('127.0.0.1'),
+      int32(9092),
+      Buffer.from([255, 255]),
+      string('cluster'),
+    ]);
     expect(parseMetadata(frame)).toEqual({ clusterId: 'cluster', brokers: ['127.0.0.1:9092'] });
   });
 });
 
 describe('the registry', () => {
   it('keeps its management interface on this machine too', () => {
-    expect(registryEnvironment({ folder: '/data/registry', ports })).toMatchObject({ QUARKUS_HTTP_HOST: '127.0.0.1', QUARKUS_MANAGEMENT_HOST: '127.0.0.1' });
+    expect(registryEnvironment({ folder: '/data/registry', ports })).toMatchObject({
+      QUARKUS_HTTP_HOST: '127.0.0.1',
+      QUARKUS_MANAGEMENT_HOST: '127.0.0.1',
+    });
   });
 });
 
 describe('processes on top of the stack', () => {
-  const spec = (name: string, stage?: number): ProcessSpec => ({ name, entry: `/${name}.js`, readyUrl: null, ...(stage === undefined ? {} : { stage }) });
+  const spec = (name: string, stage?: number): ProcessSpec => ({
+    name,
+    entry: `/${name}.js`,
+    readyUrl: null,
+    ...(stage === undefined ? {} : { stage }),
+  });
 
   it('start stage by stage, lowest first', () => {
-    expect(stagesOf([spec('worker', 2), spec('registry'), spec('ledger'), spec('agent', 1)]).map((stage) => stage.map(({ name }) => name))).toEqual([['registry', 'ledger'], ['agent'], ['worker']]);
+    expect(
+      stagesOf([spec('worker', 2), spec('registry'), spec('ledger'), spec('agent', 1)]).map((stage) =>
+        stage.map(({ name }) => name),
+      ),
+    ).toEqual([['registry', 'ledger'], ['agent'], ['worker']]);
   });
 });
 
 describe('the facts of a shared stack', () => {
   it('come from the environment', () => {
-    const facts = { kafka: { brokers: ['127.0.0.1:1'], clusterId: 'c' }, registryUrl: 'http://127.0.0.1:2', postgres: { host: '127.0.0.1', port: 3, user: 'u', password: 'p' } };
+    const facts = {
+      kafka: { brokers: ['127.0.0.1:1'], clusterId: 'c' },
+      registryUrl: 'http://127.0.0.1:2',
+      postgres: { host: '127.0.0.1', port: 3, user: 'u', password: 'p' },
+    };
     expect(factsIn({ [TEST_STACK_VARIABLE]: JSON.stringify(facts) })).toEqual(facts);
     expect(factsIn({})).toBeNull();
   });
@@ -83,6 +112,11 @@ describe('the counts of a suite', () => {
   });
 
   it('add up', () => {
-    expect(sumCounts([{ passed: 1, failed: 0 }, { passed: 2, failed: 3 }])).toEqual({ passed: 3, failed: 3 });
+    expect(
+      sumCounts([
+        { passed: 1, failed: 0 },
+        { passed: 2, failed: 3 },
+      ]),
+    ).toEqual({ passed: 3, failed: 3 });
   });
 });

@@ -63,7 +63,10 @@ export async function killLeftovers(dataDir: string, say: (line: string) => void
   const giveUpAt = Date.now() + 10_000;
   for (const child of leftovers) {
     while (isRunning(child)) {
-      if (Date.now() > giveUpAt) throw new Error(`${child.name} of an earlier launcher (pid ${String(child.pid)}) cannot be killed; stop it and start again`);
+      if (Date.now() > giveUpAt)
+        throw new Error(
+          `${child.name} of an earlier launcher (pid ${String(child.pid)}) cannot be killed; stop it and start again`,
+        );
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -73,7 +76,10 @@ export async function killLeftovers(dataDir: string, say: (line: string) => void
 export class StateBook {
   #state: StackState;
 
-  constructor(private readonly dataDir: string, previous: StackState) {
+  constructor(
+    private readonly dataDir: string,
+    previous: StackState,
+  ) {
     this.#state = { ...previous, launcher: identify(process.pid), children: [] };
     this.#save();
   }

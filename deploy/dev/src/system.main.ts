@@ -13,13 +13,23 @@ import { sharedTestStack } from './test-stack.js';
 const stack = await sharedTestStack();
 const dataDir = mkdtempSync(join(tmpdir(), 'recourse-system-'));
 const plan = await planSystem(stack, { dataDir, adapters: adaptersIn(process.env) });
-const processes = await startProcesses(plan.processes, { logDir: dataDir, onExit: (name, how) => { process.stderr.write(`${name} ended: ${how}\n`); } });
+const processes = await startProcesses(plan.processes, {
+  logDir: dataDir,
+  onExit: (name, how) => {
+    process.stderr.write(`${name} ended: ${how}\n`);
+  },
+});
 process.stdout.write(`${JSON.stringify({ urls: plan.urls, logId: plan.logId })}\n`);
 
 const { promise: told, resolve } = Promise.withResolvers<undefined>();
-process.stdin.on('end', () => { resolve(undefined); });
+process.stdin.on('end', () => {
+  resolve(undefined);
+});
 process.stdin.resume();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { resolve(undefined); });
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.once(signal, () => {
+    resolve(undefined);
+  });
 await told;
 await processes.stop();
 await stack.stop();

@@ -65,7 +65,12 @@ export interface SystemOptions {
 export interface SystemPlan {
   readonly processes: readonly ProcessSpec[];
   /** Base addresses of the first instance of everything. */
-  readonly urls: StoryUrls & { readonly worker: string; readonly services: string; readonly notifier: string; readonly receiver: string };
+  readonly urls: StoryUrls & {
+    readonly worker: string;
+    readonly services: string;
+    readonly notifier: string;
+    readonly receiver: string;
+  };
   readonly databases: Readonly<Record<ServiceName, DatabaseAddress>>;
   readonly keyStoreUrl: string;
   readonly logId: string;
@@ -81,7 +86,15 @@ const REGISTER_AT_ONCE = 3;
 
 /** Provisions what the processes need and plans them. Errors: those of Kafka, registry and PostgreSQL. */
 export async function planSystem(stack: StackFacts, options: SystemOptions): Promise<SystemPlan> {
-  const { dataDir, instances = 1, partitions = 2, withExample = true, withLittleServices = false, withNotifier = false, adapters = [] } = options;
+  const {
+    dataDir,
+    instances = 1,
+    partitions = 2,
+    withExample = true,
+    withLittleServices = false,
+    withNotifier = false,
+    adapters = [],
+  } = options;
   const secrets = keysIn(join(dataDir, 'secrets'));
   const logId = logIdIn(join(dataDir, 'secrets'));
   const kafka = createKafka({ brokers: [...stack.kafka.brokers], clientId: 'provisioning' });
@@ -91,27 +104,66 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
   const [addresses] = await Promise.all([
     provision(stack, kafka, {
       topics,
-      databases: owners.map((name) => ({ name: databaseName(name), role: databaseName(name), password: passwords.get(name) ?? '' })),
+      databases: owners.map((name) => ({
+        name: databaseName(name),
+        role: databaseName(name),
+        password: passwords.get(name) ?? '',
+      })),
     }),
-    registerSchemas(stack, { dataDir, topics: topics.map(({ name }) => name), say: options.onProgress ?? (() => undefined) }),
+    registerSchemas(stack, {
+      dataDir,
+      topics: topics.map(({ name }) => name),
+      say: options.onProgress ?? (() => undefined),
+    }),
   ]);
-  const databases = Object.fromEntries(SERVICES.map((name) => [name, addresses.find(({ database }) => database === databaseName(name))])) as Record<ServiceName, DatabaseAddress>;
+  const databases = Object.fromEntries(
+    SERVICES.map((name) => [name, addresses.find(({ database }) => database === databaseName(name))]),
+  ) as Record<ServiceName, DatabaseAddress>;
   const keyStoreUrl = addresses.find(({ database }) => database === databaseName(KEYS))?.url ?? '';
   const notifierDatabaseUrl = addresses.find(({ database }) => database === databaseName(NOTIFIER))?.url ?? '';
-  const names = portNames(instances, [...(withExample ? EXAMPLES : []), ...(withLittleServices ? LITTLE : []), ...(withNotifier ? [NOTIFIER, RECEIVER.name] : [])]);
+  const names = portNames(instances, [
+    ...(withExample ? EXAMPLES : []),
+    ...(withLittleServices ? LITTLE : []),
+    ...(withNotifier ? [NOTIFIER, RECEIVER.name] : []),
+  ]);
   const ports = await choosePorts(names);
   const plan = { ...options, stack, secrets, logId, databases, keyStoreUrl, notifierDatabaseUrl, ports, instances };
   writeSystemFile(dataDir, { stack, urls: urlsOf(ports), logId, databases, keyStoreUrl });
   return {
-    processes: [issuerProcess(plan), ...serviceProcesses(plan), ...exampleProcesses(plan, [...(withExample ? PROCESSES : []), ...(withLittleServices ? LITTLE_PROCESSES : [])]), ...(withNotifier ? notifierProcesses(plan) : [])],
-    urls: urlsOf(ports), databases, keyStoreUrl, logId, secrets,
+    processes: [
+      issuerProcess(plan),
+      ...serviceProcesses(plan),
+      ...exampleProcesses(plan, [...(withExample ? PROCESSES : []), ...(withLittleServices ? LITTLE_PROCESSES : [])]),
+      ...(withNotifier ? notifierProcesses(plan) : []),
+    ],
+    urls: urlsOf(ports),
+    databases,
+    keyStoreUrl,
+    logId,
+    secrets,
   };
 }
 
 /** Says where everything is, for the command line (apps/cli/src/config.ts); it holds passwords. */
-function writeSystemFile(dataDir: string, { stack, urls, logId, databases, keyStoreUrl }: Pick<SystemPlan, 'urls' | 'logId' | 'databases' | 'keyStoreUrl'> & { readonly stack: StackFacts }): void {
+function writeSystemFile(
+  dataDir: string,
+  {
+    stack,
+    urls,
+    logId,
+    databases,
+    keyStoreUrl,
+  }: Pick<SystemPlan, 'urls' | 'logId' | 'databases' | 'keyStoreUrl'> & { readonly stack: StackFacts },
+): void {
   const addresses = Object.fromEntries(Object.entries(databases).map(([name, { url }]) => [name, url]));
-  const system = { urls, brokers: stack.kafka.brokers, registry_url: stack.registryUrl, log_id: logId, databases: addresses, key_store_url: keyStoreUrl };
+  const system = {
+    urls,
+    brokers: stack.kafka.brokers,
+    registry_url: stack.registryUrl,
+    log_id: logId,
+    databases: addresses,
+    key_store_url: keyStoreUrl,
+  };
   writeFileSync(join(dataDir, 'system.json'), `${JSON.stringify(system, null, 2)}\n`, { mode: 0o600 });
 }
 
@@ -127,47 +179,86 @@ interface Planning extends SystemOptions {
 }
 
 function portNames(instances: number, examples: readonly string[]): readonly string[] {
-  const services = SERVICES.flatMap((name) => Array.from({ length: instances }, (_, index) => processName(name, index)));
+  const services = SERVICES.flatMap((name) =>
+    Array.from({ length: instances }, (_, index) => processName(name, index)),
+  );
   return ['issuer', ...services, ...examples];
 }
 
 /** The first instance carries the service's name alone. */
-export function processName(service: string, index: number): string { return index === 0 ? service : `${service}-${String(index + 1)}`; }
+export function processName(service: string, index: number): string {
+  return index === 0 ? service : `${service}-${String(index + 1)}`;
+}
 
 function urlsOf(ports: Readonly<Record<string, number>>): SystemPlan['urls'] {
   const at = (name: string): string => `http://127.0.0.1:${String(ports[name] ?? 0)}`;
   return {
-    issuer: at('issuer'), registry: at('contract-registry'), ledger: at('mutation-ledger'), orchestrator: at('recovery-orchestrator'), budget: at('budget-accountant'),
-    provider: at('payment-provider'), warehouse: at('warehouse'), agent: at('agent'), loyalty: at('loyalty'), worker: at('worker'), services: at('services'), notifier: at(NOTIFIER), receiver: at(RECEIVER.name),
+    issuer: at('issuer'),
+    registry: at('contract-registry'),
+    ledger: at('mutation-ledger'),
+    orchestrator: at('recovery-orchestrator'),
+    budget: at('budget-accountant'),
+    provider: at('payment-provider'),
+    warehouse: at('warehouse'),
+    agent: at('agent'),
+    loyalty: at('loyalty'),
+    worker: at('worker'),
+    services: at('services'),
+    notifier: at(NOTIFIER),
+    receiver: at(RECEIVER.name),
   };
 }
 
 function issuerProcess({ dataDir, ports }: Planning): ProcessSpec {
   const port = String(ports['issuer']);
   return {
-    name: 'issuer', entry: join(root, 'libs/service/dist/dev-issuer.main.js'), readyUrl: `http://127.0.0.1:${port}/jwks.json`, stage: 0,
-    env: { RECOURSE_ISSUER_PORT: port, RECOURSE_ISSUER_DATA_DIR: join(dataDir, 'issuer'), RECOURSE_JWT_ISSUER: ISSUER, RECOURSE_JWT_AUDIENCE: AUDIENCE },
+    name: 'issuer',
+    entry: join(root, 'libs/service/dist/dev-issuer.main.js'),
+    readyUrl: `http://127.0.0.1:${port}/jwks.json`,
+    stage: 0,
+    env: {
+      RECOURSE_ISSUER_PORT: port,
+      RECOURSE_ISSUER_DATA_DIR: join(dataDir, 'issuer'),
+      RECOURSE_JWT_ISSUER: ISSUER,
+      RECOURSE_JWT_AUDIENCE: AUDIENCE,
+    },
   };
 }
 
 function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
-  return SERVICES.flatMap((service) => Array.from({ length: plan.instances }, (_, index): ProcessSpec => {
-    const name = processName(service, index);
-    const port = String(plan.ports[name]);
-    return {
-      name, entry: join(root, `apps/${service}/dist/main.js`), stage: 1, readyWithinMs: 60_000,
-      // A second instance may own nothing yet and is ready all the same; the first must be.
-      readyUrl: `http://127.0.0.1:${port}/health/${index === 0 && plan.instances === 1 ? 'ready' : 'startup'}`,
-      env: {
-        RECOURSE_KAFKA_BROKERS: (plan.serviceBrokers ?? plan.stack.kafka.brokers).join(','), RECOURSE_REGISTRY_URL: plan.stack.registryUrl, RECOURSE_LOG_ID: plan.logId,
-        RECOURSE_DATABASE_URL: plan.databases[service].url, RECOURSE_KEY_STORE_URL: plan.keyStoreUrl, RECOURSE_HTTP_PORT: port, RECOURSE_JWKS_URL: `http://127.0.0.1:${String(plan.ports['issuer'])}/jwks.json`,
-        RECOURSE_JWT_ISSUER: ISSUER, RECOURSE_JWT_AUDIENCE: AUDIENCE, RECOURSE_EDGE_KEY_FILE: plan.secrets.edgeKeyFile, RECOURSE_INSTANCE: String(index + 1),
-        ...(LEASING.includes(service) ? { RECOURSE_LEASE_KEY_FILE: plan.secrets.leaseKeyFile, RECOURSE_LEASE_MS: '5000' } : {}),
-        ...(service === 'recovery-orchestrator' ? OPEN_ADMISSION : {}),
-        ...plan.serviceEnv, ...plan.envOf?.[service],
-      },
-    };
-  }));
+  return SERVICES.flatMap((service) =>
+    Array.from({ length: plan.instances }, (_, index): ProcessSpec => {
+      const name = processName(service, index);
+      const port = String(plan.ports[name]);
+      return {
+        name,
+        entry: join(root, `apps/${service}/dist/main.js`),
+        stage: 1,
+        readyWithinMs: 60_000,
+        // A second instance may own nothing yet and is ready all the same; the first must be.
+        readyUrl: `http://127.0.0.1:${port}/health/${index === 0 && plan.instances === 1 ? 'ready' : 'startup'}`,
+        env: {
+          RECOURSE_KAFKA_BROKERS: (plan.serviceBrokers ?? plan.stack.kafka.brokers).join(','),
+          RECOURSE_REGISTRY_URL: plan.stack.registryUrl,
+          RECOURSE_LOG_ID: plan.logId,
+          RECOURSE_DATABASE_URL: plan.databases[service].url,
+          RECOURSE_KEY_STORE_URL: plan.keyStoreUrl,
+          RECOURSE_HTTP_PORT: port,
+          RECOURSE_JWKS_URL: `http://127.0.0.1:${String(plan.ports['issuer'])}/jwks.json`,
+          RECOURSE_JWT_ISSUER: ISSUER,
+          RECOURSE_JWT_AUDIENCE: AUDIENCE,
+          RECOURSE_EDGE_KEY_FILE: plan.secrets.edgeKeyFile,
+          RECOURSE_INSTANCE: String(index + 1),
+          ...(LEASING.includes(service)
+            ? { RECOURSE_LEASE_KEY_FILE: plan.secrets.leaseKeyFile, RECOURSE_LEASE_MS: '5000' }
+            : {}),
+          ...(service === 'recovery-orchestrator' ? OPEN_ADMISSION : {}),
+          ...plan.serviceEnv,
+          ...plan.envOf?.[service],
+        },
+      };
+    }),
+  );
 }
 
 /** The notifier, and the receiver it tells unless other endpoints are given. */
@@ -177,12 +268,36 @@ function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
   const secret = `whsec_${Buffer.from(secretIn(join(dataDir, 'secrets'), 'webhook.key'), 'hex').toString('base64')}`;
   const file = webhooksFile ?? exampleEndpoints(dataDir, urls.receiver, secret);
   return [
-    ...(webhooksFile === undefined ? [{ name: RECEIVER.name, entry: RECEIVER.entry, stage: 1, readyUrl: `${urls.receiver}/health`, env: { PORT: String(ports[RECEIVER.name]), WEBHOOK_SECRET: secret } }] : []),
+    ...(webhooksFile === undefined
+      ? [
+          {
+            name: RECEIVER.name,
+            entry: RECEIVER.entry,
+            stage: 1,
+            readyUrl: `${urls.receiver}/health`,
+            env: { PORT: String(ports[RECEIVER.name]), WEBHOOK_SECRET: secret },
+          },
+        ]
+      : []),
     {
-      name: NOTIFIER, entry: join(root, 'apps/notifier/dist/main.js'), stage: 2, readyWithinMs: 60_000, readyUrl: `${urls.notifier}/health/ready`,
+      name: NOTIFIER,
+      entry: join(root, 'apps/notifier/dist/main.js'),
+      stage: 2,
+      readyWithinMs: 60_000,
+      readyUrl: `${urls.notifier}/health/ready`,
       env: {
-        RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','), RECOURSE_REGISTRY_URL: stack.registryUrl, RECOURSE_LOG_ID: logId, RECOURSE_DATABASE_URL: plan.notifierDatabaseUrl, RECOURSE_HTTP_PORT: String(ports[NOTIFIER]),
-        RECOURSE_JWKS_URL: `${urls.issuer}/jwks.json`, RECOURSE_JWT_ISSUER: ISSUER, RECOURSE_JWT_AUDIENCE: AUDIENCE, RECOURSE_WEBHOOKS_FILE: file, RECOURSE_RECOVERIES_URL: urls.orchestrator, RECOURSE_BUDGET_URL: urls.budget, ...notifierEnv,
+        RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
+        RECOURSE_REGISTRY_URL: stack.registryUrl,
+        RECOURSE_LOG_ID: logId,
+        RECOURSE_DATABASE_URL: plan.notifierDatabaseUrl,
+        RECOURSE_HTTP_PORT: String(ports[NOTIFIER]),
+        RECOURSE_JWKS_URL: `${urls.issuer}/jwks.json`,
+        RECOURSE_JWT_ISSUER: ISSUER,
+        RECOURSE_JWT_AUDIENCE: AUDIENCE,
+        RECOURSE_WEBHOOKS_FILE: file,
+        RECOURSE_RECOVERIES_URL: urls.orchestrator,
+        RECOURSE_BUDGET_URL: urls.budget,
+        ...notifierEnv,
       },
     },
   ];
@@ -190,7 +305,16 @@ function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
 
 function exampleEndpoints(dataDir: string, receiver: string, secret: string): string {
   const path = join(dataDir, 'webhooks.json');
-  const endpoints = [{ name: 'approvers', url: `${receiver}/hook`, shape: 'generic', secrets: [secret], tenants: 'all', remind_before_ms: 3_600_000 }];
+  const endpoints = [
+    {
+      name: 'approvers',
+      url: `${receiver}/hook`,
+      shape: 'generic',
+      secrets: [secret],
+      tenants: 'all',
+      remind_before_ms: 3_600_000,
+    },
+  ];
   writeFileSync(path, `${JSON.stringify({ allow_loopback: true, endpoints }, null, 2)}\n`, { mode: 0o600 });
   return path;
 }
@@ -199,38 +323,64 @@ function exampleProcesses(plan: Planning, examples: readonly ExampleSpec[]): rea
   const { dataDir, ports, stack, logId } = plan;
   const urls = urlsOf(ports);
   const known: Readonly<Record<string, string>> = {
-    RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','), RECOURSE_REGISTRY_URL: stack.registryUrl, RECOURSE_LOG_ID: logId,
-    PROVIDER_URL: urls.provider, RECOURSE_CONTRACTS_URL: urls.registry, RECOURSE_ISSUER_URL: urls.issuer, RECOURSE_BUDGET_URL: urls.budget, LOYALTY_URL: urls.loyalty, WORKER_ID: 'worker-1',
+    RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
+    RECOURSE_REGISTRY_URL: stack.registryUrl,
+    RECOURSE_LOG_ID: logId,
+    PROVIDER_URL: urls.provider,
+    RECOURSE_CONTRACTS_URL: urls.registry,
+    RECOURSE_ISSUER_URL: urls.issuer,
+    RECOURSE_BUDGET_URL: urls.budget,
+    LOYALTY_URL: urls.loyalty,
+    WORKER_ID: 'worker-1',
     ...(plan.subscribedAs === undefined ? {} : { SUBSCRIBED_AS: plan.subscribedAs }),
-    ...(plan.serviceEnv?.['RECOURSE_TRACE_FILE'] === undefined ? {} : { RECOURSE_TRACE_FILE: plan.serviceEnv['RECOURSE_TRACE_FILE'] }), SERVICES_URL: urls.services, ADAPTERS: ADAPTERS.join(','),
+    ...(plan.serviceEnv?.['RECOURSE_TRACE_FILE'] === undefined
+      ? {}
+      : { RECOURSE_TRACE_FILE: plan.serviceEnv['RECOURSE_TRACE_FILE'] }),
+    SERVICES_URL: urls.services,
+    ADAPTERS: ADAPTERS.join(','),
   };
   return examples.map(({ name, entry, variables, optional }): ProcessSpec => {
     const port = String(ports[name]);
     const wanted = [...variables, ...optional].filter((variable) => known[variable] !== undefined);
     return {
-      name, entry, stage: 2, readyUrl: `http://127.0.0.1:${port}/health`,
-      env: { PORT: port, DATA_DIR: join(dataDir, 'example', name), ...Object.fromEntries(wanted.map((variable) => [variable, known[variable] ?? ''])) },
+      name,
+      entry,
+      stage: 2,
+      readyUrl: `http://127.0.0.1:${port}/health`,
+      env: {
+        PORT: port,
+        DATA_DIR: join(dataDir, 'example', name),
+        ...Object.fromEntries(wanted.map((variable) => [variable, known[variable] ?? ''])),
+      },
     };
   });
 }
 
-interface Registering { readonly dataDir: string; readonly topics: readonly string[]; readonly say: (line: string) => void }
+interface Registering {
+  readonly dataDir: string;
+  readonly topics: readonly string[];
+  readonly say: (line: string) => void;
+}
 
 /** Registers the schemas of every topic, once per content and data directory: each topic has subjects of its own. */
 async function registerSchemas(stack: StackFacts, { dataDir, topics, say }: Registering): Promise<void> {
-  const wanted = createHash('sha256').update(JSON.stringify([SCHEMAS, TOPICS, topics, stack.kafka.clusterId])).digest('hex');
+  const wanted = createHash('sha256')
+    .update(JSON.stringify([SCHEMAS, TOPICS, topics, stack.kafka.clusterId]))
+    .digest('hex');
   const marker = join(dataDir, 'schemas-registered');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
   const codecs = createCodecs(createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000 }));
   const waiting = [...topics];
   let done = 0;
-  await Promise.all(Array.from({ length: REGISTER_AT_ONCE }, async () => {
-    for (let topic = waiting.shift(); topic !== undefined; topic = waiting.shift()) {
-      await codecs.prepareWriter(topic, { register: true });
-      done += 1;
-      say(`registered schemas of ${String(done)}/${String(topics.length)} topics`);
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: REGISTER_AT_ONCE }, async () => {
+      for (let topic = waiting.shift(); topic !== undefined; topic = waiting.shift()) {
+        await codecs.prepareWriter(topic, { register: true });
+        done += 1;
+        say(`registered schemas of ${String(done)}/${String(topics.length)} topics`);
+      }
+    }),
+  );
   writeFileSync(marker, wanted);
 }
 
@@ -241,7 +391,9 @@ function keysIn(folder: string): SystemPlan['secrets'] {
 }
 
 /** Id of the logs of this data directory: as old as its data. */
-function logIdIn(folder: string): string { return `dev-${secretIn(folder, 'log.id').slice(0, 16)}`; }
+function logIdIn(folder: string): string {
+  return `dev-${secretIn(folder, 'log.id').slice(0, 16)}`;
+}
 
 function secretIn(folder: string, name: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

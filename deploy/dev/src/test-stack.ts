@@ -53,7 +53,9 @@ export async function startTestStack(onProgress: (line: string) => void = () => 
 
 /** Earlier test runs that were killed left servers and data behind. */
 async function removeAbandoned(): Promise<void> {
-  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(FOLDER_PREFIX)).map((name) => join(tmpdir(), name));
+  const folders = readdirSync(tmpdir())
+    .filter((name) => name.startsWith(FOLDER_PREFIX))
+    .map((name) => join(tmpdir(), name));
   for (const folder of folders.filter((one) => readdirSync(one).length > 0 && holderOf(one) === null)) {
     await removeData(folder).catch(() => undefined);
   }

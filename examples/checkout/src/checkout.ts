@@ -48,12 +48,19 @@ export async function checkOut(stage: Stage, one: Case): Promise<Outcome> {
 }
 
 /** The agent's part. */
-async function goThrough(stage: Stage, runId: string, order: string): Promise<{ readonly answers: Outcome['answers']; readonly mutations: readonly (readonly [Step, string])[] }> {
+async function goThrough(
+  stage: Stage,
+  runId: string,
+  order: string,
+): Promise<{ readonly answers: Outcome['answers']; readonly mutations: readonly (readonly [Step, string])[] }> {
   const run = { runId, agentId: AGENT_ID, initiator: 'asha', objective: `serve ${order}` };
   const answers: { step: Step; kind: string }[] = [];
   const mutations: (readonly [Step, string])[] = [];
   for (const step of STEPS) {
-    const { kind, mutation_refs: [id] } = await stage.act(run, callOf(step, order));
+    const {
+      kind,
+      mutation_refs: [id],
+    } = await stage.act(run, callOf(step, order));
     answers.push({ step, kind });
     if (id !== undefined) mutations.push([step, id]);
     if (kind !== 'succeeded' && kind !== 'held') break;
@@ -63,5 +70,8 @@ async function goThrough(stage: Stage, runId: string, order: string): Promise<{ 
 
 function wasReconciled(mutation: Facts): boolean {
   const asks = factsOf(mutation, 'forward')['asks'];
-  return Array.isArray(asks) && asks.some((ask: unknown) => typeof ask === 'object' && ask !== null && 'kind' in ask && ask.kind === 'reconcile');
+  return (
+    Array.isArray(asks) &&
+    asks.some((ask: unknown) => typeof ask === 'object' && ask !== null && 'kind' in ask && ask.kind === 'reconcile')
+  );
 }

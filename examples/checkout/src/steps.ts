@@ -16,17 +16,40 @@ export interface Case {
 export const CURRENCY = 'EUR';
 export const PRICE_MINOR = 4_900;
 
-const OPERATION_OF = { reserve: 'inventory.reserve', charge: 'payments.charge', book: 'shipping.dispatch', notify: 'mail.send' } as const satisfies Record<Step, string>;
+const OPERATION_OF = {
+  reserve: 'inventory.reserve',
+  charge: 'payments.charge',
+  book: 'shipping.dispatch',
+  notify: 'mail.send',
+} as const satisfies Record<Step, string>;
 
 /** What a service is asked for in a step. */
-export function operationOf(step: Step): string { return OPERATION_OF[step]; }
+export function operationOf(step: Step): string {
+  return OPERATION_OF[step];
+}
 
 export function callOf(step: Step, order: string): Call {
   switch (step) {
-    case 'reserve': return { step, capability: 'inventory.reserve_stock', args: { order_id: order, sku: 'lamp', quantity: 1 } };
-    case 'charge': return { step, capability: 'payments.charge_card', args: { order_id: order, amount_minor: PRICE_MINOR, currency: CURRENCY } };
-    case 'book': return { step, capability: 'shipping.dispatch_parcel', args: { order_id: order, address_id: `home-of-${order}` } };
-    case 'notify': return { step, capability: 'mail.send_notice', args: { to: `${order}@example.test`, subject: `Order ${order}`, body: 'Your parcel is on its way.' } };
+    case 'reserve':
+      return { step, capability: 'inventory.reserve_stock', args: { order_id: order, sku: 'lamp', quantity: 1 } };
+    case 'charge':
+      return {
+        step,
+        capability: 'payments.charge_card',
+        args: { order_id: order, amount_minor: PRICE_MINOR, currency: CURRENCY },
+      };
+    case 'book':
+      return {
+        step,
+        capability: 'shipping.dispatch_parcel',
+        args: { order_id: order, address_id: `home-of-${order}` },
+      };
+    case 'notify':
+      return {
+        step,
+        capability: 'mail.send_notice',
+        args: { to: `${order}@example.test`, subject: `Order ${order}`, body: 'Your parcel is on its way.' },
+      };
   }
 }
 
@@ -36,7 +59,9 @@ export const CAPABILITIES: readonly string[] = STEPS.map((step) => callOf(step, 
 export function casesOf(word: string): readonly Case[] {
   return [
     { order: `o-${word}-fine`, fails: null },
-    ...STEPS.flatMap((step) => (['refuse', 'silent'] as const).map((how): Case => ({ order: `o-${word}-${step}-${how}`, fails: { step, how } }))),
+    ...STEPS.flatMap((step) =>
+      (['refuse', 'silent'] as const).map((how): Case => ({ order: `o-${word}-${step}-${how}`, fails: { step, how } })),
+    ),
   ];
 }
 
@@ -47,4 +72,6 @@ export function standingSteps({ fails }: Case): readonly Step[] {
 }
 
 /** An order stands whole or not at all: what stands of less than four steps is taken back, the last first. */
-export function toTakeBack(standing: readonly Step[]): readonly Step[] { return standing.length === STEPS.length ? [] : [...standing].reverse(); }
+export function toTakeBack(standing: readonly Step[]): readonly Step[] {
+  return standing.length === STEPS.length ? [] : [...standing].reverse();
+}

@@ -7,7 +7,15 @@ const failing = (step: Step, how: Failure): Case => ({ order: 'o', fails: { step
 describe('a checkout', () => {
   it('is tried without a failure, and with each failure of each step', () => {
     expect(casesOf('w').map(({ fails }) => (fails === null ? 'none' : `${fails.step} ${fails.how}`))).toEqual([
-      'none', 'reserve refuse', 'reserve silent', 'charge refuse', 'charge silent', 'book refuse', 'book silent', 'notify refuse', 'notify silent',
+      'none',
+      'reserve refuse',
+      'reserve silent',
+      'charge refuse',
+      'charge silent',
+      'book refuse',
+      'book silent',
+      'notify refuse',
+      'notify silent',
     ]);
     expect(new Set(casesOf('w').map(({ order }) => order)).size).toBe(9);
   });

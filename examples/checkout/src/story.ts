@@ -19,13 +19,28 @@ export interface CheckoutResult {
 /** What one order may leave behind that cannot be undone. */
 const CEILING_MINOR = 10 * PRICE_MINOR;
 
-interface Line { readonly outcome: Outcome; readonly seen: Seen }
+interface Line {
+  readonly outcome: Outcome;
+  readonly seen: Seen;
+}
 
 const COLUMNS: readonly Column<Line>[] = [
   { title: 'FAILS', of: ({ outcome }) => failureOf(outcome.case) },
-  { title: 'THE AGENT SAW', of: ({ outcome }) => outcome.answers.map(({ step, kind }) => `${step} ${kind}`).join(', ') },
-  { title: 'FOUND OUT', of: ({ outcome }) => outcome.reconciled.map((step) => `${step} ${String(outcome.found[step]?.['execution_state'])}`).join(', ') || null },
-  { title: 'TAKEN BACK, IN THIS ORDER', of: ({ outcome }) => outcome.takenBack.map(({ step, recoverability }) => `${step} ${recoverability}`).join(', ') || null },
+  {
+    title: 'THE AGENT SAW',
+    of: ({ outcome }) => outcome.answers.map(({ step, kind }) => `${step} ${kind}`).join(', '),
+  },
+  {
+    title: 'FOUND OUT',
+    of: ({ outcome }) =>
+      outcome.reconciled.map((step) => `${step} ${String(outcome.found[step]?.['execution_state'])}`).join(', ') ||
+      null,
+  },
+  {
+    title: 'TAKEN BACK, IN THIS ORDER',
+    of: ({ outcome }) =>
+      outcome.takenBack.map(({ step, recoverability }) => `${step} ${recoverability}`).join(', ') || null,
+  },
   { title: 'STOCK', of: ({ seen }) => seen.reservation },
   { title: 'CARD', of: ({ seen }) => seen.charge },
   { title: 'PARCEL', of: ({ seen }) => seen.parcel },
@@ -46,20 +61,37 @@ async function play(stage: Stage, say: Place['say']): Promise<CheckoutResult> {
   const cases = casesOf(Date.now().toString(36));
   say('1. What can be undone, and how, is agreed before anything happens.');
   await stage.register(CAPABILITIES);
-  const ceilings = await Promise.all(cases.map(({ order }) => stage.openBudget(`checkout-${order}`, CURRENCY, CEILING_MINOR)));
+  const ceilings = await Promise.all(
+    cases.map(({ order }) => stage.openBudget(`checkout-${order}`, CURRENCY, CEILING_MINOR)),
+  );
   stage.desk.check('each run has a ceiling for what it may leave behind', ceilings.every(Boolean), ceilings);
-  say(`2. ${String(cases.length)} orders: reserve, charge, book, notify. One goes well; in the others each step is refused before its effect, or done and never answered.`);
-  say('   What a failed step leaves is taken back by triggering each mutation, the last first; the operator agrees where the contract wants a person.');
+  say(
+    `2. ${String(cases.length)} orders: reserve, charge, book, notify. One goes well; in the others each step is refused before its effect, or done and never answered.`,
+  );
+  say(
+    '   What a failed step leaves is taken back by triggering each mutation, the last first; the operator agrees where the contract wants a person.',
+  );
   const outcomes = await Promise.all(cases.map((one) => checkOut(stage, one)));
   const world = await stage.world();
   const lines = outcomes.map((outcome): Line => ({ outcome, seen: seenOf(outcome.case.order, world) }));
   say('3. What the agent saw, what was found out, what was taken back, and what the services hold now:');
   say(formatTable(COLUMNS, lines));
-  for (const { outcome, seen } of lines) stage.desk.check(`${failureOf(outcome.case)}: as it must be`, faultsIn(outcome, seen).length === 0, { faults: faultsIn(outcome, seen), answers: outcome.answers, seen });
+  for (const { outcome, seen } of lines)
+    stage.desk.check(`${failureOf(outcome.case)}: as it must be`, faultsIn(outcome, seen).length === 0, {
+      faults: faultsIn(outcome, seen),
+      answers: outcome.answers,
+      seen,
+    });
   const { checks } = stage.desk;
   const broken = checks.filter(({ ok }) => !ok);
-  say(broken.length === 0 ? `All ${String(checks.length)} checks held.` : `${String(broken.length)} of ${String(checks.length)} checks did not hold.`);
+  say(
+    broken.length === 0
+      ? `All ${String(checks.length)} checks held.`
+      : `${String(broken.length)} of ${String(checks.length)} checks did not hold.`,
+  );
   return { ok: broken.length === 0, checks, outcomes };
 }
 
-function failureOf({ fails }: Case): string { return fails === null ? 'nothing' : `${fails.step}, ${fails.how === 'refuse' ? 'refused' : 'no answer'}`; }
+function failureOf({ fails }: Case): string {
+  return fails === null ? 'nothing' : `${fails.step}, ${fails.how === 'refuse' ? 'refused' : 'no answer'}`;
+}

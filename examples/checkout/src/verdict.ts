@@ -14,19 +14,31 @@ export interface Seen {
 }
 
 const UNDOES = { reserve: 'inventory.release', charge: 'payments.refund', book: 'shipping.recall' } as const;
-const OPERATIONS = { reserve: 'inventory.reserve', charge: 'payments.charge', book: 'shipping.dispatch', notify: 'mail.send' } as const;
+const OPERATIONS = {
+  reserve: 'inventory.reserve',
+  charge: 'payments.charge',
+  book: 'shipping.dispatch',
+  notify: 'mail.send',
+} as const;
 
 /** An order as its services have it. */
 export function seenOf(order: string, { things, effects, notices }: World): Seen {
-  const ours = Object.entries(things).filter(([, doc]) => doc['order_id'] === order || doc['to'] === `${order}@example.test`);
+  const ours = Object.entries(things).filter(
+    ([, doc]) => doc['order_id'] === order || doc['to'] === `${order}@example.test`,
+  );
   const statusIn = (service: string): string | null => {
     const status = ours.find(([name]) => name.startsWith(`${service}/`))?.[1]['status'];
     return typeof status === 'string' ? status : null;
   };
   const names = new Set(ours.map(([name]) => name));
   return {
-    reservation: statusIn('inventory'), charge: statusIn('payments'), parcel: statusIn('shipping'), notices: notices.filter(({ to }) => to === `${order}@example.test`).length,
-    effects: effects.filter(({ operation, thing }) => names.has(`${operation.slice(0, operation.indexOf('.'))}/${thing}`)).map(({ operation }) => operation),
+    reservation: statusIn('inventory'),
+    charge: statusIn('payments'),
+    parcel: statusIn('shipping'),
+    notices: notices.filter(({ to }) => to === `${order}@example.test`).length,
+    effects: effects
+      .filter(({ operation, thing }) => names.has(`${operation.slice(0, operation.indexOf('.'))}/${thing}`))
+      .map(({ operation }) => operation),
   };
 }
 
@@ -34,14 +46,30 @@ export function seenOf(order: string, { things, effects, notices }: World): Seen
 export function faultsIn({ case: one, answers, takenBack, reconciled }: Outcome, seen: Seen): readonly string[] {
   const standing = standingSteps(one);
   const back = toTakeBack(standing);
-  const wanted = [...standing.map((step) => OPERATIONS[step]), ...back.flatMap((step) => (step === 'notify' ? [] : [UNDOES[step]]))];
-  const stoppedAt = one.fails === null || one.fails.step === 'notify' ? STEPS.length : STEPS.indexOf(one.fails.step) + 1;
+  const wanted = [
+    ...standing.map((step) => OPERATIONS[step]),
+    ...back.flatMap((step) => (step === 'notify' ? [] : [UNDOES[step]])),
+  ];
+  const stoppedAt =
+    one.fails === null || one.fails.step === 'notify' ? STEPS.length : STEPS.indexOf(one.fails.step) + 1;
   return [
-    ...(answers.length === stoppedAt ? [] : [`the agent went ${String(answers.length)} steps, not ${String(stoppedAt)}`]),
-    ...(seen.effects.join(' ') === wanted.join(' ') ? [] : [`the services did ${seen.effects.join(', ') || 'nothing'}, not ${wanted.join(', ') || 'nothing'}`]),
-    ...(takenBack.map(({ step }) => step).join(' ') === back.join(' ') ? [] : [`taken back: ${takenBack.map(({ step }) => step).join(', ') || 'nothing'}`]),
-    ...takenBack.filter(({ recoverability }) => recoverability !== 'compensated').map(({ step, recoverability }) => `${step} is ${recoverability}`),
-    ...(one.fails?.how !== 'silent' || reconciled.includes(one.fails.step) ? [] : ['nobody found out how the silent call ended']),
-    ...(seen.notices === (standing.includes('notify') ? 1 : 0) ? [] : [`the customer got ${String(seen.notices)} messages`]),
+    ...(answers.length === stoppedAt
+      ? []
+      : [`the agent went ${String(answers.length)} steps, not ${String(stoppedAt)}`]),
+    ...(seen.effects.join(' ') === wanted.join(' ')
+      ? []
+      : [`the services did ${seen.effects.join(', ') || 'nothing'}, not ${wanted.join(', ') || 'nothing'}`]),
+    ...(takenBack.map(({ step }) => step).join(' ') === back.join(' ')
+      ? []
+      : [`taken back: ${takenBack.map(({ step }) => step).join(', ') || 'nothing'}`]),
+    ...takenBack
+      .filter(({ recoverability }) => recoverability !== 'compensated')
+      .map(({ step, recoverability }) => `${step} is ${recoverability}`),
+    ...(one.fails?.how !== 'silent' || reconciled.includes(one.fails.step)
+      ? []
+      : ['nobody found out how the silent call ended']),
+    ...(seen.notices === (standing.includes('notify') ? 1 : 0)
+      ? []
+      : [`the customer got ${String(seen.notices)} messages`]),
   ];
 }

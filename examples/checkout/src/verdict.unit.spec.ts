@@ -6,23 +6,59 @@ import type { Seen } from './verdict.js';
 
 const noCourier: Case = { order: 'o1', fails: { step: 'book', how: 'refuse' } };
 const recovered: Outcome = {
-  case: noCourier, runId: 'r', found: {}, reconciled: [],
-  answers: [{ step: 'reserve', kind: 'succeeded' }, { step: 'charge', kind: 'succeeded' }, { step: 'book', kind: 'failed' }],
-  takenBack: [{ step: 'charge', recoverability: 'compensated' }, { step: 'reserve', recoverability: 'compensated' }],
+  case: noCourier,
+  runId: 'r',
+  found: {},
+  reconciled: [],
+  answers: [
+    { step: 'reserve', kind: 'succeeded' },
+    { step: 'charge', kind: 'succeeded' },
+    { step: 'book', kind: 'failed' },
+  ],
+  takenBack: [
+    { step: 'charge', recoverability: 'compensated' },
+    { step: 'reserve', recoverability: 'compensated' },
+  ],
 };
-const seen: Seen = { reservation: 'released', charge: 'refunded', parcel: null, notices: 0, effects: ['inventory.reserve', 'payments.charge', 'payments.refund', 'inventory.release'] };
+const seen: Seen = {
+  reservation: 'released',
+  charge: 'refunded',
+  parcel: null,
+  notices: 0,
+  effects: ['inventory.reserve', 'payments.charge', 'payments.refund', 'inventory.release'],
+};
 
 describe('the verdict on a checkout', () => {
-  it('holds when the charge went back first, then the stock, and nobody was told (A2)', () => { expect(faultsIn(recovered, seen)).toEqual([]); });
-
-  it('sees stock that was released before the money was back', () => {
-    expect(faultsIn(recovered, { ...seen, effects: ['inventory.reserve', 'payments.charge', 'inventory.release', 'payments.refund'] })).toHaveLength(1);
+  it('holds when the charge went back first, then the stock, and nobody was told (A2)', () => {
+    expect(faultsIn(recovered, seen)).toEqual([]);
   });
 
-  it('sees a message that was sent all the same', () => { expect(faultsIn(recovered, { ...seen, notices: 1 })).toEqual(['the customer got 1 messages']); });
+  it('sees stock that was released before the money was back', () => {
+    expect(
+      faultsIn(recovered, {
+        ...seen,
+        effects: ['inventory.reserve', 'payments.charge', 'inventory.release', 'payments.refund'],
+      }),
+    ).toHaveLength(1);
+  });
+
+  it('sees a message that was sent all the same', () => {
+    expect(faultsIn(recovered, { ...seen, notices: 1 })).toEqual(['the customer got 1 messages']);
+  });
 
   it('sees what is not compensated', () => {
-    expect(faultsIn({ ...recovered, takenBack: [{ step: 'charge', recoverability: 'compensation_failed' }, { step: 'reserve', recoverability: 'compensated' }] }, seen)).toEqual(['charge is compensation_failed']);
+    expect(
+      faultsIn(
+        {
+          ...recovered,
+          takenBack: [
+            { step: 'charge', recoverability: 'compensation_failed' },
+            { step: 'reserve', recoverability: 'compensated' },
+          ],
+        },
+        seen,
+      ),
+    ).toEqual(['charge is compensation_failed']);
   });
 
   it('sees a silent call that nobody looked into', () => {
@@ -32,10 +68,23 @@ describe('the verdict on a checkout', () => {
 
   it('reads an order from the services, apart from every other', () => {
     const world = {
-      things: { 'payments/ch_1': { order_id: 'o1', status: 'refunded' }, 'payments/ch_2': { order_id: 'o2', status: 'captured' }, 'mail/m1': { to: 'o2@example.test', status: 'sent' } },
-      effects: [{ seq: 1, at: 1, operation: 'payments.charge', thing: 'ch_1', key: 'k', request: 'r', requests: 1 }, { seq: 2, at: 2, operation: 'payments.charge', thing: 'ch_2', key: 'l', request: 'r', requests: 1 }],
+      things: {
+        'payments/ch_1': { order_id: 'o1', status: 'refunded' },
+        'payments/ch_2': { order_id: 'o2', status: 'captured' },
+        'mail/m1': { to: 'o2@example.test', status: 'sent' },
+      },
+      effects: [
+        { seq: 1, at: 1, operation: 'payments.charge', thing: 'ch_1', key: 'k', request: 'r', requests: 1 },
+        { seq: 2, at: 2, operation: 'payments.charge', thing: 'ch_2', key: 'l', request: 'r', requests: 1 },
+      ],
       notices: [{ seq: 3, to: 'o2@example.test', text: 't' }],
     };
-    expect(seenOf('o1', world)).toEqual({ reservation: null, charge: 'refunded', parcel: null, notices: 0, effects: ['payments.charge'] });
+    expect(seenOf('o1', world)).toEqual({
+      reservation: null,
+      charge: 'refunded',
+      parcel: null,
+      notices: 0,
+      effects: ['payments.charge'],
+    });
   });
 });

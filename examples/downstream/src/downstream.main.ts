@@ -10,9 +10,20 @@ const env = (name: string): string => {
 };
 
 const downstream = await startDownstream({
-  databaseUrl: env('DATABASE_URL'), kafka: createKafka({ brokers: env('RECOURSE_KAFKA_BROKERS').split(','), clientId: 'refund-reports' }), codecs: createCodecs(createSchemaRegistry({ url: env('RECOURSE_REGISTRY_URL') })),
-  logId: env('RECOURSE_LOG_ID'), partitionCount: Number(env('RECOURSE_PARTITIONS')), subscription: { consumer: env('CONSUMER'), scope: env('SCOPE') },
-  onTrouble: (cause) => { process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`); },
+  databaseUrl: env('DATABASE_URL'),
+  kafka: createKafka({ brokers: env('RECOURSE_KAFKA_BROKERS').split(','), clientId: 'refund-reports' }),
+  codecs: createCodecs(createSchemaRegistry({ url: env('RECOURSE_REGISTRY_URL') })),
+  logId: env('RECOURSE_LOG_ID'),
+  partitionCount: Number(env('RECOURSE_PARTITIONS')),
+  subscription: { consumer: env('CONSUMER'), scope: env('SCOPE') },
+  onTrouble: (cause) => {
+    process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
+  },
 });
 process.stdout.write('following\n');
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void downstream.stop().then(() => { process.exit(0); }); });
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    void downstream.stop().then(() => {
+      process.exit(0);
+    });
+  });

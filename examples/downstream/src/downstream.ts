@@ -26,14 +26,31 @@ export interface Downstream {
 }
 
 /** Starts the service. Errors: those of the database and of the consumer. */
-export async function startDownstream({ databaseUrl, subscription, ...reached }: DownstreamOptions): Promise<Downstream> {
+export async function startDownstream({
+  databaseUrl,
+  subscription,
+  ...reached
+}: DownstreamOptions): Promise<Downstream> {
   const pool = openDatabase(databaseUrl);
   const rows = new PostgresReportRows();
   const inbox = new PostgresInbox<SqlClient>(pool, subscription.consumer, reached.onTrouble);
   await rows.prepare(pool);
   await inbox.prepare();
   const reports = new RefundReports(rows);
-  const consumer = createRollbackConsumer<SqlClient>({ ...reached, inbox, clock: systemClock, subscription: { ...subscription, mode: 'sync' }, onRollback: (rollback, tx) => reports.withdraw(rollback, tx) });
+  const consumer = createRollbackConsumer<SqlClient>({
+    ...reached,
+    inbox,
+    clock: systemClock,
+    subscription: { ...subscription, mode: 'sync' },
+    onRollback: (rollback, tx) => reports.withdraw(rollback, tx),
+  });
   await consumer.start();
-  return { reports, consumer, stop: async () => { await consumer.stop(); await pool.end(); } };
+  return {
+    reports,
+    consumer,
+    stop: async () => {
+      await consumer.stop();
+      await pool.end();
+    },
+  };
 }

@@ -17,44 +17,87 @@ import { answering, HttpAnswer, serve } from './common/serve.js';
 import { notShipped } from './warehouse/warehouse.state.js';
 
 const runBody = z.strictObject({
-  order: z.string().min(1).max(100), amount_minor: z.int().min(1), currency: z.string().length(3).default(CURRENCY),
-  initiator: z.string().min(1).max(100).default('asha'), capability: z.enum([ISSUE_REFUND, ISSUE_INSTANT_REFUND]).default(ISSUE_REFUND),
+  order: z.string().min(1).max(100),
+  amount_minor: z.int().min(1),
+  currency: z.string().length(3).default(CURRENCY),
+  initiator: z.string().min(1).max(100).default('asha'),
+  capability: z.enum([ISSUE_REFUND, ISSUE_INSTANT_REFUND]).default(ISSUE_REFUND),
 });
 const AGENT_ID = 'refund-agent';
 const CALL_TIMEOUT_MS = 5_000;
 /** Goodwill points for a refunded order. */
 const POINTS = 50;
 
-const env = readEnvironment('PORT', 'DATA_DIR', 'RECOURSE_KAFKA_BROKERS', 'RECOURSE_REGISTRY_URL', 'RECOURSE_CONTRACTS_URL', 'RECOURSE_ISSUER_URL', 'RECOURSE_BUDGET_URL', 'PROVIDER_URL', 'LOYALTY_URL', 'TENANT');
-const token = (): Promise<string> => tokenFrom(env.RECOURSE_ISSUER_URL, { subject: AGENT_ID, roles: ['agent'], tenant: env.TENANT });
-const journal = await Journal.open<AgentState, AgentEvent>({ path: join(env.DATA_DIR, 'agent.jsonl'), initial: {}, evolve: evolveAgent });
+const env = readEnvironment(
+  'PORT',
+  'DATA_DIR',
+  'RECOURSE_KAFKA_BROKERS',
+  'RECOURSE_REGISTRY_URL',
+  'RECOURSE_CONTRACTS_URL',
+  'RECOURSE_ISSUER_URL',
+  'RECOURSE_BUDGET_URL',
+  'PROVIDER_URL',
+  'LOYALTY_URL',
+  'TENANT',
+);
+const token = (): Promise<string> =>
+  tokenFrom(env.RECOURSE_ISSUER_URL, { subject: AGENT_ID, roles: ['agent'], tenant: env.TENANT });
+const journal = await Journal.open<AgentState, AgentEvent>({
+  path: join(env.DATA_DIR, 'agent.jsonl'),
+  initial: {},
+  evolve: evolveAgent,
+});
 const recourse = reachRecourse(env.RECOURSE_KAFKA_BROKERS, env.RECOURSE_REGISTRY_URL, AGENT_ID);
 const producer = await untilReached('reach Kafka', () => createProducer({ ...recourse, source: AGENT_ID }));
 const underWay = new Map<string, Promise<GuardedResult>>();
 
-await serve({ port: env.PORT, routes, stop: async () => { await producer.close(); await journal.close(); } });
+await serve({
+  port: env.PORT,
+  routes,
+  stop: async () => {
+    await producer.close();
+    await journal.close();
+  },
+});
 // A crash may have come anywhere in a run: the same keys make the repeat harmless.
-for (const run of Object.values(journal.state)) if (run.result === null) void untilReached(`go on with ${run.run_id}`, () => perform(run));
+for (const run of Object.values(journal.state))
+  if (run.result === null) void untilReached(`go on with ${run.run_id}`, () => perform(run));
 
 function routes(app: FastifyInstance): void {
-  app.post('/runs', answering(async (request) => {
-    const body = runBody.safeParse(request.body);
-    if (!body.success) return new HttpAnswer(422, { code: 'INPUT_INVALID', message: body.error.issues.map(({ message, path }) => `${path.join('/')}: ${message}`).join('; ') });
-    const key = request.headers['idempotency-key'];
-    const run_id = await journal.transact((state) => {
-      const id = typeof key === 'string' ? deriveId('run', key) : deriveId('run', body.data.order, Object.keys(state).length);
-      return { events: state[id] === undefined ? [{ type: 'RunStarted', request: { run_id: id, ...body.data } }] : [], answer: id };
-    });
-    const run = journal.state[run_id];
-    if (run !== undefined && run.result === null) await perform(run);
-    return new HttpAnswer(201, shownOf(run_id));
-  }));
-  app.get('/runs/:id', answering((request) => Promise.resolve(shownOf(idOf(request)))));
+  app.post(
+    '/runs',
+    answering(async (request) => {
+      const body = runBody.safeParse(request.body);
+      if (!body.success)
+        return new HttpAnswer(422, {
+          code: 'INPUT_INVALID',
+          message: body.error.issues.map(({ message, path }) => `${path.join('/')}: ${message}`).join('; '),
+        });
+      const key = request.headers['idempotency-key'];
+      const run_id = await journal.transact((state) => {
+        const id =
+          typeof key === 'string' ? deriveId('run', key) : deriveId('run', body.data.order, Object.keys(state).length);
+        return {
+          events: state[id] === undefined ? [{ type: 'RunStarted', request: { run_id: id, ...body.data } }] : [],
+          answer: id,
+        };
+      });
+      const run = journal.state[run_id];
+      if (run !== undefined && run.result === null) await perform(run);
+      return new HttpAnswer(201, shownOf(run_id));
+    }),
+  );
+  app.get(
+    '/runs/:id',
+    answering((request) => Promise.resolve(shownOf(idOf(request)))),
+  );
 }
 
 function shownOf(runId: string): object {
   const run = journal.state[runId];
-  return run === undefined ? new HttpAnswer(404, { code: 'RUN_UNKNOWN', message: 'there is no such run' }) : shownRun(run);
+  return run === undefined
+    ? new HttpAnswer(404, { code: 'RUN_UNKNOWN', message: 'there is no such run' })
+    : shownRun(run);
 }
 
 /** Performs a run, once at a time, and keeps what came of it. */
@@ -71,11 +114,28 @@ async function perform(run: Run): Promise<GuardedResult> {
 async function refund(run: Run): Promise<GuardedResult> {
   const { run_id: runId, order, amount_minor, currency, capability, initiator } = run;
   const { contract, digest } = await contractOf({ url: env.RECOURSE_CONTRACTS_URL, token }, capability);
-  const budget = env.RECOURSE_BUDGET_URL === undefined ? {} : { budget: new HttpBudget({ url: env.RECOURSE_BUDGET_URL, token }) };
-  const guarded = guard(refundTool, { contract, contractDigest: digest, mode: 'enforce', producer, clock: systemClock, ...budget });
+  const budget =
+    env.RECOURSE_BUDGET_URL === undefined ? {} : { budget: new HttpBudget({ url: env.RECOURSE_BUDGET_URL, token }) };
+  const guarded = guard(refundTool, {
+    contract,
+    contractDigest: digest,
+    mode: 'enforce',
+    producer,
+    clock: systemClock,
+    ...budget,
+  });
   const result = await guarded({
-    run: { tenant: env.TENANT, runId, agentId: AGENT_ID, initiator, objective: `give the customer of order ${order} their money back` },
-    stepId: 'refund', args: { order, amount_minor, currency }, target: `order/${order}`, assumptionRefs: [notShipped(order)],
+    run: {
+      tenant: env.TENANT,
+      runId,
+      agentId: AGENT_ID,
+      initiator,
+      objective: `give the customer of order ${order} their money back`,
+    },
+    stepId: 'refund',
+    args: { order, amount_minor, currency },
+    target: `order/${order}`,
+    assumptionRefs: [notShipped(order)],
   });
   if (result.kind === 'succeeded') await grantPoints(runId, order, result.mutation_refs);
   await journal.record({ type: 'RunEnded', run_id: runId, result });
@@ -84,8 +144,14 @@ async function refund(run: Run): Promise<GuardedResult> {
 
 const refundTool: ForwardTool = {
   execute: async (args, { idempotencyKey }) => {
-    const { status, body } = await ask(`${env.PROVIDER_URL}/refunds`, { method: 'POST', body: Object(args) as object, headers: { 'idempotency-key': idempotencyKey }, timeoutMs: CALL_TIMEOUT_MS })
-      .catch((error: unknown) => { throw wasNotSent(error) ? new ToolRejected('NOT_SENT', 'the provider does not listen', { cause: error }) : error; });
+    const { status, body } = await ask(`${env.PROVIDER_URL}/refunds`, {
+      method: 'POST',
+      body: Object(args) as object,
+      headers: { 'idempotency-key': idempotencyKey },
+      timeoutMs: CALL_TIMEOUT_MS,
+    }).catch((error: unknown) => {
+      throw wasNotSent(error) ? new ToolRejected('NOT_SENT', 'the provider does not listen', { cause: error }) : error;
+    });
     if (status >= 400 && status < 500) throw new ToolRejected(String(body['code']), String(body['message']));
     if (status >= 500) throw new Error(`the provider answered ${String(status)}`);
     return z.record(z.string(), z.json()).parse(body);
@@ -99,7 +165,11 @@ const refundTool: ForwardTool = {
 /** The loyalty service relies on the refund; when it cannot be told, there are no points, which hurts nobody. */
 async function grantPoints(runId: string, order: string, mutationIds: readonly string[]): Promise<void> {
   if (env.LOYALTY_URL === undefined) return;
-  for (const mutation_id of mutationIds) await ask(`${env.LOYALTY_URL}/points`, { method: 'POST', body: { run_id: runId, mutation_id, order, points: POINTS } }).catch(() => undefined);
+  for (const mutation_id of mutationIds)
+    await ask(`${env.LOYALTY_URL}/points`, {
+      method: 'POST',
+      body: { run_id: runId, mutation_id, order, points: POINTS },
+    }).catch(() => undefined);
 }
 
 function idOf({ params }: FastifyRequest): string {

@@ -20,8 +20,14 @@ export default function drillKit(providerUrl: string | undefined = process.env['
   if (providerUrl === undefined) throw new Error('PROVIDER_URL says where the provider is');
   const forward: ForwardTool = {
     execute: async (args, { idempotencyKey }) => {
-      const { status, body } = await ask(`${providerUrl}/refunds`, { method: 'POST', body: args as object, headers: { 'idempotency-key': idempotencyKey }, timeoutMs: CALL_TIMEOUT_MS });
-      if (status >= 400 && status < 500) throw new ToolRejected(String(body['code']), String(body['message']), { cause: { status } });
+      const { status, body } = await ask(`${providerUrl}/refunds`, {
+        method: 'POST',
+        body: args as object,
+        headers: { 'idempotency-key': idempotencyKey },
+        timeoutMs: CALL_TIMEOUT_MS,
+      });
+      if (status >= 400 && status < 500)
+        throw new ToolRejected(String(body['code']), String(body['message']), { cause: { status } });
       if (status >= 500) throw new Error(`the provider answered ${String(status)}`);
       return z.record(z.string(), z.json()).parse(body);
     },
@@ -30,8 +36,14 @@ export default function drillKit(providerUrl: string | undefined = process.env['
   const canary: Canary = {
     forward,
     args: (): Json => ({ order: `canary-${String(Date.now())}`, amount_minor: CANARY_MINOR, currency: CURRENCY }),
-    effectsUnder: async (key) => effectsShape.parse((await ask(`${providerUrl}/effects`)).body).effects.filter((effect) => effect.key === key).length,
+    effectsUnder: async (key) =>
+      effectsShape.parse((await ask(`${providerUrl}/effects`)).body).effects.filter((effect) => effect.key === key)
+        .length,
   };
   const { reverseRefund, getRefund } = paymentTools(providerUrl, 2 * CALL_TIMEOUT_MS);
-  return { adapter: 'payments', tools: { [REVERSE_REFUND]: reverseRefund, [GET_REFUND]: getRefund }, canaries: { [ISSUE_REFUND]: canary, [ISSUE_INSTANT_REFUND]: canary } };
+  return {
+    adapter: 'payments',
+    tools: { [REVERSE_REFUND]: reverseRefund, [GET_REFUND]: getRefund },
+    canaries: { [ISSUE_REFUND]: canary, [ISSUE_INSTANT_REFUND]: canary },
+  };
 }

@@ -21,10 +21,30 @@ const KAFKA = ['RECOURSE_KAFKA_BROKERS', 'RECOURSE_REGISTRY_URL'] as const;
 export const PROCESSES: readonly ProcessSpec[] = [
   { name: 'payment-provider', entry: entry('payment-provider'), variables: [], optional: [] },
   { name: 'warehouse', entry: entry('warehouse'), variables: [...KAFKA], optional: ['TENANT'] },
-  { name: 'loyalty', entry: entry('loyalty'), variables: [...KAFKA, 'RECOURSE_LOG_ID'], optional: ['SUBSCRIBED_AS', 'TENANT'] },
-  { name: 'worker', entry: entry('worker'), variables: [...KAFKA, 'PROVIDER_URL'], optional: ['WORKER_ID', 'CALL_TIMEOUT_MS', 'RECOURSE_KAFKA_VIA', 'RECOURSE_TRACE_FILE'] },
-  { name: 'agent', entry: entry('agent'), variables: [...KAFKA, 'RECOURSE_CONTRACTS_URL', 'RECOURSE_ISSUER_URL', 'PROVIDER_URL'], optional: ['RECOURSE_BUDGET_URL', 'LOYALTY_URL', 'TENANT'] },
+  {
+    name: 'loyalty',
+    entry: entry('loyalty'),
+    variables: [...KAFKA, 'RECOURSE_LOG_ID'],
+    optional: ['SUBSCRIBED_AS', 'TENANT'],
+  },
+  {
+    name: 'worker',
+    entry: entry('worker'),
+    variables: [...KAFKA, 'PROVIDER_URL'],
+    optional: ['WORKER_ID', 'CALL_TIMEOUT_MS', 'RECOURSE_KAFKA_VIA', 'RECOURSE_TRACE_FILE'],
+  },
+  {
+    name: 'agent',
+    entry: entry('agent'),
+    variables: [...KAFKA, 'RECOURSE_CONTRACTS_URL', 'RECOURSE_ISSUER_URL', 'PROVIDER_URL'],
+    optional: ['RECOURSE_BUDGET_URL', 'LOYALTY_URL', 'TENANT'],
+  },
 ];
 
 /** Where approvers are told: beside the story, and told by the notifier alone. */
-export const RECEIVER: ProcessSpec = { name: 'webhook-receiver', entry: entry('webhook-receiver'), variables: ['WEBHOOK_SECRET'], optional: [] };
+export const RECEIVER: ProcessSpec = {
+  name: 'webhook-receiver',
+  entry: entry('webhook-receiver'),
+  variables: ['WEBHOOK_SECRET'],
+  optional: [],
+};

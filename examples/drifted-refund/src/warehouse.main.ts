@@ -16,33 +16,58 @@ const orderBody = z.strictObject({ order: z.string().min(1).max(100) });
 const shipBody = z.strictObject({ carrier: z.string().min(1).max(100).default('BlueDart') });
 
 const env = readEnvironment('PORT', 'DATA_DIR', 'RECOURSE_KAFKA_BROKERS', 'RECOURSE_REGISTRY_URL', 'TENANT');
-const journal = await Journal.open<WarehouseState, WarehouseEvent>({ path: join(env.DATA_DIR, 'warehouse.jsonl'), initial: {}, evolve: evolveWarehouse });
+const journal = await Journal.open<WarehouseState, WarehouseEvent>({
+  path: join(env.DATA_DIR, 'warehouse.jsonl'),
+  initial: {},
+  evolve: evolveWarehouse,
+});
 const recourse = reachRecourse(env.RECOURSE_KAFKA_BROKERS, env.RECOURSE_REGISTRY_URL, 'warehouse');
 const producer = await untilReached('reach Kafka', () => createProducer({ ...recourse, source: 'warehouse' }));
-for (const { order, what } of owedStatements(journal.state)) await untilReached('tell what is owed', () => tell(order, what));
+for (const { order, what } of owedStatements(journal.state))
+  await untilReached('tell what is owed', () => tell(order, what));
 
-await serve({ port: env.PORT, routes, stop: async () => { await producer.close(); await journal.close(); } });
+await serve({
+  port: env.PORT,
+  routes,
+  stop: async () => {
+    await producer.close();
+    await journal.close();
+  },
+});
 
 function routes(app: FastifyInstance): void {
-  app.post('/orders', answering(async (request) => {
-    const body = orderBody.safeParse(request.body);
-    if (!body.success) return new HttpAnswer(422, { code: 'INPUT_INVALID', message: 'order is needed' });
-    const { order } = body.data;
-    await journal.transact((state) => ({ events: state[order] === undefined ? [{ type: 'OrderOpened', order, at: Date.now() }] : [], answer: undefined }));
-    return new HttpAnswer(201, await toldOf(order, 'opened'));
-  }));
-  app.post<{ Params: { id: string } }>('/orders/:id/ship', answering(async (request) => {
-    const body = shipBody.safeParse(request.body ?? {});
-    if (!body.success) return new HttpAnswer(422, { code: 'INPUT_INVALID', message: 'carrier is a text' });
-    const { carrier } = body.data;
-    const order = idOf(request);
-    const isKnown = await journal.transact((state) => {
-      const events: readonly WarehouseEvent[] = state[order]?.status === 'open' ? [{ type: 'OrderShipped', order, at: Date.now(), carrier }] : [];
-      return { events, answer: state[order] !== undefined };
-    });
-    return isKnown ? toldOf(order, 'shipped') : unknown();
-  }));
-  app.get('/orders/:id', answering((request) => Promise.resolve(journal.state[idOf(request)] ?? unknown())));
+  app.post(
+    '/orders',
+    answering(async (request) => {
+      const body = orderBody.safeParse(request.body);
+      if (!body.success) return new HttpAnswer(422, { code: 'INPUT_INVALID', message: 'order is needed' });
+      const { order } = body.data;
+      await journal.transact((state) => ({
+        events: state[order] === undefined ? [{ type: 'OrderOpened', order, at: Date.now() }] : [],
+        answer: undefined,
+      }));
+      return new HttpAnswer(201, await toldOf(order, 'opened'));
+    }),
+  );
+  app.post<{ Params: { id: string } }>(
+    '/orders/:id/ship',
+    answering(async (request) => {
+      const body = shipBody.safeParse(request.body ?? {});
+      if (!body.success) return new HttpAnswer(422, { code: 'INPUT_INVALID', message: 'carrier is a text' });
+      const { carrier } = body.data;
+      const order = idOf(request);
+      const isKnown = await journal.transact((state) => {
+        const events: readonly WarehouseEvent[] =
+          state[order]?.status === 'open' ? [{ type: 'OrderShipped', order, at: Date.now(), carrier }] : [];
+        return { events, answer: state[order] !== undefined };
+      });
+      return isKnown ? toldOf(order, 'shipped') : unknown();
+    }),
+  );
+  app.get(
+    '/orders/:id',
+    answering((request) => Promise.resolve(journal.state[idOf(request)] ?? unknown())),
+  );
 }
 
 /** The order, once Recourse has acknowledged the statement about it. */
@@ -55,10 +80,24 @@ async function toldOf(name: string, what: 'opened' | 'shipped'): Promise<object>
 async function tell(order: Order, what: 'opened' | 'shipped'): Promise<void> {
   const about = { tenant: env.TENANT, ref: notShipped(order.order) };
   if (what === 'opened') {
-    await producer.assumptionDeclared({ ...about, statement: { order: order.order, status: 'open', text: `order ${order.order} is in the warehouse` }, statedAt: order.opened_at });
+    await producer.assumptionDeclared({
+      ...about,
+      statement: { order: order.order, status: 'open', text: `order ${order.order} is in the warehouse` },
+      statedAt: order.opened_at,
+    });
   } else {
-    const statement = { order: order.order, status: 'shipped', carrier: order.carrier, text: `order ${order.order} left with ${String(order.carrier)}` };
-    await producer.assumptionInvalidated({ ...about, statement, statedAt: order.shipped_at ?? order.opened_at, sourceKind: 'observation' });
+    const statement = {
+      order: order.order,
+      status: 'shipped',
+      carrier: order.carrier,
+      text: `order ${order.order} left with ${String(order.carrier)}`,
+    };
+    await producer.assumptionInvalidated({
+      ...about,
+      statement,
+      statedAt: order.shipped_at ?? order.opened_at,
+      sourceKind: 'observation',
+    });
   }
   await journal.record({ type: 'StatementTold', order: order.order, what });
 }

@@ -4,7 +4,12 @@ import { readEnvironment } from './common/environment.js';
 import { answering, HttpAnswer, serve } from './common/serve.js';
 import { verifyWebhook } from './webhook-receiver/verify-webhook.js';
 
-const notice = z.looseObject({ type: z.string(), item_kind: z.string().optional(), reason: z.string().optional(), deadline_at: z.string().optional() });
+const notice = z.looseObject({
+  type: z.string(),
+  item_kind: z.string().optional(),
+  reason: z.string().optional(),
+  deadline_at: z.string().optional(),
+});
 
 const env = readEnvironment('PORT', 'WEBHOOK_SECRET');
 const received = new Map<string, z.infer<typeof notice>>();
@@ -14,14 +19,23 @@ await serve({
   routes: (app) => {
     // The signature covers the bytes: they are kept as they came.
     app.removeContentTypeParser('application/json');
-    app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => { done(null, body); });
-    app.post('/hook', answering((request) => {
-      const body = String(request.body);
-      if (!verifyWebhook([env.WEBHOOK_SECRET], request.headers, body, Date.now())) return Promise.resolve(new HttpAnswer(401, { code: 'SIGNATURE_REFUSED' }));
-      take(String(request.headers['webhook-id']), notice.parse(JSON.parse(body)));
-      return Promise.resolve({ ok: true });
-    }));
-    app.get('/received', answering(() => Promise.resolve({ received: [...received].map(([id, one]) => ({ id, ...one })) })));
+    app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
+      done(null, body);
+    });
+    app.post(
+      '/hook',
+      answering((request) => {
+        const body = String(request.body);
+        if (!verifyWebhook([env.WEBHOOK_SECRET], request.headers, body, Date.now()))
+          return Promise.resolve(new HttpAnswer(401, { code: 'SIGNATURE_REFUSED' }));
+        take(String(request.headers['webhook-id']), notice.parse(JSON.parse(body)));
+        return Promise.resolve({ ok: true });
+      }),
+    );
+    app.get(
+      '/received',
+      answering(() => Promise.resolve({ received: [...received].map(([id, one]) => ({ id, ...one })) })),
+    );
   },
 });
 
@@ -29,5 +43,7 @@ await serve({
 function take(id: string, one: z.infer<typeof notice>): void {
   if (received.has(id)) return;
   received.set(id, one);
-  process.stdout.write(`${one.type}: ${one.item_kind ?? 'nothing'}${one.reason === undefined ? '' : `, ${one.reason}`}${one.deadline_at === undefined ? '' : `, until ${one.deadline_at}`}\n`);
+  process.stdout.write(
+    `${one.type}: ${one.item_kind ?? 'nothing'}${one.reason === undefined ? '' : `, ${one.reason}`}${one.deadline_at === undefined ? '' : `, until ${one.deadline_at}`}\n`,
+  );
 }

@@ -11,7 +11,17 @@ import { paymentTools } from './worker/payment-tools.js';
 /** Notes kept for whoever asks. */
 const NOTES_MAX = 200;
 
-const env = readEnvironment('PORT', 'DATA_DIR', 'RECOURSE_KAFKA_BROKERS', 'RECOURSE_REGISTRY_URL', 'PROVIDER_URL', 'WORKER_ID', 'CALL_TIMEOUT_MS', 'RECOURSE_KAFKA_VIA', 'RECOURSE_TRACE_FILE');
+const env = readEnvironment(
+  'PORT',
+  'DATA_DIR',
+  'RECOURSE_KAFKA_BROKERS',
+  'RECOURSE_REGISTRY_URL',
+  'PROVIDER_URL',
+  'WORKER_ID',
+  'CALL_TIMEOUT_MS',
+  'RECOURSE_KAFKA_VIA',
+  'RECOURSE_TRACE_FILE',
+);
 const notes: object[] = [];
 const { reverseRefund, getRefund } = paymentTools(env.PROVIDER_URL, 2 * env.CALL_TIMEOUT_MS);
 const worker = createWorker({
@@ -25,19 +35,38 @@ const worker = createWorker({
   groupId: 'payments-workers',
   callTimeoutMs: env.CALL_TIMEOUT_MS,
   onNote: remember,
-  ...(env.RECOURSE_TRACE_FILE === undefined ? {} : { onSpan: spanFile({ file: env.RECOURSE_TRACE_FILE, service: 'payments-worker', instance: env.WORKER_ID, onError: (cause) => { remember({ type: 'trouble', doing: 'trace', cause }); } }) }),
+  ...(env.RECOURSE_TRACE_FILE === undefined
+    ? {}
+    : {
+        onSpan: spanFile({
+          file: env.RECOURSE_TRACE_FILE,
+          service: 'payments-worker',
+          instance: env.WORKER_ID,
+          onError: (cause) => {
+            remember({ type: 'trouble', doing: 'trace', cause });
+          },
+        }),
+      }),
 });
 
 await serve({
   port: env.PORT,
   isReady: () => worker.isReady(),
-  routes: (app) => { app.get('/notes', answering(() => Promise.resolve({ notes }))); },
+  routes: (app) => {
+    app.get(
+      '/notes',
+      answering(() => Promise.resolve({ notes })),
+    );
+  },
   stop: () => worker.stop(),
 });
 await untilReached('join the workers', () => worker.start());
 
 function remember(note: WorkerNote): void {
-  const shown = note.type === 'trouble' ? { ...note, cause: note.cause instanceof Error ? note.cause.message : String(note.cause) } : note;
+  const shown =
+    note.type === 'trouble'
+      ? { ...note, cause: note.cause instanceof Error ? note.cause.message : String(note.cause) }
+      : note;
   notes.push({ ...shown, at: Date.now() });
   if (notes.length > NOTES_MAX) notes.shift();
 }

@@ -6,5 +6,10 @@ const entry = (name: string): string => fileURLToPath(new URL(`./${name}.main.js
 
 export const LITTLE_PROCESSES: readonly ProcessSpec[] = [
   { name: 'services', entry: entry('services'), variables: [], optional: [] },
-  { name: 'services-worker', entry: entry('worker'), variables: ['RECOURSE_KAFKA_BROKERS', 'RECOURSE_REGISTRY_URL', 'SERVICES_URL', 'ADAPTERS'], optional: [] },
+  {
+    name: 'services-worker',
+    entry: entry('worker'),
+    variables: ['RECOURSE_KAFKA_BROKERS', 'RECOURSE_REGISTRY_URL', 'SERVICES_URL', 'ADAPTERS'],
+    optional: [],
+  },
 ];

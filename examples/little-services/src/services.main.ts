@@ -16,7 +16,11 @@ import { EMPTY_WORLD, perform, seed, thingIn } from './services/world.js';
 import type { Doc, World } from './services/world.js';
 
 const docShape = z.record(z.string(), z.json());
-const faultShape = z.strictObject({ operation: z.string().refine((name) => Object.hasOwn(OPERATIONS, name)), about: z.string().min(1), mode: z.enum(FAULT_MODES) });
+const faultShape = z.strictObject({
+  operation: z.string().refine((name) => Object.hasOwn(OPERATIONS, name)),
+  about: z.string().min(1),
+  mode: z.enum(FAULT_MODES),
+});
 const BODY_BYTES_MAX = 65_536;
 
 const { PORT } = readEnvironment('PORT');
@@ -24,16 +28,29 @@ let world: World = EMPTY_WORLD;
 let faults: readonly Fault[] = [];
 
 const server = createServer((request, response) => {
-  void answer(request).catch((error: unknown): Reply => ({ status: 422, body: { code: 'INPUT_INVALID', message: error instanceof Error ? error.message : String(error) } }))
-    .then((reply) => { if (reply !== null) send(response, reply); });
+  void answer(request)
+    .catch((error: unknown): Reply => ({
+      status: 422,
+      body: { code: 'INPUT_INVALID', message: error instanceof Error ? error.message : String(error) },
+    }))
+    .then((reply) => {
+      if (reply !== null) send(response, reply);
+    });
 });
 server.listen(PORT, '127.0.0.1', () => {
   const address = server.address();
   process.stdout.write(`${JSON.stringify({ listening: typeof address === 'object' ? address?.port : null })}\n`);
 });
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { server.close(() => process.exit(0)); server.closeAllConnections(); });
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.once(signal, () => {
+    server.close(() => process.exit(0));
+    server.closeAllConnections();
+  });
 
-interface Reply { readonly status: number; readonly body: object }
+interface Reply {
+  readonly status: number;
+  readonly body: object;
+}
 
 /** Null: nobody answers. */
 async function answer(request: IncomingMessage): Promise<Reply | null> {
@@ -41,16 +58,34 @@ async function answer(request: IncomingMessage): Promise<Reply | null> {
   const [, first = '', service = '', id = ''] = pathname.split('/').map(decodeURIComponent);
   if (request.method === 'GET') {
     switch (first) {
-      case 'health': return { status: 200, body: { status: 'ready' } };
-      case 'state': return { status: 200, body: world };
-      case 'effects': return { status: 200, body: { effects: world.effects.filter(({ operation, key }) => operation === searchParams.get('operation') && key === searchParams.get('key')) } };
-      case 'things': return shown(service, id, searchParams);
-      default: return unknown(pathname);
+      case 'health':
+        return { status: 200, body: { status: 'ready' } };
+      case 'state':
+        return { status: 200, body: world };
+      case 'effects':
+        return {
+          status: 200,
+          body: {
+            effects: world.effects.filter(
+              ({ operation, key }) => operation === searchParams.get('operation') && key === searchParams.get('key'),
+            ),
+          },
+        };
+      case 'things':
+        return shown(service, id, searchParams);
+      default:
+        return unknown(pathname);
     }
   }
   const body = docShape.parse(JSON.parse(await bodyOf(request)));
-  if (first === 'things') { world = seed(world, service, id, body); return { status: 200, body }; }
-  if (first === 'faults') { faults = [...faults, faultShape.parse(body)]; return { status: 200, body: { faults } }; }
+  if (first === 'things') {
+    world = seed(world, service, id, body);
+    return { status: 200, body };
+  }
+  if (first === 'faults') {
+    faults = [...faults, faultShape.parse(body)];
+    return { status: 200, body: { faults } };
+  }
   return operate(request, first, body);
 }
 
@@ -59,8 +94,15 @@ function operate({ headers }: IncomingMessage, name: string, body: Doc): Reply |
   if (operation === undefined) return unknown(name);
   const fault = takeFault(faults, name, body);
   faults = fault.left;
-  if (fault.mode === 'refuse') return { status: 422, body: { code: 'REFUSED', message: `${name} is refused, and nothing was done` } };
-  const answered = perform(world, operation, { operation: name, body, key: one(headers['idempotency-key']), ifMatch: one(headers['if-match']), now: Date.now() });
+  if (fault.mode === 'refuse')
+    return { status: 422, body: { code: 'REFUSED', message: `${name} is refused, and nothing was done` } };
+  const answered = perform(world, operation, {
+    operation: name,
+    body,
+    key: one(headers['idempotency-key']),
+    ifMatch: one(headers['if-match']),
+    now: Date.now(),
+  });
   world = answered.world;
   return fault.mode === 'silent' ? null : { status: answered.status, body: answered.body };
 }
@@ -68,7 +110,11 @@ function operate({ headers }: IncomingMessage, name: string, body: Doc): Reply |
 /** One thing by its id; without an id the things of a service of which the query is true. */
 function shown(service: string, id: string, query: URLSearchParams): Reply {
   if (id === '') {
-    const things = Object.entries(world.things).filter(([name, doc]) => name.startsWith(`${service}/`) && [...query].every(([field, value]) => doc[field] === value)).map(([, doc]) => doc);
+    const things = Object.entries(world.things)
+      .filter(
+        ([name, doc]) => name.startsWith(`${service}/`) && [...query].every(([field, value]) => doc[field] === value),
+      )
+      .map(([, doc]) => doc);
     return { status: 200, body: { things } };
   }
   const doc = thingIn(world, service, id);
@@ -84,6 +130,12 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-function send(response: ServerResponse, { status, body }: Reply): void { response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)); }
-function unknown(what: string): Reply { return { status: 404, body: { code: 'NOT_FOUND', message: `there is no ${what}` } }; }
-function one(header: string | readonly string[] | undefined): string | null { return typeof header === 'string' && header !== '' ? header : null; }
+function send(response: ServerResponse, { status, body }: Reply): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+function unknown(what: string): Reply {
+  return { status: 404, body: { code: 'NOT_FOUND', message: `there is no ${what}` } };
+}
+function one(header: string | readonly string[] | undefined): string | null {
+  return typeof header === 'string' && header !== '' ? header : null;
+}

@@ -25,7 +25,9 @@ export interface Driven {
 }
 
 /** Nothing that can be admitted is left to decide a part by. */
-export class NoWay extends Error { override readonly name = 'NoWay'; }
+export class NoWay extends Error {
+  override readonly name = 'NoWay';
+}
 
 /** Drives a run to its end, from wherever it stands. Errors: NoWay; ResumeUnavailable; those of the producer. */
 export async function drive({ source, producer, entries, clock, run, order }: AgentParts): Promise<Driven> {
@@ -40,7 +42,11 @@ export async function drive({ source, producer, entries, clock, run, order }: Ag
     for (const { choice, reliesOn } of waysOf(part, plan)) {
       const state = { ...plan, [part]: choice };
       const answer = await commits.record({
-        stepId: part, producedBy: `planner/${part}`, subjectRef: `order/${order}`, assumptionRefs: reliesOn, state,
+        stepId: part,
+        producedBy: `planner/${part}`,
+        subjectRef: `order/${order}`,
+        assumptionRefs: reliesOn,
+        state,
         gate: { bundle: 'delivery', inputs: { relies_on: reliesOn, needs: NEEDS[part] } },
       });
       if (answer.admitted) {

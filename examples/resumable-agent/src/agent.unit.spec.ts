@@ -10,33 +10,58 @@ import { DELIVERY_BUNDLE } from './watch.js';
 function stage(): AgentParts & { readonly producer: MemoryProducer; readonly source: MemoryResume } {
   const [producer, entries] = [new MemoryProducer(), new MemoryEntries()];
   entries.register('policy_bundle', 'shop', 'delivery', DELIVERY_BUNDLE);
-  return { producer, entries, source: new MemoryResume(producer), clock: new ManualClock(1), run: { tenant: 'shop', runId: 'run-7', agentId: 'a', initiator: null, objective: null }, order: '7' };
+  return {
+    producer,
+    entries,
+    source: new MemoryResume(producer),
+    clock: new ManualClock(1),
+    run: { tenant: 'shop', runId: 'run-7', agentId: 'a', initiator: null, objective: null },
+    order: '7',
+  };
 }
-const against = (ref: string) => ({ kind: 'observation', source: 'somebody', ref, statement: null, stated_at: 2 } as const);
+const against = (ref: string) =>
+  ({ kind: 'observation', source: 'somebody', ref, statement: null, stated_at: 2 }) as const;
 
 describe('an agent whose steps are commits', () => {
   it('plans from the beginning, and finds everything decided when it is started again', async () => {
     const parts = stage();
     const plan = { order: '7', address: 'Mill Lane 3', warehouse: 'east', carrier: 'bicycle' };
     expect(await drive(parts)).toMatchObject({ plan, resumedWith: [], refused: [] });
-    expect(await drive(parts)).toEqual({ plan, resumedWith: ['address', 'warehouse', 'carrier'], refused: [], commits: [] });
+    expect(await drive(parts)).toEqual({
+      plan,
+      resumedWith: ['address', 'warehouse', 'carrier'],
+      refused: [],
+      commits: [],
+    });
   });
 
   it('goes on before the offender, with the evidence, and takes another way (E11, E12, E33)', async () => {
     const { before, trigger, fallen, after } = await play(0);
-    expect(trigger).toMatchObject({ on: 'assumption', statement: { ref: 'warehouse/east#stocked', sourceKind: 'observation' } });
+    expect(trigger).toMatchObject({
+      on: 'assumption',
+      statement: { ref: 'warehouse/east#stocked', sourceKind: 'observation' },
+    });
     expect(fallen).toEqual(before.commits.slice(1));
-    expect(after).toMatchObject({ resumedWith: ['address'], refused: ['warehouse east: POLICY_REFUSED'], plan: { order: '7', address: 'Mill Lane 3', warehouse: 'west', carrier: 'van' } });
+    expect(after).toMatchObject({
+      resumedWith: ['address'],
+      refused: ['warehouse east: POLICY_REFUSED'],
+      plan: { order: '7', address: 'Mill Lane 3', warehouse: 'west', carrier: 'van' },
+    });
   });
 
   it('has made its carrier depend on its warehouse: run again on what is left, the gate refuses it (E15)', async () => {
     const parts = stage();
     await drive(parts);
-    const gates = parts.producer.told.flatMap((told) => (told.type === 'CommitRecorded' ? [told.commit.checkpoint.gate?.inputs] : []));
+    const gates = parts.producer.told.flatMap((told) =>
+      told.type === 'CommitRecorded' ? [told.commit.checkpoint.gate?.inputs] : [],
+    );
     const inputs = readPayload(gates.at(-1)!) as { readonly gate: Json };
     const verdictOn = (state: Json): unknown => admissionVerdict(DELIVERY_BUNDLE, { gate: inputs.gate, state });
     expect(verdictOn({ order: '7', address: 'Mill Lane 3', warehouse: 'east' })).toEqual({ admitted: true });
-    expect(verdictOn({ order: '7', address: 'Mill Lane 3' })).toMatchObject({ admitted: false, code: 'POLICY_REFUSED' });
+    expect(verdictOn({ order: '7', address: 'Mill Lane 3' })).toMatchObject({
+      admitted: false,
+      code: 'POLICY_REFUSED',
+    });
   });
 
   it('changes nothing while what it relied on holds', async () => {
@@ -46,14 +71,21 @@ describe('an agent whose steps are commits', () => {
 
   it('keeps its warehouse when only the carrier fell', async () => {
     const parts = stage();
-    const { commits: [, , carrier = ''] } = await drive(parts);
+    const {
+      commits: [, , carrier = ''],
+    } = await drive(parts);
     parts.source.rollBack(carrier, against('carrier/bicycle#runs'));
-    expect(await drive(parts)).toMatchObject({ resumedWith: ['address', 'warehouse'], plan: { warehouse: 'east', carrier: 'van' } });
+    expect(await drive(parts)).toMatchObject({
+      resumedWith: ['address', 'warehouse'],
+      plan: { warehouse: 'east', carrier: 'van' },
+    });
   });
 
   it('stops where no way is left, and where nobody can say how its run stands', async () => {
     const parts = stage();
-    const { commits: [address = ''] } = await drive(parts);
+    const {
+      commits: [address = ''],
+    } = await drive(parts);
     parts.source.rollBack(address, against('order/7#paid'));
     await expect(drive(parts)).rejects.toThrow(NoWay);
     parts.source.isAway = true;

@@ -8,15 +8,40 @@ import { drive } from './agent.js';
 
 const [, , brokers, registryUrl, ledgerUrl, contractsUrl, order] = process.argv;
 const held = process.env['RECOURSE_TOKEN'];
-if (brokers === undefined || registryUrl === undefined || ledgerUrl === undefined || contractsUrl === undefined || order === undefined || held === undefined) throw new Error('name brokers, schema registry, ledger, contract registry and order, and set RECOURSE_TOKEN');
+if (
+  brokers === undefined ||
+  registryUrl === undefined ||
+  ledgerUrl === undefined ||
+  contractsUrl === undefined ||
+  order === undefined ||
+  held === undefined
+)
+  throw new Error('name brokers, schema registry, ledger, contract registry and order, and set RECOURSE_TOKEN');
 const token = (): Promise<string> => Promise.resolve(held);
 const codecs = createCodecs(createSchemaRegistry({ url: registryUrl }));
-const producer = await createProducer({ kafka: createKafka({ brokers: brokers.split(','), clientId: 'delivery-planner' }), codecs, source: 'delivery-planner' });
+const producer = await createProducer({
+  kafka: createKafka({ brokers: brokers.split(','), clientId: 'delivery-planner' }),
+  codecs,
+  source: 'delivery-planner',
+});
 
 try {
-  const run = { tenant: process.env['RECOURSE_TENANT'] ?? 'acme', runId: `delivery-${order}`, agentId: 'delivery-planner', initiator: null, objective: `deliver order ${order}` };
+  const run = {
+    tenant: process.env['RECOURSE_TENANT'] ?? 'acme',
+    runId: `delivery-${order}`,
+    agentId: 'delivery-planner',
+    initiator: null,
+    objective: `deliver order ${order}`,
+  };
   const entries = cachedEntries(new HttpEntries({ url: contractsUrl, token }), { clock: systemClock });
-  const driven = await drive({ source: new HttpResume({ url: ledgerUrl, token }), producer, entries, clock: systemClock, run, order });
+  const driven = await drive({
+    source: new HttpResume({ url: ledgerUrl, token }),
+    producer,
+    entries,
+    clock: systemClock,
+    run,
+    order,
+  });
   process.stdout.write(`${JSON.stringify(driven)}\n`);
 } finally {
   await producer.close();

@@ -5,9 +5,20 @@ import { drive } from './agent.js';
 import type { AgentParts, Driven } from './agent.js';
 import { counted, DELIVERY_BUNDLE, RULES } from './watch.js';
 
-export interface Story { readonly before: Driven; readonly trigger: Trigger | undefined; readonly fallen: readonly string[]; readonly after: Driven }
+export interface Story {
+  readonly before: Driven;
+  readonly trigger: Trigger | undefined;
+  readonly fallen: readonly string[];
+  readonly after: Driven;
+}
 
-const RUN = { tenant: 'shop', runId: 'run-7', agentId: 'delivery-planner', initiator: 'asha', objective: 'deliver order 7' };
+const RUN = {
+  tenant: 'shop',
+  runId: 'run-7',
+  agentId: 'delivery-planner',
+  initiator: 'asha',
+  objective: 'deliver order 7',
+};
 
 /** Plays the story; `left` pens are counted in the east. */
 export async function play(left: number): Promise<Story> {
@@ -16,8 +27,16 @@ export async function play(left: number): Promise<Story> {
   entries.register('policy_bundle', RUN.tenant, 'delivery', DELIVERY_BUNDLE);
   const parts: AgentParts = { source, producer, entries, clock, run: RUN, order: '7' };
   const before = await drive(parts);
-  const detector = createDetector({ rules: RULES, tell: (trigger) => { fell(trigger, producer, source); return Promise.resolve(); } });
-  const { triggers: [trigger] } = await detector.see(counted(RUN.tenant, 'east', left, 2_000));
+  const detector = createDetector({
+    rules: RULES,
+    tell: (trigger) => {
+      fell(trigger, producer, source);
+      return Promise.resolve();
+    },
+  });
+  const {
+    triggers: [trigger],
+  } = await detector.see(counted(RUN.tenant, 'east', left, 2_000));
   const after = await drive(parts);
   const answer = await source.of(RUN.tenant, RUN.runId);
   return { before, trigger, fallen: answer.kind === 'known' ? answer.resumed.rolledBack : [], after };

@@ -7,9 +7,19 @@ import { guardExecute, MemoryProducer, systemClock } from '@recourse/sdk';
 import { z } from 'zod';
 
 const contract: Contract = {
-  name: 'mail.send_message', owner: 'mail-team', effect: 'Somebody gets a message.', impact: 'customer_visible', approval_mode: 'network',
-  args_schema: { type: 'object', properties: { to: { type: 'string' }, text: { type: 'string' } }, required: ['to', 'text'], additionalProperties: false },
-  result_schema: { type: 'object' }, subject: '/to',
+  name: 'mail.send_message',
+  owner: 'mail-team',
+  effect: 'Somebody gets a message.',
+  impact: 'customer_visible',
+  approval_mode: 'network',
+  args_schema: {
+    type: 'object',
+    properties: { to: { type: 'string' }, text: { type: 'string' } },
+    required: ['to', 'text'],
+    additionalProperties: false,
+  },
+  result_schema: { type: 'object' },
+  subject: '/to',
 };
 
 export interface Played {
@@ -22,12 +32,22 @@ export interface Played {
 /** A model that calls the tool once and then says that it is done. */
 function scriptedModel(): Model {
   const answers: ModelResponse['output'][] = [
-    [{ type: 'function_call', callId: 'call-1', name: 'send_message', arguments: JSON.stringify({ to: 'asha', text: 'shipped' }), status: 'completed' }],
+    [
+      {
+        type: 'function_call',
+        callId: 'call-1',
+        name: 'send_message',
+        arguments: JSON.stringify({ to: 'asha', text: 'shipped' }),
+        status: 'completed',
+      },
+    ],
     [{ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Sent.' }] }],
   ];
   return {
     getResponse: () => Promise.resolve({ usage: new Usage(), output: answers.shift() ?? [] }),
-    getStreamedResponse: () => { throw new Error('this model does not stream'); },
+    getStreamedResponse: () => {
+      throw new Error('this model does not stream');
+    },
   };
 }
 
@@ -36,14 +56,45 @@ export async function play(isDown = false): Promise<Played> {
   setTracingDisabled(true);
   const producer = new MemoryProducer();
   const sendMessage = tool({
-    name: 'send_message', description: 'Sends a message.', parameters: z.object({ to: z.string(), text: z.string() }),
-    execute: guardExecute(() => (isDown ? Promise.reject(new Error('socket hang up')) : Promise.resolve({ message_id: 'secret' })), {
-      contract, contractDigest: contractDigest(contractBody(contract)), mode: 'enforce', producer, clock: systemClock,
-      place: (_args, callId) => ({ run: { tenant: 'mail', runId: 'run-1', agentId: 'mail-agent', initiator: 'asha', objective: 'tell the customer' }, stepId: callId ?? 'send', target: null, assumptionRefs: ['order/7#shipped'] }),
-    }),
+    name: 'send_message',
+    description: 'Sends a message.',
+    parameters: z.object({ to: z.string(), text: z.string() }),
+    execute: guardExecute(
+      () => (isDown ? Promise.reject(new Error('socket hang up')) : Promise.resolve({ message_id: 'secret' })),
+      {
+        contract,
+        contractDigest: contractDigest(contractBody(contract)),
+        mode: 'enforce',
+        producer,
+        clock: systemClock,
+        place: (_args, callId) => ({
+          run: {
+            tenant: 'mail',
+            runId: 'run-1',
+            agentId: 'mail-agent',
+            initiator: 'asha',
+            objective: 'tell the customer',
+          },
+          stepId: callId ?? 'send',
+          target: null,
+          assumptionRefs: ['order/7#shipped'],
+        }),
+      },
+    ),
   });
-  const agent = new Agent({ name: 'mail-agent', instructions: 'Tell the customer.', tools: [sendMessage], model: scriptedModel() });
+  const agent = new Agent({
+    name: 'mail-agent',
+    instructions: 'Tell the customer.',
+    tools: [sendMessage],
+    model: scriptedModel(),
+  });
   const result = await new Runner({ tracingDisabled: true }).run(agent, 'Order 7 was shipped.');
   const seen = result.newItems.flatMap((item) => (item.type === 'tool_call_output_item' ? [item.output] : []));
-  return { seen, told: producer.told.map((event) => (event.type === 'ToolExecuted' ? `${event.type} ${event.outcome.outcome}` : event.type)), text: result.finalOutput };
+  return {
+    seen,
+    told: producer.told.map((event) =>
+      event.type === 'ToolExecuted' ? `${event.type} ${event.outcome.outcome}` : event.type,
+    ),
+    text: result.finalOutput,
+  };
 }

@@ -7,9 +7,19 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
 
 const contract: Contract = {
-  name: 'labels.add_label', owner: 'issues-team', effect: 'An issue carries a label.', impact: 'write', approval_mode: 'network',
-  args_schema: { type: 'object', properties: { issue: { type: 'integer' }, label: { type: 'string', maxLength: 50 } }, required: ['issue', 'label'], additionalProperties: false },
-  result_schema: { type: 'object' }, subject: '/issue',
+  name: 'labels.add_label',
+  owner: 'issues-team',
+  effect: 'An issue carries a label.',
+  impact: 'write',
+  approval_mode: 'network',
+  args_schema: {
+    type: 'object',
+    properties: { issue: { type: 'integer' }, label: { type: 'string', maxLength: 50 } },
+    required: ['issue', 'label'],
+    additionalProperties: false,
+  },
+  result_schema: { type: 'object' },
+  subject: '/issue',
 };
 
 export interface Played {
@@ -20,15 +30,28 @@ export interface Played {
   readonly text: string;
 }
 
-const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
 
 /** A model that calls the tool once and then says that it is done. */
 function scriptedModel(): MockLanguageModelV4 {
-  const called = { type: 'tool-call', toolCallId: 'call-1', toolName: 'add_label', input: JSON.stringify({ issue: 7, label: 'bug' }) } as const;
+  const called = {
+    type: 'tool-call',
+    toolCallId: 'call-1',
+    toolName: 'add_label',
+    input: JSON.stringify({ issue: 7, label: 'bug' }),
+  } as const;
   return new MockLanguageModelV4({
     doGenerate: [
       { content: [called], finishReason: { unified: 'tool-calls', raw: undefined }, usage, warnings: [] },
-      { content: [{ type: 'text', text: 'Labelled.' }], finishReason: { unified: 'stop', raw: undefined }, usage, warnings: [] },
+      {
+        content: [{ type: 'text', text: 'Labelled.' }],
+        finishReason: { unified: 'stop', raw: undefined },
+        usage,
+        warnings: [],
+      },
     ],
   });
 }
@@ -39,12 +62,39 @@ export async function play(): Promise<Played> {
   const addLabel = tool({
     description: 'Adds a label to an issue.',
     inputSchema: z.object({ issue: z.int(), label: z.string() }),
-    execute: guardExecute(({ issue, label }: { readonly issue: number; readonly label: string }) => { labels.push(`${String(issue)}:${label}`); return { node_id: 'secret' }; }, {
-      contract, contractDigest: contractDigest(contractBody(contract)), mode: 'enforce', producer, clock: systemClock,
-      place: (_args, callId) => ({ run: { tenant: 'issues', runId: 'run-1', agentId: 'triage-agent', initiator: 'asha', objective: 'triage' }, stepId: callId ?? 'label', target: null, assumptionRefs: [] }),
-    }),
+    execute: guardExecute(
+      ({ issue, label }: { readonly issue: number; readonly label: string }) => {
+        labels.push(`${String(issue)}:${label}`);
+        return { node_id: 'secret' };
+      },
+      {
+        contract,
+        contractDigest: contractDigest(contractBody(contract)),
+        mode: 'enforce',
+        producer,
+        clock: systemClock,
+        place: (_args, callId) => ({
+          run: { tenant: 'issues', runId: 'run-1', agentId: 'triage-agent', initiator: 'asha', objective: 'triage' },
+          stepId: callId ?? 'label',
+          target: null,
+          assumptionRefs: [],
+        }),
+      },
+    ),
   });
-  const { steps, text } = await generateText({ model: scriptedModel(), tools: { add_label: addLabel }, prompt: 'Triage issue 7.', stopWhen: stepCountIs(3) });
+  const { steps, text } = await generateText({
+    model: scriptedModel(),
+    tools: { add_label: addLabel },
+    prompt: 'Triage issue 7.',
+    stopWhen: stepCountIs(3),
+  });
   const seen = steps.flatMap(({ toolResults }) => toolResults.map(({ output }) => output));
-  return { seen, told: producer.told.map((event) => (event.type === 'ToolExecuted' ? `${event.type} ${event.outcome.outcome}` : event.type)), labels, text };
+  return {
+    seen,
+    told: producer.told.map((event) =>
+      event.type === 'ToolExecuted' ? `${event.type} ${event.outcome.outcome}` : event.type,
+    ),
+    labels,
+    text,
+  };
 }

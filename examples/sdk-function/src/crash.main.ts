@@ -12,21 +12,34 @@ const [, , directory, how] = process.argv;
 if (directory === undefined) throw new Error('name a directory');
 const wire = join(directory, 'wire.jsonl');
 
-const reserve = guard({
-  execute: async (_args, { idempotencyKey }) => {
-    await appendFile(join(directory, 'effects.txt'), `${idempotencyKey}\n`);
-    process.stdout.write('called\n');
-    if (how === 'hang') await new Promise((resolve) => { setTimeout(resolve, 60_000); });
-    return { reservation_id: 'rsv-1' };
+const reserve = guard(
+  {
+    execute: async (_args, { idempotencyKey }) => {
+      await appendFile(join(directory, 'effects.txt'), `${idempotencyKey}\n`);
+      process.stdout.write('called\n');
+      if (how === 'hang')
+        await new Promise((resolve) => {
+          setTimeout(resolve, 60_000);
+        });
+      return { reservation_id: 'rsv-1' };
+    },
+    externalTransactionRef: () => 'rsv-1',
   },
-  externalTransactionRef: () => 'rsv-1',
-}, {
-  ...await readStockContract(), mode: 'enforce', producer: fileProducer(wire), clock: systemClock,
-  standing: new FileStanding(wire), claims: new FileClaimStore(join(directory, 'claims')),
-});
+  {
+    ...(await readStockContract()),
+    mode: 'enforce',
+    producer: fileProducer(wire),
+    clock: systemClock,
+    standing: new FileStanding(wire),
+    claims: new FileClaimStore(join(directory, 'claims')),
+  },
+);
 
 const answer = await reserve({
   run: { tenant: 'shop', runId: 'run-1', agentId: 'stock-agent', initiator: null, objective: null },
-  stepId: 'reserve', args: { sku: 'pen', quantity: 3 }, target: null, assumptionRefs: [],
+  stepId: 'reserve',
+  args: { sku: 'pen', quantity: 3 },
+  target: null,
+  assumptionRefs: [],
 });
 process.stdout.write(`${JSON.stringify(answer)}\n`);

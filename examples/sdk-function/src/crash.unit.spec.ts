@@ -11,18 +11,34 @@ const entry = join(root, 'examples/sdk-function/dist/crash.main.js');
 let directory = '';
 
 // Built by whoever runs the suite: two specs that build at once would read each other's half-written files.
-beforeAll(() => { expect(existsSync(entry)).toBe(true); });
-beforeEach(() => { directory = mkdtempSync(join(tmpdir(), 'recourse-guard-')); });
-afterEach(() => { rmSync(directory, { recursive: true, force: true }); });
+beforeAll(() => {
+  expect(existsSync(entry)).toBe(true);
+});
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'recourse-guard-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
 
 /** Starts the call, and kills its process the moment the tool has taken effect. */
 async function killedBetweenIntentAndOutcome(): Promise<NodeJS.Signals | null> {
   const child = spawn(process.execPath, [entry, directory, 'hang'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  child.stdout.on('data', (chunk: Buffer) => { if (chunk.toString().includes('called')) child.kill('SIGKILL'); });
-  return new Promise((resolve) => { child.on('exit', (_code, signal) => { resolve(signal); }); });
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (chunk.toString().includes('called')) child.kill('SIGKILL');
+  });
+  return new Promise((resolve) => {
+    child.on('exit', (_code, signal) => {
+      resolve(signal);
+    });
+  });
 }
 
-interface Answer { readonly kind: string; readonly error_kind: string | null; readonly mutation_refs: readonly string[] }
+interface Answer {
+  readonly kind: string;
+  readonly error_kind: string | null;
+  readonly mutation_refs: readonly string[];
+}
 
 function startedAgain(): Answer {
   const { stdout } = spawnSync(process.execPath, [entry, directory], { encoding: 'utf8' });
@@ -30,8 +46,10 @@ function startedAgain(): Answer {
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Answer;
 }
 
-const linesOf = (name: string): readonly string[] => (existsSync(join(directory, name)) ? readFileSync(join(directory, name), 'utf8').trim().split('\n') : []);
-const told = (): readonly string[] => linesOf('wire.jsonl').map((line) => (JSON.parse(line) as { readonly type: string }).type);
+const linesOf = (name: string): readonly string[] =>
+  existsSync(join(directory, name)) ? readFileSync(join(directory, name), 'utf8').trim().split('\n') : [];
+const told = (): readonly string[] =>
+  linesOf('wire.jsonl').map((line) => (JSON.parse(line) as { readonly type: string }).type);
 
 describe('a process killed between intent and outcome', () => {
   it('leaves its intent on the wire, and no outcome', async () => {
@@ -43,7 +61,10 @@ describe('a process killed between intent and outcome', () => {
   it('does not call again when it is started again: nobody knows yet how the call ended', async () => {
     await killedBetweenIntentAndOutcome();
     const first = startedAgain();
-    expect([first, startedAgain()]).toMatchObject([{ kind: 'uncertain', error_kind: 'RECONCILIATION_PENDING' }, { kind: 'uncertain' }]);
+    expect([first, startedAgain()]).toMatchObject([
+      { kind: 'uncertain', error_kind: 'RECONCILIATION_PENDING' },
+      { kind: 'uncertain' },
+    ]);
     expect([told(), linesOf('effects.txt').length]).toEqual([['planned'], 1]);
   });
 

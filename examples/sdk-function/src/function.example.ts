@@ -19,16 +19,40 @@ export async function play(mode: GuardMode): Promise<Played> {
   const producer = new MemoryProducer(standing);
   const troubles: string[] = [];
   const reserve = guardFunction(shop.reserve, {
-    ...await readStockContract(), mode, producer, clock: systemClock, standing, claims: new MemoryClaimStore(),
+    ...(await readStockContract()),
+    mode,
+    producer,
+    clock: systemClock,
+    standing,
+    claims: new MemoryClaimStore(),
     extras: { externalTransactionRef: (result) => handleOf(result) },
-    place: () => ({ run: { tenant: 'shop', runId: 'run-1', agentId: 'stock-agent', initiator: 'asha', objective: 'serve order 7' }, stepId: 'reserve', target: null, assumptionRefs: ['order/7#open'] }),
-    onTrouble: ({ code }) => { troubles.push(code); },
+    place: () => ({
+      run: { tenant: 'shop', runId: 'run-1', agentId: 'stock-agent', initiator: 'asha', objective: 'serve order 7' },
+      stepId: 'reserve',
+      target: null,
+      assumptionRefs: ['order/7#open'],
+    }),
+    onTrouble: ({ code }) => {
+      troubles.push(code);
+    },
   });
   const answers: GuardedResult[] = [];
   for (const quantity of [3, 3, 4, 0]) answers.push(await reserve({ sku: 'pen', quantity }));
-  return { answers, told: producer.told.map((event) => (event.type === 'ToolExecuted' ? `${event.type} ${event.outcome.outcome}` : event.type)), troubles, left: shop.left() };
+  return {
+    answers,
+    told: producer.told.map((event) =>
+      event.type === 'ToolExecuted' ? `${event.type} ${event.outcome.outcome}` : event.type,
+    ),
+    troubles,
+    left: shop.left(),
+  };
 }
 
 function handleOf(result: unknown): string | null {
-  return typeof result === 'object' && result !== null && 'reservation_id' in result && typeof result.reservation_id === 'string' ? result.reservation_id : null;
+  return typeof result === 'object' &&
+    result !== null &&
+    'reservation_id' in result &&
+    typeof result.reservation_id === 'string'
+    ? result.reservation_id
+    : null;
 }

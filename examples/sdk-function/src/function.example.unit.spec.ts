@@ -4,7 +4,12 @@ import { play } from './function.example.js';
 describe('a guarded function', () => {
   it('reserves once, finds the retry, fails without stock and refuses what does not fit', async () => {
     const { answers, told, troubles, left } = await play('enforce');
-    expect(answers).toMatchObject([{ kind: 'succeeded' }, { kind: 'succeeded' }, { kind: 'failed', error_kind: 'REJECTED' }, { kind: 'refused', code: 'ARGS_INVALID' }]);
+    expect(answers).toMatchObject([
+      { kind: 'succeeded' },
+      { kind: 'succeeded' },
+      { kind: 'failed', error_kind: 'REJECTED' },
+      { kind: 'refused', code: 'ARGS_INVALID' },
+    ]);
     expect(answers[1]).toEqual(answers[0]);
     expect(left).toEqual({ pen: 2 });
     expect(told).toEqual(['ToolPlanned', 'ToolExecuted succeeded', 'ToolPlanned', 'ToolExecuted failed']);

@@ -10,13 +10,19 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const guide = readFileSync(join(root, 'docs/guides/guard-a-tool.md'), 'utf8');
 const directory = mkdtempSync(join(tmpdir(), 'recourse-guide-'));
-afterAll(() => { rmSync(directory, { recursive: true, force: true }); });
+afterAll(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
 
 function blocksOf(language: string): readonly string[] {
-  return [...guide.matchAll(new RegExp(`^\`\`\`(\\w+)\n([\\s\\S]*?)^\`\`\``, 'gm'))].filter((block) => block[1] === language).map((block) => block[2] ?? '');
+  return [...guide.matchAll(new RegExp(`^\`\`\`(\\w+)\n([\\s\\S]*?)^\`\`\``, 'gm'))]
+    .filter((block) => block[1] === language)
+    .map((block) => block[2] ?? '');
 }
 
-const commands = blocksOf('sh').flatMap((block) => block.split('\n')).filter((line) => line.trim() !== '');
+const commands = blocksOf('sh')
+  .flatMap((block) => block.split('\n'))
+  .filter((line) => line.trim() !== '');
 
 /** What each command has to show; a command that is not here is not expected in the guide. */
 const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
@@ -33,7 +39,11 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
 
 function run(command: string): { readonly status: number | null; readonly output: string } {
   const PATH = `${join(root, 'node_modules/.bin')}${delimiter}${process.env['PATH'] ?? ''}`;
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: root, encoding: 'utf8', env: { ...process.env, PATH, DIRECTORY: directory } });
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, PATH, DIRECTORY: directory },
+  });
   return { status, output: `${stdout}${stderr}` };
 }
 
@@ -50,14 +60,18 @@ describe('the guide "Guard a tool of your own"', () => {
   });
 
   it('quotes code that is there', () => {
-    const code = ['function.example.ts', 'stock.ts'].map((name) => readFileSync(join(root, 'examples/sdk-function/src', name), 'utf8')).join('\n');
+    const code = ['function.example.ts', 'stock.ts']
+      .map((name) => readFileSync(join(root, 'examples/sdk-function/src', name), 'utf8'))
+      .join('\n');
     expect(blocksOf('ts').length).toBeGreaterThan(0);
     expect(blocksOf('ts').filter((block) => !code.includes(block))).toEqual([]);
   });
 
   it('names only what the package exports', () => {
     const index = readFileSync(join(root, 'libs/sdk/src/index.ts'), 'utf8');
-    const named = [...guide.matchAll(/`((?:guard|Memory|Http|File|tool|release|memory|create|verdict)[A-Za-z]+)(?:\([a-z]*\))?`/g)].map((match) => match[1] ?? '');
+    const named = [
+      ...guide.matchAll(/`((?:guard|Memory|Http|File|tool|release|memory|create|verdict)[A-Za-z]+)(?:\([a-z]*\))?`/g),
+    ].map((match) => match[1] ?? '');
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(index))).toEqual([]);
   });

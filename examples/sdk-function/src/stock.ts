@@ -28,7 +28,8 @@ export function openShop(shelf: Readonly<Record<string, number>>): Shop {
     reserve: (args) => {
       const { sku, quantity } = order.parse(args);
       const there = left[sku] ?? 0;
-      if (there < quantity) return Promise.reject(new ToolRejected('OUT_OF_STOCK', `only ${String(there)} of ${sku} are left`));
+      if (there < quantity)
+        return Promise.reject(new ToolRejected('OUT_OF_STOCK', `only ${String(there)} of ${sku} are left`));
       left[sku] = there - quantity;
       return Promise.resolve({ reservation_id: `rsv-${sku}-${String(quantity)}`, left: there - quantity });
     },

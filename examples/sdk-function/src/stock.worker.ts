@@ -3,13 +3,27 @@ import { join } from 'node:path';
 import type { Kafka } from '@recourse/kafka';
 import type { Json } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
-import { createWorker, FileClaimStore, FilePositionStore, happened, notHappened, systemClock, ToolRejected } from '@recourse/sdk';
+import {
+  createWorker,
+  FileClaimStore,
+  FilePositionStore,
+  happened,
+  notHappened,
+  systemClock,
+  ToolRejected,
+} from '@recourse/sdk';
 import type { Tool, Worker } from '@recourse/sdk';
 import { z } from 'zod';
 
 const byReservation = z.object({ reservation: z.string().min(1) });
 const byOrder = z.object({ order_id: z.string().min(1) });
-const reservation = z.object({ reservation: z.string(), order_id: z.string(), sku: z.string(), quantity: z.int(), status: z.string() });
+const reservation = z.object({
+  reservation: z.string(),
+  order_id: z.string(),
+  sku: z.string(),
+  quantity: z.int(),
+  status: z.string(),
+});
 const refused = z.object({ code: z.string(), message: z.string() });
 /** Longest a call to the shop may take, in milliseconds; a leg may ask for less. */
 const CALL_TIMEOUT_MS = 2_000;
@@ -18,20 +32,28 @@ const CALL_TIMEOUT_MS = 2_000;
 export function stockTools(shop: ShopClient): Readonly<Record<string, Tool>> {
   return {
     'inventory.release_stock': (args) => shop.send('POST', `/reservations/${idOf(args)}/release`),
-    'inventory.get_reservation': async (args, { phase }) => (phase === 'reconcile' && !byReservation.safeParse(args).success ? findByOrder(shop, args) : shop.send('GET', `/reservations/${idOf(args)}`)),
+    'inventory.get_reservation': async (args, { phase }) =>
+      phase === 'reconcile' && !byReservation.safeParse(args).success
+        ? findByOrder(shop, args)
+        : shop.send('GET', `/reservations/${idOf(args)}`),
   };
 }
 
 /** Whether a reservation that nobody knows the end of was made: the shop looks it up by its order. */
 async function findByOrder(shop: ShopClient, args: Json): Promise<Json> {
   const { order_id } = byOrder.parse(args);
-  const [made] = z.array(reservation).parse(await shop.send('GET', `/reservations?order_id=${encodeURIComponent(order_id)}`));
+  const [made] = z
+    .array(reservation)
+    .parse(await shop.send('GET', `/reservations?order_id=${encodeURIComponent(order_id)}`));
   return made === undefined ? notHappened() : happened(made, made.reservation);
 }
 
 /** The shop over HTTP. Only a refusal proves that nothing happened; every other error says that nobody knows. */
 export class ShopClient {
-  constructor(private readonly url: string, private readonly ask: typeof fetch = fetch) {}
+  constructor(
+    private readonly url: string,
+    private readonly ask: typeof fetch = fetch,
+  ) {}
 
   async send(method: 'GET' | 'POST', path: string): Promise<Json> {
     const answer = await this.ask(`${this.url}${path}`, { method, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
@@ -52,14 +74,29 @@ function idOf(args: Json): string {
 }
 
 /** Where the worker finds what it needs. */
-export interface WorkerPlace { readonly kafka: Kafka; readonly codecs: Codecs; readonly shopUrl: string; readonly dataDir: string; readonly workerId: string }
+export interface WorkerPlace {
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  readonly shopUrl: string;
+  readonly dataDir: string;
+  readonly workerId: string;
+}
 
 /** Makes the worker; nothing is read before its `start`. */
 export function stockWorker({ kafka, codecs, shopUrl, dataDir, workerId }: WorkerPlace): Worker {
   return createWorker({
-    kafka, codecs, adapter: 'inventory', tools: stockTools(new ShopClient(shopUrl)), clock: systemClock,
-    claimStore: new FileClaimStore(join(dataDir, 'claims')), positions: new FilePositionStore(join(dataDir, 'positions')),
-    workerId, groupId: 'stock-workers', callTimeoutMs: CALL_TIMEOUT_MS,
-    onNote: (note) => { process.stdout.write(`${JSON.stringify(note)}\n`); },
+    kafka,
+    codecs,
+    adapter: 'inventory',
+    tools: stockTools(new ShopClient(shopUrl)),
+    clock: systemClock,
+    claimStore: new FileClaimStore(join(dataDir, 'claims')),
+    positions: new FilePositionStore(join(dataDir, 'positions')),
+    workerId,
+    groupId: 'stock-workers',
+    callTimeoutMs: CALL_TIMEOUT_MS,
+    onNote: (note) => {
+      process.stdout.write(`${JSON.stringify(note)}\n`);
+    },
   });
 }

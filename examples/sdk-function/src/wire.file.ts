@@ -5,12 +5,19 @@ import { MemoryProducer, mutationId } from '@recourse/sdk';
 import type { Action, ActionOutcome, Producer, Standing, StandingAnswer } from '@recourse/sdk';
 
 /** One line of the file. `outcome` is null for an intent; `reconciled` is what somebody found out at the provider. */
-interface Line { readonly mutation: string; readonly type: 'planned' | 'executed' | 'reconciled'; readonly outcome: 'succeeded' | 'failed' | 'uncertain' | null }
+interface Line {
+  readonly mutation: string;
+  readonly type: 'planned' | 'executed' | 'reconciled';
+  readonly outcome: 'succeeded' | 'failed' | 'uncertain' | null;
+}
 
 function linesOf(path: string): readonly Line[] {
   if (!existsSync(path)) return [];
   // Only append() writes this file.
-  return readFileSync(path, 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Line);
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
 }
 
 async function append(path: string, line: Line): Promise<string> {
@@ -29,7 +36,8 @@ export function fileProducer(path: string): Producer {
   const mutation = ({ tenant, runId, effectKey }: Action): string => mutationId(tenant, runId, effectKey);
   return Object.assign(new MemoryProducer(), {
     toolPlanned: (action: Action) => append(path, { mutation: mutation(action), type: 'planned', outcome: null }),
-    toolExecuted: (action: Action, { outcome }: ActionOutcome) => append(path, { mutation: mutation(action), type: 'executed', outcome }),
+    toolExecuted: (action: Action, { outcome }: ActionOutcome) =>
+      append(path, { mutation: mutation(action), type: 'executed', outcome }),
   });
 }
 
@@ -38,10 +46,16 @@ export class FileStanding implements Standing {
   constructor(private readonly path: string) {}
 
   of(mutation: string): Promise<StandingAnswer> {
-    const last = linesOf(this.path).filter((line) => line.mutation === mutation).at(-1);
+    const last = linesOf(this.path)
+      .filter((line) => line.mutation === mutation)
+      .at(-1);
     if (last === undefined) return Promise.resolve({ kind: 'unrecorded' });
     const execution = last.outcome ?? 'planned';
-    return Promise.resolve({ kind: 'recorded', execution, recoverability: execution === 'succeeded' ? 'reversal_available' : 'planned' });
+    return Promise.resolve({
+      kind: 'recorded',
+      execution,
+      recoverability: execution === 'succeeded' ? 'reversal_available' : 'planned',
+    });
   }
 }
 

@@ -6,11 +6,18 @@ import { createCodecs } from '@recourse/messages';
 import { stockWorker } from './stock.worker.js';
 
 const [, , brokers, registryUrl, shopUrl, dataDir] = process.argv;
-if (brokers === undefined || registryUrl === undefined || shopUrl === undefined || dataDir === undefined) throw new Error('name brokers, schema registry, shop and directory');
+if (brokers === undefined || registryUrl === undefined || shopUrl === undefined || dataDir === undefined)
+  throw new Error('name brokers, schema registry, shop and directory');
 
 const worker = stockWorker({
-  kafka: createKafka({ brokers: brokers.split(','), clientId: 'stock-worker' }), codecs: createCodecs(createSchemaRegistry({ url: registryUrl })),
-  shopUrl, dataDir, workerId: `stock-worker-${String(process.pid)}`,
+  kafka: createKafka({ brokers: brokers.split(','), clientId: 'stock-worker' }),
+  codecs: createCodecs(createSchemaRegistry({ url: registryUrl })),
+  shopUrl,
+  dataDir,
+  workerId: `stock-worker-${String(process.pid)}`,
 });
 await worker.start();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void worker.stop(); });
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    void worker.stop();
+  });

@@ -9,21 +9,48 @@ import type { McpAnswer, McpTool } from '@recourse/sdk';
 import { z } from 'zod';
 
 const contract: Contract = {
-  name: 'notes.delete_note', owner: 'notes-team', effect: 'A note is gone for everybody.', impact: 'destructive', approval_mode: 'destructive',
-  args_schema: { type: 'object', properties: { id: { type: 'string', minLength: 1 } }, required: ['id'], additionalProperties: false },
-  result_schema: { type: 'object' }, reversal_class: 'irreversible', forward_approval: 'policy', subject: '/id',
+  name: 'notes.delete_note',
+  owner: 'notes-team',
+  effect: 'A note is gone for everybody.',
+  impact: 'destructive',
+  approval_mode: 'destructive',
+  args_schema: {
+    type: 'object',
+    properties: { id: { type: 'string', minLength: 1 } },
+    required: ['id'],
+    additionalProperties: false,
+  },
+  result_schema: { type: 'object' },
+  reversal_class: 'irreversible',
+  forward_approval: 'policy',
+  subject: '/id',
 };
 
 /** The server calls its deletion read-only, and offers a tool nobody has a contract for. */
 function notesServer(notes: Map<string, string>): McpServer {
   const server = new McpServer({ name: 'notes', version: '1.0.0' });
-  server.registerTool('delete_note', { description: 'Deletes a note.', inputSchema: { id: z.string() }, annotations: { readOnlyHint: true, destructiveHint: false } }, ({ id }) => {
-    const wasThere = notes.delete(id);
-    return wasThere
-      ? { content: [{ type: 'text', text: 'deleted' }], structuredContent: { deleted: id, undo_token: 'secret' } }
-      : { content: [{ type: 'text', text: 'no such note' }], structuredContent: { ok: false, code: 'REJECTED' }, isError: true };
+  server.registerTool(
+    'delete_note',
+    {
+      description: 'Deletes a note.',
+      inputSchema: { id: z.string() },
+      annotations: { readOnlyHint: true, destructiveHint: false },
+    },
+    ({ id }) => {
+      const wasThere = notes.delete(id);
+      return wasThere
+        ? { content: [{ type: 'text', text: 'deleted' }], structuredContent: { deleted: id, undo_token: 'secret' } }
+        : {
+            content: [{ type: 'text', text: 'no such note' }],
+            structuredContent: { ok: false, code: 'REJECTED' },
+            isError: true,
+          };
+    },
+  );
+  server.registerTool('wipe_notes', { description: 'Deletes all notes.', annotations: { readOnlyHint: true } }, () => {
+    notes.clear();
+    return { content: [{ type: 'text', text: 'wiped' }] };
   });
-  server.registerTool('wipe_notes', { description: 'Deletes all notes.', annotations: { readOnlyHint: true } }, () => { notes.clear(); return { content: [{ type: 'text', text: 'wiped' }] }; });
   return server;
 }
 
@@ -36,7 +63,10 @@ export interface Played {
 
 /** Deletes a note, one that is not there, and tries the tool without a contract. */
 export async function play(): Promise<Played> {
-  const notes = new Map([['a', 'milk'], ['b', 'bread']]);
+  const notes = new Map([
+    ['a', 'milk'],
+    ['b', 'bread'],
+  ]);
   const server = notesServer(notes);
   const client = new Client({ name: 'agent', version: '1.0.0' });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
@@ -44,17 +74,41 @@ export async function play(): Promise<Played> {
 
   const producer = new MemoryProducer();
   const options = {
-    contract, contractDigest: contractDigest(contractBody(contract)), mode: 'enforce' as const, producer, clock: systemClock,
-    place: () => ({ run: { tenant: 'notes', runId: 'run-1', agentId: 'tidy-agent', initiator: 'asha', objective: 'tidy up' }, stepId: 'delete', target: null, assumptionRefs: [] }),
+    contract,
+    contractDigest: contractDigest(contractBody(contract)),
+    mode: 'enforce' as const,
+    producer,
+    clock: systemClock,
+    place: () => ({
+      run: { tenant: 'notes', runId: 'run-1', agentId: 'tidy-agent', initiator: 'asha', objective: 'tidy up' },
+      stepId: 'delete',
+      target: null,
+      assumptionRefs: [],
+    }),
   };
-  const guarded = guardMcp({
-    listTools: () => client.listTools(),
-    callTool: ({ name, arguments: args }) => client.callTool({ name, ...(args === undefined ? {} : { arguments: args }) }),
-  }, { delete_note: options });
+  const guarded = guardMcp(
+    {
+      listTools: () => client.listTools(),
+      callTool: ({ name, arguments: args }) =>
+        client.callTool({ name, ...(args === undefined ? {} : { arguments: args }) }),
+    },
+    { delete_note: options },
+  );
 
   const { tools: listed } = await guarded.listTools();
-  const answers = [await guarded.callTool('delete_note', { id: 'a' }), await guarded.callTool('delete_note', { id: 'z' }), await guarded.callTool('wipe_notes', {})];
+  const answers = [
+    await guarded.callTool('delete_note', { id: 'a' }),
+    await guarded.callTool('delete_note', { id: 'z' }),
+    await guarded.callTool('wipe_notes', {}),
+  ];
   await client.close();
   await server.close();
-  return { listed, answers, told: producer.told.map((event) => (event.type === 'ToolExecuted' ? `${event.type} ${event.outcome.outcome}` : event.type)), left: [...notes.keys()] };
+  return {
+    listed,
+    answers,
+    told: producer.told.map((event) =>
+      event.type === 'ToolExecuted' ? `${event.type} ${event.outcome.outcome}` : event.type,
+    ),
+    left: [...notes.keys()],
+  };
 }

@@ -16,7 +16,12 @@ const ASK_AGAIN_MS = 300;
 const ASKS_MAX = 200;
 
 /** Makes all calls. `onWaiting` hears, once per call, that people are asked. */
-export async function onboard(stage: Stage, runId: string, calls: readonly Call[], onWaiting: (call: Call) => Promise<void>): Promise<readonly Made[]> {
+export async function onboard(
+  stage: Stage,
+  runId: string,
+  calls: readonly Call[],
+  onWaiting: (call: Call) => Promise<void>,
+): Promise<readonly Made[]> {
   const run = { runId, agentId: AGENT_ID, initiator: 'asha', objective: 'bring a customer on board' };
   const made: Made[] = [];
   for (const call of calls) {
@@ -24,7 +29,9 @@ export async function onboard(stage: Stage, runId: string, calls: readonly Call[
     const isAsked = isWaiting(result);
     if (isAsked) await onWaiting(call);
     for (let asks = 0; isWaiting(result) && asks < ASKS_MAX; asks += 1) {
-      await new Promise((resolve) => { setTimeout(resolve, ASK_AGAIN_MS); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, ASK_AGAIN_MS);
+      });
       result = await stage.act(run, call);
     }
     made.push({ call, result, gate: result.kind === 'held' ? 'hold' : isAsked ? 'approval' : 'policy' });
@@ -32,4 +39,6 @@ export async function onboard(stage: Stage, runId: string, calls: readonly Call[
   return made;
 }
 
-function isWaiting(result: GuardedResult): boolean { return result.kind === 'refused' && result.code === 'APPROVAL_PENDING'; }
+function isWaiting(result: GuardedResult): boolean {
+  return result.kind === 'refused' && result.code === 'APPROVAL_PENDING';
+}

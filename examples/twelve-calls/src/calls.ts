@@ -3,9 +3,16 @@
 import type { Call, Doc } from '@recourse/example-little-services';
 
 /** What the services hold before the agent acts. */
-export interface Before { readonly service: string; readonly id: string; readonly doc: Doc }
+export interface Before {
+  readonly service: string;
+  readonly id: string;
+  readonly doc: Doc;
+}
 
-export interface Plan { readonly calls: readonly Call[]; readonly before: readonly Before[] }
+export interface Plan {
+  readonly calls: readonly Call[];
+  readonly before: readonly Before[];
+}
 
 export const CURRENCY = 'EUR';
 const PRICE_MINOR = 12_900;
@@ -23,9 +30,18 @@ export function planOf(word: string): Plan {
     ],
     calls: [
       call('welcome', 'mail.send_notice', { to: customer, subject: 'Welcome', body: 'Your account is ready.' }),
-      call('tell-finance', 'mail.send_notice', { to: `finance+${word}@example.test`, subject: 'New customer', body: `${order} is on its way.` }),
+      call('tell-finance', 'mail.send_notice', {
+        to: `finance+${word}@example.test`,
+        subject: 'New customer',
+        body: `${order} is on its way.`,
+      }),
       call('tell-team', 'channels.post_message', { channel: `sales-${word}`, text: `${order} is in.` }),
-      call('kick-off', 'calendar.send_invite', { invite: `kick-off-${word}`, title: 'Kick-off', at: '2027-01-12T09:00:00Z', attendees: [customer, 'asha@example.test', 'mira@example.test'] }),
+      call('kick-off', 'calendar.send_invite', {
+        invite: `kick-off-${word}`,
+        title: 'Kick-off',
+        at: '2027-01-12T09:00:00Z',
+        attendees: [customer, 'asha@example.test', 'mira@example.test'],
+      }),
       call('support', 'tickets.open_ticket', { subject: customer, body: 'Set up single sign-on.' }),
       call('phone', 'crm.update_contact', { contact, phone: '+49 30 222' }),
       call('charge', 'payments.charge_card', { order_id: order, amount_minor: PRICE_MINOR, currency: CURRENCY }),

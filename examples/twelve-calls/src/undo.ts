@@ -25,27 +25,56 @@ export interface Before {
   readonly start: number;
 }
 
-export interface UndoTold { readonly undoId: string; readonly report: Facts; readonly lines: readonly Undone[] }
+export interface UndoTold {
+  readonly undoId: string;
+  readonly report: Facts;
+  readonly lines: readonly Undone[];
+}
 
 /** Undoes the run and checks every claim. */
-export async function undoRun(stage: Stage, say: (line: string) => void, { runId, calls, accounts, mutations, start }: Before): Promise<UndoTold> {
+export async function undoRun(
+  stage: Stage,
+  say: (line: string) => void,
+  { runId, calls, accounts, mutations, start }: Before,
+): Promise<UndoTold> {
   const { desk } = stage;
   say(`5. ${REQUESTER.subject} wants it undone. First what that would do:`);
   const { body: preview } = await desk.get('ledger', `/v1/runs/${runId}/undo-preview`, REQUESTER);
   const foreseen = itemsOf(preview);
   say(formatTable(PREVIEW_COLUMNS, foreseen));
   const possible = foreseen.filter(({ outcome }) => outcome === 'can_be_undone' || outcome === 'leaves_residue');
-  desk.check('the preview promises nine and says of three that nothing undoes them', possible.length === 9 && foreseen.filter(({ outcome }) => outcome === 'cannot_be_undone').length === 3, factsOf(preview, 'counts'));
-  desk.check('it names them last first', sameOrder(foreseen.map(idOf), accounts.map(({ mutationId }) => mutationId).reverse(), mutations), foreseen.map(idOf));
+  desk.check(
+    'the preview promises nine and says of three that nothing undoes them',
+    possible.length === 9 && foreseen.filter(({ outcome }) => outcome === 'cannot_be_undone').length === 3,
+    factsOf(preview, 'counts'),
+  );
+  desk.check(
+    'it names them last first',
+    sameOrder(foreseen.map(idOf), accounts.map(({ mutationId }) => mutationId).reverse(), mutations),
+    foreseen.map(idOf),
+  );
 
   say(`6. ${REQUESTER.subject} asks for it; ${OPERATOR.subject} agrees where a contract wants a person.`);
-  const asked = await desk.post('orchestrator', '/v1/undos', { run_id: runId, mutation_ids: [], reason: 'the customer does not want it any more' }, { person: REQUESTER, key: `undo-${runId}` });
+  const asked = await desk.post(
+    'orchestrator',
+    '/v1/undos',
+    { run_id: runId, mutation_ids: [], reason: 'the customer does not want it any more' },
+    { person: REQUESTER, key: `undo-${runId}` },
+  );
   const undoId = textOf(asked.body['undo_id']);
   desk.check('the request stands', asked.status === 201 && undoId !== '', asked.body);
   const report = await settled(stage, runId, undoId);
   const world = since(await stage.world(), start);
   const items = itemsOf(report);
-  const lines = calls.map((call, at) => undoneOf(at + 1, call, mutations[at] ?? {}, items.find((item) => idOf(item) === accounts[at]?.mutationId), world));
+  const lines = calls.map((call, at) =>
+    undoneOf(
+      at + 1,
+      call,
+      mutations[at] ?? {},
+      items.find((item) => idOf(item) === accounts[at]?.mutationId),
+      world,
+    ),
+  );
   say(formatTable(UNDONE_COLUMNS, lines));
   checkReport(stage, report, lines, possible);
   await correct(stage, say, runId, undoId);
@@ -53,12 +82,33 @@ export async function undoRun(stage: Stage, say: (line: string) => void, { runId
 }
 
 function checkReport({ desk }: Stage, report: Facts, lines: readonly Undone[], possible: readonly Facts[]): void {
-  desk.check('the report accounts for all twelve, and for nothing else', itemsOf(report).length === 12 && lines.every(({ outcome }) => outcome !== ''), itemsOf(report).length);
-  for (const line of lines) desk.check(`${String(line.at)} ${line.capability}: the claim is what the service shows`, liesIn(line).length === 0, { lies: liesIn(line), line });
+  desk.check(
+    'the report accounts for all twelve, and for nothing else',
+    itemsOf(report).length === 12 && lines.every(({ outcome }) => outcome !== ''),
+    itemsOf(report).length,
+  );
+  for (const line of lines)
+    desk.check(
+      `${String(line.at)} ${line.capability}: the claim is what the service shows`,
+      liesIn(line).length === 0,
+      { lies: liesIn(line), line },
+    );
   const undone = lines.filter(({ outcome }) => outcome.startsWith('undone'));
-  desk.check('nine are undone, three are not, and the whole is not called undone', undone.length === 9 && report['outcome'] === 'partly_undone', factsOf(report, 'counts'));
-  desk.check('what was promised is what was kept', possible.every((item) => undone.some(({ mutationId }) => mutationId === idOf(item))), possible.map(idOf));
-  desk.check('the last call was taken back first, by the services\' own count', isLastFirst(undone), undone.map(({ takenBackAt }) => takenBackAt));
+  desk.check(
+    'nine are undone, three are not, and the whole is not called undone',
+    undone.length === 9 && report['outcome'] === 'partly_undone',
+    factsOf(report, 'counts'),
+  );
+  desk.check(
+    'what was promised is what was kept',
+    possible.every((item) => undone.some(({ mutationId }) => mutationId === idOf(item))),
+    possible.map(idOf),
+  );
+  desk.check(
+    "the last call was taken back first, by the services' own count",
+    isLastFirst(undone),
+    undone.map(({ takenBackAt }) => takenBackAt),
+  );
 }
 
 /** The report, once nothing is open; people agree meanwhile to what waits for them. */
@@ -76,34 +126,78 @@ async function settled(stage: Stage, runId: string, undoId: string): Promise<Fac
 /** Three effects nothing undoes are nine pieces of work; one correction is written, by a person. */
 async function correct(stage: Stage, say: (line: string) => void, runId: string, undoId: string): Promise<void> {
   const { desk } = stage;
-  say('7. What nothing undoes is people\'s work: for each a correction, support, and a note for the file.');
-  const tasks = async (): Promise<readonly Facts[]> => listOf((await desk.get('orchestrator', `/v1/tasks?run_id=${runId}&state=open`, AUDITOR)).body);
+  say("7. What nothing undoes is people's work: for each a correction, support, and a note for the file.");
+  const tasks = async (): Promise<readonly Facts[]> =>
+    listOf((await desk.get('orchestrator', `/v1/tasks?run_id=${runId}&state=open`, AUDITOR)).body);
   const open = await tasks();
-  const kinds = ['correction', 'support', 'audit_note'].map((kind) => open.filter(({ task_kind }) => task_kind === kind).length);
-  desk.check('nine tasks are open, three of each kind, each with an owner and a deadline', kinds.every((count) => count === 3) && open.every(({ owner, deadline_at }) => textOf(owner) !== '' && typeof deadline_at === 'number'), kinds);
-  const first = open.find(({ task_kind, capability }) => task_kind === 'correction' && capability === 'channels.post_message');
-  const content = { message: 'The order of this morning was withdrawn; please ignore the post above.', safe_state: 'The post stands, with the correction below it.', user_visible_outcome: 'The team reads both, in order.' };
+  const kinds = ['correction', 'support', 'audit_note'].map(
+    (kind) => open.filter(({ task_kind }) => task_kind === kind).length,
+  );
+  desk.check(
+    'nine tasks are open, three of each kind, each with an owner and a deadline',
+    kinds.every((count) => count === 3) &&
+      open.every(({ owner, deadline_at }) => textOf(owner) !== '' && typeof deadline_at === 'number'),
+    kinds,
+  );
+  const first = open.find(
+    ({ task_kind, capability }) => task_kind === 'correction' && capability === 'channels.post_message',
+  );
+  const content = {
+    message: 'The order of this morning was withdrawn; please ignore the post above.',
+    safe_state: 'The post stands, with the correction below it.',
+    user_visible_outcome: 'The team reads both, in order.',
+  };
   const path = `/v1/tasks/${textOf(first?.['task_id'])}/close`;
-  const byAgent = await desk.post('orchestrator', path, { outcome: 'done', content, reason: 'on my own' }, { person: { subject: 'agent:little-agent', roles: ['approver'] }, key: `agent-${runId}` });
-  desk.check('an agent does not write it', byAgent.status === 403 && byAgent.body['code'] === 'AUTHOR_NOT_A_PERSON', byAgent.body);
-  const byPerson = await desk.post('orchestrator', path, { outcome: 'done', content, reason: 'told the team' }, { person: OPERATOR, key: `correct-${runId}` });
+  const byAgent = await desk.post(
+    'orchestrator',
+    path,
+    { outcome: 'done', content, reason: 'on my own' },
+    { person: { subject: 'agent:little-agent', roles: ['approver'] }, key: `agent-${runId}` },
+  );
+  desk.check(
+    'an agent does not write it',
+    byAgent.status === 403 && byAgent.body['code'] === 'AUTHOR_NOT_A_PERSON',
+    byAgent.body,
+  );
+  const byPerson = await desk.post(
+    'orchestrator',
+    path,
+    { outcome: 'done', content, reason: 'told the team' },
+    { person: OPERATOR, key: `correct-${runId}` },
+  );
   desk.check(`${OPERATOR.subject} does`, byPerson.status === 200, byPerson.body);
   const { body: after } = await desk.get('orchestrator', `/v1/undos/${undoId}`, REQUESTER);
   const corrected = itemsOf(after).find((item) => idOf(item) === first?.['mutation_id']);
-  desk.check('it counts as corrected, not as undone', corrected?.['outcome'] === 'not_undone' && corrected['reason'] === 'RESOLVED:corrected', corrected);
+  desk.check(
+    'it counts as corrected, not as undone',
+    corrected?.['outcome'] === 'not_undone' && corrected['reason'] === 'RESOLVED:corrected',
+    corrected,
+  );
   desk.check('the other eight stay open', (await tasks()).length === 8, (await tasks()).length);
 }
 
 function itemsOf(body: Facts): readonly Facts[] {
   const { items } = body;
-  return Array.isArray(items) ? items as readonly Facts[] : []; // items of a report are objects
+  return Array.isArray(items) ? (items as readonly Facts[]) : []; // items of a report are objects
 }
 
-function idOf(item: Facts): string { return textOf(item['mutation_id']); }
+function idOf(item: Facts): string {
+  return textOf(item['mutation_id']);
+}
 
 /** Held calls are recorded when their hold ends, after calls made later: the ledger's order is that of its records. */
-function sameOrder(named: readonly string[], expected: readonly string[], mutations: readonly (Facts | null)[]): boolean {
-  const held = new Set(mutations.flatMap((mutation) => (mutation !== null && mutation['forward'] !== null && factsOf(mutation, 'forward')['hold'] !== null ? [textOf(mutation['mutation_id'])] : [])));
+function sameOrder(
+  named: readonly string[],
+  expected: readonly string[],
+  mutations: readonly (Facts | null)[],
+): boolean {
+  const held = new Set(
+    mutations.flatMap((mutation) =>
+      mutation !== null && mutation['forward'] !== null && factsOf(mutation, 'forward')['hold'] !== null
+        ? [textOf(mutation['mutation_id'])]
+        : [],
+    ),
+  );
   const without = (ids: readonly string[]): readonly string[] => ids.filter((id) => !held.has(id));
   return named.length === expected.length && without(named).join() === without(expected).join();
 }

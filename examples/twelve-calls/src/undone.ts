@@ -36,19 +36,37 @@ const STANDS: Readonly<Record<string, (thing: Doc, args: Doc) => boolean>> = {
 };
 
 /** Reads one item of the report beside the world. `world` holds the effects of this run alone. */
-export function undoneOf(at: number, call: Call, mutation: Facts, item: Facts | undefined, { effects, things }: World): Undone {
+export function undoneOf(
+  at: number,
+  call: Call,
+  mutation: Facts,
+  item: Facts | undefined,
+  { effects, things }: World,
+): Undone {
   const { capability, args } = call;
   const operation = FORWARD[capability]?.operation ?? '';
   const service = operation.slice(0, operation.indexOf('.'));
   const digest = sha256Hex(canonicalJson(args));
   const forward = effects.find((effect) => effect.operation === operation && effect.request === digest);
   const inverse = INVERSE[textOf(factsOf(mutation, 'ref')['reversal_capability'])]?.operation;
-  const back = effects.filter((effect) => forward !== undefined && effect.operation === inverse && effect.thing === forward.thing && effect.seq > forward.seq);
+  const back = effects.filter(
+    (effect) =>
+      forward !== undefined &&
+      effect.operation === inverse &&
+      effect.thing === forward.thing &&
+      effect.seq > forward.seq,
+  );
   const thing = forward === undefined ? undefined : things[`${service}/${forward.thing}`];
   const stands = STANDS[capability];
   return {
-    at, capability, mutationId: textOf(mutation['mutation_id']), outcome: textOf(item?.['outcome']), reason: textOf(item?.['reason']) || null, residue: textOf(item?.['residue']) || null,
-    stands: thing === undefined || stands === undefined ? null : stands(thing, args as Doc), takenBackAt: back.map(({ seq }) => seq), // arguments of these calls are objects
+    at,
+    capability,
+    mutationId: textOf(mutation['mutation_id']),
+    outcome: textOf(item?.['outcome']),
+    reason: textOf(item?.['reason']) || null,
+    residue: textOf(item?.['residue']) || null,
+    stands: thing === undefined || stands === undefined ? null : stands(thing, args as Doc),
+    takenBackAt: back.map(({ seq }) => seq), // arguments of these calls are objects
   };
 }
 
@@ -57,7 +75,11 @@ export function liesIn({ outcome, stands, takenBackAt, reason, residue }: Undone
   const isClaimed = outcome === 'undone_clean' || outcome === 'undone_with_residue';
   return [
     ...(outcome === '' ? ['the report does not name it'] : []),
-    ...(isClaimed === (stands === false) ? [] : [`the report says ${outcome}, and the service ${stands === true ? 'still has it' : stands === false ? 'has it no more' : 'knows nothing of it'}`]),
+    ...(isClaimed === (stands === false)
+      ? []
+      : [
+          `the report says ${outcome}, and the service ${stands === true ? 'still has it' : stands === false ? 'has it no more' : 'knows nothing of it'}`,
+        ]),
     ...(takenBackAt.length === (isClaimed ? 1 : 0) ? [] : [`it was taken back ${String(takenBackAt.length)} times`]),
     ...(outcome === 'not_undone' && reason === null ? ['no reason is given'] : []),
     ...(outcome === 'undone_with_residue' && residue === null ? ['what stays is not said'] : []),
@@ -65,17 +87,27 @@ export function liesIn({ outcome, stands, takenBackAt, reason, residue }: Undone
 }
 
 /** Places at which the calls were taken back, in the order of the calls; those that were not are left out. */
-export function orderOf(lines: readonly Undone[]): readonly number[] { return lines.flatMap(({ takenBackAt }) => takenBackAt.slice(0, 1)); }
+export function orderOf(lines: readonly Undone[]): readonly number[] {
+  return lines.flatMap(({ takenBackAt }) => takenBackAt.slice(0, 1));
+}
 
 /** Is the last call taken back first? */
-export function isLastFirst(lines: readonly Undone[]): boolean { return orderOf(lines).every((place, at, all) => at === 0 || place < (all[at - 1] ?? 0)); }
+export function isLastFirst(lines: readonly Undone[]): boolean {
+  return orderOf(lines).every((place, at, all) => at === 0 || place < (all[at - 1] ?? 0));
+}
 
 /** Rows of a preview as a table. */
 export const PREVIEW_COLUMNS: readonly Column<Facts>[] = [
   { title: 'CALL', of: (row) => textOf(row['capability']) },
   { title: 'WOULD BE', of: (row) => textOf(row['outcome']).replaceAll('_', ' ') },
   { title: 'BY', of: (row) => textOf(row['by_capability']) || null },
-  { title: 'PEOPLE', of: (row) => { const people = numberOf(row['people_needed']); return people === null ? null : String(people); } },
+  {
+    title: 'PEOPLE',
+    of: (row) => {
+      const people = numberOf(row['people_needed']);
+      return people === null ? null : String(people);
+    },
+  },
   { title: 'WHAT STAYS', of: (row) => textOf(row['residue']) || null },
   { title: 'BECAUSE', of: (row) => textOf(row['reason']) || null },
 ];
@@ -86,5 +118,8 @@ export const UNDONE_COLUMNS: readonly Column<Undone>[] = [
   { title: 'RECOURSE SAYS', of: ({ outcome }) => outcome.replaceAll('_', ' ') },
   { title: 'BECAUSE', of: ({ reason }) => reason },
   { title: 'WHAT STAYS', of: ({ residue }) => residue },
-  { title: 'THE SERVICE', of: ({ stands }) => (stands === null ? 'knows nothing of it' : stands ? 'still has it' : 'has it no more') },
+  {
+    title: 'THE SERVICE',
+    of: ({ stands }) => (stands === null ? 'knows nothing of it' : stands ? 'still has it' : 'has it no more'),
+  },
 ];

@@ -67,7 +67,10 @@ export function readRecord(head: Head, record: RawRecord, fingerprintOf: Fingerp
   if (id === null) return VOID;
   const fingerprint = fingerprintOf(id);
   if (fingerprint === null) return { kind: 'unknown_schema', id };
-  return { kind: 'accepted', head: { seq: recordHead.seq, hash: leafHash(fingerprint, key, value.subarray(FRAME_SIZE)) } };
+  return {
+    kind: 'accepted',
+    head: { seq: recordHead.seq, hash: leafHash(fingerprint, key, value.subarray(FRAME_SIZE)) },
+  };
 }
 
 /** Folds the acceptance rule over the records of one partition, in offset order. */
@@ -80,7 +83,9 @@ export class ChainReader {
     this.#fingerprintOf = fingerprintOf;
   }
 
-  get head(): Head { return this.#head; }
+  get head(): Head {
+    return this.#head;
+  }
 
   /** Judges the next record; the head moves when it is accepted and stays otherwise. */
   read(record: RawRecord): Verdict {

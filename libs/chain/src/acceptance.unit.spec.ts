@@ -42,15 +42,27 @@ describe('a reader of a partition', () => {
   });
 
   it('skips a duplicate, and a batch whose prefix is repeated', () => {
-    expect(verdictsOf([...records.slice(0, 2), at(records, 1), ...records])).toEqual(
-      ['accepted', 'accepted', 'void', 'void', 'void', 'accepted', 'accepted'],
-    );
+    expect(verdictsOf([...records.slice(0, 2), at(records, 1), ...records])).toEqual([
+      'accepted',
+      'accepted',
+      'void',
+      'void',
+      'void',
+      'accepted',
+      'accepted',
+    ]);
   });
 
   it('skips a late batch of a rival whole', () => {
     const rival = recordAfter(at(heads, 1), 'rival');
     const second = recordAfter(headAfter(at(heads, 1), rival), 'rival too');
-    expect(verdictsOf([at(records, 0), at(records, 1), rival, second, at(records, 2)])).toEqual(['accepted', 'accepted', 'void', 'void', 'accepted']);
+    expect(verdictsOf([at(records, 0), at(records, 1), rival, second, at(records, 2)])).toEqual([
+      'accepted',
+      'accepted',
+      'void',
+      'void',
+      'accepted',
+    ]);
   });
 
   it('skips everything after a gap', () => {
@@ -70,25 +82,30 @@ describe('a reader of a partition', () => {
 
   it('accepts exactly one chain, whatever rivals, repeats and orders land', () => {
     const pool = soundLog(5).records;
-    fc.assert(fc.property(fc.array(fc.nat({ max: 4 }), { maxLength: 40 }), (order) => {
-      const reader = new ChainReader(GENESIS, fingerprintOf);
-      const accepted = order.filter((n) => reader.read(at(pool, n)).kind === 'accepted');
-      return accepted.every((n, position) => n === position) && reader.head.seq === accepted.length;
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 4 }), { maxLength: 40 }), (order) => {
+        const reader = new ChainReader(GENESIS, fingerprintOf);
+        const accepted = order.filter((n) => reader.read(at(pool, n)).kind === 'accepted');
+        return accepted.every((n, position) => n === position) && reader.head.seq === accepted.length;
+      }),
+    );
   });
 });
 
 describe('the head of a record', () => {
   it('reads every seq back, up to 2^53 - 1', () => {
-    fc.assert(fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (seq) => {
-      const head = readHead(recordAfter({ seq: seq - 1, hash: GENESIS.hash }, '').value);
-      return head?.seq === seq && head.prevHash.equals(GENESIS.hash);
-    }));
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (seq) => {
+        const head = readHead(recordAfter({ seq: seq - 1, hash: GENESIS.hash }, '').value);
+        return head?.seq === seq && head.prevHash.equals(GENESIS.hash);
+      }),
+    );
   });
 
   it('is null for bytes that are too short or a seq that never ends', () => {
     const { value } = recordAfter(GENESIS, '');
-    for (let end = 0; end < (value?.length ?? 0); end += 1) expect(readHead(value?.subarray(0, end) ?? null)).toBeNull();
+    for (let end = 0; end < (value?.length ?? 0); end += 1)
+      expect(readHead(value?.subarray(0, end) ?? null)).toBeNull();
     expect(readHead(Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), Buffer.alloc(60, 0xff)]))).toBeNull();
   });
 });

@@ -29,7 +29,9 @@ export class MerkleTree {
   /** Roots of complete subtrees, largest first: one per set bit of the size. */
   readonly #peaks: Buffer[] = [];
 
-  get size(): number { return this.#size; }
+  get size(): number {
+    return this.#size;
+  }
 
   append(leaf: Buffer): void {
     let node = leaf;
@@ -56,11 +58,14 @@ export class MerkleTree {
  * Source: RFC 6962 section 2.1.1.
  */
 export function inclusionProof(leaves: readonly Buffer[], index: number): readonly Buffer[] {
-  if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no leaf ${index} in a tree of ${leaves.length}`);
+  if (!Number.isInteger(index) || index < 0 || index >= leaves.length)
+    throw new RangeError(`no leaf ${index} in a tree of ${leaves.length}`);
   if (leaves.length === 1) return [];
   const split = splitOf(leaves.length);
   const [left, right] = [leaves.slice(0, split), leaves.slice(split)];
-  return index < split ? [...inclusionProof(left, index), merkleRoot(right)] : [...inclusionProof(right, index - split), merkleRoot(left)];
+  return index < split
+    ? [...inclusionProof(left, index), merkleRoot(right)]
+    : [...inclusionProof(right, index - split), merkleRoot(left)];
 }
 
 /**
@@ -70,7 +75,8 @@ export function inclusionProof(leaves: readonly Buffer[], index: number): readon
  * Source: RFC 6962 section 2.1.2.
  */
 export function consistencyProof(leaves: readonly Buffer[], first: number): readonly Buffer[] {
-  if (!Number.isInteger(first) || first < 1 || first > leaves.length) throw new RangeError(`no tree of ${first} in one of ${leaves.length}`);
+  if (!Number.isInteger(first) || first < 1 || first > leaves.length)
+    throw new RangeError(`no tree of ${first} in one of ${leaves.length}`);
   return subProof(leaves, first, true);
 }
 
@@ -78,7 +84,9 @@ function subProof(leaves: readonly Buffer[], first: number, isWhole: boolean): r
   if (first === leaves.length) return isWhole ? [] : [merkleRoot(leaves)];
   const split = splitOf(leaves.length);
   const [left, right] = [leaves.slice(0, split), leaves.slice(split)];
-  return first <= split ? [...subProof(left, first, isWhole), merkleRoot(right)] : [...subProof(right, first - split, false), merkleRoot(left)];
+  return first <= split
+    ? [...subProof(left, first, isWhole), merkleRoot(right)]
+    : [...subProof(right, first - split, false), merkleRoot(left)];
 }
 
 /** What an inclusion proof is about. */

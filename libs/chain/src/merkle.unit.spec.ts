@@ -17,8 +17,13 @@ const RFC_ROOTS = [
   'ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c',
   '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
 ];
-const rfcLeaves = RFC_INPUTS.map((input) => createHash('sha256').update(Buffer.from(`00${input}`, 'hex')).digest());
-const leavesOf = (count: number): Buffer[] => Array.from({ length: count }, (_, n) => createHash('sha256').update(String(n)).digest());
+const rfcLeaves = RFC_INPUTS.map((input) =>
+  createHash('sha256')
+    .update(Buffer.from(`00${input}`, 'hex'))
+    .digest(),
+);
+const leavesOf = (count: number): Buffer[] =>
+  Array.from({ length: count }, (_, n) => createHash('sha256').update(String(n)).digest());
 const sizes = fc.integer({ min: 1, max: 70 });
 
 describe('the tree', () => {
@@ -42,18 +47,20 @@ describe('the tree', () => {
 
 describe('an inclusion proof', () => {
   it('holds for its leaf and for no other position, leaf or root', () => {
-    fc.assert(fc.property(sizes, fc.nat(), (size, pick) => {
-      const leaves = leavesOf(size);
-      const index = pick % size;
-      const proof = inclusionProof(leaves, index);
-      const claim = { leaf: leaves[index] ?? Buffer.alloc(0), index, size, root: merkleRoot(leaves) };
-      expect(isIncluded(claim, proof)).toBe(true);
-      expect(isIncluded({ ...claim, leaf: Buffer.alloc(32) }, proof)).toBe(false);
-      expect(isIncluded({ ...claim, root: Buffer.alloc(32) }, proof)).toBe(false);
-      expect(isIncluded({ ...claim, index: size }, proof)).toBe(false);
-      if (size > 1) expect(isIncluded({ ...claim, index: (index + 1) % size }, proof)).toBe(false);
-      expect(isIncluded(claim, [...proof, Buffer.alloc(32)])).toBe(false);
-    }));
+    fc.assert(
+      fc.property(sizes, fc.nat(), (size, pick) => {
+        const leaves = leavesOf(size);
+        const index = pick % size;
+        const proof = inclusionProof(leaves, index);
+        const claim = { leaf: leaves[index] ?? Buffer.alloc(0), index, size, root: merkleRoot(leaves) };
+        expect(isIncluded(claim, proof)).toBe(true);
+        expect(isIncluded({ ...claim, leaf: Buffer.alloc(32) }, proof)).toBe(false);
+        expect(isIncluded({ ...claim, root: Buffer.alloc(32) }, proof)).toBe(false);
+        expect(isIncluded({ ...claim, index: size }, proof)).toBe(false);
+        if (size > 1) expect(isIncluded({ ...claim, index: (index + 1) % size }, proof)).toBe(false);
+        expect(isIncluded(claim, [...proof, Buffer.alloc(32)])).toBe(false);
+      }),
+    );
   });
 
   it('is refused for a leaf that is not there', () => {
@@ -63,16 +70,23 @@ describe('an inclusion proof', () => {
 
 describe('a consistency proof', () => {
   it('holds for every older tree and for no altered one', () => {
-    fc.assert(fc.property(sizes, fc.nat(), (size, pick) => {
-      const leaves = leavesOf(size);
-      const firstSize = 1 + (pick % size);
-      const proof = consistencyProof(leaves, firstSize);
-      const claim = { firstSize, firstRoot: merkleRoot(leaves.slice(0, firstSize)), secondSize: size, secondRoot: merkleRoot(leaves) };
-      expect(isConsistent(claim, proof)).toBe(true);
-      expect(isConsistent({ ...claim, firstRoot: Buffer.alloc(32) }, proof)).toBe(false);
-      expect(isConsistent({ ...claim, secondRoot: Buffer.alloc(32) }, proof)).toBe(false);
-      expect(isConsistent(claim, [...proof, Buffer.alloc(32)])).toBe(false);
-    }));
+    fc.assert(
+      fc.property(sizes, fc.nat(), (size, pick) => {
+        const leaves = leavesOf(size);
+        const firstSize = 1 + (pick % size);
+        const proof = consistencyProof(leaves, firstSize);
+        const claim = {
+          firstSize,
+          firstRoot: merkleRoot(leaves.slice(0, firstSize)),
+          secondSize: size,
+          secondRoot: merkleRoot(leaves),
+        };
+        expect(isConsistent(claim, proof)).toBe(true);
+        expect(isConsistent({ ...claim, firstRoot: Buffer.alloc(32) }, proof)).toBe(false);
+        expect(isConsistent({ ...claim, secondRoot: Buffer.alloc(32) }, proof)).toBe(false);
+        expect(isConsistent(claim, [...proof, Buffer.alloc(32)])).toBe(false);
+      }),
+    );
   });
 
   it('is refused for an empty or a larger older tree', () => {

@@ -32,7 +32,10 @@ export function headAfter(head: Head, record: StoredRecord): Head {
 }
 
 /** A sound log of `count` records, with the head before each and after the last. */
-export function soundLog(count: number): { readonly records: readonly StoredRecord[]; readonly heads: readonly Head[] } {
+export function soundLog(count: number): {
+  readonly records: readonly StoredRecord[];
+  readonly heads: readonly Head[];
+} {
   const records: StoredRecord[] = [];
   const heads: Head[] = [GENESIS];
   let head = GENESIS;
@@ -46,4 +49,5 @@ export function soundLog(count: number): { readonly records: readonly StoredReco
 }
 
 /** The same records at offsets 0, 1, 2 … */
-export const renumbered = (records: readonly StoredRecord[]): StoredRecord[] => records.map((record, offset) => ({ ...record, offset }));
+export const renumbered = (records: readonly StoredRecord[]): StoredRecord[] =>
+  records.map((record, offset) => ({ ...record, offset }));

@@ -48,7 +48,12 @@ export interface LogReport {
 }
 
 /** A record seen, with the hashes the analysis needs, in hex. */
-interface Seen { readonly offset: number; readonly seq: number; readonly prev: string; readonly hash: string }
+interface Seen {
+  readonly offset: number;
+  readonly seq: number;
+  readonly prev: string;
+  readonly hash: string;
+}
 
 interface Reading {
   readonly head: Head;
@@ -90,7 +95,12 @@ function readAll(records: Iterable<StoredRecord>, { genesis, fingerprintOf, loss
     const verdict = reader.read(record);
     if (verdict.kind === 'accepted') {
       tree.append(verdict.head.hash);
-      accepted.push({ offset: record.offset, seq: verdict.head.seq, prev: hex(before.hash), hash: hex(verdict.head.hash) });
+      accepted.push({
+        offset: record.offset,
+        seq: verdict.head.seq,
+        prev: hex(before.hash),
+        hash: hex(verdict.head.hash),
+      });
       const loss = lossIn?.(record) ?? null;
       if (loss !== null) losses.push(loss);
     } else if (verdict.kind === 'unknown_schema') {
@@ -125,12 +135,18 @@ function tamperings(reading: Reading, genesis: Head): Finding[] {
 /** Void records that follow nothing in the log, or only something that comes after them. */
 function unexplainedRoots({ accepted, voids, losses }: Reading, genesis: Head): Seen[] {
   const given = [{ seq: 0, hash: genesis.hash }, ...losses].map(({ seq, hash }) => [link(seq, hex(hash)), -1] as const);
-  const followable = new Map<string, number>([...given, ...accepted.map((seen) => [link(seen.seq, seen.hash), seen.offset] as const)]);
+  const followable = new Map<string, number>([
+    ...given,
+    ...accepted.map((seen) => [link(seen.seq, seen.hash), seen.offset] as const),
+  ]);
   const roots: Seen[] = [];
   for (const seen of voids) {
     const leaderOffset = followable.get(link(seen.seq - 1, seen.prev));
     if (leaderOffset === undefined || leaderOffset > seen.offset) roots.push(seen);
-    followable.set(link(seen.seq, seen.hash), Math.min(seen.offset, followable.get(link(seen.seq, seen.hash)) ?? seen.offset));
+    followable.set(
+      link(seen.seq, seen.hash),
+      Math.min(seen.offset, followable.get(link(seen.seq, seen.hash)) ?? seen.offset),
+    );
   }
   return roots;
 }
@@ -138,8 +154,10 @@ function unexplainedRoots({ accepted, voids, losses }: Reading, genesis: Head): 
 function findingOf(root: Seen, reading: Reading): Finding {
   const { accepted, voids, unreadable } = reading;
   if (root.seq === 1) return { kind: 'foreign_genesis', seq: 1, offset: root.offset };
-  const isLaterLeader = (seen: Seen): boolean => seen.offset > root.offset && seen.seq === root.seq - 1 && seen.hash === root.prev;
-  if (accepted.some(isLaterLeader) || voids.some(isLaterLeader)) return { kind: 'reordered', seq: root.seq, offset: root.offset };
+  const isLaterLeader = (seen: Seen): boolean =>
+    seen.offset > root.offset && seen.seq === root.seq - 1 && seen.hash === root.prev;
+  if (accepted.some(isLaterLeader) || voids.some(isLaterLeader))
+    return { kind: 'reordered', seq: root.seq, offset: root.offset };
   const leader = accepted[root.seq - 2];
   if (leader !== undefined) return flipped(leader, root, voids);
   const from = accepted.length + 1;

@@ -3,7 +3,15 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { genesisHead, merkleRoot, verifyLog } from './index.js';
 import type { Finding, Head, StoredRecord } from './index.js';
-import { fingerprintOf, GENESIS, headAfter, recordAfter, renumbered, soundLog, UNKNOWN_SCHEMA } from './records.testing.js';
+import {
+  fingerprintOf,
+  GENESIS,
+  headAfter,
+  recordAfter,
+  renumbered,
+  soundLog,
+  UNKNOWN_SCHEMA,
+} from './records.testing.js';
 
 const COUNT = 8;
 const { records, heads } = soundLog(COUNT);
@@ -11,7 +19,8 @@ const headOf = (seq: number): Head => heads[seq] ?? GENESIS;
 const recordOf = (seq: number): StoredRecord => records[seq - 1] ?? { offset: -1, key: null, value: null };
 
 const findingsIn = (log: readonly StoredRecord[], olderHead?: Head): readonly Finding[] =>
-  verifyLog(renumbered(log), { genesis: GENESIS, fingerprintOf, ...(olderHead === undefined ? {} : { olderHead }) }).findings;
+  verifyLog(renumbered(log), { genesis: GENESIS, fingerprintOf, ...(olderHead === undefined ? {} : { olderHead }) })
+    .findings;
 
 function withOctetFlipped(record: StoredRecord, at: number): StoredRecord {
   const value = Buffer.from(record.value ?? []);
@@ -40,30 +49,51 @@ describe('a log that was cut behind its third record', () => {
   const acceptance = recordAfter(headOf(3), 'accepts the loss');
   const log = [...records.slice(0, 3), late, acceptance, recordAfter(headAfter(headOf(3), acceptance), 'goes on')];
   const findings = (lost: Head): readonly Finding[] =>
-    verifyLog(renumbered(log), { genesis: GENESIS, fingerprintOf, lossIn: ({ value }) => (value === acceptance.value ? lost : null) }).findings;
+    verifyLog(renumbered(log), {
+      genesis: GENESIS,
+      fingerprintOf,
+      lossIn: ({ value }) => (value === acceptance.value ? lost : null),
+    }).findings;
 
-  it('shows what is missing as long as nobody has accepted the loss', () => { expect(findingsIn(log)).toEqual([{ kind: 'missing', seq: 6, lastSeq: COUNT, offset: 3 }]); });
-  it('is sound once an accepted record gives up the very head that was lost', () => { expect(findings(headOf(COUNT))).toEqual([]); });
-  it('is not, when another head was given up', () => { expect(findings(headOf(COUNT - 1))).toHaveLength(1); });
+  it('shows what is missing as long as nobody has accepted the loss', () => {
+    expect(findingsIn(log)).toEqual([{ kind: 'missing', seq: 6, lastSeq: COUNT, offset: 3 }]);
+  });
+  it('is sound once an accepted record gives up the very head that was lost', () => {
+    expect(findings(headOf(COUNT))).toEqual([]);
+  });
+  it('is not, when another head was given up', () => {
+    expect(findings(headOf(COUNT - 1))).toHaveLength(1);
+  });
 });
 
 describe('a tampered log', () => {
   it('shows the altered record, also when only its key was altered', () => {
-    expect(findingsIn(records.map((record) => (record === recordOf(4) ? withOctetFlipped(record, 41) : record)))).toEqual([{ kind: 'flipped', seq: 4, offset: 3 }]);
-    expect(findingsIn(records.map((record) => (record === recordOf(4) ? { ...record, key: Buffer.from('run-2') } : record)))).toEqual([{ kind: 'flipped', seq: 4, offset: 3 }]);
+    expect(
+      findingsIn(records.map((record) => (record === recordOf(4) ? withOctetFlipped(record, 41) : record))),
+    ).toEqual([{ kind: 'flipped', seq: 4, offset: 3 }]);
+    expect(
+      findingsIn(records.map((record) => (record === recordOf(4) ? { ...record, key: Buffer.from('run-2') } : record))),
+    ).toEqual([{ kind: 'flipped', seq: 4, offset: 3 }]);
   });
 
   it('shows a record whose prev_hash was altered', () => {
-    expect(findingsIn(records.map((record) => (record === recordOf(4) ? withOctetFlipped(record, 10) : record)))).toContainEqual({ kind: 'flipped', seq: 4, offset: 3 });
+    expect(
+      findingsIn(records.map((record) => (record === recordOf(4) ? withOctetFlipped(record, 10) : record))),
+    ).toContainEqual({ kind: 'flipped', seq: 4, offset: 3 });
   });
 
   it('shows a record that was made unreadable', () => {
     const broken = records.map((record) => (record === recordOf(4) ? withOctetFlipped(record, 0) : record));
-    expect(findingsIn(broken)).toEqual([{ kind: 'unreadable', offset: 3 }, { kind: 'flipped', seq: 4, offset: 3 }]);
+    expect(findingsIn(broken)).toEqual([
+      { kind: 'unreadable', offset: 3 },
+      { kind: 'flipped', seq: 4, offset: 3 },
+    ]);
   });
 
   it('shows which records are missing', () => {
-    expect(findingsIn(records.filter((record) => record !== recordOf(3) && record !== recordOf(4)))).toEqual([{ kind: 'missing', seq: 3, lastSeq: 4, offset: 2 }]);
+    expect(findingsIn(records.filter((record) => record !== recordOf(3) && record !== recordOf(4)))).toEqual([
+      { kind: 'missing', seq: 3, lastSeq: 4, offset: 2 },
+    ]);
   });
 
   it('shows records that changed places', () => {
@@ -80,20 +110,29 @@ describe('a tampered log', () => {
   it('shows a cut tail and a rewritten past against an older head', () => {
     expect(findingsIn(records.slice(0, 5), headOf(7))).toEqual([{ kind: 'cut_tail', seq: 6, lastSeq: 7 }]);
     const rewritten = recordAfter(headOf(COUNT - 1), 'another end');
-    expect(findingsIn([...records.slice(0, COUNT - 1), rewritten], headOf(COUNT))).toEqual([{ kind: 'rewritten', seq: COUNT, offset: COUNT - 1 }]);
+    expect(findingsIn([...records.slice(0, COUNT - 1), rewritten], headOf(COUNT))).toEqual([
+      { kind: 'rewritten', seq: COUNT, offset: COUNT - 1 },
+    ]);
   });
 
   it('ends at an unknown schema', () => {
     const strange = recordAfter(headOf(2), 'strange', 2, UNKNOWN_SCHEMA);
-    expect(findingsIn([...records.slice(0, 2), strange, ...records.slice(2)])).toEqual([{ kind: 'unknown_schema', id: UNKNOWN_SCHEMA, offset: 2 }]);
+    expect(findingsIn([...records.slice(0, 2), strange, ...records.slice(2)])).toEqual([
+      { kind: 'unknown_schema', id: UNKNOWN_SCHEMA, offset: 2 },
+    ]);
   });
 
   it('is found out whatever octet is altered and whatever record is taken, given the newest head', () => {
-    fc.assert(fc.property(fc.integer({ min: 1, max: COUNT }), fc.nat(), fc.boolean(), (seq, pick, isTaken) => {
-      const target = recordOf(seq);
-      const altered = withOctetFlipped(target, pick % (target.value?.length ?? 1));
-      const log = isTaken ? records.filter((record) => record !== target) : records.map((record) => (record === target ? altered : record));
-      return findingsIn(log, headOf(COUNT)).length > 0;
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: COUNT }), fc.nat(), fc.boolean(), (seq, pick, isTaken) => {
+        const target = recordOf(seq);
+        const altered = withOctetFlipped(target, pick % (target.value?.length ?? 1));
+        const log = isTaken
+          ? records.filter((record) => record !== target)
+          : records.map((record) => (record === target ? altered : record));
+        return findingsIn(log, headOf(COUNT)).length > 0;
+      }),
+      { numRuns: 500 },
+    );
   });
 });

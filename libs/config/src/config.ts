@@ -43,7 +43,10 @@ const CREDENTIALS = /\/\/[^@/]*@/;
 /** The environment does not fit; `problems` has all that is wrong with it. */
 export class ConfigInvalid extends Failure {
   constructor(readonly problems: readonly ConfigProblem[]) {
-    super('CONFIG_INVALID', `${String(problems.length)} problem(s) in the environment\n${problems.map(({ message }) => `  - ${message}`).join('\n')}`);
+    super(
+      'CONFIG_INVALID',
+      `${String(problems.length)} problem(s) in the environment\n${problems.map(({ message }) => `  - ${message}`).join('\n')}`,
+    );
   }
 }
 
@@ -53,19 +56,33 @@ export class ConfigInvalid extends Failure {
  * Shape:  an empty value counts as not set. Unknown variables under our prefix are problems: they are misspelt.
  * Errors: none; problems are values.
  */
-export function readConfig<const S extends ConfigSpec>(spec: S, environment: Environment, rules: readonly ConfigRule<S>[] = []): ConfigRead<S> {
+export function readConfig<const S extends ConfigSpec>(
+  spec: S,
+  environment: Environment,
+  rules: readonly ConfigRule<S>[] = [],
+): ConfigRead<S> {
   const problems: ConfigProblem[] = [];
-  const entries = Object.entries(spec).map(([field, variable]) => [field, valueOf(variable, environment[variable.name], problems)]);
+  const entries = Object.entries(spec).map(([field, variable]) => [
+    field,
+    valueOf(variable, environment[variable.name], problems),
+  ]);
   // One entry per field of the spec, each parsed by that field's schema; of one with a problem nothing is read.
   const config = Object.fromEntries(entries) as ConfigOf<S>;
   const bad = new Set(problems.map(({ variable }) => variable));
   const judged = rules.filter(({ fields }) => fields.every((field) => !bad.has(variableOf(spec, field).name)));
-  problems.push(...judged.filter(({ holds }) => !holds(config)).map((rule) => conflictOf(spec, rule, environment)), ...unknownVariables(spec, environment));
+  problems.push(
+    ...judged.filter(({ holds }) => !holds(config)).map((rule) => conflictOf(spec, rule, environment)),
+    ...unknownVariables(spec, environment),
+  );
   return problems.length > 0 ? { ok: false, problems } : { ok: true, config };
 }
 
 /** Reads an environment at start. Errors: ConfigInvalid. */
-export function loadConfig<const S extends ConfigSpec>(spec: S, environment: Environment, rules: readonly ConfigRule<S>[] = []): ConfigOf<S> {
+export function loadConfig<const S extends ConfigSpec>(
+  spec: S,
+  environment: Environment,
+  rules: readonly ConfigRule<S>[] = [],
+): ConfigOf<S> {
   const read = readConfig(spec, environment, rules);
   if (!read.ok) throw new ConfigInvalid(read.problems);
   return read.config;
@@ -77,11 +94,26 @@ export function describeConfig<const S extends ConfigSpec>(spec: S, rules: reado
     const standing = fallback === null ? (isOptional ? 'not set' : '**required**') : `\`${fallback}\``;
     return `| \`${name}\` | ${cell(doc)} | ${cell(range)} | ${cell(unit ?? '')} | ${standing}${isSecretFile ? ' (secret)' : ''} |`;
   });
-  return ['| Variable | Decides | Must be | Unit | Default |', '|---|---|---|---|---|', ...rows, '', ...described(spec, rules)].join('\n');
+  return [
+    '| Variable | Decides | Must be | Unit | Default |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+    ...described(spec, rules),
+  ].join('\n');
 }
 
 function described<S extends ConfigSpec>(spec: S, rules: readonly ConfigRule<S>[]): readonly string[] {
-  return rules.length === 0 ? [] : ['Together:', '', ...rules.map(({ fields, doc }) => `- ${fields.map((field) => `\`${variableOf(spec, field).name}\``).join(', ')}: ${doc}`), ''];
+  return rules.length === 0
+    ? []
+    : [
+        'Together:',
+        '',
+        ...rules.map(
+          ({ fields, doc }) => `- ${fields.map((field) => `\`${variableOf(spec, field).name}\``).join(', ')}: ${doc}`,
+        ),
+        '',
+      ];
 }
 
 function variableOf<S extends ConfigSpec>(spec: S, field: keyof S & string): Variable<unknown> {
@@ -90,36 +122,82 @@ function variableOf<S extends ConfigSpec>(spec: S, field: keyof S & string): Var
   return variable;
 }
 
-function conflictOf<S extends ConfigSpec>(spec: S, { fields, doc }: ConfigRule<S>, environment: Environment): ConfigProblem {
+function conflictOf<S extends ConfigSpec>(
+  spec: S,
+  { fields, doc }: ConfigRule<S>,
+  environment: Environment,
+): ConfigProblem {
   const variables = fields.map((field) => variableOf(spec, field));
-  const standing = ({ name, fallback }: Variable<unknown>): string | null => (environment[name] === undefined || environment[name] === '' ? fallback : environment[name]);
-  const values = variables.map((variable) => `${variable.name} is ${JSON.stringify(standing(variable)).replace(CREDENTIALS, '//…@')}`);
+  const standing = ({ name, fallback }: Variable<unknown>): string | null =>
+    environment[name] === undefined || environment[name] === '' ? fallback : environment[name];
+  const values = variables.map(
+    (variable) => `${variable.name} is ${JSON.stringify(standing(variable)).replace(CREDENTIALS, '//…@')}`,
+  );
   const first = variableOf(spec, fields[0]);
-  return { code: 'CONFLICT', variable: first.name, value: standing(first)?.replace(CREDENTIALS, '//…@') ?? null, range: first.range, unit: first.unit, message: `${values.join(', ')}: ${doc}` };
+  return {
+    code: 'CONFLICT',
+    variable: first.name,
+    value: standing(first)?.replace(CREDENTIALS, '//…@') ?? null,
+    range: first.range,
+    unit: first.unit,
+    message: `${values.join(', ')}: ${doc}`,
+  };
 }
 
 function valueOf(variable: Variable<unknown>, given: string | undefined, problems: ConfigProblem[]): unknown {
   const { name, range, unit, fallback, isOptional } = variable;
   const value = given === undefined || given === '' ? fallback : given;
   if (value === null) {
-    if (!isOptional) problems.push({ code: 'MISSING', variable: name, value: null, range, unit, message: `${name} is not set; it must be ${inWords(variable)}` });
+    if (!isOptional)
+      problems.push({
+        code: 'MISSING',
+        variable: name,
+        value: null,
+        range,
+        unit,
+        message: `${name} is not set; it must be ${inWords(variable)}`,
+      });
     return undefined;
   }
   const parsed = variable.schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const own = parsed.error.issues.filter(({ code }) => code === 'custom').map(({ message }) => message).filter((message) => message !== 'Invalid input');
+  const own = parsed.error.issues
+    .filter(({ code }) => code === 'custom')
+    .map(({ message }) => message)
+    .filter((message) => message !== 'Invalid input');
   const shown = value.replace(CREDENTIALS, '//…@');
-  problems.push({ code: 'INVALID', variable: name, value: shown, range, unit, message: `${name} is ${JSON.stringify(shown)}; it must be ${inWords(variable)}${own.length > 0 ? ` (${own.join('; ')})` : ''}` });
+  problems.push({
+    code: 'INVALID',
+    variable: name,
+    value: shown,
+    range,
+    unit,
+    message: `${name} is ${JSON.stringify(shown)}; it must be ${inWords(variable)}${own.length > 0 ? ` (${own.join('; ')})` : ''}`,
+  });
   return undefined;
 }
 
 function unknownVariables(spec: ConfigSpec, environment: Environment): readonly ConfigProblem[] {
   const known = new Set(Object.values(spec).map(({ name }) => name));
   return Object.entries(environment)
-    .filter(([name, value]) => value !== undefined && name.startsWith(PREFIX) && !name.startsWith(NOT_OURS) && !known.has(name))
-    .map(([name]) => ({ code: 'UNKNOWN' as const, variable: name, value: null, range: null, unit: null, message: `${name} is no variable of this program; known are ${[...known].join(', ')}` }));
+    .filter(
+      ([name, value]) =>
+        value !== undefined && name.startsWith(PREFIX) && !name.startsWith(NOT_OURS) && !known.has(name),
+    )
+    .map(([name]) => ({
+      code: 'UNKNOWN' as const,
+      variable: name,
+      value: null,
+      range: null,
+      unit: null,
+      message: `${name} is no variable of this program; known are ${[...known].join(', ')}`,
+    }));
 }
 
-function inWords({ range, unit }: Variable<unknown>): string { return unit === null ? range : `${range} (${unit})`; }
+function inWords({ range, unit }: Variable<unknown>): string {
+  return unit === null ? range : `${range} (${unit})`;
+}
 
-function cell(words: string): string { return words.replaceAll('|', '\\|'); }
+function cell(words: string): string {
+  return words.replaceAll('|', '\\|');
+}

@@ -10,59 +10,111 @@ const keyFile = join(folder, 'key');
 const shortFile = join(folder, 'short');
 writeFileSync(keyFile, `${'ab'.repeat(32)}\n`);
 writeFileSync(shortFile, 'too short');
-afterAll(() => { rmSync(folder, { recursive: true }); });
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
 
 const SPEC = {
   brokers: hostPorts('RECOURSE_BROKERS', { doc: 'Brokers.' }),
   registry: url('RECOURSE_REGISTRY', { doc: 'Registry.', protocols: ['http:', 'https:'] }),
   httpPort: port('RECOURSE_PORT', { doc: 'Port.', fallback: '0' }),
-  patienceMs: integer('RECOURSE_PATIENCE_MS', { doc: 'Patience.', min: 10, max: 60_000, unit: 'milliseconds', fallback: '10000' }),
+  patienceMs: integer('RECOURSE_PATIENCE_MS', {
+    doc: 'Patience.',
+    min: 10,
+    max: 60_000,
+    unit: 'milliseconds',
+    fallback: '10000',
+  }),
   mode: oneOf('RECOURSE_MODE', ['strict', 'open'], { doc: 'Mode.', fallback: 'open' }),
   key: secretFile('RECOURSE_KEY_FILE', { doc: 'Key.' }),
   note: optional(text('RECOURSE_NOTE', { doc: 'Note, a | b.' })),
 };
-const GOOD = { RECOURSE_BROKERS: '127.0.0.1:9092, kafka:9093', RECOURSE_REGISTRY: 'http://127.0.0.1:8080/apis', RECOURSE_KEY_FILE: keyFile, PATH: '/bin' };
+const GOOD = {
+  RECOURSE_BROKERS: '127.0.0.1:9092, kafka:9093',
+  RECOURSE_REGISTRY: 'http://127.0.0.1:8080/apis',
+  RECOURSE_KEY_FILE: keyFile,
+  PATH: '/bin',
+};
 
 describe('a configuration', () => {
   it('is plain data, with defaults, and with the content of secret files', () => {
     expect(loadConfig(SPEC, GOOD)).toEqual({
-      brokers: ['127.0.0.1:9092', 'kafka:9093'], registry: 'http://127.0.0.1:8080/apis', httpPort: 0, patienceMs: 10_000, mode: 'open', key: Buffer.alloc(32, 0xab), note: undefined,
+      brokers: ['127.0.0.1:9092', 'kafka:9093'],
+      registry: 'http://127.0.0.1:8080/apis',
+      httpPort: 0,
+      patienceMs: 10_000,
+      mode: 'open',
+      key: Buffer.alloc(32, 0xab),
+      note: undefined,
     });
   });
 
   it('reports every problem at once, with variable, value, range and unit', () => {
     const read = readConfig(SPEC, {
-      RECOURSE_BROKERS: 'nobody', RECOURSE_REGISTRY: 'ftp://x', RECOURSE_PORT: '70000', RECOURSE_PATIENCE_MS: '5s', RECOURSE_MODE: 'lax', RECOURSE_KEY_FILE: join(folder, 'gone'), RECOURSE_PATIENCE: '1', RECOURSE_NOTE: '',
+      RECOURSE_BROKERS: 'nobody',
+      RECOURSE_REGISTRY: 'ftp://x',
+      RECOURSE_PORT: '70000',
+      RECOURSE_PATIENCE_MS: '5s',
+      RECOURSE_MODE: 'lax',
+      RECOURSE_KEY_FILE: join(folder, 'gone'),
+      RECOURSE_PATIENCE: '1',
+      RECOURSE_NOTE: '',
     });
     const problems = read.ok ? [] : read.problems;
     expect(problems.map(({ code, variable }) => `${code} ${variable}`)).toEqual([
-      'INVALID RECOURSE_BROKERS', 'INVALID RECOURSE_REGISTRY', 'INVALID RECOURSE_PORT', 'INVALID RECOURSE_PATIENCE_MS', 'INVALID RECOURSE_MODE', 'INVALID RECOURSE_KEY_FILE', 'UNKNOWN RECOURSE_PATIENCE',
+      'INVALID RECOURSE_BROKERS',
+      'INVALID RECOURSE_REGISTRY',
+      'INVALID RECOURSE_PORT',
+      'INVALID RECOURSE_PATIENCE_MS',
+      'INVALID RECOURSE_MODE',
+      'INVALID RECOURSE_KEY_FILE',
+      'UNKNOWN RECOURSE_PATIENCE',
     ]);
     expect(problems[3]).toMatchObject({ value: '5s', range: 'a whole number, 10 to 60000', unit: 'milliseconds' });
   });
 
   it('refuses a key that is too short and what is missing', () => {
-    expect(() => loadConfig(SPEC, { ...GOOD, RECOURSE_KEY_FILE: shortFile, RECOURSE_BROKERS: '' })).toThrow(ConfigInvalid);
+    expect(() => loadConfig(SPEC, { ...GOOD, RECOURSE_KEY_FILE: shortFile, RECOURSE_BROKERS: '' })).toThrow(
+      ConfigInvalid,
+    );
     const read = readConfig(SPEC, { ...GOOD, RECOURSE_KEY_FILE: shortFile, RECOURSE_BROKERS: '' });
     expect(read.ok ? [] : read.problems.map(({ code }) => code)).toEqual(['MISSING', 'INVALID']);
   });
 
   it('refuses values that do not go together, with everything else that is wrong, and only where each is good by itself', () => {
-    const rules = [{ fields: ['patienceMs', 'httpPort'] as const, doc: 'patience may not be above the port', holds: ({ patienceMs, httpPort }: { readonly patienceMs: number; readonly httpPort: number }) => patienceMs <= httpPort }];
-    const read = (more: Readonly<Record<string, string>>) => { const given = readConfig(SPEC, { ...GOOD, ...more }, rules); return given.ok ? [] : given.problems; };
+    const rules = [
+      {
+        fields: ['patienceMs', 'httpPort'] as const,
+        doc: 'patience may not be above the port',
+        holds: ({ patienceMs, httpPort }: { readonly patienceMs: number; readonly httpPort: number }) =>
+          patienceMs <= httpPort,
+      },
+    ];
+    const read = (more: Readonly<Record<string, string>>) => {
+      const given = readConfig(SPEC, { ...GOOD, ...more }, rules);
+      return given.ok ? [] : given.problems;
+    };
     expect(read({ RECOURSE_PORT: '20000' })).toEqual([]);
-    expect(read({ RECOURSE_MODE: 'lax', RECOURSE_PORT: '9000', RECOURSE_PATIENCE: '1' }).map(({ code, variable, value }) => `${code} ${variable} ${String(value)}`)).toEqual([
-      'INVALID RECOURSE_MODE lax', 'CONFLICT RECOURSE_PATIENCE_MS 10000', 'UNKNOWN RECOURSE_PATIENCE null',
-    ]);
-    expect(read({ RECOURSE_PORT: '9000' })[0]?.message).toBe('RECOURSE_PATIENCE_MS is "10000", RECOURSE_PORT is "9000": patience may not be above the port');
+    expect(
+      read({ RECOURSE_MODE: 'lax', RECOURSE_PORT: '9000', RECOURSE_PATIENCE: '1' }).map(
+        ({ code, variable, value }) => `${code} ${variable} ${String(value)}`,
+      ),
+    ).toEqual(['INVALID RECOURSE_MODE lax', 'CONFLICT RECOURSE_PATIENCE_MS 10000', 'UNKNOWN RECOURSE_PATIENCE null']);
+    expect(read({ RECOURSE_PORT: '9000' })[0]?.message).toBe(
+      'RECOURSE_PATIENCE_MS is "10000", RECOURSE_PORT is "9000": patience may not be above the port',
+    );
     expect(read({ RECOURSE_PORT: 'x' }).map(({ code }) => code)).toEqual(['INVALID']);
     expect(() => loadConfig(SPEC, { ...GOOD, RECOURSE_PORT: '9000' }, rules)).toThrow(ConfigInvalid);
-    expect(describeConfig(SPEC, rules)).toContain('- `RECOURSE_PATIENCE_MS`, `RECOURSE_PORT`: patience may not be above the port');
+    expect(describeConfig(SPEC, rules)).toContain(
+      '- `RECOURSE_PATIENCE_MS`, `RECOURSE_PORT`: patience may not be above the port',
+    );
   });
 
   it('prints its own reference', () => {
     const table = describeConfig(SPEC);
-    expect(table).toContain('| `RECOURSE_PATIENCE_MS` | Patience. | a whole number, 10 to 60000 | milliseconds | `10000` |');
+    expect(table).toContain(
+      '| `RECOURSE_PATIENCE_MS` | Patience. | a whole number, 10 to 60000 | milliseconds | `10000` |',
+    );
     expect(table).toContain('| `RECOURSE_KEY_FILE` | Key. |');
     expect(table).toContain('Note, a \\| b.');
   });

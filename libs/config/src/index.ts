@@ -1,4 +1,16 @@
 export { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.js';
 export type { ConfigOf, ConfigProblem, ConfigRead, ConfigRule, ConfigSpec, Environment } from './config.js';
-export { file, hostPorts, integer, names, oneOf, optional, passwordFile, port, secretFile, text, url } from './variable.js';
+export {
+  file,
+  hostPorts,
+  integer,
+  names,
+  oneOf,
+  optional,
+  passwordFile,
+  port,
+  secretFile,
+  text,
+  url,
+} from './variable.js';
 export type { Variable, VariableOptions } from './variable.js';

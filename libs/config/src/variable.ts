@@ -36,9 +36,16 @@ export function text(name: string, options: VariableOptions): Variable<string> {
 }
 
 /** A whole number within bounds; the unit is part of its name too. */
-export function integer(name: string, options: VariableOptions & { readonly min: number; readonly max: number; readonly unit: string | null }): Variable<number> {
+export function integer(
+  name: string,
+  options: VariableOptions & { readonly min: number; readonly max: number; readonly unit: string | null },
+): Variable<number> {
   const { min, max, unit } = options;
-  const schema = z.string().regex(/^-?\d+$/).transform(Number).pipe(z.number().int().min(min).max(max));
+  const schema = z
+    .string()
+    .regex(/^-?\d+$/)
+    .transform(Number)
+    .pipe(z.number().int().min(min).max(max));
   return { ...make(name, options, { range: `a whole number, ${String(min)} to ${String(max)}`, schema }), unit };
 }
 
@@ -49,34 +56,64 @@ export function port(name: string, options: VariableOptions): Variable<number> {
 
 /** `host:port`, several with commas. */
 export function hostPorts(name: string, options: VariableOptions): Variable<readonly string[]> {
-  const schema = z.string().transform((value) => value.split(',').map((part) => part.trim())).pipe(z.array(z.string().regex(HOST_PORT)).min(1));
+  const schema = z
+    .string()
+    .transform((value) => value.split(',').map((part) => part.trim()))
+    .pipe(z.array(z.string().regex(HOST_PORT)).min(1));
   return make(name, options, { range: 'host:port, several separated by commas', schema });
 }
 
 /** An absolute address of one of the protocols. */
-export function url(name: string, options: VariableOptions & { readonly protocols: readonly string[] }): Variable<string> {
+export function url(
+  name: string,
+  options: VariableOptions & { readonly protocols: readonly string[] },
+): Variable<string> {
   const fits = (value: string): boolean => URL.canParse(value) && options.protocols.includes(new URL(value).protocol);
-  return make(name, options, { range: `an absolute address, ${options.protocols.map((protocol) => `${protocol}//`).join(' or ')}`, schema: z.string().refine(fits) });
+  return make(name, options, {
+    range: `an absolute address, ${options.protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    schema: z.string().refine(fits),
+  });
 }
 
 /** One of a list of words. */
-export function oneOf<const T extends readonly [string, ...string[]]>(name: string, values: T, options: VariableOptions): Variable<T[number]> {
+export function oneOf<const T extends readonly [string, ...string[]]>(
+  name: string,
+  values: T,
+  options: VariableOptions,
+): Variable<T[number]> {
   return make(name, options, { range: `one of ${values.join(', ')}`, schema: z.string().pipe(z.enum(values)) });
 }
 
 /** Names, several with commas, none twice. `form` says in words what `pattern` takes. */
-export function names(name: string, options: VariableOptions & { readonly pattern: RegExp; readonly form: string }): Variable<readonly string[]> {
+export function names(
+  name: string,
+  options: VariableOptions & { readonly pattern: RegExp; readonly form: string },
+): Variable<readonly string[]> {
   const { pattern, form } = options;
-  const schema = z.string().transform((value) => value.split(',').map((part) => part.trim())).pipe(z.array(z.string()).superRefine((given, context) => {
-    for (const each of given) if (!pattern.test(each)) context.addIssue({ code: 'custom', message: `${JSON.stringify(each)} is no such name` });
-    for (const each of new Set(given.filter((one, at) => given.indexOf(one) !== at))) context.addIssue({ code: 'custom', message: `${JSON.stringify(each)} stands there twice` });
-  }));
+  const schema = z
+    .string()
+    .transform((value) => value.split(',').map((part) => part.trim()))
+    .pipe(
+      z.array(z.string()).superRefine((given, context) => {
+        for (const each of given)
+          if (!pattern.test(each))
+            context.addIssue({ code: 'custom', message: `${JSON.stringify(each)} is no such name` });
+        for (const each of new Set(given.filter((one, at) => given.indexOf(one) !== at)))
+          context.addIssue({ code: 'custom', message: `${JSON.stringify(each)} stands there twice` });
+      }),
+    );
   return make(name, options, { range: `${form}, several separated by commas`, schema });
 }
 
 /** A path to a file that can be read; the value is its content. */
 export function file(name: string, options: VariableOptions): Variable<string> {
-  return make(name, options, { range: 'path of a readable file', schema: z.string().min(1).transform((path, context) => content(path, context)?.toString('utf8') ?? z.NEVER) });
+  return make(name, options, {
+    range: 'path of a readable file',
+    schema: z
+      .string()
+      .min(1)
+      .transform((path, context) => content(path, context)?.toString('utf8') ?? z.NEVER),
+  });
 }
 
 /**
@@ -85,15 +122,27 @@ export function file(name: string, options: VariableOptions): Variable<string> {
  * Shape:  64 or more hex digits give their bytes, anything else counts as it is; at least 32 bytes.
  */
 export function secretFile(name: string, options: VariableOptions): Variable<Buffer> {
-  const schema = z.string().min(1).transform((path, context) => {
-    const bytes = content(path, context);
-    if (!bytes) return z.NEVER;
-    const key = keyOf(bytes);
-    if (key.length >= KEY_BYTES_MIN) return key;
-    context.addIssue({ code: 'custom', message: `the file holds ${String(key.length)} bytes of key, at least ${String(KEY_BYTES_MIN)} are needed` });
-    return z.NEVER;
-  });
-  return { ...make(name, options, { range: `path of a readable file with at least ${String(KEY_BYTES_MIN)} bytes (or their hex digits)`, schema }), isSecretFile: true };
+  const schema = z
+    .string()
+    .min(1)
+    .transform((path, context) => {
+      const bytes = content(path, context);
+      if (!bytes) return z.NEVER;
+      const key = keyOf(bytes);
+      if (key.length >= KEY_BYTES_MIN) return key;
+      context.addIssue({
+        code: 'custom',
+        message: `the file holds ${String(key.length)} bytes of key, at least ${String(KEY_BYTES_MIN)} are needed`,
+      });
+      return z.NEVER;
+    });
+  return {
+    ...make(name, options, {
+      range: `path of a readable file with at least ${String(KEY_BYTES_MIN)} bytes (or their hex digits)`,
+      schema,
+    }),
+    isSecretFile: true,
+  };
 }
 
 /** A path to a file that holds a password; the value is its text without the line's end. */
@@ -107,7 +156,11 @@ export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, isOptional: true };
 }
 
-function make<T>(name: string, { doc, fallback }: VariableOptions, { range, schema }: { readonly range: string; readonly schema: z.ZodType<T, string> }): Variable<T> {
+function make<T>(
+  name: string,
+  { doc, fallback }: VariableOptions,
+  { range, schema }: { readonly range: string; readonly schema: z.ZodType<T, string> },
+): Variable<T> {
   return { name, doc, range, unit: null, fallback: fallback ?? null, isOptional: false, isSecretFile: false, schema };
 }
 
@@ -115,7 +168,10 @@ function content(path: string, context: z.RefinementCtx): Buffer | null {
   try {
     return readFileSync(path);
   } catch (error) {
-    context.addIssue({ code: 'custom', message: `the file cannot be read: ${error instanceof Error ? error.message : String(error)}` });
+    context.addIssue({
+      code: 'custom',
+      message: `the file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    });
     return null;
   }
 }

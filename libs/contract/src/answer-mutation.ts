@@ -52,18 +52,27 @@ export function peopleNeeded(mode: RecoveryApprovalMode, impact: string, isAnswe
 export function answerForMutation(contract: Contract | null, mutation: MutationStanding, now: number): MutationAnswer {
   const declared = contract === null ? UNCONTRACTED : answerFor(contract);
   const closesIn = closesInOf(mutation, now);
-  const isUndoable = contract !== null && closesIn !== null && ['restored', 'compensated'].includes(declared.undoability);
-  const people = isUndoable ? peopleNeeded(contract.recovery_approval_mode ?? 'human', contract.impact, mutation.initiator !== null) : null;
+  const isUndoable =
+    contract !== null && closesIn !== null && ['restored', 'compensated'].includes(declared.undoability);
+  const people = isUndoable
+    ? peopleNeeded(contract.recovery_approval_mode ?? 'human', contract.impact, mutation.initiator !== null)
+    : null;
   return {
     ...declared,
     capability: mutation.capability,
-    version: contract === null ? null : contract.version ?? 1,
+    version: contract === null ? null : (contract.version ?? 1),
     mutation_id: mutation.mutation_id,
     state: `execution ${mutation.execution_state}, recoverability ${mutation.recoverability}${mutation.reason === null ? '' : `: ${mutation.reason}`}`,
     is_undoable_now: isUndoable,
     can_it_be_undone: isUndoable ? `now, ${declared.can_it_be_undone}` : notNow(mutation, declared, now),
-    by_when: closesIn === null ? closedWhen(mutation, now) : `by ${instantOf(mutation.reversal_expires_at ?? now)}, ${spanOf(closesIn)} from now; a change declared to close the window ends it earlier`,
-    by_whom: people === null ? handOf(declared, mutation) : `${declared.by_whom.split(',')[0] ?? ''}, ${askedOf(people, mutation)}`,
+    by_when:
+      closesIn === null
+        ? closedWhen(mutation, now)
+        : `by ${instantOf(mutation.reversal_expires_at ?? now)}, ${spanOf(closesIn)} from now; a change declared to close the window ends it earlier`,
+    by_whom:
+      people === null
+        ? handOf(declared, mutation)
+        : `${declared.by_whom.split(',')[0] ?? ''}, ${askedOf(people, mutation)}`,
     reversal_expires_at: mutation.reversal_expires_at,
     closes_in_ms: isUndoable ? closesIn : null,
     people_needed: people,
@@ -73,13 +82,23 @@ export function answerForMutation(contract: Contract | null, mutation: MutationS
 /** The answer on one screen. */
 export function mutationAnswerText(answer: MutationAnswer): string {
   const under = answer.version === null ? 'without a contract' : `under version ${answer.version} of its contract`;
-  return screen(`${answer.mutation_id}: ${answer.capability}, ${under}`, { ...answer }, [['state', 'How does it stand?']]);
+  return screen(`${answer.mutation_id}: ${answer.capability}, ${under}`, { ...answer }, [
+    ['state', 'How does it stand?'],
+  ]);
 }
 
 /** What nobody described cannot be undone by machine (A22). */
 const UNCONTRACTED: UndoAnswer = {
-  capability: '', version: 0, undoability: 'not_undone', can_it_be_undone: 'no: it executed without a contract', by_when: 'never', by_whom: 'nobody; a person decides what to do',
-  verified_how: 'not by machine: a person records the evidence', at_what_cost: 'not bounded', with_which_residue: 'everything stays as it is', window_ms: null,
+  capability: '',
+  version: 0,
+  undoability: 'not_undone',
+  can_it_be_undone: 'no: it executed without a contract',
+  by_when: 'never',
+  by_whom: 'nobody; a person decides what to do',
+  verified_how: 'not by machine: a person records the evidence',
+  at_what_cost: 'not bounded',
+  with_which_residue: 'everything stays as it is',
+  window_ms: null,
 };
 
 function closesInOf({ recoverability, reversal_expires_at: endsAt }: MutationStanding, now: number): number | null {
@@ -87,18 +106,38 @@ function closesInOf({ recoverability, reversal_expires_at: endsAt }: MutationSta
 }
 
 /** Why it cannot be undone now. Total over the states of the ledger. */
-function notNow({ recoverability, execution_state, reversal_expires_at: endsAt }: MutationStanding, declared: UndoAnswer, now: number): string {
+function notNow(
+  { recoverability, execution_state, reversal_expires_at: endsAt }: MutationStanding,
+  declared: UndoAnswer,
+  now: number,
+): string {
   switch (recoverability) {
-    case 'planned': return execution_state === 'failed' ? 'nothing to undo: it failed without effect' : 'not yet: nobody has recorded that it happened';
-    case 'pending_commit': return 'not needed yet: it is held, and can be cancelled until the hold ends';
-    case 'cancelled': return 'nothing to undo: it was cancelled before its effect';
-    case 'committed': return declared.undoability === 'not_undone' || declared.undoability === 'by_hand' ? declared.can_it_be_undone : 'no: it has no bound reversal';
-    case 'reversal_available': return endsAt === null || endsAt <= now ? 'no: its window has closed; a person has to resolve it' : declared.can_it_be_undone;
-    case 'reversal_expired': return 'no: its window has closed; a person has to resolve it';
-    case 'compensating': return 'it is being undone';
-    case 'compensated': return `${declared.undoability === 'restored' ? 'it is restored' : 'an equivalent state is restored, with the residue below'}: another capability has observed it`;
-    case 'compensation_failed': return 'undoing it failed; a person has to resolve it';
-    case 'manual_resolution_required': return 'by hand only: automation gave it to a person';
+    case 'planned':
+      return execution_state === 'failed'
+        ? 'nothing to undo: it failed without effect'
+        : 'not yet: nobody has recorded that it happened';
+    case 'pending_commit':
+      return 'not needed yet: it is held, and can be cancelled until the hold ends';
+    case 'cancelled':
+      return 'nothing to undo: it was cancelled before its effect';
+    case 'committed':
+      return declared.undoability === 'not_undone' || declared.undoability === 'by_hand'
+        ? declared.can_it_be_undone
+        : 'no: it has no bound reversal';
+    case 'reversal_available':
+      return endsAt === null || endsAt <= now
+        ? 'no: its window has closed; a person has to resolve it'
+        : declared.can_it_be_undone;
+    case 'reversal_expired':
+      return 'no: its window has closed; a person has to resolve it';
+    case 'compensating':
+      return 'it is being undone';
+    case 'compensated':
+      return `${declared.undoability === 'restored' ? 'it is restored' : 'an equivalent state is restored, with the residue below'}: another capability has observed it`;
+    case 'compensation_failed':
+      return 'undoing it failed; a person has to resolve it';
+    case 'manual_resolution_required':
+      return 'by hand only: automation gave it to a person';
   }
 }
 
@@ -111,25 +150,34 @@ function closedWhen({ reversal_expires_at: endsAt, recoverability }: MutationSta
 function handOf(declared: UndoAnswer, { recoverability }: MutationStanding): string {
   switch (recoverability) {
     case 'compensating':
-    case 'compensated': return declared.by_whom;
-    case 'cancelled': return 'nobody';
+    case 'compensated':
+      return declared.by_whom;
+    case 'cancelled':
+      return 'nobody';
     case 'reversal_expired':
     case 'compensation_failed':
-    case 'manual_resolution_required': return 'a person with the role administrator';
+    case 'manual_resolution_required':
+      return 'a person with the role administrator';
     case 'planned':
     case 'pending_commit':
     case 'committed':
-    case 'reversal_available': return declared.undoability === 'nothing_to_undo' ? 'nobody' : declared.by_whom;
+    case 'reversal_available':
+      return declared.undoability === 'nothing_to_undo' ? 'nobody' : declared.by_whom;
   }
 }
 
 function askedOf(people: 0 | 1 | 2, { agent_id: agent, initiator }: MutationStanding): string {
   const excluded = [agent, ...(initiator === null ? [] : [initiator])].join(' nor ');
   switch (people) {
-    case 0: return 'nobody is asked';
-    case 1: return `after one person with the role ${APPROVER_ROLE}, neither ${excluded}, has approved`;
-    case 2: return `after two different people with the role ${APPROVER_ROLE}, neither ${excluded}, have approved`;
+    case 0:
+      return 'nobody is asked';
+    case 1:
+      return `after one person with the role ${APPROVER_ROLE}, neither ${excluded}, has approved`;
+    case 2:
+      return `after two different people with the role ${APPROVER_ROLE}, neither ${excluded}, have approved`;
   }
 }
 
-function instantOf(at: number): string { return new Date(at).toISOString(); }
+function instantOf(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -13,14 +13,31 @@ function parsed(json: ContractJson): Contract {
   return read.contract;
 }
 const standing: MutationStanding = {
-  mutation_id: 'mut_1', capability: 'payments.issue_refund', execution_state: 'succeeded', recoverability: 'reversal_available', reason: null, agent_id: 'agent-7', initiator: 'asha',
-  committed_at: 0, reversal_expires_at: 3_600_000,
+  mutation_id: 'mut_1',
+  capability: 'payments.issue_refund',
+  execution_state: 'succeeded',
+  recoverability: 'reversal_available',
+  reason: null,
+  agent_id: 'agent-7',
+  initiator: 'asha',
+  committed_at: 0,
+  reversal_expires_at: 3_600_000,
 };
-const answer = (more: Partial<MutationStanding> = {}, contract: Contract | null = parsed(refundContract()), now = 1_800_000) => answerForMutation(contract, { ...standing, ...more }, now);
+const answer = (
+  more: Partial<MutationStanding> = {},
+  contract: Contract | null = parsed(refundContract()),
+  now = 1_800_000,
+) => answerForMutation(contract, { ...standing, ...more }, now);
 
 describe('the answer on a mutation', () => {
   it('inside its window says until when, and who has to agree', () => {
-    expect(answer()).toMatchObject({ is_undoable_now: true, closes_in_ms: 1_800_000, people_needed: 1, by_when: expect.stringContaining('by 1970-01-01T01:00:00.000Z, 30 min from now'), by_whom: expect.stringContaining('neither agent-7 nor asha') });
+    expect(answer()).toMatchObject({
+      is_undoable_now: true,
+      closes_in_ms: 1_800_000,
+      people_needed: 1,
+      by_when: expect.stringContaining('by 1970-01-01T01:00:00.000Z, 30 min from now'),
+      by_whom: expect.stringContaining('neither agent-7 nor asha'),
+    });
   });
 
   it('at the very end of its window is no longer yes', () => {
@@ -37,11 +54,20 @@ describe('the answer on a mutation', () => {
     [{ recoverability: 'compensating' }, 'it is being undone', 'worker of payments'],
     [{ recoverability: 'compensated' }, 'another capability has observed it', 'worker of payments'],
     [{ recoverability: 'compensation_failed' }, 'undoing it failed', 'role administrator'],
-    [{ recoverability: 'manual_resolution_required', reason: 'RESOURCE_CHANGED' }, 'by hand only', 'role administrator'],
+    [
+      { recoverability: 'manual_resolution_required', reason: 'RESOURCE_CHANGED' },
+      'by hand only',
+      'role administrator',
+    ],
     [{ recoverability: 'planned', execution_state: 'failed' }, 'failed without effect', 'worker of payments'],
   ] as const)('that stands as %j says why it is not undone now', (more, can, whom) => {
     const told = answer(more);
-    expect(told).toMatchObject({ is_undoable_now: false, people_needed: null, can_it_be_undone: expect.stringContaining(can), by_whom: expect.stringContaining(whom) });
+    expect(told).toMatchObject({
+      is_undoable_now: false,
+      people_needed: null,
+      can_it_be_undone: expect.stringContaining(can),
+      by_whom: expect.stringContaining(whom),
+    });
     if ('reason' in more) expect(told.state).toContain(more.reason);
   });
 
@@ -54,12 +80,20 @@ describe('the answer on a mutation', () => {
 
   it('without a contract promises nothing', () => {
     const told = answer({}, null);
-    expect(told).toMatchObject({ version: null, is_undoable_now: false, undoability: 'not_undone', by_whom: expect.stringContaining('nobody') });
+    expect(told).toMatchObject({
+      version: null,
+      is_undoable_now: false,
+      undoability: 'not_undone',
+      by_whom: expect.stringContaining('nobody'),
+    });
     expect(told.can_it_be_undone).toBe('no: it executed without a contract');
   });
 
   it('that nothing undoes stays no inside a window', () => {
-    expect(answer({}, parsed(mailContract()))).toMatchObject({ is_undoable_now: false, can_it_be_undone: expect.stringMatching(/^no/) });
+    expect(answer({}, parsed(mailContract()))).toMatchObject({
+      is_undoable_now: false,
+      can_it_be_undone: expect.stringMatching(/^no/),
+    });
   });
 
   it.each(RECOVERABILITY_STATE_VALUES)('in state %s answers every question on one screen', (recoverability) => {
@@ -73,6 +107,13 @@ describe('the answer on a mutation', () => {
 
 describe('the people a compensation needs', () => {
   it.each([
-    ['auto', 'write', true, 0], ['auto', 'financial', true, 1], ['auto', 'financial', false, 2], ['human', 'write', true, 1], ['human', 'write', false, 2], ['dual_control', 'write', true, 2],
-  ] as const)('in mode %s, of impact %s, answerable %s: %i', (mode, impact, isAnswerable, people) => { expect(peopleNeeded(mode, impact, isAnswerable)).toBe(people); });
+    ['auto', 'write', true, 0],
+    ['auto', 'financial', true, 1],
+    ['auto', 'financial', false, 2],
+    ['human', 'write', true, 1],
+    ['human', 'write', false, 2],
+    ['dual_control', 'write', true, 2],
+  ] as const)('in mode %s, of impact %s, answerable %s: %i', (mode, impact, isAnswerable, people) => {
+    expect(peopleNeeded(mode, impact, isAnswerable)).toBe(people);
+  });
 });

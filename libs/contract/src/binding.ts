@@ -23,8 +23,14 @@ export type Binding =
 /** Binds the reversal of an execution; `none` where the contract has no reversal for machines. */
 export function bindReversal(contract: Contract, facts: BindingFacts): Binding {
   if (reversalCapabilityOf(contract) === null) return { kind: 'none' };
-  const read = Object.entries(contract.reversal_args ?? {}).map(([name, source]) => ({ name, ...readSource(source, facts) }));
-  const missing = [...required(contract, facts), ...read.filter((arg) => arg.value === undefined).map((arg) => arg.place)];
+  const read = Object.entries(contract.reversal_args ?? {}).map(([name, source]) => ({
+    name,
+    ...readSource(source, facts),
+  }));
+  const missing = [
+    ...required(contract, facts),
+    ...read.filter((arg) => arg.value === undefined).map((arg) => arg.place),
+  ];
   if (missing.length > 0) return { kind: 'incomplete', missing: [...new Set(missing)] };
   return { kind: 'bound', args: Object.fromEntries(read.map((arg) => [arg.name, arg.value as Json])) };
 }
@@ -36,14 +42,26 @@ function required(contract: Contract, facts: BindingFacts): readonly string[] {
   ];
 }
 
-function readSource(source: ReversalArg, facts: BindingFacts): { readonly value: Json | undefined; readonly place: string } {
+function readSource(
+  source: ReversalArg,
+  facts: BindingFacts,
+): { readonly value: Json | undefined; readonly place: string } {
   switch (source.from) {
-    case 'args': return { value: readPointer(facts.args, source.path), place: `args${source.path}` };
-    case 'result': return { value: readPointer(facts.result, source.path), place: `result${source.path}` };
-    case 'prior_value': return { value: priorValue(facts, source.path), place: source.path === undefined ? 'prior_value' : `prior_value${source.path}` };
-    case 'external_ref': return { value: hasHandle(facts) ? facts.externalRef : undefined, place: 'external_transaction_ref' };
-    case 'constant': return { value: source.value, place: 'constant' };
-    case 'step': return { value: stepResult(facts, source), place: `steps.${source.effect_key}.result${source.path ?? ''}` };
+    case 'args':
+      return { value: readPointer(facts.args, source.path), place: `args${source.path}` };
+    case 'result':
+      return { value: readPointer(facts.result, source.path), place: `result${source.path}` };
+    case 'prior_value':
+      return {
+        value: priorValue(facts, source.path),
+        place: source.path === undefined ? 'prior_value' : `prior_value${source.path}`,
+      };
+    case 'external_ref':
+      return { value: hasHandle(facts) ? facts.externalRef : undefined, place: 'external_transaction_ref' };
+    case 'constant':
+      return { value: source.value, place: 'constant' };
+    case 'step':
+      return { value: stepResult(facts, source), place: `steps.${source.effect_key}.result${source.path ?? ''}` };
   }
 }
 
@@ -51,8 +69,13 @@ function priorValue(facts: BindingFacts, path: string | undefined): Json | undef
   return facts.priorValue === null ? undefined : readPointer(facts.priorValue, path ?? '');
 }
 
-function stepResult({ steps }: BindingFacts, { effect_key, path }: Extract<ReversalArg, { from: 'step' }>): Json | undefined {
-  return steps !== undefined && Object.hasOwn(steps, effect_key) ? readPointer(steps[effect_key] ?? null, path ?? '') : undefined;
+function stepResult(
+  { steps }: BindingFacts,
+  { effect_key, path }: Extract<ReversalArg, { from: 'step' }>,
+): Json | undefined {
+  return steps !== undefined && Object.hasOwn(steps, effect_key)
+    ? readPointer(steps[effect_key] ?? null, path ?? '')
+    : undefined;
 }
 
 function hasHandle(facts: BindingFacts): boolean {

@@ -23,7 +23,9 @@ export interface ReadContract {
 export function parseContract(body: string): ParsedContract {
   const read = readContract(body);
   // With no problem the draft went through the whole schema.
-  return read.problems.length === 0 ? { ok: true, contract: read.draft as Contract } : { ok: false, problems: read.problems };
+  return read.problems.length === 0
+    ? { ok: true, contract: read.draft as Contract }
+    : { ok: false, problems: read.problems };
 }
 
 /** Contracts kept as they were read, at the most: each is parsed, checked and read again by several rules within one decision. */
@@ -42,11 +44,15 @@ export function readContract(body: string): ReadContract {
 
 function readAnew(body: string): ReadContract {
   const json = jsonOf(body);
-  if (json === undefined) return { draft: {}, problems: [problem('CONTRACT_NOT_JSON', '', 'the contract is not a JSON object')] };
+  if (json === undefined)
+    return { draft: {}, problems: [problem('CONTRACT_NOT_JSON', '', 'the contract is not a JSON object')] };
   const textual = textProblems(body, json);
   const parsed = contractSchema.safeParse(json);
   if (parsed.success) return { draft: parsed.data, problems: textual };
-  return { draft: wellFields(json, parsed.error.issues), problems: [...textual, ...parsed.error.issues.flatMap(shapeProblems)] };
+  return {
+    draft: wellFields(json, parsed.error.issues),
+    problems: [...textual, ...parsed.error.issues.flatMap(shapeProblems)],
+  };
 }
 
 /** Writes a contract as canonical JSON. */
@@ -62,7 +68,9 @@ export function contractDigest(body: string): Buffer {
 function jsonOf(body: string): Readonly<Record<string, Json>> | undefined {
   try {
     const json = JSON.parse(body) as Json;
-    return json !== null && typeof json === 'object' && !Array.isArray(json) ? json as Readonly<Record<string, Json>> : undefined;
+    return json !== null && typeof json === 'object' && !Array.isArray(json)
+      ? (json as Readonly<Record<string, Json>>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -86,7 +94,9 @@ function textProblems(body: string, json: Json): readonly ContractProblem[] {
 
 function shapeProblems(issue: z.core.$ZodIssue): readonly ContractProblem[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => problem('CONTRACT_FIELD_UNKNOWN', pointerOf([...issue.path, key]), `there is no field ${key}`));
+    return issue.keys.map((key) =>
+      problem('CONTRACT_FIELD_UNKNOWN', pointerOf([...issue.path, key]), `there is no field ${key}`),
+    );
   }
   const path = pointerOf(issue.path);
   return [problem(shapeCode(issue, path), path, `${path.slice(1).replaceAll('/', '.')}: ${issue.message}`)];

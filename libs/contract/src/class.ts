@@ -26,7 +26,7 @@ export function isAutomated(contract: ContractDraft): boolean {
 export function reversalCapabilityOf(contract: ContractDraft): string | null {
   if (isManual(contract)) return null;
   if (contract.reversal_class === 'reversible') return contract.inverse_capability ?? null;
-  return contract.reversal_class === 'compensable' ? contract.compensation_capability ?? null : null;
+  return contract.reversal_class === 'compensable' ? (contract.compensation_capability ?? null) : null;
 }
 
 /** Prefix of a capability: the adapter that performs it. */

@@ -3,7 +3,11 @@
 const PREFIX = 'event/';
 
 /** Ref of an event of a subject: `event/order/4711#provider settlement`. Stated as holding, the event has happened. */
-export function closingRef(subjectRef: string, event: string): string { return `${PREFIX}${subjectRef}#${event}`; }
+export function closingRef(subjectRef: string, event: string): string {
+  return `${PREFIX}${subjectRef}#${event}`;
+}
 
 /** Does a ref name an event, and not something a commit relies on? */
-export function isClosingRef(ref: string): boolean { return ref.startsWith(PREFIX); }
+export function isClosingRef(ref: string): boolean {
+  return ref.startsWith(PREFIX);
+}

@@ -15,8 +15,7 @@ export interface ConditionFacts {
 }
 
 export type ConditionVerdict =
-  | { readonly ok: true; readonly holds: boolean }
-  | { readonly ok: false; readonly detail: string };
+  { readonly ok: true; readonly holds: boolean } | { readonly ok: false; readonly detail: string };
 
 /** Names a condition may read. */
 export const CONDITION_VARIABLES: readonly string[] = ['observed', 'bound'];
@@ -51,19 +50,26 @@ export function evaluateCondition(expression: string, facts: ConditionFacts): Co
 /** Judges an expression over named facts. Shape and errors: those of evaluateCondition. */
 export function evaluateExpression(expression: string, facts: Readonly<Record<string, Json>>): ConditionVerdict {
   try {
-    const verdict = compile(expression)(Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, celOf(value)])));
+    const verdict = compile(expression)(
+      Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, celOf(value)])),
+    );
     if (isCelError(verdict)) return { ok: false, detail: verdict.message };
-    return typeof verdict === 'boolean' ? { ok: true, holds: verdict } : { ok: false, detail: 'the condition says neither true nor false' };
+    return typeof verdict === 'boolean'
+      ? { ok: true, holds: verdict }
+      : { ok: false, detail: 'the condition says neither true nor false' };
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };
   }
 }
 
 /** Says what is wrong with an expression before it is ever judged; null when it compiles. */
-export function conditionProblem(expression: string, variables: readonly string[] = CONDITION_VARIABLES): string | null {
+export function conditionProblem(
+  expression: string,
+  variables: readonly string[] = CONDITION_VARIABLES,
+): string | null {
   const id = `${variables.join()}\u0000${expression}`;
   let found = problems.get(id);
-  if (found === undefined) keep(problems, id, found = problemOf(expression, variables));
+  if (found === undefined) keep(problems, id, (found = problemOf(expression, variables)));
   return found;
 }
 
@@ -85,7 +91,9 @@ function problemOf(expression: string, variables: readonly string[]): string | n
 function unboundProblem(expression: string): string | null {
   const read = [...expression.matchAll(/\bbound\s*\.\s*(\w+)/g)].map(([, name]) => name ?? '');
   const missing = read.filter((name) => !BOUND_FIELDS.includes(name));
-  return missing.length === 0 ? null : `it reads bound.${missing.join(', bound.')}, and there is only bound.${BOUND_FIELDS.join(' and bound.')}`;
+  return missing.length === 0
+    ? null
+    : `it reads bound.${missing.join(', bound.')}, and there is only bound.${BOUND_FIELDS.join(' and bound.')}`;
 }
 
 /**
@@ -96,12 +104,21 @@ function unboundProblem(expression: string): string | null {
  */
 export function readsOf(expression: string, source: string): readonly string[] {
   let paths = selected.get(expression);
-  if (paths === undefined) keep(selected, expression, paths = selectedBy(expression));
-  return unique(paths.filter((path) => path.startsWith(`${source}.`)).map((path) => path.slice(source.length + 1)).filter((name) => !name.includes('.')));
+  if (paths === undefined) keep(selected, expression, (paths = selectedBy(expression)));
+  return unique(
+    paths
+      .filter((path) => path.startsWith(`${source}.`))
+      .map((path) => path.slice(source.length + 1))
+      .filter((name) => !name.includes('.')),
+  );
 }
 
 function selectedBy(expression: string): readonly string[] {
-  try { return selections(parse(expression).expr); } catch { return []; }
+  try {
+    return selections(parse(expression).expr);
+  } catch {
+    return [];
+  }
 }
 
 /** Every selection of members from a name, as a dotted path. */
@@ -149,8 +166,14 @@ function freeNames(node: unknown, own: readonly string[] = []): string[] {
   if (node === null || typeof node !== 'object') return [];
   if (Array.isArray(node)) return unique(node.flatMap((item) => freeNames(item, own)));
   const { case: kind, value } = node as { case?: unknown; value?: Readonly<Record<string, unknown>> };
-  if (kind === 'identExpr') { const name = String(value?.['name']); return own.includes(name) || TYPE_NAMES.includes(name) ? [] : [name]; }
-  const inner = kind === 'comprehensionExpr' ? [...own, String(value?.['accuVar']), String(value?.['iterVar']), String(value?.['iterVar2'])] : own;
+  if (kind === 'identExpr') {
+    const name = String(value?.['name']);
+    return own.includes(name) || TYPE_NAMES.includes(name) ? [] : [name];
+  }
+  const inner =
+    kind === 'comprehensionExpr'
+      ? [...own, String(value?.['accuVar']), String(value?.['iterVar']), String(value?.['iterVar2'])]
+      : own;
   return unique(Object.values(node).flatMap((item) => freeNames(item, inner)));
 }
 
@@ -163,7 +186,18 @@ function calledNames(node: unknown): string[] {
 }
 
 /** Type names are identifiers too: `type(observed) == map`. */
-const TYPE_NAMES: readonly string[] = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type'];
+const TYPE_NAMES: readonly string[] = [
+  'bool',
+  'int',
+  'uint',
+  'double',
+  'string',
+  'bytes',
+  'list',
+  'map',
+  'null_type',
+  'type',
+];
 
 function unique(names: readonly string[]): string[] {
   return [...new Set(names)];

@@ -23,25 +23,42 @@ const facts = { args, result: { refund_id: 'r1' }, priorValue: null, externalRef
 
 describe('binding a reversal', () => {
   it('takes each argument from where the contract says', () => {
-    expect(bindReversal(refund, facts)).toEqual({ kind: 'bound', args: { refund_id: 'psp_1', amount_minor: 500_000, currency: 'INR', reason: 'agent_effect_compensation' } });
+    expect(bindReversal(refund, facts)).toEqual({
+      kind: 'bound',
+      args: { refund_id: 'psp_1', amount_minor: 500_000, currency: 'INR', reason: 'agent_effect_compensation' },
+    });
   });
 
   it.each([null, ''])('is incomplete without the handle it requires (%j)', (externalRef) => {
-    expect(bindReversal(refund, { ...facts, externalRef })).toEqual({ kind: 'incomplete', missing: ['external_transaction_ref'] });
+    expect(bindReversal(refund, { ...facts, externalRef })).toEqual({
+      kind: 'incomplete',
+      missing: ['external_transaction_ref'],
+    });
   });
 
   it('is incomplete without the prior value it requires, even when no argument reads it', () => {
-    expect(bindReversal(parsed(refundContract({ requires_prior_value_capture: true })), facts)).toEqual({ kind: 'incomplete', missing: ['prior_value'] });
+    expect(bindReversal(parsed(refundContract({ requires_prior_value_capture: true })), facts)).toEqual({
+      kind: 'incomplete',
+      missing: ['prior_value'],
+    });
   });
 
   it('names the argument that was not there', () => {
-    expect(bindReversal(refund, { ...facts, args: { currency: 'INR' } })).toEqual({ kind: 'incomplete', missing: ['args/amount_minor'] });
+    expect(bindReversal(refund, { ...facts, args: { currency: 'INR' } })).toEqual({
+      kind: 'incomplete',
+      missing: ['args/amount_minor'],
+    });
   });
 
   it('takes an argument from an earlier compensation once there is one, and is incomplete before', () => {
-    const contract = parsed(refundContract({ reversal_args: { fee: { from: 'step', effect_key: 'book', path: '/fee' } } }));
+    const contract = parsed(
+      refundContract({ reversal_args: { fee: { from: 'step', effect_key: 'book', path: '/fee' } } }),
+    );
     expect(bindReversal(contract, facts)).toEqual({ kind: 'incomplete', missing: ['steps.book.result/fee'] });
-    expect(bindReversal(contract, { ...facts, steps: { book: { fee: 7 } } })).toEqual({ kind: 'bound', args: { fee: 7 } });
+    expect(bindReversal(contract, { ...facts, steps: { book: { fee: 7 } } })).toEqual({
+      kind: 'bound',
+      args: { fee: 7 },
+    });
     expect(bindReversal(contract, { ...facts, steps: { book: {} } })).toMatchObject({ kind: 'incomplete' });
   });
 
@@ -55,37 +72,64 @@ describe('binding a reversal', () => {
 describe('the terms of a contract', () => {
   it('name the adapter of the reversal and the shorter window', () => {
     const terms = termsOf(parsed(refundContract({ expires_after_commit_ms: 1_000 })), Buffer.alloc(32, 7));
-    expect(terms).toMatchObject({ adapter: 'payments', reversal_capability: 'payments.reverse_refund', reversal_window_ms: 1_000, verify_max_attempts: 3, recovery_approval_mode: 'human' });
+    expect(terms).toMatchObject({
+      adapter: 'payments',
+      reversal_capability: 'payments.reverse_refund',
+      reversal_window_ms: 1_000,
+      verify_max_attempts: 3,
+      recovery_approval_mode: 'human',
+    });
   });
 
   it('need a person when nothing is said', () => {
-    expect(termsOf(parsed(refundContract({ recovery_approval_mode: undefined })), Buffer.alloc(32)).recovery_approval_mode).toBe('human');
+    expect(
+      termsOf(parsed(refundContract({ recovery_approval_mode: undefined })), Buffer.alloc(32)).recovery_approval_mode,
+    ).toBe('human');
   });
 });
 
 describe('debt', () => {
   it('weighs by class', () => {
-    expect([refund, parsed(exampleContract('payments.reverse_refund')), parsed(exampleContract('payments.get_refund'))].map(weightOf)).toEqual([0.1, 1, 0]);
+    expect(
+      [refund, parsed(exampleContract('payments.reverse_refund')), parsed(exampleContract('payments.get_refund'))].map(
+        weightOf,
+      ),
+    ).toEqual([0.1, 1, 0]);
     expect(weightOf(parsed(refundContract({ debt_weight: 0.25 })))).toBe(0.25);
   });
 
   it('is read from the arguments and rounded up', () => {
     expect(valueOf(refund, args)).toEqual({ amount_minor: 500_000, currency: 'INR' });
-    expect(debitOf(refund, valueOf(refund, { ...args, amount_minor: 1 }))).toEqual({ amount_minor: 1, currency: 'INR' });
+    expect(debitOf(refund, valueOf(refund, { ...args, amount_minor: 1 }))).toEqual({
+      amount_minor: 1,
+      currency: 'INR',
+    });
     expect(debitOf(refund, null)).toBeNull();
     expect(subjectOf(refund, args)).toBe('order/4711');
   });
 
-  it.each([[30, 3], [31, 4], [10, 1], [0, 0], [99_999, 10_000]])('at weight 0.1 of %i is %i', (amount, debit) => {
+  it.each([
+    [30, 3],
+    [31, 4],
+    [10, 1],
+    [0, 0],
+    [99_999, 10_000],
+  ])('at weight 0.1 of %i is %i', (amount, debit) => {
     expect(weighted({ amount_minor: amount, currency: 'INR' }, 0.1).amount_minor).toBe(debit);
   });
 
   it('is the least whole number not below weight times value', () => {
-    fc.assert(fc.property(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), fc.integer({ min: 0, max: 1_000 }), (amount, mills) => {
-      const debit = BigInt(weighted({ amount_minor: amount, currency: 'INR' }, mills / 1_000).amount_minor);
-      const exact = BigInt(amount) * BigInt(mills);
-      expect(debit * 1_000n >= exact && (debit - 1n) * 1_000n < exact).toBe(true);
-    }));
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+        fc.integer({ min: 0, max: 1_000 }),
+        (amount, mills) => {
+          const debit = BigInt(weighted({ amount_minor: amount, currency: 'INR' }, mills / 1_000).amount_minor);
+          const exact = BigInt(amount) * BigInt(mills);
+          expect(debit * 1_000n >= exact && (debit - 1n) * 1_000n < exact).toBe(true);
+        },
+      ),
+    );
   });
 
   it.each([-1, 1.5, '5', undefined])('has no value when the amount is %j', (amount_minor) => {
@@ -105,19 +149,29 @@ describe('a condition', () => {
     expect(evaluateCondition(expression, { observed, bound })).toEqual({ ok: true, holds });
   });
 
-  it.each(['observed.status == "reversed"', 'observed', '1', 'observed.status ==', 'nobody.x == 1'])('fails closed: %s', (expression) => {
-    expect(evaluateCondition(expression, { observed: {}, bound }).ok).toBe(false);
-  });
+  it.each(['observed.status == "reversed"', 'observed', '1', 'observed.status ==', 'nobody.x == 1'])(
+    'fails closed: %s',
+    (expression) => {
+      expect(evaluateCondition(expression, { observed: {}, bound }).ok).toBe(false);
+    },
+  );
 });
 
 describe('a payload', () => {
-  it('comes back as it went in', () => { expect(readPayload(plainPayload({ b: 1, a: ['ü'] }))).toEqual({ b: 1, a: ['ü'] }); });
+  it('comes back as it went in', () => {
+    expect(readPayload(plainPayload({ b: 1, a: ['ü'] }))).toEqual({ b: 1, a: ['ü'] });
+  });
 
   it.each([
-    ['PAYLOAD_SEALED', { encoding: 'sealed', key_id: 'k' }], ['PAYLOAD_HASH_MISMATCH', { body: Buffer.from('{}') }],
+    ['PAYLOAD_SEALED', { encoding: 'sealed', key_id: 'k' }],
+    ['PAYLOAD_HASH_MISMATCH', { body: Buffer.from('{}') }],
   ] as const)('is refused as %s', (code, change) => {
     const codeOf = (): unknown => {
-      try { return readPayload({ ...plainPayload({ a: 1 }), ...change }); } catch (error) { return error instanceof PayloadUnreadable ? error.code : error; }
+      try {
+        return readPayload({ ...plainPayload({ a: 1 }), ...change });
+      } catch (error) {
+        return error instanceof PayloadUnreadable ? error.code : error;
+      }
     };
     expect(codeOf()).toBe(code);
   });
@@ -126,10 +180,17 @@ describe('a payload', () => {
 describe('the view of contracts', () => {
   const entries = new Map<string, Readonly<Record<string, unknown>>>();
   const apply = (type: string, body: Readonly<Record<string, unknown>>) => {
-    for (const [key, doc] of contractView.fold({ type, body }, (name) => entries.get(name))) if (doc === null) entries.delete(key); else entries.set(key, doc);
+    for (const [key, doc] of contractView.fold({ type, body }, (name) => entries.get(name)))
+      if (doc === null) entries.delete(key);
+      else entries.set(key, doc);
   };
   const bodyOf = (version: number) => contractBody({ ...refund, version });
-  const record = (version: number) => ({ name: refund.name, version, digest: contractDigest(bodyOf(version)), body: bodyOf(version) });
+  const record = (version: number) => ({
+    name: refund.name,
+    version,
+    digest: contractDigest(bodyOf(version)),
+    body: bodyOf(version),
+  });
 
   it('finds the latest by name and every version by digest, retired ones by digest alone', () => {
     apply('ContractRegistered', record(1));

@@ -19,27 +19,42 @@ function found(contract: ContractJson): readonly string[] {
 }
 
 describe('the business effect (C1)', () => {
-  it.each([[undefined, 'CONTRACT_FIELD_MISSING /effect'], ['', 'CONTRACT_FIELD_INVALID /effect'], [' \n', 'CONTRACT_FIELD_INVALID /effect']])('of %j is refused', (effect, problem) => {
+  it.each([
+    [undefined, 'CONTRACT_FIELD_MISSING /effect'],
+    ['', 'CONTRACT_FIELD_INVALID /effect'],
+    [' \n', 'CONTRACT_FIELD_INVALID /effect'],
+  ])('of %j is refused', (effect, problem) => {
     expect(found({ ...mail, effect })).toEqual([problem]);
   });
 
   it('is carried along with every mutation', () => {
-    expect(termsOf(read({ ...mail, effect: 'A customer reads a letter.' }), Buffer.alloc(32)).effect).toBe('A customer reads a letter.');
+    expect(termsOf(read({ ...mail, effect: 'A customer reads a letter.' }), Buffer.alloc(32)).effect).toBe(
+      'A customer reads a letter.',
+    );
   });
 });
 
 describe('the impact (C2)', () => {
-  it.each(['read', 'write', 'customer_visible', 'financial', 'destructive', 'security_sensitive'])('may be %s', (impact) => {
-    expect(found({ ...mail, impact })).not.toContain('CONTRACT_FIELD_INVALID /impact');
-  });
+  it.each(['read', 'write', 'customer_visible', 'financial', 'destructive', 'security_sensitive'])(
+    'may be %s',
+    (impact) => {
+      expect(found({ ...mail, impact })).not.toContain('CONTRACT_FIELD_INVALID /impact');
+    },
+  );
 
-  it.each([[undefined, 'CONTRACT_FIELD_INVALID /impact'], ['low', 'CONTRACT_FIELD_INVALID /impact']])('of %j is refused', (impact, problem) => {
+  it.each([
+    [undefined, 'CONTRACT_FIELD_INVALID /impact'],
+    ['low', 'CONTRACT_FIELD_INVALID /impact'],
+  ])('of %j is refused', (impact, problem) => {
     expect(found({ ...mail, impact })).toEqual([problem]);
   });
 });
 
 describe('what repairs or neutralises (C5)', () => {
-  it.each([['compensable', refundContract(), 'compensation_capability'], ['reversible', labelContract(), 'inverse_capability']] as const)('is named by every %s effect', (_, contract, field) => {
+  it.each([
+    ['compensable', refundContract(), 'compensation_capability'],
+    ['reversible', labelContract(), 'inverse_capability'],
+  ] as const)('is named by every %s effect', (_, contract, field) => {
     expect(found(contract)).toEqual([]);
     expect(found({ ...contract, [field]: undefined })).toEqual([`REVERSAL_CAPABILITY_MISSING /${field}`]);
   });
@@ -47,12 +62,16 @@ describe('what repairs or neutralises (C5)', () => {
   it('is absent only where somebody accepted that nothing does', () => {
     const accepted = { mode: 'not_supported', reason: 'r', accepted_by: 'head of support' };
     expect(found({ ...mail, compensation_mode: accepted })).toEqual([]);
-    expect(found(refundContract({ compensation_mode: accepted }))).toEqual(['COMPENSATION_MODE_CONTRADICTORY /compensation_mode/mode']);
+    expect(found(refundContract({ compensation_mode: accepted }))).toEqual([
+      'COMPENSATION_MODE_CONTRADICTORY /compensation_mode/mode',
+    ]);
   });
 });
 
 describe('people before an effect and people before its compensation (C6)', () => {
-  const pairs = ['policy', 'human', 'dual_control'].flatMap((forward_approval) => ['human', 'dual_control'].map((recovery) => [forward_approval, recovery] as const));
+  const pairs = ['policy', 'human', 'dual_control'].flatMap((forward_approval) =>
+    ['human', 'dual_control'].map((recovery) => [forward_approval, recovery] as const),
+  );
 
   it.each(pairs)('are two fields: %s before, %s for the way back', (forward_approval, recovery_approval_mode) => {
     const contract = refundContract({ forward_approval, recovery_approval_mode });
@@ -65,8 +84,12 @@ describe('people before an effect and people before its compensation (C6)', () =
 describe('the reason of a compensation mode (C8)', () => {
   const modes = ['automatic', 'approval_required', 'manual_runbook', 'not_supported'];
   it.each(modes)('is required for %s', (mode) => {
-    expect(found({ ...mail, compensation_mode: { mode } })).toContain('CONTRACT_FIELD_MISSING /compensation_mode/reason');
-    expect(found({ ...mail, compensation_mode: { mode, reason: '  ' } })).toContain('CONTRACT_FIELD_INVALID /compensation_mode/reason');
+    expect(found({ ...mail, compensation_mode: { mode } })).toContain(
+      'CONTRACT_FIELD_MISSING /compensation_mode/reason',
+    );
+    expect(found({ ...mail, compensation_mode: { mode, reason: '  ' } })).toContain(
+      'CONTRACT_FIELD_INVALID /compensation_mode/reason',
+    );
   });
 });
 

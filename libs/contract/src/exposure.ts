@@ -8,7 +8,9 @@ export const EXPOSURE = 'exposure';
 
 /** Id of what is reserved for an effect: one reservation for its money, and one for what it discloses. */
 export function reservationId(tenant: string, runId: string, effectKey: string, unit: string): string {
-  return unit === EXPOSURE ? deriveId('res', tenant, runId, effectKey, EXPOSURE) : deriveId('res', tenant, runId, effectKey);
+  return unit === EXPOSURE
+    ? deriveId('res', tenant, runId, effectKey, EXPOSURE)
+    : deriveId('res', tenant, runId, effectKey);
 }
 
 /** Ascending: a payload is as sensitive as the most sensitive thing in it. */
@@ -19,7 +21,7 @@ export type Sensitivity = (typeof SENSITIVITIES)[number];
 /** How sensitive a payload says it is, sealed or not; unmarked ones are internal, marks that are not known count as regulatory. */
 export function sensitivityOf({ content_type: type }: Pick<Payload, 'content_type'>): Sensitivity {
   const mark = /;\s*sensitivity=([^;\s]+)/.exec(type)?.[1];
-  return mark === undefined ? 'internal' : SENSITIVITIES.find((each) => each === mark) ?? 'regulatory';
+  return mark === undefined ? 'internal' : (SENSITIVITIES.find((each) => each === mark) ?? 'regulatory');
 }
 
 /** Approval modes of calls whose arguments stay here, unless their contract says what they disclose. */
@@ -35,5 +37,9 @@ const STAYS_HERE: readonly string[] = ['read_only', 'local_write'];
  */
 export function exposureOf(contract: Contract | undefined, args: Pick<Payload, 'content_type'>): number {
   if (sensitivityOf(args) === 'internal') return 0;
-  return contract !== undefined && STAYS_HERE.includes(contract.approval_mode) && contract.consequence?.exposure === undefined ? 0 : 1;
+  return contract !== undefined &&
+    STAYS_HERE.includes(contract.approval_mode) &&
+    contract.consequence?.exposure === undefined
+    ? 0
+    : 1;
 }

@@ -18,12 +18,29 @@ export function refundContract(changes: ContractJson = {}): ContractJson {
 /** A reversible overwrite with its prior value. */
 export function labelContract(): ContractJson {
   return {
-    name: 'crm.set_label', owner: 'crm', effect: 'Sets a label.', impact: 'write', approval_mode: 'network', reversal_class: 'reversible', overwrites: true,
-    args_schema: { type: 'object', properties: { id: { type: 'string' }, label: { type: 'string' } } }, result_schema: { type: 'object' },
-    inverse_capability: 'crm.restore_label', requires_prior_value_capture: true, reversal_window_ms: 60_000,
+    name: 'crm.set_label',
+    owner: 'crm',
+    effect: 'Sets a label.',
+    impact: 'write',
+    approval_mode: 'network',
+    reversal_class: 'reversible',
+    overwrites: true,
+    args_schema: { type: 'object', properties: { id: { type: 'string' }, label: { type: 'string' } } },
+    result_schema: { type: 'object' },
+    inverse_capability: 'crm.restore_label',
+    requires_prior_value_capture: true,
+    reversal_window_ms: 60_000,
     reversal_args: { id: { from: 'args', path: '/id' }, label: { from: 'prior_value' } },
-    stale_check: { observe_capability: 'crm.get_label', compares: 'version', condition: 'observed.id == bound.args.id' },
-    verification: { verify_capability: 'crm.get_label', success_condition: 'observed.label == bound.args.label', max_attempts: 1 },
+    stale_check: {
+      observe_capability: 'crm.get_label',
+      compares: 'version',
+      condition: 'observed.id == bound.args.id',
+    },
+    verification: {
+      verify_capability: 'crm.get_label',
+      success_condition: 'observed.label == bound.args.label',
+      max_attempts: 1,
+    },
     idempotency: { mechanism: 'by value' },
   };
 }
@@ -31,7 +48,15 @@ export function labelContract(): ContractJson {
 /** An irreversible message behind a person. */
 export function mailContract(): ContractJson {
   return {
-    name: 'mail.send_message', owner: 'comms', effect: 'Sends a message.', impact: 'customer_visible', approval_mode: 'network', reversal_class: 'irreversible',
-    args_schema: { type: 'object' }, result_schema: { type: 'object' }, idempotency: { mechanism: 'none' }, forward_approval: 'human',
+    name: 'mail.send_message',
+    owner: 'comms',
+    effect: 'Sends a message.',
+    impact: 'customer_visible',
+    approval_mode: 'network',
+    reversal_class: 'irreversible',
+    args_schema: { type: 'object' },
+    result_schema: { type: 'object' },
+    idempotency: { mechanism: 'none' },
+    forward_approval: 'human',
   };
 }

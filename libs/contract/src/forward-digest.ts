@@ -19,6 +19,14 @@ export interface ForwardAction {
  * Shape:  64 hex digits.
  * Source: P4.
  */
-export function forwardDigest({ tenant, runId, effectKey, capability, contractDigest, subjectRef, args }: ForwardAction): string {
+export function forwardDigest({
+  tenant,
+  runId,
+  effectKey,
+  capability,
+  contractDigest,
+  subjectRef,
+  args,
+}: ForwardAction): string {
   return sha256Hex(canonicalJson([tenant, runId, effectKey, capability, contractDigest, subjectRef, args]));
 }

@@ -7,7 +7,17 @@ export { CONTRACT_REMEDIES } from './problems.js';
 export type { ContractProblem, ContractProblemCode } from './problems.js';
 export { BODY_BYTES_MAX, CAPABILITY_PATTERN, contractSchema } from './shape.js';
 export type { Contract, ContractDraft, ReversalArg } from './shape.js';
-export { adapterOf, availableFor, CLASS_WEIGHTS, hasSideEffects, isAutomated, isManual, isUndoable, reversalCapabilityOf, weightOf } from './class.js';
+export {
+  adapterOf,
+  availableFor,
+  CLASS_WEIGHTS,
+  hasSideEffects,
+  isAutomated,
+  isManual,
+  isUndoable,
+  reversalCapabilityOf,
+  weightOf,
+} from './class.js';
 export { debitOf, subjectOf, valueOf, weighted } from './value.js';
 export { EXPOSURE, exposureOf, reservationId, SENSITIVITIES, sensitivityOf } from './exposure.js';
 export type { Sensitivity } from './exposure.js';
@@ -42,9 +52,25 @@ export { answerForMutation, mutationAnswerText, peopleNeeded } from './answer-mu
 export type { MutationAnswer, MutationStanding } from './answer-mutation.js';
 export { forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
-export { ADMISSION_VARIABLES, ENTRY_KINDS, ENTRY_REMEDIES, ENTRY_SHAPES, PROPAGATION_P99_MS, RECOVERY_VARIABLES, reviewEntry } from './entries/shapes.js';
+export {
+  ADMISSION_VARIABLES,
+  ENTRY_KINDS,
+  ENTRY_REMEDIES,
+  ENTRY_SHAPES,
+  PROPAGATION_P99_MS,
+  RECOVERY_VARIABLES,
+  reviewEntry,
+} from './entries/shapes.js';
 export type { EntryBody, EntryProblem, EntryProblemCode, ReviewedEntry } from './entries/shapes.js';
-export { admissionVerdict, approvalNeeded, evidenceVerdict, intentVerdict, isInScope, joinedCharter, switchVerdict } from './entries/verdicts.js';
+export {
+  admissionVerdict,
+  approvalNeeded,
+  evidenceVerdict,
+  intentVerdict,
+  isInScope,
+  joinedCharter,
+  switchVerdict,
+} from './entries/verdicts.js';
 export type { Acting, StandingSwitch, Verdict, VerdictCode } from './entries/verdicts.js';
 export { charterFor, entryOf, entryView, killVerdict, subscriptionsOf } from './entries/view.js';
 export type { StandingSubscription } from './entries/view.js';

@@ -47,7 +47,15 @@ export function declaredNames(schema: Json): readonly string[] | null {
 
 /** Names a schema's object demands. */
 export function requiredNames(schema: Json): readonly string[] {
-  return [...new Set(partsOf(schema).flatMap((part) => Array.isArray(part['required']) ? (part['required'] as readonly Json[]).filter((name) => typeof name === 'string') : []))];
+  return [
+    ...new Set(
+      partsOf(schema).flatMap((part) =>
+        Array.isArray(part['required'])
+          ? (part['required'] as readonly Json[]).filter((name) => typeof name === 'string')
+          : [],
+      ),
+    ),
+  ];
 }
 
 /** True when the schema takes no other names than those it declares. */
@@ -66,7 +74,7 @@ export function danglingRefs(schema: Json, at: Json = schema): readonly string[]
 function partsOf(schema: Json, at: Json = schema, depth = 0): readonly Readonly<Record<string, Json>>[] {
   const found = deref(at, schema);
   if (found === undefined || !isObject(found) || depth > DEPTH_MAX) return [];
-  const parts = Array.isArray(found['allOf']) ? found['allOf'] as readonly Json[] : [];
+  const parts = Array.isArray(found['allOf']) ? (found['allOf'] as readonly Json[]) : [];
   return [found, ...parts.flatMap((part) => partsOf(schema, part, depth + 1))];
 }
 
@@ -76,11 +84,14 @@ function objectKeys(value: Json | undefined): readonly string[] {
 
 function subschema(schema: Json, token: string, root: Json): Json | undefined {
   if (!isObject(schema)) return undefined;
-  const found = member(schema['properties'], token) ?? itemSchema(schema, token) ?? schemaOnly(schema['additionalProperties']);
+  const found =
+    member(schema['properties'], token) ?? itemSchema(schema, token) ?? schemaOnly(schema['additionalProperties']);
   if (found !== undefined) return deref(found, root);
   const parts = schema['allOf'];
   if (!Array.isArray(parts)) return undefined;
-  return (parts as readonly Json[]).map((part) => subschema(deref(part, root) ?? null, token, root)).find((part) => part !== undefined);
+  return (parts as readonly Json[])
+    .map((part) => subschema(deref(part, root) ?? null, token, root))
+    .find((part) => part !== undefined);
 }
 
 function itemSchema(schema: Readonly<Record<string, Json>>, token: string): Json | undefined {
@@ -108,12 +119,18 @@ function member(value: Json | undefined, token: string): Json | undefined {
 }
 
 function child(value: readonly Json[] | { readonly [key: string]: Json }, token: string): Json | undefined {
-  if (Array.isArray(value)) return /^(?:0|[1-9][0-9]*)$/.test(token) ? (value as readonly Json[])[Number(token)] : undefined;
+  if (Array.isArray(value))
+    return /^(?:0|[1-9][0-9]*)$/.test(token) ? (value as readonly Json[])[Number(token)] : undefined;
   return Object.hasOwn(value, token) ? (value as Readonly<Record<string, Json>>)[token] : undefined;
 }
 
 function tokensOf(pointer: string): readonly string[] {
-  return pointer === '' ? [] : pointer.slice(1).split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer === ''
+    ? []
+    : pointer
+        .slice(1)
+        .split('/')
+        .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function isObject(value: Json): value is Readonly<Record<string, Json>> {

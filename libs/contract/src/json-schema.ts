@@ -19,7 +19,8 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   approval_mode: 'How the forward call is approved: read_only, local_write, network, delegated, destructive.',
   args_schema: 'JSON Schema of the arguments; an object.',
   result_schema: 'JSON Schema of the result.',
-  reversal_class: 'reversible: a true inverse restores the state; compensable: an equivalent state with residue; irreversible: nothing after commit.',
+  reversal_class:
+    'reversible: a true inverse restores the state; compensable: an equivalent state with residue; irreversible: nothing after commit.',
   inverse_capability: 'Capability that restores the prior state; reversible only. It may be the capability itself.',
   compensation_capability: 'Capability that brings about an equivalent state; compensable only.',
   residue: 'What stays different after a compensation.',
@@ -28,17 +29,19 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   recovery_policy_ref: 'Recovery policy, by name, that governs the compensation.',
   compensation_mode: 'automatic, approval_required, manual_runbook or not_supported, with its reason.',
   risk: 'What an unnecessary compensation does.',
-  risk_level: 'How much worse an unnecessary compensation can make it: low, medium, high. Absent: medium. Above the operator\'s limit a person decides.',
+  risk_level:
+    "How much worse an unnecessary compensation can make it: low, medium, high. Absent: medium. Above the operator's limit a person decides.",
   forward_approval: 'Who lets the effect happen: policy, human, dual_control.',
   commit_hold_ms: 'Milliseconds an effect is held before it is let go.',
   cancel_capability: 'Capability that stops the effect during the hold.',
   precondition: 'Observed again when the hold ends; CEL over observed and args.',
   reversal_window_ms: 'Milliseconds from the commit within which a compensation may start.',
-  expires_after_commit_ms: 'A second bound of the window, such as the provider\'s; the shorter binds.',
+  expires_after_commit_ms: "A second bound of the window, such as the provider's; the shorter binds.",
   window_closed_by: 'Events that end the window before its time, in words.',
   requires_prior_value_capture: 'True where the prior value must be captured for the reversal.',
-  requires_external_handle: 'True where the provider\'s handle must be captured for the reversal.',
-  reversal_args: 'Each argument of the reversal and where it comes from: args, result, prior_value, external_ref, constant, step.',
+  requires_external_handle: "True where the provider's handle must be captured for the reversal.",
+  reversal_args:
+    'Each argument of the reversal and where it comes from: args, result, prior_value, external_ref, constant, step.',
   reconcile_capability: 'Capability that tells whether an effect happened.',
   stale_check: 'Observation and CEL condition (observed, bound) that must hold before anything is undone.',
   verification: 'Observation and CEL condition (observed, bound) that must hold afterwards, by another capability.',
@@ -61,13 +64,21 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
  */
 export function contractJsonSchema(): Json {
   // What zod writes is JSON.
-  const generated = z.toJSONSchema(contractSchema, { io: 'input' }) as unknown as { readonly properties: Readonly<Record<string, Readonly<Record<string, Json>>>> };
-  const described = Object.entries(generated.properties).map(([name, schema]) => [name, { description: CONTRACT_FIELD_DOCS[name as keyof Contract], ...schema }]);
+  const generated = z.toJSONSchema(contractSchema, { io: 'input' }) as unknown as {
+    readonly properties: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  };
+  const described = Object.entries(generated.properties).map(([name, schema]) => [
+    name,
+    { description: CONTRACT_FIELD_DOCS[name as keyof Contract], ...schema },
+  ]);
   return {
     ...generated,
     $id: `urn:recourse:reversal-contract:${CONTRACT_SCHEMA_VERSION}`,
     title: 'Reversal contract',
     description: 'What a capability does, how it is undone, checked, approved and bounded.',
-    properties: { $schema: { type: 'string', description: 'Where an editor finds this schema.' }, ...Object.fromEntries(described) as Readonly<Record<string, Json>> },
+    properties: {
+      $schema: { type: 'string', description: 'Where an editor finds this schema.' },
+      ...(Object.fromEntries(described) as Readonly<Record<string, Json>>),
+    },
   };
 }

@@ -9,7 +9,13 @@ export type PayloadProblemCode = 'PAYLOAD_SEALED' | 'PAYLOAD_NOT_JSON' | 'PAYLOA
 /** A payload that cannot be read here; coded, so that a record holding it is parked with the reason. */
 export class PayloadUnreadable extends Error {
   override readonly name = 'PayloadUnreadable';
-  constructor(readonly code: PayloadProblemCode, detail: string, options?: ErrorOptions) { super(`${code}: ${detail}`, options); }
+  constructor(
+    readonly code: PayloadProblemCode,
+    detail: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${code}: ${detail}`, options);
+  }
 }
 
 /** Wraps JSON as a plain payload; the body is its canonical JSON. */
@@ -24,8 +30,10 @@ export function plainPayload(json: Json): Payload {
  * Errors: PayloadUnreadable when it is sealed, when its hash is not that of its body, or when it is not JSON.
  */
 export function readPayload(payload: Payload): Json {
-  if (payload.encoding === 'sealed') throw new PayloadUnreadable('PAYLOAD_SEALED', `sealed under ${payload.key_id ?? 'an unnamed key'}`);
-  if (!sha256(payload.body).equals(payload.sha256)) throw new PayloadUnreadable('PAYLOAD_HASH_MISMATCH', 'sha256 is not that of the body');
+  if (payload.encoding === 'sealed')
+    throw new PayloadUnreadable('PAYLOAD_SEALED', `sealed under ${payload.key_id ?? 'an unnamed key'}`);
+  if (!sha256(payload.body).equals(payload.sha256))
+    throw new PayloadUnreadable('PAYLOAD_HASH_MISMATCH', 'sha256 is not that of the body');
   try {
     return JSON.parse(payload.body.toString('utf8')) as Json;
   } catch (cause) {

@@ -20,27 +20,35 @@ export const CONTRACT_REMEDIES = {
   ACTION_NOT_PRECISE: 'Name the action itself, such as tickets.close_ticket or config.restore_config.',
   // A21
   SCHEMA_MISSING: 'Declare the JSON Schema of arguments and result beside the capability.',
-  SCHEMA_INVALID: 'Let args_schema describe an object; every $ref leads somewhere in the schema, every required field is declared.',
+  SCHEMA_INVALID:
+    'Let args_schema describe an object; every $ref leads somewhere in the schema, every required field is declared.',
   // A7
-  APPROVAL_MODE_CONTRADICTORY: 'Let read_only go with impact read, and local_write, destructive with what changes something.',
+  APPROVAL_MODE_CONTRADICTORY:
+    'Let read_only go with impact read, and local_write, destructive with what changes something.',
   READ_WITH_REVERSAL: 'Remove what only side effects need, or declare the impact.',
   // A22
   REVERSAL_CLASS_MISSING: 'Declare reversal_class: reversible, compensable or irreversible.',
   REVERSAL_CAPABILITY_MISSING: 'Name inverse_capability for reversible, compensation_capability for compensable.',
-  REVERSAL_CAPABILITY_CONTRADICTORY: 'Keep only the capability that belongs to the class: an irreversible effect has none.',
+  REVERSAL_CAPABILITY_CONTRADICTORY:
+    'Keep only the capability that belongs to the class: an irreversible effect has none.',
   REVERSAL_ARGS_MISSING: 'Map every argument of the reversal in reversal_args.',
-  REVERSAL_ARG_UNREADABLE: 'Read a field its schema declares; prior_value and external_ref need their capture required.',
+  REVERSAL_ARG_UNREADABLE:
+    'Read a field its schema declares; prior_value and external_ref need their capture required.',
   REVERSAL_ARG_LACKING: 'Map every argument that the reversal requires.',
   REVERSAL_ARG_UNWANTED: 'Map only arguments that the reversal declares.',
   REVERSAL_READS_ONLY: 'Name a capability that changes something: reading undoes nothing.',
-  REVERSAL_WINDOW_MISSING: 'Declare reversal_window_ms or expires_after_commit_ms: a reversal without an end is not bounded.',
+  REVERSAL_WINDOW_MISSING:
+    'Declare reversal_window_ms or expires_after_commit_ms: a reversal without an end is not bounded.',
   WINDOW_TOO_SHORT: 'Leave room for one call and the safety margin of 2 s, or declare the capability irreversible.',
   // A9
-  OVERWRITE_WITHOUT_PRIOR_VALUE: 'Set requires_prior_value_capture to true, or declare the overwrite compensable or irreversible.',
+  OVERWRITE_WITHOUT_PRIOR_VALUE:
+    'Set requires_prior_value_capture to true, or declare the overwrite compensable or irreversible.',
   // A54, A92
-  DESTRUCTIVE_WITHOUT_COPY: 'Keep a tombstone (techniques.tombstone_ttl_ms) or capture the prior value, or declare the deletion irreversible.',
+  DESTRUCTIVE_WITHOUT_COPY:
+    'Keep a tombstone (techniques.tombstone_ttl_ms) or capture the prior value, or declare the deletion irreversible.',
   // A11
-  FINANCIAL_WITHOUT_EXTERNAL_HANDLE: 'Set requires_external_handle to true: a payment is reversed by its handle at the provider.',
+  FINANCIAL_WITHOUT_EXTERNAL_HANDLE:
+    'Set requires_external_handle to true: a payment is reversed by its handle at the provider.',
   // A5
   RECOVERY_COST_MISSING: 'Bound recovery_cost in time and value.',
   // A12
@@ -51,22 +59,26 @@ export const CONTRACT_REMEDIES = {
   VERIFICATION_BY_ACTOR: 'Let another capability observe the result: neither the acting one nor its reversal.',
   // P7
   STALE_CHECK_MISSING: 'Declare stale_check: a value that somebody else has changed since is not written over.',
-  CHECK_ACT_GAP_MISSING: 'State in check_act_gap what can happen between check and act, or compare by version, etag or compare_and_swap.',
+  CHECK_ACT_GAP_MISSING:
+    'State in check_act_gap what can happen between check and act, or compare by version, etag or compare_and_swap.',
   OBSERVER_ACTS: 'Let another capability observe, one whose contract says that it only reads.',
   // A100, A10
   IRREVERSIBLE_UNGATED: 'Declare commit_hold_ms with cancel_capability, or forward_approval human or dual_control.',
   HOLD_WITHOUT_CANCEL: 'Name the cancel_capability that stops the effect during the hold.',
   // A24
-  CANCEL_WITHOUT_HOLD: 'Declare commit_hold_ms, or remove the capability: what is committed is compensated, not cancelled.',
+  CANCEL_WITHOUT_HOLD:
+    'Declare commit_hold_ms, or remove the capability: what is committed is compensated, not cancelled.',
   // A82
   REGULATORY_UNGATED: 'Set forward_approval to human or dual_control: what binds in law is decided by people.',
   AUTO_RECOVERY_FORBIDDEN: 'Set recovery_approval_mode to human or dual_control for this impact.',
-  COMPENSATION_MODE_CONTRADICTORY: 'Make mode, approval and class agree: automatic goes with auto, approval_required with human or dual_control, not_supported with irreversible.',
+  COMPENSATION_MODE_CONTRADICTORY:
+    'Make mode, approval and class agree: automatic goes with auto, approval_required with human or dual_control, not_supported with irreversible.',
   NOT_SUPPORTED_UNACCEPTED: 'Name in accepted_by who accepted that nothing undoes this.',
   RUNBOOK_MISSING: 'Name in runbook what a person works from.',
   // C3, B4
   IDEMPOTENCY_MISSING: 'State in idempotency how the provider deduplicates, and for how long.',
-  CEL_INVALID: 'Write a CEL expression that compiles: conditions read observed and bound, consequences args and result.',
+  CEL_INVALID:
+    'Write a CEL expression that compiles: conditions read observed and bound, consequences args and result.',
   CEL_UNREADABLE: 'Read only what a schema or reversal_args declares: what is not there never holds.',
   VALUE_UNREADABLE: 'Point at fields that args_schema declares; amounts are integers in minor units.',
   // A28

@@ -13,7 +13,12 @@ import type { KnownCapabilities, Rule } from './rules/rule.js';
 import type { Contract, ContractDraft } from './shape.js';
 
 /** Every rule of meaning; problems of shape come from the schema of shape.ts. */
-export const CONTRACT_RULES: readonly Rule[] = [...CLASS_RULES, ...REVERSAL_RULES, ...GOVERNANCE_RULES, ...OBSERVATION_RULES];
+export const CONTRACT_RULES: readonly Rule[] = [
+  ...CLASS_RULES,
+  ...REVERSAL_RULES,
+  ...GOVERNANCE_RULES,
+  ...OBSERVATION_RULES,
+];
 
 /** Lists what is wrong with a contract of sound shape. */
 export function checkContract(contract: Contract, known: KnownCapabilities): readonly ContractProblem[] {
@@ -25,13 +30,19 @@ export function reviewContract(body: string, known: KnownCapabilities): ParsedCo
   const read = readContract(body);
   const named = new Set(read.problems.map((each) => topOf(each.path)));
   // A field whose shape is wrong is already in the list; a rule that misses it would only repeat that.
-  const broken = brokenRules(read.draft, known).filter((each) => read.problems.length === 0 || !named.has(topOf(each.path)));
+  const broken = brokenRules(read.draft, known).filter(
+    (each) => read.problems.length === 0 || !named.has(topOf(each.path)),
+  );
   const problems = [...read.problems, ...(read.problems[0]?.code === 'CONTRACT_NOT_JSON' ? [] : broken)];
   return problems.length === 0 ? { ok: true, contract: read.draft as Contract } : { ok: false, problems };
 }
 
 function brokenRules(contract: ContractDraft, known: KnownCapabilities): readonly ContractProblem[] {
-  return CONTRACT_RULES.flatMap(({ code, find }) => find(contract, known).filter((each) => each !== null).map(({ path, what }) => problem(code, path, what)));
+  return CONTRACT_RULES.flatMap(({ code, find }) =>
+    find(contract, known)
+      .filter((each) => each !== null)
+      .map(({ path, what }) => problem(code, path, what)),
+  );
 }
 
 function topOf(path: string | undefined): string {

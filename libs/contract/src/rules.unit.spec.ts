@@ -16,7 +16,10 @@ function problems(contract: ContractJson, known: Parameters<typeof reviewContrac
   const review = reviewContract(JSON.stringify(contract), known);
   return review.ok ? [] : review.problems;
 }
-function found(contract: ContractJson, known?: Parameters<typeof reviewContract>[1]): readonly (readonly [string, string | undefined])[] {
+function found(
+  contract: ContractJson,
+  known?: Parameters<typeof reviewContract>[1],
+): readonly (readonly [string, string | undefined])[] {
   return problems(contract, known).map(({ code, path }) => [code, path] as const);
 }
 function without(contract: ContractJson, ...fields: readonly string[]): ContractJson {
@@ -24,7 +27,10 @@ function without(contract: ContractJson, ...fields: readonly string[]): Contract
 }
 /** Known capabilities with contracts that can be looked up. */
 function knowing(...contracts: readonly ContractJson[]): Parameters<typeof reviewContract>[1] {
-  return { has: () => true, contractOf: (name): ContractDraft | undefined => contracts.find((each) => each['name'] === name) };
+  return {
+    has: () => true,
+    contractOf: (name): ContractDraft | undefined => contracts.find((each) => each['name'] === name),
+  };
 }
 const verification = refundContract()['verification'] as ContractJson;
 const staleCheck = refundContract()['stale_check'] as ContractJson;
@@ -33,88 +39,437 @@ const reverse = exampleContract('payments.reverse_refund');
 const read = exampleContract('payments.get_refund');
 
 /** What is broken, by which contract, and the one problem that must be named. */
-type Break = readonly [what: string, contract: ContractJson, code: ContractProblemCode, path: string, known?: Parameters<typeof reviewContract>[1]];
+type Break = readonly [
+  what: string,
+  contract: ContractJson,
+  code: ContractProblemCode,
+  path: string,
+  known?: Parameters<typeof reviewContract>[1],
+];
 
 const BREAKS: readonly Break[] = [
-  ['more than a record holds', { ...mail, args_schema: { type: 'object', description: 'x'.repeat(BODY_BYTES_MAX) } }, 'CONTRACT_TOO_LARGE', ''],
+  [
+    'more than a record holds',
+    { ...mail, args_schema: { type: 'object', description: 'x'.repeat(BODY_BYTES_MAX) } },
+    'CONTRACT_TOO_LARGE',
+    '',
+  ],
   ['text that no database stores', { ...mail, effect: 'a\0b' }, 'CONTRACT_TEXT_NOT_STORABLE', ''],
   ['an unknown field', { ...mail, reversable: true }, 'CONTRACT_FIELD_UNKNOWN', '/reversable'],
-  ['an unknown field inside', refundContract({ verification: { ...verification, retries: 2 } }), 'CONTRACT_FIELD_UNKNOWN', '/verification/retries'],
+  [
+    'an unknown field inside',
+    refundContract({ verification: { ...verification, retries: 2 } }),
+    'CONTRACT_FIELD_UNKNOWN',
+    '/verification/retries',
+  ],
   ['no owner', without(mail, 'owner'), 'CONTRACT_FIELD_MISSING', '/owner'],
-  ['an approval mode there is not (A7)', { ...mail, approval_mode: 'yolo' }, 'CONTRACT_FIELD_INVALID', '/approval_mode'],
+  [
+    'an approval mode there is not (A7)',
+    { ...mail, approval_mode: 'yolo' },
+    'CONTRACT_FIELD_INVALID',
+    '/approval_mode',
+  ],
   ['an impact there is not (C2)', { ...mail, impact: 'small' }, 'CONTRACT_FIELD_INVALID', '/impact'],
   ['an empty effect (C1)', { ...mail, effect: ' ' }, 'CONTRACT_FIELD_INVALID', '/effect'],
-  ['a class that is a yes or no (B7)', refundContract({ reversal_class: true }), 'CONTRACT_FIELD_INVALID', '/reversal_class'],
-  ['a class there is not (B7)', refundContract({ reversal_class: 'undoable' }), 'CONTRACT_FIELD_INVALID', '/reversal_class'],
-  ['a reversal argument that is code (B16)', refundContract({ reversal_args: { ...args, reason: { from: 'code', code: 'args.reason.trim()' } } }), 'CONTRACT_FIELD_INVALID', '/reversal_args/reason/from'],
-  ['a reversal argument that computes beside its source (B16)', refundContract({ reversal_args: { ...args, currency: { from: 'args', path: '/currency', transform: 'upper' } } }), 'CONTRACT_FIELD_UNKNOWN', '/reversal_args/currency/transform'],
-  ['a compensation mode without reason (C8)', refundContract({ compensation_mode: { mode: 'approval_required', reason: '' } }), 'CONTRACT_FIELD_INVALID', '/compensation_mode/reason'],
-  ['a capability that is not adapter.verb_noun (C17)', { ...mail, name: 'sendMail' }, 'CAPABILITY_NAME_INVALID', '/name'],
-  ['a reversal in free text (C17)', refundContract({ compensation_capability: 'please take it back' }), 'CAPABILITY_NAME_INVALID', '/compensation_capability'],
+  [
+    'a class that is a yes or no (B7)',
+    refundContract({ reversal_class: true }),
+    'CONTRACT_FIELD_INVALID',
+    '/reversal_class',
+  ],
+  [
+    'a class there is not (B7)',
+    refundContract({ reversal_class: 'undoable' }),
+    'CONTRACT_FIELD_INVALID',
+    '/reversal_class',
+  ],
+  [
+    'a reversal argument that is code (B16)',
+    refundContract({ reversal_args: { ...args, reason: { from: 'code', code: 'args.reason.trim()' } } }),
+    'CONTRACT_FIELD_INVALID',
+    '/reversal_args/reason/from',
+  ],
+  [
+    'a reversal argument that computes beside its source (B16)',
+    refundContract({ reversal_args: { ...args, currency: { from: 'args', path: '/currency', transform: 'upper' } } }),
+    'CONTRACT_FIELD_UNKNOWN',
+    '/reversal_args/currency/transform',
+  ],
+  [
+    'a compensation mode without reason (C8)',
+    refundContract({ compensation_mode: { mode: 'approval_required', reason: '' } }),
+    'CONTRACT_FIELD_INVALID',
+    '/compensation_mode/reason',
+  ],
+  [
+    'a capability that is not adapter.verb_noun (C17)',
+    { ...mail, name: 'sendMail' },
+    'CAPABILITY_NAME_INVALID',
+    '/name',
+  ],
+  [
+    'a reversal in free text (C17)',
+    refundContract({ compensation_capability: 'please take it back' }),
+    'CAPABILITY_NAME_INVALID',
+    '/compensation_capability',
+  ],
   ['a draft (D6)', { ...mail, draft: 'openapi' }, 'CONTRACT_IS_DRAFT', '/draft'],
-  ['an action that says nothing (C17)', refundContract({ compensation_capability: 'payments.undo_that' }), 'ACTION_NOT_PRECISE', '/compensation_capability'],
+  [
+    'an action that says nothing (C17)',
+    refundContract({ compensation_capability: 'payments.undo_that' }),
+    'ACTION_NOT_PRECISE',
+    '/compensation_capability',
+  ],
   ['no result schema (A21)', without(mail, 'result_schema'), 'SCHEMA_MISSING', '/result_schema'],
-  ['arguments that are no object (A21)', { ...mail, args_schema: { type: 'string' } }, 'SCHEMA_INVALID', '/args_schema/type'],
-  ['a schema reference that leads nowhere (A21)', { ...mail, result_schema: { type: 'object', properties: { a: { $ref: '#/$defs/a' } } } }, 'SCHEMA_INVALID', '/result_schema'],
-  ['a required argument nobody declares (A21)', { ...mail, args_schema: { type: 'object', properties: {}, required: ['to'], additionalProperties: false } }, 'SCHEMA_INVALID', '/args_schema/required'],
-  ['a write that is approved as a read (A7)', { ...mail, approval_mode: 'read_only' }, 'APPROVAL_MODE_CONTRADICTORY', '/approval_mode'],
-  ['a read that is approved as destruction (A7)', { ...mail, impact: 'read', approval_mode: 'destructive' }, 'APPROVAL_MODE_CONTRADICTORY', '/approval_mode'],
-  ['a read with a compensation (A8)', { ...read, compensation_capability: 'payments.reverse_refund' }, 'READ_WITH_REVERSAL', '/compensation_capability'],
+  [
+    'arguments that are no object (A21)',
+    { ...mail, args_schema: { type: 'string' } },
+    'SCHEMA_INVALID',
+    '/args_schema/type',
+  ],
+  [
+    'a schema reference that leads nowhere (A21)',
+    { ...mail, result_schema: { type: 'object', properties: { a: { $ref: '#/$defs/a' } } } },
+    'SCHEMA_INVALID',
+    '/result_schema',
+  ],
+  [
+    'a required argument nobody declares (A21)',
+    { ...mail, args_schema: { type: 'object', properties: {}, required: ['to'], additionalProperties: false } },
+    'SCHEMA_INVALID',
+    '/args_schema/required',
+  ],
+  [
+    'a write that is approved as a read (A7)',
+    { ...mail, approval_mode: 'read_only' },
+    'APPROVAL_MODE_CONTRADICTORY',
+    '/approval_mode',
+  ],
+  [
+    'a read that is approved as destruction (A7)',
+    { ...mail, impact: 'read', approval_mode: 'destructive' },
+    'APPROVAL_MODE_CONTRADICTORY',
+    '/approval_mode',
+  ],
+  [
+    'a read with a compensation (A8)',
+    { ...read, compensation_capability: 'payments.reverse_refund' },
+    'READ_WITH_REVERSAL',
+    '/compensation_capability',
+  ],
   ['a compensable read (A8)', { ...read, reversal_class: 'compensable' }, 'READ_WITH_REVERSAL', '/reversal_class'],
   ['side effects without class (A22)', without(mail, 'reversal_class'), 'REVERSAL_CLASS_MISSING', '/reversal_class'],
-  ['a compensable effect that names no compensation (C5)', refundContract({ compensation_capability: undefined }), 'REVERSAL_CAPABILITY_MISSING', '/compensation_capability'],
-  ['an irreversible effect that names a compensation (A15)', { ...mail, compensation_capability: 'mail.send_note' }, 'REVERSAL_CAPABILITY_CONTRADICTORY', '/compensation_capability'],
-  ['a reversible effect that names a compensation too (A13)', { ...label, compensation_capability: 'crm.drop_label' }, 'REVERSAL_CAPABILITY_CONTRADICTORY', '/compensation_capability'],
-  ['a reversal without arguments (A32)', refundContract({ reversal_args: {} }), 'REVERSAL_ARGS_MISSING', '/reversal_args'],
-  ['a reversal argument its schema lacks (A32)', refundContract({ reversal_args: { refund_id: { from: 'result', path: '/id' } } }), 'REVERSAL_ARG_UNREADABLE', '/reversal_args/refund_id/path'],
-  ['a reversal argument from a handle nobody must keep', { ...label, reversal_args: { id: { from: 'external_ref' }, label: { from: 'prior_value' } } }, 'REVERSAL_ARG_UNREADABLE', '/reversal_args/id'],
-  ['a reversal argument that is not mapped (C30)', refundContract({ reversal_args: without(args, 'refund_id') }), 'REVERSAL_ARG_LACKING', '/reversal_args/refund_id', knowing(reverse)],
-  ['a reversal argument that nobody takes', refundContract({ reversal_args: { ...args, colour: { from: 'constant', value: 'red' } } }), 'REVERSAL_ARG_UNWANTED', '/reversal_args/colour', knowing(reverse)],
-  ['a compensation that only reads (A14)', refundContract({ compensation_capability: 'payments.read_ledger' }), 'REVERSAL_READS_ONLY', '/compensation_capability', knowing({ ...read, name: 'payments.read_ledger', args_schema: { type: 'object' } })],
-  ['a compensation without window (A25)', refundContract({ reversal_window_ms: undefined }), 'REVERSAL_WINDOW_MISSING', '/reversal_window_ms'],
-  ['a window in which no call fits (P6)', refundContract({ reversal_window_ms: 4_000 }), 'WINDOW_TOO_SHORT', '/reversal_window_ms'],
-  ['an expiry in which no call fits (P6)', refundContract({ expires_after_commit_ms: 4_000 }), 'WINDOW_TOO_SHORT', '/expires_after_commit_ms'],
-  ['an overwrite as reversible without prior value (A9)', { ...label, requires_prior_value_capture: undefined, reversal_args: { id: { from: 'args', path: '/id' }, label: { from: 'args', path: '/label' } } }, 'OVERWRITE_WITHOUT_PRIOR_VALUE', '/requires_prior_value_capture'],
-  ['a deletion that keeps nothing (A54, A92)', refundContract({ impact: 'destructive' }), 'DESTRUCTIVE_WITHOUT_COPY', '/techniques/tombstone_ttl_ms'],
-  ['a compensable payment without handle (A11)', refundContract({ requires_external_handle: undefined, reversal_args: { amount: { from: 'args', path: '/amount_minor' } } }), 'FINANCIAL_WITHOUT_EXTERNAL_HANDLE', '/requires_external_handle'],
-  ['a compensation without cost bound (A5)', refundContract({ recovery_cost: undefined }), 'RECOVERY_COST_MISSING', '/recovery_cost'],
+  [
+    'a compensable effect that names no compensation (C5)',
+    refundContract({ compensation_capability: undefined }),
+    'REVERSAL_CAPABILITY_MISSING',
+    '/compensation_capability',
+  ],
+  [
+    'an irreversible effect that names a compensation (A15)',
+    { ...mail, compensation_capability: 'mail.send_note' },
+    'REVERSAL_CAPABILITY_CONTRADICTORY',
+    '/compensation_capability',
+  ],
+  [
+    'a reversible effect that names a compensation too (A13)',
+    { ...label, compensation_capability: 'crm.drop_label' },
+    'REVERSAL_CAPABILITY_CONTRADICTORY',
+    '/compensation_capability',
+  ],
+  [
+    'a reversal without arguments (A32)',
+    refundContract({ reversal_args: {} }),
+    'REVERSAL_ARGS_MISSING',
+    '/reversal_args',
+  ],
+  [
+    'a reversal argument its schema lacks (A32)',
+    refundContract({ reversal_args: { refund_id: { from: 'result', path: '/id' } } }),
+    'REVERSAL_ARG_UNREADABLE',
+    '/reversal_args/refund_id/path',
+  ],
+  [
+    'a reversal argument from a handle nobody must keep',
+    { ...label, reversal_args: { id: { from: 'external_ref' }, label: { from: 'prior_value' } } },
+    'REVERSAL_ARG_UNREADABLE',
+    '/reversal_args/id',
+  ],
+  [
+    'a reversal argument that is not mapped (C30)',
+    refundContract({ reversal_args: without(args, 'refund_id') }),
+    'REVERSAL_ARG_LACKING',
+    '/reversal_args/refund_id',
+    knowing(reverse),
+  ],
+  [
+    'a reversal argument that nobody takes',
+    refundContract({ reversal_args: { ...args, colour: { from: 'constant', value: 'red' } } }),
+    'REVERSAL_ARG_UNWANTED',
+    '/reversal_args/colour',
+    knowing(reverse),
+  ],
+  [
+    'a compensation that only reads (A14)',
+    refundContract({ compensation_capability: 'payments.read_ledger' }),
+    'REVERSAL_READS_ONLY',
+    '/compensation_capability',
+    knowing({ ...read, name: 'payments.read_ledger', args_schema: { type: 'object' } }),
+  ],
+  [
+    'a compensation without window (A25)',
+    refundContract({ reversal_window_ms: undefined }),
+    'REVERSAL_WINDOW_MISSING',
+    '/reversal_window_ms',
+  ],
+  [
+    'a window in which no call fits (P6)',
+    refundContract({ reversal_window_ms: 4_000 }),
+    'WINDOW_TOO_SHORT',
+    '/reversal_window_ms',
+  ],
+  [
+    'an expiry in which no call fits (P6)',
+    refundContract({ expires_after_commit_ms: 4_000 }),
+    'WINDOW_TOO_SHORT',
+    '/expires_after_commit_ms',
+  ],
+  [
+    'an overwrite as reversible without prior value (A9)',
+    {
+      ...label,
+      requires_prior_value_capture: undefined,
+      reversal_args: { id: { from: 'args', path: '/id' }, label: { from: 'args', path: '/label' } },
+    },
+    'OVERWRITE_WITHOUT_PRIOR_VALUE',
+    '/requires_prior_value_capture',
+  ],
+  [
+    'a deletion that keeps nothing (A54, A92)',
+    refundContract({ impact: 'destructive' }),
+    'DESTRUCTIVE_WITHOUT_COPY',
+    '/techniques/tombstone_ttl_ms',
+  ],
+  [
+    'a compensable payment without handle (A11)',
+    refundContract({
+      requires_external_handle: undefined,
+      reversal_args: { amount: { from: 'args', path: '/amount_minor' } },
+    }),
+    'FINANCIAL_WITHOUT_EXTERNAL_HANDLE',
+    '/requires_external_handle',
+  ],
+  [
+    'a compensation without cost bound (A5)',
+    refundContract({ recovery_cost: undefined }),
+    'RECOVERY_COST_MISSING',
+    '/recovery_cost',
+  ],
   ['a compensation without residue (A12)', refundContract({ residue: undefined }), 'RESIDUE_MISSING', '/residue'],
-  ['a compensation nobody observes (A27)', refundContract({ verification: undefined }), 'VERIFICATION_MISSING', '/verification'],
-  ['a verification that never tries (A27)', refundContract({ verification: { ...verification, max_attempts: 0 } }), 'VERIFICATION_INVALID', '/verification/max_attempts'],
-  ['a verification by the acting capability (A27)', refundContract({ verification: { ...verification, verify_capability: 'payments.issue_refund' } }), 'VERIFICATION_BY_ACTOR', '/verification/verify_capability'],
-  ['a verification by the compensating capability (A27)', refundContract({ verification: { ...verification, verify_capability: 'payments.reverse_refund' } }), 'VERIFICATION_BY_ACTOR', '/verification/verify_capability'],
-  ['a restored value that nobody compared first (P7)', without(label, 'stale_check'), 'STALE_CHECK_MISSING', '/stale_check'],
-  ['a check whose gap is not stated (P7)', refundContract({ stale_check: without(staleCheck, 'check_act_gap') }), 'CHECK_ACT_GAP_MISSING', '/stale_check/check_act_gap'],
-  ['an observer with side effects (A27)', refundContract({ reconcile_capability: 'payments.reverse_refund' }), 'OBSERVER_ACTS', '/reconcile_capability', knowing(reverse)],
-  ['an effect that reconciles itself (C4)', refundContract({ reconcile_capability: 'payments.issue_refund' }), 'OBSERVER_ACTS', '/reconcile_capability'],
-  ['an ungated irreversible effect (A100)', without(mail, 'forward_approval'), 'IRREVERSIBLE_UNGATED', '/forward_approval'],
-  ['an ungated destruction for good (A10)', { ...without(mail, 'forward_approval'), impact: 'destructive', approval_mode: 'destructive' }, 'IRREVERSIBLE_UNGATED', '/forward_approval'],
-  ['an irreversible effect gated by policy alone (A100)', { ...mail, forward_approval: 'policy' }, 'IRREVERSIBLE_UNGATED', '/forward_approval'],
+  [
+    'a compensation nobody observes (A27)',
+    refundContract({ verification: undefined }),
+    'VERIFICATION_MISSING',
+    '/verification',
+  ],
+  [
+    'a verification that never tries (A27)',
+    refundContract({ verification: { ...verification, max_attempts: 0 } }),
+    'VERIFICATION_INVALID',
+    '/verification/max_attempts',
+  ],
+  [
+    'a verification by the acting capability (A27)',
+    refundContract({ verification: { ...verification, verify_capability: 'payments.issue_refund' } }),
+    'VERIFICATION_BY_ACTOR',
+    '/verification/verify_capability',
+  ],
+  [
+    'a verification by the compensating capability (A27)',
+    refundContract({ verification: { ...verification, verify_capability: 'payments.reverse_refund' } }),
+    'VERIFICATION_BY_ACTOR',
+    '/verification/verify_capability',
+  ],
+  [
+    'a restored value that nobody compared first (P7)',
+    without(label, 'stale_check'),
+    'STALE_CHECK_MISSING',
+    '/stale_check',
+  ],
+  [
+    'a check whose gap is not stated (P7)',
+    refundContract({ stale_check: without(staleCheck, 'check_act_gap') }),
+    'CHECK_ACT_GAP_MISSING',
+    '/stale_check/check_act_gap',
+  ],
+  [
+    'an observer with side effects (A27)',
+    refundContract({ reconcile_capability: 'payments.reverse_refund' }),
+    'OBSERVER_ACTS',
+    '/reconcile_capability',
+    knowing(reverse),
+  ],
+  [
+    'an effect that reconciles itself (C4)',
+    refundContract({ reconcile_capability: 'payments.issue_refund' }),
+    'OBSERVER_ACTS',
+    '/reconcile_capability',
+  ],
+  [
+    'an ungated irreversible effect (A100)',
+    without(mail, 'forward_approval'),
+    'IRREVERSIBLE_UNGATED',
+    '/forward_approval',
+  ],
+  [
+    'an ungated destruction for good (A10)',
+    { ...without(mail, 'forward_approval'), impact: 'destructive', approval_mode: 'destructive' },
+    'IRREVERSIBLE_UNGATED',
+    '/forward_approval',
+  ],
+  [
+    'an irreversible effect gated by policy alone (A100)',
+    { ...mail, forward_approval: 'policy' },
+    'IRREVERSIBLE_UNGATED',
+    '/forward_approval',
+  ],
   ['a hold nothing cancels (A24)', { ...mail, commit_hold_ms: 10 }, 'HOLD_WITHOUT_CANCEL', '/cancel_capability'],
-  ['a hold that would cancel itself (A24)', { ...mail, commit_hold_ms: 10, cancel_capability: mail['name'] }, 'HOLD_WITHOUT_CANCEL', '/cancel_capability'],
-  ['a cancellation without hold (A24)', { ...mail, cancel_capability: 'mail.drop_message' }, 'CANCEL_WITHOUT_HOLD', '/cancel_capability'],
-  ['a filing that no person approves (A82)', refundContract({ consequence: { regulatory: '1' } }), 'REGULATORY_UNGATED', '/forward_approval'],
-  ['automatic recovery of money (A30)', refundContract({ recovery_approval_mode: 'auto', compensation_mode: undefined }), 'AUTO_RECOVERY_FORBIDDEN', '/recovery_approval_mode'],
-  ['a mode that does not go with its approval (C7)', { ...label, recovery_approval_mode: 'human', compensation_mode: { mode: 'automatic', reason: 'r' } }, 'COMPENSATION_MODE_CONTRADICTORY', '/compensation_mode/mode'],
-  ['a mode that does not go with its class (C7)', { ...mail, compensation_mode: { mode: 'approval_required', reason: 'r' } }, 'COMPENSATION_MODE_CONTRADICTORY', '/compensation_mode/mode'],
-  ['a cost nobody accepted (C14)', { ...mail, compensation_mode: { mode: 'not_supported', reason: 'r' } }, 'NOT_SUPPORTED_UNACCEPTED', '/compensation_mode/accepted_by'],
-  ['a runbook that is not named (C7)', { ...mail, compensation_mode: { mode: 'manual_runbook', reason: 'r' } }, 'RUNBOOK_MISSING', '/compensation_mode/runbook'],
+  [
+    'a hold that would cancel itself (A24)',
+    { ...mail, commit_hold_ms: 10, cancel_capability: mail['name'] },
+    'HOLD_WITHOUT_CANCEL',
+    '/cancel_capability',
+  ],
+  [
+    'a cancellation without hold (A24)',
+    { ...mail, cancel_capability: 'mail.drop_message' },
+    'CANCEL_WITHOUT_HOLD',
+    '/cancel_capability',
+  ],
+  [
+    'a filing that no person approves (A82)',
+    refundContract({ consequence: { regulatory: '1' } }),
+    'REGULATORY_UNGATED',
+    '/forward_approval',
+  ],
+  [
+    'automatic recovery of money (A30)',
+    refundContract({ recovery_approval_mode: 'auto', compensation_mode: undefined }),
+    'AUTO_RECOVERY_FORBIDDEN',
+    '/recovery_approval_mode',
+  ],
+  [
+    'a mode that does not go with its approval (C7)',
+    { ...label, recovery_approval_mode: 'human', compensation_mode: { mode: 'automatic', reason: 'r' } },
+    'COMPENSATION_MODE_CONTRADICTORY',
+    '/compensation_mode/mode',
+  ],
+  [
+    'a mode that does not go with its class (C7)',
+    { ...mail, compensation_mode: { mode: 'approval_required', reason: 'r' } },
+    'COMPENSATION_MODE_CONTRADICTORY',
+    '/compensation_mode/mode',
+  ],
+  [
+    'a cost nobody accepted (C14)',
+    { ...mail, compensation_mode: { mode: 'not_supported', reason: 'r' } },
+    'NOT_SUPPORTED_UNACCEPTED',
+    '/compensation_mode/accepted_by',
+  ],
+  [
+    'a runbook that is not named (C7)',
+    { ...mail, compensation_mode: { mode: 'manual_runbook', reason: 'r' } },
+    'RUNBOOK_MISSING',
+    '/compensation_mode/runbook',
+  ],
   ['no word on repeated calls (C3)', without(mail, 'idempotency'), 'IDEMPOTENCY_MISSING', '/idempotency'],
-  ['a condition that does not compile', refundContract({ verification: { ...verification, success_condition: 'observed.status ==' } }), 'CEL_INVALID', '/verification/success_condition'],
-  ['a condition over a name there is not', refundContract({ verification: { ...verification, success_condition: 'result.status == "x"' } }), 'CEL_INVALID', '/verification/success_condition'],
-  ['a condition that calls a function there is not', refundContract({ verification: { ...verification, success_condition: 'fetch(observed.url)' } }), 'CEL_INVALID', '/verification/success_condition'],
-  ['a condition over what nobody observes', refundContract({ verification: { ...verification, success_condition: 'observed.state == "reversed"' } }), 'CEL_UNREADABLE', '/verification/success_condition', knowing(read)],
-  ['a condition over an argument that is not bound', refundContract({ verification: { ...verification, success_condition: 'observed.status == bound.args.status' } }), 'CEL_UNREADABLE', '/verification/success_condition'],
-  ['a value that args_schema lacks', refundContract({ value: { amount: '/total', currency: 'INR' } }), 'VALUE_UNREADABLE', '/value/amount'],
+  [
+    'a condition that does not compile',
+    refundContract({ verification: { ...verification, success_condition: 'observed.status ==' } }),
+    'CEL_INVALID',
+    '/verification/success_condition',
+  ],
+  [
+    'a condition over a name there is not',
+    refundContract({ verification: { ...verification, success_condition: 'result.status == "x"' } }),
+    'CEL_INVALID',
+    '/verification/success_condition',
+  ],
+  [
+    'a condition that calls a function there is not',
+    refundContract({ verification: { ...verification, success_condition: 'fetch(observed.url)' } }),
+    'CEL_INVALID',
+    '/verification/success_condition',
+  ],
+  [
+    'a condition over what nobody observes',
+    refundContract({ verification: { ...verification, success_condition: 'observed.state == "reversed"' } }),
+    'CEL_UNREADABLE',
+    '/verification/success_condition',
+    knowing(read),
+  ],
+  [
+    'a condition over an argument that is not bound',
+    refundContract({ verification: { ...verification, success_condition: 'observed.status == bound.args.status' } }),
+    'CEL_UNREADABLE',
+    '/verification/success_condition',
+  ],
+  [
+    'a value that args_schema lacks',
+    refundContract({ value: { amount: '/total', currency: 'INR' } }),
+    'VALUE_UNREADABLE',
+    '/value/amount',
+  ],
   ['a cap that counts nothing (A28)', refundContract({ value: undefined }), 'CAP_UNMEASURABLE', '/value'],
-  ['a cap on subjects that counts none (A56)', refundContract({ subject: undefined, blast_radius: { max_subjects_per_run: 1, scope: 'single_subject' } }), 'CAP_UNMEASURABLE', '/subject'],
-  ['a cap in another currency (A28)', refundContract({ value: { amount: '/amount_minor', currency: 'EUR' } }), 'CURRENCY_CONTRADICTORY', '/blast_radius/max_value_per_run/currency'],
-  ['a capability without contract (A22)', refundContract({ reconcile_capability: 'payments.find_refund' }), 'CAPABILITY_UNKNOWN', '/reconcile_capability', { has: (name) => name !== 'payments.find_refund' }],
-  ['a debt weight that lowers (A77)', refundContract({ debt_weight: 0.05 }), 'DEBT_WEIGHT_CONTRADICTORY', '/debt_weight'],
-  ['a tombstone shorter than the window (A54)', refundContract({ techniques: { tombstone_ttl_ms: 10 } }), 'TOMBSTONE_SHORTER_THAN_WINDOW', '/techniques/tombstone_ttl_ms'],
-  ['a hold that is only claimed (A50)', { ...mail, techniques: { hold: true } }, 'TECHNIQUE_CONTRADICTORY', '/techniques/hold'],
-  ['a reservation that is only claimed (A51)', { ...mail, techniques: { reservation: true } }, 'TECHNIQUE_CONTRADICTORY', '/techniques/reservation'],
-  ['a capture that is only claimed (A55)', refundContract({ techniques: { prior_value_capture: true } }), 'TECHNIQUE_CONTRADICTORY', '/techniques/prior_value_capture'],
+  [
+    'a cap on subjects that counts none (A56)',
+    refundContract({ subject: undefined, blast_radius: { max_subjects_per_run: 1, scope: 'single_subject' } }),
+    'CAP_UNMEASURABLE',
+    '/subject',
+  ],
+  [
+    'a cap in another currency (A28)',
+    refundContract({ value: { amount: '/amount_minor', currency: 'EUR' } }),
+    'CURRENCY_CONTRADICTORY',
+    '/blast_radius/max_value_per_run/currency',
+  ],
+  [
+    'a capability without contract (A22)',
+    refundContract({ reconcile_capability: 'payments.find_refund' }),
+    'CAPABILITY_UNKNOWN',
+    '/reconcile_capability',
+    { has: (name) => name !== 'payments.find_refund' },
+  ],
+  [
+    'a debt weight that lowers (A77)',
+    refundContract({ debt_weight: 0.05 }),
+    'DEBT_WEIGHT_CONTRADICTORY',
+    '/debt_weight',
+  ],
+  [
+    'a tombstone shorter than the window (A54)',
+    refundContract({ techniques: { tombstone_ttl_ms: 10 } }),
+    'TOMBSTONE_SHORTER_THAN_WINDOW',
+    '/techniques/tombstone_ttl_ms',
+  ],
+  [
+    'a hold that is only claimed (A50)',
+    { ...mail, techniques: { hold: true } },
+    'TECHNIQUE_CONTRADICTORY',
+    '/techniques/hold',
+  ],
+  [
+    'a reservation that is only claimed (A51)',
+    { ...mail, techniques: { reservation: true } },
+    'TECHNIQUE_CONTRADICTORY',
+    '/techniques/reservation',
+  ],
+  [
+    'a capture that is only claimed (A55)',
+    refundContract({ techniques: { prior_value_capture: true } }),
+    'TECHNIQUE_CONTRADICTORY',
+    '/techniques/prior_value_capture',
+  ],
 ];
 
 describe('a contract that is well', () => {
@@ -122,26 +477,45 @@ describe('a contract that is well', () => {
     expect(found(exampleContract(name), knowing(reverse, read))).toEqual([]);
   });
 
-  it.each([['an overwrite with its prior value', label], ['an irreversible effect behind a person', mail]])('%s registers', (_, contract) => {
+  it.each([
+    ['an overwrite with its prior value', label],
+    ['an irreversible effect behind a person', mail],
+  ])('%s registers', (_, contract) => {
     expect(problems(contract)).toEqual([]);
   });
 
-  const CLASSED: Readonly<Record<(typeof REVERSAL_CLASSES)[number], ContractJson>> = { reversible: label, compensable: refundContract(), irreversible: mail };
-  const PAIRS = REVERSAL_CLASSES.flatMap((reversalClass) => APPROVAL_MODES.filter((mode) => mode !== 'read_only').map((mode) => [reversalClass, mode] as const));
-  it.each(PAIRS)('registers as %s under approval mode %s: neither follows from the other (A6)', (reversalClass, approval_mode) => {
-    expect(found({ ...CLASSED[reversalClass], approval_mode })).toEqual([]);
-  });
+  const CLASSED: Readonly<Record<(typeof REVERSAL_CLASSES)[number], ContractJson>> = {
+    reversible: label,
+    compensable: refundContract(),
+    irreversible: mail,
+  };
+  const PAIRS = REVERSAL_CLASSES.flatMap((reversalClass) =>
+    APPROVAL_MODES.filter((mode) => mode !== 'read_only').map((mode) => [reversalClass, mode] as const),
+  );
+  it.each(PAIRS)(
+    'registers as %s under approval mode %s: neither follows from the other (A6)',
+    (reversalClass, approval_mode) => {
+      expect(found({ ...CLASSED[reversalClass], approval_mode })).toEqual([]);
+    },
+  );
 
   it.each(['reversible', 'irreversible'])('may read only and be %s', (reversal_class) => {
     expect(found({ ...read, reversal_class, consequence: { exposure: '1' } })).toEqual([]);
   });
 
   it('may take an argument from an earlier compensation', () => {
-    expect(found(refundContract({ reversal_args: { ...args, reason: { from: 'step', effect_key: 'book', path: '/fee' } } }))).toEqual([]);
+    expect(
+      found(refundContract({ reversal_args: { ...args, reason: { from: 'step', effect_key: 'book', path: '/fee' } } })),
+    ).toEqual([]);
   });
 
   it('may ask for a member that need not be there', () => {
-    expect(found(refundContract({ verification: { ...verification, success_condition: 'has(observed.closed_at)' } }), knowing(reverse, read))).toEqual([]);
+    expect(
+      found(
+        refundContract({ verification: { ...verification, success_condition: 'has(observed.closed_at)' } }),
+        knowing(reverse, read),
+      ),
+    ).toEqual([]);
   });
 
   it('has the digest of its canonical JSON, whatever order its fields were written in', () => {
@@ -153,22 +527,42 @@ describe('a contract that is well', () => {
 });
 
 describe('the refusal of a contract', () => {
-  it.each(BREAKS.map(([what, ...broken]) => [what, broken] as const))('names %s', (_, [contract, code, path, known]) => {
-    expect(found(contract, known)).toEqual([[code, path]]);
-  });
+  it.each(BREAKS.map(([what, ...broken]) => [what, broken] as const))(
+    'names %s',
+    (_, [contract, code, path, known]) => {
+      expect(found(contract, known)).toEqual([[code, path]]);
+    },
+  );
 
   it('has been seen for every code there is', () => {
     const seen: ReadonlySet<string> = new Set(['CONTRACT_NOT_JSON', ...BREAKS.map(([, , code]) => code)]);
     expect(Object.keys(CONTRACT_REMEDIES).filter((code) => !seen.has(code))).toEqual([]);
-    expect(CONTRACT_RULES.map(({ code }) => code).sort()).toEqual([...new Set(CONTRACT_RULES.map(({ code }) => code))].sort());
+    expect(CONTRACT_RULES.map(({ code }) => code).sort()).toEqual(
+      [...new Set(CONTRACT_RULES.map(({ code }) => code))].sort(),
+    );
   });
 
   it('lists everything at once, of shape and of meaning', () => {
-    const codes = found(refundContract({ name: 'refund', colour: 'red', residue: undefined, recovery_approval_mode: 'auto', requires_external_handle: undefined })).map(([code]) => code);
-    expect(codes).toEqual(expect.arrayContaining([
-      'CAPABILITY_NAME_INVALID', 'CONTRACT_FIELD_UNKNOWN', 'RESIDUE_MISSING', 'AUTO_RECOVERY_FORBIDDEN', 'FINANCIAL_WITHOUT_EXTERNAL_HANDLE', 'REVERSAL_ARG_UNREADABLE',
-      'COMPENSATION_MODE_CONTRADICTORY',
-    ]));
+    const codes = found(
+      refundContract({
+        name: 'refund',
+        colour: 'red',
+        residue: undefined,
+        recovery_approval_mode: 'auto',
+        requires_external_handle: undefined,
+      }),
+    ).map(([code]) => code);
+    expect(codes).toEqual(
+      expect.arrayContaining([
+        'CAPABILITY_NAME_INVALID',
+        'CONTRACT_FIELD_UNKNOWN',
+        'RESIDUE_MISSING',
+        'AUTO_RECOVERY_FORBIDDEN',
+        'FINANCIAL_WITHOUT_EXTERNAL_HANDLE',
+        'REVERSAL_ARG_UNREADABLE',
+        'COMPENSATION_MODE_CONTRADICTORY',
+      ]),
+    );
   });
 
   it('names capabilities without a contract of their own', () => {

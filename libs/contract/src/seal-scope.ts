@@ -2,7 +2,10 @@
 //
 // Source: DESIGN section 4 (a key per subject and retention window).
 
-interface Scope { readonly tenant: string; readonly subject: string }
+interface Scope {
+  readonly tenant: string;
+  readonly subject: string;
+}
 
 /**
  * Scope of a record's payloads.
@@ -11,12 +14,18 @@ interface Scope { readonly tenant: string; readonly subject: string }
  *         and the record; else `run/<run id>`.
  * Errors: those of `known`; what nobody says is empty.
  */
-export function subjectOfRecord(body: Readonly<Record<string, unknown>>, known: (runId: string) => string | null): Scope {
+export function subjectOfRecord(
+  body: Readonly<Record<string, unknown>>,
+  known: (runId: string) => string | null,
+): Scope {
   const execution = membersOf(body['execution']);
   const pointer = membersOf(body['ref']);
   const subject = textOf(execution['subject_ref']) ?? textOf(pointer['subject_ref']) ?? textOf(body['subject_ref']);
   const run = textOf(body['run_id']) ?? textOf(execution['run_id']) ?? '';
-  return { tenant: textOf(body['tenant']) ?? textOf(execution['tenant']) ?? '', subject: subject ?? known(run) ?? `run/${run}` };
+  return {
+    tenant: textOf(body['tenant']) ?? textOf(execution['tenant']) ?? '',
+    subject: subject ?? known(run) ?? `run/${run}`,
+  };
 }
 
 /** Subject of an assumption: its ref up to what is assumed, `order/4711` of `order/4711#not_shipped`. */
@@ -27,7 +36,9 @@ export function subjectOfAssumption(ref: string): string {
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   // Any object can be read by name.
-  return typeof value === 'object' && value !== null ? value as Readonly<Record<string, unknown>> : {};
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -18,14 +18,26 @@ export const FORWARD_APPROVALS = ['policy', 'human', 'dual_control'] as const;
 export const COMPENSATION_MODES = ['automatic', 'approval_required', 'manual_runbook', 'not_supported'] as const;
 /** How much worse an unnecessary compensation can make it. */
 export const RISK_LEVELS = ['low', 'medium', 'high'] as const;
-export const STALE_COMPARISONS = ['version', 'etag', 'last_modified', 'owner', 'status', 'exact_id', 'compare_and_swap'] as const;
+export const STALE_COMPARISONS = [
+  'version',
+  'etag',
+  'last_modified',
+  'owner',
+  'status',
+  'exact_id',
+  'compare_and_swap',
+] as const;
 export const BLAST_SCOPES = ['single_subject', 'tenant', 'cross_tenant'] as const;
 export const DIMENSIONS = ['money', 'comms', 'commitments', 'exposure', 'regulatory'] as const;
 
 const TEXT_MAX = 2_000;
 const text = () => z.string().trim().min(1).max(TEXT_MAX);
 const capability = () => z.string().max(128).regex(CAPABILITY_PATTERN);
-const pointer = () => z.string().max(256).regex(/^(?:\/(?:[^~/]|~[01])*)+$/);
+const pointer = () =>
+  z
+    .string()
+    .max(256)
+    .regex(/^(?:\/(?:[^~/]|~[01])*)+$/);
 const expression = () => z.string().min(1).max(TEXT_MAX);
 const currency = () => z.string().regex(/^[A-Z]{3}$/);
 const millis = () => z.int().min(0);
@@ -33,53 +45,64 @@ const money = () => z.strictObject({ amount_minor: z.int().min(0), currency: cur
 const jsonSchema = () => z.record(z.string(), z.unknown());
 
 /** Where one argument of the reversal comes from; `path` is a JSON pointer into the source. */
-const reversalArg = () => z.discriminatedUnion('from', [
-  z.strictObject({ from: z.literal('args'), path: pointer() }),
-  z.strictObject({ from: z.literal('result'), path: pointer() }),
-  z.strictObject({ from: z.literal('prior_value'), path: pointer().optional() }),
-  z.strictObject({ from: z.literal('external_ref') }),
-  z.strictObject({ from: z.literal('constant'), value: z.json() }),
-  /** Result of an earlier, verified compensation of the same recovery: known only then, so bound only then. */
-  z.strictObject({ from: z.literal('step'), effect_key: z.string().min(1).max(256), path: pointer().optional() }),
-]);
+const reversalArg = () =>
+  z.discriminatedUnion('from', [
+    z.strictObject({ from: z.literal('args'), path: pointer() }),
+    z.strictObject({ from: z.literal('result'), path: pointer() }),
+    z.strictObject({ from: z.literal('prior_value'), path: pointer().optional() }),
+    z.strictObject({ from: z.literal('external_ref') }),
+    z.strictObject({ from: z.literal('constant'), value: z.json() }),
+    /** Result of an earlier, verified compensation of the same recovery: known only then, so bound only then. */
+    z.strictObject({ from: z.literal('step'), effect_key: z.string().min(1).max(256), path: pointer().optional() }),
+  ]);
 
-const verification = () => z.strictObject({
-  verify_capability: capability(),
-  success_condition: expression(),
-  max_attempts: z.int().min(1).max(100),
-  delay_ms: millis().optional(),
-});
+const verification = () =>
+  z.strictObject({
+    verify_capability: capability(),
+    success_condition: expression(),
+    max_attempts: z.int().min(1).max(100),
+    delay_ms: millis().optional(),
+  });
 
-const staleCheck = () => z.strictObject({
-  observe_capability: capability(),
-  compares: z.enum(STALE_COMPARISONS),
-  condition: expression(),
-  /** What can happen between check and act where the tool has no conditional write (P7). */
-  check_act_gap: text().optional(),
-  /** What it observes that changes by itself, such as a time of reading: no fact anybody relies on. */
-  volatile: z.array(pointer()).max(32).optional(),
-});
+const staleCheck = () =>
+  z.strictObject({
+    observe_capability: capability(),
+    compares: z.enum(STALE_COMPARISONS),
+    condition: expression(),
+    /** What can happen between check and act where the tool has no conditional write (P7). */
+    check_act_gap: text().optional(),
+    /** What it observes that changes by itself, such as a time of reading: no fact anybody relies on. */
+    volatile: z.array(pointer()).max(32).optional(),
+  });
 
 /** `runbook`: what a person works from, as a link or a path; `accepted_by`: who accepted that nothing undoes it. */
-const compensationMode = () => z.strictObject({ mode: z.enum(COMPENSATION_MODES), reason: text(), runbook: text().optional(), accepted_by: text().optional() });
+const compensationMode = () =>
+  z.strictObject({
+    mode: z.enum(COMPENSATION_MODES),
+    reason: text(),
+    runbook: text().optional(),
+    accepted_by: text().optional(),
+  });
 /** Observed again when a hold ends, before the effect is let go. */
 const precondition = () => z.strictObject({ observe_capability: capability(), condition: expression() });
-const blastRadius = () => z.strictObject({
-  max_calls_per_run: z.int().min(0).optional(),
-  max_value_per_run: money().optional(),
-  max_subjects_per_run: z.int().min(0).optional(),
-  scope: z.enum(BLAST_SCOPES),
-});
+const blastRadius = () =>
+  z.strictObject({
+    max_calls_per_run: z.int().min(0).optional(),
+    max_value_per_run: money().optional(),
+    max_subjects_per_run: z.int().min(0).optional(),
+    scope: z.enum(BLAST_SCOPES),
+  });
 
 /** How the provider deduplicates; `key_lifetime_ms` absent: it takes no idempotency key. */
 const idempotency = () => z.strictObject({ mechanism: text(), key_lifetime_ms: z.int().min(1).optional() });
-const techniques = () => z.strictObject({
-  hold: z.boolean().optional(),
-  reservation: z.boolean().optional(),
-  dry_run_capability: capability().optional(),
-  tombstone_ttl_ms: millis().optional(),
-  prior_value_capture: z.boolean().optional(),
-});
+const techniques = () =>
+  z.strictObject({
+    hold: z.boolean().optional(),
+    reservation: z.boolean().optional(),
+    dry_run_capability: capability().optional(),
+    tombstone_ttl_ms: millis().optional(),
+    prior_value_capture: z.boolean().optional(),
+  });
 
 /** The fields of a contract. Unknown fields are refused at every level. */
 export const CONTRACT_SHAPE = {
@@ -134,8 +157,11 @@ export const CONTRACT_SHAPE = {
 
 export const contractSchema = z.strictObject(CONTRACT_SHAPE);
 
-type DeepReadonly<T> = T extends (infer Item)[] ? readonly DeepReadonly<Item>[]
-  : T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
+type DeepReadonly<T> = T extends (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
 
 /** A reversal contract, as its author wrote it; plain readonly data. */
 export type Contract = DeepReadonly<z.infer<typeof contractSchema>>;

@@ -47,10 +47,18 @@ export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
   };
 }
 
-function holdOf({ commit_hold_ms: holdMs = 0, cancel_capability, precondition, techniques }: Contract): HoldTerms | null {
+function holdOf({
+  commit_hold_ms: holdMs = 0,
+  cancel_capability,
+  precondition,
+  techniques,
+}: Contract): HoldTerms | null {
   if (holdMs === 0) return null;
   return {
-    hold_ms: holdMs, cancel_capability: cancel_capability ?? null, precondition_capability: precondition?.observe_capability ?? null,
-    precondition_condition: precondition?.condition ?? null, is_reservation: techniques?.reservation === true,
+    hold_ms: holdMs,
+    cancel_capability: cancel_capability ?? null,
+    precondition_capability: precondition?.observe_capability ?? null,
+    precondition_condition: precondition?.condition ?? null,
+    is_reservation: techniques?.reservation === true,
   };
 }

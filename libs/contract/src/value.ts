@@ -17,7 +17,9 @@ const WEIGHT_SCALE = 1_000;
 export function valueOf(contract: Contract, args: Json): Money | null {
   if (contract.value === undefined) return null;
   const amount = readPointer(args, contract.value.amount);
-  const currency = contract.value.currency.startsWith('/') ? readPointer(args, contract.value.currency) : contract.value.currency;
+  const currency = contract.value.currency.startsWith('/')
+    ? readPointer(args, contract.value.currency)
+    : contract.value.currency;
   if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount < 0) return null;
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? { amount_minor: amount, currency } : null;
 }

@@ -11,7 +11,9 @@ import type { Contract } from './shape.js';
 type Doc = Readonly<Record<string, unknown>>;
 
 /** What is read of a view; a BroadcastView of the loop is one. */
-export interface ContractEntries { readonly get: (key: string) => Doc | undefined }
+export interface ContractEntries {
+  readonly get: (key: string) => Doc | undefined;
+}
 
 /** A registered contract. A retired one takes no new executions; mutations under it are still recovered. */
 export interface KnownContract {
@@ -24,7 +26,10 @@ export interface KnownContract {
 export const contractView = {
   name: 'contracts',
   topic: 'recourse.contracts',
-  fold: (record: { readonly type: string; readonly body: Doc }, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] => {
+  fold: (
+    record: { readonly type: string; readonly body: Doc },
+    get: (key: string) => Doc | undefined,
+  ): readonly (readonly [string, Doc | null])[] => {
     if (record.type === 'ContractRegistered') return registered(record.body);
     return record.type === 'ContractRetired' ? retired(record.body, get) : [];
   },
@@ -39,7 +44,9 @@ export function contractByDigest(view: ContractEntries, digest: Buffer): KnownCo
 /** Finds the latest contract of a capability; a retired one is not found. */
 export function contractByName(view: ContractEntries, name: string): KnownContract | undefined {
   const entry = view.get(`name/${name}`);
-  return entry === undefined ? undefined : known(Buffer.from(String(entry['digest']), 'hex'), String(entry['body']), false);
+  return entry === undefined
+    ? undefined
+    : known(Buffer.from(String(entry['digest']), 'hex'), String(entry['body']), false);
 }
 
 /**
@@ -54,7 +61,9 @@ export function editorsOf(view: ContractEntries, digest: Buffer): readonly strin
   return [...subjectsIn(executed), ...subjectsIn(newest)];
 }
 
-function subjectsIn(entry: Doc | undefined): readonly string[] { return (entry?.['editors'] ?? []) as readonly string[]; } // registered() wrote it
+function subjectsIn(entry: Doc | undefined): readonly string[] {
+  return (entry?.['editors'] ?? []) as readonly string[];
+} // registered() wrote it
 
 function registered(body: Doc): readonly (readonly [string, Doc])[] {
   const digest = hexOf(body['digest']);
@@ -70,12 +79,18 @@ function registered(body: Doc): readonly (readonly [string, Doc])[] {
 
 /** A capability that closed windows once closes those of the mutations that are still open under that version. */
 function closersOf(body: string): readonly (readonly [string, Doc])[] {
-  const named = body.includes('"window_closed_by"') ? (JSON.parse(body) as Pick<Contract, 'window_closed_by'>).window_closed_by ?? [] : []; // bodies are contracts in JSON
-  return named.filter((event) => CAPABILITY_PATTERN.test(event)).map((event) => [`closer/${event}`, { names: event }] as const);
+  const named = body.includes('"window_closed_by"')
+    ? ((JSON.parse(body) as Pick<Contract, 'window_closed_by'>).window_closed_by ?? [])
+    : []; // bodies are contracts in JSON
+  return named
+    .filter((event) => CAPABILITY_PATTERN.test(event))
+    .map((event) => [`closer/${event}`, { names: event }] as const);
 }
 
 /** Does an execution of this capability close windows under some contract? */
-export function isCloser(view: ContractEntries, capability: string): boolean { return view.get(`closer/${capability}`) !== undefined; }
+export function isCloser(view: ContractEntries, capability: string): boolean {
+  return view.get(`closer/${capability}`) !== undefined;
+}
 
 function retired(body: Doc, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] {
   const digest = hexOf(body['digest']);
@@ -96,7 +111,11 @@ function known(digest: Buffer, body: string, isRetired: boolean): KnownContract 
   const found = parsed.get(key);
   if (found !== undefined) return { contract: found, digest, retired: isRetired };
   const read = parseContract(body);
-  if (!read.ok) throw new InvariantViolation('registered contracts parse', `${key}: ${read.problems.map((each) => each.code).join(', ')}`);
+  if (!read.ok)
+    throw new InvariantViolation(
+      'registered contracts parse',
+      `${key}: ${read.problems.map((each) => each.code).join(', ')}`,
+    );
   if (parsed.size >= PARSED_MAX) parsed.clear();
   parsed.set(key, read.contract);
   return { contract: read.contract, digest, retired: isRetired };

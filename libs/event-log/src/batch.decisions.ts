@@ -12,14 +12,36 @@ import { verifyCommand } from './command-signature.js';
 import { COMMAND_KIND, PARKED_COMMANDS, PARKED_KIND } from './common-kinds.js';
 import type { QueueItem } from './input-queue.js';
 import type { BatchSealer } from './own-log.js';
-import { blocksKey, findStorageProblem, parkedBody, parkingKey, PARKED_BYTES_MAX, WIRE_RECORD_BYTES_MAX } from './parking.decisions.js';
+import {
+  blocksKey,
+  findStorageProblem,
+  parkedBody,
+  parkingKey,
+  PARKED_BYTES_MAX,
+  WIRE_RECORD_BYTES_MAX,
+} from './parking.decisions.js';
 import type { ParkedOrigin } from './parking.decisions.js';
 import type { Overlay } from './row-cache.js';
 import { KeysNotLoaded } from './sealing/sealing.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { OpenedState } from './sealing/opened-state.js';
 import { NotLoaded } from './service-core.js';
-import type { AcceptedRecord, Change, CommandAnswer, DecideContext, Decided, Decision, Doc, Input, Outgoing, RecordInput, SealScope, ServiceCore, TimerInput, Views } from './service-core.js';
+import type {
+  AcceptedRecord,
+  Change,
+  CommandAnswer,
+  DecideContext,
+  Decided,
+  Decision,
+  Doc,
+  Input,
+  Outgoing,
+  RecordInput,
+  SealScope,
+  ServiceCore,
+  TimerInput,
+  Views,
+} from './service-core.js';
 import type { StoredCursor } from './store.port.js';
 
 const UNSIGNED = 'the envelope does not carry the signature of an edge of ours';
@@ -53,20 +75,35 @@ export interface BatchContext {
 }
 
 export type BatchResult =
-  | { readonly kind: 'batch'; readonly decided: number; readonly timersWithoutEffect: readonly TimerInput[]; readonly ends: readonly number[] }
+  | {
+      readonly kind: 'batch';
+      readonly decided: number;
+      readonly timersWithoutEffect: readonly TimerInput[];
+      readonly ends: readonly number[];
+    }
   | { readonly kind: 'load'; readonly groups: readonly { readonly kind: string; readonly group: string }[] }
   | { readonly kind: 'keys'; readonly keyIds: readonly string[] }
   | { readonly kind: 'refresh'; readonly views: readonly string[] }
-  | { readonly kind: 'overfull'; readonly take: number; /** Timers that fit, when the timers alone are too much. */ readonly timers?: number };
+  | {
+      readonly kind: 'overfull';
+      readonly take: number;
+      /** Timers that fit, when the timers alone are too much. */ readonly timers?: number;
+    };
 
 const PROGRESS_KEY = 'progress';
 
 /** Thrown inside this file only: a view has to be read to its end first. */
 class WantsRefresh extends Error {
-  constructor(readonly views: readonly string[]) { super('refresh'); }
+  constructor(readonly views: readonly string[]) {
+    super('refresh');
+  }
 }
 
-interface Mark { readonly sealed: ReturnType<BatchSealer['mark']>; readonly changes: number; readonly decided: number }
+interface Mark {
+  readonly sealed: ReturnType<BatchSealer['mark']>;
+  readonly changes: number;
+  readonly decided: number;
+}
 
 /**
  * Decides a batch into `sealer` and `overlay`; both are the caller's to drop when it will not be appended.
@@ -120,18 +157,26 @@ export class BatchRun {
 
   #progress(): null {
     const { items, passed, reactedSeq } = this.material;
-    this.#append({ type: 'Progress', body: { cursors: cursorsOf(passed, items), reacted_seq: reactedSeq } }, PROGRESS_KEY);
+    this.#append(
+      { type: 'Progress', body: { cursors: cursorsOf(passed, items), reacted_seq: reactedSeq } },
+      PROGRESS_KEY,
+    );
     return null;
   }
 
   #resend({ message, resend }: BatchMaterial['resends'][number]): null {
-    this.#record({ type: 'ObligationResent', body: { obligation_id: message.obligationId, resend } }, message.obligationId);
+    this.#record(
+      { type: 'ObligationResent', body: { obligation_id: message.obligationId, resend } },
+      message.obligationId,
+    );
     return null;
   }
 
   #timerStep(timer: TimerInput, index: number): BatchResult | null {
     const before = this.#decided;
-    this.#guarded(timer, () => { this.#timer(timer); });
+    this.#guarded(timer, () => {
+      this.#timer(timer);
+    });
     if (this.sealer.isOverfull) return { kind: 'overfull', take: 0, timers: index };
     if (this.#decided === before) this.#timersWithoutEffect.push(timer);
     return null;
@@ -144,16 +189,37 @@ export class BatchRun {
 
   #item({ what }: QueueItem): void {
     if (what.kind === 'skip') return;
-    const origin = what.kind === 'bad' ? { topic: what.topic, partition: what.partition, ...what.raw } : { topic: what.input.topic, partition: what.input.partition, ...what.raw };
+    const origin =
+      what.kind === 'bad'
+        ? { topic: what.topic, partition: what.partition, ...what.raw }
+        : { topic: what.input.topic, partition: what.input.partition, ...what.raw };
     // What belongs elsewhere waits behind nothing here: it goes back to its wire, whatever becomes of those before it.
     const foreign = what.kind === 'bad' ? null : this.#refuseForeign(what.input);
-    if (foreign !== null) { this.#park(origin, foreign.reason, foreign.detail); return; }
-    if (this.#isHeldUp(parkingKey(origin))) { this.#park(origin, 'BEHIND', 'an earlier record of this key is parked'); return; }
-    if (what.kind === 'bad') { this.#park(origin, what.reason, what.detail); return; }
+    if (foreign !== null) {
+      this.#park(origin, foreign.reason, foreign.detail);
+      return;
+    }
+    if (this.#isHeldUp(parkingKey(origin))) {
+      this.#park(origin, 'BEHIND', 'an earlier record of this key is parked');
+      return;
+    }
+    if (what.kind === 'bad') {
+      this.#park(origin, what.reason, what.detail);
+      return;
+    }
     const refusal = this.#refuseUnread(what.input, origin);
-    if (refusal !== null) { this.#park(origin, refusal.reason, refusal.detail); return; }
+    if (refusal !== null) {
+      this.#park(origin, refusal.reason, refusal.detail);
+      return;
+    }
     const mark = this.#mark();
-    this.#guarded(what.input, () => { this.#input(what.input, origin); }, origin);
+    this.#guarded(
+      what.input,
+      () => {
+        this.#input(what.input, origin);
+      },
+      origin,
+    );
     if (!this.sealer.isOverfull || mark.sealed.count > 1) return;
     this.#rollback(mark);
     this.#park(origin, 'DECISION_TOO_LARGE', 'what this record leads to does not fit one batch');
@@ -162,7 +228,8 @@ export class BatchRun {
   /** What can be told before anything is decided. */
   #refuseUnread(input: RecordInput, origin: ParkedOrigin): { readonly reason: string; readonly detail: string } | null {
     if (input.source !== 'wire') return null;
-    if ((origin.value?.length ?? 0) > WIRE_RECORD_BYTES_MAX) return { reason: 'RECORD_TOO_LARGE', detail: `a wire record may have ${WIRE_RECORD_BYTES_MAX} bytes` };
+    if ((origin.value?.length ?? 0) > WIRE_RECORD_BYTES_MAX)
+      return { reason: 'RECORD_TOO_LARGE', detail: `a wire record may have ${WIRE_RECORD_BYTES_MAX} bytes` };
     const problem = findStorageProblem(input.key, input.body);
     if (problem !== null) return problem;
     return null;
@@ -171,14 +238,25 @@ export class BatchRun {
   #refuseForeign(input: RecordInput): { readonly reason: string; readonly detail: string } | null {
     if (input.source !== 'wire' || findStorageProblem(input.key, {}) !== null) return null;
     const partition = partitionForKey(input.key, this.context.partitionCountOf(input.topic));
-    return partition === input.partition ? null : { reason: 'FOREIGN_PARTITION', detail: `the key belongs on partition ${partition} (murmur2); librdkafka needs partitioner=murmur2_random` };
+    return partition === input.partition
+      ? null
+      : {
+          reason: 'FOREIGN_PARTITION',
+          detail: `the key belongs on partition ${partition} (murmur2); librdkafka needs partitioner=murmur2_random`,
+        };
   }
 
   #input(input: RecordInput, origin: ParkedOrigin): void {
     if (isAboutParked(input) && input.body.log !== this.context.core.log) return;
-    if (isCommand(input)) { this.#command(input, origin); return; }
+    if (isCommand(input)) {
+      this.#command(input, origin);
+      return;
+    }
     const decision = this.#ask(input);
-    if (decision.park !== undefined) { this.#park(origin, decision.park.reason, decision.park.detail); return; }
+    if (decision.park !== undefined) {
+      this.#park(origin, decision.park.reason, decision.park.detail);
+      return;
+    }
     this.#recordAll(decision.records);
   }
 
@@ -211,13 +289,22 @@ export class BatchRun {
   #command(input: RecordInput, origin: ParkedOrigin): void {
     const envelope = input.body.envelope as Doc;
     const unsigned = this.#signatureProblem(input, envelope);
-    if (unsigned !== null) { this.#park(origin, unsigned, UNSIGNED); return; }
+    if (unsigned !== null) {
+      this.#park(origin, unsigned, UNSIGNED);
+      return;
+    }
     const id = String(envelope.command_id);
     const bodyHash = envelope.body_sha256 as Buffer;
     const standing = this.overlay.get(COMMAND_KIND, id, id);
-    if (standing !== undefined) { this.#repeated(id, bodyHash, standing); return; }
+    if (standing !== undefined) {
+      this.#repeated(id, bodyHash, standing);
+      return;
+    }
     const decision = isAboutParked(input) ? this.#aboutParked(input, envelope) : this.#ask(input);
-    if (decision.park !== undefined) { this.#park(origin, decision.park.reason, decision.park.detail); return; }
+    if (decision.park !== undefined) {
+      this.#park(origin, decision.park.reason, decision.park.detail);
+      return;
+    }
     if (decision.answer === undefined) throw new InvariantViolation('command', `${input.type} was not answered`);
     this.#recordAll(decision.records);
     this.#answer(id, bodyHash, decision.answer);
@@ -239,16 +326,31 @@ export class BatchRun {
     const conflictId = `${id}#${hex.slice(0, 16)}`;
     if (this.overlay.get(COMMAND_KIND, conflictId, conflictId) !== undefined) return;
     this.#answer(conflictId, bodyHash, {
-      status: 'rejected', httpStatus: 422, code: 'IDEMPOTENCY_KEY_REUSED',
-      body: { code: 'IDEMPOTENCY_KEY_REUSED', message: 'this idempotency key was used with another body; send a new key' },
+      status: 'rejected',
+      httpStatus: 422,
+      code: 'IDEMPOTENCY_KEY_REUSED',
+      body: {
+        code: 'IDEMPOTENCY_KEY_REUSED',
+        message: 'this idempotency key was used with another body; send a new key',
+      },
     });
   }
 
   #answer(id: string, bodyHash: Buffer, answer: CommandAnswer): void {
-    this.#record({
-      type: 'CommandAnswered',
-      body: { command_id: id, body_sha256: bodyHash, status: answer.status, http_status: answer.httpStatus, code: answer.code, answer: JSON.stringify(answer.body) },
-    }, id);
+    this.#record(
+      {
+        type: 'CommandAnswered',
+        body: {
+          command_id: id,
+          body_sha256: bodyHash,
+          status: answer.status,
+          http_status: answer.httpStatus,
+          code: answer.code,
+          answer: JSON.stringify(answer.body),
+        },
+      },
+      id,
+    );
   }
 
   // Parking ------------------------------------------------------------------------------------------------------------
@@ -260,23 +362,47 @@ export class BatchRun {
   #park(origin: ParkedOrigin, reason: string, detail: string): void {
     const body = parkedBody(origin, reason, detail);
     const key = parkingKey(origin);
-    const sealed = this.context.sealing?.batch.sealBytes(body.value, { tenant: '', subject: `parked/${this.context.core.log}/${key}` });
-    this.#record({ type: 'RecordParked', body: sealed === undefined ? body : { ...body, value: sealed.body, key_id: sealed.keyId } }, key);
+    const sealed = this.context.sealing?.batch.sealBytes(body.value, {
+      tenant: '',
+      subject: `parked/${this.context.core.log}/${key}`,
+    });
+    this.#record(
+      {
+        type: 'RecordParked',
+        body: sealed === undefined ? body : { ...body, value: sealed.body, key_id: sealed.keyId },
+      },
+      key,
+    );
   }
 
   #aboutParked(input: RecordInput, envelope: Doc): Decision {
     const parkedId = String(input.body.parked_id);
     const roles = envelope.roles as readonly string[];
-    const refuse = (httpStatus: number, code: string, message: string): Decision => ({ records: [], answer: { status: 'rejected', httpStatus, code, body: { code, message, parked_id: parkedId } } });
-    if (!roles.includes('administrator')) return refuse(403, 'ROLE_MISSING', 'parked records are an administrator\'s to redrive or discard');
+    const refuse = (httpStatus: number, code: string, message: string): Decision => ({
+      records: [],
+      answer: { status: 'rejected', httpStatus, code, body: { code, message, parked_id: parkedId } },
+    });
+    if (!roles.includes('administrator'))
+      return refuse(403, 'ROLE_MISSING', "parked records are an administrator's to redrive or discard");
     const index = this.overlay.get(PARKED_KIND, `#${parkedId}`, parkedId);
     const parked = index === undefined ? undefined : this.overlay.get(PARKED_KIND, String(index.record_key), parkedId);
-    if (parked?.open !== true) return refuse(404, 'PARKED_UNKNOWN', 'no open parked record of that id stands on this partition');
-    const queue = this.overlay.list(PARKED_KIND, String(parked.record_key)).filter((doc) => doc.open === true).sort((a, b) => Number(a.parked_seq) - Number(b.parked_seq));
-    if (queue[0]?.parked_id !== parkedId) return refuse(409, 'PARKED_BEHIND', `redrive or discard ${String(queue[0]?.parked_id)} first`);
+    if (parked?.open !== true)
+      return refuse(404, 'PARKED_UNKNOWN', 'no open parked record of that id stands on this partition');
+    const queue = this.overlay
+      .list(PARKED_KIND, String(parked.record_key))
+      .filter((doc) => doc.open === true)
+      .sort((a, b) => Number(a.parked_seq) - Number(b.parked_seq));
+    if (queue[0]?.parked_id !== parkedId)
+      return refuse(409, 'PARKED_BEHIND', `redrive or discard ${String(queue[0]?.parked_id)} first`);
     const resolve = (doc: Doc, resolution: 'redriven' | 'discarded'): Decided => ({
       type: 'ParkedResolved',
-      body: { parked_id: doc.parked_id, resolution, by: envelope.principal, reason: input.body.reason, command_id: envelope.command_id },
+      body: {
+        parked_id: doc.parked_id,
+        resolution,
+        by: envelope.principal,
+        reason: input.body.reason,
+        command_id: envelope.command_id,
+      },
     });
     const done: Decided[] = [];
     const following = input.type === 'DiscardParked' ? queue.slice(1).filter((doc) => doc.reason === 'BEHIND') : [];
@@ -291,7 +417,10 @@ export class BatchRun {
       done.push(resolve(doc, 'redriven'));
       this.#recordAll([resolve(doc, 'redriven')]);
     }
-    return { records: [], answer: { status: 'accepted', httpStatus: 200, code: null, body: { parked_id: parkedId, redriven: done.length } } };
+    return {
+      records: [],
+      answer: { status: 'accepted', httpStatus: 200, code: null, body: { parked_id: parkedId, redriven: done.length } },
+    };
   }
 
   /** The record's bytes; null when the key that sealed them was destroyed. */
@@ -303,12 +432,27 @@ export class BatchRun {
 
   /** Decides a parked record again, in place of its first time. A record of another partition goes back to its wire by reaction. */
   #redrive(doc: Doc): Redriven {
-    if (Number(doc.value_bytes) > PARKED_BYTES_MAX) return { code: 'PARKED_TRUNCATED', message: 'only the first bytes of this record were kept; send it again from its source' };
+    if (Number(doc.value_bytes) > PARKED_BYTES_MAX)
+      return {
+        code: 'PARKED_TRUNCATED',
+        message: 'only the first bytes of this record were kept; send it again from its source',
+      };
     if (doc.reason === 'FOREIGN_PARTITION') return null;
     const value = this.#parkedValue(doc);
-    if (value === null) return { code: 'PARKED_ERASED', message: 'the key that sealed this record was destroyed; discard it' };
-    const input = this.context.reread({ topic: String(doc.topic), partition: Number(doc.partition), offset: Number(doc.offset), key: Buffer.from(String(doc.record_key)), value });
-    if (input === null) return { code: 'STILL_UNREADABLE', message: 'the record can still not be decoded; discard it or register its schema' };
+    if (value === null)
+      return { code: 'PARKED_ERASED', message: 'the key that sealed this record was destroyed; discard it' };
+    const input = this.context.reread({
+      topic: String(doc.topic),
+      partition: Number(doc.partition),
+      offset: Number(doc.offset),
+      key: Buffer.from(String(doc.record_key)),
+      value,
+    });
+    if (input === null)
+      return {
+        code: 'STILL_UNREADABLE',
+        message: 'the record can still not be decoded; discard it or register its schema',
+      };
     const problem = input.source === 'wire' ? findStorageProblem(input.key, input.body) : null;
     if (problem !== null) return { code: problem.reason, message: problem.detail };
     return isCommand(input) ? this.#redriveCommand(input, input.body.envelope as Doc) : this.#redriven(input);
@@ -329,7 +473,10 @@ export class BatchRun {
     const mark = this.#mark();
     try {
       const decision = this.#ask(input);
-      if (decision.park !== undefined) { this.#rollback(mark); return { code: decision.park.reason, message: decision.park.detail }; }
+      if (decision.park !== undefined) {
+        this.#rollback(mark);
+        return { code: decision.park.reason, message: decision.park.detail };
+      }
       this.#recordAll(decision.records);
       if (decision.answer !== undefined) {
         const envelope = input.body.envelope as Doc;
@@ -354,7 +501,12 @@ export class BatchRun {
       if (isSignal(cause)) throw cause;
       this.#rollback(mark);
       if (origin !== undefined) this.#park(origin, 'DECIDER_FAILED', messageOf(cause));
-      else if (input.source === 'timer') throw new Failure('NOT_READY', `timer of ${input.address.kind}/${input.address.key} failed: ${messageOf(cause)}`, { cause });
+      else if (input.source === 'timer')
+        throw new Failure(
+          'NOT_READY',
+          `timer of ${input.address.kind}/${input.address.key} failed: ${messageOf(cause)}`,
+          { cause },
+        );
     }
   }
 
@@ -384,7 +536,12 @@ export class BatchRun {
 
   #append(decided: Decided, key: string): void {
     const { core, sealing } = this.context;
-    const accepted = this.sealer.add(sealing === null ? decided : { type: decided.type, body: sealing.batch.seal(decided.body, () => this.#scopeOf(decided, key)) }, key);
+    const accepted = this.sealer.add(
+      sealing === null
+        ? decided
+        : { type: decided.type, body: sealing.batch.seal(decided.body, () => this.#scopeOf(decided, key)) },
+      key,
+    );
     this.overlay.apply(evolveAny(core, this.overlay, accepted));
     this.#ends[this.sealer.accepted.length - 1] = this.overlay.mark();
   }
@@ -393,15 +550,21 @@ export class BatchRun {
 /** Changes of any record of a log: those every service has, and the core's own. */
 export function evolveAny(core: ServiceCore, state: Overlay, record: AcceptedRecord): readonly Change[] {
   switch (record.type) {
-    case 'Progress': case 'ObligationResent': case 'CutAccepted': return [];
-    case 'RecordParked': return parkedChanges(record);
-    case 'ParkedResolved': return resolvedChanges(state, record);
+    case 'Progress':
+    case 'ObligationResent':
+    case 'CutAccepted':
+      return [];
+    case 'RecordParked':
+      return parkedChanges(record);
+    case 'ParkedResolved':
+      return resolvedChanges(state, record);
     case 'CommandAnswered': {
       const id = String(record.body.command_id);
       const doc = { ...record.body, body_sha256: (record.body.body_sha256 as Buffer).toString('hex') };
       return [{ op: 'put', row: { kind: COMMAND_KIND, group: id, key: id, dueAt: null, doc } }];
     }
-    default: return core.evolve(state, record);
+    default:
+      return core.evolve(state, record);
   }
 }
 
@@ -409,7 +572,13 @@ export function evolveAny(core: ServiceCore, state: Overlay, record: AcceptedRec
 function parkedChanges(record: AcceptedRecord): readonly Change[] {
   const id = String(record.body.parked_id);
   const key = String(record.body.record_key);
-  const doc = { ...record.body, value_sha256: (record.body.value_sha256 as Buffer).toString('hex'), parked_seq: record.seq, parked_at: record.decidedAt, open: true };
+  const doc = {
+    ...record.body,
+    value_sha256: (record.body.value_sha256 as Buffer).toString('hex'),
+    parked_seq: record.seq,
+    parked_at: record.decidedAt,
+    open: true,
+  };
   const index = { parked_id: id, record_key: key, index_of: id };
   return [
     { op: 'put', row: { kind: PARKED_KIND, group: key, key: id, dueAt: null, doc } },
@@ -423,20 +592,45 @@ function resolvedChanges(state: Overlay, record: AcceptedRecord): readonly Chang
   const doc = state.get(PARKED_KIND, key, id);
   if (doc === undefined) throw new InvariantViolation('parking', `${id} was resolved and never parked`, 'partition');
   const { resolution, by, reason } = record.body;
-  return [{ op: 'put', row: { kind: PARKED_KIND, group: key, key: id, dueAt: null, doc: { ...doc, open: false, resolution, resolved_by: by, resolved_reason: reason } } }];
+  return [
+    {
+      op: 'put',
+      row: {
+        kind: PARKED_KIND,
+        group: key,
+        key: id,
+        dueAt: null,
+        doc: { ...doc, open: false, resolution, resolved_by: by, resolved_reason: reason },
+      },
+    },
+  ];
 }
 
 /** Newest cursor of each input partition that moved. */
 function cursorsOf(passed: readonly StoredCursor[], items: readonly QueueItem[]): readonly StoredCursor[] {
   const moved = new Map<string, StoredCursor>();
-  for (const cursor of [...passed, ...items.map((item) => item.cursor)]) moved.set(`${cursor.topic}/${cursor.partition}`, cursor);
+  for (const cursor of [...passed, ...items.map((item) => item.cursor)])
+    moved.set(`${cursor.topic}/${cursor.partition}`, cursor);
   return [...moved.values()];
 }
 
-function isCommand(input: RecordInput): boolean { return input.source === 'wire' && typeof input.body.envelope === 'object' && input.body.envelope !== null; }
-function isAboutParked(input: RecordInput): boolean { return PARKED_COMMANDS.has(input.type); }
-function isSignal(cause: unknown): boolean {
-  return cause instanceof NotLoaded || cause instanceof KeysNotLoaded || cause instanceof WantsRefresh || (cause instanceof InvariantViolation && cause.scope === 'partition');
+function isCommand(input: RecordInput): boolean {
+  return input.source === 'wire' && typeof input.body.envelope === 'object' && input.body.envelope !== null;
 }
-function textOf(value: unknown): string { return typeof value === 'string' ? value : ''; }
-function messageOf(cause: unknown): string { return cause instanceof Error ? cause.message : String(cause); }
+function isAboutParked(input: RecordInput): boolean {
+  return PARKED_COMMANDS.has(input.type);
+}
+function isSignal(cause: unknown): boolean {
+  return (
+    cause instanceof NotLoaded ||
+    cause instanceof KeysNotLoaded ||
+    cause instanceof WantsRefresh ||
+    (cause instanceof InvariantViolation && cause.scope === 'partition')
+  );
+}
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -17,13 +17,26 @@ export class LogView implements BroadcastView {
   #logs: OwnLog[];
   #busy: Promise<void> | null = null;
 
-  constructor(readonly spec: ViewSpec, options: Omit<OwnLogOptions, 'topic' | 'partition'>, private readonly partitionFor: (key: string) => number) {
-    this.#logs = Array.from({ length: options.partitionCount }, (_, partition) => new OwnLog({ ...options, topic: spec.topic, partition }));
+  constructor(
+    readonly spec: ViewSpec,
+    options: Omit<OwnLogOptions, 'topic' | 'partition'>,
+    private readonly partitionFor: (key: string) => number,
+  ) {
+    this.#logs = Array.from(
+      { length: options.partitionCount },
+      (_, partition) => new OwnLog({ ...options, topic: spec.topic, partition }),
+    );
   }
 
-  get(key: string): Doc | undefined { return this.#entries.get(key); }
-  position(partition: number): number { return this.#folded[partition] ?? 0; }
-  partitionOf(key: string): number { return this.partitionFor(key); }
+  get(key: string): Doc | undefined {
+    return this.#entries.get(key);
+  }
+  position(partition: number): number {
+    return this.#folded[partition] ?? 0;
+  }
+  partitionOf(key: string): number {
+    return this.partitionFor(key);
+  }
 
   /** Where each partition is read on. */
   positions(): readonly ReadPosition[] {
@@ -42,23 +55,35 @@ export class LogView implements BroadcastView {
   }
 
   /** Resolves when nothing is being taken. */
-  async settled(): Promise<void> { while (this.#busy !== null) await this.#busy.catch(() => undefined); }
+  async settled(): Promise<void> {
+    while (this.#busy !== null) await this.#busy.catch(() => undefined);
+  }
 
-  async close(): Promise<void> { await Promise.all(this.#logs.map((log) => log.close())); }
+  async close(): Promise<void> {
+    await Promise.all(this.#logs.map((log) => log.close()));
+  }
 
   async #take({ partition, records }: Pick<FetchedBatch, 'partition' | 'records'>): Promise<void> {
     const log = this.#logs[partition];
     if (log === undefined || records.length === 0) return;
-    const busy = log.take(records).then((accepted) => { this.#fold(partition, accepted); });
+    const busy = log.take(records).then((accepted) => {
+      this.#fold(partition, accepted);
+    });
     this.#busy = busy;
-    try { await busy; } finally { if (this.#busy === busy) this.#busy = null; }
+    try {
+      await busy;
+    } finally {
+      if (this.#busy === busy) this.#busy = null;
+    }
   }
 
   /** Entries and position in one go: whoever asks between two awaits sees both or neither. */
   #fold(partition: number, records: readonly AcceptedRecord[]): void {
-    for (const record of records) for (const [key, doc] of this.spec.fold(record, (name) => this.#entries.get(name))) {
-      if (doc === null) this.#entries.delete(key); else this.#entries.set(key, doc);
-    }
+    for (const record of records)
+      for (const [key, doc] of this.spec.fold(record, (name) => this.#entries.get(name))) {
+        if (doc === null) this.#entries.delete(key);
+        else this.#entries.set(key, doc);
+      }
     this.#folded[partition] = records[records.length - 1]?.seq ?? this.position(partition);
   }
 }
@@ -71,7 +96,11 @@ export class ViewSet implements Views {
   #next: Promise<void> | null = null;
   #refreshedAt = -Infinity;
 
-  constructor(views: readonly LogView[], private readonly kafka: Pick<Kafka, 'rawReader'>, private readonly now: () => number) {
+  constructor(
+    views: readonly LogView[],
+    private readonly kafka: Pick<Kafka, 'rawReader'>,
+    private readonly now: () => number,
+  ) {
     this.#views = new Map(views.map((view) => [view.spec.name, view]));
   }
 
@@ -81,7 +110,9 @@ export class ViewSet implements Views {
     return view;
   }
 
-  all(): readonly LogView[] { return [...this.#views.values()]; }
+  all(): readonly LogView[] {
+    return [...this.#views.values()];
+  }
 
   /** Reads every view to the end seen after the call. Errors: Failure(LOG_CUT) when a log ends before what was read of it; those of broker and registry. */
   refresh(): Promise<void> {
@@ -101,19 +132,30 @@ export class ViewSet implements Views {
     await view.settled();
     if (view.position(partition) >= seq) return;
     await this.refresh();
-    if (view.position(partition) < seq) throw new Failure('LOG_CUT', `${view.spec.topic}/${partition} ends at ${view.position(partition)}, a cursor says ${seq}`);
+    if (view.position(partition) < seq)
+      throw new Failure(
+        'LOG_CUT',
+        `${view.spec.topic}/${partition} ends at ${view.position(partition)}, a cursor says ${seq}`,
+      );
   }
 
   async close(): Promise<void> {
     await Promise.all(this.all().map((view) => view.close()));
-    await this.#reader?.then((reader) => reader.close(), () => undefined);
+    await this.#reader?.then(
+      (reader) => reader.close(),
+      () => undefined,
+    );
   }
 
   async #refreshAfter(running: Promise<void> | null): Promise<void> {
     await running?.catch(() => undefined);
     const mine = this.#next;
     [this.#running, this.#next] = [mine, null];
-    try { await this.#readToEnd(); } finally { if (this.#running === mine) this.#running = null; }
+    try {
+      await this.#readToEnd();
+    } finally {
+      if (this.#running === mine) this.#running = null;
+    }
   }
 
   async #readToEnd(): Promise<void> {
@@ -122,8 +164,15 @@ export class ViewSet implements Views {
     const ends = new Map<string, number>();
     for (let behind = this.#behind(ends); behind.length > 0; behind = this.#behind(ends)) {
       const answers = await readMany(reader, behind);
-      for (const { topic, partition, end } of answers) if (!ends.has(idOf(topic, partition))) ends.set(idOf(topic, partition), end);
-      await Promise.all(answers.flatMap((batch) => this.all().filter(({ spec }) => spec.topic === batch.topic).map((view) => view.take(batch))));
+      for (const { topic, partition, end } of answers)
+        if (!ends.has(idOf(topic, partition))) ends.set(idOf(topic, partition), end);
+      await Promise.all(
+        answers.flatMap((batch) =>
+          this.all()
+            .filter(({ spec }) => spec.topic === batch.topic)
+            .map((view) => view.take(batch)),
+        ),
+      );
       if (answers.every(({ records }) => records.length === 0)) break;
     }
     this.#refreshedAt = began;
@@ -134,14 +183,17 @@ export class ViewSet implements Views {
     const lowest = new Map<string, ReadPosition>();
     for (const position of this.all().flatMap((view) => view.positions())) {
       const id = idOf(position.topic, position.partition);
-      if (position.offset < (ends.get(id) ?? Infinity) && position.offset < (lowest.get(id)?.offset ?? Infinity)) lowest.set(id, position);
+      if (position.offset < (ends.get(id) ?? Infinity) && position.offset < (lowest.get(id)?.offset ?? Infinity))
+        lowest.set(id, position);
     }
     return [...lowest.values()];
   }
 
   async #connected(): Promise<RawReader> {
-    const reader = this.#reader ??= this.kafka.rawReader();
-    try { return await reader; } catch (cause) {
+    const reader = (this.#reader ??= this.kafka.rawReader());
+    try {
+      return await reader;
+    } catch (cause) {
       if (this.#reader === reader) this.#reader = null;
       throw cause;
     }
@@ -157,4 +209,6 @@ async function readMany(reader: RawReader, positions: readonly ReadPosition[]): 
   }
 }
 
-function idOf(topic: string, partition: number): string { return `${topic}/${String(partition)}`; }
+function idOf(topic: string, partition: number): string {
+  return `${topic}/${String(partition)}`;
+}

@@ -8,14 +8,40 @@ import { OwnLog } from './own-log.js';
 import type { AcceptedRecord } from './service-core.js';
 
 const TOPIC = 'recourse.assumptions';
-const payload = { content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{}'), sha256: Buffer.alloc(32) };
+const payload = {
+  content_type: 'application/json',
+  encoding: 'plain',
+  key_id: null,
+  body: Buffer.from('{}'),
+  sha256: Buffer.alloc(32),
+};
 const statement = (ref: string) => ({
   type: 'AssumptionStated',
-  body: { event_id: ref, tenant: 'acme', ref, run_id: null, source: 'spec', statement: payload, kind: 'declared', source_kind: 'observation', stated_at: 0, verdict: 'holds', superseded: false, content_sha256: Buffer.alloc(32) },
+  body: {
+    event_id: ref,
+    tenant: 'acme',
+    ref,
+    run_id: null,
+    source: 'spec',
+    statement: payload,
+    kind: 'declared',
+    source_kind: 'observation',
+    stated_at: 0,
+    verdict: 'holds',
+    superseded: false,
+    content_sha256: Buffer.alloc(32),
+  },
 });
 
 /** A log with statements, and a view over it that nobody has read into yet. */
-async function stage(refs: readonly string[]): Promise<{ readonly view: LogView; readonly views: ViewSet; readonly log: OwnLog; readonly reads: () => number; readonly records: readonly FetchedRecord[]; readonly folds: string[] }> {
+async function stage(refs: readonly string[]): Promise<{
+  readonly view: LogView;
+  readonly views: ViewSet;
+  readonly log: OwnLog;
+  readonly reads: () => number;
+  readonly records: readonly FetchedRecord[];
+  readonly folds: string[];
+}> {
   const broker = new MemoryBroker({ gate: openGate, now: () => 0 });
   broker.ensureTopics(TOPICS.map(({ name }) => ({ name, partitions: 1 })));
   const kafka = broker.forActor('spec');
@@ -29,12 +55,28 @@ async function stage(refs: readonly string[]): Promise<{ readonly view: LogView;
     await log.append(batch);
   }
   const folds: string[] = [];
-  const fold = (record: AcceptedRecord) => { folds.push(String(record.body['ref'])); return [[String(record.body['ref']), { seq: record.seq }]] as const; };
+  const fold = (record: AcceptedRecord) => {
+    folds.push(String(record.body['ref']));
+    return [[String(record.body['ref']), { seq: record.seq }]] as const;
+  };
   const view = new LogView({ name: 'statements', topic: TOPIC, fold }, options, () => 0);
   const reader = await kafka.rawReader();
   let reads = 0;
-  const counting = { ...reader, readMany: (...asked: Parameters<typeof reader.readMany>) => { reads += 1; return reader.readMany(...asked); } };
-  return { view, views: new ViewSet([view], { rawReader: () => Promise.resolve(counting) }, () => 0), log, reads: () => reads, folds, records: (await reader.read(TOPIC, 0, 0)).records };
+  const counting = {
+    ...reader,
+    readMany: (...asked: Parameters<typeof reader.readMany>) => {
+      reads += 1;
+      return reader.readMany(...asked);
+    },
+  };
+  return {
+    view,
+    views: new ViewSet([view], { rawReader: () => Promise.resolve(counting) }, () => 0),
+    log,
+    reads: () => reads,
+    folds,
+    records: (await reader.read(TOPIC, 0, 0)).records,
+  };
 }
 
 describe('a view of a broadcast log', () => {
@@ -61,7 +103,12 @@ describe('a view of a broadcast log', () => {
     const torn: number[] = [];
     let isRead = false;
     view.offer({ partition: 0, records });
-    const watching = (async () => { while (!isRead) { if (view.position(0) > 0 && view.get('c') === undefined) torn.push(view.position(0)); await Promise.resolve(); } })();
+    const watching = (async () => {
+      while (!isRead) {
+        if (view.position(0) > 0 && view.get('c') === undefined) torn.push(view.position(0));
+        await Promise.resolve();
+      }
+    })();
     await views.atLeast('statements', 0, 3);
     isRead = true;
     await watching;
@@ -83,7 +130,19 @@ describe('a view of a broadcast log', () => {
   it('says that its log was cut where it ends before what was read of it', async () => {
     const { views } = await stage(['a']);
     await expect(views.atLeast('statements', 0, 2)).rejects.toMatchObject({ code: 'LOG_CUT' });
-    const cut = new ViewSet(views.all(), { rawReader: () => Promise.resolve({ range: () => Promise.reject(new Error('not asked')), read: () => Promise.reject(new Error('not asked')), readMany: () => Promise.reject(new Failure('CURSOR_OUT_OF_RANGE', 'below')), close: () => Promise.resolve() }) }, () => 0);
+    const cut = new ViewSet(
+      views.all(),
+      {
+        rawReader: () =>
+          Promise.resolve({
+            range: () => Promise.reject(new Error('not asked')),
+            read: () => Promise.reject(new Error('not asked')),
+            readMany: () => Promise.reject(new Failure('CURSOR_OUT_OF_RANGE', 'below')),
+            close: () => Promise.resolve(),
+          }),
+      },
+      () => 0,
+    );
     await expect(cut.refresh()).rejects.toMatchObject({ code: 'LOG_CUT' });
   });
 });

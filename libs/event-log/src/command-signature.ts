@@ -33,11 +33,12 @@ function signedText({ topic, type, body }: SignedCommand): string {
 
 function asDoc(value: unknown): Doc {
   // An envelope is a record; anything else signs as an empty one and so never verifies.
-  return typeof value === 'object' && value !== null ? value as Doc : {};
+  return typeof value === 'object' && value !== null ? (value as Doc) : {};
 }
 
 function readable(value: unknown): unknown {
-  if (value instanceof Uint8Array) return { hex: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex') };
+  if (value instanceof Uint8Array)
+    return { hex: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex') };
   if (Array.isArray(value)) return value.map(readable);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, readable(member)]));

@@ -5,20 +5,33 @@ const KEY = Buffer.alloc(32, 7);
 const COMMAND = {
   topic: 'recourse.recovery-commands',
   type: 'recourse.recoveries.ApproveStep',
-  body: { envelope: { command_id: 'cmd_1', principal: 'dana', roles: ['approver'], signature: Buffer.alloc(0) }, step_id: 's', action_digest: Buffer.alloc(32, 1) },
+  body: {
+    envelope: { command_id: 'cmd_1', principal: 'dana', roles: ['approver'], signature: Buffer.alloc(0) },
+    step_id: 's',
+    action_digest: Buffer.alloc(32, 1),
+  },
 };
 
 describe('a signed command', () => {
   it('verifies, with and without its signature in place', () => {
     const signature = signCommand(KEY, COMMAND);
     expect(verifyCommand(KEY, COMMAND, signature)).toBe(true);
-    expect(verifyCommand(KEY, { ...COMMAND, body: { ...COMMAND.body, envelope: { ...COMMAND.body.envelope, signature } } }, signature)).toBe(true);
+    expect(
+      verifyCommand(
+        KEY,
+        { ...COMMAND, body: { ...COMMAND.body, envelope: { ...COMMAND.body.envelope, signature } } },
+        signature,
+      ),
+    ).toBe(true);
   });
 
   it.each([
     ['topic', { ...COMMAND, topic: 'recourse.budget-commands' }],
     ['type', { ...COMMAND, type: 'recourse.recoveries.DenyStep' }],
-    ['principal', { ...COMMAND, body: { ...COMMAND.body, envelope: { ...COMMAND.body.envelope, principal: 'mallory' } } }],
+    [
+      'principal',
+      { ...COMMAND, body: { ...COMMAND.body, envelope: { ...COMMAND.body.envelope, principal: 'mallory' } } },
+    ],
     ['digest', { ...COMMAND, body: { ...COMMAND.body, action_digest: Buffer.alloc(32, 2) } }],
     ['envelope', { ...COMMAND, body: { step_id: 's' } }],
   ])('does not verify with another %s', (_what, other) => {

@@ -30,7 +30,10 @@ export interface Grown {
   readonly records: readonly AcceptedRecord[];
 }
 
-interface Written { readonly seq: number; readonly index: number }
+interface Written {
+  readonly seq: number;
+  readonly index: number;
+}
 
 /** Batches that may wait to be derived from memory; past it they are forgotten and read from the log. */
 const GROWN_MAX = 32;
@@ -57,7 +60,9 @@ export class DerivedWriter {
     this.#wake = new Wake(options.scheduler);
   }
 
-  start(): void { this.#running ??= this.#run(); }
+  start(): void {
+    this.#running ??= this.#run();
+  }
 
   /** The source log grew by what its owner just saw accepted: no need to read that again. */
   offer(grown: Grown): void {
@@ -66,7 +71,9 @@ export class DerivedWriter {
     this.#wake.wake();
   }
 
-  get writtenSeq(): number { return this.#written.seq; }
+  get writtenSeq(): number {
+    return this.#written.seq;
+  }
 
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -101,9 +108,13 @@ export class DerivedWriter {
     this.#cached = cached === null ? null : { seq: cached.seq, hash: cached.hash };
     const derivedFrom = cached === null ? this.#derived.origin() : { head: headOf(cached), offset: cached.offset };
     this.#written = { seq: cached?.reactedSeq ?? 0, index: cached?.reactedOffset ?? -1 };
-    for await (const records of this.#derived.read(derivedFrom)) for (const record of records) this.#written = placeOf(record.body, this.#written);
+    for await (const records of this.#derived.read(derivedFrom))
+      for (const record of records) this.#written = placeOf(record.body, this.#written);
     const cursor = cached?.cursors[0];
-    this.#sourceFrom = cursor === undefined ? this.#source.origin() : { head: { seq: cursor.seq, hash: cursor.hash }, offset: cursor.offset };
+    this.#sourceFrom =
+      cursor === undefined
+        ? this.#source.origin()
+        : { head: { seq: cursor.seq, hash: cursor.hash }, offset: cursor.offset };
     this.#ready = true;
   }
 
@@ -119,7 +130,8 @@ export class DerivedWriter {
     for (let next = this.#grown[0]; next !== undefined; next = this.#grown[0]) {
       if (next.from.offset > this.#sourceFrom.offset) return false;
       this.#grown.shift();
-      if (next.from.offset < this.#sourceFrom.offset || !next.from.head.hash.equals(this.#sourceFrom.head.hash)) continue;
+      if (next.from.offset < this.#sourceFrom.offset || !next.from.head.hash.equals(this.#sourceFrom.head.hash))
+        continue;
       await this.#derive(next.records, next.to);
       isAtEnd = true;
     }
@@ -127,21 +139,37 @@ export class DerivedWriter {
   }
 
   async #derive(records: readonly AcceptedRecord[], to: LogPosition): Promise<void> {
-    const owed = records.flatMap((record) => this.options.derive(record).map((derived, index) => ({ derived, seq: record.seq, index, decidedAt: record.decidedAt })))
-      .filter(({ seq, index }) => seq > this.#written.seq || (seq === this.#written.seq && index > this.#written.index));
+    const owed = records
+      .flatMap((record) =>
+        this.options
+          .derive(record)
+          .map((derived, index) => ({ derived, seq: record.seq, index, decidedAt: record.decidedAt })),
+      )
+      .filter(
+        ({ seq, index }) => seq > this.#written.seq || (seq === this.#written.seq && index > this.#written.index),
+      );
     await this.#append(owed);
     this.#sourceFrom = to;
     this.#sinceCache += records.length;
     if (this.#sinceCache >= CACHE_EVERY) await this.#cache();
   }
 
-  async #append(owed: readonly { readonly derived: Derived; readonly seq: number; readonly index: number; readonly decidedAt: number }[]): Promise<void> {
+  async #append(
+    owed: readonly {
+      readonly derived: Derived;
+      readonly seq: number;
+      readonly index: number;
+      readonly decidedAt: number;
+    }[],
+  ): Promise<void> {
     for (let at = 0; at < owed.length; at += 400) {
       const chunk = owed.slice(at, at + 400);
       const batch = this.#derived.seal(0);
-      for (const { derived, seq, index } of chunk) batch.add(derived, derived.key, { source_seq: seq, source_index: index });
+      for (const { derived, seq, index } of chunk)
+        batch.add(derived, derived.key, { source_seq: seq, source_index: index });
       const judgement = await this.#derived.append(batch);
-      if (judgement === 'log_cut') throw new Failure('LOG_CUT', `${this.options.derivedTopic} is shorter than what was appended`);
+      if (judgement === 'log_cut')
+        throw new Failure('LOG_CUT', `${this.options.derivedTopic} is shorter than what was appended`);
       if (judgement === 'reread') throw new Failure('OUTCOME_UNKNOWN', `append to ${this.options.derivedTopic}`);
       const last = chunk[chunk.length - 1];
       if (last !== undefined) this.#written = { seq: last.seq, index: last.index };
@@ -152,15 +180,31 @@ export class DerivedWriter {
     const { head, offset } = this.#derived.position;
     const source = this.#sourceFrom;
     const to: ProjectedHead = {
-      seq: head.seq, hash: head.hash, offset, decidedAt: 0, reactedSeq: this.#written.seq, reactedOffset: this.#written.index,
-      cursors: [{ topic: this.options.sourceTopic, partition: this.options.log.partition, offset: source.offset, seq: source.head.seq, hash: source.head.hash }],
+      seq: head.seq,
+      hash: head.hash,
+      offset,
+      decidedAt: 0,
+      reactedSeq: this.#written.seq,
+      reactedOffset: this.#written.index,
+      cursors: [
+        {
+          topic: this.options.sourceTopic,
+          partition: this.options.log.partition,
+          offset: source.offset,
+          seq: source.head.seq,
+          hash: source.head.hash,
+        },
+      ],
     };
-    if (await this.options.store.project(this.#cached, to, []) === 'projected') this.#cached = { seq: to.seq, hash: to.hash };
+    if ((await this.options.store.project(this.#cached, to, [])) === 'projected')
+      this.#cached = { seq: to.seq, hash: to.hash };
     this.#sinceCache = 0;
   }
 }
 
-function headOf(cached: ProjectedHead): Head { return { seq: cached.seq, hash: cached.hash }; }
+function headOf(cached: ProjectedHead): Head {
+  return { seq: cached.seq, hash: cached.hash };
+}
 
 function placeOf(body: Readonly<Record<string, unknown>>, before: Written): Written {
   const seq = Number(body['source_seq'] ?? before.seq);

@@ -18,12 +18,18 @@ function derive(record: AcceptedRecord): readonly Derived[] {
 }
 
 let world: LoopWorld;
-beforeEach(async () => { world = await new LoopWorld(countingCore({ derived: { topic: DERIVED, derive } })).prepare(); });
-afterEach(async () => { await world.stop(); });
+beforeEach(async () => {
+  world = await new LoopWorld(countingCore({ derived: { topic: DERIVED, derive } })).prepare();
+});
+afterEach(async () => {
+  await world.stop();
+});
 
 const notices = async (): Promise<readonly string[]> => {
   const records = await world.accepted(world.partitionOf('r1'), DERIVED);
-  return records.map(({ body }) => `${String(body['mutation_id'])}:${String(body['reason'])}:${String(body['source_index'])}`);
+  return records.map(
+    ({ body }) => `${String(body['mutation_id'])}:${String(body['reason'])}:${String(body['source_index'])}`,
+  );
 };
 const three = ['1:first:0', '1:second:1', '2:first:0', '2:second:1', '3:first:0', '3:second:1'];
 const state = async (...ids: readonly string[]): Promise<void> => world.state(ids.map((id) => ({ ref: 'r1', id })));
@@ -36,15 +42,20 @@ describe('a derived log', () => {
     expect(await notices()).toEqual(three);
   });
 
-  it.each(['fail', 'lose_ack', 'late', 'duplicate'] as const)('is written once when an append is of unknown outcome (%s)', async (verdict: GateVerdict) => {
-    let left = 2;
-    world.verdicts.push(({ kind, topic }) => (kind === 'append' && topic === DERIVED && left > 0 ? ((left -= 1), verdict) : undefined));
-    await world.start('a');
-    await state('1', '2', '3');
-    await world.until('six', async () => (await notices()).length === 6);
-    for (const packet of [...world.broker.pendingLate]) packet.release();
-    expect(await notices()).toEqual(three);
-  });
+  it.each(['fail', 'lose_ack', 'late', 'duplicate'] as const)(
+    'is written once when an append is of unknown outcome (%s)',
+    async (verdict: GateVerdict) => {
+      let left = 2;
+      world.verdicts.push(({ kind, topic }) =>
+        kind === 'append' && topic === DERIVED && left > 0 ? ((left -= 1), verdict) : undefined,
+      );
+      await world.start('a');
+      await state('1', '2', '3');
+      await world.until('six', async () => (await notices()).length === 6);
+      for (const packet of [...world.broker.pendingLate]) packet.release();
+      expect(await notices()).toEqual(three);
+    },
+  );
 
   it('goes on after a kill where its tail says, also without its cached position', async () => {
     await world.start('a');

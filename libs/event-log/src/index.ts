@@ -1,12 +1,52 @@
 export { accepted, facts, NotLoaded, NOTHING, refused } from './service-core.js';
 export type {
-  AcceptedRecord, BroadcastView, Change, ChangedRow, ColumnSpec, ColumnType, CommandAnswer, DecideContext, Decided, Decision, Derived, Doc, Input, InputSpec, KindSpec,
-  Outgoing, RecordInput, Row, RowAddress, SealScope, ServiceCore, StateView, TimerInput, Views, ViewSpec,
+  AcceptedRecord,
+  BroadcastView,
+  Change,
+  ChangedRow,
+  ColumnSpec,
+  ColumnType,
+  CommandAnswer,
+  DecideContext,
+  Decided,
+  Decision,
+  Derived,
+  Doc,
+  Input,
+  InputSpec,
+  KindSpec,
+  Outgoing,
+  RecordInput,
+  Row,
+  RowAddress,
+  SealScope,
+  ServiceCore,
+  StateView,
+  TimerInput,
+  Views,
+  ViewSpec,
 } from './service-core.js';
-export type { GroupAddress, Loaded, PartitionStore, ProjectedHead, ProjectResult, StoredCursor, StoreFactory } from './store.port.js';
+export type {
+  GroupAddress,
+  Loaded,
+  PartitionStore,
+  ProjectedHead,
+  ProjectResult,
+  StoredCursor,
+  StoreFactory,
+} from './store.port.js';
 export { systemScheduler, Wake } from './scheduler.js';
 export type { Scheduler } from './scheduler.js';
-export { backoffMs, BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend, judgeClock, judgeDelivery, judgeStore, progressAloneIsDue } from './loop.decisions.js';
+export {
+  backoffMs,
+  BATCH_BYTES_MAX,
+  BATCH_RECORDS_MAX,
+  judgeAppend,
+  judgeClock,
+  judgeDelivery,
+  judgeStore,
+  progressAloneIsDue,
+} from './loop.decisions.js';
 export { ALL_RULES } from './loop.rules.js';
 export type { LoopRules } from './loop.rules.js';
 export { COMMAND_KIND, COMMON_KINDS, PARKED_KIND, withCommonKinds } from './common-kinds.js';

@@ -14,7 +14,11 @@ const VOIDS_MAX = 2_000;
  * Shape:  true also for a cursor at the start of a log, which names none.
  * Errors: Failure(CURSOR_OUT_OF_RANGE) when the log ends before the cursor; those of registry and broker.
  */
-export async function holdsCursor(reader: Pick<RawReader, 'read'>, codecs: Codecs, cursor: StoredCursor): Promise<boolean> {
+export async function holdsCursor(
+  reader: Pick<RawReader, 'read'>,
+  codecs: Codecs,
+  cursor: StoredCursor,
+): Promise<boolean> {
   if (cursor.seq === 0) return true;
   const last = await reader.read(cursor.topic, cursor.partition, cursor.offset - 1, 1);
   if (await isAmong(last.records, codecs, cursor)) return true;
@@ -28,8 +32,13 @@ export async function holdsCursor(reader: Pick<RawReader, 'read'>, codecs: Codec
   return false;
 }
 
-async function isAmong(records: readonly FetchedRecord[], codecs: Codecs, { offset, hash }: StoredCursor): Promise<boolean> {
-  for (const record of records) if (record.offset < offset && (await hashOf(record, codecs))?.equals(hash) === true) return true;
+async function isAmong(
+  records: readonly FetchedRecord[],
+  codecs: Codecs,
+  { offset, hash }: StoredCursor,
+): Promise<boolean> {
+  for (const record of records)
+    if (record.offset < offset && (await hashOf(record, codecs))?.equals(hash) === true) return true;
   return false;
 }
 

@@ -4,18 +4,46 @@ import { LOG, LOG_ID, LoopWorld, PARTITIONS } from './loop.testing.js';
 import { OwnLog } from './own-log.js';
 import type { StoredCursor } from './store.port.js';
 
-const payload = { content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{}'), sha256: Buffer.alloc(32) };
+const payload = {
+  content_type: 'application/json',
+  encoding: 'plain',
+  key_id: null,
+  body: Buffer.from('{}'),
+  sha256: Buffer.alloc(32),
+};
 let world: LoopWorld;
 
-beforeEach(async () => { world = await new LoopWorld().prepare(); });
+beforeEach(async () => {
+  world = await new LoopWorld().prepare();
+});
 
 function logOf(owner: string): OwnLog {
-  return new OwnLog({ kafka: world.broker.forActor(owner), codecs: world.codecs, topic: LOG, partition: 0, partitionCount: PARTITIONS, logId: LOG_ID });
+  return new OwnLog({
+    kafka: world.broker.forActor(owner),
+    codecs: world.codecs,
+    topic: LOG,
+    partition: 0,
+    partitionCount: PARTITIONS,
+    logId: LOG_ID,
+  });
 }
 
 /** Appends a statement and answers with the cursor of who has read it. */
 async function append(log: OwnLog, ref: string): Promise<StoredCursor> {
-  const body = { event_id: ref, tenant: 'acme', ref, run_id: null, source: 'spec', statement: payload, kind: 'declared', source_kind: 'observation', stated_at: 0, verdict: 'holds', superseded: false, content_sha256: Buffer.alloc(32) };
+  const body = {
+    event_id: ref,
+    tenant: 'acme',
+    ref,
+    run_id: null,
+    source: 'spec',
+    statement: payload,
+    kind: 'declared',
+    source_kind: 'observation',
+    stated_at: 0,
+    verdict: 'holds',
+    superseded: false,
+    content_sha256: Buffer.alloc(32),
+  };
   const batch = log.seal(1_000);
   batch.add({ type: 'AssumptionStated', body }, ref);
   await log.append(batch);

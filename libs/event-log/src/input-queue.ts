@@ -27,11 +27,25 @@ export interface QueueItem {
   readonly what:
     | { readonly kind: 'skip' }
     | { readonly kind: 'record'; readonly input: RecordInput; readonly raw: FetchedRecord }
-    | { readonly kind: 'bad'; readonly reason: string; readonly detail: string; readonly raw: FetchedRecord; readonly topic: string; readonly partition: number };
+    | {
+        readonly kind: 'bad';
+        readonly reason: string;
+        readonly detail: string;
+        readonly raw: FetchedRecord;
+        readonly topic: string;
+        readonly partition: number;
+      };
 }
 
-interface Position { offset: number; head: Head }
-interface Waiting { readonly spec: InputSpec; readonly partition: number; readonly record: FetchedRecord }
+interface Position {
+  offset: number;
+  head: Head;
+}
+interface Waiting {
+  readonly spec: InputSpec;
+  readonly partition: number;
+  readonly record: FetchedRecord;
+}
 
 const ZEROS = Buffer.alloc(32);
 const NO_ITEMS: readonly QueueItem[] = [];
@@ -59,12 +73,19 @@ export class InputQueue {
   }
 
   /** Records that wait, judged or not. */
-  get size(): number { return this.#waiting.length + this.#items.length; }
+  get size(): number {
+    return this.#waiting.length + this.#items.length;
+  }
 
-  reads(topic: string): boolean { return this.#specs.has(topic); }
+  reads(topic: string): boolean {
+    return this.#specs.has(topic);
+  }
 
   /** Goes back to the cursors of the own log; partitions without one begin at 0 and genesis. */
-  reset(partitions: readonly { readonly topic: string; readonly partition: number }[], cursors: readonly StoredCursor[]): void {
+  reset(
+    partitions: readonly { readonly topic: string; readonly partition: number }[],
+    cursors: readonly StoredCursor[],
+  ): void {
     this.#waiting = [];
     this.#items = [];
     const known = new Map(cursors.map((cursor) => [inputId(cursor.topic, cursor.partition), cursor]));
@@ -77,7 +98,9 @@ export class InputQueue {
   }
 
   /** Offset of the next record wanted; undefined for a partition that is not read. */
-  expected(topic: string, partition: number): number | undefined { return this.#expected.get(inputId(topic, partition)); }
+  expected(topic: string, partition: number): number | undefined {
+    return this.#expected.get(inputId(topic, partition));
+  }
 
   /** Takes what continues at the expected position; `seek` asks for the right one. */
   offer(batch: FetchedBatch): 'taken' | 'dropped' | 'seek' {
@@ -100,7 +123,9 @@ export class InputQueue {
     try {
       for (const waiting of this.#waiting) {
         if (this.#items.length >= max) break;
-        this.#items.push(waiting.spec.source === 'wire' ? await this.#judgeWire(waiting) : await this.#judgeLog(waiting));
+        this.#items.push(
+          waiting.spec.source === 'wire' ? await this.#judgeWire(waiting) : await this.#judgeLog(waiting),
+        );
         taken += 1;
       }
     } finally {
@@ -109,19 +134,28 @@ export class InputQueue {
   }
 
   /** The first items, left in the queue until `drop`. */
-  peek(max: number): readonly QueueItem[] { return this.#items.length === 0 ? NO_ITEMS : this.#items.slice(0, max); }
+  peek(max: number): readonly QueueItem[] {
+    return this.#items.length === 0 ? NO_ITEMS : this.#items.slice(0, max);
+  }
 
-  drop(count: number): void { if (count > 0) this.#items = this.#items.slice(count); }
+  drop(count: number): void {
+    if (count > 0) this.#items = this.#items.slice(count);
+  }
 
   async #judgeWire({ spec, partition, record }: Waiting): Promise<QueueItem> {
     const cursor: StoredCursor = { topic: spec.topic, partition, offset: record.offset + 1, seq: 0, hash: ZEROS };
     const at = { raw: record, topic: spec.topic, partition };
-    const bad = (reason: string, detail: string): QueueItem => ({ cursor, isMeaningful: true, what: { kind: 'bad', reason, detail, ...at } });
+    const bad = (reason: string, detail: string): QueueItem => ({
+      cursor,
+      isMeaningful: true,
+      what: { kind: 'bad', reason, detail, ...at },
+    });
     const unknown = await this.#loadSchemaOf(record.value);
     if (unknown !== null) return bad('UNKNOWN_SCHEMA', `schema id ${unknown} is not in the registry`);
     const decoded = this.codecs.decodeSync(record.value);
     if (decoded.kind === 'bad') return bad(decoded.reason, decoded.detail);
-    if (decoded.kind !== 'decoded' || !takes(spec, decoded)) return bad('UNEXPECTED_TYPE', `this topic takes ${spec.types.join(', ')}`);
+    if (decoded.kind !== 'decoded' || !takes(spec, decoded))
+      return bad('UNEXPECTED_TYPE', `this topic takes ${spec.types.join(', ')}`);
     const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
     if (spec.concerns?.(input, this.partition) === false) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
@@ -140,20 +174,35 @@ export class InputQueue {
     const head = verdict.kind === 'accepted' ? verdict.head : position.head;
     position.offset = record.offset + 1;
     position.head = head;
-    const cursor: StoredCursor = { topic: spec.topic, partition, offset: record.offset + 1, seq: head.seq, hash: head.hash };
+    const cursor: StoredCursor = {
+      topic: spec.topic,
+      partition,
+      offset: record.offset + 1,
+      seq: head.seq,
+      hash: head.hash,
+    };
     if (verdict.kind === 'void') return { cursor, isMeaningful: false, what: { kind: 'skip' } };
     return this.#acceptedItem(spec, partition, record, cursor, head);
   }
 
-  async #acceptedItem(spec: InputSpec, partition: number, record: FetchedRecord, cursor: StoredCursor, head: Head): Promise<QueueItem> {
+  async #acceptedItem(
+    spec: InputSpec,
+    partition: number,
+    record: FetchedRecord,
+    cursor: StoredCursor,
+    head: Head,
+  ): Promise<QueueItem> {
     const schemaId = schemaIdOf(record.value) ?? -1;
     const known = this.#typeOfSchema.get(schemaId);
-    if (known !== undefined && !spec.types.includes(known)) return { cursor, isMeaningful: !SILENT_TYPES.has(known), what: { kind: 'skip' } };
+    if (known !== undefined && !spec.types.includes(known))
+      return { cursor, isMeaningful: !SILENT_TYPES.has(known), what: { kind: 'skip' } };
     await this.codecs.load(schemaId);
     const decoded = this.codecs.decodeSync(record.value);
-    if (decoded.kind !== 'decoded' && decoded.kind !== 'foreign') throw new Failure('CHAIN_BROKEN', `${spec.topic}/${partition}@${record.offset} is accepted and ${decoded.kind}`);
+    if (decoded.kind !== 'decoded' && decoded.kind !== 'foreign')
+      throw new Failure('CHAIN_BROKEN', `${spec.topic}/${partition}@${record.offset} is accepted and ${decoded.kind}`);
     this.#typeOfSchema.set(schemaId, decoded.type);
-    if (decoded.kind === 'foreign' || !spec.types.includes(decoded.type)) return { cursor, isMeaningful: !SILENT_TYPES.has(decoded.type), what: { kind: 'skip' } };
+    if (decoded.kind === 'foreign' || !spec.types.includes(decoded.type))
+      return { cursor, isMeaningful: !SILENT_TYPES.has(decoded.type), what: { kind: 'skip' } };
     const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, head);
     if (spec.concerns?.(input, this.partition) === false) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
@@ -184,9 +233,23 @@ function takes(spec: InputSpec, { type, fullName }: { readonly type: string; rea
   return spec.types.includes(type) || (PARKED_COMMANDS.has(type) && recordsOf(spec.topic).includes(fullName));
 }
 
-function inputOf(spec: InputSpec, partition: number, record: FetchedRecord, type: string, body: Doc, head: Head): RecordInput {
+function inputOf(
+  spec: InputSpec,
+  partition: number,
+  record: FetchedRecord,
+  type: string,
+  body: Doc,
+  head: Head,
+): RecordInput {
   return {
-    source: spec.source, topic: spec.topic, partition, offset: record.offset,
-    key: record.key?.toString('utf8') ?? '', type, body, seq: head.seq, hash: head.hash,
+    source: spec.source,
+    topic: spec.topic,
+    partition,
+    offset: record.offset,
+    key: record.key?.toString('utf8') ?? '',
+    type,
+    body,
+    seq: head.seq,
+    hash: head.hash,
   };
 }

@@ -18,7 +18,8 @@ export function judgeAppend(expectedOffset: number, outcome: SendOutcome): Appen
 }
 
 /** What to do with a fetched batch (L5, L13). */
-export type Delivery = { readonly kind: 'take'; readonly skip: number } | { readonly kind: 'drop' } | { readonly kind: 'seek' };
+export type Delivery =
+  { readonly kind: 'take'; readonly skip: number } | { readonly kind: 'drop' } | { readonly kind: 'seek' };
 
 /**
  * Says whether a batch continues at the position a reader expects.
@@ -26,7 +27,11 @@ export type Delivery = { readonly kind: 'take'; readonly skip: number } | { read
  * Shape:  `skip` leading records are below the position (another reader of the same partition asked for them).
  * Source: DESIGN 3.3 L13: a record below the cursor is dropped; a batch that starts above it is dropped and sought again.
  */
-export function judgeDelivery(expectedOffset: number, fetchedOffset: number, records: readonly { readonly offset: number }[]): Delivery {
+export function judgeDelivery(
+  expectedOffset: number,
+  fetchedOffset: number,
+  records: readonly { readonly offset: number }[],
+): Delivery {
   const first = records[0];
   if (first === undefined) return { kind: 'drop' };
   if (Math.min(fetchedOffset, first.offset) > expectedOffset) return { kind: 'seek' };
@@ -40,7 +45,10 @@ export const BATCH_BYTES_MAX = 900_000;
 export const BATCH_RECORDS_MAX = 1_000;
 
 /** May a batch that holds nothing but Progress be written now (L3)? */
-export function progressAloneIsDue(passed: { readonly meaningful: number; readonly sinceMs: number }, lazyMs: number): boolean {
+export function progressAloneIsDue(
+  passed: { readonly meaningful: number; readonly sinceMs: number },
+  lazyMs: number,
+): boolean {
   return passed.meaningful > 0 && (passed.sinceMs >= lazyMs || passed.meaningful >= 10_000);
 }
 
@@ -48,7 +56,8 @@ export function progressAloneIsDue(passed: { readonly meaningful: number; readon
 export const SILENT_TYPES: ReadonlySet<string> = new Set(['Progress', 'SpreadThrough']);
 
 /** How database time relates to the chain (L1). */
-export type ClockJudgement = { readonly kind: 'decide_at'; readonly now: number } | { readonly kind: 'behind'; readonly byMs: number };
+export type ClockJudgement =
+  { readonly kind: 'decide_at'; readonly now: number } | { readonly kind: 'behind'; readonly byMs: number };
 
 /**
  * Time of the next decision: never below the head's, and none at all while the clock is behind it by more than the margin.
@@ -65,7 +74,9 @@ export function judgeClock(databaseNow: number, headDecidedAt: number, marginMs:
  *
  * A clock that was stepped forward is noticed before half of what was left has passed, within ten seconds in any case.
  */
-export function clockAgeMs(untilNextMs: number): number { return Math.max(1_000, Math.min(10_000, untilNextMs / 2)); }
+export function clockAgeMs(untilNextMs: number): number {
+  return Math.max(1_000, Math.min(10_000, untilNextMs / 2));
+}
 
 /** How a projected head relates to the log it was projected from (L8). */
 export type StoreJudgement = 'follows' | 'log_cut';

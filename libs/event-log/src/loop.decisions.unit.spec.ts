@@ -1,7 +1,16 @@
 // The loop's decisions: what an append was, what to do with a batch, when a Progress alone is due, what time it is.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { backoffMs, clockAgeMs, inputsBeside, judgeAppend, judgeClock, judgeDelivery, judgeStore, progressAloneIsDue } from './loop.decisions.js';
+import {
+  backoffMs,
+  clockAgeMs,
+  inputsBeside,
+  judgeAppend,
+  judgeClock,
+  judgeDelivery,
+  judgeStore,
+  progressAloneIsDue,
+} from './loop.decisions.js';
 
 describe('the outcome of an append', () => {
   it('is accepted only at the expected base offset', () => {
@@ -17,7 +26,8 @@ describe('the outcome of an append', () => {
 });
 
 describe('a fetched batch', () => {
-  const records = (from: number, count: number): { readonly offset: number }[] => Array.from({ length: count }, (_, index) => ({ offset: from + index }));
+  const records = (from: number, count: number): { readonly offset: number }[] =>
+    Array.from({ length: count }, (_, index) => ({ offset: from + index }));
   it('is taken where it continues, without what is below the position', () => {
     expect(judgeDelivery(5, 5, records(5, 3))).toEqual({ kind: 'take', skip: 0 });
     expect(judgeDelivery(7, 5, records(5, 3))).toEqual({ kind: 'take', skip: 2 });
@@ -28,17 +38,19 @@ describe('a fetched batch', () => {
     expect(judgeDelivery(4, 4, [])).toEqual({ kind: 'drop' });
   });
   it('never lets a record through twice or a gap open, whatever batches arrive', () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 8 })), { maxLength: 60 }), (batches) => {
-      let expected = 0;
-      for (const [from, count] of batches) {
-        const batch = records(from, count);
-        const delivery = judgeDelivery(expected, from, batch);
-        if (delivery.kind !== 'take') continue;
-        const taken = batch.slice(delivery.skip);
-        expect(taken[0]?.offset).toBe(expected);
-        expected += taken.length;
-      }
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 8 })), { maxLength: 60 }), (batches) => {
+        let expected = 0;
+        for (const [from, count] of batches) {
+          const batch = records(from, count);
+          const delivery = judgeDelivery(expected, from, batch);
+          if (delivery.kind !== 'take') continue;
+          const taken = batch.slice(delivery.skip);
+          expect(taken[0]?.offset).toBe(expected);
+          expected += taken.length;
+        }
+      }),
+    );
   });
 });
 
@@ -86,8 +98,12 @@ describe('back-off', () => {
 
 describe('inputs beside timers', () => {
   it.each([
-    { timers: 0, itemsMax: 500, inputs: 500 }, { timers: 200, itemsMax: 500, inputs: 500 }, { timers: 201, itemsMax: 500, inputs: 299 },
-    { timers: 400, itemsMax: 500, inputs: 100 }, { timers: 600, itemsMax: 500, inputs: 100 }, { timers: 600, itemsMax: 40, inputs: 40 },
+    { timers: 0, itemsMax: 500, inputs: 500 },
+    { timers: 200, itemsMax: 500, inputs: 500 },
+    { timers: 201, itemsMax: 500, inputs: 299 },
+    { timers: 400, itemsMax: 500, inputs: 100 },
+    { timers: 600, itemsMax: 500, inputs: 100 },
+    { timers: 600, itemsMax: 40, inputs: 40 },
   ])('are $inputs of $itemsMax beside $timers timers', ({ timers, itemsMax, inputs }) => {
     expect(inputsBeside(timers, itemsMax)).toBe(inputs);
   });

@@ -18,7 +18,11 @@ export interface LoopRules {
 }
 
 export const ALL_RULES: LoopRules = {
-  acceptance: true, reactAfterAcceptance: true, seekAfterUnknown: true, resendOwed: true, quietUntilCaughtUp: true,
+  acceptance: true,
+  reactAfterAcceptance: true,
+  seekAfterUnknown: true,
+  resendOwed: true,
+  quietUntilCaughtUp: true,
 };
 
 export type ReadRule = (head: Head, record: RawRecord, fingerprintOf: FingerprintOf) => Verdict;
@@ -33,5 +37,8 @@ function readUnchecked(head: Head, { key, value }: RawRecord, fingerprintOf: Fin
   if (key === null || value === null || id === null || readHead(value) === null) return { kind: 'void' };
   const fingerprint = fingerprintOf(id);
   if (fingerprint === null) return { kind: 'unknown_schema', id };
-  return { kind: 'accepted', head: { seq: head.seq + 1, hash: leafHash(fingerprint, key, value.subarray(FRAME_SIZE)) } };
+  return {
+    kind: 'accepted',
+    head: { seq: head.seq + 1, hash: leafHash(fingerprint, key, value.subarray(FRAME_SIZE)) },
+  };
 }

@@ -33,7 +33,8 @@ export function countingCore(over: Partial<ServiceCore> = {}): ServiceCore {
     keyOf: ({ body }) => String(body['ref']),
     needs: (input) => (input.source === 'timer' ? [] : [{ kind: 'count', group: input.key }]),
     decide: ({ state, now }, input) => {
-      if (input.source === 'timer') return facts(statement({ ref: input.address.group, event_id: 'timer', source: 'timer', stated_at: now }));
+      if (input.source === 'timer')
+        return facts(statement({ ref: input.address.group, event_id: 'timer', source: 'timer', stated_at: now }));
       if (input.body['source'] === 'thrower') throw new Error('the decider threw');
       if (input.body['source'] === 'idle') return NOTHING;
       if ('envelope' in input.body) return accepted(200, {});
@@ -45,7 +46,9 @@ export function countingCore(over: Partial<ServiceCore> = {}): ServiceCore {
       const ref = String(record.body['ref']);
       const count = Number(state.get('count', ref, 'count')?.['count'] ?? 0) + 1;
       const dueAt = record.body['source'] === 'timed' ? Number(record.body['stated_at']) : null;
-      return [{ op: 'put', row: { kind: 'count', group: ref, key: 'count', dueAt, doc: { count, hash: record.hash } } }];
+      return [
+        { op: 'put', row: { kind: 'count', group: ref, key: 'count', dueAt, doc: { count, hash: record.hash } } },
+      ];
     },
     react: (record): readonly Outgoing[] => (record.body['source'] === 'messenger' ? [message(record)] : []),
     owed: () => true,
@@ -58,32 +61,75 @@ function statement(body: Doc): { readonly type: string; readonly body: Doc } {
   return {
     type: 'AssumptionStated',
     body: {
-      event_id: body['event_id'], tenant: 'acme', ref: body['ref'], run_id: null, source: body['source'], statement: payload(), kind: 'declared',
-      source_kind: 'observation', stated_at: body['stated_at'] ?? 0, verdict: 'holds', superseded: false, content_sha256: Buffer.alloc(32),
+      event_id: body['event_id'],
+      tenant: 'acme',
+      ref: body['ref'],
+      run_id: null,
+      source: body['source'],
+      statement: payload(),
+      kind: 'declared',
+      source_kind: 'observation',
+      stated_at: body['stated_at'] ?? 0,
+      verdict: 'holds',
+      superseded: false,
+      content_sha256: Buffer.alloc(32),
     },
   };
 }
 
 function message(record: AcceptedRecord): Outgoing {
   const body = {
-    leg_id: String(record.body['event_id']), kind: 'observe', tenant: 'acme', run_id: 'run-1', attempt: 1, lease_id: '', not_after: 0, call_timeout_ms: 0,
-    reconcile_first: false, reason: 'spec', steps: [],
+    leg_id: String(record.body['event_id']),
+    kind: 'observe',
+    tenant: 'acme',
+    run_id: 'run-1',
+    attempt: 1,
+    lease_id: '',
+    not_after: 0,
+    call_timeout_ms: 0,
+    reconcile_first: false,
+    reason: 'spec',
+    steps: [],
   };
-  return { obligationId: String(record.body['event_id']), topic: 'recourse.tool-requests.payments', key: 'run-1', type: 'recourse.tools.LegRequested', body, headers: { traceparent: `of ${String(record.body['event_id'])}` } };
+  return {
+    obligationId: String(record.body['event_id']),
+    topic: 'recourse.tool-requests.payments',
+    key: 'run-1',
+    type: 'recourse.tools.LegRequested',
+    body,
+    headers: { traceparent: `of ${String(record.body['event_id'])}` },
+  };
 }
 
-const payload = (): Doc => ({ content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{}'), sha256: Buffer.alloc(32) });
+const payload = (): Doc => ({
+  content_type: 'application/json',
+  encoding: 'plain',
+  key_id: null,
+  body: Buffer.from('{}'),
+  sha256: Buffer.alloc(32),
+});
 
 /** Waits that hold no process: a loop that was killed in a spec goes on waiting for nobody. */
 const UNHELD: Scheduler = {
   now: () => performance.now(),
-  sleep: (ms, wake) => new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms).unref();
-    void wake?.then(() => { clearTimeout(timer); resolve(); });
-  }),
+  sleep: (ms, wake) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms).unref();
+      void wake?.then(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    }),
 };
 
-export interface Statement { readonly ref: string; readonly id: string; readonly source?: string; readonly statedAt?: number; readonly partition?: number; readonly statement?: Doc }
+export interface Statement {
+  readonly ref: string;
+  readonly id: string;
+  readonly source?: string;
+  readonly statedAt?: number;
+  readonly partition?: number;
+  readonly statement?: Doc;
+}
 
 /** Broker, registry, database and clock; services come and go. */
 export class LoopWorld {
@@ -97,11 +143,20 @@ export class LoopWorld {
   verdicts: ((operation: GateOperation) => GateVerdict | Promise<GateVerdict> | undefined)[] = [];
   #runtimes = new Map<string, ServiceRuntime>();
 
-  constructor(private readonly core: ServiceCore = countingCore(), private readonly settings: Partial<LoopSettings> = {}) {
+  constructor(
+    private readonly core: ServiceCore = countingCore(),
+    private readonly settings: Partial<LoopSettings> = {},
+  ) {
     const gate: Gate = { enter: (operation) => this.#verdict(operation) };
     this.broker = new MemoryBroker({ gate });
-    this.broker.ensureTopics(TOPICS.map(({ name, partitioned }) => ({ name, partitions: partitioned ? PARTITIONS : 1 })));
-    this.database = new MemoryDatabase({ kinds: withCommonKinds(core.kinds), now: () => this.now, gate: ({ kind }) => this.#storeGate(kind) });
+    this.broker.ensureTopics(
+      TOPICS.map(({ name, partitioned }) => ({ name, partitions: partitioned ? PARTITIONS : 1 })),
+    );
+    this.database = new MemoryDatabase({
+      kinds: withCommonKinds(core.kinds),
+      now: () => this.now,
+      gate: ({ kind }) => this.#storeGate(kind),
+    });
     this.codecs = createCodecs(this.registry.forActor('world'));
   }
 
@@ -112,8 +167,17 @@ export class LoopWorld {
 
   async start(name: string, core = this.core, sealing?: Sealing): Promise<ServiceRuntime> {
     const runtime = createServiceRuntime({
-      cores: [core], kafka: this.broker.forActor(name), registry: this.registry.forActor(name), stores: this.database.forActor(name), logId: LOG_ID,
-      groupId: 'service', edgeKey: null, ...(sealing === undefined ? {} : { sealing }), scheduler: UNHELD, settings: { lazyProgressMs: 20, headCheckMs: 50, ...this.settings }, onEvent: (event) => this.events.push({ ...event, by: name }),
+      cores: [core],
+      kafka: this.broker.forActor(name),
+      registry: this.registry.forActor(name),
+      stores: this.database.forActor(name),
+      logId: LOG_ID,
+      groupId: 'service',
+      edgeKey: null,
+      ...(sealing === undefined ? {} : { sealing }),
+      scheduler: UNHELD,
+      settings: { lazyProgressMs: 20, headCheckMs: 50, ...this.settings },
+      onEvent: (event) => this.events.push({ ...event, by: name }),
     });
     this.#runtimes.set(name, runtime);
     await runtime.start();
@@ -136,24 +200,39 @@ export class LoopWorld {
     const producer = await this.broker.forActor('outside').wireProducer();
     for (const { ref, id, source = 'outside', statedAt = 0, statement: told = payload() } of statements) {
       const body = { event_id: id, tenant: 'acme', ref, run_id: null, source, statement: told, stated_at: statedAt };
-      await producer.send(WIRE, [{ key: Buffer.from(ref), value: this.codecs.encode(WIRE, 'AssumptionDeclared', body) }]);
+      await producer.send(WIRE, [
+        { key: Buffer.from(ref), value: this.codecs.encode(WIRE, 'AssumptionDeclared', body) },
+      ]);
     }
   }
 
   /** Puts bytes on a partition of the wire, whatever key they carry. */
   async raw(partition: number, key: string, value: Buffer): Promise<void> {
-    await (await this.broker.forActor('outside').logProducer()).send(WIRE, partition, [{ key: Buffer.from(key), value }]);
+    await (
+      await this.broker.forActor('outside').logProducer()
+    ).send(WIRE, partition, [{ key: Buffer.from(key), value }]);
   }
 
   encoded(ref: string, id: string, source = 'outside'): Buffer {
-    return this.codecs.encode(WIRE, 'AssumptionDeclared', { event_id: id, tenant: 'acme', ref, run_id: null, source, statement: payload(), stated_at: 0 });
+    return this.codecs.encode(WIRE, 'AssumptionDeclared', {
+      event_id: id,
+      tenant: 'acme',
+      ref,
+      run_id: null,
+      source,
+      statement: payload(),
+      stated_at: 0,
+    });
   }
 
   /** Accepted records of a partition, read by the rule alone. */
   async accepted(partition: number, topic = LOG): Promise<readonly AcceptedRecord[]> {
     const reader = await this.broker.forActor('auditor').rawReader();
     const { low, high } = await reader.range(topic, partition);
-    const chain = new ChainReader(genesisHead({ logId: LOG_ID, topic, partition, partitionCount: PARTITIONS }), this.codecs.fingerprintOf);
+    const chain = new ChainReader(
+      genesisHead({ logId: LOG_ID, topic, partition, partitionCount: PARTITIONS }),
+      this.codecs.fingerprintOf,
+    );
     const found: AcceptedRecord[] = [];
     for (let offset = low; offset < high;) {
       const batch = await reader.read(topic, partition, offset);
@@ -169,20 +248,29 @@ export class LoopWorld {
   /** Accepted statements of all partitions, as `ref:event`, sorted. */
   async statements(): Promise<readonly string[]> {
     const all = (await Promise.all([0, 1].map((partition) => this.accepted(partition)))).flat();
-    return all.filter(({ type }) => type === 'AssumptionStated').map(({ body }) => `${String(body['ref'])}:${String(body['event_id'])}`).sort();
+    return all
+      .filter(({ type }) => type === 'AssumptionStated')
+      .map(({ body }) => `${String(body['ref'])}:${String(body['event_id'])}`)
+      .sort();
   }
 
   /** Waits until a condition holds; the world has no clock of its own to wait for. */
   async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
     for (let turn = 0; turn < 2_000; turn += 1) {
       if (await holds()) return;
-      await new Promise((resolve) => { setTimeout(resolve, 2); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 2);
+      });
     }
-    throw new Error(`never: ${what}; ${JSON.stringify(this.events.slice(-5).map((event) => ('cause' in event ? String(event.cause) : event.kind)))}`);
+    throw new Error(
+      `never: ${what}; ${JSON.stringify(this.events.slice(-5).map((event) => ('cause' in event ? String(event.cause) : event.kind)))}`,
+    );
   }
 
   /** Puts a copy of the database in place just before the next projection, as another owner's projection would. */
-  fenceOnce(copy: ReturnType<MemoryDatabase['snapshot']>): void { this.#fencing = copy; }
+  fenceOnce(copy: ReturnType<MemoryDatabase['snapshot']>): void {
+    this.#fencing = copy;
+  }
 
   #fencing: ReturnType<MemoryDatabase['snapshot']> | null = null;
 
@@ -194,11 +282,16 @@ export class LoopWorld {
     return Promise.resolve();
   }
 
-  partitionOf(ref: string): number { return partitionForKey(ref, PARTITIONS); }
+  partitionOf(ref: string): number {
+    return partitionForKey(ref, PARTITIONS);
+  }
 
   async #decoded(value: Buffer | null, head: { readonly seq: number; readonly hash: Buffer }): Promise<AcceptedRecord> {
     const decoded = this.codecs.decodeSync(value);
-    if (decoded.kind === 'unknown_schema') { await this.codecs.load(decoded.id); return this.#decoded(value, head); }
+    if (decoded.kind === 'unknown_schema') {
+      await this.codecs.load(decoded.id);
+      return this.#decoded(value, head);
+    }
     if (decoded.kind !== 'decoded') throw new Error(decoded.kind);
     return acceptedOf(decoded.type, decoded.body as Doc, head);
   }

@@ -59,27 +59,41 @@ export class MemoryDatabase implements StoreFactory {
     this.kinds = new Map(options.kinds.map((spec) => [spec.kind, spec]));
   }
 
-  partition(log: string, partition: number): PartitionStore { return this.forActor('').partition(log, partition); }
+  partition(log: string, partition: number): PartitionStore {
+    return this.forActor('').partition(log, partition);
+  }
 
   /** The same database as somebody else sees it: the gate hears their name. */
   forActor(actor: string): StoreFactory {
     return { partition: (log, partition) => new MemoryPartitionStore(this, { actor, log, partition }) };
   }
 
-  snapshot(): MemorySnapshot { return { partitions: copyOf(this.partitions) }; }
+  snapshot(): MemorySnapshot {
+    return { partitions: copyOf(this.partitions) };
+  }
 
   /** Puts an older copy in place; the copy stays usable. */
-  restore(snapshot: MemorySnapshot): void { this.partitions = copyOf(snapshot.partitions); }
+  restore(snapshot: MemorySnapshot): void {
+    this.partitions = copyOf(snapshot.partitions);
+  }
 
   /** The database is gone: the next start rebuilds it from the logs. */
-  wipe(): void { this.partitions = new Map(); }
+  wipe(): void {
+    this.partitions = new Map();
+  }
 
-  now(): number { return this.options.now(); }
+  now(): number {
+    return this.options.now();
+  }
 
   /** A doc as this database keeps it. */
-  kept(doc: Doc): Buffer | Doc { return this.options.keepsReferences === true ? doc : encodeDoc(doc); }
+  kept(doc: Doc): Buffer | Doc {
+    return this.options.keepsReferences === true ? doc : encodeDoc(doc);
+  }
 
-  async pass(operation: StoreOperation): Promise<void> { await this.options.gate?.(operation); }
+  async pass(operation: StoreOperation): Promise<void> {
+    await this.options.gate?.(operation);
+  }
 
   read(log: string, partition: number): PartitionData {
     return this.partitions.get(`${log}/${String(partition)}`) ?? { head: null, kinds: new Map() };
@@ -99,7 +113,10 @@ export class MemoryDatabase implements StoreFactory {
 }
 
 class MemoryPartitionStore implements PartitionStore {
-  constructor(private readonly database: MemoryDatabase, private readonly place: Omit<StoreOperation, 'kind'>) {}
+  constructor(
+    private readonly database: MemoryDatabase,
+    private readonly place: Omit<StoreOperation, 'kind'>,
+  ) {}
 
   async head(): Promise<ProjectedHead | null> {
     await this.enter('head');
@@ -124,19 +141,28 @@ class MemoryPartitionStore implements PartitionStore {
     return rowsOfKind(kind, data.kinds.get(kind));
   }
 
-  async due(until: number, limit: number): Promise<readonly { readonly address: RowAddress; readonly dueAt: number }[]> {
+  async due(
+    until: number,
+    limit: number,
+  ): Promise<readonly { readonly address: RowAddress; readonly dueAt: number }[]> {
     await this.enter('due');
     const data = this.read();
     const timers: { address: RowAddress; dueAt: number }[] = [];
     data.kinds.forEach((groups, kind) => {
       groups.forEach((rows, group) => {
-        rows.forEach(({ dueAt }, key) => { if (dueAt !== null && dueAt <= until) timers.push({ address: { kind, group, key }, dueAt }); });
+        rows.forEach(({ dueAt }, key) => {
+          if (dueAt !== null && dueAt <= until) timers.push({ address: { kind, group, key }, dueAt });
+        });
       });
     });
     return timers.sort((a, b) => a.dueAt - b.dueAt || compareAddress(a.address, b.address)).slice(0, limit);
   }
 
-  async project(from: { readonly seq: number; readonly hash: Buffer } | null, to: ProjectedHead, changes: readonly Change[]): Promise<ProjectResult> {
+  async project(
+    from: { readonly seq: number; readonly hash: Buffer } | null,
+    to: ProjectedHead,
+    changes: readonly Change[],
+  ): Promise<ProjectResult> {
     await this.enter('project');
     const { head, kinds } = this.read();
     if (!standsAt(head, from)) return 'fenced';
@@ -161,10 +187,14 @@ class MemoryPartitionStore implements PartitionStore {
     this.database.write(this.place.log, this.place.partition, null);
   }
 
-  private enter(kind: string): Promise<void> { return this.database.pass({ kind, ...this.place }); }
+  private enter(kind: string): Promise<void> {
+    return this.database.pass({ kind, ...this.place });
+  }
 
   /** After the gate, never before: what another caller did meanwhile is seen (M1). */
-  private read(): PartitionData { return this.database.read(this.place.log, this.place.partition); }
+  private read(): PartitionData {
+    return this.database.read(this.place.log, this.place.partition);
+  }
 
   /** Everything that can be refused is refused here, before anything is applied. */
   private checked(change: Change): readonly [RowAddress, StoredRow | null] {
@@ -200,7 +230,13 @@ function rowsOfKind(kind: string, groups: Groups | undefined): readonly Row[] {
 function rowsOf(kind: string, group: string, rows: Map<string, StoredRow> | undefined): readonly Row[] {
   if (!rows) return [];
   const entries = rows.size < 2 ? [...rows] : [...rows].sort(([a], [b]) => compareText(a, b));
-  return entries.map(([key, { dueAt, doc }]) => ({ kind, group, key, dueAt, doc: Buffer.isBuffer(doc) ? decodeDoc(doc) : doc }));
+  return entries.map(([key, { dueAt, doc }]) => ({
+    kind,
+    group,
+    key,
+    dueAt,
+    doc: Buffer.isBuffer(doc) ? decodeDoc(doc) : doc,
+  }));
 }
 
 function distinct(groups: readonly GroupAddress[]): readonly GroupAddress[] {
@@ -217,8 +253,18 @@ function compareAddress(a: RowAddress, b: RowAddress): number {
 }
 
 function copyOf(partitions: ReadonlyMap<string, PartitionData>): Map<string, PartitionData> {
-  return new Map([...partitions].map(([place, { head, kinds }]) => [place, {
-    head,
-    kinds: new Map([...kinds].map(([kind, groups]) => [kind, new Map([...groups].map(([group, rows]) => [group, new Map(rows)]))])),
-  }]));
+  return new Map(
+    [...partitions].map(([place, { head, kinds }]) => [
+      place,
+      {
+        head,
+        kinds: new Map(
+          [...kinds].map(([kind, groups]) => [
+            kind,
+            new Map([...groups].map(([group, rows]) => [group, new Map(rows)])),
+          ]),
+        ),
+      },
+    ]),
+  );
 }

@@ -14,7 +14,10 @@ import type { AcceptedRecord, Outgoing, ServiceCore } from './service-core.js';
 import type { ProjectedHead } from './store.port.js';
 
 /** A message that may not have been sent, and the how-manieth time it would be. */
-export interface OwedAgain { readonly message: Outgoing; readonly resend: number }
+export interface OwedAgain {
+  readonly message: Outgoing;
+  readonly resend: number;
+}
 
 /** Messages that are asked about at a time. */
 const AGAIN_MAX = 100;
@@ -27,7 +30,11 @@ export class Obligations {
   #reactedOffset = 0;
   #unreacted: { readonly seq: number; readonly offset: number; readonly decidedAt: number }[] = [];
 
-  constructor(private readonly core: Pick<ServiceCore, 'react'>, private readonly reactor: Reactor, private readonly anotherReader: () => OwnLog) {}
+  constructor(
+    private readonly core: Pick<ServiceCore, 'react'>,
+    private readonly reactor: Reactor,
+    private readonly anotherReader: () => OwnLog,
+  ) {}
 
   /** Begins anew at what the store knows. */
   reset(stored: ProjectedHead | null): void {
@@ -40,12 +47,15 @@ export class Obligations {
 
   /** Notes where accepted records stand, in order. */
   follow(records: readonly AcceptedRecord[], offset: number): void {
-    for (const [index, record] of records.entries()) this.#unreacted.push({ seq: record.seq, offset: offset + index, decidedAt: record.decidedAt });
+    for (const [index, record] of records.entries())
+      this.#unreacted.push({ seq: record.seq, offset: offset + index, decidedAt: record.decidedAt });
     this.#advance();
   }
 
   /** The log itself says that everything up to a seq was sent. */
-  confirm(seq: number): void { this.reactor.reset(seq); }
+  confirm(seq: number): void {
+    this.reactor.reset(seq);
+  }
 
   /** Up to where messages have left, as the store keeps it. */
   mark(): { readonly reactedSeq: number; readonly reactedOffset: number } {
@@ -67,7 +77,8 @@ export class Obligations {
       const resent = new Map<string, number>();
       const owed: Outgoing[] = [];
       for (const record of await this.#recordsSince(from, stored)) {
-        if (record.type === 'ObligationResent') resent.set(String(record.body.obligation_id), Number(record.body.resend));
+        if (record.type === 'ObligationResent')
+          resent.set(String(record.body.obligation_id), Number(record.body.resend));
         owed.push(...this.core.react(record));
       }
       this.#again = owed.map((message) => ({ message, resend: (resent.get(message.obligationId) ?? 0) + 1 }));
@@ -76,7 +87,9 @@ export class Obligations {
   }
 
   /** Owed again: the first of them, for the loop to ask whether they still are. */
-  again(): readonly OwedAgain[] { return this.#again.length === 0 ? this.#again : this.#again.slice(0, AGAIN_MAX); }
+  again(): readonly OwedAgain[] {
+    return this.#again.length === 0 ? this.#again : this.#again.slice(0, AGAIN_MAX);
+  }
 
   /** These are owed no more. */
   drop(items: readonly OwedAgain[]): void {
@@ -96,12 +109,21 @@ export class Obligations {
 
   /** Owes what accepted records lead to. */
   owe(records: readonly AcceptedRecord[], rows: Overlay): void {
-    const reactions = records.map((record): Reaction => ({ seq: record.seq, messages: this.#messagesOf(record, rows) }));
-    if (this.#isOpen && this.#again.length === 0) this.reactor.owe(reactions); else this.#held.push(...reactions);
+    const reactions = records.map((record): Reaction => ({
+      seq: record.seq,
+      messages: this.#messagesOf(record, rows),
+    }));
+    if (this.#isOpen && this.#again.length === 0) this.reactor.owe(reactions);
+    else this.#held.push(...reactions);
   }
 
-  open(): void { this.#isOpen = true; this.#release(); }
-  close(): void { this.#isOpen = false; }
+  open(): void {
+    this.#isOpen = true;
+    this.#release();
+  }
+  close(): void {
+    this.#isOpen = false;
+  }
 
   #release(): void {
     if (this.#again.length > 0) return;
@@ -117,7 +139,14 @@ export class Obligations {
     const key = String(rows.get(PARKED_KIND, `#${id}`, id)?.record_key);
     const parked = rows.get(PARKED_KIND, key, id);
     if (record.body.resolution !== 'redriven' || parked?.reason !== 'FOREIGN_PARTITION') return [];
-    return [{ topic: String(parked.topic), key, value: parked.value as Buffer, keyId: typeof parked.key_id === 'string' ? parked.key_id : null }];
+    return [
+      {
+        topic: String(parked.topic),
+        key,
+        value: parked.value as Buffer,
+        keyId: typeof parked.key_id === 'string' ? parked.key_id : null,
+      },
+    ];
   }
 
   async #recordsSince(seq: number, stored: ProjectedHead | null): Promise<readonly PlacedRecord[]> {
@@ -125,9 +154,10 @@ export class Obligations {
     const found: PlacedRecord[] = [];
     try {
       const first = this.#unreacted[0];
-      const offset = first?.seq === seq + 1 ? first.offset : stored?.reactedOffset ?? 0;
+      const offset = first?.seq === seq + 1 ? first.offset : (stored?.reactedOffset ?? 0);
       const start = offset === 0 ? log.origin() : await log.positionBefore(offset);
-      for await (const records of log.read(start)) for (const record of records) if (record.seq > seq) found.push(record);
+      for await (const records of log.read(start))
+        for (const record of records) if (record.seq > seq) found.push(record);
     } finally {
       await log.close();
     }

@@ -53,7 +53,9 @@ export class OwnLog {
     this.#judge = readRule(options.rules ?? ALL_RULES);
   }
 
-  get position(): LogPosition { return this.#position; }
+  get position(): LogPosition {
+    return this.#position;
+  }
 
   /** Where the log begins. */
   origin(): LogPosition {
@@ -62,10 +64,14 @@ export class OwnLog {
   }
 
   /** Looks up the schema ids of everything this log may hold. Errors: those of the registry. */
-  prepare(): Promise<void> { return this.options.codecs.prepareWriter(this.options.topic); }
+  prepare(): Promise<void> {
+    return this.options.codecs.prepareWriter(this.options.topic);
+  }
 
   /** End of the topic partition as the broker knows it now. */
-  async end(): Promise<number> { return (await (await this.reader()).range(this.options.topic, this.options.partition)).high; }
+  async end(): Promise<number> {
+    return (await (await this.reader()).range(this.options.topic, this.options.partition)).high;
+  }
 
   /**
    * Reads accepted records from a position to the end seen at the call, a fetch at a time.
@@ -76,7 +82,8 @@ export class OwnLog {
   async *read(from: LogPosition): AsyncGenerator<readonly PlacedRecord[]> {
     const { topic, partition } = this.options;
     const end = await this.end();
-    if (end < from.offset) throw new Failure('LOG_CUT', `${topic}/${partition} ends at ${end}, but ${from.offset} was known`);
+    if (end < from.offset)
+      throw new Failure('LOG_CUT', `${topic}/${partition} ends at ${end}, but ${from.offset} was known`);
     this.#position = from;
     while (this.#position.offset < end) {
       const batch = await (await this.reader()).read(topic, partition, this.#position.offset);
@@ -104,18 +111,26 @@ export class OwnLog {
 
   async #recordAt(offset: number): Promise<FetchedRecord> {
     const { topic, partition } = this.options;
-    const record = (await (await this.reader()).read(topic, partition, offset, 1)).records.find((found) => found.offset === offset);
+    const record = (await (await this.reader()).read(topic, partition, offset, 1)).records.find(
+      (found) => found.offset === offset,
+    );
     if (record === undefined) throw new Failure('LOG_CUT', `${topic}/${partition} has no record at ${offset}`);
     return record;
   }
 
   /** Takes records until one cannot be read; what was accepted before it is kept, since the position has moved past it. */
-  async #takeAll(records: readonly FetchedRecord[], accepted: PlacedRecord[]): Promise<{ readonly cause: unknown } | null> {
+  async #takeAll(
+    records: readonly FetchedRecord[],
+    accepted: PlacedRecord[],
+  ): Promise<{ readonly cause: unknown } | null> {
     try {
       for (const record of records) {
         if (record.offset < this.#position.offset) continue;
         const verdict = this.#judge(this.#position.head, record, this.options.codecs.fingerprintOf);
-        const placed = this.#place(record, verdict.kind === 'unknown_schema' ? await this.#judgeLoaded(verdict.id, record) : verdict);
+        const placed = this.#place(
+          record,
+          verdict.kind === 'unknown_schema' ? await this.#judgeLoaded(verdict.id, record) : verdict,
+        );
         if (placed !== null) accepted.push(placed);
       }
       return null;
@@ -127,7 +142,11 @@ export class OwnLog {
   /** Position before the accepted record at an offset, as that record itself states it. Errors: Failure(LOG_CUT) when there is none. */
   async positionBefore(offset: number): Promise<LogPosition> {
     const head = readHead((await this.#recordAt(offset)).value);
-    if (head === null) throw new Failure('CHAIN_BROKEN', `${this.options.topic}/${this.options.partition}@${offset} has no readable head`);
+    if (head === null)
+      throw new Failure(
+        'CHAIN_BROKEN',
+        `${this.options.topic}/${this.options.partition}@${offset} has no readable head`,
+      );
     return { head: { seq: head.seq - 1, hash: head.prevHash }, offset };
   }
 
@@ -136,7 +155,8 @@ export class OwnLog {
     const { codecs } = this.options;
     const record = await this.#recordAt(offset);
     const id = schemaIdOf(record.value);
-    if (id === null || record.value === null) throw new Failure('CHAIN_BROKEN', `${this.options.topic}/${this.options.partition}@${offset} is not framed`);
+    if (id === null || record.value === null)
+      throw new Failure('CHAIN_BROKEN', `${this.options.topic}/${this.options.partition}@${offset} is not framed`);
     await codecs.load(id);
     const fingerprint = codecs.fingerprintOf(id);
     if (fingerprint === null) throw new Failure('UNKNOWN_SCHEMA', `schema ${id} in ${this.options.topic}`);
@@ -144,7 +164,9 @@ export class OwnLog {
   }
 
   /** Begins a batch at the head. */
-  seal(decidedAt: number): BatchSealer { return new BatchSealer(this.options, this.#position.head, decidedAt); }
+  seal(decidedAt: number): BatchSealer {
+    return new BatchSealer(this.options, this.#position.head, decidedAt);
+  }
 
   /** One produce request. After anything but `accepted` the caller re-reads. */
   async append(batch: BatchSealer): Promise<AppendJudgement> {
@@ -152,7 +174,8 @@ export class OwnLog {
     this.#producer ??= await kafka.logProducer();
     const outcome = await this.#producer.send(topic, partition, batch.outgoing);
     const judgement = judgeAppend(this.#position.offset, outcome);
-    if (judgement === 'accepted') this.#position = { head: batch.head, offset: this.#position.offset + batch.outgoing.length };
+    if (judgement === 'accepted')
+      this.#position = { head: batch.head, offset: this.#position.offset + batch.outgoing.length };
     else await this.dropProducer();
     return judgement;
   }
@@ -183,7 +206,8 @@ export class OwnLog {
 
   #place(record: FetchedRecord, verdict: Verdict): PlacedRecord | null {
     const offset = record.offset + 1;
-    if (verdict.kind === 'unknown_schema') throw new Failure('UNKNOWN_SCHEMA', `schema ${verdict.id} in ${this.options.topic}`);
+    if (verdict.kind === 'unknown_schema')
+      throw new Failure('UNKNOWN_SCHEMA', `schema ${verdict.id} in ${this.options.topic}`);
     if (verdict.kind === 'void') {
       this.voids.count += 1;
       this.#position = { head: this.#position.head, offset };
@@ -198,8 +222,13 @@ export class OwnLog {
   #decode(record: FetchedRecord, head: Head): PlacedRecord {
     const { codecs, topic } = this.options;
     const decoded = codecs.decodeSync(record.value);
-    if (decoded.kind !== 'decoded') throw new Failure('UNKNOWN_SCHEMA', `${topic}: accepted record ${head.seq} is ${decoded.kind}`);
-    return { ...acceptedOf(decoded.type, decoded.body as Doc, head), offset: record.offset, key: record.key?.toString('utf8') ?? '' };
+    if (decoded.kind !== 'decoded')
+      throw new Failure('UNKNOWN_SCHEMA', `${topic}: accepted record ${head.seq} is ${decoded.kind}`);
+    return {
+      ...acceptedOf(decoded.type, decoded.body as Doc, head),
+      offset: record.offset,
+      key: record.key?.toString('utf8') ?? '',
+    };
   }
 }
 
@@ -207,7 +236,14 @@ export class OwnLog {
 export function acceptedOf(type: string, decoded: Doc, head: Head): AcceptedRecord {
   const body: Record<string, unknown> = {};
   for (const name of Object.keys(decoded)) if (!HEAD_FIELDS.has(name)) body[name] = decoded[name];
-  return { type, body, seq: head.seq, hash: head.hash, prevHash: decoded.prev_hash as Buffer, decidedAt: Number(decoded.decided_at ?? 0) }; // every log record has it
+  return {
+    type,
+    body,
+    seq: head.seq,
+    hash: head.hash,
+    prevHash: decoded.prev_hash as Buffer,
+    decidedAt: Number(decoded.decided_at ?? 0),
+  }; // every log record has it
 }
 
 /** Chains records one after the other; a batch is what it holds at the end. */
@@ -217,13 +253,25 @@ export class BatchSealer {
   #bytes = 0;
   #head: Head;
 
-  constructor(private readonly options: OwnLogOptions, private readonly start: Head, readonly decidedAt: number) { this.#head = start; }
+  constructor(
+    private readonly options: OwnLogOptions,
+    private readonly start: Head,
+    readonly decidedAt: number,
+  ) {
+    this.#head = start;
+  }
 
-  get head(): Head { return this.#head; }
-  get from(): Head { return this.start; }
+  get head(): Head {
+    return this.#head;
+  }
+  get from(): Head {
+    return this.start;
+  }
 
   /** True when the batch is over a limit of L4. */
-  get isOverfull(): boolean { return this.outgoing.length > BATCH_RECORDS_MAX || this.#bytes > BATCH_BYTES_MAX; }
+  get isOverfull(): boolean {
+    return this.outgoing.length > BATCH_RECORDS_MAX || this.#bytes > BATCH_BYTES_MAX;
+  }
 
   mark(): { readonly count: number; readonly bytes: number; readonly head: Head } {
     return { count: this.outgoing.length, bytes: this.#bytes, head: this.#head };
@@ -254,7 +302,14 @@ export class BatchSealer {
     const keyBytes = Buffer.from(key, 'utf8');
     this.#head = { seq, hash: leafHash(fingerprint, keyBytes, value.subarray(FRAME_SIZE)) };
     const read = codecs.asRead(topic, decided.type, body, HEAD_FIELDS) ?? this.#readBack(decided.type, value);
-    const accepted: AcceptedRecord = { type: decided.type, body: read, seq, hash: this.#head.hash, prevHash, decidedAt: this.decidedAt };
+    const accepted: AcceptedRecord = {
+      type: decided.type,
+      body: read,
+      seq,
+      hash: this.#head.hash,
+      prevHash,
+      decidedAt: this.decidedAt,
+    };
     this.outgoing.push({ key: keyBytes, value });
     this.accepted.push(accepted);
     this.#bytes += value.length + keyBytes.length + 40;
@@ -262,7 +317,8 @@ export class BatchSealer {
   }
   #readBack(type: string, value: Buffer): Doc {
     const decoded = this.options.codecs.decodeSync(value);
-    if (decoded.kind !== 'decoded') throw new InvariantViolation('own-log', `${type} cannot be read back: ${decoded.kind}`);
+    if (decoded.kind !== 'decoded')
+      throw new InvariantViolation('own-log', `${type} cannot be read back: ${decoded.kind}`);
     return acceptedOf(type, decoded.body as Doc, this.#head).body;
   }
 }

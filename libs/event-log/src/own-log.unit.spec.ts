@@ -3,17 +3,39 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { countingCore, LOG, LoopWorld } from './loop.testing.js';
 import type { AcceptedRecord, ServiceCore } from './service-core.js';
 
-interface Place { readonly seq: number; readonly hash: Buffer; readonly prevHash: Buffer }
+interface Place {
+  readonly seq: number;
+  readonly hash: Buffer;
+  readonly prevHash: Buffer;
+}
 
 /** Keeps of every statement where it stands in the chain. */
 const placing: ServiceCore = countingCore({
-  evolve: (_state, { type, body, seq, hash, prevHash }) => (type === 'AssumptionStated' ? [{ op: 'put', row: { kind: 'count', group: String(body['ref']), key: String(body['event_id']), dueAt: null, doc: { seq, hash, prevHash } } }] : []),
+  evolve: (_state, { type, body, seq, hash, prevHash }) =>
+    type === 'AssumptionStated'
+      ? [
+          {
+            op: 'put',
+            row: {
+              kind: 'count',
+              group: String(body['ref']),
+              key: String(body['event_id']),
+              dueAt: null,
+              doc: { seq, hash, prevHash },
+            },
+          },
+        ]
+      : [],
 });
 
 describe('the place of a record in its chain', () => {
   let world: LoopWorld;
-  beforeEach(async () => { world = await new LoopWorld(placing).prepare(); });
-  afterEach(async () => { await world.stop(); });
+  beforeEach(async () => {
+    world = await new LoopWorld(placing).prepare();
+  });
+  afterEach(async () => {
+    await world.stop();
+  });
 
   const kept = async (partition: number): Promise<readonly Place[]> => {
     const rows = await world.database.partition(LOG, partition).all('count');
@@ -22,12 +44,18 @@ describe('the place of a record in its chain', () => {
   /** What the acceptance rule computes from the bytes: the hash of each statement and of the record before it. */
   const computed = async (partition: number): Promise<readonly Place[]> => {
     const chain: readonly AcceptedRecord[] = await world.accepted(partition);
-    return chain.flatMap(({ type, seq, hash }, at) => (type === 'AssumptionStated' ? [{ seq, hash, prevHash: chain[at - 1]?.hash ?? Buffer.alloc(0) }] : []));
+    return chain.flatMap(({ type, seq, hash }, at) =>
+      type === 'AssumptionStated' ? [{ seq, hash, prevHash: chain[at - 1]?.hash ?? Buffer.alloc(0) }] : [],
+    );
   };
 
   it('is the same for who appended it, for who reads it again, and for an auditor', async () => {
     await world.start('a');
-    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }, { ref: 'r1', id: '3' }]);
+    await world.state([
+      { ref: 'r1', id: '1' },
+      { ref: 'r1', id: '2' },
+      { ref: 'r1', id: '3' },
+    ]);
     const partition = world.partitionOf('r1');
     await world.until('projected', async () => (await kept(partition)).length === 3);
     expect(await kept(partition)).toEqual(await computed(partition));

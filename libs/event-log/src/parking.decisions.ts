@@ -15,15 +15,30 @@ export const WIRE_RECORD_BYTES_MAX = 256 * 1024;
 const SHORT_TEXT = 100;
 
 /** Fields that hold running text; all other text is an identifier. */
-const RUNNING_TEXT: ReadonlySet<string> = new Set(['body', 'answer', 'reason', 'detail', 'objective', 'effect', 'residue', 'stale_condition', 'success_condition']);
+const RUNNING_TEXT: ReadonlySet<string> = new Set([
+  'body',
+  'answer',
+  'reason',
+  'detail',
+  'objective',
+  'effect',
+  'residue',
+  'stale_condition',
+  'success_condition',
+]);
 
 /** Reasons that say nothing about later records of the key: they do not hold it up. */
 const NOT_BLOCKING: ReadonlySet<string> = new Set(['COMMAND_SIGNATURE_INVALID', 'COMMAND_UNSIGNED']);
 
-export function blocksKey(reason: string): boolean { return !NOT_BLOCKING.has(reason); }
+export function blocksKey(reason: string): boolean {
+  return !NOT_BLOCKING.has(reason);
+}
 
 /** Something the database could refuse, found before anything is decided. */
-export interface StorageProblem { readonly reason: string; readonly detail: string }
+export interface StorageProblem {
+  readonly reason: string;
+  readonly detail: string;
+}
 
 /**
  * Finds text the projection could not store (L7): NUL, oversized keys and identifiers, lone surrogates.
@@ -44,12 +59,16 @@ function isPlain(value: unknown): boolean {
   return true;
 }
 
-function isPlainText(text: string): boolean { return text.length < SHORT_TEXT && !text.includes('\u0000') && text.isWellFormed(); }
+function isPlainText(text: string): boolean {
+  return text.length < SHORT_TEXT && !text.includes('\u0000') && text.isWellFormed();
+}
 
 function keyProblem(key: string): StorageProblem | null {
-  if (key.length === 0) return { reason: 'KEY_MISSING', detail: 'the record has no key; send the key the topic catalogue names' };
+  if (key.length === 0)
+    return { reason: 'KEY_MISSING', detail: 'the record has no key; send the key the topic catalogue names' };
   if (key.includes('\u0000')) return { reason: 'NUL_IN_TEXT', detail: 'the key contains NUL' };
-  if (Buffer.byteLength(key) > KEY_BYTES_MAX) return { reason: 'KEY_TOO_LONG', detail: `the key has more than ${KEY_BYTES_MAX} bytes` };
+  if (Buffer.byteLength(key) > KEY_BYTES_MAX)
+    return { reason: 'KEY_TOO_LONG', detail: `the key has more than ${KEY_BYTES_MAX} bytes` };
   return null;
 }
 
@@ -68,7 +87,9 @@ function textProblem(text: string, path: string): StorageProblem | null {
   if (text.includes('\u0000')) return { reason: 'NUL_IN_TEXT', detail: `${path} contains NUL` };
   if (!text.isWellFormed()) return { reason: 'TEXT_MALFORMED', detail: `${path} is not well-formed Unicode` };
   const limit = RUNNING_TEXT.has(path.slice(path.lastIndexOf('/') + 1)) ? TEXT_BYTES_MAX : KEY_BYTES_MAX;
-  return Buffer.byteLength(text) > limit ? { reason: 'TEXT_TOO_LONG', detail: `${path} has more than ${limit} bytes` } : null;
+  return Buffer.byteLength(text) > limit
+    ? { reason: 'TEXT_TOO_LONG', detail: `${path} has more than ${limit} bytes` }
+    : null;
 }
 
 export interface ParkedOrigin {
@@ -92,8 +113,15 @@ export function parkedBody(origin: ParkedOrigin, reason: string, detail: string)
   const value = origin.value ?? Buffer.alloc(0);
   return {
     parked_id: deriveId('parked', origin.topic, origin.partition, origin.offset),
-    topic: origin.topic, partition: origin.partition, offset: origin.offset,
-    record_key: parkingKey(origin), reason, detail: detail.slice(0, 1_000).toWellFormed().replaceAll('\u0000', '\\0'),
-    value: value.subarray(0, PARKED_BYTES_MAX), value_sha256: Buffer.from(sha256Hex(value), 'hex'), value_bytes: value.length, key_id: null,
+    topic: origin.topic,
+    partition: origin.partition,
+    offset: origin.offset,
+    record_key: parkingKey(origin),
+    reason,
+    detail: detail.slice(0, 1_000).toWellFormed().replaceAll('\u0000', '\\0'),
+    value: value.subarray(0, PARKED_BYTES_MAX),
+    value_sha256: Buffer.from(sha256Hex(value), 'hex'),
+    value_bytes: value.length,
+    key_id: null,
   };
 }

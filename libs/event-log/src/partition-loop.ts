@@ -37,7 +37,15 @@ import type { Scheduler } from './scheduler.js';
 import { sealedUnder } from './sealing/sealing.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { NotLoaded } from './service-core.js';
-import type { AcceptedRecord, ChangedRow, Doc, InputSpec, RecordInput, ServiceCore, TimerInput } from './service-core.js';
+import type {
+  AcceptedRecord,
+  ChangedRow,
+  Doc,
+  InputSpec,
+  RecordInput,
+  ServiceCore,
+  TimerInput,
+} from './service-core.js';
 import type { GroupAddress, PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
 import { Timers } from './timers.js';
 
@@ -61,7 +69,14 @@ export interface LoopSettings {
 }
 
 export const LOOP_SETTINGS: LoopSettings = {
-  itemsMax: 500, groupsMax: 50_000, clockMarginMs: 2_000, lazyProgressMs: 1_000, headCheckMs: 2_000, viewAgeMs: 250, projectionBacklogMax: 8, queueMax: 20_000,
+  itemsMax: 500,
+  groupsMax: 50_000,
+  clockMarginMs: 2_000,
+  lazyProgressMs: 1_000,
+  headCheckMs: 2_000,
+  viewAgeMs: 250,
+  projectionBacklogMax: 8,
+  queueMax: 20_000,
 };
 
 export interface PartitionLoopOptions {
@@ -99,7 +114,10 @@ export type LoopEvent =
   | { readonly kind: 'error'; readonly where: string; readonly cause: unknown };
 
 /** What a batch is made of, the time it is decided at, and whether every view was read to its end after its inputs came. */
-interface Material extends BatchMaterial { readonly now: number; readonly viewsFresh: boolean }
+interface Material extends BatchMaterial {
+  readonly now: number;
+  readonly viewsFresh: boolean;
+}
 
 export interface LoopHealth {
   readonly log: string;
@@ -150,22 +168,46 @@ export class PartitionLoop {
     this.#core = core;
     this.#settings = { ...LOOP_SETTINGS, ...options.settings };
     this.#rules = options.rules ?? ALL_RULES;
-    const logOptions = { kafka, codecs, partition, partitionCount: partitionCountOf(core.log), logId, rules: this.#rules };
+    const logOptions = {
+      kafka,
+      codecs,
+      partition,
+      partitionCount: partitionCountOf(core.log),
+      logId,
+      rules: this.#rules,
+    };
     this.#log = new OwnLog({ ...logOptions, topic: core.log });
     this.#queue = new InputQueue(core.inputs, codecs, logId, partitionCountOf, partition, this.#rules);
     this.#cache = new RowCache(new Set([PARKED_KIND]), this.#settings.groupsMax);
     this.#wake = new Wake(scheduler);
     this.#projector = new Projector(options.store, scheduler, {
-      projected: (seq) => { this.#cache.evict(seq); this.#wake.wake(); },
-      fenced: () => { this.reset(); },
-      error: (cause) => { this.#report('project', cause); },
+      projected: (seq) => {
+        this.#cache.evict(seq);
+        this.#wake.wake();
+      },
+      fenced: () => {
+        this.reset();
+      },
+      error: (cause) => {
+        this.#report('project', cause);
+      },
     });
-    this.#reactor = new Reactor({ kafka, codecs, scheduler, ...(options.sealing === undefined ? {} : { sealing: options.sealing }), onError: (cause) => { this.#report('react', cause); } });
+    this.#reactor = new Reactor({
+      kafka,
+      codecs,
+      scheduler,
+      ...(options.sealing === undefined ? {} : { sealing: options.sealing }),
+      onError: (cause) => {
+        this.#report('react', cause);
+      },
+    });
     this.#obligations = new Obligations(core, this.#reactor, () => new OwnLog({ ...logOptions, topic: core.log }));
     this.#derived = this.#makeDerived(logOptions);
   }
 
-  start(): void { this.#running ??= this.#run(); }
+  start(): void {
+    this.#running ??= this.#run();
+  }
 
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -186,33 +228,62 @@ export class PartitionLoop {
     this.#wake.wake();
   }
 
-  get isPositioned(): boolean { return this.#recovered; }
-  get isUnderPressure(): boolean { return this.#highPressure; }
+  get isPositioned(): boolean {
+    return this.#recovered;
+  }
+  get isUnderPressure(): boolean {
+    return this.#highPressure;
+  }
 
-  expected(topic: string, partition: number): number | undefined { return this.#queue.expected(topic, partition); }
+  expected(topic: string, partition: number): number | undefined {
+    return this.#queue.expected(topic, partition);
+  }
 
   /** Input partitions this loop reads. */
   inputPartitions(): readonly { readonly topic: string; readonly partition: number }[] {
-    return this.#core.inputs.flatMap((input) => this.#partitionsOf(input).map((partition) => ({ topic: input.topic, partition })));
+    return this.#core.inputs.flatMap((input) =>
+      this.#partitionsOf(input).map((partition) => ({ topic: input.topic, partition })),
+    );
   }
 
   offer(batch: FetchedBatch): 'taken' | 'dropped' | 'seek' {
     if (!this.#recovered) return 'dropped';
     const answer = this.#queue.offer(batch);
-    if (answer === 'taken') { this.#judgePressure(); this.#wake.wake(); }
+    if (answer === 'taken') {
+      this.#judgePressure();
+      this.#wake.wake();
+    }
     return answer;
   }
 
   health(): LoopHealth {
-    const state = this.#halted !== null ? 'halted' : !this.#recovered ? 'starting' : !this.#open ? 'catching_up' : this.#problem === null ? 'ready' : 'waiting';
+    const state =
+      this.#halted !== null
+        ? 'halted'
+        : !this.#recovered
+          ? 'starting'
+          : !this.#open
+            ? 'catching_up'
+            : this.#problem === null
+              ? 'ready'
+              : 'waiting';
     return {
-      log: this.#core.log, partition: this.options.partition, state, seq: this.#log.position.head.seq, projectedSeq: this.#projector.projectedSeq,
-      reactedSeq: this.#reactor.reactedSeq, owedSince: this.#obligations.owedSince(), waiting: this.#queue.size, problem: this.#problem,
+      log: this.#core.log,
+      partition: this.options.partition,
+      state,
+      seq: this.#log.position.head.seq,
+      projectedSeq: this.#projector.projectedSeq,
+      reactedSeq: this.#reactor.reactedSeq,
+      owedSince: this.#obligations.owedSince(),
+      waiting: this.#queue.size,
+      problem: this.#problem,
     };
   }
 
   /** Resolves when everything accepted so far is projected. */
-  async projected(): Promise<void> { await this.#projector.drained(); }
+  async projected(): Promise<void> {
+    await this.#projector.drained();
+  }
 
   // The loop ------------------------------------------------------------------------------------------------------------
 
@@ -228,7 +299,11 @@ export class PartitionLoop {
       } catch (cause) {
         failures += 1;
         this.#problem = cause instanceof Error ? cause.message : String(cause);
-        if (isFinal(cause)) { this.#halted = cause; this.options.onEvent?.({ kind: 'halted', cause }); return; }
+        if (isFinal(cause)) {
+          this.#halted = cause;
+          this.options.onEvent?.({ kind: 'halted', cause });
+          return;
+        }
         this.#report('turn', cause);
         if (cause instanceof Failure && (cause.code === 'HEAD_MOVED' || cause.code === 'OUTCOME_UNKNOWN')) this.reset();
         await this.options.scheduler.sleep(backoffMs(failures));
@@ -241,7 +316,10 @@ export class PartitionLoop {
     if (this.#passSilently()) return;
     const material = await this.#material();
     if (!this.#recovered) return;
-    if (material === null) { await this.#rest(); return; }
+    if (material === null) {
+      await this.#rest();
+      return;
+    }
     await this.#decideAndAppend(material);
   }
 
@@ -264,7 +342,13 @@ export class PartitionLoop {
   async #material(): Promise<Material | null> {
     const items = this.#queue.peek(this.#settings.itemsMax);
     const mayTimersRun = this.#open;
-    if (items.length === 0 && !(mayTimersRun && this.#mayTimersBeDue()) && !(mayTimersRun && this.#obligations.again().length > 0) && !this.#progressIsDue()) return null;
+    if (
+      items.length === 0 &&
+      !(mayTimersRun && this.#mayTimersBeDue()) &&
+      !(mayTimersRun && this.#obligations.again().length > 0) &&
+      !this.#progressIsDue()
+    )
+      return null;
     const { store } = this.options;
     if (mayTimersRun && this.#timers.needsLoad(this.#estimatedNow())) {
       await this.#projector.drained();
@@ -273,12 +357,24 @@ export class PartitionLoop {
     }
     const guess = mayTimersRun ? this.#timers.ready(this.#estimatedNow()) : [];
     // Rows and time, views and keys depend on nothing of each other: the batch waits for the slowest of them.
-    const [now, viewsFresh] = await Promise.all([this.#load(needsOf(this.#core, items, guess, this.options.views)), this.#bringViews(items), this.#bringKeys(items)]);
+    const [now, viewsFresh] = await Promise.all([
+      this.#load(needsOf(this.#core, items, guess, this.options.views)),
+      this.#bringViews(items),
+      this.#bringKeys(items),
+    ]);
     if (!this.#recovered) return null;
     const timers = mayTimersRun ? this.#timers.ready(now) : [];
     const resends = mayTimersRun ? await this.#resendsOf(now) : [];
     if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
-    return { items: items.slice(0, inputsBeside(timers.length, this.#settings.itemsMax)), passed: [...this.#passedCursors.values()], timers, resends, reactedSeq: this.#reactor.reactedSeq, now, viewsFresh };
+    return {
+      items: items.slice(0, inputsBeside(timers.length, this.#settings.itemsMax)),
+      passed: [...this.#passedCursors.values()],
+      timers,
+      resends,
+      reactedSeq: this.#reactor.reactedSeq,
+      now,
+      viewsFresh,
+    };
   }
 
   async #decideAndAppend(material: Material): Promise<void> {
@@ -288,7 +384,10 @@ export class PartitionLoop {
       const overlay = new Overlay(this.#cache);
       const sealer = this.#log.seal(material.now);
       const sealing = this.options.sealing?.batch(material.now) ?? null;
-      const result = await this.#decide(new BatchRun(this.#context(material.now, sealing), part, overlay, sealer), material.viewsFresh);
+      const result = await this.#decide(
+        new BatchRun(this.#context(material.now, sealing), part, overlay, sealer),
+        material.viewsFresh,
+      );
       if (result === null) return;
       if (result.kind === 'overfull') {
         if (result.timers === undefined) items = this.#shorter(items, result.take);
@@ -297,12 +396,18 @@ export class PartitionLoop {
       }
       const keys = await this.#settleKeys(sealing);
       if (keys === 'reset') return;
-      if (keys === 'stand') { await this.#settle(result, part, overlay, sealer); return; }
+      if (keys === 'stand') {
+        await this.#settle(result, part, overlay, sealer);
+        return;
+      }
     }
   }
 
   /** Grants a batch what it wishes until it is decided; null when the loop was reset meanwhile. */
-  async #decide(batch: BatchRun, areFresh: boolean): Promise<Extract<BatchResult, { kind: 'batch' | 'overfull' }> | null> {
+  async #decide(
+    batch: BatchRun,
+    areFresh: boolean,
+  ): Promise<Extract<BatchResult, { kind: 'batch' | 'overfull' }> | null> {
     const resets = this.#resets;
     let result = batch.run({ areFresh });
     while (result.kind === 'load' || result.kind === 'refresh' || result.kind === 'keys') {
@@ -319,7 +424,11 @@ export class PartitionLoop {
   async #bringKeys(items: readonly QueueItem[]): Promise<void> {
     const { sealing } = this.options;
     if (sealing === undefined) return;
-    await sealing.load(sealedUnder(items.flatMap(({ what }) => (what.kind === 'record' && what.input.source === 'log' ? [what.input.body] : []))));
+    await sealing.load(
+      sealedUnder(
+        items.flatMap(({ what }) => (what.kind === 'record' && what.input.source === 'log' ? [what.input.body] : [])),
+      ),
+    );
   }
 
   /** Makes the keys of a batch durable before it is appended; `anew` when another process made one of them first. */
@@ -344,13 +453,23 @@ export class PartitionLoop {
   }
 
   /** Appends a decided batch, or only moves on when there is nothing worth a record. */
-  async #settle(result: Extract<BatchResult, { kind: 'batch' }>, material: BatchMaterial, overlay: Overlay, sealer: BatchSealer): Promise<void> {
+  async #settle(
+    result: Extract<BatchResult, { kind: 'batch' }>,
+    material: BatchMaterial,
+    overlay: Overlay,
+    sealer: BatchSealer,
+  ): Promise<void> {
     const isWorthARecord = result.decided > 0 || this.#progressIsDue();
-    if (!isWorthARecord) { this.#passOver(material); this.#timers.spend(result.timersWithoutEffect); return; }
+    if (!isWorthARecord) {
+      this.#passOver(material);
+      this.#timers.spend(result.timersWithoutEffect);
+      return;
+    }
     const offset = this.#log.position.offset;
     if (!this.#rules.reactAfterAcceptance) this.#obligations.owe(sealer.accepted, overlay);
     const judgement = await this.#log.append(sealer);
-    if (judgement === 'log_cut') throw new Failure('LOG_CUT', `${this.#core.log}/${this.options.partition}: a base offset below the expected one`);
+    if (judgement === 'log_cut')
+      throw new Failure('LOG_CUT', `${this.#core.log}/${this.options.partition}: a base offset below the expected one`);
     if (judgement === 'reread') {
       this.options.onEvent?.({ kind: 'append_unknown' });
       if (!this.#rules.seekAfterUnknown) this.#queue.drop(material.items.length);
@@ -360,7 +479,13 @@ export class PartitionLoop {
     this.#accept(result, material, overlay, sealer, offset);
   }
 
-  #accept(result: Extract<BatchResult, { kind: 'batch' }>, material: BatchMaterial, overlay: Overlay, sealer: BatchSealer, offset: number): void {
+  #accept(
+    result: Extract<BatchResult, { kind: 'batch' }>,
+    material: BatchMaterial,
+    overlay: Overlay,
+    sealer: BatchSealer,
+    offset: number,
+  ): void {
     this.#decidedAt = sealer.decidedAt;
     this.#moveCursors(material.items);
     this.#queue.drop(material.items.length);
@@ -398,22 +523,29 @@ export class PartitionLoop {
   }
 
   #progressIsDue(): boolean {
-    return progressAloneIsDue({ meaningful: this.#passed.meaningful, sinceMs: this.options.scheduler.now() - this.#passed.sinceMs }, this.#settings.lazyProgressMs);
+    return progressAloneIsDue(
+      { meaningful: this.#passed.meaningful, sinceMs: this.options.scheduler.now() - this.#passed.sinceMs },
+      this.#settings.lazyProgressMs,
+    );
   }
 
   /** Waits for something to do. */
   async #rest(): Promise<void> {
     const waits = [60_000];
     const next = this.#open ? this.#timers.next() : null;
-    if (next !== null) waits.push(Math.min(clockAgeMs(next - this.#estimatedNow()), Math.max(1, next - this.#estimatedNow())));
-    if (this.#passed.meaningful > 0) waits.push(Math.max(1, this.#settings.lazyProgressMs - (this.options.scheduler.now() - this.#passed.sinceMs)));
+    if (next !== null)
+      waits.push(Math.min(clockAgeMs(next - this.#estimatedNow()), Math.max(1, next - this.#estimatedNow())));
+    if (this.#passed.meaningful > 0)
+      waits.push(Math.max(1, this.#settings.lazyProgressMs - (this.options.scheduler.now() - this.#passed.sinceMs)));
     if (!this.#open) waits.push(200);
     waits.push(Math.max(1, this.#settings.headCheckMs - this.#databaseUnseenMs()));
     await this.#wake.wait(Math.min(...waits));
     if (this.#databaseUnseenMs() >= this.#settings.headCheckMs) await this.#load([]);
   }
 
-  #databaseUnseenMs(): number { return this.options.scheduler.now() - this.#clockAskedAt; }
+  #databaseUnseenMs(): number {
+    return this.options.scheduler.now() - this.#clockAskedAt;
+  }
 
   // Start, take-over, rebuild -------------------------------------------------------------------------------------------
 
@@ -429,12 +561,14 @@ export class PartitionLoop {
     await this.#checkProjection(stored);
     this.#cache.fillWhole(await store.all(PARKED_KIND));
     await this.#load([]);
-    const from = stored === null ? this.#log.origin() : { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
+    const from =
+      stored === null ? this.#log.origin() : { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
     const replayed = await this.#replay(from);
     await this.#projector.drained();
     await this.#checkInputs();
     await this.#obligations.collect(stored, this.#log.position.head.seq, this.#rules.resendOwed);
-    if (this.#rules.seekAfterUnknown || !this.#wasRecovered) this.#queue.reset(this.inputPartitions(), [...this.#cursors.values()]);
+    if (this.#rules.seekAfterUnknown || !this.#wasRecovered)
+      this.#queue.reset(this.inputPartitions(), [...this.#cursors.values()]);
     else for (const [id, cursor] of backTo) this.#cursors.set(id, cursor);
     if (resets !== this.#resets) return;
     this.#ends = null;
@@ -442,7 +576,12 @@ export class PartitionLoop {
     this.#wasRecovered = true;
     this.#recovered = true;
     this.#derived?.start();
-    this.options.onEvent?.({ kind: 'recovered', seq: this.#log.position.head.seq, replayed, voids: this.#log.voids.count });
+    this.options.onEvent?.({
+      kind: 'recovered',
+      seq: this.#log.position.head.seq,
+      replayed,
+      voids: this.#log.voids.count,
+    });
     this.options.onPositioned();
   }
 
@@ -450,17 +589,27 @@ export class PartitionLoop {
   async #checkProjection(stored: ProjectedHead | null): Promise<void> {
     if (stored === null || stored.seq === 0) return;
     const where = `${this.#core.log}/${this.options.partition}`;
-    if (judgeStore(await this.#log.end(), stored.offset) === 'log_cut') throw new Failure('LOG_CUT', `${where} ends before offset ${stored.offset}, which was projected`);
-    if (!(await this.#log.hashAt(stored.offset - 1)).equals(stored.hash)) throw new Failure('LOG_CUT', `${where}@${stored.offset - 1} is not the record that was projected as seq ${stored.seq}`);
+    if (judgeStore(await this.#log.end(), stored.offset) === 'log_cut')
+      throw new Failure('LOG_CUT', `${where} ends before offset ${stored.offset}, which was projected`);
+    if (!(await this.#log.hashAt(stored.offset - 1)).equals(stored.hash))
+      throw new Failure(
+        'LOG_CUT',
+        `${where}@${stored.offset - 1} is not the record that was projected as seq ${stored.seq}`,
+      );
   }
 
   /** What was read of other logs must still stand in them (L13). */
   async #checkInputs(): Promise<void> {
     const reader = await this.#log.reader();
-    await Promise.all([...this.#cursors.values()].map(async (cursor) => {
-      if (await holdsCursor(reader, this.options.codecs, cursor)) return;
-      throw new Failure('LOG_CUT', `${cursor.topic}/${cursor.partition} no longer holds record ${cursor.seq}, which ${this.#core.log}/${this.options.partition} has read: restore this log from the same moment`);
-    }));
+    await Promise.all(
+      [...this.#cursors.values()].map(async (cursor) => {
+        if (await holdsCursor(reader, this.options.codecs, cursor)) return;
+        throw new Failure(
+          'LOG_CUT',
+          `${cursor.topic}/${cursor.partition} no longer holds record ${cursor.seq}, which ${this.#core.log}/${this.options.partition} has read: restore this log from the same moment`,
+        );
+      }),
+    );
   }
 
   #forget(stored: ProjectedHead | null): void {
@@ -474,7 +623,10 @@ export class PartitionLoop {
   }
 
   /** Applies the tail to rows and head: the same fold as a live batch, and nothing is sent. */
-  async #replay(from: { readonly head: { readonly seq: number; readonly hash: Buffer }; readonly offset: number }): Promise<number> {
+  async #replay(from: {
+    readonly head: { readonly seq: number; readonly hash: Buffer };
+    readonly offset: number;
+  }): Promise<number> {
     let replayed = 0;
     for await (const records of this.#log.read(from)) {
       for (let at = 0; at < records.length; at += 500) await this.#replayChunk(records.slice(at, at + 500));
@@ -493,7 +645,10 @@ export class PartitionLoop {
     const last = records[records.length - 1];
     if (last === undefined) return;
     this.#cache.commit(overlay.changedGroups, last.seq);
-    this.#projector.enqueue({ ...this.#projectedHead(), seq: last.seq, hash: last.hash, offset: last.offset + 1 }, overlay.changes);
+    this.#projector.enqueue(
+      { ...this.#projectedHead(), seq: last.seq, hash: last.hash, offset: last.offset + 1 },
+      overlay.changes,
+    );
   }
 
   /** Applies a record whole; false when a group it reads is cold. */
@@ -512,10 +667,16 @@ export class PartitionLoop {
   /** Cold groups that these records seem to read, the first record's for certain: one query instead of one a group. */
   #coldIn(records: readonly AcceptedRecord[], so: Overlay): readonly GroupAddress[] {
     const cold: GroupAddress[] = [];
-    const probe = so.probe((kind, group) => { cold.push({ kind, group }); });
+    const probe = so.probe((kind, group) => {
+      cold.push({ kind, group });
+    });
     for (const record of records) {
       // A fold over rows that are not there may object; then its groups are found when its turn comes.
-      try { probe.apply(evolveAny(this.#core, probe, record)); } catch { continue; }
+      try {
+        probe.apply(evolveAny(this.#core, probe, record));
+      } catch {
+        continue;
+      }
     }
     return cold;
   }
@@ -524,7 +685,8 @@ export class PartitionLoop {
     this.#decidedAt = record.decidedAt;
     this.#obligations.follow([record], record.offset);
     if (record.type !== 'Progress') return;
-    for (const cursor of record.body.cursors as readonly StoredCursor[]) this.#cursors.set(inputId(cursor.topic, cursor.partition), plainCursor(cursor));
+    for (const cursor of record.body.cursors as readonly StoredCursor[])
+      this.#cursors.set(inputId(cursor.topic, cursor.partition), plainCursor(cursor));
     this.#obligations.confirm(Number(record.body.reacted_seq));
   }
 
@@ -541,12 +703,16 @@ export class PartitionLoop {
 
   /** Opens the gate once every input was read to the end seen after the start (L10). */
   async #tryOpen(): Promise<void> {
-    if (!this.#rules.quietUntilCaughtUp) { this.#openGate(); return; }
+    if (!this.#rules.quietUntilCaughtUp) {
+      this.#openGate();
+      return;
+    }
     if (this.#ends === null) {
       const resets = this.#resets;
       const reader = await this.#log.reader();
       const ends = new Map<string, number>();
-      for (const { topic, partition } of this.inputPartitions()) ends.set(inputId(topic, partition), (await reader.range(topic, partition)).high);
+      for (const { topic, partition } of this.inputPartitions())
+        ends.set(inputId(topic, partition), (await reader.range(topic, partition)).high);
       // Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.
       if (resets !== this.#resets) return;
       this.#ends = ends;
@@ -565,8 +731,14 @@ export class PartitionLoop {
   #context(now: number, sealing: BatchSealing | null): BatchContext {
     const { core, partition, partitionCountOf, views, edgeKey } = this.options;
     return {
-      core, partition, partitionCountOf, views, now, edgeKey,
-      sealing: sealing === null || this.options.sealing === undefined ? null : { vault: this.options.sealing, batch: sealing },
+      core,
+      partition,
+      partitionCountOf,
+      views,
+      now,
+      edgeKey,
+      sealing:
+        sealing === null || this.options.sealing === undefined ? null : { vault: this.options.sealing, batch: sealing },
       fullNameOf: (topic, type) => recordsOf(topic).find((name) => name.endsWith(`.${type}`)) ?? type,
       reread: (origin) => this.#reread(origin),
     };
@@ -577,8 +749,15 @@ export class PartitionLoop {
     const decoded = this.options.codecs.decodeSync(origin.value);
     if (spec === undefined || decoded.kind !== 'decoded' || !spec.types.includes(decoded.type)) return null;
     return {
-      source: 'wire', topic: origin.topic, partition: origin.partition, offset: origin.offset, key: origin.key?.toString('utf8') ?? '',
-      type: decoded.type, body: decoded.body as Doc, seq: 0, hash: Buffer.alloc(32),
+      source: 'wire',
+      topic: origin.topic,
+      partition: origin.partition,
+      offset: origin.offset,
+      key: origin.key?.toString('utf8') ?? '',
+      type: decoded.type,
+      body: decoded.body as Doc,
+      seq: 0,
+      hash: Buffer.alloc(32),
     };
   }
 
@@ -587,12 +766,17 @@ export class PartitionLoop {
     const cold = uniqueGroups(groups).filter(({ kind, group }) => !this.#cache.has(kind, group));
     const { projectedSeq } = this.#projector;
     const loaded = await this.options.store.load(cold);
-    if ((loaded.headSeq ?? 0) < projectedSeq) throw new Failure('HEAD_MOVED', `the database stands at ${loaded.headSeq ?? 0}, ${projectedSeq} was projected: it is an older copy`);
+    if ((loaded.headSeq ?? 0) < projectedSeq)
+      throw new Failure(
+        'HEAD_MOVED',
+        `the database stands at ${loaded.headSeq ?? 0}, ${projectedSeq} was projected: it is an older copy`,
+      );
     if (cold.length > 0) this.#cache.fill(cold, loaded.rows);
     this.#clockAskedAt = this.options.scheduler.now();
     this.#clockOffset = loaded.now - this.#clockAskedAt;
     const clock = judgeClock(loaded.now, this.#decidedAt, this.#settings.clockMarginMs);
-    if (clock.kind === 'behind') throw new Failure('CLOCK_BEHIND', `database time is ${clock.byMs} ms behind the chain`);
+    if (clock.kind === 'behind')
+      throw new Failure('CLOCK_BEHIND', `database time is ${clock.byMs} ms behind the chain`);
     return clock.now;
   }
 
@@ -603,10 +787,13 @@ export class PartitionLoop {
     const areToBeFresh = inputs.some((input) => this.#core.readsViewsToEnd?.(input) === true);
     if (areToBeFresh) await views.refresh();
     for (const { name, topic } of this.#core.views) {
-      for (const { cursor } of items) if (cursor.topic === topic && cursor.seq > 0) await views.atLeast(name, cursor.partition, cursor.seq);
-      for (const cursor of this.#cursors.values()) if (cursor.topic === topic) await views.atLeast(name, cursor.partition, cursor.seq);
+      for (const { cursor } of items)
+        if (cursor.topic === topic && cursor.seq > 0) await views.atLeast(name, cursor.partition, cursor.seq);
+      for (const cursor of this.#cursors.values())
+        if (cursor.topic === topic) await views.atLeast(name, cursor.partition, cursor.seq);
     }
-    if (this.#core.views.length > 0 && inputs.some(({ source }) => source === 'wire')) await views.refreshIfOlder(this.#settings.viewAgeMs);
+    if (this.#core.views.length > 0 && inputs.some(({ source }) => source === 'wire'))
+      await views.refreshIfOlder(this.#settings.viewAgeMs);
     return areToBeFresh;
   }
 
@@ -617,7 +804,11 @@ export class PartitionLoop {
   #projectedHead(): ProjectedHead {
     const { head, offset } = this.#log.position;
     return {
-      seq: head.seq, hash: head.hash, offset, decidedAt: this.#decidedAt, cursors: [...this.#cursors.values()],
+      seq: head.seq,
+      hash: head.hash,
+      offset,
+      decidedAt: this.#decidedAt,
+      cursors: [...this.#cursors.values()],
       ...this.#obligations.mark(),
     };
   }
@@ -629,7 +820,9 @@ export class PartitionLoop {
     return this.#timers.needsLoad(now) || next <= now || (next < Infinity && isClockOld);
   }
 
-  #estimatedNow(): number { return this.options.scheduler.now() + this.#clockOffset; }
+  #estimatedNow(): number {
+    return this.options.scheduler.now() + this.#clockOffset;
+  }
 
   #judgePressure(): void {
     const size = this.#queue.size;
@@ -644,21 +837,43 @@ export class PartitionLoop {
     return Array.from({ length: this.options.partitionCountOf(input.topic) }, (_, partition) => partition);
   }
 
-  #makeDerived(log: { readonly kafka: Kafka; readonly codecs: Codecs; readonly partition: number; readonly partitionCount: number; readonly logId: string }): DerivedWriter | null {
+  #makeDerived(log: {
+    readonly kafka: Kafka;
+    readonly codecs: Codecs;
+    readonly partition: number;
+    readonly partitionCount: number;
+    readonly logId: string;
+  }): DerivedWriter | null {
     const { core, derivedStore, scheduler } = this.options;
     if (core.derived === undefined) return null;
-    if (derivedStore === undefined) throw new InvariantViolation('derived', 'a derived log needs a store for its position', 'partition');
+    if (derivedStore === undefined)
+      throw new InvariantViolation('derived', 'a derived log needs a store for its position', 'partition');
     return new DerivedWriter({
-      log, sourceTopic: core.log, derivedTopic: core.derived.topic, derive: core.derived.derive, store: derivedStore, scheduler,
-      onError: (cause) => { this.#report('derive', cause); },
+      log,
+      sourceTopic: core.log,
+      derivedTopic: core.derived.topic,
+      derive: core.derived.derive,
+      store: derivedStore,
+      scheduler,
+      onError: (cause) => {
+        this.#report('derive', cause);
+      },
     });
   }
 
-  #report(where: string, cause: unknown): void { this.options.onEvent?.({ kind: 'error', where, cause }); }
+  #report(where: string, cause: unknown): void {
+    this.options.onEvent?.({ kind: 'error', where, cause });
+  }
 }
 
 function plainCursor(cursor: StoredCursor): StoredCursor {
-  return { topic: cursor.topic, partition: cursor.partition, offset: cursor.offset, seq: cursor.seq, hash: cursor.hash };
+  return {
+    topic: cursor.topic,
+    partition: cursor.partition,
+    offset: cursor.offset,
+    seq: cursor.seq,
+    hash: cursor.hash,
+  };
 }
 
 /** What stops the partition until a person acts: a bug of chain, cursor or fence, or a failure that says never. */

@@ -9,10 +9,17 @@ import { Vault } from './sealing/vault.js';
 import type { Doc, ServiceCore } from './service-core.js';
 
 let world: LoopWorld;
-beforeEach(async () => { world = await new LoopWorld().prepare(); });
-afterEach(async () => { await world.stop(); });
+beforeEach(async () => {
+  world = await new LoopWorld().prepare();
+});
+afterEach(async () => {
+  await world.stop();
+});
 
-const recorded = (...expected: readonly string[]) => async (): Promise<boolean> => (await world.statements()).join() === [...expected].sort().join();
+const recorded =
+  (...expected: readonly string[]) =>
+  async (): Promise<boolean> =>
+    (await world.statements()).join() === [...expected].sort().join();
 /** A verdict for the next `times` appends of the own log by somebody. */
 function onAppend(verdict: GateVerdict, times = 1, actor = 'a'): void {
   let left = times;
@@ -25,7 +32,7 @@ function onAppend(verdict: GateVerdict, times = 1, actor = 'a'): void {
 /** A process's vault over a store; its secrets are of no interest. */
 function vaultOver(store: KeyStore): Vault {
   let drawn = 0;
-  return new Vault({ store, windowMs: 86_400_000, now: () => 0, random: (size) => Buffer.alloc(size, drawn += 1) });
+  return new Vault({ store, windowMs: 86_400_000, now: () => 0, random: (size) => Buffer.alloc(size, (drawn += 1)) });
 }
 const settledHash = async (partition: number): Promise<string> => world.database.partition(LOG, partition).stateHash();
 const projected = async (): Promise<void> => {
@@ -41,19 +48,34 @@ const projected = async (): Promise<void> => {
 describe('a loop with inputs', () => {
   it('records each of them once, Progress first', async () => {
     await world.start('a');
-    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r2', id: '2' }, { ref: 'r1', id: '3' }]);
+    await world.state([
+      { ref: 'r1', id: '1' },
+      { ref: 'r2', id: '2' },
+      { ref: 'r1', id: '3' },
+    ]);
     await world.until('three', recorded('r1:1', 'r1:3', 'r2:2'));
     const records = await world.accepted(world.partitionOf('r1'));
     expect(records[0]?.type).toBe('Progress');
     expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
   });
 
-  it('passes over what is another service\'s to answer, at no cost but the cursor', async () => {
+  it("passes over what is another service's to answer, at no cost but the cursor", async () => {
     const core = countingCore();
-    await world.start('a', { ...core, inputs: core.inputs.map((input) => (input.topic === WIRE ? { ...input, concerns: ({ body }) => body['source'] !== 'theirs' } : input)) });
-    await world.state([{ ref: 'r1', id: '1', source: 'theirs' }, { ref: 'r1', id: '2' }]);
+    await world.start('a', {
+      ...core,
+      inputs: core.inputs.map((input) =>
+        input.topic === WIRE ? { ...input, concerns: ({ body }) => body['source'] !== 'theirs' } : input,
+      ),
+    });
+    await world.state([
+      { ref: 'r1', id: '1', source: 'theirs' },
+      { ref: 'r1', id: '2' },
+    ]);
     await world.until('the one of ours', recorded('r1:2'));
-    expect((await world.accepted(world.partitionOf('r1'))).map(({ type }) => type)).toEqual(['Progress', 'AssumptionStated']);
+    expect((await world.accepted(world.partitionOf('r1'))).map(({ type }) => type)).toEqual([
+      'Progress',
+      'AssumptionStated',
+    ]);
   });
 
   it('writes everything that waits into one batch', async () => {
@@ -68,7 +90,9 @@ describe('a loop with inputs', () => {
     await world.start('a');
     await world.state([{ ref: 'r1', id: '1', source: 'idle' }]);
     await world.until('a lazy Progress', async () => (await world.accepted(world.partitionOf('r1'))).length === 1);
-    await new Promise((resolve) => { setTimeout(resolve, 80); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 80);
+    });
     expect((await world.accepted(world.partitionOf('r1'))).map(({ type }) => type)).toEqual(['Progress']);
   });
 });
@@ -76,23 +100,39 @@ describe('a loop with inputs', () => {
 describe('views that a decision will want read to their end', () => {
   it('are read beside its rows, so that it is made once, over all that was there when its input came', async () => {
     const made: (readonly [id: string, isFresh: boolean, position: number])[] = [];
-    const plain = countingCore({ views: [{ name: 'stated', topic: LOG, fold: ({ seq }) => [['last', { seq }]] }], readsViewsToEnd: ({ body }) => body['source'] === 'newest' });
+    const plain = countingCore({
+      views: [{ name: 'stated', topic: LOG, fold: ({ seq }) => [['last', { seq }]] }],
+      readsViewsToEnd: ({ body }) => body['source'] === 'newest',
+    });
     const core: ServiceCore = {
       ...plain,
       decide: (context, input) => {
-        if (input.source !== 'timer') made.push([String(input.body['event_id']), context.viewsFresh, context.views.view('stated').position(context.partition)]);
+        if (input.source !== 'timer')
+          made.push([
+            String(input.body['event_id']),
+            context.viewsFresh,
+            context.views.view('stated').position(context.partition),
+          ]);
         return plain.decide(context, input);
       },
     };
     const aged = await new LoopWorld(core, { viewAgeMs: 1_000_000 }).prepare();
     try {
       await aged.start('a');
-      for (const [id, source] of [['1', 'outside'], ['2', 'outside'], ['3', 'newest']] as const) {
+      for (const [id, source] of [
+        ['1', 'outside'],
+        ['2', 'outside'],
+        ['3', 'newest'],
+      ] as const) {
         await aged.state([{ ref: 'r1', id, source }]);
         await aged.until(`statement ${id}`, async () => (await aged.statements()).includes(`r1:${id}`));
       }
       // Each batch is a Progress and a statement: the third is decided over four records, the second over what was there at the first.
-      expect(made).toEqual([['1', false, 0], ['2', false, 0], ['3', true, 4]]);
+      expect(made).toEqual([
+        ['1', false, 0],
+        ['2', false, 0],
+        ['3', true, 4],
+      ]);
     } finally {
       await aged.stop();
     }
@@ -100,20 +140,39 @@ describe('views that a decision will want read to their end', () => {
 });
 
 describe('an observer of accepted records', () => {
-  const told = (by: string) => world.events.flatMap((event) => (event.kind === 'accepted' && event.by === by && event.record.type === 'AssumptionStated' ? [event] : []));
-  const countsIn = (by: string) => told(by).map(({ record, rows }) => [record.body['event_id'], ...rows().map(({ kind, before, after }) => [kind, before?.['count'] ?? null, after?.['count'] ?? null])]);
+  const told = (by: string) =>
+    world.events.flatMap((event) =>
+      event.kind === 'accepted' && event.by === by && event.record.type === 'AssumptionStated' ? [event] : [],
+    );
+  const countsIn = (by: string) =>
+    told(by).map(({ record, rows }) => [
+      record.body['event_id'],
+      ...rows().map(({ kind, before, after }) => [kind, before?.['count'] ?? null, after?.['count'] ?? null]),
+    ]);
 
   it('hears each once, with the rows it changed as they were and as they are', async () => {
-    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }, { ref: 'r1', id: '3', source: 'thrower' }, { ref: 'r2', id: '4' }]);
+    await world.state([
+      { ref: 'r1', id: '1' },
+      { ref: 'r1', id: '2' },
+      { ref: 'r1', id: '3', source: 'thrower' },
+      { ref: 'r2', id: '4' },
+    ]);
     await world.start('a');
     await world.until('three', recorded('r1:1', 'r1:2', 'r2:4'));
     await projected();
-    expect(countsIn('a').sort()).toEqual([['1', ['count', null, 1]], ['2', ['count', 1, 2]], ['4', ['count', null, 1]]]);
+    expect(countsIn('a').sort()).toEqual([
+      ['1', ['count', null, 1]],
+      ['2', ['count', 1, 2]],
+      ['4', ['count', null, 1]],
+    ]);
   });
 
   it('hears nothing anew when the log is read again, so that nothing is counted twice', async () => {
     await world.start('a');
-    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r2', id: '2' }]);
+    await world.state([
+      { ref: 'r1', id: '1' },
+      { ref: 'r2', id: '2' },
+    ]);
     await world.until('two', recorded('r1:1', 'r2:2'));
     await projected();
     world.kill('a');
@@ -127,15 +186,22 @@ describe('an observer of accepted records', () => {
 });
 
 describe('an append of unknown outcome', () => {
-  it.each(['fail', 'lose_ack', 'late', 'duplicate'] as const)('leads to each input recorded once (%s)', async (verdict) => {
-    onAppend(verdict, 2);
-    await world.start('a');
-    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }, { ref: 'r1', id: '3' }]);
-    await world.until('three', recorded('r1:1', 'r1:2', 'r1:3'));
-    for (const packet of [...world.broker.pendingLate]) packet.release();
-    await world.state([{ ref: 'r1', id: '4' }]);
-    await world.until('four', recorded('r1:1', 'r1:2', 'r1:3', 'r1:4'));
-  });
+  it.each(['fail', 'lose_ack', 'late', 'duplicate'] as const)(
+    'leads to each input recorded once (%s)',
+    async (verdict) => {
+      onAppend(verdict, 2);
+      await world.start('a');
+      await world.state([
+        { ref: 'r1', id: '1' },
+        { ref: 'r1', id: '2' },
+        { ref: 'r1', id: '3' },
+      ]);
+      await world.until('three', recorded('r1:1', 'r1:2', 'r1:3'));
+      for (const packet of [...world.broker.pendingLate]) packet.release();
+      await world.state([{ ref: 'r1', id: '4' }]);
+      await world.until('four', recorded('r1:1', 'r1:2', 'r1:3', 'r1:4'));
+    },
+  );
 });
 
 describe('two owners of one partition', () => {
@@ -145,7 +211,9 @@ describe('two owners of one partition', () => {
     await world.until('first', recorded('r1:0'));
     world.broker.evict('a');
     await world.start('b');
-    await world.state(Array.from({ length: 20 }, (_, index) => ({ ref: index % 2 === 0 ? 'r1' : 'r2', id: String(index + 1) })));
+    await world.state(
+      Array.from({ length: 20 }, (_, index) => ({ ref: index % 2 === 0 ? 'r1' : 'r2', id: String(index + 1) })),
+    );
     await world.until('all', async () => (await world.statements()).length === 21);
     expect(new Set(await world.statements()).size).toBe(21);
     await projected();
@@ -155,10 +223,18 @@ describe('two owners of one partition', () => {
 describe('a database that is only a cache', () => {
   it('is rebuilt from offset 0 to the same state, and nothing is sent', async () => {
     await world.start('a');
-    await world.state([{ ref: 'r1', id: '1', source: 'messenger' }, { ref: 'r2', id: '2' }]);
+    await world.state([
+      { ref: 'r1', id: '1', source: 'messenger' },
+      { ref: 'r2', id: '2' },
+    ]);
     await world.until('both', recorded('r1:1', 'r2:2'));
-    await world.until('sent', async () => (await (await world.broker.forActor('x').rawReader()).range('recourse.tool-requests.payments', 0)).high
-      + (await (await world.broker.forActor('x').rawReader()).range('recourse.tool-requests.payments', 1)).high === 1);
+    await world.until(
+      'sent',
+      async () =>
+        (await (await world.broker.forActor('x').rawReader()).range('recourse.tool-requests.payments', 0)).high +
+          (await (await world.broker.forActor('x').rawReader()).range('recourse.tool-requests.payments', 1)).high ===
+        1,
+    );
     await world.state([{ ref: 'r1', id: '3' }]);
     await world.until('third', recorded('r1:1', 'r1:3', 'r2:2'));
     await projected();
@@ -205,7 +281,10 @@ describe('a database that is only a cache', () => {
 
   it('that is ahead of the log stops the partition: the log was cut', async () => {
     await world.start('a');
-    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }]);
+    await world.state([
+      { ref: 'r1', id: '1' },
+      { ref: 'r1', id: '2' },
+    ]);
     await world.until('two', recorded('r1:1', 'r1:2'));
     await projected();
     const partition = world.partitionOf('r1');
@@ -225,7 +304,9 @@ describe('a clock behind the chain', () => {
     await world.until('one', recorded('r1:1'));
     world.now -= 60_000;
     await world.state([{ ref: 'r1', id: '2' }]);
-    await world.until('refused', () => world.events.some((event) => event.kind === 'error' && String(event.cause).includes('CLOCK_BEHIND')));
+    await world.until('refused', () =>
+      world.events.some((event) => event.kind === 'error' && String(event.cause).includes('CLOCK_BEHIND')),
+    );
     expect(await world.statements()).toEqual(['r1:1']);
     world.now += 60_000;
     await world.until('two', recorded('r1:1', 'r1:2'));
@@ -240,11 +321,15 @@ describe('a durable timer', () => {
     await projected();
     world.kill('a');
     await world.start('b');
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
     expect(await world.statements()).toEqual(['r1:1']);
     world.now += 6_000;
     await world.until('fired', recorded('r1:1', 'r1:timer'));
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
     expect(await world.statements()).toEqual(['r1:1', 'r1:timer']);
   });
 });
@@ -252,10 +337,15 @@ describe('a durable timer', () => {
 describe('durable timers that are due together', () => {
   it('fire in several batches when one cannot hold what they lead to', async () => {
     const sound = countingCore();
-    await world.start('a', { ...sound, decide: (context, input) => {
-      const decision = sound.decide(context, input);
-      return input.source === 'timer' ? { records: Array.from({ length: 3 }, () => decision.records[0] ?? { type: '', body: {} }) } : decision;
-    } });
+    await world.start('a', {
+      ...sound,
+      decide: (context, input) => {
+        const decision = sound.decide(context, input);
+        return input.source === 'timer'
+          ? { records: Array.from({ length: 3 }, () => decision.records[0] ?? { type: '', body: {} }) }
+          : decision;
+      },
+    });
     const refs = Array.from({ length: 900 }, (_, n) => `r${String(n)}`);
     await world.state(refs.map((ref) => ({ ref, id: '1', source: 'timed', statedAt: world.now + 5_000 })));
     await world.until('told', async () => (await world.statements()).length === refs.length);
@@ -267,18 +357,37 @@ describe('durable timers that are due together', () => {
 
 describe('a loop that seals payloads', () => {
   const secret = 'planted';
-  const bytes = async (): Promise<string> => (await Promise.all([0, 1].map(async (partition) => JSON.stringify(await world.accepted(partition))))).join();
-  const telling = (): ServiceCore => countingCore({ decide: (context, input) => {
-    const decision = countingCore().decide(context, input);
-    return { records: decision.records.map(({ type, body }) => ({ type, body: { ...body, statement: plainly(secret) } })) };
-  } });
-  const plainly = (text: string): Doc => ({ content_type: 'text/plain', encoding: 'plain', key_id: null, body: Buffer.from(text), sha256: Buffer.alloc(32) });
-  const payloads = async (): Promise<readonly Doc[]> => (await Promise.all([0, 1].map((partition) => world.accepted(partition)))).flat().filter(({ type }) => type === 'AssumptionStated').map(({ body }) => body['statement'] as Doc);
+  const bytes = async (): Promise<string> =>
+    (await Promise.all([0, 1].map(async (partition) => JSON.stringify(await world.accepted(partition))))).join();
+  const telling = (): ServiceCore =>
+    countingCore({
+      decide: (context, input) => {
+        const decision = countingCore().decide(context, input);
+        return {
+          records: decision.records.map(({ type, body }) => ({ type, body: { ...body, statement: plainly(secret) } })),
+        };
+      },
+    });
+  const plainly = (text: string): Doc => ({
+    content_type: 'text/plain',
+    encoding: 'plain',
+    key_id: null,
+    body: Buffer.from(text),
+    sha256: Buffer.alloc(32),
+  });
+  const payloads = async (): Promise<readonly Doc[]> =>
+    (await Promise.all([0, 1].map((partition) => world.accepted(partition))))
+      .flat()
+      .filter(({ type }) => type === 'AssumptionStated')
+      .map(({ body }) => body['statement'] as Doc);
 
   it('appends none in the clear, under a key that the store knows', async () => {
     const store = new MemoryKeyStore();
     await world.start('a', telling(), vaultOver(store));
-    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r3', id: '2' }]);
+    await world.state([
+      { ref: 'r1', id: '1' },
+      { ref: 'r3', id: '2' },
+    ]);
     await world.until('told', recorded('r1:1', 'r3:2'));
     const sealed = await payloads();
     expect(sealed.map(({ encoding }) => encoding)).toEqual(['sealed', 'sealed']);
@@ -289,10 +398,25 @@ describe('a loop that seals payloads', () => {
   it('appends nothing while the key store does not answer, and goes on when it does', async () => {
     const store = new MemoryKeyStore();
     let isDown = true;
-    const ensure: KeyStore['ensure'] = (wanted) => (isDown ? Promise.reject(new Failure('KEY_STORE_UNAVAILABLE', 'down')) : store.ensure(wanted));
-    await world.start('a', telling(), vaultOver({ ensure, find: (ids) => store.find(ids), destroy: (erasure) => store.destroy(erasure), destroyUnits: (units, by, reason) => store.destroyUnits(units, by, reason), close: () => store.close() }));
+    const ensure: KeyStore['ensure'] = (wanted) =>
+      isDown ? Promise.reject(new Failure('KEY_STORE_UNAVAILABLE', 'down')) : store.ensure(wanted);
+    await world.start(
+      'a',
+      telling(),
+      vaultOver({
+        ensure,
+        find: (ids) => store.find(ids),
+        destroy: (erasure) => store.destroy(erasure),
+        destroyUnits: (units, by, reason) => store.destroyUnits(units, by, reason),
+        close: () => store.close(),
+      }),
+    );
     await world.state([{ ref: 'r1', id: '1' }]);
-    await world.until('an error', () => Promise.resolve(world.events.some((event) => event.kind === 'error' && String(event.cause).includes('KEY_STORE_UNAVAILABLE'))));
+    await world.until('an error', () =>
+      Promise.resolve(
+        world.events.some((event) => event.kind === 'error' && String(event.cause).includes('KEY_STORE_UNAVAILABLE')),
+      ),
+    );
     expect(await world.statements()).toEqual([]);
     isDown = false;
     await world.until('told', recorded('r1:1'));
@@ -303,14 +427,31 @@ describe('a loop that seals payloads', () => {
     const core = countingCore();
     const keeping = countingCore({
       decide: (context, input) => {
-        const kept = input.source === 'timer' ? undefined : context.state.get('count', input.key, 'count')?.['statement'] as Doc | undefined;
+        const kept =
+          input.source === 'timer'
+            ? undefined
+            : (context.state.get('count', input.key, 'count')?.['statement'] as Doc | undefined);
         if (kept !== undefined) seen.push(String(kept['body']));
-        return { records: core.decide(context, input).records.map(({ type, body }) => ({ type, body: { ...body, statement: kept ?? plainly(secret) } })) };
+        return {
+          records: core
+            .decide(context, input)
+            .records.map(({ type, body }) => ({ type, body: { ...body, statement: kept ?? plainly(secret) } })),
+        };
       },
-      evolve: (state, record) => core.evolve(state, record).map((change) => (change.op === 'put' ? { op: 'put', row: { ...change.row, doc: { ...change.row.doc, statement: record.body['statement'] } } } : change)),
+      evolve: (state, record) =>
+        core
+          .evolve(state, record)
+          .map((change) =>
+            change.op === 'put'
+              ? { op: 'put', row: { ...change.row, doc: { ...change.row.doc, statement: record.body['statement'] } } }
+              : change,
+          ),
     });
     await world.start('a', keeping, vaultOver(new MemoryKeyStore()));
-    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }]);
+    await world.state([
+      { ref: 'r1', id: '1' },
+      { ref: 'r1', id: '2' },
+    ]);
     await world.until('both told', recorded('r1:1', 'r1:2'));
     expect(seen).toContain(secret);
     const [first, second] = await payloads();
@@ -322,9 +463,20 @@ describe('a loop that seals payloads', () => {
     const store = new MemoryKeyStore();
     const vault = vaultOver(store);
     const batch = vault.batch(0);
-    const theirs = batch.seal({ statement: plainly(secret) }, () => ({ tenant: 'globex', subject: 'them' }))['statement'] as Doc;
+    const theirs = batch.seal({ statement: plainly(secret) }, () => ({ tenant: 'globex', subject: 'them' }))[
+      'statement'
+    ] as Doc;
     await batch.settle();
-    await world.start('a', countingCore({ decide: (context, input) => { if (input.source === 'wire') opened.push((input.body['statement'] as Doc)['encoding']); return countingCore().decide(context, input); } }), vault);
+    await world.start(
+      'a',
+      countingCore({
+        decide: (context, input) => {
+          if (input.source === 'wire') opened.push((input.body['statement'] as Doc)['encoding']);
+          return countingCore().decide(context, input);
+        },
+      }),
+      vault,
+    );
     await world.state([{ ref: 'r1', id: '1', statement: theirs }]);
     await world.until('told', recorded('r1:1'));
     expect(new Set(opened)).toEqual(new Set(['sealed']));
@@ -332,12 +484,19 @@ describe('a loop that seals payloads', () => {
 });
 
 describe('a record that cannot be taken', () => {
-  const parked = async (): Promise<readonly string[]> => (await Promise.all([world.accepted(0), world.accepted(1)])).flat()
-    .filter(({ type }) => type === 'RecordParked').map(({ body }) => `${String(body['record_key'])}:${String(body['reason'])}`);
+  const parked = async (): Promise<readonly string[]> =>
+    (await Promise.all([world.accepted(0), world.accepted(1)]))
+      .flat()
+      .filter(({ type }) => type === 'RecordParked')
+      .map(({ body }) => `${String(body['record_key'])}:${String(body['reason'])}`);
 
   it('parks with its reason, and later ones of its key behind it; other keys go on', async () => {
     await world.start('a');
-    await world.state([{ ref: 'r1', id: '1', source: 'thrower' }, { ref: 'r1', id: '2' }, { ref: 'r3', id: '3' }]);
+    await world.state([
+      { ref: 'r1', id: '1', source: 'thrower' },
+      { ref: 'r1', id: '2' },
+      { ref: 'r3', id: '3' },
+    ]);
     await world.until('both parked', async () => (await parked()).length === 2);
     expect(await parked()).toEqual(['r1:DECIDER_FAILED', 'r1:BEHIND']);
     await world.until('the other', recorded('r3:3'));
@@ -359,11 +518,19 @@ describe('a record that cannot be taken', () => {
 
   it('whose decision does not fit a batch parks, and stops nobody else', async () => {
     const sound = countingCore();
-    await world.start('a', { ...sound, decide: (context, input) => {
-      const decision = sound.decide(context, input);
-      return input.source !== 'timer' && input.body['source'] === 'flood' ? { records: Array.from({ length: 1_200 }, () => decision.records[0] ?? { type: '', body: {} }) } : decision;
-    } });
-    await world.state([{ ref: 'r1', id: '1', source: 'flood' }, { ref: 'r3', id: '2' }]);
+    await world.start('a', {
+      ...sound,
+      decide: (context, input) => {
+        const decision = sound.decide(context, input);
+        return input.source !== 'timer' && input.body['source'] === 'flood'
+          ? { records: Array.from({ length: 1_200 }, () => decision.records[0] ?? { type: '', body: {} }) }
+          : decision;
+      },
+    });
+    await world.state([
+      { ref: 'r1', id: '1', source: 'flood' },
+      { ref: 'r3', id: '2' },
+    ]);
     await world.until('parked', async () => (await parked()).includes('r1:DECISION_TOO_LARGE'));
     await world.until('the other', recorded('r3:2'));
   });
@@ -388,7 +555,10 @@ describe('a record that cannot be taken', () => {
 describe('what was owed and may not have been sent', () => {
   const sent = async (): Promise<number> => {
     const reader = await world.broker.forActor('x').rawReader();
-    return (await reader.range('recourse.tool-requests.payments', 0)).high + (await reader.range('recourse.tool-requests.payments', 1)).high;
+    return (
+      (await reader.range('recourse.tool-requests.payments', 0)).high +
+      (await reader.range('recourse.tool-requests.payments', 1)).high
+    );
   };
 
   it('is sent again after a take-over, by a recorded decision', async () => {
@@ -401,9 +571,15 @@ describe('what was owed and may not have been sent', () => {
     mayGo = true;
     await world.start('b');
     await world.until('sent', async () => (await sent()) === 1);
-    expect((world.broker.dump()['recourse.tool-requests.payments'] ?? []).flat().map(({ headers }) => String(headers['traceparent']))).toEqual(['of 1']);
+    expect(
+      (world.broker.dump()['recourse.tool-requests.payments'] ?? [])
+        .flat()
+        .map(({ headers }) => String(headers['traceparent'])),
+    ).toEqual(['of 1']);
     const records = await world.accepted(world.partitionOf('r1'));
-    expect(records.filter(({ type }) => type === 'ObligationResent').map(({ body }) => body['obligation_id'])).toEqual(['1']);
+    expect(records.filter(({ type }) => type === 'ObligationResent').map(({ body }) => body['obligation_id'])).toEqual([
+      '1',
+    ]);
   });
 
   it('is not sent before the inputs were read to their ends', async () => {
@@ -414,10 +590,16 @@ describe('what was owed and may not have been sent', () => {
     world.kill('a');
     await world.state([{ ref: 'r1', id: '2' }]);
     let open: (verdict: GateVerdict) => void = () => undefined;
-    const opened = new Promise<GateVerdict>((resolve) => { open = resolve; });
-    world.verdicts.push(({ kind, actor, topic }) => (kind === 'deliver' && actor === 'b' && topic === WIRE ? opened : undefined));
+    const opened = new Promise<GateVerdict>((resolve) => {
+      open = resolve;
+    });
+    world.verdicts.push(({ kind, actor, topic }) =>
+      kind === 'deliver' && actor === 'b' && topic === WIRE ? opened : undefined,
+    );
     await world.start('b');
-    await new Promise((resolve) => { setTimeout(resolve, 60); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 60);
+    });
     expect(await sent()).toBe(0);
     open('proceed');
     await world.until('sent', async () => (await sent()) === 1);
@@ -439,21 +621,49 @@ describe('a core whose state is cold', () => {
 
 describe('a parked record', () => {
   const envelope = (id: string, roles: readonly string[]): object => ({
-    command_id: id, tenant: '*', principal: 'human:admin', roles, route: 'POST /v1/parked/:id/redrive', idempotency_key: id,
-    body_sha256: Buffer.alloc(32, 1), issued_at: 0, signature: Buffer.alloc(0),
+    command_id: id,
+    tenant: '*',
+    principal: 'human:admin',
+    roles,
+    route: 'POST /v1/parked/:id/redrive',
+    idempotency_key: id,
+    body_sha256: Buffer.alloc(32, 1),
+    issued_at: 0,
+    signature: Buffer.alloc(0),
   });
   const wire = 'recourse.ledger-commands';
-  async function command(type: 'RedriveParked' | 'DiscardParked', id: string, parkedId: string, log = LOG, roles = ['administrator']): Promise<void> {
-    const value = world.codecs.encode(wire, type, { envelope: envelope(id, roles), log, parked_id: parkedId, reason: 'mended' });
-    const key = [...Array(100).keys()].map((n) => `${id}${String(n)}`).find((text) => world.partitionOf(text) === world.partitionOf('r1')) ?? '';
+  async function command(
+    type: 'RedriveParked' | 'DiscardParked',
+    id: string,
+    parkedId: string,
+    log = LOG,
+    roles = ['administrator'],
+  ): Promise<void> {
+    const value = world.codecs.encode(wire, type, {
+      envelope: envelope(id, roles),
+      log,
+      parked_id: parkedId,
+      reason: 'mended',
+    });
+    const key =
+      [...Array(100).keys()]
+        .map((n) => `${id}${String(n)}`)
+        .find((text) => world.partitionOf(text) === world.partitionOf('r1')) ?? '';
     await (await world.broker.forActor('edge').wireProducer()).send(wire, [{ key: Buffer.from(key), value }]);
   }
-  const records = async (type: string): Promise<readonly Readonly<Record<string, unknown>>[]> => (await world.accepted(world.partitionOf('r1'))).filter((record) => record.type === type).map(({ body }) => body);
-  const answers = async (): Promise<readonly string[]> => (await records('CommandAnswered')).map(({ command_id, status, code }) => `${String(command_id)}:${String(status)}:${String(code)}`);
+  const records = async (type: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+    (await world.accepted(world.partitionOf('r1'))).filter((record) => record.type === type).map(({ body }) => body);
+  const answers = async (): Promise<readonly string[]> =>
+    (await records('CommandAnswered')).map(
+      ({ command_id, status, code }) => `${String(command_id)}:${String(status)}:${String(code)}`,
+    );
 
   async function parkTwo(core = failing()): Promise<readonly string[]> {
     await world.start('a', core.core);
-    await world.state([{ ref: 'r1', id: '1' }, { ref: 'r1', id: '2' }]);
+    await world.state([
+      { ref: 'r1', id: '1' },
+      { ref: 'r1', id: '2' },
+    ]);
     await world.until('parked', async () => (await records('RecordParked')).length === 2);
     core.mend();
     return (await records('RecordParked')).map(({ parked_id }) => String(parked_id));
@@ -463,7 +673,18 @@ describe('a parked record', () => {
   function failing(): { readonly core: ReturnType<typeof countingCore>; readonly mend: () => void } {
     let isBroken = true;
     const sound = countingCore();
-    return { core: { ...sound, decide: (context, input) => { if (isBroken) throw new Error('broken'); return sound.decide(context, input); } }, mend: () => { isBroken = false; } };
+    return {
+      core: {
+        ...sound,
+        decide: (context, input) => {
+          if (isBroken) throw new Error('broken');
+          return sound.decide(context, input);
+        },
+      },
+      mend: () => {
+        isBroken = false;
+      },
+    };
   }
 
   it('is redriven with those behind it, in order, and its key goes on', async () => {
@@ -489,7 +710,12 @@ describe('a parked record', () => {
     await command('RedriveParked', 'c3', first);
     await command('RedriveParked', 'c4', first);
     await world.until('four answers', async () => (await answers()).length === 4);
-    expect(await answers()).toEqual(['c1:rejected:PARKED_BEHIND', 'c2:rejected:ROLE_MISSING', 'c3:accepted:null', 'c4:rejected:PARKED_UNKNOWN']);
+    expect(await answers()).toEqual([
+      'c1:rejected:PARKED_BEHIND',
+      'c2:rejected:ROLE_MISSING',
+      'c3:accepted:null',
+      'c4:rejected:PARKED_UNKNOWN',
+    ]);
   });
 
   it('of another log is passed over', async () => {
@@ -504,11 +730,18 @@ describe('a parked record', () => {
     await world.start('a');
     const wrong = 1 - world.partitionOf('r1');
     await world.raw(wrong, 'r1', world.encoded('r1', '1'));
-    const parkedThere = async (): Promise<readonly Readonly<Record<string, unknown>>[]> => (await world.accepted(wrong)).filter(({ type }) => type === 'RecordParked').map(({ body }) => body);
+    const parkedThere = async (): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+      (await world.accepted(wrong)).filter(({ type }) => type === 'RecordParked').map(({ body }) => body);
     await world.until('parked', async () => (await parkedThere()).length === 1);
     const id = String((await parkedThere())[0]?.['parked_id']);
-    const value = world.codecs.encode(wire, 'RedriveParked', { envelope: envelope('c1', ['administrator']), log: LOG, parked_id: id, reason: 'mended' });
-    const key = [...Array(100).keys()].map((n) => `k${String(n)}`).find((text) => world.partitionOf(text) === wrong) ?? '';
+    const value = world.codecs.encode(wire, 'RedriveParked', {
+      envelope: envelope('c1', ['administrator']),
+      log: LOG,
+      parked_id: id,
+      reason: 'mended',
+    });
+    const key =
+      [...Array(100).keys()].map((n) => `k${String(n)}`).find((text) => world.partitionOf(text) === wrong) ?? '';
     await (await world.broker.forActor('edge').wireProducer()).send(wire, [{ key: Buffer.from(key), value }]);
     await world.until('recorded where it belongs', recorded('r1:1'));
   });
@@ -518,8 +751,18 @@ describe('a parked record', () => {
     await command('RedriveParked', 'c1', first);
     await command('RedriveParked', 'c1', first);
     const other = { ...envelope('c1', ['administrator']), body_sha256: Buffer.alloc(32, 2) };
-    const key = [...Array(100).keys()].map((n) => `k${String(n)}`).find((text) => world.partitionOf(text) === world.partitionOf('r1')) ?? '';
-    await (await world.broker.forActor('edge').wireProducer()).send(wire, [{ key: Buffer.from(key), value: world.codecs.encode(wire, 'RedriveParked', { envelope: other, log: LOG, parked_id: first, reason: 'x' }) }]);
+    const key =
+      [...Array(100).keys()]
+        .map((n) => `k${String(n)}`)
+        .find((text) => world.partitionOf(text) === world.partitionOf('r1')) ?? '';
+    await (
+      await world.broker.forActor('edge').wireProducer()
+    ).send(wire, [
+      {
+        key: Buffer.from(key),
+        value: world.codecs.encode(wire, 'RedriveParked', { envelope: other, log: LOG, parked_id: first, reason: 'x' }),
+      },
+    ]);
     await world.until('two answers', async () => (await answers()).length === 2);
     expect(await answers()).toEqual(['c1:accepted:null', 'c1#0202020202020202:rejected:IDEMPOTENCY_KEY_REUSED']);
   });

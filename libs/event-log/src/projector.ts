@@ -9,8 +9,14 @@ import type { Scheduler } from './scheduler.js';
 import type { Change } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 
-interface Pending { readonly to: ProjectedHead; readonly changes: readonly Change[] }
-export interface ProjectedFrom { readonly seq: number; readonly hash: Buffer }
+interface Pending {
+  readonly to: ProjectedHead;
+  readonly changes: readonly Change[];
+}
+export interface ProjectedFrom {
+  readonly seq: number;
+  readonly hash: Buffer;
+}
 
 /** Rows of one transaction at the most; a batch is never split. */
 const CHANGES_MAX = 10_000;
@@ -31,8 +37,14 @@ export class Projector {
   constructor(
     private readonly store: PartitionStore,
     private readonly scheduler: Scheduler,
-    private readonly on: { readonly projected: (seq: number) => void; readonly fenced: () => void; readonly error: (cause: unknown) => void },
-  ) { this.#wake = new Wake(scheduler); }
+    private readonly on: {
+      readonly projected: (seq: number) => void;
+      readonly fenced: () => void;
+      readonly error: (cause: unknown) => void;
+    },
+  ) {
+    this.#wake = new Wake(scheduler);
+  }
 
   /** Begins anew at the store's head. */
   reset(head: ProjectedHead | null): void {
@@ -49,18 +61,26 @@ export class Projector {
     this.#wake.wake();
   }
 
-  get backlog(): number { return this.#pending.length; }
+  get backlog(): number {
+    return this.#pending.length;
+  }
 
   /** Resolves when nothing is being written; a transaction under way ends first. */
   async quiet(): Promise<void> {
     this.#pending = [];
     if (!this.#busy) this.#release();
-    else await new Promise<void>((resolve) => { this.#idle.push(resolve); });
+    else
+      await new Promise<void>((resolve) => {
+        this.#idle.push(resolve);
+      });
   }
 
   /** Resolves when everything enqueued so far is projected, or the store was fenced. */
   async drained(): Promise<void> {
-    while (this.#pending.length > 0 && !this.#fenced && !this.#stopped) await new Promise<void>((resolve) => { this.#idle.push(resolve); });
+    while (this.#pending.length > 0 && !this.#fenced && !this.#stopped)
+      await new Promise<void>((resolve) => {
+        this.#idle.push(resolve);
+      });
   }
 
   async stop(): Promise<void> {
@@ -73,14 +93,21 @@ export class Projector {
   async #run(): Promise<void> {
     let failures = 0;
     while (!this.#stopped) {
-      if (this.#pending.length === 0 || this.#fenced) { await this.#wake.wait(60_000); continue; }
+      if (this.#pending.length === 0 || this.#fenced) {
+        await this.#wake.wait(60_000);
+        continue;
+      }
       const epoch = this.#epoch;
       const taken = takeUpTo(this.#pending, CHANGES_MAX);
       const last = taken[taken.length - 1];
       if (last === undefined) continue;
       this.#busy = true;
       try {
-        const result = await this.store.project(this.#from, last.to, taken.length === 1 ? last.changes : taken.flatMap(({ changes }) => changes));
+        const result = await this.store.project(
+          this.#from,
+          last.to,
+          taken.length === 1 ? last.changes : taken.flatMap(({ changes }) => changes),
+        );
         this.transactions += 1;
         failures = 0;
         if (epoch === this.#epoch) this.#settle(result === 'projected', taken.length, last.to);
@@ -95,7 +122,11 @@ export class Projector {
   }
 
   #settle(isProjected: boolean, count: number, to: ProjectedHead): void {
-    if (!isProjected) { this.#fenced = true; this.on.fenced(); return; }
+    if (!isProjected) {
+      this.#fenced = true;
+      this.on.fenced();
+      return;
+    }
     this.#pending.splice(0, count);
     this.#from = { seq: to.seq, hash: to.hash };
     this.projectedSeq = to.seq;

@@ -19,7 +19,12 @@ import type { Doc, Outgoing } from './service-core.js';
 const NOWHERE_TRIES_MAX = 8;
 
 /** A message as bytes, for records that go back to the wire they came from. */
-export interface RawMessage { readonly topic: string; readonly key: string; readonly value: Buffer; /** Key that seals the value; null when it is in the clear. */ readonly keyId: string | null }
+export interface RawMessage {
+  readonly topic: string;
+  readonly key: string;
+  readonly value: Buffer;
+  /** Key that seals the value; null when it is in the clear. */ readonly keyId: string | null;
+}
 
 export interface Reaction {
   readonly seq: number;
@@ -48,9 +53,13 @@ export class Reactor {
   reactedSeq = 0;
   sent = 0;
 
-  constructor(private readonly options: ReactorOptions) { this.#wake = new Wake(options.scheduler); }
+  constructor(private readonly options: ReactorOptions) {
+    this.#wake = new Wake(options.scheduler);
+  }
 
-  start(): void { this.#running ??= this.#run(); }
+  start(): void {
+    this.#running ??= this.#run();
+  }
 
   /** Forgets what was not sent: it will be owed again, by decision. */
   reset(reactedSeq: number): void {
@@ -62,7 +71,8 @@ export class Reactor {
   /** Owes messages; records without any only move the mark. */
   owe(reactions: readonly Reaction[]): void {
     for (const reaction of reactions) {
-      if (reaction.messages.length === 0 && this.#queue.length === 0) this.reactedSeq = Math.max(this.reactedSeq, reaction.seq);
+      if (reaction.messages.length === 0 && this.#queue.length === 0)
+        this.reactedSeq = Math.max(this.reactedSeq, reaction.seq);
       else this.#queue.push(reaction);
     }
     if (this.#queue.length > 0) this.#wake.wake();
@@ -79,7 +89,10 @@ export class Reactor {
     let failures = 0;
     while (!this.#stopped) {
       const next = this.#queue[0];
-      if (next === undefined) { await this.#wake.wait(60_000); continue; }
+      if (next === undefined) {
+        await this.#wake.wait(60_000);
+        continue;
+      }
       const epoch = this.#epoch;
       try {
         for (const message of next.messages) await this.#sendOrLose(message);
@@ -98,7 +111,8 @@ export class Reactor {
   }
 
   #skipEmpty(): void {
-    while (this.#queue[0]?.messages.length === 0) this.reactedSeq = Math.max(this.reactedSeq, this.#queue.shift()?.seq ?? 0);
+    while (this.#queue[0]?.messages.length === 0)
+      this.reactedSeq = Math.max(this.reactedSeq, this.#queue.shift()?.seq ?? 0);
   }
 
   async #sendOrLose(message: Outgoing | RawMessage): Promise<void> {
@@ -108,12 +122,17 @@ export class Reactor {
         this.#missing.delete(message.topic);
         return;
       } catch (cause) {
-        if (cause instanceof Failure && cause.code === 'KEY_DESTROYED') { this.options.onError(cause); return; }
+        if (cause instanceof Failure && cause.code === 'KEY_DESTROYED') {
+          this.options.onError(cause);
+          return;
+        }
         if (!isNowhere(cause)) throw cause;
         if (this.#stopped) return;
         if (tries >= NOWHERE_TRIES_MAX || this.#missing.has(message.topic)) {
           this.#missing.add(message.topic);
-          this.options.onError(new Failure('TOPIC_MISSING', `a message to ${message.topic} is lost: there is no such topic`, { cause }));
+          this.options.onError(
+            new Failure('TOPIC_MISSING', `a message to ${message.topic} is lost: there is no such topic`, { cause }),
+          );
           return;
         }
       }
@@ -125,7 +144,9 @@ export class Reactor {
     this.#producer ??= await this.options.kafka.wireProducer();
     const value = 'value' in message ? await this.#openedBytes(message) : await this.#encode(message);
     const headers = 'value' in message ? undefined : message.headers;
-    await this.#producer.send(message.topic, [{ key: Buffer.from(message.key, 'utf8'), value, ...(headers === undefined ? {} : { headers }) }]);
+    await this.#producer.send(message.topic, [
+      { key: Buffer.from(message.key, 'utf8'), value, ...(headers === undefined ? {} : { headers }) },
+    ]);
     this.sent += 1;
   }
 
@@ -134,7 +155,11 @@ export class Reactor {
       await this.options.codecs.prepareWriter(message.topic);
       this.#prepared.add(message.topic);
     }
-    return this.options.codecs.encode(message.topic, message.type.slice(message.type.lastIndexOf('.') + 1), await this.#opened(message));
+    return this.options.codecs.encode(
+      message.topic,
+      message.type.slice(message.type.lastIndexOf('.') + 1),
+      await this.#opened(message),
+    );
   }
 
   /** Errors: Failure(KEY_DESTROYED) when what it carries was erased: nobody can act upon it. */
@@ -143,7 +168,8 @@ export class Reactor {
     if (sealing === undefined) return body;
     const opened = await openLoaded(sealing, body);
     const erased = sealedUnder(opened);
-    if (erased.length > 0) throw new Failure('KEY_DESTROYED', `a message to ${topic} holds data that was erased with ${erased.join(', ')}`);
+    if (erased.length > 0)
+      throw new Failure('KEY_DESTROYED', `a message to ${topic} holds data that was erased with ${erased.join(', ')}`);
     return opened;
   }
 
@@ -158,7 +184,11 @@ export class Reactor {
   async #dropProducer(): Promise<void> {
     const producer = this.#producer;
     this.#producer = null;
-    try { await producer?.close(); } catch (cause) { if (!(cause instanceof Failure)) this.options.onError(cause); }
+    try {
+      await producer?.close();
+    } catch (cause) {
+      if (!(cause instanceof Failure)) this.options.onError(cause);
+    }
   }
 }
 

@@ -7,10 +7,18 @@ import type { RawMessage } from './reactor.js';
 
 const TOPIC = 'recourse.tool-requests.payments';
 const NOWHERE = 'recourse.tool-requests.nobody';
-const message = (topic: string, value: string): RawMessage => ({ topic, key: 'run-1', value: Buffer.from(value), keyId: null });
+const message = (topic: string, value: string): RawMessage => ({
+  topic,
+  key: 'run-1',
+  value: Buffer.from(value),
+  keyId: null,
+});
 
 async function until(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 500 && !holds(); turn += 1) await new Promise((resolve) => { setImmediate(resolve); });
+  for (let turn = 0; turn < 500 && !holds(); turn += 1)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
   if (!holds()) throw new Error('never so');
 }
 
@@ -19,24 +27,44 @@ describe('a message for which there is no topic', () => {
   let broker: MemoryBroker;
   const waits: number[] = [];
   const errors: unknown[] = [];
-  const sentTo = (topic: string): readonly string[] => (broker.dump()[topic]?.[0] ?? []).map(({ value }) => String(value));
+  const sentTo = (topic: string): readonly string[] =>
+    (broker.dump()[topic]?.[0] ?? []).map(({ value }) => String(value));
 
   beforeEach(() => {
     waits.length = 0;
     errors.length = 0;
     broker = new MemoryBroker({});
     broker.ensureTopics([{ name: TOPIC, partitions: 1 }]);
-    const scheduler = { now: () => 0, sleep: (ms: number, wake?: Promise<void>) => { if (wake) return wake; waits.push(ms); return Promise.resolve(); } };
-    reactor = new Reactor({ kafka: broker.forActor('spec'), codecs: new LoopWorld().codecs, scheduler, onError: (cause) => { errors.push(cause); } });
+    const scheduler = {
+      now: () => 0,
+      sleep: (ms: number, wake?: Promise<void>) => {
+        if (wake) return wake;
+        waits.push(ms);
+        return Promise.resolve();
+      },
+    };
+    reactor = new Reactor({
+      kafka: broker.forActor('spec'),
+      codecs: new LoopWorld().codecs,
+      scheduler,
+      onError: (cause) => {
+        errors.push(cause);
+      },
+    });
     reactor.start();
   });
   afterEach(() => reactor.stop());
 
   it('is lost after some tries, said aloud, and those behind it are sent', async () => {
-    reactor.owe([{ seq: 1, messages: [message(NOWHERE, 'lost')] }, { seq: 2, messages: [message(TOPIC, 'sent')] }]);
+    reactor.owe([
+      { seq: 1, messages: [message(NOWHERE, 'lost')] },
+      { seq: 2, messages: [message(TOPIC, 'sent')] },
+    ]);
     await until(() => reactor.reactedSeq === 2);
     expect(sentTo(TOPIC)).toEqual(['sent']);
-    expect(errors).toEqual([expect.objectContaining({ code: 'TOPIC_MISSING', message: expect.stringContaining(NOWHERE) })]);
+    expect(errors).toEqual([
+      expect.objectContaining({ code: 'TOPIC_MISSING', message: expect.stringContaining(NOWHERE) }),
+    ]);
     expect(waits).toHaveLength(7);
   });
 

@@ -55,16 +55,25 @@ export async function replayPartition({ core, log, onProgress, ...bounds }: Repl
   const fold = new Fold(core, store);
   const end = await log.end();
   let endedBy: Replayed['endedBy'] = bounds.untilSeq === 0 ? 'bound' : 'log';
-  if (endedBy === 'log') for await (const records of log.read(log.origin())) {
-    const wanted = records.filter((record) => isWithin(record, bounds));
-    for (let at = 0; at < wanted.length; at += CHUNK) await fold.take(wanted.slice(at, at + CHUNK));
-    onProgress?.(log.position.offset, end);
-    if (wanted.length === records.length && wanted.at(-1)?.seq !== bounds.untilSeq) continue;
-    endedBy = 'bound';
-    break;
-  }
+  if (endedBy === 'log')
+    for await (const records of log.read(log.origin())) {
+      const wanted = records.filter((record) => isWithin(record, bounds));
+      for (let at = 0; at < wanted.length; at += CHUNK) await fold.take(wanted.slice(at, at + CHUNK));
+      onProgress?.(log.position.offset, end);
+      if (wanted.length === records.length && wanted.at(-1)?.seq !== bounds.untilSeq) continue;
+      endedBy = 'bound';
+      break;
+    }
   const { seq, hash, decidedAt } = fold.head ?? { ...log.origin().head, decidedAt: 0 };
-  return { seq, hash, decidedAt, rows: rowsIn(database, topic, partition), voids: log.voids.count, stateHash: await store.stateHash(), endedBy };
+  return {
+    seq,
+    hash,
+    decidedAt,
+    rows: rowsIn(database, topic, partition),
+    voids: log.voids.count,
+    stateHash: await store.stateHash(),
+    endedBy,
+  };
 }
 
 function isWithin({ seq, decidedAt }: PlacedRecord, { untilSeq, asOf }: ReplayBounds): boolean {
@@ -81,7 +90,10 @@ class Fold {
   readonly #cache = new RowCache(new Set(), GROUPS_MAX);
   head: ProjectedHead | null = null;
 
-  constructor(private readonly core: ServiceCore, private readonly store: PartitionStore) {}
+  constructor(
+    private readonly core: ServiceCore,
+    private readonly store: PartitionStore,
+  ) {}
 
   async take(records: readonly PlacedRecord[]): Promise<void> {
     const overlay = new Overlay(this.#cache);
@@ -89,8 +101,17 @@ class Fold {
     const last = records.at(-1);
     if (last === undefined) return;
     const { seq, hash, decidedAt, offset } = last;
-    const to: ProjectedHead = { seq, hash, decidedAt, offset: offset + 1, cursors: [], reactedSeq: 0, reactedOffset: 0 };
-    if ((await this.store.project(this.head, to, overlay.changes)) !== 'projected') throw new InvariantViolation('replay', 'somebody else writes the rebuilt state', 'partition');
+    const to: ProjectedHead = {
+      seq,
+      hash,
+      decidedAt,
+      offset: offset + 1,
+      cursors: [],
+      reactedSeq: 0,
+      reactedOffset: 0,
+    };
+    if ((await this.store.project(this.head, to, overlay.changes)) !== 'projected')
+      throw new InvariantViolation('replay', 'somebody else writes the rebuilt state', 'partition');
     this.head = to;
     this.#cache.commit(overlay.changedGroups, seq);
     this.#cache.evict(seq);

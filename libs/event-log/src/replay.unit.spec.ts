@@ -16,16 +16,30 @@ beforeEach(async () => {
   for (let round = 0; round < 3; round += 1) {
     world.now += 1_000;
     await world.state(REFS.map((ref) => ({ ref, id: `${ref}-${String(round)}` })));
-    await world.until(`round ${String(round)}`, async () => (await world.statements()).length === (round + 1) * REFS.length);
+    await world.until(
+      `round ${String(round)}`,
+      async () => (await world.statements()).length === (round + 1) * REFS.length,
+    );
   }
   await world.until('projected', async () => (await liveHead()) === (await world.accepted(partition)).length);
 });
-afterEach(async () => { await world.stop(); });
+afterEach(async () => {
+  await world.stop();
+});
 
-async function liveHead(): Promise<number> { return (await world.database.partition(LOG, partition).head())?.seq ?? 0; }
+async function liveHead(): Promise<number> {
+  return (await world.database.partition(LOG, partition).head())?.seq ?? 0;
+}
 
 async function replay(bounds: ReplayBounds = {}): Promise<Replayed> {
-  const log = new OwnLog({ kafka: world.broker.forActor('replay'), codecs: world.codecs, topic: LOG, partition, partitionCount: PARTITIONS, logId: LOG_ID });
+  const log = new OwnLog({
+    kafka: world.broker.forActor('replay'),
+    codecs: world.codecs,
+    topic: LOG,
+    partition,
+    partitionCount: PARTITIONS,
+    logId: LOG_ID,
+  });
   try {
     return await replayPartition({ core: countingCore(), log, ...bounds });
   } finally {
@@ -36,12 +50,19 @@ async function replay(bounds: ReplayBounds = {}): Promise<Replayed> {
 describe('a replay', () => {
   it('makes the state the loop projected, row for row', async () => {
     const { seq, stateHash, endedBy } = await replay();
-    expect([seq, stateHash, endedBy]).toEqual([await liveHead(), await world.database.partition(LOG, partition).stateHash(), 'log']);
+    expect([seq, stateHash, endedBy]).toEqual([
+      await liveHead(),
+      await world.database.partition(LOG, partition).stateHash(),
+      'log',
+    ]);
   });
 
   it('writes and sends nothing', async () => {
     const done = new Set<string>();
-    world.verdicts.push(({ actor, kind }) => { if (actor === 'replay') done.add(kind); return undefined; });
+    world.verdicts.push(({ actor, kind }) => {
+      if (actor === 'replay') done.add(kind);
+      return undefined;
+    });
     await replay();
     expect(done).toEqual(new Set(['connect', 'range', 'read']));
   });

@@ -12,12 +12,18 @@ const EMPTY: Group = new Map();
 const NO_DOCS: readonly Doc[] = [];
 
 /** One group by its address. Looked up by kind, then group: joining the two into one key for every read costs more than reading. */
-interface Held<Rows extends Group> { readonly kind: string; readonly group: string; rows: Rows }
+interface Held<Rows extends Group> {
+  readonly kind: string;
+  readonly group: string;
+  rows: Rows;
+}
 
 class GroupTable<Rows extends Group> {
   readonly #kinds = new Map<string, Map<string, Held<Rows>>>();
 
-  find(kind: string, group: string): Held<Rows> | undefined { return this.#kinds.get(kind)?.get(group); }
+  find(kind: string, group: string): Held<Rows> | undefined {
+    return this.#kinds.get(kind)?.get(group);
+  }
 
   add(held: Held<Rows>): Held<Rows> {
     const groups = this.#kinds.get(held.kind);
@@ -26,8 +32,12 @@ class GroupTable<Rows extends Group> {
     return held;
   }
 
-  delete({ kind, group }: Held<Rows>): void { this.#kinds.get(kind)?.delete(group); }
-  clear(): void { this.#kinds.clear(); }
+  delete({ kind, group }: Held<Rows>): void {
+    this.#kinds.get(kind)?.delete(group);
+  }
+  clear(): void {
+    this.#kinds.clear();
+  }
 }
 
 /** What memory holds of one partition. */
@@ -38,21 +48,29 @@ export class RowCache {
   readonly #pinned = new Map<Held<Group>, number>();
 
   /** `wholeKinds` are loaded completely at start: a missing group of theirs is empty, not cold. */
-  constructor(private readonly wholeKinds: ReadonlySet<string>, private readonly groupsMax: number) {}
+  constructor(
+    private readonly wholeKinds: ReadonlySet<string>,
+    private readonly groupsMax: number,
+  ) {}
 
   find(kind: string, group: string): Group | undefined {
     return this.#groups.find(kind, group)?.rows ?? (this.wholeKinds.has(kind) ? EMPTY : undefined);
   }
 
-  has(kind: string, group: string): boolean { return this.find(kind, group) !== undefined; }
+  has(kind: string, group: string): boolean {
+    return this.find(kind, group) !== undefined;
+  }
 
   /** Takes loaded groups; those without rows become empty ones. */
   fill(groups: readonly { readonly kind: string; readonly group: string }[], rows: readonly Row[]): void {
     const asked = new GroupTable<Map<string, Row>>();
-    const filled = groups.map(({ kind, group }) => asked.find(kind, group) ?? asked.add({ kind, group, rows: new Map() }));
+    const filled = groups.map(
+      ({ kind, group }) => asked.find(kind, group) ?? asked.add({ kind, group, rows: new Map() }),
+    );
     for (const row of rows) {
       const target = asked.find(row.kind, row.group);
-      if (target === undefined) throw new InvariantViolation('row-cache', `loaded a row of ${row.kind} nobody asked for`, 'partition');
+      if (target === undefined)
+        throw new InvariantViolation('row-cache', `loaded a row of ${row.kind} nobody asked for`, 'partition');
       target.rows.set(row.key, row);
     }
     for (const held of filled) if (this.#groups.find(held.kind, held.group) === undefined) this.#hold(held);
@@ -70,7 +88,11 @@ export class RowCache {
   commit(changed: readonly Held<Group>[], seq: number): void {
     for (const { kind, group, rows } of changed) {
       const known = this.#groups.find(kind, group);
-      if (known !== undefined) { known.rows = rows; this.#order.delete(known); this.#order.add(known); }
+      if (known !== undefined) {
+        known.rows = rows;
+        this.#order.delete(known);
+        this.#order.add(known);
+      }
       this.#pinned.set(known ?? this.#hold({ kind, group, rows }), seq);
     }
   }
@@ -89,7 +111,11 @@ export class RowCache {
     }
   }
 
-  clear(): void { this.#groups.clear(); this.#order.clear(); this.#pinned.clear(); }
+  clear(): void {
+    this.#groups.clear();
+    this.#order.clear();
+    this.#pinned.clear();
+  }
 
   #hold(held: Held<Group>): Held<Group> {
     this.#order.add(held);
@@ -106,7 +132,10 @@ export class Overlay implements StateView {
   readonly changes: Change[] = [];
 
   /** `onCold` hears of cold groups, which then count as empty: to find out what will be read, never to decide. */
-  constructor(private readonly cache: RowCache, private readonly onCold?: (kind: string, group: string) => void) {}
+  constructor(
+    private readonly cache: RowCache,
+    private readonly onCold?: (kind: string, group: string) => void,
+  ) {}
 
   get(kind: string, group: string, key: string): Doc | undefined {
     return this.#group(kind, group).get(key)?.doc;
@@ -119,16 +148,21 @@ export class Overlay implements StateView {
     return [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ doc }) => doc);
   }
 
-  all(kind: string, group: string): readonly Doc[] { return Array.from(this.#group(kind, group).values(), ({ doc }) => doc); }
+  all(kind: string, group: string): readonly Doc[] {
+    return Array.from(this.#group(kind, group).values(), ({ doc }) => doc);
+  }
 
-  row(address: RowAddress): Row | undefined { return this.#group(address.kind, address.group).get(address.key); }
+  row(address: RowAddress): Row | undefined {
+    return this.#group(address.kind, address.group).get(address.key);
+  }
 
   apply(changes: readonly Change[]): void {
     for (const change of changes) {
       const address = change.op === 'put' ? change.row : change.address;
       const group = this.#writable(address.kind, address.group);
       this.#journal.push({ group, key: address.key, before: group.get(address.key) });
-      if (change.op === 'put') group.set(address.key, change.row); else group.delete(address.key);
+      if (change.op === 'put') group.set(address.key, change.row);
+      else group.delete(address.key);
       this.changes.push(change);
     }
   }
@@ -140,12 +174,16 @@ export class Overlay implements StateView {
     return probe;
   }
 
-  mark(): number { return this.changes.length; }
+  mark(): number {
+    return this.changes.length;
+  }
 
   /** Rows that changed between two marks, in the order of their changes. */
   changed(from: number, to: number): readonly ChangedRow[] {
     return this.changes.slice(from, to).map((change, index) => ({
-      kind: change.op === 'put' ? change.row.kind : change.address.kind, before: this.#journal[from + index]?.before?.doc, after: change.op === 'put' ? change.row.doc : undefined,
+      kind: change.op === 'put' ? change.row.kind : change.address.kind,
+      before: this.#journal[from + index]?.before?.doc,
+      after: change.op === 'put' ? change.row.doc : undefined,
     }));
   }
 
@@ -155,11 +193,14 @@ export class Overlay implements StateView {
       this.changes.pop();
       const undo = this.#journal.pop();
       if (undo === undefined) break;
-      if (undo.before === undefined) undo.group.delete(undo.key); else undo.group.set(undo.key, undo.before);
+      if (undo.before === undefined) undo.group.delete(undo.key);
+      else undo.group.set(undo.key, undo.before);
     }
   }
 
-  get changedGroups(): readonly Held<Group>[] { return this.#changed; }
+  get changedGroups(): readonly Held<Group>[] {
+    return this.#changed;
+  }
 
   #group(kind: string, group: string): Group {
     const found = this.#own.find(kind, group)?.rows ?? this.cache.find(kind, group);

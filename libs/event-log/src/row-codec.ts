@@ -30,7 +30,13 @@ export function decodeDoc(bytes: Buffer): Doc {
 
 /** The text of a row that enters the state hash: equal rows give equal text, whatever order their members were written in. */
 export function canonicalRow(row: Row): string {
-  return part(row.kind) + part(row.group) + part(row.key) + part(row.dueAt === null ? '' : String(row.dueAt)) + part(canonicalJson(toJson(row.doc)));
+  return (
+    part(row.kind) +
+    part(row.group) +
+    part(row.key) +
+    part(row.dueAt === null ? '' : String(row.dueAt)) +
+    part(canonicalJson(toJson(row.doc)))
+  );
 }
 
 /**
@@ -44,12 +50,24 @@ export function columnValue(column: ColumnSpec, row: Row): ColumnValue {
   const value = column.of(row);
   if (value === null) return null;
   switch (column.type) {
-    case 'text': if (typeof value === 'string') return columnText(value); break;
-    case 'bigint': if (Number.isSafeInteger(value)) return value; break;
-    case 'boolean': if (typeof value === 'boolean') return value; break;
-    case 'bytea': if (Buffer.isBuffer(value)) return value; break;
+    case 'text':
+      if (typeof value === 'string') return columnText(value);
+      break;
+    case 'bigint':
+      if (Number.isSafeInteger(value)) return value;
+      break;
+    case 'boolean':
+      if (typeof value === 'boolean') return value;
+      break;
+    case 'bytea':
+      if (Buffer.isBuffer(value)) return value;
+      break;
   }
-  throw new InvariantViolation('C3', `column ${column.name} of ${row.kind} is declared ${column.type} and got ${typeof value}`, 'partition');
+  throw new InvariantViolation(
+    'C3',
+    `column ${column.name} of ${row.kind} is declared ${column.type} and got ${typeof value}`,
+    'partition',
+  );
 }
 
 /** Order of text as PostgreSQL's COLLATE "C" has it: by code point, not by UTF-16 unit. */
@@ -82,10 +100,12 @@ function part(text: string): string {
 /** The same value with bytes spelled out; the value itself where it holds none. */
 function toJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) {
-    if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`not plain data: ${typeof value}`);
+    if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol')
+      throw new TypeError(`not plain data: ${typeof value}`);
     return value;
   }
-  if (value instanceof Uint8Array) return { [BYTES]: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64') };
+  if (value instanceof Uint8Array)
+    return { [BYTES]: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64') };
   return Array.isArray(value) ? listToJson(value) : objectToJson(value);
 }
 
@@ -108,7 +128,10 @@ function objectToJson(value: object): object {
     const member = members[name];
     const json = typeof member === 'string' ? member : toJson(member);
     const isLikeBytes = name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name);
-    if (json === member && !isLikeBytes) { if (copy !== undefined) setOwn(copy, name, json); continue; }
+    if (json === member && !isLikeBytes) {
+      if (copy !== undefined) setOwn(copy, name, json);
+      continue;
+    }
     copy ??= copyOf(members, names, at);
     setOwn(copy, isLikeBytes ? `$${name}` : name, json);
   }
@@ -116,14 +139,19 @@ function objectToJson(value: object): object {
 }
 
 /** The first members of an object, which needed no change. */
-function copyOf(members: Readonly<Record<string, unknown>>, names: readonly string[], count: number): Record<string, unknown> {
+function copyOf(
+  members: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  count: number,
+): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (let at = 0; at < count; at += 1) setOwn(copy, names[at] ?? '', members[names[at] ?? '']);
   return copy;
 }
 
 function setOwn(target: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === '__proto__') Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
+  if (name === '__proto__')
+    Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
   else target[name] = value;
 }
 
@@ -133,5 +161,10 @@ function fromJson(value: unknown): unknown {
   const entries = Object.entries(value);
   const only = entries[0];
   if (entries.length === 1 && only?.[0] === BYTES && typeof only[1] === 'string') return Buffer.from(only[1], 'base64');
-  return Object.fromEntries(entries.map(([name, member]) => [name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name) ? name.slice(1) : name, fromJson(member)]));
+  return Object.fromEntries(
+    entries.map(([name, member]) => [
+      name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name) ? name.slice(1) : name,
+      fromJson(member),
+    ]),
+  );
 }

@@ -3,19 +3,34 @@ import fc from 'fast-check';
 import { canonicalRow, columnValue, compareText, decodeDoc, encodeDoc } from './row-codec.js';
 import type { Doc, Row } from './service-core.js';
 
-const leaf = fc.oneof(fc.string({ unit: 'binary' }), fc.maxSafeInteger(), fc.boolean(), fc.constant(null), fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)));
+const leaf = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.maxSafeInteger(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)),
+);
 const name = fc.oneof(fc.string(), fc.constantFrom('$b', '$$b', '$', 'b', '__proto__', 'constructor'));
-const { value } = fc.letrec((tie) => ({ value: fc.oneof({ depthSize: 'small' }, leaf, fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true })) }));
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    leaf,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}));
 const doc = fc.dictionary(name, value, { maxKeys: 5, noNullPrototype: true });
 const rowOf = (own: Doc): Row => ({ kind: 'k', group: 'g', key: 'x', dueAt: null, doc: own });
 
 describe('a doc', () => {
   it('comes back as it was, whatever its members are called', () => {
-    fc.assert(fc.property(doc, (own) => {
-      const again = decodeDoc(encodeDoc(own));
-      expect(again).toEqual(own);
-      expect(canonicalRow(rowOf(again))).toBe(canonicalRow(rowOf(own)));
-    }));
+    fc.assert(
+      fc.property(doc, (own) => {
+        const again = decodeDoc(encodeDoc(own));
+        expect(again).toEqual(own);
+        expect(canonicalRow(rowOf(again))).toBe(canonicalRow(rowOf(own)));
+      }),
+    );
   });
 
   it('is not changed by being written', () => {
@@ -31,9 +46,11 @@ describe('a doc', () => {
 
 describe('text', () => {
   it('is ordered as its UTF-8 bytes are', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
-      expect(Math.sign(compareText(a, b))).toBe(Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b))));
-    }));
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
+        expect(Math.sign(compareText(a, b))).toBe(Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b))));
+      }),
+    );
   });
 });
 

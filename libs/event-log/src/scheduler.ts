@@ -14,10 +14,14 @@ export interface Scheduler {
 /** The real one. */
 export const systemScheduler: Scheduler = {
   now: () => performance.now(),
-  sleep: (ms, wake) => new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.max(0, ms));
-    void wake?.then(() => { clearTimeout(timer); resolve(); });
-  }),
+  sleep: (ms, wake) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.max(0, ms));
+      void wake?.then(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    }),
 };
 
 /** Wakes one waiter; a wake while nobody waits is remembered. */
@@ -35,7 +39,12 @@ export class Wake {
   /** Resolves at the next wake, or after `ms`. */
   async wait(ms: number): Promise<void> {
     if (!this.#woken) {
-      await this.scheduler.sleep(ms, new Promise((resolve) => { this.#end = resolve; }));
+      await this.scheduler.sleep(
+        ms,
+        new Promise((resolve) => {
+          this.#end = resolve;
+        }),
+      );
       this.#end = null;
     }
     this.#woken = false;

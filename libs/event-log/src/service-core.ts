@@ -30,8 +30,7 @@ export interface Row extends RowAddress {
 
 /** A change of state; projection applies it, the fold of a replay applies it, nothing else does. */
 export type Change =
-  | { readonly op: 'put'; readonly row: Row }
-  | { readonly op: 'delete'; readonly address: RowAddress };
+  { readonly op: 'put'; readonly row: Row } | { readonly op: 'delete'; readonly address: RowAddress };
 
 /** Rows as the loop holds them. A group that is cold makes these throw NotLoaded, which only the loop catches. */
 export interface StateView {
@@ -190,7 +189,10 @@ export interface ViewSpec {
   readonly name: string;
   readonly topic: string;
   /** Entries a record changes; `null` removes. Pure; reads only the record and the entry that stands. */
-  readonly fold: (record: AcceptedRecord, get: (key: string) => Doc | undefined) => readonly (readonly [string, Doc | null])[];
+  readonly fold: (
+    record: AcceptedRecord,
+    get: (key: string) => Doc | undefined,
+  ) => readonly (readonly [string, Doc | null])[];
 }
 
 /** Whose data a record holds; the retention window is told by the time. */
@@ -231,21 +233,37 @@ export interface ServiceCore {
 /** Thrown by a StateView for a group that is cold. Only the loop catches it. */
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
-  constructor(readonly kind: string, readonly group: string) { super(`${kind}/${group} is not loaded`); }
+  constructor(
+    readonly kind: string,
+    readonly group: string,
+  ) {
+    super(`${kind}/${group} is not loaded`);
+  }
 }
 
 /** A decision that records facts and answers nobody. */
-export function facts(...records: readonly Decided[]): Decision { return { records }; }
+export function facts(...records: readonly Decided[]): Decision {
+  return { records };
+}
 
 /** A decision that changes nothing. */
 export const NOTHING: Decision = { records: [] };
 
 /** A decision that accepts a command. */
-export function accepted(httpStatus: number, body: Readonly<Record<string, unknown>>, ...records: readonly Decided[]): Decision {
+export function accepted(
+  httpStatus: number,
+  body: Readonly<Record<string, unknown>>,
+  ...records: readonly Decided[]
+): Decision {
   return { records, answer: { status: 'accepted', httpStatus, code: null, body } };
 }
 
 /** A decision that refuses a command; still recorded, as its answer. */
-export function refused(httpStatus: number, code: string, message: string, more: Readonly<Record<string, unknown>> = {}): Decision {
+export function refused(
+  httpStatus: number,
+  code: string,
+  message: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Decision {
   return { records: [], answer: { status: 'rejected', httpStatus, code, body: { code, message, ...more } } };
 }

@@ -104,7 +104,9 @@ class Runtime implements ServiceRuntime {
     await this.#views.close();
   }
 
-  loops(): readonly PartitionLoop[] { return [...this.#loops.values()]; }
+  loops(): readonly PartitionLoop[] {
+    return [...this.#loops.values()];
+  }
 
   async view(name: string): Promise<BroadcastView | null> {
     const view = this.#views.all().find(({ spec }) => spec.name === name) ?? null;
@@ -131,7 +133,8 @@ class Runtime implements ServiceRuntime {
       const missing: string[] = [];
       for (const topic of this.#topics()) {
         const count = await admin.partitionCount(topic);
-        if (count === null) missing.push(topic); else this.#counts.set(topic, count);
+        if (count === null) missing.push(topic);
+        else this.#counts.set(topic, count);
       }
       if (missing.length > 0) throw new Failure('TOPIC_MISSING', missing.join(', '));
     } finally {
@@ -143,15 +146,23 @@ class Runtime implements ServiceRuntime {
   #checkAligned(core: ServiceCore): void {
     for (const { topic, mode } of core.inputs) {
       if (mode === 'aligned' && this.#count(topic) !== this.#count(core.log)) {
-        throw new Failure('PARTITION_COUNT_CHANGED', `${topic} has ${this.#count(topic)} partitions, ${core.log} has ${this.#count(core.log)}`);
+        throw new Failure(
+          'PARTITION_COUNT_CHANGED',
+          `${topic} has ${this.#count(topic)} partitions, ${core.log} has ${this.#count(core.log)}`,
+        );
       }
     }
   }
 
   #topics(): ReadonlySet<string> {
-    return new Set(this.options.cores.flatMap((core) => [
-      core.log, ...core.inputs.map(({ topic }) => topic), ...core.views.map(({ topic }) => topic), ...(core.derived === undefined ? [] : [core.derived.topic]),
-    ]));
+    return new Set(
+      this.options.cores.flatMap((core) => [
+        core.log,
+        ...core.inputs.map(({ topic }) => topic),
+        ...core.views.map(({ topic }) => topic),
+        ...(core.derived === undefined ? [] : [core.derived.topic]),
+      ]),
+    );
   }
 
   #viewSpecs(): readonly ViewSpec[] {
@@ -163,10 +174,14 @@ class Runtime implements ServiceRuntime {
     const { kafka, logId, rules } = this.options;
     const partitionCount = this.#count(spec.topic);
     const common = { kafka, codecs: this.#codecs, logId, partitionCount };
-    return new LogView(spec, rules === undefined ? common : { ...common, rules }, (key) => partitionForKey(key, partitionCount));
+    return new LogView(spec, rules === undefined ? common : { ...common, rules }, (key) =>
+      partitionForKey(key, partitionCount),
+    );
   }
 
-  #viewSet(views: readonly LogView[]): ViewSet { return new ViewSet(views, this.options.kafka, () => this.#scheduler.now()); }
+  #viewSet(views: readonly LogView[]): ViewSet {
+    return new ViewSet(views, this.options.kafka, () => this.#scheduler.now());
+  }
 
   // Group ---------------------------------------------------------------------------------------------------------------
 
@@ -182,9 +197,15 @@ class Runtime implements ServiceRuntime {
     });
     this.#consumer = consumer;
     await consumer.start({
-      onAssigned: (assignment) => { if (this.#consumer === consumer) this.#onAssigned(assignment); },
-      onBatch: (batch) => { if (this.#consumer === consumer) this.#onBatch(batch); },
-      onCrash: (cause) => { if (this.#consumer === consumer) void this.#onCrash(cause); },
+      onAssigned: (assignment) => {
+        if (this.#consumer === consumer) this.#onAssigned(assignment);
+      },
+      onBatch: (batch) => {
+        if (this.#consumer === consumer) this.#onBatch(batch);
+      },
+      onCrash: (cause) => {
+        if (this.#consumer === consumer) void this.#onCrash(cause);
+      },
     });
   }
 
@@ -193,7 +214,11 @@ class Runtime implements ServiceRuntime {
     this.#assigned = true;
     this.#crashes = 0;
     this.#problem = null;
-    this.#changing = this.#changing.then(() => this.#own(assignment)).catch((cause: unknown) => { this.#problem = String(cause); });
+    this.#changing = this.#changing
+      .then(() => this.#own(assignment))
+      .catch((cause: unknown) => {
+        this.#problem = String(cause);
+      });
   }
 
   /** Ends loops that are no longer owned, begins the new ones, and lets the others read their tails anew. */
@@ -201,13 +226,15 @@ class Runtime implements ServiceRuntime {
     if (this.#stopped || generation !== this.#generation) return;
     const wanted = new Map<string, { readonly core: ServiceCore; readonly partition: number }>();
     for (const core of this.options.cores) {
-      for (const partition of partitions) if (partition < this.#count(core.log)) wanted.set(`${core.log}/${partition}`, { core, partition });
+      for (const partition of partitions)
+        if (partition < this.#count(core.log)) wanted.set(`${core.log}/${partition}`, { core, partition });
     }
     const ended = [...this.#loops].filter(([id]) => !wanted.has(id));
     for (const [id] of ended) this.#loops.delete(id);
     for (const loop of this.#loops.values()) loop.reset();
     await Promise.all(ended.map(([, loop]) => loop.stop()));
-    for (const [id, { core, partition }] of wanted) if (!this.#loops.has(id)) this.#loops.set(id, this.#makeLoop(core, partition));
+    for (const [id, { core, partition }] of wanted)
+      if (!this.#loops.has(id)) this.#loops.set(id, this.#makeLoop(core, partition));
     for (const loop of this.#loops.values()) loop.start();
   }
 
@@ -236,16 +263,33 @@ class Runtime implements ServiceRuntime {
   #makeLoop(core: ServiceCore, partition: number): PartitionLoop {
     const { kafka, logId, stores, edgeKey, sealing, settings, rules, onEvent } = this.options;
     const loop: PartitionLoop = new PartitionLoop({
-      core, partition, kafka, logId, edgeKey, codecs: this.#codecs, views: this.#views, scheduler: this.#scheduler,
+      core,
+      partition,
+      kafka,
+      logId,
+      edgeKey,
+      codecs: this.#codecs,
+      views: this.#views,
+      scheduler: this.#scheduler,
       partitionCountOf: (topic) => this.#count(topic),
       store: stores.partition(core.log, partition),
       ...(core.derived === undefined ? {} : { derivedStore: stores.partition(core.derived.topic, partition) }),
       ...(sealing === undefined ? {} : { sealing }),
       ...(settings === undefined ? {} : { settings }),
       ...(rules === undefined ? {} : { rules }),
-      onPositioned: () => { this.#position(loop.inputPartitions()); },
-      onPressure: () => { this.#relieve(loop.inputPartitions()); },
-      ...(onEvent === undefined ? {} : { onEvent: (event: LoopEvent) => { onEvent({ ...event, log: core.log, partition }); } }),
+      onPositioned: () => {
+        this.#position(loop.inputPartitions());
+      },
+      onPressure: () => {
+        this.#relieve(loop.inputPartitions());
+      },
+      ...(onEvent === undefined
+        ? {}
+        : {
+            onEvent: (event: LoopEvent) => {
+              onEvent({ ...event, log: core.log, partition });
+            },
+          }),
     });
     return loop;
   }
@@ -264,7 +308,10 @@ class Runtime implements ServiceRuntime {
   /** Seeks each partition to the lowest position a positioned loop wants, and lets it flow. */
   #position(partitions: readonly { readonly topic: string; readonly partition: number }[]): void {
     for (const { topic, partition } of partitions) {
-      const wanted = this.loops().filter((loop) => loop.isPositioned).map((loop) => loop.expected(topic, partition)).filter((offset) => offset !== undefined);
+      const wanted = this.loops()
+        .filter((loop) => loop.isPositioned)
+        .map((loop) => loop.expected(topic, partition))
+        .filter((offset) => offset !== undefined);
       if (wanted.length === 0) continue;
       this.#consumer?.seek(topic, partition, Math.min(...wanted));
     }
@@ -276,7 +323,9 @@ class Runtime implements ServiceRuntime {
     const flows: { readonly topic: string; readonly partition: number }[] = [];
     const stands: { readonly topic: string; readonly partition: number }[] = [];
     for (const at of partitions) {
-      const readers = this.loops().filter((loop) => loop.isPositioned && loop.expected(at.topic, at.partition) !== undefined);
+      const readers = this.loops().filter(
+        (loop) => loop.isPositioned && loop.expected(at.topic, at.partition) !== undefined,
+      );
       (readers.some((loop) => loop.isUnderPressure) || readers.length === 0 ? stands : flows).push(at);
     }
     if (stands.length > 0) this.#consumer?.pause(stands);

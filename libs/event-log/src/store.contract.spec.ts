@@ -2,10 +2,22 @@ import { describe, it, expect } from '@jest/globals';
 import { MemoryDatabase } from './memory-store.js';
 import { CONTRACT_KINDS, CONTRACT_LOG, describeStore } from './store.contract.js';
 
-const HEAD = { seq: 1, hash: Buffer.alloc(32, 1), offset: 1, decidedAt: 1, cursors: [], reactedSeq: 0, reactedOffset: 0 };
-const row = (key: string) => ({ op: 'put', row: { kind: 'mutation', group: 'run', key, dueAt: null, doc: { n: 1 } } }) as const;
+const HEAD = {
+  seq: 1,
+  hash: Buffer.alloc(32, 1),
+  offset: 1,
+  decidedAt: 1,
+  cursors: [],
+  reactedSeq: 0,
+  reactedOffset: 0,
+};
+const row = (key: string) =>
+  ({ op: 'put', row: { kind: 'mutation', group: 'run', key, dueAt: null, doc: { n: 1 } } }) as const;
 
-describeStore({ name: 'memory', fresh: () => Promise.resolve(new MemoryDatabase({ kinds: CONTRACT_KINDS, now: () => 1_000 })) });
+describeStore({
+  name: 'memory',
+  fresh: () => Promise.resolve(new MemoryDatabase({ kinds: CONTRACT_KINDS, now: () => 1_000 })),
+});
 
 describe('a memory database', () => {
   it('goes back to an older copy, which stays usable', async () => {
@@ -34,8 +46,12 @@ describe('a memory database', () => {
   it('asks its gate before every call, by name, and applies nothing that the gate refuses', async () => {
     const heard: string[] = [];
     const database = new MemoryDatabase({
-      kinds: CONTRACT_KINDS, now: () => 1_000,
-      gate: ({ kind, actor }) => { heard.push(`${actor} ${kind}`); return kind === 'project' ? Promise.reject(new Error('gone')) : Promise.resolve(); },
+      kinds: CONTRACT_KINDS,
+      now: () => 1_000,
+      gate: ({ kind, actor }) => {
+        heard.push(`${actor} ${kind}`);
+        return kind === 'project' ? Promise.reject(new Error('gone')) : Promise.resolve();
+      },
     });
     const store = database.forActor('zombie').partition(CONTRACT_LOG, 0);
     await expect(store.project(null, HEAD, [row('a')])).rejects.toThrow('gone');

@@ -11,7 +11,11 @@ export const CONTRACT_KINDS: readonly KindSpec[] = [
     table: 'mutation',
     columns: [
       { name: 'tenant', type: 'text', of: ({ doc }) => (typeof doc['tenant'] === 'string' ? doc['tenant'] : null) },
-      { name: 'amount_minor', type: 'bigint', of: ({ doc }) => (typeof doc['amount'] === 'number' ? doc['amount'] : null) },
+      {
+        name: 'amount_minor',
+        type: 'bigint',
+        of: ({ doc }) => (typeof doc['amount'] === 'number' ? doc['amount'] : null),
+      },
       { name: 'open', type: 'boolean', of: ({ doc }) => doc['open'] === true },
       { name: 'digest', type: 'bytea', of: ({ doc }) => (Buffer.isBuffer(doc['digest']) ? doc['digest'] : null) },
     ],
@@ -31,11 +35,19 @@ export interface StoreUnderTest {
 
 const hashOf = (seq: number): Buffer => Buffer.alloc(32, seq);
 const headAt = (seq: number): ProjectedHead => ({
-  seq, hash: hashOf(seq), offset: seq * 2, decidedAt: 1_700_000_000_000 + seq, reactedSeq: seq - 1, reactedOffset: seq,
+  seq,
+  hash: hashOf(seq),
+  offset: seq * 2,
+  decidedAt: 1_700_000_000_000 + seq,
+  reactedSeq: seq - 1,
+  reactedOffset: seq,
   cursors: [{ topic: 'recourse.tool-executions', partition: 3, offset: seq * 7, seq: 0, hash: Buffer.alloc(32) }],
 });
 const at = (seq: number): { seq: number; hash: Buffer } => ({ seq, hash: hashOf(seq) });
-const put = (kind: string, group: string, key: string, doc: Doc = {}, dueAt: number | null = null): Change => ({ op: 'put', row: { kind, group, key, dueAt, doc } });
+const put = (kind: string, group: string, key: string, doc: Doc = {}, dueAt: number | null = null): Change => ({
+  op: 'put',
+  row: { kind, group, key, dueAt, doc },
+});
 const remove = (kind: string, group: string, key: string): Change => ({ op: 'delete', address: { kind, group, key } });
 const addressOf = ({ kind, group, key }: RowAddress): string => `${kind}/${group}/${key}`;
 const mutations = async (store: PartitionStore, ...groups: readonly string[]): Promise<readonly Row[]> =>
@@ -46,7 +58,10 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
   describe(`the ${name} store`, () => {
     let factory: StoreFactory;
     let store: PartitionStore;
-    beforeEach(async () => { factory = await fresh(); store = factory.partition(CONTRACT_LOG, 0); });
+    beforeEach(async () => {
+      factory = await fresh();
+      store = factory.partition(CONTRACT_LOG, 0);
+    });
 
     describe('before the first projection', () => {
       it('has no head, no rows, no timers, and knows the time', async () => {
@@ -66,30 +81,57 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
 
     describe('a projection', () => {
       it('keeps head, cursors and rows', async () => {
-        const doc = { tenant: 'acme', amount: 9_007_199_254_740_991, open: true, digest: Buffer.from([0, 255, 1]), nested: [{ bytes: Buffer.alloc(0) }, null, 'Zoë 😀'] };
+        const doc = {
+          tenant: 'acme',
+          amount: 9_007_199_254_740_991,
+          open: true,
+          digest: Buffer.from([0, 255, 1]),
+          nested: [{ bytes: Buffer.alloc(0) }, null, 'Zoë 😀'],
+        };
         expect(await store.project(null, headAt(1), [put('mutation', 'run-1', 'a', doc, 5)])).toBe('projected');
         expect(await store.head()).toEqual(headAt(1));
-        expect(await mutations(store, 'run-1')).toEqual([{ kind: 'mutation', group: 'run-1', key: 'a', dueAt: 5, doc }]);
+        expect(await mutations(store, 'run-1')).toEqual([
+          { kind: 'mutation', group: 'run-1', key: 'a', dueAt: 5, doc },
+        ]);
       });
 
       it('keeps text that SQL, JSON and the codec could trip over', async () => {
-        const doc = { tenant: 'a\0b', quote: `'"\\\n\t{},NULL`, $b: 'mine', like: { $b: 'not bytes' }, more: { $$b: 1 }, ['__proto__x']: 'x', empty: '' };
+        const doc = {
+          tenant: 'a\0b',
+          quote: `'"\\\n\t{},NULL`,
+          $b: 'mine',
+          like: { $b: 'not bytes' },
+          more: { $$b: 1 },
+          ['__proto__x']: 'x',
+          empty: '',
+        };
         await store.project(null, headAt(1), [put('mutation', `run'{"\\,}`, 'NULL', doc)]);
-        expect(await mutations(store, `run'{"\\,}`)).toEqual([{ kind: 'mutation', group: `run'{"\\,}`, key: 'NULL', dueAt: null, doc }]);
+        expect(await mutations(store, `run'{"\\,}`)).toEqual([
+          { kind: 'mutation', group: `run'{"\\,}`, key: 'NULL', dueAt: null, doc },
+        ]);
       });
 
       it('takes the last change of an address', async () => {
         await store.project(null, headAt(1), [
-          put('mutation', 'run', 'a', { n: 1 }), put('mutation', 'run', 'a', { n: 2 }, 9), put('mutation', 'run', 'b', { n: 1 }), remove('mutation', 'run', 'b'),
-          remove('mutation', 'run', 'c'), put('mutation', 'run', 'c', { n: 3 }),
+          put('mutation', 'run', 'a', { n: 1 }),
+          put('mutation', 'run', 'a', { n: 2 }, 9),
+          put('mutation', 'run', 'b', { n: 1 }),
+          remove('mutation', 'run', 'b'),
+          remove('mutation', 'run', 'c'),
+          put('mutation', 'run', 'c', { n: 3 }),
         ]);
-        expect((await mutations(store, 'run')).map(({ key, dueAt, doc }) => [key, dueAt, doc])).toEqual([['a', 9, { n: 2 }], ['c', null, { n: 3 }]]);
+        expect((await mutations(store, 'run')).map(({ key, dueAt, doc }) => [key, dueAt, doc])).toEqual([
+          ['a', 9, { n: 2 }],
+          ['c', null, { n: 3 }],
+        ]);
       });
 
       it('replaces and deletes rows of earlier ones', async () => {
         await store.project(null, headAt(1), [put('mutation', 'run', 'a', { n: 1 }, 5), put('mutation', 'run', 'b')]);
         await store.project(at(1), headAt(2), [put('mutation', 'run', 'a', { n: 2 }), remove('mutation', 'run', 'b')]);
-        expect((await mutations(store, 'run')).map(({ key, dueAt, doc }) => [key, dueAt, doc])).toEqual([['a', null, { n: 2 }]]);
+        expect((await mutations(store, 'run')).map(({ key, dueAt, doc }) => [key, dueAt, doc])).toEqual([
+          ['a', null, { n: 2 }],
+        ]);
         expect(await store.due(10, 10)).toEqual([]);
       });
 
@@ -100,8 +142,18 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
       });
 
       it('of many rows ends as one of few does, whether rows are new or not', async () => {
-        const rows = Array.from({ length: MANY }, (_, n) => put('mutation', `run-${String(n % 100)}`, `m-${String(n)}`, { tenant: 'acme', amount: n, digest: hashOf(n % 256) }, n % 3 ? null : n));
-        const again = rows.map((change, n) => (n % 2 ? change : put('mutation', `run-${String(n % 100)}`, `m-${String(n)}`, { n })));
+        const rows = Array.from({ length: MANY }, (_, n) =>
+          put(
+            'mutation',
+            `run-${String(n % 100)}`,
+            `m-${String(n)}`,
+            { tenant: 'acme', amount: n, digest: hashOf(n % 256) },
+            n % 3 ? null : n,
+          ),
+        );
+        const again = rows.map((change, n) =>
+          n % 2 ? change : put('mutation', `run-${String(n % 100)}`, `m-${String(n)}`, { n }),
+        );
         await store.project(null, headAt(1), rows);
         expect(await store.all('mutation')).toHaveLength(MANY);
         await store.project(at(1), headAt(2), [...again, put('binding', 'x', 'y'), remove('mutation', 'run-1', 'm-1')]);
@@ -129,18 +181,36 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
         const other = factory.partition(CONTRACT_LOG, 0);
         for (let seq = 1; seq <= 20; seq += 1) {
           const [left, right] = await Promise.all([
-            store.project(at(seq), headAt(seq + 1), [put('mutation', 'run', `left-${String(seq)}`), remove('mutation', 'run', `right-${String(seq - 1)}`)]),
-            other.project(at(seq), headAt(seq + 1), [put('mutation', 'run', `right-${String(seq)}`), remove('mutation', 'run', `left-${String(seq - 1)}`)]),
+            store.project(at(seq), headAt(seq + 1), [
+              put('mutation', 'run', `left-${String(seq)}`),
+              remove('mutation', 'run', `right-${String(seq - 1)}`),
+            ]),
+            other.project(at(seq), headAt(seq + 1), [
+              put('mutation', 'run', `right-${String(seq)}`),
+              remove('mutation', 'run', `left-${String(seq - 1)}`),
+            ]),
           ]);
           expect([left, right].sort()).toEqual(['fenced', 'projected']);
-          expect((await mutations(store, 'run')).some(({ key }) => key === `${left === 'projected' ? 'left' : 'right'}-${String(seq)}`)).toBe(true);
-          expect((await mutations(store, 'run')).some(({ key }) => key === `${left === 'projected' ? 'right' : 'left'}-${String(seq)}`)).toBe(false);
+          expect(
+            (await mutations(store, 'run')).some(
+              ({ key }) => key === `${left === 'projected' ? 'left' : 'right'}-${String(seq)}`,
+            ),
+          ).toBe(true);
+          expect(
+            (await mutations(store, 'run')).some(
+              ({ key }) => key === `${left === 'projected' ? 'right' : 'left'}-${String(seq)}`,
+            ),
+          ).toBe(false);
         }
       });
 
       it('lets one of two first projections win, also with many rows', async () => {
-        const rows = (side: string): Change[] => Array.from({ length: MANY }, (_, n) => put('mutation', 'run', `${side}-${String(n)}`));
-        const results = await Promise.all([store.project(null, headAt(1), rows('left')), factory.partition(CONTRACT_LOG, 0).project(null, headAt(1), rows('right'))]);
+        const rows = (side: string): Change[] =>
+          Array.from({ length: MANY }, (_, n) => put('mutation', 'run', `${side}-${String(n)}`));
+        const results = await Promise.all([
+          store.project(null, headAt(1), rows('left')),
+          factory.partition(CONTRACT_LOG, 0).project(null, headAt(1), rows('right')),
+        ]);
         expect([...results].sort()).toEqual(['fenced', 'projected']);
         expect(await mutations(store, 'run')).toHaveLength(MANY);
       });
@@ -161,16 +231,38 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
     describe('a load', () => {
       it('brings whole groups of several kinds, each once, keys in order of code points', async () => {
         await store.project(null, headAt(1), [
-          put('mutation', 'one', '\u{1F600}'), put('mutation', 'one', '\uFF5E'), put('mutation', 'one', 'a'), put('mutation', 'one', 'B'),
-          put('mutation', 'two', 'x'), put('binding', 'one', 'y'), put('mutation', 'other', 'z'),
+          put('mutation', 'one', '\u{1F600}'),
+          put('mutation', 'one', '\uFF5E'),
+          put('mutation', 'one', 'a'),
+          put('mutation', 'one', 'B'),
+          put('mutation', 'two', 'x'),
+          put('binding', 'one', 'y'),
+          put('mutation', 'other', 'z'),
         ]);
-        const { rows } = await store.load([{ kind: 'mutation', group: 'one' }, { kind: 'binding', group: 'one' }, { kind: 'mutation', group: 'one' }, { kind: 'mutation', group: 'gone' }]);
-        expect(rows.filter(({ kind }) => kind === 'mutation').map(({ key }) => key)).toEqual(['B', 'a', '\uFF5E', '\u{1F600}']);
-        expect(rows.map(addressOf).sort()).toEqual(['binding/one/y', 'mutation/one/B', 'mutation/one/a', 'mutation/one/\uFF5E', 'mutation/one/\u{1F600}'].sort());
+        const { rows } = await store.load([
+          { kind: 'mutation', group: 'one' },
+          { kind: 'binding', group: 'one' },
+          { kind: 'mutation', group: 'one' },
+          { kind: 'mutation', group: 'gone' },
+        ]);
+        expect(rows.filter(({ kind }) => kind === 'mutation').map(({ key }) => key)).toEqual([
+          'B',
+          'a',
+          '\uFF5E',
+          '\u{1F600}',
+        ]);
+        expect(rows.map(addressOf).sort()).toEqual(
+          ['binding/one/y', 'mutation/one/B', 'mutation/one/a', 'mutation/one/\uFF5E', 'mutation/one/\u{1F600}'].sort(),
+        );
       });
 
       it('of a whole kind is ordered by group and key', async () => {
-        await store.project(null, headAt(1), [put('mutation', 'b', '1'), put('mutation', 'a', '2'), put('mutation', 'a', '1'), put('binding', 'a', '0')]);
+        await store.project(null, headAt(1), [
+          put('mutation', 'b', '1'),
+          put('mutation', 'a', '2'),
+          put('mutation', 'a', '1'),
+          put('binding', 'a', '0'),
+        ]);
         expect((await store.all('mutation')).map(addressOf)).toEqual(['mutation/a/1', 'mutation/a/2', 'mutation/b/1']);
       });
     });
@@ -178,11 +270,20 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
     describe('timers', () => {
       it('come earliest first, ties by address, up to the limit and never early', async () => {
         await store.project(null, headAt(1), [
-          put('mutation', 'b', '1', {}, 20), put('mutation', 'a', '9', {}, 20), put('binding', 'z', '1', {}, 20), put('mutation', 'a', '1', {}, 10),
-          put('mutation', 'c', '1', {}, 21), put('mutation', 'd', '1'),
+          put('mutation', 'b', '1', {}, 20),
+          put('mutation', 'a', '9', {}, 20),
+          put('binding', 'z', '1', {}, 20),
+          put('mutation', 'a', '1', {}, 10),
+          put('mutation', 'c', '1', {}, 21),
+          put('mutation', 'd', '1'),
         ]);
         const due = await store.due(20, 10);
-        expect(due.map(({ address }) => addressOf(address))).toEqual(['mutation/a/1', 'binding/z/1', 'mutation/a/9', 'mutation/b/1']);
+        expect(due.map(({ address }) => addressOf(address))).toEqual([
+          'mutation/a/1',
+          'binding/z/1',
+          'mutation/a/9',
+          'mutation/b/1',
+        ]);
         expect(due.map(({ dueAt }) => dueAt)).toEqual([10, 20, 20, 20]);
         expect(await store.due(20, 2)).toHaveLength(2);
         expect(await store.due(9.999, 10)).toEqual([]);
@@ -192,16 +293,28 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
 
     describe('the state hash', () => {
       it('speaks of rows only: not of their history, of heads, or of how members were ordered', async () => {
-        await store.project(null, headAt(1), [put('mutation', 'run', 'a', { x: 1, y: Buffer.from('y') }), put('mutation', 'run', 'gone'), put('binding', 'g', 'k', {}, 7)]);
+        await store.project(null, headAt(1), [
+          put('mutation', 'run', 'a', { x: 1, y: Buffer.from('y') }),
+          put('mutation', 'run', 'gone'),
+          put('binding', 'g', 'k', {}, 7),
+        ]);
         await store.project(at(1), headAt(2), [remove('mutation', 'run', 'gone')]);
         const second = factory.partition(CONTRACT_LOG, 1);
-        await second.project(null, headAt(5), [put('binding', 'g', 'k', {}, 7), put('mutation', 'run', 'a', { y: Buffer.from('y'), x: 1 })]);
+        await second.project(null, headAt(5), [
+          put('binding', 'g', 'k', {}, 7),
+          put('mutation', 'run', 'a', { y: Buffer.from('y'), x: 1 }),
+        ]);
         expect(await second.stateHash()).toBe(await store.stateHash());
       });
 
       it('changes with a doc, a timer, a key', async () => {
         const hashes = new Set<string>();
-        const changes = [put('mutation', 'r', 'a', { n: 1 }), put('mutation', 'r', 'a', { n: 2 }), put('mutation', 'r', 'a', { n: 2 }, 1), put('mutation', 'r', 'b', { n: 2 }, 1)];
+        const changes = [
+          put('mutation', 'r', 'a', { n: 1 }),
+          put('mutation', 'r', 'a', { n: 2 }),
+          put('mutation', 'r', 'a', { n: 2 }, 1),
+          put('mutation', 'r', 'b', { n: 2 }, 1),
+        ];
         for (const [partition, change] of changes.entries()) {
           const one = factory.partition(CONTRACT_LOG, partition + 10);
           await one.project(null, headAt(1), [change]);
@@ -212,7 +325,9 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
 
       it('is the same for the same rows in every adapter', async () => {
         await store.project(null, headAt(1), [
-          put('mutation', '\uFF5E', 'a', { text: 'é\u2028', n: -5, list: [true, null, 1.5] }), put('mutation', '\u{1F600}', 'b', { bytes: Buffer.from([1, 2, 3]) }, 1_700_000_000_000), put('binding', 'a', 'a'),
+          put('mutation', '\uFF5E', 'a', { text: 'é\u2028', n: -5, list: [true, null, 1.5] }),
+          put('mutation', '\u{1F600}', 'b', { bytes: Buffer.from([1, 2, 3]) }, 1_700_000_000_000),
+          put('binding', 'a', 'a'),
         ]);
         expect(await store.stateHash()).toBe(KNOWN_STATE_HASH);
       });

@@ -59,7 +59,11 @@ export interface PartitionStore {
   /** Timers due at or before `until`, earliest first, ties by address. */
   due(until: number, limit: number): Promise<readonly { readonly address: RowAddress; readonly dueAt: number }[]>;
   /** `from` is null for the first projection of an empty store. */
-  project(from: { readonly seq: number; readonly hash: Buffer } | null, to: ProjectedHead, changes: readonly Change[]): Promise<ProjectResult>;
+  project(
+    from: { readonly seq: number; readonly hash: Buffer } | null,
+    to: ProjectedHead,
+    changes: readonly Change[],
+  ): Promise<ProjectResult>;
   /** SHA-256 over all rows ordered by (kind, group, key), each as length-prefixed canonical text of its address, dueAt and doc. */
   stateHash(): Promise<string>;
   /** Removes rows and head: the next start rebuilds from offset 0. */

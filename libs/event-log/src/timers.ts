@@ -9,7 +9,10 @@ const LOAD_MAX = 5_000;
 /** Timers of one batch; inputs give way to them (`inputsBeside`). */
 const FIRE_MAX = 600;
 
-interface Waiting { readonly waiting: number; readonly next: number | null }
+interface Waiting {
+  readonly waiting: number;
+  readonly next: number | null;
+}
 
 const NONE: readonly TimerInput[] = [];
 
@@ -23,7 +26,12 @@ export class Timers {
   /** What waits to fire, and when the first of it does; undefined when that has to be looked up. */
   #waiting: Waiting | undefined;
 
-  clear(): void { this.#due.clear(); this.#spent.clear(); this.#horizon = -Infinity; this.#waiting = undefined; }
+  clear(): void {
+    this.#due.clear();
+    this.#spent.clear();
+    this.#horizon = -Infinity;
+    this.#waiting = undefined;
+  }
 
   /** Follows the changes of an accepted batch. */
   apply(changes: readonly Change[]): void {
@@ -33,13 +41,19 @@ export class Timers {
       const id = idOf(address);
       this.#due.delete(id);
       if (change.op === 'put' && change.row.dueAt !== null && change.row.dueAt <= this.#horizon) {
-        this.#due.set(id, { source: 'timer', address: { kind: address.kind, group: address.group, key: address.key }, dueAt: change.row.dueAt });
+        this.#due.set(id, {
+          source: 'timer',
+          address: { kind: address.kind, group: address.group, key: address.key },
+          dueAt: change.row.dueAt,
+        });
       }
     }
   }
 
   /** Asks the store for what comes due, when the horizon is near. Call only when the store is as new as memory. */
-  needsLoad(now: number): boolean { return this.#complete ? now + HORIZON_MS / 2 > this.#horizon : this.#survey().waiting < LOAD_MAX / 2; }
+  needsLoad(now: number): boolean {
+    return this.#complete ? now + HORIZON_MS / 2 > this.#horizon : this.#survey().waiting < LOAD_MAX / 2;
+  }
 
   async load(store: PartitionStore, now: number): Promise<void> {
     const until = now + HORIZON_MS;
@@ -59,8 +73,12 @@ export class Timers {
     const next = this.next();
     if (next === null || next > now) return NONE;
     const ready: (readonly [string, TimerInput])[] = [];
-    for (const entry of this.#due) if (entry[1].dueAt <= now && this.#spent.get(entry[0]) !== entry[1].dueAt) ready.push(entry);
-    return ready.sort((a, b) => a[1].dueAt - b[1].dueAt || (a[0] < b[0] ? -1 : 1)).slice(0, FIRE_MAX).map(([, timer]) => timer);
+    for (const entry of this.#due)
+      if (entry[1].dueAt <= now && this.#spent.get(entry[0]) !== entry[1].dueAt) ready.push(entry);
+    return ready
+      .sort((a, b) => a[1].dueAt - b[1].dueAt || (a[0] < b[0] ? -1 : 1))
+      .slice(0, FIRE_MAX)
+      .map(([, timer]) => timer);
   }
 
   /** A timer that fired and changed nothing does not fire again until its row changes. */
@@ -70,7 +88,9 @@ export class Timers {
   }
 
   /** Earliest time something comes due, or null. */
-  next(): number | null { return this.#survey().next; }
+  next(): number | null {
+    return this.#survey().next;
+  }
 
   #survey(): Waiting {
     if (this.#waiting !== undefined) return this.#waiting;

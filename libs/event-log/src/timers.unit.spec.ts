@@ -4,7 +4,10 @@ import type { RowAddress } from './service-core.js';
 import type { PartitionStore } from './store.port.js';
 import { HORIZON_MS, Timers } from './timers.js';
 
-interface Due { readonly address: RowAddress; readonly dueAt: number }
+interface Due {
+  readonly address: RowAddress;
+  readonly dueAt: number;
+}
 
 const NOW = 1_000_000;
 const address = (key: string): RowAddress => ({ kind: 'mutation', group: 'g', key });
@@ -14,14 +17,23 @@ class DueRows {
   readonly rows = new Map<string, Due>();
   asked = 0;
 
-  constructor(dueAt: readonly number[]) { for (const [n, at] of dueAt.entries()) this.put(`k${String(n).padStart(6, '0')}`, at); }
+  constructor(dueAt: readonly number[]) {
+    for (const [n, at] of dueAt.entries()) this.put(`k${String(n).padStart(6, '0')}`, at);
+  }
 
-  put(key: string, dueAt: number): void { this.rows.set(key, { address: address(key), dueAt }); }
+  put(key: string, dueAt: number): void {
+    this.rows.set(key, { address: address(key), dueAt });
+  }
 
   readonly store = {
     due: (until: number, limit: number): Promise<readonly Due[]> => {
       this.asked += 1;
-      return Promise.resolve([...this.rows.values()].filter(({ dueAt }) => dueAt <= until).sort((a, b) => a.dueAt - b.dueAt).slice(0, limit));
+      return Promise.resolve(
+        [...this.rows.values()]
+          .filter(({ dueAt }) => dueAt <= until)
+          .sort((a, b) => a.dueAt - b.dueAt)
+          .slice(0, limit),
+      );
     },
   } as unknown as PartitionStore; // timers ask a store for what is due and for nothing else
 }
@@ -33,7 +45,13 @@ async function fireAll(timers: Timers, due: DueRows, now: number): Promise<reado
     if (timers.needsLoad(now)) await timers.load(due.store, now);
     const ready = timers.ready(now);
     if (ready.length === 0) return fired;
-    for (const { address: { key }, dueAt } of ready) { fired.push(dueAt); due.rows.delete(key); }
+    for (const {
+      address: { key },
+      dueAt,
+    } of ready) {
+      fired.push(dueAt);
+      due.rows.delete(key);
+    }
     timers.apply(ready.map((timer) => ({ op: 'delete', address: timer.address })));
   }
 }
@@ -63,7 +81,12 @@ describe('timers of a store', () => {
     const due = new DueRows(Array.from({ length: 9_000 }, (_, n) => NOW + 2 * n));
     const timers = new Timers();
     await timers.load(due.store, NOW);
-    timers.apply([1, HORIZON_MS - 1].map((ms) => ({ op: 'put', row: { ...address(`late-${String(ms)}`), dueAt: NOW + ms, doc: {} } })));
+    timers.apply(
+      [1, HORIZON_MS - 1].map((ms) => ({
+        op: 'put',
+        row: { ...address(`late-${String(ms)}`), dueAt: NOW + ms, doc: {} },
+      })),
+    );
     expect(timers.ready(NOW + 1).map((timer) => timer.dueAt)).toEqual([NOW, NOW + 1]);
   });
 });

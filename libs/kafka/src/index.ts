@@ -1,6 +1,24 @@
 export type {
-  Assignment, FetchedBatch, FetchedRecord, InputConsumer, InputConsumerOptions, InputHandlers, Kafka, KafkaAdmin, LogProducer, OutgoingRecord,
-  PartitionRange, RawReader, ReadBatch, ReadManyOptions, ReadPosition, SchemaRegistry, SendOutcome, TopicPartition, TopicSpec, WireProducer,
+  Assignment,
+  FetchedBatch,
+  FetchedRecord,
+  InputConsumer,
+  InputConsumerOptions,
+  InputHandlers,
+  Kafka,
+  KafkaAdmin,
+  LogProducer,
+  OutgoingRecord,
+  PartitionRange,
+  RawReader,
+  ReadBatch,
+  ReadManyOptions,
+  ReadPosition,
+  SchemaRegistry,
+  SendOutcome,
+  TopicPartition,
+  TopicSpec,
+  WireProducer,
 } from './kafka.port.js';
 export { murmur2, partitionForKey } from './murmur2.js';
 export { assignPartitions } from './partition-assignment.decisions.js';

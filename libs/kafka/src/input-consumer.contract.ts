@@ -7,17 +7,34 @@ import type { InputConsumerOptions, Kafka } from './kafka.port.js';
 const SESSION_TIMEOUT_MS = 1_000;
 
 /** Part of the contract of the Kafka port. */
-export function inputConsumerContract({ harness, kafka, topic, topics, kept, logProducer, wireProducer, everything, marker }: ContractScene): void {
+export function inputConsumerContract({
+  harness,
+  kafka,
+  topic,
+  topics,
+  kept,
+  logProducer,
+  wireProducer,
+  everything,
+  marker,
+}: ContractScene): void {
   let groupCount = 0;
-  const group = (aligned: readonly string[], broadcast: readonly string[] = []): InputConsumerOptions =>
-    ({ groupId: `${marker}-group-${String(groupCount)}`, aligned, broadcast, sessionTimeoutMs: SESSION_TIMEOUT_MS, maxWaitMs: 50 });
+  const group = (aligned: readonly string[], broadcast: readonly string[] = []): InputConsumerOptions => ({
+    groupId: `${marker}-group-${String(groupCount)}`,
+    aligned,
+    broadcast,
+    sessionTimeoutMs: SESSION_TIMEOUT_MS,
+    maxWaitMs: 50,
+  });
   const owner = async (from: Kafka, ...given: ConstructorParameters<typeof TestOwner>): Promise<TestOwner> => {
     const started = await new TestOwner(...given).startOn(from);
     kept({ close: () => started.consumer.stop() });
     return started;
   };
 
-  beforeEach(() => { groupCount += 1; });
+  beforeEach(() => {
+    groupCount += 1;
+  });
 
   describe('an input consumer', () => {
     it('alone owns every partition, and gets nothing before it resumes', async () => {
@@ -26,7 +43,9 @@ export function inputConsumerContract({ harness, kafka, topic, topics, kept, log
       const one = await owner(kafka(), group([a, b], [c]), 3, new Map(), false);
       await until('it is assigned', () => one.assignments.length === 1);
       expect(one.partitions).toEqual([0, 1]);
-      await new Promise((resolve) => { setTimeout(resolve, 200); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 200);
+      });
       expect(one.taken).toEqual([]);
       one.consumer.resume(one.owned());
       await until('it gets what waited', () => one.taken.length === 1);
@@ -46,10 +65,17 @@ export function inputConsumerContract({ harness, kafka, topic, topics, kept, log
     it('never gives a batch fetched before a seek as if it began where the owner stands', async () => {
       const [a = '', b = ''] = await topics(1, 1);
       const producer = await logProducer();
-      for (let round = 0; round < 20; round += 1) for (const wire of [a, b]) await producer.send(wire, 0, records(String(round).padStart(2, '0'), 10));
+      for (let round = 0; round < 20; round += 1)
+        for (const wire of [a, b]) await producer.send(wire, 0, records(String(round).padStart(2, '0'), 10));
       const one = await owner(kafka(), group([a, b]), 0, new Map());
       let rewinds = 8;
-      one.onTaken = () => { if (rewinds > 0) { rewinds -= 1; one.seek(a, 0, 50); one.seek(b, 0, 50); } };
+      one.onTaken = () => {
+        if (rewinds > 0) {
+          rewinds -= 1;
+          one.seek(a, 0, 50);
+          one.seek(b, 0, 50);
+        }
+      };
       await until('both ends are reached', () => [a, b].every((wire) => one.cursors.get(`${wire}/0`) === 200));
       for (const wire of [a, b]) {
         const values = one.valuesAt(wire);
@@ -63,11 +89,15 @@ export function inputConsumerContract({ harness, kafka, topic, topics, kept, log
       const producer = await logProducer();
       const one = await owner(kafka(), group([wire]), 0, new Map());
       await until('it is assigned', () => one.assignments.length === 1);
-      one.onTaken = () => { one.consumer.pause([{ topic: wire, partition: 0 }]); };
+      one.onTaken = () => {
+        one.consumer.pause([{ topic: wire, partition: 0 }]);
+      };
       await producer.send(wire, 0, records('a', 1));
       await until('it has the first', () => one.taken.length === 1);
       for (let batch = 0; batch < 5; batch += 1) await producer.send(wire, 0, records(`b${String(batch)}`, 2));
-      await new Promise((resolve) => { setTimeout(resolve, 300); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 300);
+      });
       expect(one.taken.length).toBeLessThanOrEqual(3);
       one.onTaken = () => undefined;
       one.consumer.resume([{ topic: wire, partition: 0 }]);
@@ -87,9 +117,14 @@ export function inputConsumerContract({ harness, kafka, topic, topics, kept, log
       const producer = await wireProducer();
       await Promise.all([a, b, c].map((wire) => producer.send(wire, records('r', 60))));
       // A wire is at least once: a producer that met a partition without a leader has sent the others' records again.
-      const all = records('r', 60).map(({ value }) => String(value)).sort();
-      const seen = (wire: string, ...members: readonly TestOwner[]): readonly string[] => [...new Set(members.flatMap((member) => member.valuesAt(wire)))].sort();
-      await until('all has arrived', () => [seen(a, one, two), seen(b, one, two), seen(c, one), seen(c, two)].every(({ length }) => length === all.length));
+      const all = records('r', 60)
+        .map(({ value }) => String(value))
+        .sort();
+      const seen = (wire: string, ...members: readonly TestOwner[]): readonly string[] =>
+        [...new Set(members.flatMap((member) => member.valuesAt(wire)))].sort();
+      await until('all has arrived', () =>
+        [seen(a, one, two), seen(b, one, two), seen(c, one), seen(c, two)].every(({ length }) => length === all.length),
+      );
       for (const wire of [a, b]) expect(seen(wire, one, two)).toEqual(all);
       for (const wire of [a, b]) expect(seen(wire, one).filter((value) => seen(wire, two).includes(value))).toEqual([]);
     });
@@ -104,16 +139,24 @@ export function inputConsumerContract({ harness, kafka, topic, topics, kept, log
       const producer = await wireProducer();
       let sent = 0;
       const load = async (rounds: number): Promise<void> => {
-        for (let round = 0; round < rounds; round += 1, sent += 8) for (const wire of [a, b]) await producer.send(wire, Array.from({ length: 8 }, (_, index) => record(`k${String(index)}`, String(sent + index))));
+        for (let round = 0; round < rounds; round += 1, sent += 8)
+          for (const wire of [a, b])
+            await producer.send(
+              wire,
+              Array.from({ length: 8 }, (_, index) => record(`k${String(index)}`, String(sent + index))),
+            );
       };
       await load(10);
-faulty.kill();
+      faulty.kill();
       await load(10);
       await until('the survivor has everything', () => one.partitions.length === 4);
-     await load(5);
+      await load(5);
       const sorted = (values: string[]): number[] => values.map(Number).sort((x, y) => x - y);
       await until('all has arrived', () => one.taken.length + two.taken.length >= 2 * sent);
-      for (const wire of [a, b]) expect(sorted([...one.valuesAt(wire), ...two.valuesAt(wire)])).toEqual(Array.from({ length: sent }, (_, index) => index));
+      for (const wire of [a, b])
+        expect(sorted([...one.valuesAt(wire), ...two.valuesAt(wire)])).toEqual(
+          Array.from({ length: sent }, (_, index) => index),
+        );
     });
 
     it('that stops hands over at once', async () => {
@@ -139,7 +182,10 @@ faulty.kill();
       expect(await codeOf(owner(kafka(), group([wire, `${marker}-nowhere`]), 0, new Map()))).toBe('TOPIC_MISSING');
     });
 
-    it.each([['below', 1], ['above', 9]])('ends with CURSOR_OUT_OF_RANGE when its owner seeks %s what the topic holds', async (_side, offset) => {
+    it.each([
+      ['below', 1],
+      ['above', 9],
+    ])('ends with CURSOR_OUT_OF_RANGE when its owner seeks %s what the topic holds', async (_side, offset) => {
       const wire = await topic();
       await (await logProducer()).send(wire, 0, records('a', 5));
       await harness().trim(wire, 0, 3);
@@ -154,7 +200,9 @@ faulty.kill();
       const one = await owner(kafka(), group([wire]), 0, new Map());
       await until('it is assigned', () => one.assignments.length === 1);
       const thrown = new Error('a bug of the owner');
-      one.onTaken = () => { throw thrown; };
+      one.onTaken = () => {
+        throw thrown;
+      };
       await (await logProducer()).send(wire, 0, records('a', 1));
       await until('it ends', () => one.crashes.length === 1);
       expect(one.crashes).toEqual([thrown]);
@@ -165,5 +213,7 @@ faulty.kill();
 /** `07-9` is followed by `08-0`. */
 function expectedAfter(value = ''): string {
   const [round = 0, index = 0] = value.split('-').map(Number);
-  return index === 9 ? `${String(round + 1).padStart(2, '0')}-0` : `${String(round).padStart(2, '0')}-${String(index + 1)}`;
+  return index === 9
+    ? `${String(round + 1).padStart(2, '0')}-0`
+    : `${String(round).padStart(2, '0')}-${String(index + 1)}`;
 }

@@ -13,26 +13,41 @@ function openMemoryBroker(): KafkaHarness {
   const gate: Gate = {
     enter: async (operation) => {
       const verdict = await openGate.enter(operation);
-      return operation.kind === 'append' ? appends.get(operation.actor) ?? verdict : verdict;
+      return operation.kind === 'append' ? (appends.get(operation.actor) ?? verdict) : verdict;
     },
   };
   const broker = new MemoryBroker({ gate });
   let actorCount = 0;
   const faulty = (): FaultyKafka => {
-    const name = `faulty-${String(actorCount += 1)}`;
+    const name = `faulty-${String((actorCount += 1))}`;
     return {
       kafka: broker.forActor(name),
-      loseAnswers: () => { appends.set(name, 'lose_ack'); },
-      hold: () => { appends.set(name, 'late'); },
-      release: () => { broker.pendingLate.forEach((packet) => { packet.release(); }); return Promise.resolve(); },
-      kill: () => { broker.crash(name); broker.expireMember(name); },
+      loseAnswers: () => {
+        appends.set(name, 'lose_ack');
+      },
+      hold: () => {
+        appends.set(name, 'late');
+      },
+      release: () => {
+        broker.pendingLate.forEach((packet) => {
+          packet.release();
+        });
+        return Promise.resolve();
+      },
+      kill: () => {
+        broker.crash(name);
+        broker.expireMember(name);
+      },
       close: () => Promise.resolve(),
     };
   };
   return {
     kafka: broker.forActor('main'),
     faulty: () => Promise.resolve(faulty()),
-    trim: (topic, partition, offset) => { broker.trim(topic, partition, offset); return Promise.resolve(); },
+    trim: (topic, partition, offset) => {
+      broker.trim(topic, partition, offset);
+      return Promise.resolve();
+    },
     close: () => Promise.resolve(),
   };
 }

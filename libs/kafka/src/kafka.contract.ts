@@ -6,7 +6,13 @@ import type { Kafka, LogProducer, RawReader, WireProducer } from './kafka.port.j
 import { codeOf, PATIENCE_MS, record, records, until, valuesOf } from './testing/owner.testing.js';
 
 /** Java's murmur2 (org.apache.kafka.common.utils.Utils): partition of each key among 12. */
-const JAVA_PARTITIONS_OF_12 = { '21': 0, foobar: 6, 'a-little-bit-long-string': 8, 'a-little-bit-longer-string': 11, abc: 3 } as const;
+const JAVA_PARTITIONS_OF_12 = {
+  '21': 0,
+  foobar: 6,
+  'a-little-bit-long-string': 8,
+  'a-little-bit-longer-string': 11,
+  abc: 3,
+} as const;
 /** Runs the contract against one adapter. */
 export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): void {
   describe(`the Kafka port on ${name}`, () => {
@@ -16,22 +22,41 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
     const marker = `${name}-${String(Date.now())}-${String(process.pid)}`;
     let topicCount = 0;
 
-    beforeAll(async () => { harness = await open(); kafka = harness.kafka; }, PATIENCE_MS);
-    afterEach(async () => { await Promise.all(opened.splice(0).reverse().map((resource) => resource.close())); }, PATIENCE_MS);
-    afterAll(async () => { await harness.close(); });
+    beforeAll(async () => {
+      harness = await open();
+      kafka = harness.kafka;
+    }, PATIENCE_MS);
+    afterEach(async () => {
+      await Promise.all(
+        opened
+          .splice(0)
+          .reverse()
+          .map((resource) => resource.close()),
+      );
+    }, PATIENCE_MS);
+    afterAll(async () => {
+      await harness.close();
+    });
 
-    const kept = <T extends { close(): Promise<void> }>(resource: T): T => { opened.push(resource); return resource; };
+    const kept = <T extends { close(): Promise<void> }>(resource: T): T => {
+      opened.push(resource);
+      return resource;
+    };
     const logProducer = async (from: Kafka = kafka): Promise<LogProducer> => kept(await from.logProducer());
     const wireProducer = async (): Promise<WireProducer> => kept(await kafka.wireProducer());
     const rawReader = async (): Promise<RawReader> => kept(await kafka.rawReader());
     const topics = async (...partitionCounts: number[]): Promise<string[]> => {
-      const specs = partitionCounts.map((partitions) => ({ name: `${marker}-${String(topicCount += 1)}`, partitions }));
+      const specs = partitionCounts.map((partitions) => ({
+        name: `${marker}-${String((topicCount += 1))}`,
+        partitions,
+      }));
       const admin = kept(await kafka.admin());
       await admin.ensureTopics(specs);
       return specs.map((spec) => spec.name);
     };
     const topic = async (partitions = 1): Promise<string> => (await topics(partitions))[0] ?? '';
-    const everything = async (from: string, partition = 0): Promise<string[]> => valuesOf(await (await rawReader()).read(from, partition, 0));
+    const everything = async (from: string, partition = 0): Promise<string[]> =>
+      valuesOf(await (await rawReader()).read(from, partition, 0));
 
     describe('a log producer', () => {
       it('answers with the offset of the first record of every batch', async () => {
@@ -45,7 +70,9 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
       it('keeps the order of sends that were not waited for', async () => {
         const log = await topic();
         const producer = await logProducer();
-        const outcomes = await Promise.all(Array.from({ length: 20 }, (_, index) => producer.send(log, 0, records(String(index).padStart(2, '0'), 2))));
+        const outcomes = await Promise.all(
+          Array.from({ length: 20 }, (_, index) => producer.send(log, 0, records(String(index).padStart(2, '0'), 2))),
+        );
         expect(outcomes).toEqual(outcomes.map((_, index) => ({ kind: 'landed', baseOffset: index * 2 })));
         const values = await everything(log);
         expect(values).toEqual([...values].sort());
@@ -65,7 +92,11 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
       it('sends nothing more once an outcome is unknown, not even what was waiting', async () => {
         const log = await topic();
         const producer = await logProducer();
-        const outcomes = await Promise.all([producer.send(log, 9, records('a', 1)), producer.send(log, 0, records('b', 1)), producer.send(log, 0, records('c', 1))]);
+        const outcomes = await Promise.all([
+          producer.send(log, 9, records('a', 1)),
+          producer.send(log, 0, records('b', 1)),
+          producer.send(log, 0, records('c', 1)),
+        ]);
         expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown']);
         expect(await everything(log)).toEqual([]);
       });
@@ -106,23 +137,37 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
           return bases;
         };
         const [first, second] = await Promise.all([send(one, 'x'), send(two, 'y')]);
-        expect([...first, ...second].sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index * 3));
+        expect([...first, ...second].sort((a, b) => a - b)).toEqual(
+          Array.from({ length: 30 }, (_, index) => index * 3),
+        );
         const values = await everything(log);
-        first.forEach((base, round) => { expect(values.slice(base, base + 3)).toEqual([0, 1, 2].map((index) => `x${String(round)}-${String(index)}`)); });
+        first.forEach((base, round) => {
+          expect(values.slice(base, base + 3)).toEqual([0, 1, 2].map((index) => `x${String(round)}-${String(index)}`));
+        });
       });
     });
 
     describe('a wire producer', () => {
       it('puts keys where Java puts them', async () => {
         const wire = await topic(12);
-        await (await wireProducer()).send(wire, Object.keys(JAVA_PARTITIONS_OF_12).map((key) => record(key)));
-        for (const [key, partition] of Object.entries(JAVA_PARTITIONS_OF_12)) expect(await everything(wire, partition)).toContain(key);
+        await (
+          await wireProducer()
+        ).send(
+          wire,
+          Object.keys(JAVA_PARTITIONS_OF_12).map((key) => record(key)),
+        );
+        for (const [key, partition] of Object.entries(JAVA_PARTITIONS_OF_12))
+          expect(await everything(wire, partition)).toContain(key);
       });
 
       it('keeps the order of sends that were not waited for', async () => {
         const wire = await topic();
         const producer = await wireProducer();
-        await Promise.all(Array.from({ length: 30 }, (_, index) => producer.send(wire, [record('key', String(index).padStart(2, '0'))])));
+        await Promise.all(
+          Array.from({ length: 30 }, (_, index) =>
+            producer.send(wire, [record('key', String(index).padStart(2, '0'))]),
+          ),
+        );
         const values = await everything(wire);
         expect(values).toEqual(Array.from({ length: 30 }, (_, index) => String(index).padStart(2, '0')));
       });
@@ -130,14 +175,23 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
       it('carries headers', async () => {
         const wire = await topic();
         await (await wireProducer()).send(wire, [{ ...record('key'), headers: { ce_id: '4711', ce_type: 'größe' } }]);
-        const { records: [found] } = await (await rawReader()).read(wire, 0, 0);
-        expect(Object.entries(found?.headers ?? {}).map(([header, value]) => [header, String(value)])).toEqual([['ce_id', '4711'], ['ce_type', 'größe']]);
+        const {
+          records: [found],
+        } = await (await rawReader()).read(wire, 0, 0);
+        expect(Object.entries(found?.headers ?? {}).map(([header, value]) => [header, String(value)])).toEqual([
+          ['ce_id', '4711'],
+          ['ce_type', 'größe'],
+        ]);
       });
 
       it('fails with TOPIC_MISSING where there is no topic, and its neighbours in the same round do not', async () => {
         const wire = await topic();
         const producer = await wireProducer();
-        const outcomes = await Promise.all([codeOf(producer.send(wire, [record('a')])), codeOf(producer.send(`${marker}-nowhere`, [record('b')])), codeOf(producer.send(wire, [record('c')]))]);
+        const outcomes = await Promise.all([
+          codeOf(producer.send(wire, [record('a')])),
+          codeOf(producer.send(`${marker}-nowhere`, [record('b')])),
+          codeOf(producer.send(wire, [record('c')])),
+        ]);
         expect(outcomes).toEqual(['no failure', 'TOPIC_MISSING', 'no failure']);
       });
     });
@@ -145,10 +199,15 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
     describe('a raw reader', () => {
       it('reads from the middle, with bytes, offsets and keys as they were sent', async () => {
         const log = await topic();
-        await (await logProducer()).send(log, 0, [record('a'), { key: Buffer.from([0, 255]), value: Buffer.from([0, 1, 254]) }, record('c')]);
+        await (
+          await logProducer()
+        ).send(log, 0, [record('a'), { key: Buffer.from([0, 255]), value: Buffer.from([0, 1, 254]) }, record('c')]);
         const batch = await (await rawReader()).read(log, 0, 1);
         expect(batch.fetchedOffset).toBe(1);
-        expect(batch.records.map(({ offset, key, value }) => [offset, [...key ?? []], [...value ?? []]])).toEqual([[1, [0, 255], [0, 1, 254]], [2, [99], [99]]]);
+        expect(batch.records.map(({ offset, key, value }) => [offset, [...(key ?? [])], [...(value ?? [])]])).toEqual([
+          [1, [0, 255], [0, 1, 254]],
+          [2, [99], [99]],
+        ]);
       });
 
       it('answers with nothing at the end, and knows where that is', async () => {
@@ -185,9 +244,19 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
         const producer = await logProducer();
         await producer.send(one, 1, records('a', 3));
         await producer.send(two, 0, records('b', 2));
-        const answer = await (await rawReader()).readMany([{ topic: two, partition: 0, offset: 1 }, { topic: one, partition: 0, offset: 0 }, { topic: one, partition: 1, offset: 0 }]);
-        expect(answer.map((batch) => [batch.topic, batch.partition, batch.fetchedOffset, valuesOf(batch), batch.end])).toEqual([
-          [two, 0, 1, ['b-1'], 2], [one, 0, 0, [], 0], [one, 1, 0, ['a-0', 'a-1', 'a-2'], 3],
+        const answer = await (
+          await rawReader()
+        ).readMany([
+          { topic: two, partition: 0, offset: 1 },
+          { topic: one, partition: 0, offset: 0 },
+          { topic: one, partition: 1, offset: 0 },
+        ]);
+        expect(
+          answer.map((batch) => [batch.topic, batch.partition, batch.fetchedOffset, valuesOf(batch), batch.end]),
+        ).toEqual([
+          [two, 0, 1, ['b-1'], 2],
+          [one, 0, 0, [], 0],
+          [one, 1, 0, ['a-0', 'a-1', 'a-2'], 3],
         ]);
         expect(await (await rawReader()).readMany([])).toEqual([]);
       });
@@ -197,13 +266,22 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
         await (await logProducer()).send(log, 0, records('a', 1));
         const reader = await rawReader();
         expect(await codeOf(reader.readMany([{ topic: log, partition: 0, offset: 2 }]))).toBe('CURSOR_OUT_OF_RANGE');
-        expect(await codeOf(reader.readMany([{ topic: log, partition: 0, offset: 0 }, { topic: log, partition: 1, offset: 0 }]))).toBe('TOPIC_MISSING');
+        expect(
+          await codeOf(
+            reader.readMany([
+              { topic: log, partition: 0, offset: 0 },
+              { topic: log, partition: 1, offset: 0 },
+            ]),
+          ),
+        ).toBe('TOPIC_MISSING');
       });
 
       it('may wait for a record when asked to, and no longer than it was asked to', async () => {
         const log = await topic();
         const [reader, producer] = [await rawReader(), await logProducer()];
-        expect((await reader.readMany([{ topic: log, partition: 0, offset: 0 }], { waitMs: 100 }))[0]?.records).toEqual([]);
+        expect((await reader.readMany([{ topic: log, partition: 0, offset: 0 }], { waitMs: 100 }))[0]?.records).toEqual(
+          [],
+        );
         const waiting = reader.readMany([{ topic: log, partition: 0, offset: 0 }], { waitMs: 20_000 });
         await producer.send(log, 0, records('a', 1));
         expect([0, 1]).toContain((await waiting)[0]?.records.length);
@@ -212,7 +290,8 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
       it('answers with at least one record, however few bytes are asked for, and reaches all in turn', async () => {
         const log = await topic();
         const producer = await logProducer();
-        for (let batch = 0; batch < 5; batch += 1) await producer.send(log, 0, [record(`big-${String(batch)}`, 'x'.repeat(10_000))]);
+        for (let batch = 0; batch < 5; batch += 1)
+          await producer.send(log, 0, [record(`big-${String(batch)}`, 'x'.repeat(10_000))]);
         const reader = await rawReader();
         const keys: string[] = [];
         for (let position = 0; position < 5;) {
@@ -244,6 +323,16 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
       });
     });
 
-    inputConsumerContract({ harness: () => harness, kafka: () => kafka, topic, topics, kept, logProducer, wireProducer, everything, marker });
+    inputConsumerContract({
+      harness: () => harness,
+      kafka: () => kafka,
+      topic,
+      topics,
+      kept,
+      logProducer,
+      wireProducer,
+      everything,
+      marker,
+    });
   });
 }

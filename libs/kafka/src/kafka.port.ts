@@ -39,8 +39,7 @@ export interface PartitionRange {
  * What is known after a send to a log. There is no "failed": whatever is not confirmed may have landed (L5).
  */
 export type SendOutcome =
-  | { readonly kind: 'landed'; readonly baseOffset: number }
-  | { readonly kind: 'unknown'; readonly cause: unknown };
+  { readonly kind: 'landed'; readonly baseOffset: number } | { readonly kind: 'unknown'; readonly cause: unknown };
 
 /**
  * Writes to the logs of one partition loop, one send in flight, acks=all, not idempotent, no retries (L6).

@@ -12,17 +12,31 @@ const marker = `traps-${String(Date.now())}-${String(process.pid)}`;
 const kept: { close(): Promise<unknown> }[] = [];
 let topicCount = 0;
 
-const keep = <T extends { close(): Promise<unknown> }>(resource: T): T => { kept.push(resource); return resource; };
+const keep = <T extends { close(): Promise<unknown> }>(resource: T): T => {
+  kept.push(resource);
+  return resource;
+};
 const direct = (): Kafka => createKafka({ brokers: testStack().kafka.brokers, clientId: 'traps' });
 
 async function topic(partitions = 1): Promise<string> {
-  const name = `${marker}-${String(topicCount += 1)}`;
+  const name = `${marker}-${String((topicCount += 1))}`;
   await keep(await direct().admin()).ensureTopics([{ name, partitions }]);
   return name;
 }
 
-async function owner(kafka: Kafka, aligned: string, cursors = new Map<string, number>(), resumesAtOnce = true): Promise<TestOwner> {
-  const options = { groupId: `${aligned}-group`, aligned: [aligned], broadcast: [], sessionTimeoutMs: 1_000, maxWaitMs: 50 };
+async function owner(
+  kafka: Kafka,
+  aligned: string,
+  cursors = new Map<string, number>(),
+  resumesAtOnce = true,
+): Promise<TestOwner> {
+  const options = {
+    groupId: `${aligned}-group`,
+    aligned: [aligned],
+    broadcast: [],
+    sessionTimeoutMs: 1_000,
+    maxWaitMs: 50,
+  };
   const started = await new TestOwner(options, 0, cursors, resumesAtOnce).startOn(kafka);
   keep({ close: () => started.consumer.stop() });
   await until('it is assigned', () => started.assignments.length > 0);
@@ -59,7 +73,7 @@ describe('a kafkajs log producer', () => {
     expect((await answer).kind).toBe('unknown');
     const successor = keep(await direct().logProducer());
     const outcome = await successor.send(log, 0, [record('c')]);
-    expect(outcome).toEqual({ kind: 'landed', baseOffset: await highOf(log) - 1 });
+    expect(outcome).toEqual({ kind: 'landed', baseOffset: (await highOf(log)) - 1 });
   });
 
   it('does not wait longer than its time-out for an answer that got lost', async () => {
@@ -79,7 +93,9 @@ describe('a kafkajs log producer', () => {
     proxy.setMode('drop_answers');
     await producer.send(log, 0, [record('b')]);
     proxy.setMode('pass');
-    await new Promise((resolve) => { setTimeout(resolve, 1_000); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1_000);
+    });
     expect(await highOf(log)).toBe(2);
   });
 
@@ -88,7 +104,11 @@ describe('a kafkajs log producer', () => {
     const { proxy, producer } = await proxied();
     proxy.setDelay(50);
     let outcome: unknown;
-    expect(await elapsedMs(async () => { outcome = await producer.send(log, 0, [record('a')]); })).toBeGreaterThan(90);
+    expect(
+      await elapsedMs(async () => {
+        outcome = await producer.send(log, 0, [record('a')]);
+      }),
+    ).toBeGreaterThan(90);
     expect(outcome).toEqual({ kind: 'landed', baseOffset: 0 });
   });
 });
@@ -97,7 +117,9 @@ describe('a kafkajs consumer', () => {
   it('stays in its group while everything is paused for longer than its session', async () => {
     const wire = await topic();
     const idle = await owner(direct(), wire, new Map(), false);
-    await new Promise((resolve) => { setTimeout(resolve, 3_000); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 3_000);
+    });
     expect(idle.assignments).toHaveLength(1);
     await keep(await direct().logProducer()).send(wire, 0, [record('a')]);
     idle.consumer.resume(idle.owned());
@@ -107,7 +129,10 @@ describe('a kafkajs consumer', () => {
   it('never commits an offset', async () => {
     const wire = await topic(2);
     const reading = await owner(direct(), wire);
-    await keep(await direct().wireProducer()).send(wire, ['a', 'b', 'c', 'd'].map((key) => record(key)));
+    await keep(await direct().wireProducer()).send(
+      wire,
+      ['a', 'b', 'c', 'd'].map((key) => record(key)),
+    );
     await until('it has all', () => reading.taken.length === 4);
     await reading.consumer.stop();
     const admin = plainClient().admin();
@@ -145,7 +170,8 @@ describe('a seek to where a batch in hand begins', () => {
   it('does not stop the partition', async () => {
     const name = await topic(2);
     const producers = [keep(await direct().logProducer()), keep(await direct().logProducer())];
-    const send = (partition: number, value: string): Promise<unknown> | undefined => producers[partition]?.send(name, partition, [record(value)]);
+    const send = (partition: number, value: string): Promise<unknown> | undefined =>
+      producers[partition]?.send(name, partition, [record(value)]);
     for (const partition of [0, 1]) await send(partition, `first of ${String(partition)}`);
     const reading = await owner(direct(), name, new Map(), false);
     let sought: number | null = null;
@@ -168,7 +194,11 @@ describe('records of transactions of others', () => {
     const wire = await topic();
     const other = plainClient().producer({ transactionalId: `${wire}-tx`, maxInFlightRequests: 1, idempotent: true });
     await other.connect();
-    for (const [value, ends] of [['a', 'commit'], ['b', 'abort'], ['c', 'commit']] as const) {
+    for (const [value, ends] of [
+      ['a', 'commit'],
+      ['b', 'abort'],
+      ['c', 'commit'],
+    ] as const) {
       const transaction = await other.transaction();
       await transaction.send({ topic: wire, messages: [{ key: value, value, partition: 0 }] });
       await transaction[ends]();
@@ -193,7 +223,9 @@ describe('records of transactions of others', () => {
 
 describe('an error of kafkajs', () => {
   it('is known by the type of its innermost cause', () => {
-    const wrapped = new Error('retries exceeded', { cause: Object.assign(new Error('out of range'), { type: 'OFFSET_OUT_OF_RANGE' }) });
+    const wrapped = new Error('retries exceeded', {
+      cause: Object.assign(new Error('out of range'), { type: 'OFFSET_OUT_OF_RANGE' }),
+    });
     expect(protocolErrorType(wrapped)).toBe('OFFSET_OUT_OF_RANGE');
     expect(asFailure(wrapped, 'a topic')).toMatchObject({ code: 'CURSOR_OUT_OF_RANGE', cause: wrapped });
   });

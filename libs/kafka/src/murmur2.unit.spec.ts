@@ -22,11 +22,21 @@ describe('the hash of a key', () => {
 describe('the partition of a key', () => {
   it('is the one that kafkajs picks', () => {
     const pick = Partitioners.DefaultPartitioner();
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 70 }), fc.integer({ min: 1, max: 64 }), (bytes, count) => {
-      const partitionMetadata = Array.from({ length: count }, (_, partitionId) => ({ partitionErrorCode: 0, partitionId, leader: 0, replicas: [0], isr: [0] }));
-      const key = Buffer.from(bytes);
-      expect(partitionForKey(key, count)).toBe(pick({ topic: 't', partitionMetadata, message: { key, value: null } }));
-    }));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 70 }), fc.integer({ min: 1, max: 64 }), (bytes, count) => {
+        const partitionMetadata = Array.from({ length: count }, (_, partitionId) => ({
+          partitionErrorCode: 0,
+          partitionId,
+          leader: 0,
+          replicas: [0],
+          isr: [0],
+        }));
+        const key = Buffer.from(bytes);
+        expect(partitionForKey(key, count)).toBe(
+          pick({ topic: 't', partitionMetadata, message: { key, value: null } }),
+        );
+      }),
+    );
   });
 
   it('of text is that of its UTF-8 bytes', () => {

@@ -25,18 +25,24 @@ export interface MemberShare {
  *          that exists in one topic only would read half of its inputs.
  * Errors:  none; a throw would end the consumer.
  */
-export function assignPartitions(members: readonly GroupMember[], aligned: PartitionCounts, broadcast: PartitionCounts): Readonly<Record<string, MemberShare>> {
+export function assignPartitions(
+  members: readonly GroupMember[],
+  aligned: PartitionCounts,
+  broadcast: PartitionCounts,
+): Readonly<Record<string, MemberShare>> {
   const counts = new Set(Object.values(aligned));
   if (counts.size > 1 || members.length === 0) {
     return Object.fromEntries(members.map(({ memberId }) => [memberId, { partitions: [], topics: {} }]));
   }
   const owned = shareNumbers(members, [...counts][0] ?? 0);
   const everybody = Object.fromEntries(Object.entries(broadcast).map(([topic, count]) => [topic, numbersBelow(count)]));
-  return Object.fromEntries(members.map(({ memberId }) => {
-    const partitions = owned.get(memberId) ?? [];
-    const own = Object.fromEntries(Object.keys(aligned).map((topic) => [topic, partitions]));
-    return [memberId, { partitions, topics: { ...everybody, ...(partitions.length > 0 ? own : {}) } }];
-  }));
+  return Object.fromEntries(
+    members.map(({ memberId }) => {
+      const partitions = owned.get(memberId) ?? [];
+      const own = Object.fromEntries(Object.keys(aligned).map((topic) => [topic, partitions]));
+      return [memberId, { partitions, topics: { ...everybody, ...(partitions.length > 0 ? own : {}) } }];
+    }),
+  );
 }
 
 /** Sticky shares of ⌊N/m⌋ or ⌊N/m⌋ + 1; the members that hold most are the ones to get the larger share. */
@@ -64,7 +70,10 @@ function validClaims(members: readonly GroupMember[], count: number): Map<string
   const claims = new Map<string, number[]>();
   for (const { memberId, held } of [...members].sort((a, b) => compare(a.memberId, b.memberId))) {
     const valid = [...new Set(held)]
-      .filter((partition) => Number.isInteger(partition) && partition >= 0 && partition < count && !claimedBefore.has(partition))
+      .filter(
+        (partition) =>
+          Number.isInteger(partition) && partition >= 0 && partition < count && !claimedBefore.has(partition),
+      )
       .sort((a, b) => a - b);
     valid.forEach((partition) => claimedBefore.add(partition));
     claims.set(memberId, valid);

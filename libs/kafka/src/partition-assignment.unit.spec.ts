@@ -5,7 +5,12 @@ import type { GroupMember } from './partition-assignment.decisions.js';
 
 const member = (memberId: string, ...held: number[]): GroupMember => ({ memberId, held });
 const owners = (members: readonly GroupMember[], count: number): Record<string, readonly number[]> =>
-  Object.fromEntries(Object.entries(assignPartitions(members, { a: count, b: count }, { c: 2 })).map(([id, { partitions }]) => [id, partitions]));
+  Object.fromEntries(
+    Object.entries(assignPartitions(members, { a: count, b: count }, { c: 2 })).map(([id, { partitions }]) => [
+      id,
+      partitions,
+    ]),
+  );
 
 describe('the partitions of a group', () => {
   it('all go to a member that is alone', () => {
@@ -19,7 +24,11 @@ describe('the partitions of a group', () => {
   });
 
   it('stay where they are when nothing changes', () => {
-    expect(owners([member('one', 4, 5), member('two', 0, 2), member('three', 1, 3)], 6)).toEqual({ one: [4, 5], two: [0, 2], three: [1, 3] });
+    expect(owners([member('one', 4, 5), member('two', 0, 2), member('three', 1, 3)], 6)).toEqual({
+      one: [4, 5],
+      two: [0, 2],
+      three: [1, 3],
+    });
   });
 
   it('of a lost member are shared out, and the others keep theirs', () => {
@@ -27,25 +36,39 @@ describe('the partitions of a group', () => {
   });
 
   it('have one owner each, in shares that differ by one at most, whatever members claim', () => {
-    fc.assert(fc.property(
-      fc.uniqueArray(fc.string({ minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 }),
-      fc.array(fc.array(fc.integer({ min: -2, max: 14 }), { maxLength: 14 }), { minLength: 6, maxLength: 6 }),
-      fc.integer({ min: 0, max: 12 }),
-      (ids, claims, count) => {
-        const shares = Object.values(owners(ids.map((id, index) => member(`m${id}`, ...(claims[index] ?? []))), count));
-        const sizes = shares.map(({ length }) => length);
-        expect(shares.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, partition) => partition));
-        expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
-      },
-    ));
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.string({ minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 }),
+        fc.array(fc.array(fc.integer({ min: -2, max: 14 }), { maxLength: 14 }), { minLength: 6, maxLength: 6 }),
+        fc.integer({ min: 0, max: 12 }),
+        (ids, claims, count) => {
+          const shares = Object.values(
+            owners(
+              ids.map((id, index) => member(`m${id}`, ...(claims[index] ?? []))),
+              count,
+            ),
+          );
+          const sizes = shares.map(({ length }) => length);
+          expect(shares.flat().sort((a, b) => a - b)).toEqual(
+            Array.from({ length: count }, (_, partition) => partition),
+          );
+          expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+        },
+      ),
+    );
   });
 
   it('go to nobody while the counts of aligned topics differ', () => {
-    expect(assignPartitions([member('one', 1)], { a: 3, b: 4 }, { c: 2 })).toEqual({ one: { partitions: [], topics: {} } });
+    expect(assignPartitions([member('one', 1)], { a: 3, b: 4 }, { c: 2 })).toEqual({
+      one: { partitions: [], topics: {} },
+    });
   });
 
   it('of a broadcast topic go to everybody, also to a member without aligned ones', () => {
     const shares = assignPartitions([member('one'), member('two')], { a: 1 }, { c: 2 });
-    expect(shares).toEqual({ one: { partitions: [0], topics: { a: [0], c: [0, 1] } }, two: { partitions: [], topics: { c: [0, 1] } } });
+    expect(shares).toEqual({
+      one: { partitions: [0], topics: { a: [0], c: [0, 1] } },
+      two: { partitions: [], topics: { c: [0, 1] } },
+    });
   });
 });

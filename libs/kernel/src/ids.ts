@@ -18,6 +18,9 @@ export function sha256Hex(data: string | Uint8Array): string {
 
 function joined(parts: readonly (string | number)[]): string {
   let all = '';
-  for (const part of parts) { const text = String(part); all += `${text.length}:${text}`; }
+  for (const part of parts) {
+    const text = String(part);
+    all += `${text.length}:${text}`;
+  }
   return all;
 }

@@ -15,10 +15,16 @@ export interface LeaseBounds {
 }
 
 /** How long workers hold a leg, and the distance kept from other clocks; milliseconds. */
-export interface LeasePolicy { readonly leaseMs: number; readonly marginMs: number }
+export interface LeasePolicy {
+  readonly leaseMs: number;
+  readonly marginMs: number;
+}
 
 /** Waiting before an attempt is followed by the next: doubles from `baseMs` up to `maxMs`. */
-export interface RetryBackoff { readonly baseMs: number; readonly maxMs: number }
+export interface RetryBackoff {
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
 
 export type Lease =
   | { readonly kind: 'granted'; readonly notAfter: number; readonly answerBy: number }
@@ -34,7 +40,8 @@ export type Lease =
 export function grantLease(bounds: LeaseBounds, policy: LeasePolicy): Lease {
   const slackMs = policy.marginMs + bounds.callTimeoutMs;
   const windowBound = bounds.windowEndsAt - slackMs;
-  const keyBound = bounds.keyLifetimeMs === null ? Number.MAX_SAFE_INTEGER : bounds.firstDispatchedAt + bounds.keyLifetimeMs - slackMs;
+  const keyBound =
+    bounds.keyLifetimeMs === null ? Number.MAX_SAFE_INTEGER : bounds.firstDispatchedAt + bounds.keyLifetimeMs - slackMs;
   if (windowBound <= bounds.now) return { kind: 'refused', reason: 'REVERSAL_EXPIRED' };
   if (keyBound <= bounds.now) return { kind: 'refused', reason: 'KEY_LIFETIME_OVER' };
   const notAfter = Math.min(windowBound, keyBound, bounds.now + policy.leaseMs);
@@ -43,7 +50,9 @@ export function grantLease(bounds: LeaseBounds, policy: LeasePolicy): Lease {
 
 /** HMAC-SHA-256 over leg, attempt and not_after, as 64 hex digits: what an answer must carry. */
 export function leaseIdOf(leaseKey: Buffer, legId: string, attempt: number, notAfter: number): string {
-  return createHmac('sha256', leaseKey).update(`${legId}|${String(attempt)}|${String(notAfter)}`).digest('hex');
+  return createHmac('sha256', leaseKey)
+    .update(`${legId}|${String(attempt)}|${String(notAfter)}`)
+    .digest('hex');
 }
 
 /** Milliseconds to wait after an attempt, from 1: doubles, bounded. */
@@ -55,4 +64,6 @@ export function backoffMs(attempt: number, backoff: RetryBackoff): number {
 export const ASK_PREFIX = 'ask';
 
 /** Is this a request of the ledger's, by its id alone? */
-export function isAskOfLedger(legId: string): boolean { return legId.startsWith(`${ASK_PREFIX}_`); }
+export function isAskOfLedger(legId: string): boolean {
+  return legId.startsWith(`${ASK_PREFIX}_`);
+}

@@ -27,23 +27,81 @@ export interface FailureSpec {
  * Errors: none. A code is a fact; the HTTP status is a column.
  */
 export const FAILURES = {
-  HEAD_MOVED: { retry: 'backoff', httpStatus: 503, summary: 'Another record was accepted at this head first; the loop re-reads the tail and decides again.' },
-  OUTCOME_UNKNOWN: { retry: 'backoff', httpStatus: 503, summary: 'An append was neither confirmed nor refused; the loop re-reads the tail.' },
-  LOG_CUT: { retry: 'never', httpStatus: 503, summary: 'The log is shorter than what was acknowledged or projected. Start refuses until `recourse log accept-cut` names what was lost.' },
-  CHAIN_BROKEN: { retry: 'never', httpStatus: 503, summary: 'The log does not follow from its genesis. Run `recourse audit verify`.' },
-  CURSOR_OUT_OF_RANGE: { retry: 'never', httpStatus: 503, summary: 'A cursor lies outside what its topic still holds: input was lost to retention. Restore the topic, or accept the gap.' },
-  PARTITION_COUNT_CHANGED: { retry: 'never', httpStatus: 503, summary: 'A topic has another number of partitions than its log was begun with. Restore the count.' },
-  TOPIC_MISSING: { retry: 'never', httpStatus: 503, summary: 'A topic of the catalogue does not exist. Provision topics from schemas/topics.json.' },
-  UNKNOWN_SCHEMA: { retry: 'backoff', httpStatus: 503, summary: 'A record of a log names a schema the registry does not know; the reader waits and never skips it.' },
+  HEAD_MOVED: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'Another record was accepted at this head first; the loop re-reads the tail and decides again.',
+  },
+  OUTCOME_UNKNOWN: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'An append was neither confirmed nor refused; the loop re-reads the tail.',
+  },
+  LOG_CUT: {
+    retry: 'never',
+    httpStatus: 503,
+    summary:
+      'The log is shorter than what was acknowledged or projected. Start refuses until `recourse log accept-cut` names what was lost.',
+  },
+  CHAIN_BROKEN: {
+    retry: 'never',
+    httpStatus: 503,
+    summary: 'The log does not follow from its genesis. Run `recourse audit verify`.',
+  },
+  CURSOR_OUT_OF_RANGE: {
+    retry: 'never',
+    httpStatus: 503,
+    summary:
+      'A cursor lies outside what its topic still holds: input was lost to retention. Restore the topic, or accept the gap.',
+  },
+  PARTITION_COUNT_CHANGED: {
+    retry: 'never',
+    httpStatus: 503,
+    summary: 'A topic has another number of partitions than its log was begun with. Restore the count.',
+  },
+  TOPIC_MISSING: {
+    retry: 'never',
+    httpStatus: 503,
+    summary: 'A topic of the catalogue does not exist. Provision topics from schemas/topics.json.',
+  },
+  UNKNOWN_SCHEMA: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'A record of a log names a schema the registry does not know; the reader waits and never skips it.',
+  },
   REGISTRY_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The schema registry does not answer.' },
-  DATABASE_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The database does not answer; nothing is compensated or debited meanwhile.' },
-  KEY_STORE_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The key store does not answer; nothing that holds data of people is recorded or opened meanwhile.' },
-  KEY_DESTROYED: { retry: 'never', httpStatus: 410, summary: 'The key that sealed this data was destroyed: it is erased, for good.' },
+  DATABASE_UNAVAILABLE: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'The database does not answer; nothing is compensated or debited meanwhile.',
+  },
+  KEY_STORE_UNAVAILABLE: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'The key store does not answer; nothing that holds data of people is recorded or opened meanwhile.',
+  },
+  KEY_DESTROYED: {
+    retry: 'never',
+    httpStatus: 410,
+    summary: 'The key that sealed this data was destroyed: it is erased, for good.',
+  },
   BROKER_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'No Kafka broker answers.' },
-  CLOCK_BEHIND: { retry: 'backoff', httpStatus: 503, summary: 'Database time is behind the chain by more than the margin; nothing is decided until it has caught up.' },
-  PROJECTION_FENCED: { retry: 'backoff', httpStatus: 503, summary: 'The projection head was moved by another owner; the loop reloads.' },
+  CLOCK_BEHIND: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'Database time is behind the chain by more than the margin; nothing is decided until it has caught up.',
+  },
+  PROJECTION_FENCED: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'The projection head was moved by another owner; the loop reloads.',
+  },
   NOT_READY: { retry: 'backoff', httpStatus: 503, summary: 'The service has not read its inputs to the end yet.' },
-  CONFIG_INVALID: { retry: 'never', httpStatus: 500, summary: 'The environment does not fit the configuration; every problem is listed at start.' },
+  CONFIG_INVALID: {
+    retry: 'never',
+    httpStatus: 500,
+    summary: 'The environment does not fit the configuration; every problem is listed at start.',
+  },
 } as const satisfies Record<string, FailureSpec>;
 
 export type FailureCode = keyof typeof FAILURES;
@@ -51,16 +109,26 @@ export type FailureCode = keyof typeof FAILURES;
 /** An operating error: coded, with its cause. */
 export class Failure extends Error {
   override readonly name = 'Failure';
-  constructor(readonly code: FailureCode, detail: string, options?: { readonly cause?: unknown }) {
+  constructor(
+    readonly code: FailureCode,
+    detail: string,
+    options?: { readonly cause?: unknown },
+  ) {
     super(`${code}: ${detail}`, options);
   }
-  get retry(): RetryRule { return FAILURES[this.code].retry; }
+  get retry(): RetryRule {
+    return FAILURES[this.code].retry;
+  }
 }
 
 /** A bug. `scope` says what stops: the key the record belongs to, or the whole partition (chain, cursor, fence). */
 export class InvariantViolation extends Error {
   override readonly name = 'InvariantViolation';
-  constructor(readonly rule: string, detail: string, readonly scope: 'key' | 'partition' = 'key') {
+  constructor(
+    readonly rule: string,
+    detail: string,
+    readonly scope: 'key' | 'partition' = 'key',
+  ) {
     super(`${rule}: ${detail}`);
   }
 }

@@ -2,7 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { murmur2, partitionForKey } from './partition.js';
 
 /** From org.apache.kafka.common.utils.UtilsTest#testMurmur2; kafkajs' DefaultPartitioner agrees (spec in libs/kafka). */
-const JAVA = [['21', -973_932_308], ['foobar', -790_332_482], ['a-little-bit-long-string', -985_981_536], ['abc', 479_470_107]] as const;
+const JAVA = [
+  ['21', -973_932_308],
+  ['foobar', -790_332_482],
+  ['a-little-bit-long-string', -985_981_536],
+  ['abc', 479_470_107],
+] as const;
 
 describe('the partition of a key', () => {
   it.each(JAVA)('comes from the murmur2 of Java for %s', (key, hash) => {

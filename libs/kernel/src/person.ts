@@ -6,7 +6,9 @@ const OF_PROGRAMS = /^(?:agent|svc|service|role)\s*:/u;
 const ANY_PREFIX = /^(?:(?:user|agent)\s*:\s*)+/u;
 
 /** Two spellings of one directory subject are one person: case, width, outer blanks and characters that do not show make no second one. */
-export function isSamePerson(one: string, other: string): boolean { return canonicalSubject(one) === canonicalSubject(other); }
+export function isSamePerson(one: string, other: string): boolean {
+  return canonicalSubject(one) === canonicalSubject(other);
+}
 
 /** Agents, service accounts and roles are no people, however their names are spelt; neither is nobody. */
 export function isPerson(subject: string): boolean {
@@ -14,7 +16,15 @@ export function isPerson(subject: string): boolean {
   return name !== '' && !OF_PROGRAMS.test(name);
 }
 
-function canonicalSubject(subject: string): string { return plain(subject).replace(ANY_PREFIX, ''); }
+function canonicalSubject(subject: string): string {
+  return plain(subject).replace(ANY_PREFIX, '');
+}
 
 /** Compatibility forms are folded, characters of no width dropped: a zero-width space in a name makes no other human. */
-function plain(subject: string): string { return subject.normalize('NFKC').replace(/[\p{Cf}\p{Cc}]/gu, '').trim().toLowerCase(); }
+function plain(subject: string): string {
+  return subject
+    .normalize('NFKC')
+    .replace(/[\p{Cf}\p{Cc}]/gu, '')
+    .trim()
+    .toLowerCase();
+}

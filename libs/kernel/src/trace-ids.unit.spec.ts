@@ -11,10 +11,21 @@ describe('the place in a trace', () => {
   });
 
   it('is read off a later version of the header, which may say more', () => {
-    expect(placeInTrace(`${traceparentOf('rb_1', LEG).replace(/^00/, '01')}-more`)).toEqual({ traceId: traceIdOf('rb_1'), spanId: spanIdOf('rb_1', LEG) });
+    expect(placeInTrace(`${traceparentOf('rb_1', LEG).replace(/^00/, '01')}-more`)).toEqual({
+      traceId: traceIdOf('rb_1'),
+      spanId: spanIdOf('rb_1', LEG),
+    });
   });
 
-  it.each([undefined, '', 'rb_1', `00-${'0'.repeat(32)}-${'1'.repeat(16)}-01`, `00-${'1'.repeat(32)}-${'0'.repeat(16)}-01`, `ff-${'1'.repeat(32)}-${'1'.repeat(16)}-01`, `00-${'1'.repeat(31)}-${'1'.repeat(16)}-01`])('is none in %j', (header) => {
+  it.each([
+    undefined,
+    '',
+    'rb_1',
+    `00-${'0'.repeat(32)}-${'1'.repeat(16)}-01`,
+    `00-${'1'.repeat(32)}-${'0'.repeat(16)}-01`,
+    `ff-${'1'.repeat(32)}-${'1'.repeat(16)}-01`,
+    `00-${'1'.repeat(31)}-${'1'.repeat(16)}-01`,
+  ])('is none in %j', (header) => {
     expect(placeInTrace(header)).toBeNull();
   });
 });

@@ -9,10 +9,14 @@ import type { Checkpoint, CommitRef } from '@recourse/messages';
 const COMMIT_ID = /^cp_[0-9a-f]{64}$/;
 
 /** Whether an id has the form of a commit's, that of a mutation having another. */
-export function isCommitId(id: string): boolean { return COMMIT_ID.test(id); }
+export function isCommitId(id: string): boolean {
+  return COMMIT_ID.test(id);
+}
 
 /** The id of a checkpoint. Payload bodies are in it by the hashes told, so it stays when they are sealed or erased. */
-export function commitIdOf(checkpoint: Checkpoint): string { return `cp_${sha256Hex(canonicalJson(addressed(checkpoint)))}`; }
+export function commitIdOf(checkpoint: Checkpoint): string {
+  return `cp_${sha256Hex(canonicalJson(addressed(checkpoint)))}`;
+}
 
 /** Parents each once, by run and id. */
 export function sortedParents(parents: readonly CommitRef[]): readonly CommitRef[] {
@@ -25,10 +29,30 @@ function addressed({ parents, assumption_refs, gate, state, release, ...facts }:
     ...facts,
     parents: sortedParents(parents).map(({ run_id, commit_id }) => ({ run_id, commit_id })),
     assumption_refs: [...new Set(assumption_refs)].sort(),
-    gate: gate === null ? null : { bundle: gate.bundle, bundle_version: gate.bundle_version, bundle_digest: hex(gate.bundle_digest), verdict: gate.verdict, inputs_sha256: hex(gate.inputs_sha256) },
+    gate:
+      gate === null
+        ? null
+        : {
+            bundle: gate.bundle,
+            bundle_version: gate.bundle_version,
+            bundle_digest: hex(gate.bundle_digest),
+            verdict: gate.verdict,
+            inputs_sha256: hex(gate.inputs_sha256),
+          },
     release,
-    state: state === null ? null : { kind: state.kind, base_id: state.base_id, content_type: state.content_type, size_bytes: state.size_bytes, chunk_sha256s: state.chunk_sha256s.map(hex) },
+    state:
+      state === null
+        ? null
+        : {
+            kind: state.kind,
+            base_id: state.base_id,
+            content_type: state.content_type,
+            size_bytes: state.size_bytes,
+            chunk_sha256s: state.chunk_sha256s.map(hex),
+          },
   };
 }
 
-function hex(bytes: Uint8Array): string { return Buffer.from(bytes).toString('hex'); }
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -17,7 +17,10 @@ export const CHUNKS_MAX = 64;
 export const CHUNK_TYPE = 'application/vnd.recourse.state-chunk';
 
 /** A state ready to be told. */
-export interface CutState { readonly state: CheckpointState; readonly chunks: readonly Payload[] }
+export interface CutState {
+  readonly state: CheckpointState;
+  readonly chunks: readonly Payload[];
+}
 
 /**
  * Cuts a state, or a delta on that of `baseId`, into chunks.
@@ -28,13 +31,22 @@ export interface CutState { readonly state: CheckpointState; readonly chunks: re
 export function cutState(content: Json, saltOf: () => Uint8Array, baseId: string | null = null): CutState {
   const bytes = Buffer.from(canonicalJson(content), 'utf8');
   const count = Math.max(1, Math.ceil(bytes.length / CHUNK_BYTES));
-  if (count > CHUNKS_MAX) throw new RangeError(`a state holds ${String(CHUNKS_MAX * CHUNK_BYTES)} bytes at the most, this one ${String(bytes.length)}`);
-  const chunks = Array.from({ length: count }, (_, index) => chunkOf(saltOf(), bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)));
+  if (count > CHUNKS_MAX)
+    throw new RangeError(
+      `a state holds ${String(CHUNKS_MAX * CHUNK_BYTES)} bytes at the most, this one ${String(bytes.length)}`,
+    );
+  const chunks = Array.from({ length: count }, (_, index) =>
+    chunkOf(saltOf(), bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)),
+  );
   const [only] = chunks;
   return {
     state: {
-      kind: baseId === null ? 'whole' : 'delta', base_id: baseId, content_type: 'application/json', size_bytes: bytes.length,
-      chunk_sha256s: chunks.map(({ sha256 }) => sha256), body: count === 1 ? only ?? null : null,
+      kind: baseId === null ? 'whole' : 'delta',
+      base_id: baseId,
+      content_type: 'application/json',
+      size_bytes: bytes.length,
+      chunk_sha256s: chunks.map(({ sha256 }) => sha256),
+      body: count === 1 ? (only ?? null) : null,
     },
     chunks: count === 1 ? [] : chunks,
   };
@@ -42,7 +54,13 @@ export function cutState(content: Json, saltOf: () => Uint8Array, baseId: string
 
 /** Whether a plain chunk is the one that was told of. */
 export function isChunk(chunk: Payload, sha256: Uint8Array | undefined): boolean {
-  return sha256 !== undefined && chunk.encoding === 'plain' && chunk.body.length >= SALT_BYTES && sha256Of(chunk.body).equals(Buffer.from(sha256)) && chunk.sha256.equals(Buffer.from(sha256));
+  return (
+    sha256 !== undefined &&
+    chunk.encoding === 'plain' &&
+    chunk.body.length >= SALT_BYTES &&
+    sha256Of(chunk.body).equals(Buffer.from(sha256)) &&
+    chunk.sha256.equals(Buffer.from(sha256))
+  );
 }
 
 /** The state that plain chunks make up, in their order. Errors: SyntaxError where they are no JSON. */
@@ -55,4 +73,6 @@ function chunkOf(salt: Uint8Array, part: Uint8Array): Payload {
   return { content_type: CHUNK_TYPE, encoding: 'plain', key_id: null, body, sha256: sha256Of(body) };
 }
 
-function sha256Of(bytes: Uint8Array): Buffer { return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1'); }
+function sha256Of(bytes: Uint8Array): Buffer {
+  return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
+}

@@ -15,7 +15,8 @@ export function applyDelta(base: Json, patch: Json): Json {
   if (!isMembers(patch)) return patch;
   const next = new Map<string, Json>(isMembers(base) ? Object.entries(base) : []);
   for (const [name, value] of Object.entries(patch)) {
-    if (value === null) next.delete(name); else next.set(name, applyDelta(next.get(name) ?? null, value));
+    if (value === null) next.delete(name);
+    else next.set(name, applyDelta(next.get(name) ?? null, value));
   }
   return Object.fromEntries(next);
 }
@@ -27,7 +28,9 @@ export function deltaOf(base: Json, next: Json): Json | null {
 }
 
 function patchOf(base: Members, next: Members): Members {
-  const gone = Object.keys(base).filter((name) => !Object.hasOwn(next, name)).map((name) => [name, null] as const);
+  const gone = Object.keys(base)
+    .filter((name) => !Object.hasOwn(next, name))
+    .map((name) => [name, null] as const);
   const told = Object.entries(next).flatMap(([name, value]): (readonly [string, Json])[] => {
     const before = Object.hasOwn(base, name) ? base[name] : undefined;
     if (before !== undefined && canonicalJson(before) === canonicalJson(value)) return [];
@@ -36,4 +39,6 @@ function patchOf(base: Members, next: Members): Members {
   return Object.fromEntries([...gone, ...told]);
 }
 
-function isMembers(value: Json | undefined): value is Members { return typeof value === 'object' && value !== null && !Array.isArray(value); }
+function isMembers(value: Json | undefined): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

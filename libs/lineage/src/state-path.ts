@@ -26,7 +26,10 @@ export interface StateHolder {
 export type Restored = { readonly ok: true; readonly state: Json } | { readonly ok: false; readonly code: StateCode };
 
 /** Ids from the whole state to a commit, its own last; null where it is longer than it may be or a base is unknown. */
-export function statePath(commitId: string, baseOf: (id: string) => string | null | undefined): readonly string[] | null {
+export function statePath(
+  commitId: string,
+  baseOf: (id: string) => string | null | undefined,
+): readonly string[] | null {
   const path: string[] = [];
   let at: string | null | undefined = commitId;
   while (at !== null) {
@@ -41,12 +44,16 @@ export function statePath(commitId: string, baseOf: (id: string) => string | nul
 /** The state at a commit, from the commits of its run alone. */
 export function restoredState(commitId: string, holderOf: (id: string) => StateHolder | undefined): Restored {
   if (holderOf(commitId)?.state === null) return { ok: false, code: 'no_state' };
-  const path = statePath(commitId, (id) => { const holder = holderOf(id); return holder === undefined ? undefined : holder.state?.base_id ?? null; });
+  const path = statePath(commitId, (id) => {
+    const holder = holderOf(id);
+    return holder === undefined ? undefined : (holder.state?.base_id ?? null);
+  });
   if (path === null) return { ok: false, code: 'state_unavailable' };
   let state: Json = null;
   for (const id of path) {
     const holder = holderOf(id);
-    if (holder?.state === null || holder?.state === undefined || holder.isGivenUp) return { ok: false, code: 'state_unavailable' };
+    if (holder?.state === null || holder?.state === undefined || holder.isGivenUp)
+      return { ok: false, code: 'state_unavailable' };
     if (holder.chunks === null) return { ok: false, code: 'state_incomplete' };
     const told = joinState(holder.chunks);
     state = holder.state.kind === 'delta' ? applyDelta(state, told) : told;

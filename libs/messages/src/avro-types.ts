@@ -21,7 +21,10 @@ export class CountExceedsBytes extends RangeError {
   override readonly name = 'CountExceedsBytes';
 }
 
-interface Items { _read(tap: Tap): unknown; _skip(tap: Tap): void }
+interface Items {
+  _read(tap: Tap): unknown;
+  _skip(tap: Tap): void;
+}
 
 /**
  * Builds the type of a self-contained schema.
@@ -31,7 +34,11 @@ interface Items { _read(tap: Tap): unknown; _skip(tap: Tap): void }
  * Errors: throws when the text is no valid Avro schema.
  */
 export function avroType(schema: string): AvroType {
-  return avsc.Type.forSchema(JSON.parse(schema) as avsc.Schema, { omitRecordMethods: true, wrapUnions: 'never', typeHook: boundedType });
+  return avsc.Type.forSchema(JSON.parse(schema) as avsc.Schema, {
+    omitRecordMethods: true,
+    wrapUnions: 'never',
+    typeHook: boundedType,
+  });
 }
 
 type Schema = Parameters<typeof avsc.Type.forSchema>[0];
@@ -49,7 +56,8 @@ function blockCount(tap: Tap): number {
   const count = tap.readLong();
   if (count < 0) tap.readLong();
   const items = Math.abs(count);
-  if (items > tap.buf.length - tap.pos) throw new CountExceedsBytes(`${items} items in ${tap.buf.length - tap.pos} octets`);
+  if (items > tap.buf.length - tap.pos)
+    throw new CountExceedsBytes(`${items} items in ${tap.buf.length - tap.pos} octets`);
   return items;
 }
 
@@ -93,8 +101,13 @@ export class UnrecognizedSymbol extends RangeError {
   override readonly name = 'UnrecognizedSymbol';
 }
 
-interface EnumReader { readonly default: string; readonly name: string }
-interface EnumResolver { _read?: (tap: Tap) => unknown }
+interface EnumReader {
+  readonly default: string;
+  readonly name: string;
+}
+interface EnumResolver {
+  _read?: (tap: Tap) => unknown;
+}
 
 /**
  * An enumeration whose default stands for the symbols of newer schemas: adding one stays compatible for every reader,
@@ -109,19 +122,27 @@ class StrictEnum extends avsc.types.EnumType {
     return meant[Math.floor(Math.random() * meant.length)] as unknown as this;
   }
 
-  _read(tap: Tap): unknown { return recognized(this as unknown as EnumReader, enumBase._read.call(this, tap)); }
+  _read(tap: Tap): unknown {
+    return recognized(this as unknown as EnumReader, enumBase._read.call(this, tap));
+  }
 
   _update(resolver: EnumResolver, type: avsc.Type, options: unknown): void {
     enumBase._update.call(this, resolver, type, options);
     const read = resolver._read;
     // The members of avsc's own class that its typings leave out.
     const self = this as unknown as EnumReader;
-    if (read !== undefined) resolver._read = function(this: unknown, tap: Tap) { return recognized(self, read.call(this, tap)); };
+    if (read !== undefined)
+      resolver._read = function (this: unknown, tap: Tap) {
+        return recognized(self, read.call(this, tap));
+      };
   }
 }
 
 /** Methods of avsc's enumeration that its typings leave out. */
-const enumBase = avsc.types.EnumType.prototype as unknown as { _read(this: unknown, tap: Tap): unknown; _update(this: unknown, resolver: EnumResolver, type: avsc.Type, options: unknown): void };
+const enumBase = avsc.types.EnumType.prototype as unknown as {
+  _read(this: unknown, tap: Tap): unknown;
+  _update(this: unknown, resolver: EnumResolver, type: avsc.Type, options: unknown): void;
+};
 
 function recognized({ default: unknown, name }: EnumReader, symbol: unknown): unknown {
   if (symbol === unknown) throw new UnrecognizedSymbol(`a symbol of ${name} that this build does not know`);
@@ -129,6 +150,7 @@ function recognized({ default: unknown, name }: EnumReader, symbol: unknown): un
 }
 
 function setOwn(values: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(values, key, { value, enumerable: true, configurable: true, writable: true });
+  if (key === '__proto__')
+    Object.defineProperty(values, key, { value, enumerable: true, configurable: true, writable: true });
   else values[key] = value;
 }

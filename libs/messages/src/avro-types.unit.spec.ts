@@ -1,9 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { avroType, UnrecognizedSymbol } from './avro-types.js';
 
-const schemaOf = (symbols: readonly string[]): string => JSON.stringify({
-  type: 'record', name: 'Answer', fields: [{ name: 'verdict', type: { type: 'enum', name: 'Verdict', symbols: [...symbols, 'unrecognized'], default: 'unrecognized' } }],
-});
+const schemaOf = (symbols: readonly string[]): string =>
+  JSON.stringify({
+    type: 'record',
+    name: 'Answer',
+    fields: [
+      {
+        name: 'verdict',
+        type: { type: 'enum', name: 'Verdict', symbols: [...symbols, 'unrecognized'], default: 'unrecognized' },
+      },
+    ],
+  });
 const older = avroType(schemaOf(['yes', 'no']));
 const newer = avroType(schemaOf(['yes', 'no', 'perhaps']));
 const read = (bytes: Buffer): unknown => older.decode(bytes, 0, older.createResolver(newer)).value;

@@ -25,13 +25,13 @@ export interface SchemaSource {
 
 /** Why a value is no record. A fact about the bytes, never about the registry's availability. */
 export type BadReason =
-  | 'UNFRAMED'            // no zero octet, no id, or nothing at all
-  | 'NOT_A_RECORD'        // the writer's schema is no record
-  | 'SCHEMA_UNREADABLE'   // the registry's text under this id is no Avro schema
+  | 'UNFRAMED' // no zero octet, no id, or nothing at all
+  | 'NOT_A_RECORD' // the writer's schema is no record
+  | 'SCHEMA_UNREADABLE' // the registry's text under this id is no Avro schema
   | 'SCHEMA_INCOMPATIBLE' // a record of ours under a schema ours cannot read
-  | 'TRUNCATED'           // the bytes end inside the record, or a count claims more items than octets are left
+  | 'TRUNCATED' // the bytes end inside the record, or a count claims more items than octets are left
   | 'TRAILING_BYTES'
-  | 'MALFORMED';          // a branch, symbol or number outside its range
+  | 'MALFORMED'; // a branch, symbol or number outside its range
 
 /** A record of a type we know. `body` has the shape of the generated interface of `fullName`. */
 export interface DecodedRecord {
@@ -78,7 +78,12 @@ export interface Codecs {
    *
    * Shape: null where only decoding can tell.
    */
-  asRead(topic: string, type: string, body: object, without: ReadonlySet<string>): Readonly<Record<string, unknown>> | null;
+  asRead(
+    topic: string,
+    type: string,
+    body: object,
+    without: ReadonlySet<string>,
+  ): Readonly<Record<string, unknown>> | null;
   /** Decodes one framed value; `unknown_schema` until `load(id)` has resolved. */
   decodeSync(value: Buffer | null): Decoded;
   /** Fetches a writer schema once. Errors: those of the registry; the next call asks again. */
@@ -87,11 +92,22 @@ export interface Codecs {
   readonly fingerprintOf: (schemaId: number) => Buffer | null;
 }
 
-interface Writer { readonly type: AvroType; readonly frame: Buffer; readonly normalForm: NormalForm | null }
+interface Writer {
+  readonly type: AvroType;
+  readonly frame: Buffer;
+  readonly normalForm: NormalForm | null;
+}
 
 /** How values of one schema id are read. */
 type Reader =
-  | { readonly kind: 'known'; readonly type: string; readonly fullName: string; readonly fingerprint: Buffer; readonly ours: AvroType; readonly resolver: Resolver }
+  | {
+      readonly kind: 'known';
+      readonly type: string;
+      readonly fullName: string;
+      readonly fingerprint: Buffer;
+      readonly ours: AvroType;
+      readonly resolver: Resolver;
+    }
   | { readonly kind: 'foreign'; readonly type: string; readonly fullName: string; readonly fingerprint: Buffer }
   | { readonly kind: 'bad'; readonly reason: BadReason; readonly detail: string };
 type Resolver = ReturnType<AvroType['createResolver']> | undefined;
@@ -133,7 +149,10 @@ export function createCodecs(registry: SchemaSource): Codecs {
       loading.set(id, DONE);
       return [shortName(fullName), { type, frame: frameOf(id), normalForm: normalFormOf(type) }];
     };
-    const prepared = options?.register === true ? await inTurn(recordsOf(topic), prepare) : await Promise.all(recordsOf(topic).map(prepare));
+    const prepared =
+      options?.register === true
+        ? await inTurn(recordsOf(topic), prepare)
+        : await Promise.all(recordsOf(topic).map(prepare));
     writers.set(topic, new Map(prepared));
   }
 
@@ -154,7 +173,8 @@ export function createCodecs(registry: SchemaSource): Codecs {
     if (reader === undefined) return { kind: 'unknown_schema', id };
     if (reader.kind === 'bad') return reader;
     const { type, fullName, fingerprint } = reader;
-    if (reader.kind === 'foreign') return { kind: 'foreign', type, fullName, schemaId: id, fingerprint, payloadOffset: FRAME_SIZE };
+    if (reader.kind === 'foreign')
+      return { kind: 'foreign', type, fullName, schemaId: id, fingerprint, payloadOffset: FRAME_SIZE };
     const read = readBody(reader.ours, reader.resolver, value);
     if (read.kind === 'bad') return read;
     return { kind: 'decoded', type, fullName, body: read.body, schemaId: id, fingerprint, payloadOffset: FRAME_SIZE };
@@ -173,7 +193,12 @@ export function createCodecs(registry: SchemaSource): Codecs {
     return asked;
   }
 
-  function asRead(topic: string, type: string, body: object, without: ReadonlySet<string>): Readonly<Record<string, unknown>> | null {
+  function asRead(
+    topic: string,
+    type: string,
+    body: object,
+    without: ReadonlySet<string>,
+  ): Readonly<Record<string, unknown>> | null {
     return writers.get(topic)?.get(type)?.normalForm?.(body, without) ?? null;
   }
 
@@ -208,11 +233,16 @@ export function recordsOf(topic: string): readonly string[] {
   return records;
 }
 
-interface CatalogueTopic { readonly name: string; readonly records: readonly string[] }
+interface CatalogueTopic {
+  readonly name: string;
+  readonly records: readonly string[];
+}
 const CATALOGUE: readonly CatalogueTopic[] = TOPICS;
 const RECORDS = new Map<string, readonly string[]>(CATALOGUE.map(({ name, records }) => [name, records]));
-const FAMILIES = CATALOGUE.filter(({ name }) => name.split('.').length > 2)
-  .map(({ name, records }) => ({ prefix: name.slice(0, name.lastIndexOf('.') + 1), records }));
+const FAMILIES = CATALOGUE.filter(({ name }) => name.split('.').length > 2).map(({ name, records }) => ({
+  prefix: name.slice(0, name.lastIndexOf('.') + 1),
+  records,
+}));
 const TYPES = new Map<string, AvroType>();
 
 function schemaText(fullName: string): string {
@@ -243,9 +273,14 @@ function readerOf(schema: string): Reader {
   const known = OUR_READERS.get(schema);
   if (known !== undefined) return known;
   let theirs: AvroType;
-  try { theirs = avroType(schema); } catch (cause) { return { kind: 'bad', reason: 'SCHEMA_UNREADABLE', detail: textOf(cause) }; }
+  try {
+    theirs = avroType(schema);
+  } catch (cause) {
+    return { kind: 'bad', reason: 'SCHEMA_UNREADABLE', detail: textOf(cause) };
+  }
   const fullName = theirs.name;
-  if (theirs.typeName !== 'record' || fullName === undefined) return { kind: 'bad', reason: 'NOT_A_RECORD', detail: theirs.typeName };
+  if (theirs.typeName !== 'record' || fullName === undefined)
+    return { kind: 'bad', reason: 'NOT_A_RECORD', detail: theirs.typeName };
   const fingerprint = theirs.fingerprint('sha256');
   const type = shortName(fullName);
   if (!(fullName in SCHEMAS)) return { kind: 'foreign', type, fullName, fingerprint };
@@ -266,12 +301,20 @@ type Read = { readonly kind: 'read'; readonly body: unknown } | Extract<Decoded,
 
 function readBody(type: AvroType, resolver: Resolver, value: Buffer): Read {
   try {
-    const { value: body, offset } = type.decode(value, FRAME_SIZE, resolver) as { readonly value: unknown; readonly offset: number };
+    const { value: body, offset } = type.decode(value, FRAME_SIZE, resolver) as {
+      readonly value: unknown;
+      readonly offset: number;
+    };
     if (offset < 0) return { kind: 'bad', reason: 'TRUNCATED', detail: `${value.length} octets` };
-    if (offset < value.length) return { kind: 'bad', reason: 'TRAILING_BYTES', detail: `${value.length - offset} octets after the record` };
+    if (offset < value.length)
+      return { kind: 'bad', reason: 'TRAILING_BYTES', detail: `${value.length - offset} octets after the record` };
     return { kind: 'read', body };
   } catch (cause) {
-    return { kind: 'bad', reason: cause instanceof CountExceedsBytes ? 'TRUNCATED' : 'MALFORMED', detail: textOf(cause) };
+    return {
+      kind: 'bad',
+      reason: cause instanceof CountExceedsBytes ? 'TRUNCATED' : 'MALFORMED',
+      detail: textOf(cause),
+    };
   }
 }
 

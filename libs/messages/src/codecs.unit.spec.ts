@@ -35,7 +35,10 @@ function registry(extra: Readonly<Record<number, string>> = {}): SchemaSource & 
 
 const HASH = Buffer.alloc(32, 7);
 const progress: Progress = {
-  seq: 3, prev_hash: HASH, decided_at: 1_700_000_000_000, reacted_seq: 2,
+  seq: 3,
+  prev_hash: HASH,
+  decided_at: 1_700_000_000_000,
+  reacted_seq: 2,
   cursors: [{ topic: 'recourse.tool-executions', partition: 1, offset: 42, seq: 0, hash: Buffer.alloc(32) }],
 };
 
@@ -53,10 +56,18 @@ describe('codecs of a known record', () => {
   it('give back what was encoded, with the writer fingerprint', async () => {
     const { codecs, value, id } = await prepared();
     const decoded = codecs.decodeSync(value);
-    expect(decoded).toMatchObject({ kind: 'decoded', type: 'Progress', fullName: 'recourse.log.Progress', schemaId: id, payloadOffset: 5 });
+    expect(decoded).toMatchObject({
+      kind: 'decoded',
+      type: 'Progress',
+      fullName: 'recourse.log.Progress',
+      schemaId: id,
+      payloadOffset: 5,
+    });
     expect(decoded.kind === 'decoded' && { ...(decoded.body as object) }).toEqual(progress);
     expect(codecs.fingerprintOf(id)).toHaveLength(32);
-    expect(decoded.kind === 'decoded' && decoded.fingerprint.equals(codecs.fingerprintOf(id) ?? Buffer.alloc(0))).toBe(true);
+    expect(decoded.kind === 'decoded' && decoded.fingerprint.equals(codecs.fingerprintOf(id) ?? Buffer.alloc(0))).toBe(
+      true,
+    );
   });
 
   it('narrow to the union of a topic, and to none of another', async () => {
@@ -90,8 +101,12 @@ describe('codecs of a known record', () => {
 
   it('refuse a body that does not fit its schema, and a topic that was not prepared', async () => {
     const { codecs } = await prepared();
-    expect(() => codecs.encode('recourse.mutations', 'Progress', { ...progress, seq: 'x' })).toThrow(/codecs: Progress/);
-    expect(() => codecs.encode('recourse.mutations', 'Progress', { ...progress, seq: 2 ** 60 })).toThrow(/codecs: Progress/);
+    expect(() => codecs.encode('recourse.mutations', 'Progress', { ...progress, seq: 'x' })).toThrow(
+      /codecs: Progress/,
+    );
+    expect(() => codecs.encode('recourse.mutations', 'Progress', { ...progress, seq: 2 ** 60 })).toThrow(
+      /codecs: Progress/,
+    );
     expect(() => codecs.encode('recourse.recoveries', 'Progress', progress)).toThrow(/no writer was prepared/);
   });
 
@@ -119,7 +134,10 @@ describe('bytes that are no record', () => {
 
   it('have trailing bytes after the record', async () => {
     const { codecs, value } = await prepared();
-    expect(codecs.decodeSync(Buffer.concat([value, Buffer.from([0])]))).toMatchObject({ kind: 'bad', reason: 'TRAILING_BYTES' });
+    expect(codecs.decodeSync(Buffer.concat([value, Buffer.from([0])]))).toMatchObject({
+      kind: 'bad',
+      reason: 'TRAILING_BYTES',
+    });
   });
 
   it('are malformed when a long exceeds 2^53 - 1', async () => {
@@ -137,10 +155,13 @@ describe('bytes that are no record', () => {
 
   it('never throw nor loop, whatever they are', async () => {
     const { codecs, id } = await prepared();
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      const decoded = codecs.decodeSync(Buffer.concat([frame(id), bytes]));
-      return decoded.kind === 'bad' || decoded.kind === 'decoded';
-    }), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const decoded = codecs.decodeSync(Buffer.concat([frame(id), bytes]));
+        return decoded.kind === 'bad' || decoded.kind === 'decoded';
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 
@@ -153,15 +174,28 @@ describe('schemas of others', () => {
     expect(codecs.decodeSync(value)).toEqual({ kind: 'unknown_schema', id: ID_OF_STRANGER });
     await Promise.all(Array.from({ length: 50 }, async () => codecs.load(ID_OF_STRANGER)));
     expect(source.lookUps).toEqual([`schema ${ID_OF_STRANGER}`]);
-    expect(codecs.decodeSync(value)).toMatchObject({ kind: 'foreign', type: 'Thing', fullName: 'other.Thing', payloadOffset: 5 });
+    expect(codecs.decodeSync(value)).toMatchObject({
+      kind: 'foreign',
+      type: 'Thing',
+      fullName: 'other.Thing',
+      payloadOffset: 5,
+    });
   });
 
   it('fingerprint as SHA-256 of the Parsing Canonical Form', async () => {
-    const documented = JSON.stringify({ type: 'record', name: 'Thing', namespace: 'other', doc: 'x', fields: [{ name: 'a', type: { type: 'long', logicalType: 'timestamp-millis' }, doc: 'y', default: 1 }] });
+    const documented = JSON.stringify({
+      type: 'record',
+      name: 'Thing',
+      namespace: 'other',
+      doc: 'x',
+      fields: [{ name: 'a', type: { type: 'long', logicalType: 'timestamp-millis' }, doc: 'y', default: 1 }],
+    });
     const codecs = createCodecs(registry({ [ID_OF_STRANGER]: documented }));
     await codecs.load(ID_OF_STRANGER);
     const canonical = '{"name":"other.Thing","type":"record","fields":[{"name":"a","type":"long"}]}';
-    expect(codecs.fingerprintOf(ID_OF_STRANGER)?.toString('hex')).toBe(createHash('sha256').update(canonical).digest('hex'));
+    expect(codecs.fingerprintOf(ID_OF_STRANGER)?.toString('hex')).toBe(
+      createHash('sha256').update(canonical).digest('hex'),
+    );
   });
 
   it('are asked for again after the registry failed', async () => {
@@ -173,12 +207,25 @@ describe('schemas of others', () => {
   });
 
   it('are bad when they are no record, no schema, or a record of ours that ours cannot read', async () => {
-    const wrongProgress = JSON.stringify({ type: 'record', name: 'recourse.log.Progress', fields: [{ name: 'seq', type: 'string' }] });
+    const wrongProgress = JSON.stringify({
+      type: 'record',
+      name: 'recourse.log.Progress',
+      fields: [{ name: 'seq', type: 'string' }],
+    });
     const codecs = createCodecs(registry({ 901: '"string"', 902: '{"type":"nonsense"}', 903: wrongProgress }));
     await Promise.all([901, 902, 903].map(async (id) => codecs.load(id)));
-    expect(codecs.decodeSync(Buffer.concat([frame(901), Buffer.from([2, 65])]))).toMatchObject({ kind: 'bad', reason: 'NOT_A_RECORD' });
-    expect(codecs.decodeSync(Buffer.concat([frame(902), Buffer.from([2])]))).toMatchObject({ kind: 'bad', reason: 'SCHEMA_UNREADABLE' });
-    expect(codecs.decodeSync(Buffer.concat([frame(903), Buffer.from([2])]))).toMatchObject({ kind: 'bad', reason: 'SCHEMA_INCOMPATIBLE' });
+    expect(codecs.decodeSync(Buffer.concat([frame(901), Buffer.from([2, 65])]))).toMatchObject({
+      kind: 'bad',
+      reason: 'NOT_A_RECORD',
+    });
+    expect(codecs.decodeSync(Buffer.concat([frame(902), Buffer.from([2])]))).toMatchObject({
+      kind: 'bad',
+      reason: 'SCHEMA_UNREADABLE',
+    });
+    expect(codecs.decodeSync(Buffer.concat([frame(903), Buffer.from([2])]))).toMatchObject({
+      kind: 'bad',
+      reason: 'SCHEMA_INCOMPATIBLE',
+    });
   });
 
   it('of our own past are read into our present, under their own fingerprint', async () => {
@@ -190,14 +237,30 @@ describe('schemas of others', () => {
     const value = Buffer.concat([frame(904), avroType(text).toBuffer(invalidated(Buffer.from('{}')))]);
     expect(bodyOf(codecs, value)).toMatchObject({ run_id: null, ref: 'order/4711#not_shipped', stated_at: 1 });
     expect(codecs.fingerprintOf(904)?.equals(avroType(text).fingerprint('sha256'))).toBe(true);
-    expect(codecs.fingerprintOf(904)?.equals(avroType(SCHEMAS['recourse.assumptions.AssumptionInvalidated']).fingerprint('sha256'))).toBe(false);
+    expect(
+      codecs
+        .fingerprintOf(904)
+        ?.equals(avroType(SCHEMAS['recourse.assumptions.AssumptionInvalidated']).fingerprint('sha256')),
+    ).toBe(false);
   });
 });
 
 function invalidated(body: Buffer): AssumptionInvalidated {
   return {
-    event_id: 'e1', tenant: 'acme', ref: 'order/4711#not_shipped', run_id: null, source: 'warehouse', source_kind: 'observation', stated_at: 1,
-    statement: { content_type: 'application/json', encoding: 'plain', key_id: null, body, sha256: createHash('sha256').update(body).digest() },
+    event_id: 'e1',
+    tenant: 'acme',
+    ref: 'order/4711#not_shipped',
+    run_id: null,
+    source: 'warehouse',
+    source_kind: 'observation',
+    stated_at: 1,
+    statement: {
+      content_type: 'application/json',
+      encoding: 'plain',
+      key_id: null,
+      body,
+      sha256: createHash('sha256').update(body).digest(),
+    },
   };
 }
 

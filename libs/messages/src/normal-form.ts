@@ -7,7 +7,11 @@ import type { AvroType } from './avro-types.js';
 type Normalise = (value: unknown) => unknown;
 type Members = Readonly<Record<string, unknown>>;
 
-interface Field { readonly name: string; readonly normalise: Normalise; readonly fallback: () => unknown }
+interface Field {
+  readonly name: string;
+  readonly normalise: Normalise;
+  readonly fallback: () => unknown;
+}
 
 /** Body of a record as it will be read, without the fields named; null when only the decoder can tell. */
 export type NormalForm = (body: object, without: ReadonlySet<string>) => Members | null;
@@ -46,13 +50,25 @@ export function normalFormOf(type: AvroType): NormalForm | null {
 function normaliserOf(type: AvroType): Normalise | null {
   const shape = shapeOf(type);
   switch (shape.typeName) {
-    case 'string': return wellFormed;
-    case 'int': case 'long': return unsignedZero;
-    case 'null': case 'boolean': case 'bytes': case 'fixed': case 'enum': return same;
-    case 'array': return listNormaliser(shape);
-    case 'record': return recordNormaliser(shape);
-    case 'union:unwrapped': return optionalNormaliser(shape);
-    default: return null;
+    case 'string':
+      return wellFormed;
+    case 'int':
+    case 'long':
+      return unsignedZero;
+    case 'null':
+    case 'boolean':
+    case 'bytes':
+    case 'fixed':
+    case 'enum':
+      return same;
+    case 'array':
+      return listNormaliser(shape);
+    case 'record':
+      return recordNormaliser(shape);
+    case 'union:unwrapped':
+      return optionalNormaliser(shape);
+    default:
+      return null;
   }
 }
 
@@ -97,8 +113,14 @@ function wellFormed(value: unknown): unknown {
   if (typeof value === 'string' && !value.isWellFormed()) throw new MalformedText();
   return value;
 }
-function unsignedZero(value: unknown): unknown { return value === 0 ? 0 : value; }
-function same(value: unknown): unknown { return value; }
+function unsignedZero(value: unknown): unknown {
+  return value === 0 ? 0 : value;
+}
+function same(value: unknown): unknown {
+  return value;
+}
 
 // The subclasses of avsc's types have these members; its typings give them to the subclasses only.
-function shapeOf(type: object): Shape { return type as Shape; }
+function shapeOf(type: object): Shape {
+  return type as Shape;
+}

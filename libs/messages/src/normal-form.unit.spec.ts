@@ -4,8 +4,12 @@ import { SCHEMAS, TOPICS } from './generated/index.js';
 import { normalFormOf } from './normal-form.js';
 
 const NOTHING: ReadonlySet<string> = new Set();
-const logs = (TOPICS as readonly { readonly kind: string; readonly records: readonly string[] }[]).filter(({ kind }) => kind !== 'wire').flatMap(({ records }) => records);
-const recordsOfLogs = [...new Set(logs)].map((name) => [name, avroType((SCHEMAS as Readonly<Record<string, string>>)[name] ?? '')] as const);
+const logs = (TOPICS as readonly { readonly kind: string; readonly records: readonly string[] }[])
+  .filter(({ kind }) => kind !== 'wire')
+  .flatMap(({ records }) => records);
+const recordsOfLogs = [...new Set(logs)].map(
+  (name) => [name, avroType((SCHEMAS as Readonly<Record<string, string>>)[name] ?? '')] as const,
+);
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('the normal form of a body', () => {
@@ -18,12 +22,25 @@ describe('the normal form of a body', () => {
     }
   });
 
-  const type = avroType(JSON.stringify({
-    type: 'record', name: 'Probe', fields: [
-      { name: 'text', type: 'string' }, { name: 'count', type: 'long' }, { name: 'maybe', type: ['null', 'string'], default: null },
-      { name: 'inner', type: { type: 'record', name: 'Inner', fields: [{ name: 'list', type: { type: 'array', items: 'string' }, default: [] }] } },
-    ],
-  }));
+  const type = avroType(
+    JSON.stringify({
+      type: 'record',
+      name: 'Probe',
+      fields: [
+        { name: 'text', type: 'string' },
+        { name: 'count', type: 'long' },
+        { name: 'maybe', type: ['null', 'string'], default: null },
+        {
+          name: 'inner',
+          type: {
+            type: 'record',
+            name: 'Inner',
+            fields: [{ name: 'list', type: { type: 'array', items: 'string' }, default: [] }],
+          },
+        },
+      ],
+    }),
+  );
 
   it('mends what encoding mends: absent fields, minus zero, fields nobody declared', () => {
     const body = { text: 'ab', count: -0, inner: {}, stray: 1 };
@@ -38,10 +55,20 @@ describe('the normal form of a body', () => {
   });
 
   it('leaves out what it is told to', () => {
-    expect(Object.keys(normalFormOf(type)?.({ text: 'a', count: 1, inner: {} }, new Set(['count'])) ?? {})).toEqual(['text', 'maybe', 'inner']);
+    expect(Object.keys(normalFormOf(type)?.({ text: 'a', count: 1, inner: {} }, new Set(['count'])) ?? {})).toEqual([
+      'text',
+      'maybe',
+      'inner',
+    ]);
   });
 
   it('does not exist where a union has several kinds', () => {
-    expect(normalFormOf(avroType(JSON.stringify({ type: 'record', name: 'Mixed', fields: [{ name: 'either', type: ['string', 'long'] }] })))).toBeNull();
+    expect(
+      normalFormOf(
+        avroType(
+          JSON.stringify({ type: 'record', name: 'Mixed', fields: [{ name: 'either', type: ['string', 'long'] }] }),
+        ),
+      ),
+    ).toBeNull();
   });
 });

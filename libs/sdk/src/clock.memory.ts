@@ -1,7 +1,10 @@
 // A clock that stands until it is told to move.
 import type { Clock } from './clock.port.js';
 
-interface Sleeper { readonly dueAt: number; readonly wakeUp: () => void }
+interface Sleeper {
+  readonly dueAt: number;
+  readonly wakeUp: () => void;
+}
 
 /** A clock that stands until it is told to go on. For specs. */
 export class ManualClock implements Clock {
@@ -9,17 +12,23 @@ export class ManualClock implements Clock {
 
   constructor(private time = 0) {}
 
-  now(): number { return this.time; }
+  now(): number {
+    return this.time;
+  }
 
   sleep(ms: number, wake?: AbortSignal): Promise<void> {
     if (ms <= 0 || wake?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const sleeper = { dueAt: this.time + ms, wakeUp: resolve };
       this.sleepers.push(sleeper);
-      wake?.addEventListener('abort', () => {
-        this.sleepers = this.sleepers.filter((other) => other !== sleeper);
-        resolve();
-      }, { once: true });
+      wake?.addEventListener(
+        'abort',
+        () => {
+          this.sleepers = this.sleepers.filter((other) => other !== sleeper);
+          resolve();
+        },
+        { once: true },
+      );
     });
   }
 
@@ -39,4 +48,7 @@ export class ManualClock implements Clock {
   }
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
+const turn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });

@@ -3,8 +3,25 @@ export { systemClock } from './clock.system.js';
 export { ManualClock } from './clock.memory.js';
 export { effectKey, mutationId } from './effect-key.js';
 export type { EffectIdentity } from './effect-key.js';
-export { ASSUMPTIONS_TOPIC, chunkBody, commitBody, createProducer, executedBody, EXECUTIONS_TOPIC, plannedBody } from './producer/producer.js';
-export type { Action, ActionOutcome, Preparation, Producer, ProducerOptions, Statement, ToldChunk, ToldCommit } from './producer/producer.js';
+export {
+  ASSUMPTIONS_TOPIC,
+  chunkBody,
+  commitBody,
+  createProducer,
+  executedBody,
+  EXECUTIONS_TOPIC,
+  plannedBody,
+} from './producer/producer.js';
+export type {
+  Action,
+  ActionOutcome,
+  Preparation,
+  Producer,
+  ProducerOptions,
+  Statement,
+  ToldChunk,
+  ToldCommit,
+} from './producer/producer.js';
 export { MemoryProducer } from './producer/producer.memory.js';
 export type { Told } from './producer/producer.memory.js';
 export { RELEASE_PARTS, releaseDiff, releaseDigest, releaseRef, releaseStatement } from './release.js';
@@ -12,7 +29,18 @@ export type { ReleaseDifference, ReleasePart, ReleaseTuple } from './release.js'
 export { guard } from './guard/guard.js';
 export { actionDigestOf, actionOf } from './guard/action.js';
 export type {
-  ForwardContext, ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardMode, GuardOptions, GuardTrouble, GuardTroubleCode, RecoveryIds, RunContext, StandardSchema,
+  ForwardContext,
+  ForwardTool,
+  GuardedCall,
+  GuardedResult,
+  GuardedTool,
+  GuardMode,
+  GuardOptions,
+  GuardTrouble,
+  GuardTroubleCode,
+  RecoveryIds,
+  RunContext,
+  StandardSchema,
 } from './guard/guard.messages.js';
 export { guardCompensation } from './guard/compensation.js';
 export type { CompensationOptions } from './guard/compensation.js';
@@ -48,7 +76,16 @@ export type { CalledTool, LegParts } from './worker/leg-runner.js';
 export { spanFile } from './worker/spans.js';
 export type { OnSpan, SpanFileOptions, WorkerSpan } from './worker/spans.js';
 export { advance, ALL_RULES, decideStep, isLeaseOver, NOT_BEGUN } from './worker/leg.decisions.js';
-export type { CallFailure, StepAction, StepEnd, StepErrorKind, StepEvent, StepProgress, StepSituation, WorkerRules } from './worker/leg.decisions.js';
+export type {
+  CallFailure,
+  StepAction,
+  StepEnd,
+  StepErrorKind,
+  StepEvent,
+  StepProgress,
+  StepSituation,
+  WorkerRules,
+} from './worker/leg.decisions.js';
 export { MEMORY_CONTRACTS, MemoryTools } from './worker/tool.memory.js';
 export { runDrill } from './drill/drill.js';
 export type { Canary, DrillFinding, DrillKit, DrillOptions, DrillReport } from './drill/drill.js';
@@ -63,7 +100,11 @@ export type { Position, PositionStore } from './stores/position-store.port.js';
 export { FilePositionStore } from './stores/position-store.file.js';
 export { MemoryPositionStore } from './stores/position-store.memory.js';
 export { createNotificationConsumer, NOTIFICATIONS_TOPIC } from './consumer/notification-consumer.js';
-export type { Notification, NotificationConsumer, NotificationConsumerOptions } from './consumer/notification-consumer.js';
+export type {
+  Notification,
+  NotificationConsumer,
+  NotificationConsumerOptions,
+} from './consumer/notification-consumer.js';
 export { createCommits } from './commit/commits.js';
 export type { Commits, CommitsOptions } from './commit/commits.js';
 export { COMMIT_REMEDIES } from './commit/commit.messages.js';
@@ -76,7 +117,17 @@ export { createDetector, DetectorRuleInvalid, triggerTeller } from './detector/d
 export type { Detector, DetectorOptions, TellerOptions } from './detector/detector.js';
 export { detect } from './detector/detector.decisions.js';
 export { DETECTION_REMEDIES, SIGHTING_KINDS } from './detector/detector.messages.js';
-export type { Detection, DetectionRefusal, DetectionRefusalCode, DetectorRule, Offender, OffenderRule, Sighting, SightingKind, Trigger } from './detector/detector.messages.js';
+export type {
+  Detection,
+  DetectionRefusal,
+  DetectionRefusalCode,
+  DetectorRule,
+  Offender,
+  OffenderRule,
+  Sighting,
+  SightingKind,
+  Trigger,
+} from './detector/detector.messages.js';
 export { toolReturn } from './detector/sightings.js';
 export type { ToolReturn } from './detector/sightings.js';
 export { observationBody, serveDetector } from './detector/detector.server.js';
@@ -103,6 +154,23 @@ export type { CatalogTool } from './context/tool-catalog.js';
 export { classify, markedPayload, SENSITIVITIES, sensitivityOf } from './context/classification.decisions.js';
 export type { Classification, DataFinding, Sensitivity } from './context/classification.decisions.js';
 export { memoryReads, memoryRefusal } from './context/memory-reads.js';
-export type { MemoryItem, MemoryQuery, MemoryQueryRecord, MemoryRead, MemoryReads, MemoryReadsOptions, MemoryRefusalCode, Sources } from './context/memory-reads.js';
+export type {
+  MemoryItem,
+  MemoryQuery,
+  MemoryQueryRecord,
+  MemoryRead,
+  MemoryReads,
+  MemoryReadsOptions,
+  MemoryRefusalCode,
+  Sources,
+} from './context/memory-reads.js';
 export { guardExecute, guardFunction, guardMcp } from './adapters/agent-tools.js';
-export type { AdapterOptions, CallPlace, McpAnswer, McpClient, McpContracts, McpTool, ToolExtras } from './adapters/agent-tools.js';
+export type {
+  AdapterOptions,
+  CallPlace,
+  McpAnswer,
+  McpClient,
+  McpContracts,
+  McpTool,
+  ToolExtras,
+} from './adapters/agent-tools.js';

@@ -6,19 +6,54 @@ const PRIVATE = /\.(?:unit\.spec|contract\.spec|contract|testing)\.ts$/;
 
 /** What every published module of a folder exports, by its names. */
 function modules(folder: string): readonly string[] {
-  return readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !PRIVATE.test(entry.name)).map(({ parentPath, name }) => `${parentPath}/${name}`);
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !PRIVATE.test(entry.name))
+    .map(({ parentPath, name }) => `${parentPath}/${name}`);
 }
 
 /** Words a user of the subsystems of this package needs; each is exported by the module that holds it. */
 const WORDS = [
-  'guard', 'guardCompensation', 'guardFunction', 'guardMcp', 'guardExecute', 'createProducer', 'createWorker', 'createNotificationConsumer', 'effectKey', 'mutationId', 'verdictFor', 'ERROR_KINDS', 'directiveFor', 'PLAYBOOK',
-  'toolCatalog', 'recoverabilityNote', 'classify', 'markedPayload', 'memoryReads', 'releaseDiff', 'releaseStatement', 'HttpBudget', 'HttpApprovals', 'HttpStanding', 'HttpEntries', 'cachedEntries', 'checkArgs',
-  'runLeg', 'decideStep', 'ToolRejected', 'FileClaimStore', 'FilePositionStore', 'systemClock', 'forwardFinding',
+  'guard',
+  'guardCompensation',
+  'guardFunction',
+  'guardMcp',
+  'guardExecute',
+  'createProducer',
+  'createWorker',
+  'createNotificationConsumer',
+  'effectKey',
+  'mutationId',
+  'verdictFor',
+  'ERROR_KINDS',
+  'directiveFor',
+  'PLAYBOOK',
+  'toolCatalog',
+  'recoverabilityNote',
+  'classify',
+  'markedPayload',
+  'memoryReads',
+  'releaseDiff',
+  'releaseStatement',
+  'HttpBudget',
+  'HttpApprovals',
+  'HttpStanding',
+  'HttpEntries',
+  'cachedEntries',
+  'checkArgs',
+  'runLeg',
+  'decideStep',
+  'ToolRejected',
+  'FileClaimStore',
+  'FilePositionStore',
+  'systemClock',
+  'forwardFinding',
 ];
 
 describe('the package (D67)', () => {
   it('has one entry', () => {
-    const { exports } = JSON.parse(readFileSync('libs/sdk/package.json', 'utf8')) as { readonly exports: Readonly<Record<string, unknown>> };
+    const { exports } = JSON.parse(readFileSync('libs/sdk/package.json', 'utf8')) as {
+      readonly exports: Readonly<Record<string, unknown>>;
+    };
     expect(Object.keys(exports)).toEqual(['.']);
     expect(existsSync(`${FOLDER}/index.ts`)).toBe(true);
   });
@@ -30,7 +65,9 @@ describe('the package (D67)', () => {
 
   it('leaves out no adapter of a port that users are meant to plug in', async () => {
     const entry = await import('./index.js');
-    const adapters = modules(FOLDER).filter((path) => /\.(?:http|file|memory)\.ts$/.test(path)).flatMap((path) => readFileSync(path, 'utf8').match(/(?<=^export class )\w+/gm) ?? []);
+    const adapters = modules(FOLDER)
+      .filter((path) => /\.(?:http|file|memory)\.ts$/.test(path))
+      .flatMap((path) => readFileSync(path, 'utf8').match(/(?<=^export class )\w+/gm) ?? []);
     expect(adapters.length).toBeGreaterThan(8);
     expect(adapters.filter((name) => !(name in entry))).toEqual([]);
   });

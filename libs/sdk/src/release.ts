@@ -15,7 +15,11 @@ export type ReleasePart = (typeof RELEASE_PARTS)[number];
 export type ReleaseTuple = { readonly [Part in ReleasePart]: string };
 
 /** One part in which two releases differ. */
-export interface ReleaseDifference { readonly part: ReleasePart; readonly from: string; readonly to: string }
+export interface ReleaseDifference {
+  readonly part: ReleasePart;
+  readonly from: string;
+  readonly to: string;
+}
 
 /** The tuple alone, in the order of its parts; what else an object carries is left out. */
 function plain(tuple: ReleaseTuple): ReleaseTuple {
@@ -35,7 +39,11 @@ export function releaseRef(tuple: ReleaseTuple): string {
 
 /** Parts in which two releases differ, in the order of the tuple. */
 export function releaseDiff(from: ReleaseTuple, to: ReleaseTuple): readonly ReleaseDifference[] {
-  return RELEASE_PARTS.filter((part) => from[part] !== to[part]).map((part) => ({ part, from: from[part], to: to[part] }));
+  return RELEASE_PARTS.filter((part) => from[part] !== to[part]).map((part) => ({
+    part,
+    from: from[part],
+    to: to[part],
+  }));
 }
 
 /**

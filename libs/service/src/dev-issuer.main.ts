@@ -18,10 +18,16 @@ export const ISSUER_CONFIG = {
   audience: text('RECOURSE_JWT_AUDIENCE', { doc: 'Audience its tokens name.' }),
 } as const;
 
-const WARNING = 'DEVELOPMENT ONLY: this issuer gives a token for any subject, role and tenant to whoever asks. Never run it where anything is worth protecting.';
+const WARNING =
+  'DEVELOPMENT ONLY: this issuer gives a token for any subject, role and tenant to whoever asks. Never run it where anything is worth protecting.';
 /** A working day. */
 const LIFETIME_S = 8 * 3_600;
-const ASK = z.strictObject({ subject: z.string().min(1).max(256), directory_subject: z.string().min(1).max(256).optional(), tenant: z.string().min(1).max(128), roles: z.array(z.string().min(1).max(64)).max(32).default([]) });
+const ASK = z.strictObject({
+  subject: z.string().min(1).max(256),
+  directory_subject: z.string().min(1).max(256).optional(),
+  tenant: z.string().min(1).max(128),
+  roles: z.array(z.string().min(1).max(64)).max(32).default([]),
+});
 
 interface IssuerKey {
   readonly sign: CryptoKey;
@@ -29,18 +35,45 @@ interface IssuerKey {
 }
 
 /** Makes the issuer; the key is made at the first start and kept. */
-export async function createDevIssuer({ dataDir, issuer, audience }: { readonly dataDir: string; readonly issuer: string; readonly audience: string }): Promise<FastifyInstance> {
+export async function createDevIssuer({
+  dataDir,
+  issuer,
+  audience,
+}: {
+  readonly dataDir: string;
+  readonly issuer: string;
+  readonly audience: string;
+}): Promise<FastifyInstance> {
   const key = await keyIn(dataDir);
   writeFileSync(join(dataDir, 'jwks.json'), JSON.stringify({ keys: [key.published] }));
   const app = fastify({ logger: false });
-  app.get('/', () => ({ warning: WARNING, issuer, audience, token: { method: 'POST', path: '/token', body: openApiSchema(ASK) } }));
+  app.get('/', () => ({
+    warning: WARNING,
+    issuer,
+    audience,
+    token: { method: 'POST', path: '/token', body: openApiSchema(ASK) },
+  }));
   app.get('/jwks.json', () => ({ keys: [key.published] }));
   app.post('/token', async (request, reply) => {
     const asked = ASK.safeParse(request.body);
-    if (!asked.success) return reply.status(400).type('application/problem+json').send({ code: 'INPUT_INVALID', problems: asked.error.issues });
+    if (!asked.success)
+      return reply
+        .status(400)
+        .type('application/problem+json')
+        .send({ code: 'INPUT_INVALID', problems: asked.error.issues });
     const { subject, tenant, roles, directory_subject } = asked.data;
-    const token = await new SignJWT({ tenant, roles, ...(directory_subject === undefined ? {} : { directory_subject }) }).setProtectedHeader({ alg: 'EdDSA', kid: key.published.kid ?? '' })
-      .setIssuer(issuer).setAudience(audience).setSubject(subject).setIssuedAt().setExpirationTime(`${String(LIFETIME_S)}s`).sign(key.sign);
+    const token = await new SignJWT({
+      tenant,
+      roles,
+      ...(directory_subject === undefined ? {} : { directory_subject }),
+    })
+      .setProtectedHeader({ alg: 'EdDSA', kid: key.published.kid ?? '' })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setSubject(subject)
+      .setIssuedAt()
+      .setExpirationTime(`${String(LIFETIME_S)}s`)
+      .sign(key.sign);
     return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_S, warning: WARNING };
   });
   return app;
@@ -66,11 +99,17 @@ async function makeKey(path: string): Promise<void> {
 
 async function main(): Promise<void> {
   try {
-    const config = loadConfig(ISSUER_CONFIG, Object.fromEntries(Object.values(ISSUER_CONFIG).map(({ name }) => [name, process.env[name]])));
+    const config = loadConfig(
+      ISSUER_CONFIG,
+      Object.fromEntries(Object.values(ISSUER_CONFIG).map(({ name }) => [name, process.env[name]])),
+    );
     const app = await createDevIssuer(config);
     const url = await app.listen({ port: config.port, host: '127.0.0.1' });
     process.stdout.write(`${JSON.stringify({ level: 'warn', service: 'dev-issuer', url, msg: WARNING })}\n`);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { void app.close(); });
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.once(signal, () => {
+        void app.close();
+      });
   } catch (error) {
     process.stderr.write(`${error instanceof ConfigInvalid ? error.message : String(error)}\n`);
     process.exit(1);

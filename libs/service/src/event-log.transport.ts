@@ -12,16 +12,29 @@ export interface Startable {
 }
 
 export class EventLogTransport extends Server implements CustomTransportStrategy {
-  constructor(private readonly service: Startable) { super(); }
-
-  listen(callback: (error?: unknown) => void): void {
-    this.service.start().then(() => { callback(); }, (error: unknown) => { callback(error); });
+  constructor(private readonly service: Startable) {
+    super();
   }
 
-  close(): Promise<void> { return this.service.stop(); }
+  listen(callback: (error?: unknown) => void): void {
+    this.service.start().then(
+      () => {
+        callback();
+      },
+      (error: unknown) => {
+        callback(error);
+      },
+    );
+  }
+
+  close(): Promise<void> {
+    return this.service.stop();
+  }
 
   /** The loop tells its events to metrics and logs, not to listeners. */
-  on(): void { /* no events */ }
+  on(): void {
+    /* no events */
+  }
 
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the signature is Nest's
   unwrap<T>(): T {

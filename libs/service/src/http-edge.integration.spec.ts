@@ -32,31 +32,55 @@ import type { ServiceHealth } from './running-service.js';
 const LOG = 'recourse.things';
 const OTHER_LOG = 'recourse.other-things';
 const ISSUER = { issuer: 'urn:recourse:dev', audience: 'recourse' };
-const thing: KindSpec = { kind: 'thing', table: 'thing', columns: [{ name: 'tenant', type: 'text', of: ({ doc }) => String(doc['tenant']) }] };
+const thing: KindSpec = {
+  kind: 'thing',
+  table: 'thing',
+  columns: [{ name: 'tenant', type: 'text', of: ({ doc }) => String(doc['tenant']) }],
+};
 const core = { log: LOG, inputs: [], views: [], kinds: withCommonKinds([thing]) } as unknown as ServiceCore; // the edge reads these members only
 
 @Controller('v1/things')
 class ThingsController {
-  constructor(@Inject(Reads) private readonly reads: Reads, @Inject(Commands) private readonly commands: Commands) {}
-  @Get() list(@FromCaller() caller: Caller, @Query('tenant') tenant: string | undefined): Promise<ListAnswer> { return this.reads.list(caller, { log: LOG, kind: 'thing', where: {}, tenant }); }
-  @Get(':id') async one(@FromCaller() caller: Caller, @Param('id') id: string): Promise<unknown> { return (await this.reads.find(caller, { log: LOG, kind: 'thing', where: { row_key: id } })).doc; }
+  constructor(
+    @Inject(Reads) private readonly reads: Reads,
+    @Inject(Commands) private readonly commands: Commands,
+  ) {}
+  @Get() list(@FromCaller() caller: Caller, @Query('tenant') tenant: string | undefined): Promise<ListAnswer> {
+    return this.reads.list(caller, { log: LOG, kind: 'thing', where: {}, tenant });
+  }
+  @Get(':id') async one(@FromCaller() caller: Caller, @Param('id') id: string): Promise<unknown> {
+    return (await this.reads.find(caller, { log: LOG, kind: 'thing', where: { row_key: id } })).doc;
+  }
   @Post() make(@FromCaller() caller: Caller, @Body() body: unknown): Promise<void> {
-    return this.commands.submit(caller, { type: 'recourse.things.Make', key: (tenant) => tenant, body, build: (envelope) => ({ envelope }) });
+    return this.commands.submit(caller, {
+      type: 'recourse.things.Make',
+      key: (tenant) => tenant,
+      body,
+      build: (envelope) => ({ envelope }),
+    });
   }
 }
 
 const rows: PlacedRow[] = [
-  { partition: 0, kind: 'thing', group: 'a', key: 'a', dueAt: null, doc: { tenant: 'acme', id: 'a', hash: Buffer.from('ab', 'hex') } },
+  {
+    partition: 0,
+    kind: 'thing',
+    group: 'a',
+    key: 'a',
+    dueAt: null,
+    doc: { tenant: 'acme', id: 'a', hash: Buffer.from('ab', 'hex') },
+  },
   { partition: 0, kind: 'thing', group: 'b', key: 'b', dueAt: null, doc: { tenant: 'other', id: 'b' } },
   { partition: 2, kind: 'parked', group: 'k', key: 'park_1', dueAt: null, doc: { parked_id: 'park_1', open: true } },
 ];
 
 /** Enough of a database: equality on columns. */
 function page({ kind, where }: PageQuery) {
-  const fits = (row: PlacedRow): boolean => Object.entries(where).every(([name, value]) => {
-    const own = name === 'row_key' ? row.key : row.doc[name];
-    return Array.isArray(value) ? value.includes(own) : own === value;
-  });
+  const fits = (row: PlacedRow): boolean =>
+    Object.entries(where).every(([name, value]) => {
+      const own = name === 'row_key' ? row.key : row.doc[name];
+      return Array.isArray(value) ? value.includes(own) : own === value;
+    });
   return Promise.resolve({ rows: rows.filter((row) => row.kind === kind && fits(row)), next: null });
 }
 
@@ -73,34 +97,69 @@ describe('the HTTP edge', () => {
   beforeAll(async () => {
     issuer = await createDevIssuer({ dataDir: folder, ...ISSUER });
     const context: ServiceContext = {
-      definition: { name: 'things', cores: [core, { ...core, log: OTHER_LOG }], commandTopic: 'recourse.thing-commands', commandLog: LOG },
+      definition: {
+        name: 'things',
+        cores: [core, { ...core, log: OTHER_LOG }],
+        commandTopic: 'recourse.thing-commands',
+        commandLog: LOG,
+      },
       host: {
         health: () => health,
         page: (query) => (isDatabaseDown ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'down')) : page(query)),
         commandRow: () => Promise.resolve(null),
-        partition: (log, partition) => new MemoryDatabase({ kinds: core.kinds, now: () => 1 }).partition(log, partition),
+        partition: (log, partition) =>
+          new MemoryDatabase({ kinds: core.kinds, now: () => 1 }).partition(log, partition),
       },
       projection: { isReached: () => Promise.resolve(reached()) },
       edge: {
-        submit: (submission) => { submitted.push(submission); return Promise.resolve({ httpStatus: 202, body: '{"status":"pending"}', location: '/v1/commands/c.m', retryAfterS: 1 }); },
+        submit: (submission) => {
+          submitted.push(submission);
+          return Promise.resolve({
+            httpStatus: 202,
+            body: '{"status":"pending"}',
+            location: '/v1/commands/c.m',
+            retryAfterS: 1,
+          });
+        },
         lookUp: (log, ticket) => {
-          if (ticket === 'pending' && log === LOG) return Promise.resolve({ httpStatus: 202, body: '{"status":"pending"}', retryAfterS: 1 });
+          if (ticket === 'pending' && log === LOG)
+            return Promise.resolve({ httpStatus: 202, body: '{"status":"pending"}', retryAfterS: 1 });
           return Promise.resolve(ticket === `mine in ${log}` ? { httpStatus: 409, body: `{"code":"${log}"}` } : null);
         },
       },
       authenticate: createAuthenticate({ ...ISSUER, jwks: { file: join(folder, 'jwks.json') } }),
-      keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) }, shown: (docs) => Promise.resolve(docs),
-      metrics: new Metrics(), partitionCount: () => Promise.resolve(6), onError: () => undefined,
+      keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },
+      shown: (docs) => Promise.resolve(docs),
+      metrics: new Metrics(),
+      partitionCount: () => Promise.resolve(6),
+      onError: () => undefined,
     };
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    app = await NestFactory.create<NestFastifyApplication>(ServiceModule.forService(context, [ThingsController]), new FastifyAdapter(), { logger: false, abortOnError: false });
+    app = await NestFactory.create<NestFastifyApplication>(
+      ServiceModule.forService(context, [ThingsController]),
+      new FastifyAdapter(),
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
+      { logger: false, abortOnError: false },
+    );
     serveDocs(app, 'things');
-    app.connectMicroservice({ strategy: new EventLogTransport({ start: () => Promise.resolve(), stop: () => { stops += 1; return Promise.resolve(); } }) });
+    app.connectMicroservice({
+      strategy: new EventLogTransport({
+        start: () => Promise.resolve(),
+        stop: () => {
+          stops += 1;
+          return Promise.resolve();
+        },
+      }),
+    });
     await app.startAllMicroservices();
     await app.init();
     await app.getHttpAdapter().getInstance().ready();
   });
-  beforeEach(() => { submitted = []; isDatabaseDown = false; reached = () => true; health = { live: true, ready: true, started: true, detail: { lag: 0 } }; });
+  beforeEach(() => {
+    submitted = [];
+    isDatabaseDown = false;
+    reached = () => true;
+    health = { live: true, ready: true, started: true, detail: { lag: 0 } };
+  });
   afterAll(async () => {
     await app.close();
     expect(stops).toBe(1);
@@ -113,17 +172,27 @@ describe('the HTTP edge', () => {
     return { authorization: `Bearer ${answer.json<{ access_token: string }>().access_token}` };
   }
   const get = async (url: string, headers: Record<string, string> = {}) => app.inject({ method: 'GET', url, headers });
-  const post = async (url: string, payload: object, headers: Record<string, string> = {}) => app.inject({ method: 'POST', url, headers, payload });
+  const post = async (url: string, payload: object, headers: Record<string, string> = {}) =>
+    app.inject({ method: 'POST', url, headers, payload });
 
   it('lets nobody in without a token, and says so as a problem', async () => {
     const answer = await get('/v1/things');
-    expect([answer.statusCode, answer.headers['content-type'], answer.json<{ code: string }>().code]).toEqual([401, 'application/problem+json; charset=utf-8', 'TOKEN_MISSING']);
-    expect((await get('/v1/things', { authorization: 'Bearer a.b.c' })).json()).toMatchObject({ code: 'TOKEN_REFUSED' });
+    expect([answer.statusCode, answer.headers['content-type'], answer.json<{ code: string }>().code]).toEqual([
+      401,
+      'application/problem+json; charset=utf-8',
+      'TOKEN_MISSING',
+    ]);
+    expect((await get('/v1/things', { authorization: 'Bearer a.b.c' })).json()).toMatchObject({
+      code: 'TOKEN_REFUSED',
+    });
   });
 
   it('shows a tenant its own rows and hides those of others, also by id', async () => {
     const acme = await tokenOf('acme');
-    expect((await get('/v1/things', acme)).json()).toEqual({ items: [{ tenant: 'acme', id: 'a', hash: 'ab' }], next_cursor: null });
+    expect((await get('/v1/things', acme)).json()).toEqual({
+      items: [{ tenant: 'acme', id: 'a', hash: 'ab' }],
+      next_cursor: null,
+    });
     expect((await get('/v1/things?tenant=other', acme)).json()).toMatchObject({ status: 403, code: 'TENANT_FOREIGN' });
     expect((await get('/v1/things/b', acme)).json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
     expect((await get('/v1/things', await tokenOf('*', 'auditor'))).json<{ items: unknown[] }>().items).toHaveLength(2);
@@ -131,17 +200,35 @@ describe('the HTTP edge', () => {
   });
 
   it('makes a command of a mutating request, with the caller and the key', async () => {
-    const answer = await post('/v1/things?x=1', { a: 1 }, { ...await tokenOf('acme', 'operator'), 'idempotency-key': 'k1' });
-    expect([answer.statusCode, answer.headers.location, answer.headers['retry-after']]).toEqual([202, '/v1/commands/c.m', '1']);
+    const answer = await post(
+      '/v1/things?x=1',
+      { a: 1 },
+      { ...(await tokenOf('acme', 'operator')), 'idempotency-key': 'k1' },
+    );
+    expect([answer.statusCode, answer.headers.location, answer.headers['retry-after']]).toEqual([
+      202,
+      '/v1/commands/c.m',
+      '1',
+    ]);
     expect(submitted[0]).toMatchObject({
-      topic: 'recourse.thing-commands', log: LOG, key: 'acme', tenant: 'acme', route: 'POST /v1/things', idempotencyKey: 'k1', body: { a: 1 }, principal: { subject: 'dana', roles: ['operator'] },
+      topic: 'recourse.thing-commands',
+      log: LOG,
+      key: 'acme',
+      tenant: 'acme',
+      route: 'POST /v1/things',
+      idempotencyKey: 'k1',
+      body: { a: 1 },
+      principal: { subject: 'dana', roles: ['operator'] },
     });
-    expect((await post('/v1/things', {}, { ...await tokenOf('acme'), 'idempotency-key': 'x'.repeat(600) })).json()).toMatchObject({ code: 'INPUT_INVALID' });
+    expect(
+      (await post('/v1/things', {}, { ...(await tokenOf('acme')), 'idempotency-key': 'x'.repeat(600) })).json(),
+    ).toMatchObject({ code: 'INPUT_INVALID' });
   });
 
   it('answers with what a command came to, and 404 for the ticket of another', async () => {
     const acme = await tokenOf('acme');
-    for (const log of [LOG, OTHER_LOG]) expect((await get(`/v1/commands/${encodeURIComponent(`mine in ${log}`)}`, acme)).json()).toEqual({ code: log });
+    for (const log of [LOG, OTHER_LOG])
+      expect((await get(`/v1/commands/${encodeURIComponent(`mine in ${log}`)}`, acme)).json()).toEqual({ code: log });
     expect((await get('/v1/commands/theirs', acme)).statusCode).toBe(404);
     const pending = await get('/v1/commands/pending', acme);
     expect([pending.statusCode, pending.headers['retry-after']]).toEqual([202, '1']);
@@ -151,9 +238,21 @@ describe('the HTTP edge', () => {
     const acme = await tokenOf('acme');
     reached = () => false;
     const behind = await get('/v1/things/late', acme);
-    expect([behind.statusCode, behind.headers['retry-after'], behind.json<{ code: string }>().code]).toEqual([503, '1', 'PROJECTION_BEHIND']);
+    expect([behind.statusCode, behind.headers['retry-after'], behind.json<{ code: string }>().code]).toEqual([
+      503,
+      '1',
+      'PROJECTION_BEHIND',
+    ]);
     // The row came while the edge waited for the end of the log.
-    reached = () => rows.push({ partition: 0, kind: 'thing', group: 'late', key: 'late', dueAt: null, doc: { tenant: 'acme', id: 'late' } }) > 0;
+    reached = () =>
+      rows.push({
+        partition: 0,
+        kind: 'thing',
+        group: 'late',
+        key: 'late',
+        dueAt: null,
+        doc: { tenant: 'acme', id: 'late' },
+      }) > 0;
     expect((await get('/v1/things/late', acme)).statusCode).toBe(200);
     rows.pop();
   });
@@ -161,15 +260,29 @@ describe('the HTTP edge', () => {
   it('says 503 with the failure while the database is away', async () => {
     isDatabaseDown = true;
     const answer = await get('/v1/things', await tokenOf('acme'));
-    expect([answer.statusCode, answer.headers['retry-after'], answer.json<{ code: string }>().code]).toEqual([503, '1', 'DATABASE_UNAVAILABLE']);
+    expect([answer.statusCode, answer.headers['retry-after'], answer.json<{ code: string }>().code]).toEqual([
+      503,
+      '1',
+      'DATABASE_UNAVAILABLE',
+    ]);
   });
 
   it('keeps parked records and state hashes for administrators and auditors of all', async () => {
-    expect((await get('/v1/parked', await tokenOf('acme', 'administrator'))).json()).toMatchObject({ code: 'ROLE_REQUIRED' });
+    expect((await get('/v1/parked', await tokenOf('acme', 'administrator'))).json()).toMatchObject({
+      code: 'ROLE_REQUIRED',
+    });
     expect((await get('/v1/parked', await tokenOf('*', 'auditor'))).json<{ items: unknown[] }>().items).toHaveLength(1);
-    expect((await get('/v1/state-hash?partition=0', await tokenOf('*', 'auditor'))).json()).toMatchObject({ log: LOG, seq: 0, state_hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown });
-    expect((await get('/v1/state-hash?partition=0&log=nope', await tokenOf('*', 'auditor'))).json()).toMatchObject({ code: 'INPUT_INVALID' });
-    expect((await post('/v1/parked/park_1/redrive', { reason: 'fixed' }, await tokenOf('*', 'auditor'))).json()).toMatchObject({ code: 'ROLE_REQUIRED' });
+    expect((await get('/v1/state-hash?partition=0', await tokenOf('*', 'auditor'))).json()).toMatchObject({
+      log: LOG,
+      seq: 0,
+      state_hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+    });
+    expect((await get('/v1/state-hash?partition=0&log=nope', await tokenOf('*', 'auditor'))).json()).toMatchObject({
+      code: 'INPUT_INVALID',
+    });
+    expect(
+      (await post('/v1/parked/park_1/redrive', { reason: 'fixed' }, await tokenOf('*', 'auditor'))).json(),
+    ).toMatchObject({ code: 'ROLE_REQUIRED' });
   });
 
   it('sends a redrive to the partition on which the record was parked', async () => {
@@ -181,19 +294,28 @@ describe('the HTTP edge', () => {
   it('tells machines how it is, without a token', async () => {
     expect((await get('/health/live')).statusCode).toBe(200);
     health = { live: true, ready: false, started: false, detail: {} };
-    expect([(await get('/health/live')).statusCode, (await get('/health/ready')).statusCode, (await get('/health/startup')).statusCode]).toEqual([200, 503, 503]);
+    expect([
+      (await get('/health/live')).statusCode,
+      (await get('/health/ready')).statusCode,
+      (await get('/health/startup')).statusCode,
+    ]).toEqual([200, 503, 503]);
     expect((await get('/metrics')).body).toContain('recourse_ready 0');
   });
 
   it('describes itself', async () => {
     const document = (await get('/openapi.json')).json<{ paths: Record<string, unknown> }>();
-    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/v1/things', '/v1/parked/{id}/redrive', '/v1/state-hash']));
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining(['/v1/things', '/v1/parked/{id}/redrive', '/v1/state-hash']),
+    );
     expect((await get('/docs')).body).toContain('SwaggerUIBundle');
     expect((await get('/docs/swagger-ui.css')).statusCode).toBe(200);
   });
 
   it('answers what it does not know as a problem', async () => {
-    expect((await get('/v1/nothing', await tokenOf('acme'))).json()).toMatchObject({ status: 404, code: 'ROUTE_UNKNOWN' });
+    expect((await get('/v1/nothing', await tokenOf('acme'))).json()).toMatchObject({
+      status: 404,
+      code: 'ROUTE_UNKNOWN',
+    });
   });
 });
 
@@ -202,12 +324,23 @@ describe('the development issuer', () => {
     const folder = mkdtempSync(join(tmpdir(), 'recourse-issuer-'));
     const first = await createDevIssuer({ dataDir: folder, ...ISSUER });
     const second = await createDevIssuer({ dataDir: folder, ...ISSUER });
-    expect((await first.inject({ url: '/jwks.json' })).json()).toEqual((await second.inject({ url: '/jwks.json' })).json());
+    expect((await first.inject({ url: '/jwks.json' })).json()).toEqual(
+      (await second.inject({ url: '/jwks.json' })).json(),
+    );
     expect((await first.inject({ url: '/jwks.json' })).body).not.toContain('"d"');
     expect((await first.inject({ url: '/' })).body).toContain('DEVELOPMENT ONLY');
     expect((await first.inject({ method: 'POST', url: '/token', payload: {} })).statusCode).toBe(400);
-    const named = await first.inject({ method: 'POST', url: '/token', payload: { subject: 'olga-admin', directory_subject: 'olga', tenant: 'acme', roles: ['approver'] } });
-    expect(decodeJwt(named.json<{ access_token: string }>().access_token)).toMatchObject({ sub: 'olga-admin', directory_subject: 'olga', tenant: 'acme', roles: ['approver'] });
+    const named = await first.inject({
+      method: 'POST',
+      url: '/token',
+      payload: { subject: 'olga-admin', directory_subject: 'olga', tenant: 'acme', roles: ['approver'] },
+    });
+    expect(decodeJwt(named.json<{ access_token: string }>().access_token)).toMatchObject({
+      sub: 'olga-admin',
+      directory_subject: 'olga',
+      tenant: 'acme',
+      roles: ['approver'],
+    });
     await Promise.all([first.close(), second.close()]);
     rmSync(folder, { recursive: true });
   });

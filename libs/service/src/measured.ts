@@ -18,7 +18,9 @@ export function measuredKafka(kafka: Kafka, metrics: Observer): Kafka {
 
 /** Stores whose projections are timed, and counted where another owner had moved the head. */
 export function measuredStores(stores: StoreFactory, metrics: Observer): StoreFactory {
-  return { partition: (log, partition) => measuredStore(stores.partition(log, partition), { log, partition }, metrics) };
+  return {
+    partition: (log, partition) => measuredStore(stores.partition(log, partition), { log, partition }, metrics),
+  };
 }
 
 function measuredProducer(producer: LogProducer, metrics: Observer): LogProducer {
@@ -33,7 +35,11 @@ function measuredProducer(producer: LogProducer, metrics: Observer): LogProducer
   };
 }
 
-function measuredStore(store: PartitionStore, { log, partition }: { readonly log: string; readonly partition: number }, metrics: Observer): PartitionStore {
+function measuredStore(
+  store: PartitionStore,
+  { log, partition }: { readonly log: string; readonly partition: number },
+  metrics: Observer,
+): PartitionStore {
   const project: PartitionStore['project'] = async (from, to, changes) => {
     const began = performance.now();
     const result = await store.project(from, to, changes);
@@ -51,4 +57,6 @@ function measuredStore(store: PartitionStore, { log, partition }: { readonly log
   });
 }
 
-function secondsSince(began: number): number { return (performance.now() - began) / 1_000; }
+function secondsSince(began: number): number {
+  return (performance.now() - began) / 1_000;
+}

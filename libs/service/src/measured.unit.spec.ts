@@ -7,7 +7,15 @@ import { measuredKafka, measuredStores } from './measured.js';
 
 const LOG = 'recourse.things';
 const HASH = Buffer.alloc(32, 1);
-const headAt = (seq: number): ProjectedHead => ({ seq, hash: HASH, offset: seq, decidedAt: 0, cursors: [], reactedSeq: 0, reactedOffset: 0 });
+const headAt = (seq: number): ProjectedHead => ({
+  seq,
+  hash: HASH,
+  offset: seq,
+  decidedAt: 0,
+  cursors: [],
+  reactedSeq: 0,
+  reactedOffset: 0,
+});
 
 describe('a measured store', () => {
   it('times what it projects, and counts what was fenced', async () => {
@@ -25,7 +33,11 @@ describe('a measured store', () => {
     const database = new MemoryDatabase({ kinds: [], now: () => 7 });
     const store = measuredStores(database, new Metrics()).partition(LOG, 0);
     await store.project(null, headAt(2), []);
-    expect([(await store.head())?.seq, (await store.load([])).now, await store.stateHash()]).toEqual([2, 7, await database.partition(LOG, 0).stateHash()]);
+    expect([(await store.head())?.seq, (await store.load([])).now, await store.stateHash()]).toEqual([
+      2,
+      7,
+      await database.partition(LOG, 0).stateHash(),
+    ]);
   });
 });
 
@@ -36,7 +48,10 @@ describe('a measured Kafka', () => {
     broker.ensureTopics([{ name: LOG, partitions: 1 }]);
     const kafka = measuredKafka(broker.forActor('spec'), metrics);
     const producer = await kafka.logProducer();
-    expect(await producer.send(LOG, 0, [{ key: Buffer.from('k'), value: Buffer.from('v') }])).toEqual({ kind: 'landed', baseOffset: 0 });
+    expect(await producer.send(LOG, 0, [{ key: Buffer.from('k'), value: Buffer.from('v') }])).toEqual({
+      kind: 'landed',
+      baseOffset: 0,
+    });
     await producer.close();
     expect(await metrics.text()).toContain(`recourse_append_seconds_count{log="${LOG}"} 1`);
     expect((await (await kafka.rawReader()).range(LOG, 0)).high).toBe(1);

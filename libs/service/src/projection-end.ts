@@ -63,16 +63,25 @@ export class ProjectionEnd {
   /** Offset of the next record, by partition. */
   private async ends(reader: RawReader, log: string, count: number): Promise<ReadonlyMap<number, number>> {
     const ends = new Map<number, number>();
-    for (let partition = 0; partition < count; partition += 1) ends.set(partition, (await reader.range(log, partition)).high);
+    for (let partition = 0; partition < count; partition += 1)
+      ends.set(partition, (await reader.range(log, partition)).high);
     return ends;
   }
 
-  private async stillBehind(reader: RawReader, log: string, partitionCount: number, ends: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, number>> {
+  private async stillBehind(
+    reader: RawReader,
+    log: string,
+    partitionCount: number,
+    ends: ReadonlyMap<number, number>,
+  ): Promise<ReadonlyMap<number, number>> {
     const behind = new Map<number, number>();
     for (const [partition, end] of ends) {
       const projected = await this.headOf(log, partition);
-      const head = projected ?? { ...genesisHead({ logId: this.options.logId, topic: log, partition, partitionCount }), offset: 0 };
-      if (head.offset < end && await holdsMore(reader, { log, partition, end }, head)) behind.set(partition, end);
+      const head = projected ?? {
+        ...genesisHead({ logId: this.options.logId, topic: log, partition, partitionCount }),
+        offset: 0,
+      };
+      if (head.offset < end && (await holdsMore(reader, { log, partition, end }, head))) behind.set(partition, end);
     }
     return behind;
   }
@@ -89,24 +98,46 @@ export class ProjectionEnd {
     if (this.reading) return this.reading;
     const opening = this.options.reader();
     this.reading = opening;
-    opening.catch(() => { this.reading = undefined; });
+    opening.catch(() => {
+      this.reading = undefined;
+    });
     return opening;
   }
 }
 
 /** What the loops of a process have projected of a partition; null where none of them owns it, or it is reading its log anew. */
-export function projectedIn(loops: readonly Pick<PartitionLoop, 'health' | 'reset'>[], log: string, partition: number): ProjectedHere | null {
+export function projectedIn(
+  loops: readonly Pick<PartitionLoop, 'health' | 'reset'>[],
+  log: string,
+  partition: number,
+): ProjectedHere | null {
   for (const loop of loops) {
     const { log: own, partition: at, state, projectedSeq } = loop.health();
-    if (own === log && at === partition) return state === 'ready' || state === 'waiting' ? { seq: projectedSeq, readAnew: () => { loop.reset(); } } : null;
+    if (own === log && at === partition)
+      return state === 'ready' || state === 'waiting'
+        ? {
+            seq: projectedSeq,
+            readAnew: () => {
+              loop.reset();
+            },
+          }
+        : null;
   }
   return null;
 }
 
-interface Tail { readonly log: string; readonly partition: number; readonly end: number }
+interface Tail {
+  readonly log: string;
+  readonly partition: number;
+  readonly end: number;
+}
 
 /** Is there a record between a head and the end that the acceptance rule takes? The first two fields of each tell. */
-async function holdsMore(reader: RawReader, { log, partition, end }: Tail, head: Head & Pick<ProjectedHead, 'offset'>): Promise<boolean> {
+async function holdsMore(
+  reader: RawReader,
+  { log, partition, end }: Tail,
+  head: Head & Pick<ProjectedHead, 'offset'>,
+): Promise<boolean> {
   for (let offset = head.offset; offset < end;) {
     const { records } = await reader.read(log, partition, offset);
     const last = records.at(-1);
@@ -120,4 +151,8 @@ async function holdsMore(reader: RawReader, { log, partition, end }: Tail, head:
   return false;
 }
 
-function pause(ms: number): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, ms); }); }
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -13,7 +13,15 @@ const STRANGE = Buffer.alloc(32, 9);
 
 /** A record as far as the acceptance rule reads it; seq below 64 is one octet. */
 const record = (seq: number, prevHash: Buffer): Buffer => Buffer.concat([frameOf(1), Buffer.from([seq * 2]), prevHash]);
-const headAt = (seq: number, offset: number): ProjectedHead => ({ seq, hash: HASH, offset, decidedAt: 0, cursors: [], reactedSeq: 0, reactedOffset: 0 });
+const headAt = (seq: number, offset: number): ProjectedHead => ({
+  seq,
+  hash: HASH,
+  offset,
+  decidedAt: 0,
+  cursors: [],
+  reactedSeq: 0,
+  reactedOffset: 0,
+});
 
 describe('the end of a log', () => {
   let records: Buffer[];
@@ -25,23 +33,53 @@ describe('the end of a log', () => {
   let here: number | null;
   let readAnew: () => void;
 
-  beforeEach(() => { records = []; head = null; waits = 0; onWait = () => undefined; closed = 0; isBrokerAway = false; here = null; readAnew = () => undefined; });
+  beforeEach(() => {
+    records = [];
+    head = null;
+    waits = 0;
+    onWait = () => undefined;
+    closed = 0;
+    isBrokerAway = false;
+    here = null;
+    readAnew = () => undefined;
+  });
 
   const reader: RawReader = {
-    range: (_topic, partition) => (isBrokerAway ? Promise.reject(new Error('away')) : Promise.resolve({ low: 0, high: partition === 0 ? records.length : 0 })),
+    range: (_topic, partition) =>
+      isBrokerAway
+        ? Promise.reject(new Error('away'))
+        : Promise.resolve({ low: 0, high: partition === 0 ? records.length : 0 }),
     readMany: () => Promise.reject(new Error('not read')),
-    read: (topic, partition, from) => Promise.resolve({
-      topic, partition, fetchedOffset: from, high: records.length,
-      // One record a fetch: the tail is read on until its end.
-      records: records.slice(from, from + 1).map((value) => ({ offset: from, timestamp: 0, key: Buffer.from('k'), value, headers: {} })),
-    }),
-    close: () => { closed += 1; return Promise.resolve(); },
+    read: (topic, partition, from) =>
+      Promise.resolve({
+        topic,
+        partition,
+        fetchedOffset: from,
+        high: records.length,
+        // One record a fetch: the tail is read on until its end.
+        records: records
+          .slice(from, from + 1)
+          .map((value) => ({ offset: from, timestamp: 0, key: Buffer.from('k'), value, headers: {} })),
+      }),
+    close: () => {
+      closed += 1;
+      return Promise.resolve();
+    },
   };
-  const end = (): ProjectionEnd => new ProjectionEnd({
-    reader: () => Promise.resolve(reader), partitionCount: () => Promise.resolve(PARTITIONS), head: (_log, partition) => Promise.resolve(partition === 0 ? head : null), logId: LOG_ID, patienceMs: 100,
-    projectedHere: (_log, partition) => (here === null || partition !== 0 ? null : { seq: here, readAnew }),
-    sleep: () => { waits += 1; onWait(); return Promise.resolve(); },
-  });
+  const end = (): ProjectionEnd =>
+    new ProjectionEnd({
+      reader: () => Promise.resolve(reader),
+      partitionCount: () => Promise.resolve(PARTITIONS),
+      head: (_log, partition) => Promise.resolve(partition === 0 ? head : null),
+      logId: LOG_ID,
+      patienceMs: 100,
+      projectedHere: (_log, partition) => (here === null || partition !== 0 ? null : { seq: here, readAnew }),
+      sleep: () => {
+        waits += 1;
+        onWait();
+        return Promise.resolve();
+      },
+    });
 
   it('is reached by rows of an empty log, and by rows that hold all of it', async () => {
     expect(await end().isReached(LOG)).toBe(true);
@@ -61,14 +99,19 @@ describe('the end of a log', () => {
   it('is waited for', async () => {
     records = [record(1, FIRST), record(2, HASH)];
     head = headAt(1, 1);
-    onWait = () => { if (waits === 2) head = headAt(2, 2); };
+    onWait = () => {
+      if (waits === 2) head = headAt(2, 2);
+    };
     expect([await end().isReached(LOG), waits]).toEqual([true, 2]);
   });
 
   it('is the end there was when it was asked for: a log that grows on is not run after', async () => {
     records = [record(1, FIRST), record(2, HASH)];
     head = headAt(1, 1);
-    onWait = () => { records.push(record(records.length + 1, STRANGE)); head = headAt(2, 2); };
+    onWait = () => {
+      records.push(record(records.length + 1, STRANGE));
+      head = headAt(2, 2);
+    };
     expect([await end().isReached(LOG), waits]).toEqual([true, 1]);
   });
 
@@ -76,7 +119,12 @@ describe('the end of a log', () => {
     records = [record(1, FIRST), record(2, HASH)];
     here = 2;
     head = headAt(1, 1);
-    readAnew = () => { here = null; onWait = () => { head = headAt(2, 2); }; };
+    readAnew = () => {
+      here = null;
+      onWait = () => {
+        head = headAt(2, 2);
+      };
+    };
     expect([await end().isReached(LOG), waits]).toEqual([true, 1]);
   });
 
@@ -84,7 +132,9 @@ describe('the end of a log', () => {
     records = [record(1, FIRST), record(2, HASH)];
     here = 1;
     head = headAt(1, 1);
-    readAnew = () => { throw new Error('read anew'); };
+    readAnew = () => {
+      throw new Error('read anew');
+    };
     expect(await end().isReached(LOG)).toBe(false);
   });
 

@@ -16,10 +16,14 @@ import { judgeReplay } from './replay.decisions.js';
 import type { ReplayVerdict, StateAt } from './replay.decisions.js';
 
 const request = z.strictObject({
-  brokers: z.array(z.string()).min(1), registry_url: z.string(), log_id: z.string(), log: z.string(),
+  brokers: z.array(z.string()).min(1),
+  registry_url: z.string(),
+  log_id: z.string(),
+  log: z.string(),
   /** null: all. */
   partition: z.int().min(0).nullable(),
-  until_seq: z.int().min(0).nullable(), as_of: z.int().nullable(),
+  until_seq: z.int().min(0).nullable(),
+  as_of: z.int().nullable(),
   /** The projection to compare with; null compares with none. */
   database_url: z.string().nullable(),
 });
@@ -29,14 +33,28 @@ export type ReplayRequest = z.infer<typeof request>;
 export type ReplayLine =
   | { readonly type: 'progress'; readonly partition: number; readonly offset: number; readonly end: number }
   | {
-    readonly type: 'partition'; readonly log: string; readonly partition: number; readonly seq: number; readonly hash: string; readonly decided_at: number | null; readonly rows: number; readonly voids: number;
-    readonly state_hash: string; readonly ended_by: 'log' | 'bound'; readonly projected: { readonly seq: number; readonly state_hash: string; readonly verdict: ReplayVerdict } | null;
-  }
+      readonly type: 'partition';
+      readonly log: string;
+      readonly partition: number;
+      readonly seq: number;
+      readonly hash: string;
+      readonly decided_at: number | null;
+      readonly rows: number;
+      readonly voids: number;
+      readonly state_hash: string;
+      readonly ended_by: 'log' | 'bound';
+      readonly projected: { readonly seq: number; readonly state_hash: string; readonly verdict: ReplayVerdict } | null;
+    }
   | { readonly type: 'problem'; readonly code: string; readonly message: string };
 
 /** A question that no log can answer. */
 class Unanswerable extends Error {
-  constructor(readonly code: 'PARTITION_UNKNOWN', message: string) { super(message); }
+  constructor(
+    readonly code: 'PARTITION_UNKNOWN',
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 /** A registry that was just started answers its first requests slowly. */
@@ -50,21 +68,41 @@ export async function replayService(coresOf: (partitionCount: number) => readonl
     await replayLog(input, coresOf);
   } catch (cause) {
     process.exitCode = 1;
-    say({ type: 'problem', code: cause instanceof Failure || cause instanceof Unanswerable ? cause.code : 'INTERNAL', message: cause instanceof Error ? cause.message : String(cause) });
+    say({
+      type: 'problem',
+      code: cause instanceof Failure || cause instanceof Unanswerable ? cause.code : 'INTERNAL',
+      message: cause instanceof Error ? cause.message : String(cause),
+    });
   }
 }
 
-async function replayLog(input: ReplayRequest, coresOf: (partitionCount: number) => readonly ServiceCore[]): Promise<void> {
+async function replayLog(
+  input: ReplayRequest,
+  coresOf: (partitionCount: number) => readonly ServiceCore[],
+): Promise<void> {
   const kafka = createKafka({ brokers: input.brokers, clientId: 'recourse-replay' });
   const partitionCount = await countOf(kafka, input.log);
-  if (input.partition !== null && input.partition >= partitionCount) throw new Unanswerable('PARTITION_UNKNOWN', `${input.log} has ${String(partitionCount)} partitions, from 0`);
+  if (input.partition !== null && input.partition >= partitionCount)
+    throw new Unanswerable('PARTITION_UNKNOWN', `${input.log} has ${String(partitionCount)} partitions, from 0`);
   const core = coresOf(partitionCount).find(({ log }) => log === input.log);
   if (core === undefined) throw new TypeError(`${input.log} is no log of this service`);
   const registry = createSchemaRegistry({ url: input.registry_url, timeoutMs: REGISTRY_TIMEOUT_MS });
   const states = input.database_url === null ? null : openProjectedStates({ url: input.database_url });
   try {
-    for (let partition = input.partition ?? 0; partition < (input.partition === null ? partitionCount : input.partition + 1); partition += 1) {
-      const log = { kafka, registry, codecs: createCodecs(registry), topic: input.log, partition, partitionCount, logId: input.log_id };
+    for (
+      let partition = input.partition ?? 0;
+      partition < (input.partition === null ? partitionCount : input.partition + 1);
+      partition += 1
+    ) {
+      const log = {
+        kafka,
+        registry,
+        codecs: createCodecs(registry),
+        topic: input.log,
+        partition,
+        partitionCount,
+        logId: input.log_id,
+      };
       say(await replayOne(core, log, { states, bounds: { untilSeq: input.until_seq, asOf: input.as_of } }));
     }
   } finally {
@@ -84,11 +122,21 @@ async function countOf(kafka: Kafka, topic: string): Promise<number> {
 }
 
 /** The projection is read first: the log only grows, so it holds everything that was projected, or was cut. */
-async function replayOne(core: ServiceCore, options: OwnLogOptions, { states, bounds }: { readonly states: ProjectedStates | null; readonly bounds: ReplayBounds }): Promise<ReplayLine> {
+async function replayOne(
+  core: ServiceCore,
+  options: OwnLogOptions,
+  { states, bounds }: { readonly states: ProjectedStates | null; readonly bounds: ReplayBounds },
+): Promise<ReplayLine> {
   const log = new OwnLog(options);
   try {
     const projected = states === null ? null : await projectionOf(states, core, log);
-    const replayed = await replayPartition({ core, log, ...bounds, ...(projected === null ? {} : { untilSeq: projected.seq }), onProgress: progressOf(options.partition) });
+    const replayed = await replayPartition({
+      core,
+      log,
+      ...bounds,
+      ...(projected === null ? {} : { untilSeq: projected.seq }),
+      onProgress: progressOf(options.partition),
+    });
     return lineOf(options, replayed, projected);
   } finally {
     await log.close();
@@ -104,8 +152,20 @@ async function projectionOf(states: ProjectedStates, core: ServiceCore, log: Own
 function lineOf({ topic, partition }: OwnLogOptions, replayed: Replayed, projected: StateAt | null): ReplayLine {
   const { seq, hash, decidedAt, rows, voids, stateHash, endedBy } = replayed;
   return {
-    type: 'partition', log: topic, partition, seq, hash: hash.toString('hex'), decided_at: seq === 0 ? null : decidedAt, rows, voids, state_hash: stateHash, ended_by: endedBy,
-    projected: projected === null ? null : { seq: projected.seq, state_hash: projected.stateHash, verdict: judgeReplay(replayed, projected) },
+    type: 'partition',
+    log: topic,
+    partition,
+    seq,
+    hash: hash.toString('hex'),
+    decided_at: seq === 0 ? null : decidedAt,
+    rows,
+    voids,
+    state_hash: stateHash,
+    ended_by: endedBy,
+    projected:
+      projected === null
+        ? null
+        : { seq: projected.seq, state_hash: projected.stateHash, verdict: judgeReplay(replayed, projected) },
   };
 }
 
@@ -118,7 +178,9 @@ function progressOf(partition: number): (offset: number, end: number) => void {
   };
 }
 
-function say(line: ReplayLine): void { process.stdout.write(`${JSON.stringify(line)}\n`); }
+function say(line: ReplayLine): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
 
 async function textOf(stream: NodeJS.ReadStream): Promise<string> {
   const chunks: Buffer[] = [];

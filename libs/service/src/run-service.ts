@@ -42,7 +42,11 @@ export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
   /** Builds the cores; called once with counts of 1 to learn their kinds, and once with the real ones. */
   readonly cores: (partitionCountOf: PartitionCountOf) => readonly ServiceCore[];
   /** Counts what an accepted record of the service says, with the rows it changed. Nothing is told in a rebuild. */
-  readonly measure?: (record: AcceptedRecord, metrics: Pick<Metrics, 'count' | 'observe'>, rows: () => readonly ChangedRow[]) => void;
+  readonly measure?: (
+    record: AcceptedRecord,
+    metrics: Pick<Metrics, 'count' | 'observe'>,
+    rows: () => readonly ChangedRow[],
+  ) => void;
   /** Spans an accepted record of the service ends. */
   readonly trace?: (record: AcceptedRecord, rows: () => readonly ChangedRow[]) => readonly SpanSpec[];
   readonly controllers: readonly Type[];
@@ -56,12 +60,17 @@ export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
 const BODY_BYTES_MAX = 200 * 1_024;
 
 /** Runs a service's process: configuration problems and what no retry helps against end it with exit code 1. */
-export async function runService<C extends ServiceConfig>(load: () => C, specOf: (config: C) => ServiceSpec): Promise<void> {
+export async function runService<C extends ServiceConfig>(
+  load: () => C,
+  specOf: (config: C) => ServiceSpec,
+): Promise<void> {
   try {
     const config = load();
     await startService(config, specOf(config));
   } catch (error) {
-    process.stderr.write(`${error instanceof ConfigInvalid || error instanceof TypeError ? error.message : describe(error)}\n`);
+    process.stderr.write(
+      `${error instanceof ConfigInvalid || error instanceof TypeError ? error.message : describe(error)}\n`,
+    );
     process.exit(1);
   }
 }
@@ -71,12 +80,16 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   const logger = createLogger({ service: spec.name, instance: config.instance, level: config.logLevel });
   const parts = assemble(config, spec, logger);
   const app = await NestFactory.create<NestFastifyApplication>(
+    ServiceModule.forService(parts.context, spec.controllers, spec.providers),
+    new FastifyAdapter({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true }),
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    ServiceModule.forService(parts.context, spec.controllers, spec.providers), new FastifyAdapter({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true }), { logger: false, abortOnError: false },
+    { logger: false, abortOnError: false },
   );
   app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
   serveDocs(app, spec.name);
-  app.connectMicroservice({ strategy: new EventLogTransport({ start: () => parts.host.start(), stop: () => parts.stop() }) });
+  app.connectMicroservice({
+    strategy: new EventLogTransport({ start: () => parts.host.start(), stop: () => parts.stop() }),
+  });
   await app.listen(config.httpPort, config.httpHost);
   logger.info({ url: await app.getUrl() }, 'listening');
   try {
@@ -99,34 +112,75 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
   const metrics = new Metrics({ service: spec.name });
   metrics.collectProcess();
   const kafka = createKafka({
-    brokers: config.brokers, clientId: `${spec.name}-${config.instance}`, ...(config.kafkaVia === undefined ? {} : { via: config.kafkaVia }),
-    logger: ({ level, message, fields }) => { logger[level]({ kafka: fields }, message); },
+    brokers: config.brokers,
+    clientId: `${spec.name}-${config.instance}`,
+    ...(config.kafkaVia === undefined ? {} : { via: config.kafkaVia }),
+    logger: ({ level, message, fields }) => {
+      logger[level]({ kafka: fields }, message);
+    },
   });
   const registry = createSchemaRegistry({ url: config.registryUrl });
   const traces = tracesOf(config, spec, logger);
   const shapes = spec.cores(() => 1);
   const keys = new PostgresKeyStore({ url: keyStoreUrlOf(config) });
-  const sealing = new Vault({ store: keys, windowMs: config.sealWindowMs, now: () => performance.now(), random: randomBytes });
+  const sealing = new Vault({
+    store: keys,
+    windowMs: config.sealWindowMs,
+    now: () => performance.now(),
+    random: randomBytes,
+  });
   const host = new ServiceHost({
     openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(shapes, spec.views)),
-    createRuntime: async (database) => runtimeOf({ config, spec, kafka, registry, sealing, metrics, traces, logger, counts: await countsOf(kafka, shapes) }, database),
+    createRuntime: async (database) =>
+      runtimeOf(
+        { config, spec, kafka, registry, sealing, metrics, traces, logger, counts: await countsOf(kafka, shapes) },
+        database,
+      ),
     logger,
   });
   const edge = new CommandEdge({
-    codecs: createCodecs(registry), producer: () => kafka.wireProducer(), commandRow: (log, id) => host.commandRow(log, id), edgeKey: config.edgeKey, patienceMs: config.patienceMs,
+    codecs: createCodecs(registry),
+    producer: () => kafka.wireProducer(),
+    commandRow: (log, id) => host.commandRow(log, id),
+    edgeKey: config.edgeKey,
+    patienceMs: config.patienceMs,
   });
   const counts = new Map<string, Promise<number>>();
-  const partitionCount = (topic: string): Promise<number> => remembered(counts, topic, async () => countOf(await counted(kafka, [topic]), topic));
-  const projection = new ProjectionEnd({ reader: () => kafka.rawReader(), partitionCount, head: (log, partition) => host.partition(log, partition).head(), projectedHere: (log, partition) => host.projected(log, partition), logId: config.logId });
+  const partitionCount = (topic: string): Promise<number> =>
+    remembered(counts, topic, async () => countOf(await counted(kafka, [topic]), topic));
+  const projection = new ProjectionEnd({
+    reader: () => kafka.rawReader(),
+    partitionCount,
+    head: (log, partition) => host.partition(log, partition).head(),
+    projectedHere: (log, partition) => host.projected(log, partition),
+    logId: config.logId,
+  });
   const context: ServiceContext = {
     definition: { name: spec.name, cores: shapes, commandTopic: spec.commandTopic, commandLog: spec.commandLog },
-    host, edge, projection, metrics,
-    keys: destroying(keys, sealing), shown: (docs) => showLoaded(sealing, docs),
+    host,
+    edge,
+    projection,
+    metrics,
+    keys: destroying(keys, sealing),
+    shown: (docs) => showLoaded(sealing, docs),
     authenticate: createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) }),
-    partitionCount, view: (name) => host.view(name),
-    onError: (error) => { logger.error({ err: error }, 'a request failed'); },
+    partitionCount,
+    view: (name) => host.view(name),
+    onError: (error) => {
+      logger.error({ err: error }, 'a request failed');
+    },
   };
-  return { context, host, stop: async () => { await edge.close(); await projection.close(); await host.stop(); await keys.close(); await traces.close(); } };
+  return {
+    context,
+    host,
+    stop: async () => {
+      await edge.close();
+      await projection.close();
+      await host.stop();
+      await keys.close();
+      await traces.close();
+    },
+  };
 }
 
 interface RuntimeParts {
@@ -141,11 +195,22 @@ interface RuntimeParts {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-function runtimeOf({ config, spec, kafka, registry, sealing, metrics, traces, logger, counts }: RuntimeParts, database: ServiceDatabase): RunningService {
+function runtimeOf(
+  { config, spec, kafka, registry, sealing, metrics, traces, logger, counts }: RuntimeParts,
+  database: ServiceDatabase,
+): RunningService {
   const cores = spec.cores((topic) => countOf(counts, topic));
   const runtime = createServiceRuntime({
-    cores, kafka: measuredKafka(kafka, metrics), registry, stores: measuredStores(database, metrics), logId: config.logId, groupId: `recourse.${spec.name}`, edgeKey: config.edgeKey, sealing,
-    sessionTimeoutMs: config.sessionTimeoutMs, onEvent: (event) => {
+    cores,
+    kafka: measuredKafka(kafka, metrics),
+    registry,
+    stores: measuredStores(database, metrics),
+    logId: config.logId,
+    groupId: `recourse.${spec.name}`,
+    edgeKey: config.edgeKey,
+    sealing,
+    sessionTimeoutMs: config.sessionTimeoutMs,
+    onEvent: (event) => {
       tell(event, metrics, logger);
       if (event.kind !== 'accepted') return;
       spec.measure?.(event.record, metrics, event.rows);
@@ -153,37 +218,72 @@ function runtimeOf({ config, spec, kafka, registry, sealing, metrics, traces, lo
     },
   });
   const standing = new StandingGauges({
-    metrics, logs: cores.map(({ log }) => log), loops: () => runtime.loops(), reader: () => kafka.rawReader(),
+    metrics,
+    logs: cores.map(({ log }) => log),
+    loops: () => runtime.loops(),
+    reader: () => kafka.rawReader(),
     parkedOpen: (log) => database.count({ log, kind: PARKED_KIND, where: { open: true } }),
   });
   metrics.beforeRead(async () => {
-    gauge(runtime.loops().map((loop) => loop.health()), metrics, Date.now());
+    gauge(
+      runtime.loops().map((loop) => loop.health()),
+      metrics,
+      Date.now(),
+    );
     await standing.refresh();
   });
   return {
-    start: () => runtime.start(), health: () => runtime.health(), projected: (log, partition) => projectedIn(runtime.loops(), log, partition), view: (name) => runtime.view(name),
-    stop: async () => { await standing.close(); await runtime.stop(); },
+    start: () => runtime.start(),
+    health: () => runtime.health(),
+    projected: (log, partition) => projectedIn(runtime.loops(), log, partition),
+    view: (name) => runtime.view(name),
+    stop: async () => {
+      await standing.close();
+      await runtime.stop();
+    },
   };
 }
 
 /** What a key that is gone had opened is handed out no more. */
 function destroying(keys: KeyStore, sealing: Vault): ServiceContext['keys'] {
   return {
-    destroy: async (erasure) => { const count = await keys.destroy(erasure); sealing.forget(); return count; },
+    destroy: async (erasure) => {
+      const count = await keys.destroy(erasure);
+      sealing.forget();
+      return count;
+    },
     // Asked for again and again, mostly of what is gone already: only news is worth asking for every key anew.
-    destroyUnits: async (units, by, reason) => { const count = await keys.destroyUnits(units, by, reason); if (count > 0) sealing.forget(); return count; },
+    destroyUnits: async (units, by, reason) => {
+      const count = await keys.destroyUnits(units, by, reason);
+      if (count > 0) sealing.forget();
+      return count;
+    },
   };
 }
 
 /** Spans go to the file the configuration names; one that cannot be written is logged once. */
-function tracesOf({ traceFile: file, instance }: ServiceConfig, { name: service }: ServiceSpec, logger: Logger): Traces {
-  return file === undefined ? NO_TRACES : traceFile({ file, service, instance, onError: (error) => { logger.warn({ err: error, file }, 'spans cannot be written; they are lost'); } });
+function tracesOf(
+  { traceFile: file, instance }: ServiceConfig,
+  { name: service }: ServiceSpec,
+  logger: Logger,
+): Traces {
+  return file === undefined
+    ? NO_TRACES
+    : traceFile({
+        file,
+        service,
+        instance,
+        onError: (error) => {
+          logger.warn({ err: error, file }, 'spans cannot be written; they are lost');
+        },
+      });
 }
 
 /** The logs whose rows and heads live in the service's database: its own, and those derived from them. */
 function logsOf(cores: readonly ServiceCore[], views: ServiceSpec['views'] = {}): readonly ProjectedLog[] {
   return cores.flatMap(({ log, kinds, derived }) => [
-    { log, kinds: withCommonKinds(kinds), views: views[log] ?? [] }, ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
+    { log, kinds: withCommonKinds(kinds), views: views[log] ?? [] },
+    ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
   ]);
 }
 
@@ -191,7 +291,9 @@ function logsOf(cores: readonly ServiceCore[], views: ServiceSpec['views'] = {})
 function remembered(known: Map<string, Promise<number>>, topic: string, ask: () => Promise<number>): Promise<number> {
   const asking = known.get(topic) ?? ask();
   known.set(topic, asking);
-  asking.catch(() => { known.delete(topic); });
+  asking.catch(() => {
+    known.delete(topic);
+  });
   return asking;
 }
 
@@ -219,4 +321,6 @@ function countOf(counts: ReadonlyMap<string, number>, topic: string): number {
   return count;
 }
 
-function describe(error: unknown): string { return error instanceof Error ? error.stack ?? error.message : String(error); }
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -5,7 +5,11 @@ import type { Logger, Metrics } from '@recourse/telemetry';
 export type PlacedEvent = LoopEvent & { readonly log: string; readonly partition: number };
 
 /** Counts and logs one event. */
-export function tell(event: PlacedEvent, metrics: Metrics, logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>): void {
+export function tell(
+  event: PlacedEvent,
+  metrics: Metrics,
+  logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>,
+): void {
   const { log, partition } = event;
   const at = { log, partition };
   switch (event.kind) {
@@ -32,11 +36,18 @@ export function tell(event: PlacedEvent, metrics: Metrics, logger: Pick<Logger, 
     case 'error':
       logger.warn({ ...at, where: event.where, err: event.cause }, 'an operation failed and is tried again');
       return;
-    case 'accepted': return;
+    case 'accepted':
+      return;
   }
 }
 
-const PER_PARTITION = ['projectionLag', 'reactionLag', 'inputsWaiting', 'obligationAgeSeconds', 'partitionsOwned'] as const;
+const PER_PARTITION = [
+  'projectionLag',
+  'reactionLag',
+  'inputsWaiting',
+  'obligationAgeSeconds',
+  'partitionsOwned',
+] as const;
 
 /** Gauges that are read off the loops when somebody asks for metrics. `now` is epoch milliseconds. */
 export function gauge(loops: readonly LoopHealth[], metrics: Pick<Metrics, 'set' | 'clear'>, now: number): void {
@@ -48,7 +59,11 @@ export function gauge(loops: readonly LoopHealth[], metrics: Pick<Metrics, 'set'
     metrics.set('projectionLag', { log, partition }, Math.max(0, seq - projectedSeq));
     metrics.set('reactionLag', { log, partition }, Math.max(0, seq - reactedSeq));
     metrics.set('inputsWaiting', { log, partition }, waiting);
-    metrics.set('obligationAgeSeconds', { log, partition }, owedSince === null ? 0 : Math.max(0, now - owedSince) / 1_000);
+    metrics.set(
+      'obligationAgeSeconds',
+      { log, partition },
+      owedSince === null ? 0 : Math.max(0, now - owedSince) / 1_000,
+    );
   }
   for (const [log, count] of owned) metrics.set('partitionsOwned', { log }, count);
 }

@@ -4,44 +4,106 @@ import type { ConfigOf } from '@recourse/config';
 
 export const SERVICE_CONFIG = {
   brokers: hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers to begin with.' }),
-  kafkaVia: optional(text('RECOURSE_KAFKA_VIA', { doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).' })),
-  sessionTimeoutMs: integer('RECOURSE_KAFKA_SESSION_TIMEOUT_MS', { doc: 'Longest silence of an instance before others take its partitions over.', min: 500, max: 60_000, unit: 'milliseconds', fallback: '6000' }),
-  registryUrl: url('RECOURSE_REGISTRY_URL', { doc: 'Schema registry, Confluent interface.', protocols: ['http:', 'https:'] }),
-  logId: text('RECOURSE_LOG_ID', { doc: 'Id of this deployment\'s logs; every genesis hash commits to it, so it never changes.' }),
-  databaseUrl: url('RECOURSE_DATABASE_URL', { doc: 'The service\'s own database, with its own role.', protocols: ['postgres:', 'postgresql:'] }),
-  databasePassword: optional(passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password of the role, when the address has none.' })),
-  keyStoreUrl: url('RECOURSE_KEY_STORE_URL', { doc: 'Database of the keys that seal payloads, apart from every service\'s own.', protocols: ['postgres:', 'postgresql:'] }),
-  keyStorePassword: optional(passwordFile('RECOURSE_KEY_STORE_PASSWORD_FILE', { doc: 'Password for the key store, when the address has none.' })),
-  sealWindowMs: integer('RECOURSE_SEAL_WINDOW_MS', { doc: 'Length of a retention window: what was recorded of a subject within one is erased together.', min: 60_000, max: 400 * 86_400_000, unit: 'milliseconds', fallback: '2592000000' }),
+  kafkaVia: optional(
+    text('RECOURSE_KAFKA_VIA', {
+      doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).',
+    }),
+  ),
+  sessionTimeoutMs: integer('RECOURSE_KAFKA_SESSION_TIMEOUT_MS', {
+    doc: 'Longest silence of an instance before others take its partitions over.',
+    min: 500,
+    max: 60_000,
+    unit: 'milliseconds',
+    fallback: '6000',
+  }),
+  registryUrl: url('RECOURSE_REGISTRY_URL', {
+    doc: 'Schema registry, Confluent interface.',
+    protocols: ['http:', 'https:'],
+  }),
+  logId: text('RECOURSE_LOG_ID', {
+    doc: "Id of this deployment's logs; every genesis hash commits to it, so it never changes.",
+  }),
+  databaseUrl: url('RECOURSE_DATABASE_URL', {
+    doc: "The service's own database, with its own role.",
+    protocols: ['postgres:', 'postgresql:'],
+  }),
+  databasePassword: optional(
+    passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password of the role, when the address has none.' }),
+  ),
+  keyStoreUrl: url('RECOURSE_KEY_STORE_URL', {
+    doc: "Database of the keys that seal payloads, apart from every service's own.",
+    protocols: ['postgres:', 'postgresql:'],
+  }),
+  keyStorePassword: optional(
+    passwordFile('RECOURSE_KEY_STORE_PASSWORD_FILE', { doc: 'Password for the key store, when the address has none.' }),
+  ),
+  sealWindowMs: integer('RECOURSE_SEAL_WINDOW_MS', {
+    doc: 'Length of a retention window: what was recorded of a subject within one is erased together.',
+    min: 60_000,
+    max: 400 * 86_400_000,
+    unit: 'milliseconds',
+    fallback: '2592000000',
+  }),
   httpHost: text('RECOURSE_HTTP_HOST', { doc: 'Address the HTTP edge listens on.', fallback: '127.0.0.1' }),
   httpPort: port('RECOURSE_HTTP_PORT', { doc: 'Port the HTTP edge listens on.' }),
-  jwksFile: optional(text('RECOURSE_JWKS_FILE', { doc: 'Public keys of the token issuer, as a file. Exactly one of file and address.' })),
-  jwksUrl: optional(url('RECOURSE_JWKS_URL', { doc: 'Public keys of the token issuer, as an address.', protocols: ['http:', 'https:'] })),
+  jwksFile: optional(
+    text('RECOURSE_JWKS_FILE', { doc: 'Public keys of the token issuer, as a file. Exactly one of file and address.' }),
+  ),
+  jwksUrl: optional(
+    url('RECOURSE_JWKS_URL', {
+      doc: 'Public keys of the token issuer, as an address.',
+      protocols: ['http:', 'https:'],
+    }),
+  ),
   jwtIssuer: text('RECOURSE_JWT_ISSUER', { doc: 'The only issuer whose tokens are taken.' }),
   jwtAudience: text('RECOURSE_JWT_AUDIENCE', { doc: 'The only audience for which tokens are taken.' }),
-  edgeKey: secretFile('RECOURSE_EDGE_KEY_FILE', { doc: 'Key under which the edge signs commands and the loop checks them.' }),
+  edgeKey: secretFile('RECOURSE_EDGE_KEY_FILE', {
+    doc: 'Key under which the edge signs commands and the loop checks them.',
+  }),
   instance: text('RECOURSE_INSTANCE', { doc: 'Name of this process among those of its service.', fallback: '1' }),
-  patienceMs: integer('RECOURSE_PATIENCE_MS', { doc: 'Longest wait for the outcome of a command before 202 is answered.', min: 0, max: 60_000, unit: 'milliseconds', fallback: '10000' }),
-  traceFile: optional(text('RECOURSE_TRACE_FILE', { doc: 'File that spans of recoveries are added to, one export request of OpenTelemetry\'s JSON a line. Without it nothing is traced.' })),
-  logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], { doc: 'Least severe line that is logged.', fallback: 'info' }),
+  patienceMs: integer('RECOURSE_PATIENCE_MS', {
+    doc: 'Longest wait for the outcome of a command before 202 is answered.',
+    min: 0,
+    max: 60_000,
+    unit: 'milliseconds',
+    fallback: '10000',
+  }),
+  traceFile: optional(
+    text('RECOURSE_TRACE_FILE', {
+      doc: "File that spans of recoveries are added to, one export request of OpenTelemetry's JSON a line. Without it nothing is traced.",
+    }),
+  ),
+  logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {
+    doc: 'Least severe line that is logged.',
+    fallback: 'info',
+  }),
 } as const;
 
 export type ServiceConfig = ConfigOf<typeof SERVICE_CONFIG>;
 
 /** Where the keys are. Errors: TypeError unless exactly one place is given. */
-export function jwksOf({ jwksFile, jwksUrl }: Pick<ServiceConfig, 'jwksFile' | 'jwksUrl'>): { readonly file: string } | { readonly url: string } {
+export function jwksOf({
+  jwksFile,
+  jwksUrl,
+}: Pick<ServiceConfig, 'jwksFile' | 'jwksUrl'>): { readonly file: string } | { readonly url: string } {
   if (jwksFile !== undefined && jwksUrl === undefined) return { file: jwksFile };
   if (jwksUrl !== undefined && jwksFile === undefined) return { url: jwksUrl };
   throw new TypeError('set exactly one of RECOURSE_JWKS_FILE (a path) and RECOURSE_JWKS_URL (an address)');
 }
 
 /** The address with the password of the file, when there is one. */
-export function databaseUrlOf({ databaseUrl, databasePassword }: Pick<ServiceConfig, 'databaseUrl' | 'databasePassword'>): string {
+export function databaseUrlOf({
+  databaseUrl,
+  databasePassword,
+}: Pick<ServiceConfig, 'databaseUrl' | 'databasePassword'>): string {
   return withPassword(databaseUrl, databasePassword);
 }
 
 /** Address of the key store, with its password. */
-export function keyStoreUrlOf({ keyStoreUrl, keyStorePassword }: Pick<ServiceConfig, 'keyStoreUrl' | 'keyStorePassword'>): string {
+export function keyStoreUrlOf({
+  keyStoreUrl,
+  keyStorePassword,
+}: Pick<ServiceConfig, 'keyStoreUrl' | 'keyStorePassword'>): string {
   return withPassword(keyStoreUrl, keyStorePassword);
 }
 

@@ -63,21 +63,34 @@ export class ServiceHost implements ProjectionReads {
   }
 
   health(): ServiceHealth {
-    if (!this.runtime || !this.hasStarted) return { live: true, ready: false, started: false, detail: { in_the_way: this.inTheWay } };
+    if (!this.runtime || !this.hasStarted)
+      return { live: true, ready: false, started: false, detail: { in_the_way: this.inTheWay } };
     const health = this.runtime.health();
     return this.isStopping ? { ...health, ready: false } : health;
   }
 
   /** Null before the loop runs, too. */
-  projected(log: string, partition: number): ProjectedHere | null { return this.runtime?.projected(log, partition) ?? null; }
+  projected(log: string, partition: number): ProjectedHere | null {
+    return this.runtime?.projected(log, partition) ?? null;
+  }
 
   /** Null before the loop runs, too. */
-  async view(name: string): Promise<BroadcastView | null> { return this.runtime?.view(name) ?? null; }
+  async view(name: string): Promise<BroadcastView | null> {
+    return this.runtime?.view(name) ?? null;
+  }
 
-  async page(query: PageQuery): Promise<Page> { return this.opened().page(query); }
-  async count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number> { return this.opened().count(query); }
-  async commandRow(log: string, commandId: string): Promise<PlacedRow | null> { return this.opened().commandRow(log, commandId); }
-  partition(log: string, partition: number): PartitionStore { return this.opened().partition(log, partition); }
+  async page(query: PageQuery): Promise<Page> {
+    return this.opened().page(query);
+  }
+  async count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number> {
+    return this.opened().count(query);
+  }
+  async commandRow(log: string, commandId: string): Promise<PlacedRow | null> {
+    return this.opened().commandRow(log, commandId);
+  }
+  partition(log: string, partition: number): PartitionStore {
+    return this.opened().partition(log, partition);
+  }
 
   /** Undefined when the host is told to stop meanwhile. */
   private async persistently<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
@@ -89,7 +102,10 @@ export class ServiceHost implements ProjectionReads {
       } catch (error) {
         if (!(error instanceof Failure) || error.retry === 'never') throw error;
         this.inTheWay = { code: error.code, detail: error.message };
-        this.options.logger.warn({ code: error.code, detail: error.message, retry_ms: delayMs }, `${what} does not start`);
+        this.options.logger.warn(
+          { code: error.code, detail: error.message, retry_ms: delayMs },
+          `${what} does not start`,
+        );
       }
       await Promise.race([(this.options.sleep ?? pause)(delayMs), this.stopped.promise]);
     }
@@ -102,4 +118,8 @@ export class ServiceHost implements ProjectionReads {
   }
 }
 
-function pause(ms: number): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, ms); }); }
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -9,23 +9,46 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 function parts({ databaseFailures = 0, loopFailure = null as Error | null } = {}) {
   const told: string[] = [];
   const database: ServiceDatabase = {
-    page: () => Promise.resolve({ rows: [], next: null }), count: () => Promise.resolve(0), commandRow: () => Promise.resolve(null),
-    partition: () => { throw new Error('not asked'); }, close: () => { told.push('database closed'); return Promise.resolve(); },
+    page: () => Promise.resolve({ rows: [], next: null }),
+    count: () => Promise.resolve(0),
+    commandRow: () => Promise.resolve(null),
+    partition: () => {
+      throw new Error('not asked');
+    },
+    close: () => {
+      told.push('database closed');
+      return Promise.resolve();
+    },
   };
   let failures = databaseFailures;
   const host = new ServiceHost({
     openDatabase: () => {
-      if (failures > 0) { failures -= 1; return Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'down')); }
+      if (failures > 0) {
+        failures -= 1;
+        return Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'down'));
+      }
       told.push('database opened');
       return Promise.resolve(database);
     },
     createRuntime: () => ({
-      start: () => { if (loopFailure) return Promise.reject(loopFailure); told.push('loop started'); return Promise.resolve(); },
-      stop: () => { told.push('loop stopped'); return Promise.resolve(); },
+      start: () => {
+        if (loopFailure) return Promise.reject(loopFailure);
+        told.push('loop started');
+        return Promise.resolve();
+      },
+      stop: () => {
+        told.push('loop stopped');
+        return Promise.resolve();
+      },
       health: () => ({ live: true, ready: true, started: true, detail: {} }),
-      projected: () => null, view: () => Promise.resolve(null),
+      projected: () => null,
+      view: () => Promise.resolve(null),
     }),
-    logger: quiet, sleep: () => new Promise((resolve) => { setImmediate(resolve); }),
+    logger: quiet,
+    sleep: () =>
+      new Promise((resolve) => {
+        setImmediate(resolve);
+      }),
   });
   return { host, told };
 }
@@ -43,8 +66,12 @@ describe('a service', () => {
   it('waits for its database, alive and not ready, and says what is in the way', async () => {
     const { host, told } = parts({ databaseFailures: 3 });
     const starting = host.start();
-    await expect(host.page({ log: 'l', kind: 'k', where: {}, limit: 1 })).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
-    await new Promise((resolve) => { setImmediate(resolve); });
+    await expect(host.page({ log: 'l', kind: 'k', where: {}, limit: 1 })).rejects.toMatchObject({
+      code: 'DATABASE_UNAVAILABLE',
+    });
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
     expect(host.health()).toMatchObject({ live: true, ready: false, started: false });
     expect(JSON.stringify(host.health().detail)).toContain('DATABASE_UNAVAILABLE');
     await starting;
@@ -53,7 +80,9 @@ describe('a service', () => {
 
   it('gives up where no retry helps, and Nest hears of it', async () => {
     const { host, told } = parts({ loopFailure: new Failure('LOG_CUT', 'short') });
-    const heard = await new Promise((resolve) => { new EventLogTransport(host).listen(resolve); });
+    const heard = await new Promise((resolve) => {
+      new EventLogTransport(host).listen(resolve);
+    });
     expect(heard).toMatchObject({ code: 'LOG_CUT' });
     await host.stop();
     expect(told).toEqual(['database opened', 'loop stopped', 'database closed']);

@@ -5,7 +5,9 @@ import type { RawReader } from '@recourse/kafka';
 import type { Metrics } from '@recourse/telemetry';
 
 /** What is looked at of a loop: which inputs it reads, and how far it has. */
-export type ReadingLoop = Pick<PartitionLoop, 'inputPartitions' | 'expected'> & { readonly health: () => Pick<ReturnType<PartitionLoop['health']>, 'log' | 'partition'> };
+export type ReadingLoop = Pick<PartitionLoop, 'inputPartitions' | 'expected'> & {
+  readonly health: () => Pick<ReturnType<PartitionLoop['health']>, 'log' | 'partition'>;
+};
 
 export interface StandingGaugesOptions {
   readonly metrics: Pick<Metrics, 'set' | 'clear'>;
@@ -29,9 +31,13 @@ export class StandingGauges {
 
   /** Sets the gauges; returns when they are set or patience ends. Never fails. */
   async refresh(): Promise<void> {
-    this.asking ??= this.ask().finally(() => { this.asking = null; });
+    this.asking ??= this.ask().finally(() => {
+      this.asking = null;
+    });
     const { promise: patience, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => { resolve(undefined); }, this.options.patienceMs ?? PATIENCE_MS);
+    const timer = setTimeout(() => {
+      resolve(undefined);
+    }, this.options.patienceMs ?? PATIENCE_MS);
     await Promise.race([this.asking, patience]);
     clearTimeout(timer);
   }
@@ -67,7 +73,8 @@ export class StandingGauges {
   }
 
   private async parked(): Promise<void> {
-    for (const log of this.options.logs) this.options.metrics.set('parkedOpen', { log }, await this.options.parkedOpen(log));
+    for (const log of this.options.logs)
+      this.options.metrics.set('parkedOpen', { log }, await this.options.parkedOpen(log));
   }
 
   private reader(): Promise<RawReader> {

@@ -15,30 +15,63 @@ const ENDS: Readonly<Record<string, number>> = { [`${WIRE}/0`]: 100, [`${WIRE}/1
 /** A loop that has read its inputs up to these offsets. */
 const loop = (partition: number, read: Readonly<Record<string, number>>): ReadingLoop => ({
   health: () => ({ log: LOG, partition }),
-  inputPartitions: () => Object.keys(read).map((id) => ({ topic: id.split('/')[0] ?? '', partition: Number(id.split('/')[1]) })),
+  inputPartitions: () =>
+    Object.keys(read).map((id) => ({ topic: id.split('/')[0] ?? '', partition: Number(id.split('/')[1]) })),
   expected: (topic, at) => read[`${topic}/${String(at)}`],
 });
 
-interface Given { readonly loops?: readonly ReadingLoop[]; readonly range?: RawReader['range']; readonly parkedOpen?: () => Promise<number> }
+interface Given {
+  readonly loops?: readonly ReadingLoop[];
+  readonly range?: RawReader['range'];
+  readonly parkedOpen?: () => Promise<number>;
+}
 
 function gaugesOf({ loops = [], range, parkedOpen = () => Promise.resolve(0) }: Given) {
   const metrics = new Metrics();
   const asked: string[] = [];
   const reader: RawReader = {
-    range: range ?? ((topic, partition) => { asked.push(`${topic}/${String(partition)}`); return Promise.resolve({ low: 0, high: ENDS[`${topic}/${String(partition)}`] ?? 0 }); }),
-    read: () => Promise.reject(new Error('not read')), readMany: () => Promise.reject(new Error('not read')), close: () => Promise.resolve(),
+    range:
+      range ??
+      ((topic, partition) => {
+        asked.push(`${topic}/${String(partition)}`);
+        return Promise.resolve({ low: 0, high: ENDS[`${topic}/${String(partition)}`] ?? 0 });
+      }),
+    read: () => Promise.reject(new Error('not read')),
+    readMany: () => Promise.reject(new Error('not read')),
+    close: () => Promise.resolve(),
   };
-  return { metrics, asked, gauges: new StandingGauges({ metrics, logs: [LOG], loops: () => loops, reader: () => Promise.resolve(reader), parkedOpen, patienceMs: 50 }) };
+  return {
+    metrics,
+    asked,
+    gauges: new StandingGauges({
+      metrics,
+      logs: [LOG],
+      loops: () => loops,
+      reader: () => Promise.resolve(reader),
+      parkedOpen,
+      patienceMs: 50,
+    }),
+  };
 }
 
 describe('the gauges of inputs', () => {
   it('tell how far a loop is behind the ends of what it reads, each end asked once', async () => {
-    const loops = [loop(0, { [`${WIRE}/0`]: 90, [`${OTHER}/0`]: 7 }), loop(1, { [`${WIRE}/1`]: 50, [`${OTHER}/0`]: 2 })];
+    const loops = [
+      loop(0, { [`${WIRE}/0`]: 90, [`${OTHER}/0`]: 7 }),
+      loop(1, { [`${WIRE}/1`]: 50, [`${OTHER}/0`]: 2 }),
+    ];
     const { gauges, metrics, asked } = gaugesOf({ loops });
     await gauges.refresh();
     const text = await metrics.text();
-    for (const [partition, topic, records] of [[0, WIRE, 10], [0, OTHER, 0], [1, WIRE, 0], [1, OTHER, 5]]) {
-      expect(text).toContain(`recourse_cursor_lag_records{log="${LOG}",partition="${String(partition)}",topic="${String(topic)}"} ${String(records)}`);
+    for (const [partition, topic, records] of [
+      [0, WIRE, 10],
+      [0, OTHER, 0],
+      [1, WIRE, 0],
+      [1, OTHER, 5],
+    ]) {
+      expect(text).toContain(
+        `recourse_cursor_lag_records{log="${LOG}",partition="${String(partition)}",topic="${String(topic)}"} ${String(records)}`,
+      );
     }
     expect(asked.sort()).toEqual([`${OTHER}/0`, `${WIRE}/0`, `${WIRE}/1`].sort());
   });
@@ -61,9 +94,17 @@ describe('the gauges of inputs', () => {
 });
 
 describe('the gauges of loops', () => {
-  const health = (partition: number, owedSince: number | null = null): LoopHealth => (
-    { log: LOG, partition, state: 'ready', seq: 10, projectedSeq: 8, reactedSeq: 9, owedSince, waiting: 4, problem: null }
-  );
+  const health = (partition: number, owedSince: number | null = null): LoopHealth => ({
+    log: LOG,
+    partition,
+    state: 'ready',
+    seq: 10,
+    projectedSeq: 8,
+    reactedSeq: 9,
+    owedSince,
+    waiting: 4,
+    problem: null,
+  });
 
   it('tell lags and the age of what is owed', async () => {
     const metrics = new Metrics();
@@ -79,6 +120,8 @@ describe('the gauges of loops', () => {
     const metrics = new Metrics();
     gauge([health(0), health(1)], metrics, 0);
     gauge([health(1)], metrics, 0);
-    expect((await metrics.text()).match(/recourse_projection_lag_records\{.*/g)).toEqual([`recourse_projection_lag_records{log="${LOG}",partition="1"} 2`]);
+    expect((await metrics.text()).match(/recourse_projection_lag_records\{.*/g)).toEqual([
+      `recourse_projection_lag_records{log="${LOG}",partition="1"} 2`,
+    ]);
   });
 });

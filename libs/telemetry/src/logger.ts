@@ -19,7 +19,19 @@ export function createLogger({ service, instance, level = 'info' }: LoggerOption
     level,
     base: { service, instance },
     timestamp: pino.stdTimeFunctions.isoTime,
-    redact: { paths: ['authorization', '*.authorization', 'req.headers.authorization', 'token', '*.token', 'key', '*.password', 'password'], censor: '[struck out]' },
+    redact: {
+      paths: [
+        'authorization',
+        '*.authorization',
+        'req.headers.authorization',
+        'token',
+        '*.token',
+        'key',
+        '*.password',
+        'password',
+      ],
+      censor: '[struck out]',
+    },
     serializers: { err: pino.stdSerializers.errWithCause },
   });
 }

@@ -52,7 +52,10 @@ export interface TraceFileOptions {
 export function traceFile({ file, service, instance, onError }: TraceFileOptions): Traces {
   const ids = new NamedIds();
   const provider = new BasicTracerProvider({
-    idGenerator: ids, sampler: new AlwaysOnSampler(), resource: resourceFromAttributes({ 'service.name': service, 'service.instance.id': instance }), spanProcessors: [new LineWriter(file, onError)],
+    idGenerator: ids,
+    sampler: new AlwaysOnSampler(),
+    resource: resourceFromAttributes({ 'service.name': service, 'service.instance.id': instance }),
+    spanProcessors: [new LineWriter(file, onError)],
   });
   const tracer = provider.getTracer('recourse');
   return {
@@ -83,35 +86,64 @@ class LineWriter implements SpanProcessor {
   private written: Promise<void> = Promise.resolve();
   private hasFailed = false;
 
-  constructor(private readonly file: string, private readonly onError: (error: unknown) => void) {}
+  constructor(
+    private readonly file: string,
+    private readonly onError: (error: unknown) => void,
+  ) {}
 
-  onStart(): void { /* a span is told when it has ended */ }
+  onStart(): void {
+    /* a span is told when it has ended */
+  }
 
   onEnd(span: ReadableSpan): void {
     const line = `${JSON.stringify(requestOf(span))}\n`;
-    this.written = this.written.then(() => appendFile(this.file, line)).catch((error: unknown) => {
-      if (!this.hasFailed) this.onError(error);
-      this.hasFailed = true;
-    });
+    this.written = this.written
+      .then(() => appendFile(this.file, line))
+      .catch((error: unknown) => {
+        if (!this.hasFailed) this.onError(error);
+        this.hasFailed = true;
+      });
   }
 
-  forceFlush(): Promise<void> { return this.written; }
-  shutdown(): Promise<void> { return this.written; }
+  forceFlush(): Promise<void> {
+    return this.written;
+  }
+  shutdown(): Promise<void> {
+    return this.written;
+  }
 }
 
 function requestOf(span: ReadableSpan): unknown {
   const { traceId, spanId } = span.spanContext();
   const told = {
-    traceId, spanId, ...(span.parentSpanContext === undefined ? {} : { parentSpanId: span.parentSpanContext.spanId }), name: span.name, kind: span.kind + 1,
-    startTimeUnixNano: nanos(span.startTime), endTimeUnixNano: nanos(span.endTime), attributes: attributesOf(span.attributes), status: { code: span.status.code, ...(span.status.message === undefined ? {} : { message: span.status.message }) },
+    traceId,
+    spanId,
+    ...(span.parentSpanContext === undefined ? {} : { parentSpanId: span.parentSpanContext.spanId }),
+    name: span.name,
+    kind: span.kind + 1,
+    startTimeUnixNano: nanos(span.startTime),
+    endTimeUnixNano: nanos(span.endTime),
+    attributes: attributesOf(span.attributes),
+    status: { code: span.status.code, ...(span.status.message === undefined ? {} : { message: span.status.message }) },
   };
-  return { resourceSpans: [{ resource: { attributes: attributesOf(span.resource.attributes) }, scopeSpans: [{ scope: { name: span.instrumentationScope.name }, spans: [told] }] }] };
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: attributesOf(span.resource.attributes) },
+        scopeSpans: [{ scope: { name: span.instrumentationScope.name }, spans: [told] }],
+      },
+    ],
+  };
 }
 
 /** As seconds and nanoseconds: a plain number would be taken for one since the start of the process when it is small. */
-function instantOf(ms: number): HrTime { return [Math.floor(ms / 1_000), (ms % 1_000) * 1_000_000]; }
+function instantOf(ms: number): HrTime {
+  return [Math.floor(ms / 1_000), (ms % 1_000) * 1_000_000];
+}
 
-function nanos([seconds, rest]: HrTime): string { return String(BigInt(seconds) * 1_000_000_000n + BigInt(rest)); }
+function nanos([seconds, rest]: HrTime): string {
+  return String(BigInt(seconds) * 1_000_000_000n + BigInt(rest));
+}
 
 function attributesOf(attributes: Readonly<Record<string, unknown>>): readonly unknown[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: valueOf(value) }));

@@ -11,13 +11,33 @@
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import { NotLoaded } from '@recourse/event-log';
 import type {
-  AcceptedRecord, BroadcastView, Change, ChangedRow, CommandAnswer, DecideContext, Decided, Decision, Derived, Doc, Input, Outgoing, RecordInput, Row, RowAddress, ServiceCore,
-  StateView, TimerInput, Views,
+  AcceptedRecord,
+  BroadcastView,
+  Change,
+  ChangedRow,
+  CommandAnswer,
+  DecideContext,
+  Decided,
+  Decision,
+  Derived,
+  Doc,
+  Input,
+  Outgoing,
+  RecordInput,
+  Row,
+  RowAddress,
+  ServiceCore,
+  StateView,
+  TimerInput,
+  Views,
 } from '@recourse/event-log';
 import { deepFreeze, mismatch, plainProblem } from './plain-data.js';
 
 /** The two ways every scenario is run: straight through, and with state rebuilt from the records before every step. */
-export const WAYS = [{ way: 'straight', isRebuilt: false }, { way: 'rebuilt before every step', isRebuilt: true }] as const;
+export const WAYS = [
+  { way: 'straight', isRebuilt: false },
+  { way: 'rebuilt before every step', isRebuilt: true },
+] as const;
 
 export interface HarnessOptions {
   /** Broadcast views by name. */
@@ -29,15 +49,34 @@ export interface HarnessOptions {
 }
 
 /** A record to be expected or given: its type and (part of) its body. */
-export function fact(type: string, body: Doc = {}): Decided { return { type, body }; }
+export function fact(type: string, body: Doc = {}): Decided {
+  return { type, body };
+}
 
 /** Input from a wire. The key is '' unless told; specs of aligned cores rarely need it. */
 export function wire(topic: string, type: string, body: object, more: Partial<RecordInput> = {}): RecordInput {
-  return { source: 'wire', topic, partition: 0, offset: 0, key: '', type, body: body as Doc, seq: 0, hash: Buffer.alloc(32), ...more };
+  return {
+    source: 'wire',
+    topic,
+    partition: 0,
+    offset: 0,
+    key: '',
+    type,
+    body: body as Doc,
+    seq: 0,
+    hash: Buffer.alloc(32),
+    ...more,
+  };
 }
 
 /** Input from an accepted record of a log, at chain position `seq`. */
-export function logged(topic: string, type: string, body: object, seq: number, more: Partial<RecordInput> = {}): RecordInput {
+export function logged(
+  topic: string,
+  type: string,
+  body: object,
+  seq: number,
+  more: Partial<RecordInput> = {},
+): RecordInput {
   return { ...wire(topic, type, body), source: 'log', seq, hash: fakeHash(topic, seq, body), ...more };
 }
 
@@ -66,7 +105,10 @@ export class CoreHarness {
   private unread: (() => Decision) | null = null;
   private now = 0;
 
-  constructor(private readonly core: ServiceCore, private readonly options: HarnessOptions) {
+  constructor(
+    private readonly core: ServiceCore,
+    private readonly options: HarnessOptions,
+  ) {
     this.state = new RowStore(kindNames(core));
   }
 
@@ -84,7 +126,10 @@ export class CoreHarness {
     if (this.options.isRebuilt === true) this.rebuild();
     this.now = now;
     this.last = this.decide(deepFreeze(input), now, more.viewsFresh ?? false);
-    this.unread = this.last.refresh === undefined || more.viewsFresh === true ? null : outcomeOf(() => this.decide(input, now, true));
+    this.unread =
+      this.last.refresh === undefined || more.viewsFresh === true
+        ? null
+        : outcomeOf(() => this.decide(input, now, true));
     this.lastAccepted = this.last.records.map((record) => this.accept(record));
     return this;
   }
@@ -118,22 +163,39 @@ export class CoreHarness {
   }
 
   /** The input changed nothing. */
-  thenNothing(): this { return this.then(); }
+  thenNothing(): this {
+    return this.then();
+  }
 
   /** The command was answered so; compared on the named fields. */
-  thenAnswer(expected: Partial<CommandAnswer>): this { this.settle(); return this.check(this.last.answer, expected, 'answer'); }
+  thenAnswer(expected: Partial<CommandAnswer>): this {
+    this.settle();
+    return this.check(this.last.answer, expected, 'answer');
+  }
 
   /** The input was parked with this code. */
-  thenParked(reason: string): this { this.settle(); return this.check(this.last.park, { reason }, 'park'); }
+  thenParked(reason: string): this {
+    this.settle();
+    return this.check(this.last.park, { reason }, 'park');
+  }
 
   /** The core asks to read these views to their end first. */
-  thenRefresh(...views: readonly string[]): this { this.unread = null; return this.check(this.last.refresh, views, 'refresh'); }
+  thenRefresh(...views: readonly string[]): this {
+    this.unread = null;
+    return this.check(this.last.refresh, views, 'refresh');
+  }
 
   /** Messages the records of the last step send. */
-  outgoing(): readonly Outgoing[] { this.settle(); return this.lastAccepted.flatMap((record) => this.core.react(record)); }
+  outgoing(): readonly Outgoing[] {
+    this.settle();
+    return this.lastAccepted.flatMap((record) => this.core.react(record));
+  }
 
   /** Records of the derived log that follow from the records of the last step. */
-  derived(): readonly Derived[] { this.settle(); return this.lastAccepted.flatMap((record) => this.core.derived?.derive(record) ?? []); }
+  derived(): readonly Derived[] {
+    this.settle();
+    return this.lastAccepted.flatMap((record) => this.core.derived?.derive(record) ?? []);
+  }
 
   /** Is the message still owed now? */
   owed(message: Outgoing, now = this.now): boolean {
@@ -142,19 +204,33 @@ export class CoreHarness {
   }
 
   /** Decision of the last step. */
-  decision(): Decision { return this.last; }
+  decision(): Decision {
+    return this.last;
+  }
 
   /** Records accepted so far. */
-  records(): readonly AcceptedRecord[] { this.settle(); return this.accepted; }
+  records(): readonly AcceptedRecord[] {
+    this.settle();
+    return this.accepted;
+  }
 
   /** Records accepted in the last step. */
-  recorded(): readonly AcceptedRecord[] { this.settle(); return this.lastAccepted; }
+  recorded(): readonly AcceptedRecord[] {
+    this.settle();
+    return this.lastAccepted;
+  }
 
   /** Rows that a record of this scenario changed, as they were and as they are. */
-  changedBy(record: AcceptedRecord): readonly ChangedRow[] { this.settle(); return this.changed.get(record) ?? []; }
+  changedBy(record: AcceptedRecord): readonly ChangedRow[] {
+    this.settle();
+    return this.changed.get(record) ?? [];
+  }
 
   /** Rows, of one kind or of all, ordered by kind, group and key. */
-  rows(kind?: string): readonly Row[] { this.settle(); return this.state.all().filter((row) => kind === undefined || row.kind === kind); }
+  rows(kind?: string): readonly Row[] {
+    this.settle();
+    return this.state.all().filter((row) => kind === undefined || row.kind === kind);
+  }
 
   /** The timer that is set on a row. Errors: throws when there is none. */
   timer(kind: string, key: string): TimerInput {
@@ -169,12 +245,16 @@ export class CoreHarness {
     const decided = this.unread;
     this.unread = null;
     this.last = decided();
-    if (this.last.refresh !== undefined) throw new Error(`asked for fresh views twice: ${this.last.refresh.join(', ')}`);
+    if (this.last.refresh !== undefined)
+      throw new Error(`asked for fresh views twice: ${this.last.refresh.join(', ')}`);
     this.lastAccepted = this.last.records.map((record) => this.accept(record));
   }
 
   private decide(input: Input, now: number, viewsFresh: boolean): Decision {
-    const run = (fresh: boolean): Decision => this.coldly(this.core.needs(input, { view: (name) => this.viewNamed(name) }), (state) => this.core.decide(this.context(state, now, fresh), input));
+    const run = (fresh: boolean): Decision =>
+      this.coldly(this.core.needs(input, { view: (name) => this.viewNamed(name) }), (state) =>
+        this.core.decide(this.context(state, now, fresh), input),
+      );
     const decision = deepFreeze(run(viewsFresh));
     if (decision.refresh !== undefined && decision.records.length > 0) throw new Error('a refresh carries no records');
     return decision;
@@ -187,13 +267,20 @@ export class CoreHarness {
 
   private viewNamed(name: string): BroadcastView {
     const view = this.options.views?.[name];
-    if (view === undefined || !this.core.views.some((spec) => spec.name === name)) throw new Error(`no view ${name} is declared and given`);
+    if (view === undefined || !this.core.views.some((spec) => spec.name === name))
+      throw new Error(`no view ${name} is declared and given`);
     return view;
   }
 
   private accept(record: Decided): AcceptedRecord {
     const seq = this.accepted.length + 1;
-    const accepted = deepFreeze<AcceptedRecord>({ ...record, seq, hash: fakeHash(this.core.log, seq, record.body), prevHash: this.accepted.at(-1)?.hash ?? Buffer.alloc(32), decidedAt: this.now });
+    const accepted = deepFreeze<AcceptedRecord>({
+      ...record,
+      seq,
+      hash: fakeHash(this.core.log, seq, record.body),
+      prevHash: this.accepted.at(-1)?.hash ?? Buffer.alloc(32),
+      decidedAt: this.now,
+    });
     this.keyOf(record);
     this.accepted.push(accepted);
     this.evolve(accepted);
@@ -202,7 +289,8 @@ export class CoreHarness {
 
   private keyOf(record: Decided): void {
     const key = this.core.keyOf(record);
-    if (key === '' || Buffer.byteLength(key) > 512) throw new Error(`key of ${record.type} is empty or above 512 bytes`);
+    if (key === '' || Buffer.byteLength(key) > 512)
+      throw new Error(`key of ${record.type} is empty or above 512 bytes`);
   }
 
   private evolve(record: AcceptedRecord): void {
@@ -214,11 +302,15 @@ export class CoreHarness {
     const before = shown(this.state.all());
     this.state = new RowStore(kindNames(this.core));
     for (const record of this.accepted) this.evolve(record);
-    if (shown(this.state.all()) !== before) throw new Error(`rebuilt rows differ\nbefore  ${before}\nrebuilt ${shown(this.state.all())}`);
+    if (shown(this.state.all()) !== before)
+      throw new Error(`rebuilt rows differ\nbefore  ${before}\nrebuilt ${shown(this.state.all())}`);
   }
 
   /** Calls with cold groups until all that is read has been loaded. */
-  private coldly<T>(needs: readonly { readonly kind: string; readonly group: string }[], call: (state: StateView) => T): T {
+  private coldly<T>(
+    needs: readonly { readonly kind: string; readonly group: string }[],
+    call: (state: StateView) => T,
+  ): T {
     const loaded = new Set(needs.map(({ kind, group }) => `${kind}/${group}`));
     for (;;) {
       try {
@@ -246,7 +338,10 @@ class RowStore {
     return changes.map((change) => {
       const address = change.op === 'delete' ? change.address : change.row;
       const before = this.rows.get(idOf(address))?.doc;
-      if (change.op === 'delete') { this.rows.delete(idOf(address)); return { kind: address.kind, before, after: undefined }; }
+      if (change.op === 'delete') {
+        this.rows.delete(idOf(address));
+        return { kind: address.kind, before, after: undefined };
+      }
       this.assertStorable(change.row);
       this.rows.set(idOf(address), change.row);
       return { kind: address.kind, before, after: change.row.doc };
@@ -259,22 +354,43 @@ class RowStore {
       if (!loaded.has(`${kind}/${group}`)) throw new NotLoaded(kind, group);
     };
     return {
-      get: (kind, group, key) => { touch(kind, group); return this.rows.get(idOf({ kind, group, key }))?.doc; },
-      list: (kind, group) => { touch(kind, group); return this.all().filter((row) => row.kind === kind && row.group === group).map((row) => row.doc); },
+      get: (kind, group, key) => {
+        touch(kind, group);
+        return this.rows.get(idOf({ kind, group, key }))?.doc;
+      },
+      list: (kind, group) => {
+        touch(kind, group);
+        return this.all()
+          .filter((row) => row.kind === kind && row.group === group)
+          .map((row) => row.doc);
+      },
       // The other way round: no decision may rest on an order that nobody promised.
-      all: (kind, group) => { touch(kind, group); return this.all().filter((row) => row.kind === kind && row.group === group).map((row) => row.doc).reverse(); },
+      all: (kind, group) => {
+        touch(kind, group);
+        return this.all()
+          .filter((row) => row.kind === kind && row.group === group)
+          .map((row) => row.doc)
+          .reverse();
+      },
     };
   }
 
   due(now: number): readonly Row[] {
-    return this.all().filter((row) => row.dueAt !== null && row.dueAt <= now).sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
+    return this.all()
+      .filter((row) => row.dueAt !== null && row.dueAt <= now)
+      .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
   }
 
-  all(): readonly Row[] { return [...this.rows.values()].sort((a, b) => compare(a.kind, b.kind) || compare(a.group, b.group) || compare(a.key, b.key)); }
+  all(): readonly Row[] {
+    return [...this.rows.values()].sort(
+      (a, b) => compare(a.kind, b.kind) || compare(a.group, b.group) || compare(a.key, b.key),
+    );
+  }
 
   private assertStorable(row: Row): void {
     if (!this.kinds.has(row.kind)) throw new Error(`kind ${row.kind} is not declared`);
-    if (Buffer.byteLength(row.group) > 512 || Buffer.byteLength(row.key) > 512) throw new Error(`address of a ${row.kind} is above 512 bytes`);
+    if (Buffer.byteLength(row.group) > 512 || Buffer.byteLength(row.key) > 512)
+      throw new Error(`address of a ${row.kind} is above 512 bytes`);
     const problem = plainProblem(row.doc, row.kind);
     if (problem !== null) throw new Error(`row is not plain data: ${problem}`);
   }
@@ -286,27 +402,38 @@ function outcomeOf<T>(call: () => T): () => T {
     const value = call();
     return () => value;
   } catch (error) {
-    return () => { throw error; };
+    return () => {
+      throw error;
+    };
   }
 }
 
-function kindNames(core: ServiceCore): ReadonlySet<string> { return new Set(core.kinds.map((spec) => spec.kind)); }
+function kindNames(core: ServiceCore): ReadonlySet<string> {
+  return new Set(core.kinds.map((spec) => spec.kind));
+}
 
 function timerOf(row: Row): TimerInput {
   return { source: 'timer', address: { kind: row.kind, group: row.group, key: row.key }, dueAt: row.dueAt ?? 0 };
 }
 
-function idOf({ kind, group, key }: RowAddress): string { return JSON.stringify([kind, group, key]); }
+function idOf({ kind, group, key }: RowAddress): string {
+  return JSON.stringify([kind, group, key]);
+}
 
 /** Code unit order, as a C collation gives it for ASCII keys. */
-function compare(a: string, b: string): number { return a < b ? -1 : a > b ? 1 : 0; }
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
 
-function shown(value: unknown): string { return canonicalJson(hexed(value)); }
+function shown(value: unknown): string {
+  return canonicalJson(hexed(value));
+}
 
 /** The value with bytes as hex text, for printing and hashing. */
 function hexed(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return `0x${value.toString('hex')}`;
   if (Array.isArray(value)) return value.map(hexed);
-  if (value !== null && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hexed(member)]));
+  if (value !== null && typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hexed(member)]));
   return value;
 }

@@ -6,7 +6,10 @@ import { deepFreeze, fact, harness, mismatch, plainProblem, WAYS, wire } from '.
 /** Counts what it is told, per name; a timer a second later resets the count. */
 function counter(changes: Partial<ServiceCore> = {}): ServiceCore {
   return {
-    log: 'recourse.counts', inputs: [], views: [], kinds: [{ kind: 'count', table: 'count', columns: [] }],
+    log: 'recourse.counts',
+    inputs: [],
+    views: [],
+    kinds: [{ kind: 'count', table: 'count', columns: [] }],
     keyOf: (record) => String(record.body.name),
     needs: () => [],
     decide: ({ state }, input) => {
@@ -17,9 +20,23 @@ function counter(changes: Partial<ServiceCore> = {}): ServiceCore {
     evolve: (state, { type, body, decidedAt }) => {
       const name = String(body.name);
       const total = type === 'Reset' ? 0 : Number(state.get('count', name, name)?.total ?? 0) + 1;
-      return [{ op: 'put', row: { kind: 'count', group: name, key: name, dueAt: type === 'Reset' ? null : decidedAt + 1_000, doc: { total } } }];
+      return [
+        {
+          op: 'put',
+          row: {
+            kind: 'count',
+            group: name,
+            key: name,
+            dueAt: type === 'Reset' ? null : decidedAt + 1_000,
+            doc: { total },
+          },
+        },
+      ];
     },
-    react: () => [], owed: () => false, owedNeeds: () => [], ...changes,
+    react: () => [],
+    owed: () => false,
+    owedNeeds: () => [],
+    ...changes,
   };
 }
 
@@ -27,20 +44,40 @@ const count = wire('recourse.names', 'Count', { name: 'a' });
 
 describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
   it('decides, accepts and keeps rows, loading cold groups as they are asked for', () => {
-    const run = harness(counter(), { isRebuilt }).given(fact('Counted', { name: 'a' })).when(count, 10).then(fact('Counted', { name: 'a' })).when(count, 20).thenNothing();
+    const run = harness(counter(), { isRebuilt })
+      .given(fact('Counted', { name: 'a' }))
+      .when(count, 10)
+      .then(fact('Counted', { name: 'a' }))
+      .when(count, 20)
+      .thenNothing();
     expect(run.rows('count').map((row) => row.doc)).toEqual([{ total: 2 }]);
-    expect(run.records().map(({ seq, decidedAt }) => [seq, decidedAt])).toEqual([[1, 0], [2, 10]]);
+    expect(run.records().map(({ seq, decidedAt }) => [seq, decidedAt])).toEqual([
+      [1, 0],
+      [2, 10],
+    ]);
   });
 
   it('feeds the timers that are due', () => {
     const run = harness(counter(), { isRebuilt }).when(count, 10);
-    run.whenDue(1_009).thenNothing().whenDue(1_010).then(fact('Reset', { name: 'a' }));
+    run
+      .whenDue(1_009)
+      .thenNothing()
+      .whenDue(1_010)
+      .then(fact('Reset', { name: 'a' }));
     expect(run.rows().every((row) => row.dueAt === null)).toBe(true);
   });
 
   it('obeys a refresh as the loop does, unless the spec looks at the refresh itself', () => {
-    const careful = counter({ decide: ({ viewsFresh }) => (viewsFresh ? facts(fact('Counted', { name: 'a' })) : { records: [], refresh: ['names'] }) });
-    harness(careful, { isRebuilt }).when(count, 10).then(fact('Counted', { name: 'a' })).when(count, 20).when(count, 30).then(fact('Counted', { name: 'a' }));
+    const careful = counter({
+      decide: ({ viewsFresh }) =>
+        viewsFresh ? facts(fact('Counted', { name: 'a' })) : { records: [], refresh: ['names'] },
+    });
+    harness(careful, { isRebuilt })
+      .when(count, 10)
+      .then(fact('Counted', { name: 'a' }))
+      .when(count, 20)
+      .when(count, 30)
+      .then(fact('Counted', { name: 'a' }));
     const run = harness(careful, { isRebuilt }).when(count, 10).thenRefresh('names');
     expect(run.records()).toEqual([]);
     const endless = counter({ decide: () => ({ records: [], refresh: ['names'] }) });
@@ -55,12 +92,21 @@ describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
   });
 
   it('refuses a core that changes what it is given', () => {
-    const core = counter({ decide: (_context, input) => { Object.assign(input, { offset: 9 }); return NOTHING; } });
+    const core = counter({
+      decide: (_context, input) => {
+        Object.assign(input, { offset: 9 });
+        return NOTHING;
+      },
+    });
     expect(() => harness(core, { isRebuilt }).when(wire('t', 'Count', { name: 'a' }), 1)).toThrow(TypeError);
   });
 
   it('refuses rows that could not be stored, and time that goes backwards', () => {
-    const odd = counter({ evolve: () => [{ op: 'put', row: { kind: 'count', group: 'a', key: 'a', dueAt: null, doc: { at: new Date(0) } } }] });
+    const odd = counter({
+      evolve: () => [
+        { op: 'put', row: { kind: 'count', group: 'a', key: 'a', dueAt: null, doc: { at: new Date(0) } } },
+      ],
+    });
     expect(() => harness(odd, { isRebuilt }).when(count, 1)).toThrow('instance of a class');
     expect(() => harness(counter(), { isRebuilt }).when(count, 5).when(count, 4)).toThrow('behind');
   });
@@ -69,7 +115,12 @@ describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
 describe('a rebuild', () => {
   it('finds a core whose rows follow from more than its records', () => {
     let outside = 0;
-    const core = counter({ evolve: () => [{ op: 'put', row: { kind: 'count', group: 'a', key: 'a', dueAt: null, doc: { outside: (outside += 1) } } }], decide: () => facts(fact('Counted', { name: 'a' })) });
+    const core = counter({
+      evolve: () => [
+        { op: 'put', row: { kind: 'count', group: 'a', key: 'a', dueAt: null, doc: { outside: (outside += 1) } } },
+      ],
+      decide: () => facts(fact('Counted', { name: 'a' })),
+    });
     expect(() => harness(core, { isRebuilt: true }).when(count, 1).when(count, 2)).toThrow('rebuilt rows differ');
   });
 });
@@ -88,6 +139,7 @@ describe('plain data', () => {
 
   it('holds nothing that could not be stored', () => {
     expect(plainProblem({ text: 'a', n: 1, list: [null, true, Buffer.alloc(1)] }, 'row')).toBeNull();
-    for (const value of ['a\0b', 0.5, undefined, Number.MAX_SAFE_INTEGER + 1, new Map()]) expect(plainProblem({ value }, 'row')).toContain('row.value');
+    for (const value of ['a\0b', 0.5, undefined, Number.MAX_SAFE_INTEGER + 1, new Map()])
+      expect(plainProblem({ value }, 'row')).toContain('row.value');
   });
 });

@@ -14,7 +14,8 @@ export function deepFreeze<T>(value: T): T {
  * Shape:  objects are compared on the members the expectation names; lists whole; bytes by content.
  */
 export function mismatch(actual: unknown, expected: unknown, path: string): string | null {
-  if (Buffer.isBuffer(expected)) return Buffer.isBuffer(actual) && actual.equals(expected) ? null : `${path}: other bytes`;
+  if (Buffer.isBuffer(expected))
+    return Buffer.isBuffer(actual) && actual.equals(expected) ? null : `${path}: other bytes`;
   if (Array.isArray(expected)) return listMismatch(actual, expected, path);
   if (expected !== null && typeof expected === 'object') return objectMismatch(actual, expected, path);
   return Object.is(actual, expected) ? null : `${path}: ${String(actual)} instead of ${String(expected)}`;

@@ -10,11 +10,20 @@ export class MemoryView implements BroadcastView {
   private readonly ends = new Map<number, number>();
   private readonly folded = new Map<number, number>();
 
-  constructor(private readonly spec: ViewSpec, private readonly partitioner: (key: string) => number = () => 0) {}
+  constructor(
+    private readonly spec: ViewSpec,
+    private readonly partitioner: (key: string) => number = () => 0,
+  ) {}
 
-  get(key: string): Doc | undefined { return this.entries.get(key); }
-  position(partition: number): number { return this.folded.get(partition) ?? 0; }
-  partitionOf(key: string): number { return this.partitioner(key); }
+  get(key: string): Doc | undefined {
+    return this.entries.get(key);
+  }
+  position(partition: number): number {
+    return this.folded.get(partition) ?? 0;
+  }
+  partitionOf(key: string): number {
+    return this.partitioner(key);
+  }
 
   /** Appends a record of the broadcast log and folds it into the view. Returns it as an input of the loop. */
   append(key: string, record: Decided, decidedAt = 0): RecordInput {
@@ -28,16 +37,30 @@ export class MemoryView implements BroadcastView {
     const partition = this.partitioner(key);
     const seq = (this.ends.get(partition) ?? 0) + 1;
     this.ends.set(partition, seq);
-    const accepted: AcceptedRecord = deepFreeze({ ...record, seq, hash: fakeHash(this.spec.topic, partition, seq, record.body), prevHash: Buffer.alloc(32), decidedAt });
+    const accepted: AcceptedRecord = deepFreeze({
+      ...record,
+      seq,
+      hash: fakeHash(this.spec.topic, partition, seq, record.body),
+      prevHash: Buffer.alloc(32),
+      decidedAt,
+    });
     this.waiting.push({ partition, record: accepted });
-    return logged(this.spec.topic, record.type, record.body, seq, { key, partition, offset: seq - 1, hash: accepted.hash });
+    return logged(this.spec.topic, record.type, record.body, seq, {
+      key,
+      partition,
+      offset: seq - 1,
+      hash: accepted.hash,
+    });
   }
 
   /** Folds what was appended, up to seq `to` of a partition, or all of it. */
   catchUp(partition?: number, to = Number.MAX_SAFE_INTEGER): void {
     for (let at = 0; at < this.waiting.length;) {
       const item = this.waiting[at];
-      if (item === undefined || (partition !== undefined && item.partition !== partition) || item.record.seq > to) { at += 1; continue; }
+      if (item === undefined || (partition !== undefined && item.partition !== partition) || item.record.seq > to) {
+        at += 1;
+        continue;
+      }
       this.waiting.splice(at, 1);
       this.fold(item.partition, item.record);
     }
@@ -46,7 +69,8 @@ export class MemoryView implements BroadcastView {
   private fold(partition: number, record: AcceptedRecord): void {
     this.folded.set(partition, record.seq);
     for (const [key, doc] of this.spec.fold(record, (name) => this.entries.get(name))) {
-      if (doc === null) this.entries.delete(key); else this.entries.set(key, deepFreeze(doc));
+      if (doc === null) this.entries.delete(key);
+      else this.entries.set(key, deepFreeze(doc));
     }
   }
 }

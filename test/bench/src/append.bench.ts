@@ -21,21 +21,40 @@ const BATCH_RECORDS = 500;
 /** Octets by which sequence number and length prefixes grow past those of an empty record at the start of a log. */
 const GROWTH = 4;
 
-export interface AppendSize { readonly rounds: number; readonly batches: number }
+export interface AppendSize {
+  readonly rounds: number;
+  readonly batches: number;
+}
 export const APPEND_FULL: AppendSize = { rounds: 10, batches: 100 };
 export const APPEND_QUICK: AppendSize = { rounds: 6, batches: 40 };
 
-interface Round { readonly done: number; readonly ms: number; readonly sent: readonly (readonly OutgoingRecord[])[] }
+interface Round {
+  readonly done: number;
+  readonly ms: number;
+  readonly sent: readonly (readonly OutgoingRecord[])[];
+}
 
 export async function benchAppend(size: AppendSize): Promise<Measured> {
   return withStack(async (bench) => {
     await makeTopics(bench, [{ name: RAW_TOPIC, partitions: 1, replicationFactor: 1 }]);
     await emptyTopics(bench, [LOG]);
     await prepareWriters(bench, LOG);
-    const producer = bench.raw.producer({ idempotent: false, allowAutoTopicCreation: false, maxInFlightRequests: 1, retry: { retries: 0 } });
+    const producer = bench.raw.producer({
+      idempotent: false,
+      allowAutoTopicCreation: false,
+      maxInFlightRequests: 1,
+      retry: { retries: 0 },
+    });
     await producer.connect();
     const { kafka, codecs } = bench;
-    const log = new OwnLog({ kafka, codecs, topic: LOG, partition: 0, partitionCount: PARTITIONS, logId: freshLogId() });
+    const log = new OwnLog({
+      kafka,
+      codecs,
+      topic: LOG,
+      partition: 0,
+      partitionCount: PARTITIONS,
+      logId: freshLogId(),
+    });
     await log.prepare();
     try {
       return await measure(bench, log, producer, size);
@@ -46,13 +65,22 @@ export async function benchAppend(size: AppendSize): Promise<Measured> {
   });
 }
 
-async function measure(bench: BenchStack, log: OwnLog, producer: Producer, { rounds, batches }: AppendSize): Promise<Measured> {
+async function measure(
+  bench: BenchStack,
+  log: OwnLog,
+  producer: Producer,
+  { rounds, batches }: AppendSize,
+): Promise<Measured> {
   const facts = paddedFacts(log, BATCH_RECORDS);
   say('warming up');
   let last = await appendRound(log, facts, batches);
   await rawRound(producer, last.sent);
   const measured = await interleaved(rounds, {
-    ours: async (round) => { say(`round ${String(round + 1)} of ${String(rounds)}`); last = await appendRound(log, facts, batches); return last; },
+    ours: async (round) => {
+      say(`round ${String(round + 1)} of ${String(rounds)}`);
+      last = await appendRound(log, facts, batches);
+      return last;
+    },
     raw: () => rawRound(producer, last.sent),
   });
   const ratios = measured.ours.map(({ ms }, round) => (measured.raw[round]?.ms ?? NaN) / ms);
@@ -62,15 +90,22 @@ async function measure(bench: BenchStack, log: OwnLog, producer: Producer, { rou
     figures: { append_per_s: rateOf(measured.ours), append_raw_per_s: rateOf(measured.raw) },
     ratios: { append_vs_raw: median(ratios) },
     counts: {
-      append_rounds: rounds, append_records: rounds * batches * BATCH_RECORDS, append_requests: rounds * batches, append_progress_per_batch: 1,
+      append_rounds: rounds,
+      append_records: rounds * batches * BATCH_RECORDS,
+      append_requests: rounds * batches,
+      append_progress_per_batch: 1,
       append_value_bytes: last.sent[0]?.[1]?.value.length ?? 0,
     },
     gates: {
-      append_records_are_of_the_size: last.sent.every((batch) => batch.slice(1).every(({ value }) => Math.abs(value.length - RECORD_BYTES) <= GROWTH)),
+      append_records_are_of_the_size: last.sent.every((batch) =>
+        batch.slice(1).every(({ value }) => Math.abs(value.length - RECORD_BYTES) <= GROWTH),
+      ),
       append_all_accepted: readBack.accepted === appended && readBack.voids === 0 && readBack.isHead,
-      append_raw_all_stored: await endOf(bench, RAW_TOPIC) === appended,
+      append_raw_all_stored: (await endOf(bench, RAW_TOPIC)) === appended,
     },
-    notes: [`append: ${String(BATCH_RECORDS)} records of ${String(RECORD_BYTES)} bytes and a Progress per request; writer and broker share the cores, registry and PostgreSQL idle beside them`],
+    notes: [
+      `append: ${String(BATCH_RECORDS)} records of ${String(RECORD_BYTES)} bytes and a Progress per request; writer and broker share the cores, registry and PostgreSQL idle beside them`,
+    ],
   };
 }
 
@@ -92,14 +127,33 @@ async function rawRound(producer: Producer, batches: readonly (readonly Outgoing
   const startedAt = performance.now();
   let done = 0;
   for (const batch of batches) {
-    await producer.send({ topic: RAW_TOPIC, acks: -1, timeout: 5_000, messages: batch.map(({ key, value }) => ({ key, value, partition: 0 })) });
+    await producer.send({
+      topic: RAW_TOPIC,
+      acks: -1,
+      timeout: 5_000,
+      messages: batch.map(({ key, value }) => ({ key, value, partition: 0 })),
+    });
     done += batch.length - 1;
   }
   return { done, ms: performance.now() - startedAt, sent: batches };
 }
 
 function progress(batch: number): Decided {
-  return { type: 'Progress', body: { cursors: [{ topic: 'recourse.assumption-events', partition: 0, offset: batch * BATCH_RECORDS, seq: 0, hash: Buffer.alloc(32) }], reacted_seq: batch } };
+  return {
+    type: 'Progress',
+    body: {
+      cursors: [
+        {
+          topic: 'recourse.assumption-events',
+          partition: 0,
+          offset: batch * BATCH_RECORDS,
+          seq: 0,
+          hash: Buffer.alloc(32),
+        },
+      ],
+      reacted_seq: batch,
+    },
+  };
 }
 
 /** Facts whose framed bytes have the size asked for; what is missing is text of the statement. */
@@ -116,17 +170,33 @@ function statement(index: number, padding: string): Decided {
   return {
     type: 'AssumptionStated',
     body: {
-      event_id: `evt_${String(index).padStart(8, '0')}`, tenant: 'acme', ref, run_id: null, source: 'warehouse', source_kind: 'observation', kind: 'declared', verdict: 'holds', superseded: false,
-      statement: plainPayload({ padding }), stated_at: 1_700_000_000_000, content_sha256: Buffer.from(sha256Hex(ref), 'hex'),
+      event_id: `evt_${String(index).padStart(8, '0')}`,
+      tenant: 'acme',
+      ref,
+      run_id: null,
+      source: 'warehouse',
+      source_kind: 'observation',
+      kind: 'declared',
+      verdict: 'holds',
+      superseded: false,
+      statement: plainPayload({ padding }),
+      stated_at: 1_700_000_000_000,
+      content_sha256: Buffer.from(sha256Hex(ref), 'hex'),
     },
   };
 }
 
-async function readAll(log: OwnLog): Promise<{ readonly accepted: number; readonly voids: number; readonly isHead: boolean }> {
+async function readAll(
+  log: OwnLog,
+): Promise<{ readonly accepted: number; readonly voids: number; readonly isHead: boolean }> {
   const head = log.position.head;
   let accepted = 0;
   for await (const records of log.read(log.origin())) accepted += records.length;
-  return { accepted, voids: log.voids.count, isHead: log.position.head.seq === head.seq && log.position.head.hash.equals(head.hash) };
+  return {
+    accepted,
+    voids: log.voids.count,
+    isHead: log.position.head.seq === head.seq && log.position.head.hash.equals(head.hash),
+  };
 }
 
 async function endOf({ kafka }: BenchStack, topic: string): Promise<number> {

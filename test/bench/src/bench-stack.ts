@@ -25,7 +25,9 @@ export interface BenchStack {
 
 export const PARTITIONS = 2;
 const TOPIC_TRIES = 5;
-const SAY = (line: string): void => { process.stderr.write(`  ${line}\n`); };
+const SAY = (line: string): void => {
+  process.stderr.write(`  ${line}\n`);
+};
 
 /** Starts a stack (or takes the one the environment names), does the work and takes everything away again. */
 export async function withStack<T>(work: (bench: BenchStack) => Promise<T>): Promise<T> {
@@ -35,7 +37,12 @@ export async function withStack<T>(work: (bench: BenchStack) => Promise<T>): Pro
   try {
     const kafka = createKafka({ brokers: stack.kafka.brokers, clientId: 'bench' });
     const registry = createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000 });
-    const raw = new KafkaJs({ brokers: [...stack.kafka.brokers], clientId: 'raw', logLevel: logLevel.NOTHING, retry: { retries: 0 } });
+    const raw = new KafkaJs({
+      brokers: [...stack.kafka.brokers],
+      clientId: 'raw',
+      logLevel: logLevel.NOTHING,
+      retry: { retries: 0 },
+    });
     return await work({ stack, folder, kafka, registry, codecs: createCodecs(registry), raw });
   } finally {
     await stack.stop();
@@ -44,7 +51,11 @@ export async function withStack<T>(work: (bench: BenchStack) => Promise<T>): Pro
 }
 
 /** Makes topics of the catalogue (all of them without names) and others beside them. */
-export async function makeTopics({ stack, kafka }: BenchStack, more: readonly TopicSpec[] = [], partitions = PARTITIONS): Promise<void> {
+export async function makeTopics(
+  { stack, kafka }: BenchStack,
+  more: readonly TopicSpec[] = [],
+  partitions = PARTITIONS,
+): Promise<void> {
   for (let left = TOPIC_TRIES; ; left -= 1) {
     try {
       await provision(stack, kafka, { topics: [...topicSpecs(partitions), ...more], databases: [] });
@@ -52,7 +63,9 @@ export async function makeTopics({ stack, kafka }: BenchStack, more: readonly To
     } catch (cause) {
       // A broker that is busy may not know a topic yet that it has just made.
       if (left === 0 || !(cause instanceof Failure) || cause.code !== 'TOPIC_MISSING') throw cause;
-      await new Promise((resolve) => { setTimeout(resolve, 500); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 500);
+      });
     }
   }
 }
@@ -63,13 +76,20 @@ export async function prepareWriters({ codecs }: BenchStack, ...topics: readonly
 }
 
 /** Makes topics of the catalogue anew, empty. */
-export async function emptyTopics(bench: BenchStack, topics: readonly string[], partitions = PARTITIONS): Promise<void> {
+export async function emptyTopics(
+  bench: BenchStack,
+  topics: readonly string[],
+  partitions = PARTITIONS,
+): Promise<void> {
   const admin = bench.raw.admin();
   await admin.connect();
   try {
     const existing = await admin.listTopics();
     await admin.deleteTopics({ topics: topics.filter((topic) => existing.includes(topic)) });
-    for (let left = 200; left > 0 && (await admin.listTopics()).some((topic) => topics.includes(topic)); left -= 1) await new Promise((resolve) => { setTimeout(resolve, 50); });
+    for (let left = 200; left > 0 && (await admin.listTopics()).some((topic) => topics.includes(topic)); left -= 1)
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50);
+      });
   } finally {
     await admin.disconnect();
   }
@@ -85,6 +105,8 @@ export function freshDatabase({ stack }: BenchStack, name: string): Promise<Data
 }
 
 /** An id that no earlier log had. */
-export function freshLogId(): string { return `bench-${randomBytes(6).toString('hex')}`; }
+export function freshLogId(): string {
+  return `bench-${randomBytes(6).toString('hex')}`;
+}
 
 export { SAY as say };

@@ -4,12 +4,22 @@ import type { EchoSays, EchoTask } from './echo.js';
 import { sharedClockMs, task } from './worker-process.js';
 
 const { brokers, topic, maxWaitMs } = task<EchoTask>();
-const say = (message: EchoSays): void => { process.send?.(message); };
-const consumer = new KafkaJs({ brokers: [...brokers], clientId: 'echo', logLevel: logLevel.NOTHING }).consumer({ groupId: 'bench-echo', maxWaitTimeInMs: maxWaitMs, minBytes: 1 });
-process.once('disconnect', () => { process.exit(0); });
+const say = (message: EchoSays): void => {
+  process.send?.(message);
+};
+const consumer = new KafkaJs({ brokers: [...brokers], clientId: 'echo', logLevel: logLevel.NOTHING }).consumer({
+  groupId: 'bench-echo',
+  maxWaitTimeInMs: maxWaitMs,
+  minBytes: 1,
+});
+process.once('disconnect', () => {
+  process.exit(0);
+});
 await consumer.connect();
 await consumer.subscribe({ topic, fromBeginning: true });
-consumer.on(consumer.events.GROUP_JOIN, () => { say({ kind: 'ready' }); });
+consumer.on(consumer.events.GROUP_JOIN, () => {
+  say({ kind: 'ready' });
+});
 await consumer.run({
   eachBatch: ({ batch }) => {
     const atMs = sharedClockMs();

@@ -23,14 +23,29 @@ export interface EdgeCommand {
 }
 
 /** Sends signed commands; each call resolves with the moment before it was sent, on the clock that all processes share. */
-export function edgeCommands({ codecs }: BenchStack, wire: WireProducer, { secrets }: SystemPlan): (command: EdgeCommand) => Promise<number> {
+export function edgeCommands(
+  { codecs }: BenchStack,
+  wire: WireProducer,
+  { secrets }: SystemPlan,
+): (command: EdgeCommand) => Promise<number> {
   const key = Buffer.from(readFileSync(secrets.edgeKeyFile, 'utf8').trim(), 'hex');
   return async ({ type, route, tenant, principal, role, idempotencyKey, body }) => {
     const unsigned: CommandEnvelope = {
-      command_id: deriveId('cmd', tenant, principal, route, idempotencyKey), tenant, principal, roles: [role], route, idempotency_key: idempotencyKey,
-      body_sha256: Buffer.from(sha256Hex(idempotencyKey), 'hex'), issued_at: Date.now(), signature: Buffer.alloc(0),
+      command_id: deriveId('cmd', tenant, principal, route, idempotencyKey),
+      tenant,
+      principal,
+      roles: [role],
+      route,
+      idempotency_key: idempotencyKey,
+      body_sha256: Buffer.from(sha256Hex(idempotencyKey), 'hex'),
+      issued_at: Date.now(),
+      signature: Buffer.alloc(0),
     };
-    const signature = signCommand(key, { topic: COMMANDS, type: `recourse.recoveries.${type}`, body: { envelope: unsigned, ...body } });
+    const signature = signCommand(key, {
+      topic: COMMANDS,
+      type: `recourse.recoveries.${type}`,
+      body: { envelope: unsigned, ...body },
+    });
     const value = codecs.encode(COMMANDS, type, { envelope: { ...unsigned, signature }, ...body });
     const sentAt = sharedClockMs();
     await wire.send(COMMANDS, [{ key: Buffer.from(body.run_id), value }]);

@@ -9,16 +9,36 @@ const COMMITTED_AT = 1_760_000_000_000;
 const RESULT = plainPayload({ status: 'sent' });
 
 /** A contract as the contracts log holds it. */
-export interface Registered { readonly name: string; readonly body: string; readonly digest: Buffer }
+export interface Registered {
+  readonly name: string;
+  readonly body: string;
+  readonly digest: Buffer;
+}
 
 /** An action without contract and without refs: the least there is to record. */
 export function execution(index: number): ToolExecuted {
   return {
-    ...identityOf(index), event_id: `evt_${String(index).padStart(10, '0')}`, tenant: 'acme', agent_id: 'mailer', initiator: 'asha', objective: null,
-    capability: 'mail.send_message', contract_digest: null, idempotency_key: `key-${String(index)}`, subject_ref: null,
-    args: plainPayload({ to: `customer-${String(index % 1_000)}@example.test`, template: 'shipped' }), assumption_refs: [],
-    outcome: 'succeeded', result: RESULT, prior_value: null, external_transaction_ref: `msg-${String(index)}`, error_kind: null, committed_at: COMMITTED_AT + index,
-    derived_from: [], on_failure: 'keep', handled_as: null,
+    ...identityOf(index),
+    event_id: `evt_${String(index).padStart(10, '0')}`,
+    tenant: 'acme',
+    agent_id: 'mailer',
+    initiator: 'asha',
+    objective: null,
+    capability: 'mail.send_message',
+    contract_digest: null,
+    idempotency_key: `key-${String(index)}`,
+    subject_ref: null,
+    args: plainPayload({ to: `customer-${String(index % 1_000)}@example.test`, template: 'shipped' }),
+    assumption_refs: [],
+    outcome: 'succeeded',
+    result: RESULT,
+    prior_value: null,
+    external_transaction_ref: `msg-${String(index)}`,
+    error_kind: null,
+    committed_at: COMMITTED_AT + index,
+    derived_from: [],
+    on_failure: 'keep',
+    handled_as: null,
   };
 }
 
@@ -37,10 +57,17 @@ export function withWindow(example: string, windowMs: number): Registered {
 export function fullExecution(index: number, { name, digest }: Registered, committedAt: number): ToolExecuted {
   const order = String(4_000_000 + index);
   return {
-    ...execution(index), ...identityOf(index, name), agent_id: 'refund-agent', objective: 'settle the complaint', capability: name, contract_digest: digest,
+    ...execution(index),
+    ...identityOf(index, name),
+    agent_id: 'refund-agent',
+    objective: 'settle the complaint',
+    capability: name,
+    contract_digest: digest,
     args: plainPayload({ order_id: order, amount_minor: 100 + (index % 9_000), currency: 'INR', reason: 'damaged' }),
     assumption_refs: [`order/${order}#not_shipped`, `commit/${parentOf(index, name)}#stands`],
-    result: plainPayload({ refund_id: `re_${order}`, status: 'settled' }), external_transaction_ref: `re_${order}`, committed_at: committedAt,
+    result: plainPayload({ refund_id: `re_${order}`, status: 'settled' }),
+    external_transaction_ref: `re_${order}`,
+    committed_at: committedAt,
   };
 }
 
@@ -49,8 +76,15 @@ type Identity = Pick<ToolExecuted, 'run_id' | 'step_id' | 'call_id' | 'effect_ke
 function identityOf(index: number, capability = 'mail.send_message'): Identity {
   const runId = deriveId('run', Math.floor(index / ACTIONS_PER_RUN));
   const step = String(index % ACTIONS_PER_RUN);
-  return { run_id: runId, step_id: `step-${step}`, call_id: `${runId}-${step}`, effect_key: `step-${step}/${capability}/${String(index)}` };
+  return {
+    run_id: runId,
+    step_id: `step-${step}`,
+    call_id: `${runId}-${step}`,
+    effect_key: `step-${step}/${capability}/${String(index)}`,
+  };
 }
 
 /** The action before; the first of a run relies on the last of the run before, and the very first on the second. */
-function parentOf(index: number, capability: string): string { return mutationIdOf({ tenant: 'acme', ...identityOf(Math.abs(index - 1), capability) }); }
+function parentOf(index: number, capability: string): string {
+  return mutationIdOf({ tenant: 'acme', ...identityOf(Math.abs(index - 1), capability) });
+}

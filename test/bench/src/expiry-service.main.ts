@@ -46,26 +46,42 @@ const ledger = await startLedger(address, {
     if (event.kind !== 'accepted') return;
     const { type, body, seq, decidedAt } = event.record;
     accepted.set(event.partition, seq);
-    if (type === 'MutationRecorded') { seen.recorded += 1; seen.lastRecordedAt = now; waits.push(now - (body['ref'] as { readonly committed_at: number }).committed_at); } // every one has a ref
-    if (type === 'RecoverabilityChanged' && body['to_state'] === 'reversal_expired') times.close(String(body['mutation_id']), { decidedAt, loggedAt: now });
+    if (type === 'MutationRecorded') {
+      seen.recorded += 1;
+      seen.lastRecordedAt = now;
+      waits.push(now - (body['ref'] as { readonly committed_at: number }).committed_at);
+    } // every one has a ref
+    if (type === 'RecoverabilityChanged' && body['to_state'] === 'reversal_expired')
+      times.close(String(body['mutation_id']), { decidedAt, loggedAt: now });
   },
-  onProjected: (partition, seq) => { projectedTo.set(partition, seq); },
+  onProjected: (partition, seq) => {
+    projectedTo.set(partition, seq);
+  },
 });
 const cpuBefore = process.cpuUsage();
-while (!isDone() && Date.now() < deadlineAt) await new Promise((resolve) => { setTimeout(resolve, LOOK_MS); });
+while (!isDone() && Date.now() < deadlineAt)
+  await new Promise((resolve) => {
+    setTimeout(resolve, LOOK_MS);
+  });
 const { user, system } = process.cpuUsage(cpuBefore);
 await ledger.stop();
 answer({ ...times.summary(), ...seen, waits: lagsOf(waits), cpuMs: (user + system) / 1_000 } satisfies ExpiryAnswer);
 
 function isDone(): boolean {
-  return times.closed >= ends.size && seen.recorded + seen.parked >= executions && [...accepted].every(([partition, seq]) => (projectedTo.get(partition) ?? 0) >= seq);
+  return (
+    times.closed >= ends.size &&
+    seen.recorded + seen.parked >= executions &&
+    [...accepted].every(([partition, seq]) => (projectedTo.get(partition) ?? 0) >= seq)
+  );
 }
 
 /** Ends of the windows that are open, by mutation. */
 async function openWindows(): Promise<ReadonlyMap<string, number>> {
   const client = new Client({ connectionString: address.databaseUrl });
   await client.connect();
-  const { rows } = await client.query<{ readonly id: string; readonly at: string }>(`SELECT mutation_id AS id, expires_at AS at FROM "mutations"."mutation" WHERE recoverability = 'reversal_available'`);
+  const { rows } = await client.query<{ readonly id: string; readonly at: string }>(
+    `SELECT mutation_id AS id, expires_at AS at FROM "mutations"."mutation" WHERE recoverability = 'reversal_available'`,
+  );
   await client.end();
   return new Map(rows.map(({ id, at }) => [id, Number(at)]));
 }

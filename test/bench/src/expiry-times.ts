@@ -10,7 +10,11 @@ export interface Closing {
 }
 
 /** Milliseconds from the end of a window. */
-export interface Lags { readonly p50: number; readonly p99: number; readonly max: number }
+export interface Lags {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
 
 /** What became of all windows. */
 export interface ExpirySummary {
@@ -31,17 +35,28 @@ export class ExpiryTimes {
   constructor(private readonly ends: ReadonlyMap<string, number>) {}
 
   close(mutationId: string, closing: Closing): void {
-    if (!this.ends.has(mutationId) || this.#closings.has(mutationId)) { this.#stray += 1; return; }
+    if (!this.ends.has(mutationId) || this.#closings.has(mutationId)) {
+      this.#stray += 1;
+      return;
+    }
     this.#closings.set(mutationId, closing);
   }
 
-  get closed(): number { return this.#closings.size; }
+  get closed(): number {
+    return this.#closings.size;
+  }
 
   summary(): ExpirySummary {
     const all = [...this.#closings];
     const decided = all.map(([id, { decidedAt }]) => decidedAt - (this.ends.get(id) ?? NaN));
     const logged = all.map(([id, { loggedAt }]) => loggedAt - (this.ends.get(id) ?? NaN));
-    return { closed: this.closed, stray: this.#stray, early: decided.filter((lag) => lag < 0).length, logged: lagsOf(logged), decided: lagsOf(decided) };
+    return {
+      closed: this.closed,
+      stray: this.#stray,
+      early: decided.filter((lag) => lag < 0).length,
+      logged: lagsOf(logged),
+      decided: lagsOf(decided),
+    };
   }
 }
 

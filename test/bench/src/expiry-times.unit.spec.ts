@@ -2,7 +2,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { ExpiryTimes, lagsOf } from './expiry-times.js';
 
-const ENDS = new Map([['m1', 1_000], ['m2', 2_000]]);
+const ENDS = new Map([
+  ['m1', 1_000],
+  ['m2', 2_000],
+]);
 const at = (ms: number) => ({ decidedAt: ms, loggedAt: ms + 10 });
 
 describe('the times of an expiry', () => {
@@ -10,7 +13,13 @@ describe('the times of an expiry', () => {
     const times = new ExpiryTimes(ENDS);
     times.close('m1', at(1_100));
     times.close('m2', at(2_300));
-    expect(times.summary()).toEqual({ closed: 2, stray: 0, early: 0, decided: { p50: 300, p99: 300, max: 300 }, logged: { p50: 310, p99: 310, max: 310 } });
+    expect(times.summary()).toEqual({
+      closed: 2,
+      stray: 0,
+      early: 0,
+      decided: { p50: 300, p99: 300, max: 300 },
+      logged: { p50: 310, p99: 310, max: 310 },
+    });
   });
 
   it('tell a window that closed twice, or that nobody opened', () => {

@@ -9,13 +9,32 @@ import { join } from 'node:path';
 import type { OutgoingRecord } from '@recourse/kafka';
 import { Client } from 'pg';
 import { root } from '../../../scripts/lib/paths.mjs';
-import { emptyTopics, freshDatabase, freshLogId, makeTopics, PARTITIONS, prepareWriters, say, withStack } from './bench-stack.js';
+import {
+  emptyTopics,
+  freshDatabase,
+  freshLogId,
+  makeTopics,
+  PARTITIONS,
+  prepareWriters,
+  say,
+  withStack,
+} from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import { execution, fullExecution, withWindow } from './executions.js';
 import type { ExpiryAnswer, ExpiryTask } from './expiry-service.main.js';
 import type { IngestAnswer, IngestTask } from './ingest-service.main.js';
 import type { LedgerAddress } from './ledger-process.js';
-import { CONTRACTS_TOPIC, encoded, EXECUTIONS_TOPIC, LEDGER_LOGS, LEDGER_TOPICS, lengthOf, preload, produce, register } from './preload.js';
+import {
+  CONTRACTS_TOPIC,
+  encoded,
+  EXECUTIONS_TOPIC,
+  LEDGER_LOGS,
+  LEDGER_TOPICS,
+  lengthOf,
+  preload,
+  produce,
+  register,
+} from './preload.js';
 import type { Measured } from './report.js';
 import { answerOf } from './worker-process.js';
 
@@ -35,12 +54,23 @@ const TICK_MS = 20;
 /** Executions of the load are none of those whose windows close. */
 const LOAD_FROM = 10_000_000;
 
-export interface ExpirySize { readonly windows: number; readonly perSecond: number }
+export interface ExpirySize {
+  readonly windows: number;
+  readonly perSecond: number;
+}
 export const EXPIRY_FULL: ExpirySize = { windows: 100_000, perSecond: 5_000 };
 export const EXPIRY_QUICK: ExpirySize = { windows: 10_000, perSecond: 500 };
 
-interface Sent { readonly records: number; readonly ms: number; readonly startedAt: number }
-interface Closed { readonly expired: number; readonly open: number; readonly recorded: number }
+interface Sent {
+  readonly records: number;
+  readonly ms: number;
+  readonly startedAt: number;
+}
+interface Closed {
+  readonly expired: number;
+  readonly open: number;
+  readonly recorded: number;
+}
 
 export async function benchExpiry(size: ExpirySize): Promise<Measured> {
   return withStack(async (bench) => {
@@ -50,13 +80,27 @@ export async function benchExpiry(size: ExpirySize): Promise<Measured> {
     const load = loadOf(bench, size, firstEndsAt);
     const task: ExpiryTask = { ...address, executions: load.length, deadlineAt: firstEndsAt + MINUTE_MS + PATIENCE_MS };
     say('the ledger starts anew');
-    const [answer, sent] = await Promise.all([answerOf<ExpiryAnswer>('./expiry-service.main.js', task), offer(bench, load, size, firstEndsAt)]);
+    const [answer, sent] = await Promise.all([
+      answerOf<ExpiryAnswer>('./expiry-service.main.js', task),
+      offer(bench, load, size, firstEndsAt),
+    ]);
     const logged = await lengthOf(bench, 'recourse.mutations');
-    return measuredOf(size, { answer, sent, recorded, logged, firstEndsAt, closed: await closedIn(address.databaseUrl) });
+    return measuredOf(size, {
+      answer,
+      sent,
+      recorded,
+      logged,
+      firstEndsAt,
+      closed: await closedIn(address.databaseUrl),
+    });
   });
 }
 
-interface OpenWindows { readonly address: LedgerAddress; readonly firstEndsAt: number; readonly recorded: IngestAnswer }
+interface OpenWindows {
+  readonly address: LedgerAddress;
+  readonly firstEndsAt: number;
+  readonly recorded: IngestAnswer;
+}
 
 /** A ledger with windows that end from an instant to come; tried anew on a machine that needs longer to record them. */
 async function openWindows(bench: BenchStack, size: ExpirySize): Promise<OpenWindows> {
@@ -65,7 +109,11 @@ async function openWindows(bench: BenchStack, size: ExpirySize): Promise<OpenWin
     await emptyTopics(bench, [EXECUTIONS_TOPIC, ...LEDGER_LOGS, CONTRACTS_TOPIC]);
     const { stack } = bench;
     const address = {
-      brokers: stack.kafka.brokers, registryUrl: stack.registryUrl, databaseUrl: (await freshDatabase(bench, 'expiry')).url, logId: freshLogId(), keyStoreUrl: (await freshDatabase(bench, 'keys')).url,
+      brokers: stack.kafka.brokers,
+      registryUrl: stack.registryUrl,
+      databaseUrl: (await freshDatabase(bench, 'expiry')).url,
+      logId: freshLogId(),
+      keyStoreUrl: (await freshDatabase(bench, 'keys')).url,
     };
     const firstEndsAt = Date.now() + factor * (LEAD.startMs + Math.ceil(size.windows * LEAD.eachMs));
     last = { address, firstEndsAt, recorded: await recordWindows(bench, address, size, firstEndsAt) };
@@ -77,10 +125,20 @@ async function openWindows(bench: BenchStack, size: ExpirySize): Promise<OpenWin
 }
 
 /** Executions whose windows end within the minute, each at an instant of its own, and the ledger until it has them. */
-async function recordWindows(bench: BenchStack, address: LedgerAddress, { windows }: ExpirySize, firstEndsAt: number): Promise<IngestAnswer> {
-  const contract = withWindow(readFileSync(join(root, 'examples', 'contracts', 'payments.issue_refund.json'), 'utf8'), WINDOW_MS);
+async function recordWindows(
+  bench: BenchStack,
+  address: LedgerAddress,
+  { windows }: ExpirySize,
+  firstEndsAt: number,
+): Promise<IngestAnswer> {
+  const contract = withWindow(
+    readFileSync(join(root, 'examples', 'contracts', 'payments.issue_refund.json'), 'utf8'),
+    WINDOW_MS,
+  );
   await register(bench, address.logId, contract);
-  await preload(bench, windows, (index) => fullExecution(index, contract, firstEndsAt - WINDOW_MS + Math.floor((index * MINUTE_MS) / windows)));
+  await preload(bench, windows, (index) =>
+    fullExecution(index, contract, firstEndsAt - WINDOW_MS + Math.floor((index * MINUTE_MS) / windows)),
+  );
   say('recording them');
   return answerOf<IngestAnswer>('./ingest-service.main.js', { ...address, executions: windows } satisfies IngestTask);
 }
@@ -88,11 +146,18 @@ async function recordWindows(bench: BenchStack, address: LedgerAddress, { window
 /** A minute's executions, each with the instant at which it is sent as that of its commit. */
 function loadOf(bench: BenchStack, { perSecond }: ExpirySize, startsAt: number): readonly OutgoingRecord[] {
   const count = (perSecond * MINUTE_MS) / 1_000;
-  return Array.from({ length: count }, (_, at) => encoded(bench, { ...execution(LOAD_FROM + at), committed_at: startsAt + Math.floor((at * 1_000) / perSecond) }));
+  return Array.from({ length: count }, (_, at) =>
+    encoded(bench, { ...execution(LOAD_FROM + at), committed_at: startsAt + Math.floor((at * 1_000) / perSecond) }),
+  );
 }
 
 /** Sends each execution when its time has come. */
-async function offer({ raw }: BenchStack, load: readonly OutgoingRecord[], { perSecond }: ExpirySize, startsAt: number): Promise<Sent> {
+async function offer(
+  { raw }: BenchStack,
+  load: readonly OutgoingRecord[],
+  { perSecond }: ExpirySize,
+  startsAt: number,
+): Promise<Sent> {
   const producer = raw.producer({ allowAutoTopicCreation: false });
   await producer.connect();
   await sleep(Math.max(0, startsAt - Date.now()));
@@ -120,28 +185,52 @@ async function closedIn(url: string): Promise<Closed> {
   return { expired: Number(rows[0]?.expired), open: Number(rows[0]?.open), recorded: Number(rows[0]?.recorded) };
 }
 
-interface Outcome { readonly answer: ExpiryAnswer; readonly sent: Sent; readonly recorded: IngestAnswer; readonly logged: number; readonly firstEndsAt: number; readonly closed: Closed }
+interface Outcome {
+  readonly answer: ExpiryAnswer;
+  readonly sent: Sent;
+  readonly recorded: IngestAnswer;
+  readonly logged: number;
+  readonly firstEndsAt: number;
+  readonly closed: Closed;
+}
 
-function measuredOf({ windows }: ExpirySize, { answer, sent, recorded, logged, firstEndsAt, closed }: Outcome): Measured {
+function measuredOf(
+  { windows }: ExpirySize,
+  { answer, sent, recorded, logged, firstEndsAt, closed }: Outcome,
+): Measured {
   const seconds = (ms: number): number => ms / 1_000;
   return {
     figures: {
-      expiry_lag_p50_s: seconds(answer.logged.p50), expiry_lag_p99_s: seconds(answer.logged.p99), expiry_lag_max_s: seconds(answer.logged.max),
+      expiry_lag_p50_s: seconds(answer.logged.p50),
+      expiry_lag_p99_s: seconds(answer.logged.p99),
+      expiry_lag_max_s: seconds(answer.logged.max),
       expiry_decided_lag_p99_s: seconds(answer.decided.p99),
-      expiry_offered_per_s: sent.records / seconds(sent.ms), expiry_achieved_per_s: answer.recorded / seconds(answer.lastRecordedAt - sent.startedAt),
-      expiry_execution_wait_p50_s: seconds(answer.waits.p50), expiry_execution_wait_p99_s: seconds(answer.waits.p99),
+      expiry_offered_per_s: sent.records / seconds(sent.ms),
+      expiry_achieved_per_s: answer.recorded / seconds(answer.lastRecordedAt - sent.startedAt),
+      expiry_execution_wait_p50_s: seconds(answer.waits.p50),
+      expiry_execution_wait_p99_s: seconds(answer.waits.p99),
       expiry_cpu_s: seconds(answer.cpuMs),
     },
     ratios: {},
-    counts: { expiry_windows: windows, expiry_executions: sent.records, expiry_closed: answer.closed, expiry_recorded: answer.recorded, expiry_ready_before_first_end_s: seconds(firstEndsAt - answer.readyAt) },
+    counts: {
+      expiry_windows: windows,
+      expiry_executions: sent.records,
+      expiry_closed: answer.closed,
+      expiry_recorded: answer.recorded,
+      expiry_ready_before_first_end_s: seconds(firstEndsAt - answer.readyAt),
+    },
     gates: {
       expiry_windows_were_open_before: recorded.recorded === windows && answer.readyAt < firstEndsAt,
-      expiry_each_closed_once: answer.closed === windows && answer.stray === 0 && closed.expired === windows && closed.open === 0,
+      expiry_each_closed_once:
+        answer.closed === windows && answer.stray === 0 && closed.expired === windows && closed.open === 0,
       expiry_none_before_its_time: answer.early === 0,
       expiry_executions_all_recorded: answer.recorded === sent.records && closed.recorded === windows + sent.records,
       expiry_log_holds_each_once: logged === recorded.records + answer.records,
-      expiry_nothing_parked: recorded.parked + answer.parked === 0 && recorded.appendsUnknown + answer.appendsUnknown === 0,
+      expiry_nothing_parked:
+        recorded.parked + answer.parked === 0 && recorded.appendsUnknown + answer.appendsUnknown === 0,
     },
-    notes: [`expiry: ${String(windows)} windows end within a minute, ${String(PARTITIONS)} partitions, one process; ledger, broker, PostgreSQL and the producer share the cores`],
+    notes: [
+      `expiry: ${String(windows)} windows end within a minute, ${String(PARTITIONS)} partitions, one process; ledger, broker, PostgreSQL and the producer share the cores`,
+    ],
   };
 }

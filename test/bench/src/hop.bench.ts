@@ -29,20 +29,35 @@ const WARM_UPS = 5;
 const COUNTED = 5;
 
 const HOPS = [
-  '1 assumption-events → ledger writes AssumptionStated', '2 assumptions → ledger writes CommitContradicted', '3 mutations → orchestrator writes RollbackOpened',
-  '4 recoveries → ledger writes CommitRolledBack', '5 mutations → orchestrator writes StepDecided', '6 projection into PostgreSQL', '7 GET /v1/reviews',
+  '1 assumption-events → ledger writes AssumptionStated',
+  '2 assumptions → ledger writes CommitContradicted',
+  '3 mutations → orchestrator writes RollbackOpened',
+  '4 recoveries → ledger writes CommitRolledBack',
+  '5 mutations → orchestrator writes StepDecided',
+  '6 projection into PostgreSQL',
+  '7 GET /v1/reviews',
 ];
 
-export interface HopSize { readonly samples: number }
+export interface HopSize {
+  readonly samples: number;
+}
 export const HOP_FULL: HopSize = { samples: 150 };
 export const HOP_QUICK: HopSize = { samples: 30 };
 
-interface System { readonly plan: SystemPlan; readonly producer: Producer; readonly tokens: { readonly editor: string; readonly operator: string }; readonly digest: Buffer }
+interface System {
+  readonly plan: SystemPlan;
+  readonly producer: Producer;
+  readonly tokens: { readonly editor: string; readonly operator: string };
+  readonly digest: Buffer;
+}
 
 export async function benchHop({ samples }: HopSize): Promise<Measured> {
   return withStack(async (bench) => {
     // A stack that the environment named may hold what others left.
-    await emptyTopics(bench, TOPICS.map(({ name }) => name));
+    await emptyTopics(
+      bench,
+      TOPICS.map(({ name }) => name),
+    );
     for (const service of SERVICES) await dropDatabase(bench.stack, `recourse_${service.replaceAll('-', '_')}`);
     say('starting the services');
     const plan = await planSystem(bench.stack, { dataDir: join(bench.folder, 'system'), withExample: false });
@@ -50,7 +65,10 @@ export async function benchHop({ samples }: HopSize): Promise<Measured> {
     const echo = await openEcho(bench, ECHO_TOPIC, MAX_WAIT_MS);
     const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
     try {
-      const tokens = { editor: await tokenOf(plan, 'ravi', 'contract_editor'), operator: await tokenOf(plan, 'mira', 'operator') };
+      const tokens = {
+        editor: await tokenOf(plan, 'ravi', 'contract_editor'),
+        operator: await tokenOf(plan, 'mira', 'operator'),
+      };
       const digest = await registerContracts(plan, tokens.editor);
       return await measure(bench, { plan, producer, tokens, digest }, echo, samples);
     } finally {
@@ -62,7 +80,10 @@ export async function benchHop({ samples }: HopSize): Promise<Measured> {
 }
 
 async function measure(bench: BenchStack, system: System, echo: Echo, samples: number): Promise<Measured> {
-  for (let index = 0; index < WARM_UPS; index += 1) { await recover(system, await execute(system, -1 - index)); await echo.hop(); }
+  for (let index = 0; index < WARM_UPS; index += 1) {
+    await recover(system, await execute(system, -1 - index));
+    await echo.hop();
+  }
   const ours: number[] = [];
   const raw: number[] = [];
   for (let index = 0; index < samples; index += 1) {
@@ -76,24 +97,46 @@ async function measure(bench: BenchStack, system: System, echo: Echo, samples: n
   const times = await hopTimes(bench, (name) => /^(?:run_bench_|order\/)(\d+)/.exec(name)?.[1] ?? null);
   const { perExecution, perRecovery } = await countTraffic(bench, system, samples);
   return {
-    figures: { hop_p50_ms: median(ours), hop_p99_ms: percentile(ours, 0.99), hop_raw_p50_ms: median(raw), hop_raw_p99_ms: percentile(raw, 0.99) },
-    ratios: { hop_vs_raw_p50: median(ours) / median(raw), hop_vs_raw_p99: percentile(ours, 0.99) / percentile(raw, 0.99) },
-    counts: {
-      hop_samples: samples, hop_kafka_hops: 5,
-      hop_log_records_per_execution: perExecution.records, hop_produce_requests_per_execution: perExecution.appends, hop_transactions_per_execution: perExecution.transactions,
-      hop_log_records_per_recovery: perRecovery.records, hop_produce_requests_per_recovery: perRecovery.appends, hop_transactions_per_recovery: perRecovery.transactions,
+    figures: {
+      hop_p50_ms: median(ours),
+      hop_p99_ms: percentile(ours, 0.99),
+      hop_raw_p50_ms: median(raw),
+      hop_raw_p99_ms: percentile(raw, 0.99),
     },
-    gates: { hop_every_statement_reached_a_review: ours.length === samples && ours.every((ms) => ms < PATIENCE_MS), hop_every_raw_record_arrived: raw.every((ms) => Number.isFinite(ms) && ms > 0) },
+    ratios: {
+      hop_vs_raw_p50: median(ours) / median(raw),
+      hop_vs_raw_p99: percentile(ours, 0.99) / percentile(raw, 0.99),
+    },
+    counts: {
+      hop_samples: samples,
+      hop_kafka_hops: 5,
+      hop_log_records_per_execution: perExecution.records,
+      hop_produce_requests_per_execution: perExecution.appends,
+      hop_transactions_per_execution: perExecution.transactions,
+      hop_log_records_per_recovery: perRecovery.records,
+      hop_produce_requests_per_recovery: perRecovery.appends,
+      hop_transactions_per_recovery: perRecovery.transactions,
+    },
+    gates: {
+      hop_every_statement_reached_a_review: ours.length === samples && ours.every((ms) => ms < PATIENCE_MS),
+      hop_every_raw_record_arrived: raw.every((ms) => Number.isFinite(ms) && ms > 0),
+    },
     notes: [
       'hop: four services, issuer, broker, registry, PostgreSQL and the bench share the cores, all idle but for the one recovery',
-      ...HOPS.map((hop) => `  ${hop}`), `  records of one recovery: ${perRecovery.types}`,
-      '  from record to record, median:', ...times.map(({ hop, ms }) => `    ${hop.padEnd(44)} ${ms.toFixed(0).padStart(4)} ms`),
+      ...HOPS.map((hop) => `  ${hop}`),
+      `  records of one recovery: ${perRecovery.types}`,
+      '  from record to record, median:',
+      ...times.map(({ hop, ms }) => `    ${hop.padEnd(44)} ${ms.toFixed(0).padStart(4)} ms`),
     ],
   };
 }
 
 /** Runs some executions and recoveries apart from the timed ones, and looks at what the logs and the databases gained. */
-async function countTraffic(bench: BenchStack, system: System, first: number): Promise<{ readonly perExecution: PerCase; readonly perRecovery: PerCase }> {
+async function countTraffic(
+  bench: BenchStack,
+  system: System,
+  first: number,
+): Promise<{ readonly perExecution: PerCase; readonly perRecovery: PerCase }> {
   const traffic = await Traffic.open(bench);
   try {
     const before = await traffic.settled();
@@ -102,7 +145,10 @@ async function countTraffic(bench: BenchStack, system: System, first: number): P
     const executed = await traffic.settled();
     for (const action of actions) await recover(system, action);
     const recovered = await traffic.settled();
-    return { perExecution: traffic.between(before, executed, COUNTED), perRecovery: traffic.between(executed, recovered, COUNTED) };
+    return {
+      perExecution: traffic.between(before, executed, COUNTED),
+      perRecovery: traffic.between(executed, recovered, COUNTED),
+    };
   } finally {
     await traffic.close();
   }
@@ -114,17 +160,33 @@ type PerCase = ReturnType<Traffic['between']>;
 async function execute(system: System, index: number): Promise<Action> {
   const action = actionOf(index, system.digest);
   await system.producer.toolExecuted(action, {
-    outcome: 'succeeded', result: { refund_id: `rf_${String(index)}`, status: 'settled' }, priorValue: null, externalTransactionRef: `rf_${String(index)}`, errorKind: null, committedAt: Date.now(),
+    outcome: 'succeeded',
+    result: { refund_id: `rf_${String(index)}`, status: 'settled' },
+    priorValue: null,
+    externalTransactionRef: `rf_${String(index)}`,
+    errorKind: null,
+    committedAt: Date.now(),
   });
   const id = mutationId(TENANT, action.runId, action.effectKey);
-  await until(`mutation ${id}`, async () => (await get(`${system.plan.urls.ledger}/v1/mutations/${id}`, system.tokens.operator))['recoverability'] === 'reversal_available');
+  await until(
+    `mutation ${id}`,
+    async () =>
+      (await get(`${system.plan.urls.ledger}/v1/mutations/${id}`, system.tokens.operator))['recoverability'] ===
+      'reversal_available',
+  );
   return action;
 }
 
 /** States that the ref no longer holds; milliseconds until the review item is read. */
 async function recover(system: System, { runId, assumptionRefs }: Action): Promise<number> {
   const startedAt = performance.now();
-  await system.producer.assumptionInvalidated({ tenant: TENANT, ref: assumptionRefs[0] ?? '', statement: { status: 'shipped' }, statedAt: Date.now(), sourceKind: 'observation' });
+  await system.producer.assumptionInvalidated({
+    tenant: TENANT,
+    ref: assumptionRefs[0] ?? '',
+    statement: { status: 'shipped' },
+    statedAt: Date.now(),
+    sourceKind: 'observation',
+  });
   await until(`review of ${runId}`, async () => {
     const { items } = await get(`${system.plan.urls.orchestrator}/v1/reviews?run_id=${runId}`, system.tokens.operator);
     return Array.isArray(items) && items.length > 0;
@@ -136,9 +198,20 @@ function actionOf(index: number, digest: Buffer): Action {
   const runId = `run_bench_${String(index)}`;
   const args = { order: String(index), amount_minor: 100, currency: 'INR' };
   return {
-    tenant: TENANT, runId, agentId: 'refund-agent', initiator: 'asha', objective: null, stepId: 'refund', callId: `${runId}-refund`, capability: ISSUE_REFUND,
-    contractDigest: digest, effectKey: effectKey({ step: 'refund', capability: ISSUE_REFUND, target: `order/${String(index)}`, args }),
-    idempotencyKey: runId, subjectRef: null, args, assumptionRefs: [`order/${String(index)}#not_shipped`],
+    tenant: TENANT,
+    runId,
+    agentId: 'refund-agent',
+    initiator: 'asha',
+    objective: null,
+    stepId: 'refund',
+    callId: `${runId}-refund`,
+    capability: ISSUE_REFUND,
+    contractDigest: digest,
+    effectKey: effectKey({ step: 'refund', capability: ISSUE_REFUND, target: `order/${String(index)}`, args }),
+    idempotencyKey: runId,
+    subjectRef: null,
+    args,
+    assumptionRefs: [`order/${String(index)}#not_shipped`],
   };
 }
 
@@ -147,9 +220,16 @@ async function registerContracts(plan: SystemPlan, token: string): Promise<Buffe
   for (const contract of CONTRACTS) {
     await until(`contract ${contract.name}`, async () => {
       const { status } = await fetch(`${plan.urls.registry}/v1/contracts`, {
-        method: 'POST', body: JSON.stringify(contract), headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': `bench-${contract.name}` },
+        method: 'POST',
+        body: JSON.stringify(contract),
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'idempotency-key': `bench-${contract.name}`,
+        },
       });
-      if (status >= 400 && status < 500) throw new Error(`the registry refused ${contract.name} with ${String(status)}`);
+      if (status >= 400 && status < 500)
+        throw new Error(`the registry refused ${contract.name} with ${String(status)}`);
       return status === 200 || status === 201;
     });
   }
@@ -158,8 +238,12 @@ async function registerContracts(plan: SystemPlan, token: string): Promise<Buffe
 }
 
 async function tokenOf({ urls }: SystemPlan, subject: string, role: string): Promise<string> {
-  const response = await fetch(`${urls.issuer}/token`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ subject, tenant: TENANT, roles: [role] }) });
-  const { access_token: token } = await response.json() as { readonly access_token: string };
+  const response = await fetch(`${urls.issuer}/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ subject, tenant: TENANT, roles: [role] }),
+  });
+  const { access_token: token } = (await response.json()) as { readonly access_token: string };
   return token;
 }
 
@@ -167,18 +251,24 @@ async function get(url: string, token: string): Promise<Readonly<Record<string, 
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
   const body: unknown = await response.json();
   // Every answer of ours is an object.
-  return response.ok ? body as Readonly<Record<string, unknown>> : {};
+  return response.ok ? (body as Readonly<Record<string, unknown>>) : {};
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
-  while (!await isSo()) {
+  while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`${what} did not come within ${String(PATIENCE_MS)} ms`);
     await sleep(POLL_MS);
   }
 }
 
 /** Long enough that the consumers wait at the broker again, and never in step with them. */
-function idle(index: number): Promise<void> { return sleep(120 + ((index * 37) % 100)); }
+function idle(index: number): Promise<void> {
+  return sleep(120 + ((index * 37) % 100));
+}
 
-function sleep(ms: number): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, ms); }); }
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

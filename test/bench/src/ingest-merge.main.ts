@@ -20,7 +20,10 @@ export interface MergeTask {
   readonly rowsPerBatch: number;
 }
 
-export interface MergeAnswer { readonly ms: number; readonly batches: number }
+export interface MergeAnswer {
+  readonly ms: number;
+  readonly batches: number;
+}
 
 const HEADER_SIZE = 19;
 const TRAILER = Buffer.from([0xff, 0xff]);
@@ -30,7 +33,10 @@ type Batch = readonly { readonly table: string; readonly file: Buffer }[];
 
 const { sourceUrl, targetUrl, partitions, tables, rowsPerBatch } = task<MergeTask>();
 const cores = [assumptionsCore(), mutationsCore()];
-const database = await PostgresDatabase.open({ url: targetUrl }, cores.map(({ log, kinds }) => ({ log, kinds: withCommonKinds(kinds) })));
+const database = await PostgresDatabase.open(
+  { url: targetUrl },
+  cores.map(({ log, kinds }) => ({ log, kinds: withCommonKinds(kinds) })),
+);
 await database.close();
 
 const executionsPerBatch = Math.floor(rowsPerBatch / Object.values(tables).reduce((total, one) => total + one, 0));
@@ -44,16 +50,27 @@ answer({ ms, batches: batches.flat().length } satisfies MergeAnswer);
 
 async function batchesOf(partition: number): Promise<readonly Batch[]> {
   const perTable: { readonly table: string; readonly files: readonly Buffer[] }[] = [];
-  for (const [table, rows] of Object.entries(tables)) perTable.push({ table, files: await filesOf(table, partition, rows * executionsPerBatch) });
+  for (const [table, rows] of Object.entries(tables))
+    perTable.push({ table, files: await filesOf(table, partition, rows * executionsPerBatch) });
   const count = Math.max(...perTable.map(({ files }) => files.length));
-  return Array.from({ length: count }, (_, at) => perTable.flatMap(({ table, files }) => { const file = files[at]; return file === undefined ? [] : [{ table, file }]; }));
+  return Array.from({ length: count }, (_, at) =>
+    perTable.flatMap(({ table, files }) => {
+      const file = files[at];
+      return file === undefined ? [] : [{ table, file }];
+    }),
+  );
 }
 
 /** Rows of a table's partition as binary COPY files of so many rows each. */
 async function filesOf(table: string, partition: number, rowsPerFile: number): Promise<readonly Buffer[]> {
   const client = await connected(sourceUrl);
   const chunks: Buffer[] = [];
-  for await (const chunk of client.query(copyTo(`COPY (SELECT * FROM ${quoted(table)} WHERE log_partition = ${String(partition)}) TO STDOUT (FORMAT binary)`))) chunks.push(chunk as Buffer);
+  for await (const chunk of client.query(
+    copyTo(
+      `COPY (SELECT * FROM ${quoted(table)} WHERE log_partition = ${String(partition)}) TO STDOUT (FORMAT binary)`,
+    ),
+  ))
+    chunks.push(chunk as Buffer);
   await client.end();
   const whole = Buffer.concat(chunks);
   const header = whole.subarray(0, HEADER_SIZE);
@@ -63,7 +80,10 @@ async function filesOf(table: string, partition: number, rowsPerFile: number): P
     const end = endOfTuple(whole, at);
     current.push(whole.subarray(at, end));
     at = end;
-    if (current.length === rowsPerFile) { files.push(Buffer.concat([header, ...current, TRAILER])); current = []; }
+    if (current.length === rowsPerFile) {
+      files.push(Buffer.concat([header, ...current, TRAILER]));
+      current = [];
+    }
   }
   if (current.length > 0) files.push(Buffer.concat([header, ...current, TRAILER]));
   return files;
@@ -90,15 +110,22 @@ async function mergeAll(client: Client, mine: readonly Batch[]): Promise<void> {
 
 /** Makes the stage of a table; the statement that merges it. */
 async function prepareMerge(client: Client, table: string): Promise<string> {
-  const { rows } = await client.query<{ readonly name: string }>(`SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'mutations' AND table_name = '${table}' ORDER BY ordinal_position`);
+  const { rows } = await client.query<{ readonly name: string }>(
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'mutations' AND table_name = '${table}' ORDER BY ordinal_position`,
+  );
   const names = rows.map(({ name }) => `"${name}"`);
   const keys = new Set(['"log_partition"', '"group_key"', '"row_key"']);
-  const set = names.filter((name) => !keys.has(name)).map((name) => `${name} = EXCLUDED.${name}`).join(', ');
+  const set = names
+    .filter((name) => !keys.has(name))
+    .map((name) => `${name} = EXCLUDED.${name}`)
+    .join(', ');
   await client.query(`CREATE TEMP TABLE "stage_${table}" (LIKE ${quoted(table)}) ON COMMIT DELETE ROWS`);
   return `INSERT INTO ${quoted(table)} (${names.join(', ')}) SELECT ${names.join(', ')} FROM "stage_${table}" ON CONFLICT (log_partition, group_key, row_key) DO UPDATE SET ${set}`;
 }
 
-function quoted(table: string): string { return `"mutations"."${table}"`; }
+function quoted(table: string): string {
+  return `"mutations"."${table}"`;
+}
 
 async function connected(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });

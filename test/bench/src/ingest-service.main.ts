@@ -4,7 +4,9 @@ import type { LedgerAddress } from './ledger-process.js';
 import { countStatements } from './statement-count.js';
 import { answer, sharedClockMs, task } from './worker-process.js';
 
-export interface IngestTask extends LedgerAddress { readonly executions: number }
+export interface IngestTask extends LedgerAddress {
+  readonly executions: number;
+}
 
 export interface IngestAnswer {
   /** From the moment the inputs were positioned, so the first fetch could leave, to the answer of the last commit. */
@@ -21,7 +23,17 @@ export interface IngestAnswer {
 
 const { executions, ...address } = task<IngestTask>();
 const statements = countStatements();
-const seen = { startedAt: 0, recorded: 0, records: 0, appends: 0, appendsUnknown: 0, parked: 0, projections: 0, statementsBefore: 0, cpuBefore: process.cpuUsage() };
+const seen = {
+  startedAt: 0,
+  recorded: 0,
+  records: 0,
+  appends: 0,
+  appendsUnknown: 0,
+  parked: 0,
+  projections: 0,
+  statementsBefore: 0,
+  cpuBefore: process.cpuUsage(),
+};
 const accepted = new Map<number, number>();
 const projectedTo = new Map<number, number>();
 let isFinished = false;
@@ -29,15 +41,25 @@ let isFinished = false;
 const ledger = await startLedger(address, {
   onEvent: (event) => {
     if (event.kind === 'recovered' && seen.startedAt === 0) begin();
-    if (event.kind === 'appended') { seen.appends += 1; seen.records += event.records; }
+    if (event.kind === 'appended') {
+      seen.appends += 1;
+      seen.records += event.records;
+    }
     if (event.kind === 'append_unknown') seen.appendsUnknown += 1;
     if (event.kind === 'parked') seen.parked += 1;
-    if (event.kind === 'accepted' && event.record.type === 'MutationRecorded') { seen.recorded += 1; accepted.set(event.partition, event.record.seq); }
+    if (event.kind === 'accepted' && event.record.type === 'MutationRecorded') {
+      seen.recorded += 1;
+      accepted.set(event.partition, event.record.seq);
+    }
   },
   onProjected: (partition, seq) => {
     seen.projections += 1;
     projectedTo.set(partition, seq);
-    if (seen.recorded + seen.parked >= executions && [...accepted].every(([at, last]) => (projectedTo.get(at) ?? 0) >= last)) void finish(sharedClockMs());
+    if (
+      seen.recorded + seen.parked >= executions &&
+      [...accepted].every(([at, last]) => (projectedTo.get(at) ?? 0) >= last)
+    )
+      void finish(sharedClockMs());
   },
 });
 
@@ -52,8 +74,15 @@ async function finish(at: number): Promise<void> {
   isFinished = true;
   const { user, system } = process.cpuUsage(seen.cpuBefore);
   const result: IngestAnswer = {
-    ms: at - seen.startedAt, recorded: seen.recorded, records: seen.records, appends: seen.appends, appendsUnknown: seen.appendsUnknown, parked: seen.parked,
-    projections: seen.projections, statements: statements.total - seen.statementsBefore, cpuMs: (user + system) / 1_000,
+    ms: at - seen.startedAt,
+    recorded: seen.recorded,
+    records: seen.records,
+    appends: seen.appends,
+    appendsUnknown: seen.appendsUnknown,
+    parked: seen.parked,
+    projections: seen.projections,
+    statements: statements.total - seen.statementsBefore,
+    cpuMs: (user + system) / 1_000,
   };
   await ledger.stop();
   answer(result);

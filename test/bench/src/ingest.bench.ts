@@ -10,11 +10,28 @@ import { Client } from 'pg';
 import { root } from '../../../scripts/lib/paths.mjs';
 import { execution, fullExecution, withWindow } from './executions.js';
 import type { Registered } from './executions.js';
-import { emptyTopics, freshDatabase, freshLogId, makeTopics, PARTITIONS, prepareWriters, say, withStack } from './bench-stack.js';
+import {
+  emptyTopics,
+  freshDatabase,
+  freshLogId,
+  makeTopics,
+  PARTITIONS,
+  prepareWriters,
+  say,
+  withStack,
+} from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import type { IngestAnswer, IngestTask } from './ingest-service.main.js';
 import type { MergeAnswer, MergeTask } from './ingest-merge.main.js';
-import { CONTRACTS_TOPIC, EXECUTIONS_TOPIC, LEDGER_LOGS, LEDGER_TOPICS, lengthOf, preload, register } from './preload.js';
+import {
+  CONTRACTS_TOPIC,
+  EXECUTIONS_TOPIC,
+  LEDGER_LOGS,
+  LEDGER_TOPICS,
+  lengthOf,
+  preload,
+  register,
+} from './preload.js';
 import type { Measured, Numbers } from './report.js';
 import { interleaved, rateOf, sum } from './rounds.js';
 import { answerOf } from './worker-process.js';
@@ -24,7 +41,10 @@ const ROWS_PER_MERGE = 10_000;
 /** Windows that stay open whatever the bench takes, milliseconds. */
 const WEEK_MS = 604_800_000;
 
-export interface IngestSize { readonly rounds: number; readonly executions: number }
+export interface IngestSize {
+  readonly rounds: number;
+  readonly executions: number;
+}
 export const INGEST: IngestSize = { rounds: 2, executions: 1_000_000 };
 export const INGEST_QUICK: IngestSize = { rounds: 2, executions: 100_000 };
 export const INGEST_FULL: IngestSize = { rounds: 2, executions: 300_000 };
@@ -42,11 +62,22 @@ interface Shape {
 }
 
 /** What a table holds after a round. */
-interface Content { readonly rows: number; readonly distinct: number; readonly hash: string }
+interface Content {
+  readonly rows: number;
+  readonly distinct: number;
+  readonly hash: string;
+}
 type Contents = Readonly<Record<string, Content>>;
 
-interface Ours extends IngestAnswer { readonly done: number; readonly contents: Contents; readonly logged: number }
-interface Raw extends MergeAnswer { readonly done: number; readonly contents: Contents }
+interface Ours extends IngestAnswer {
+  readonly done: number;
+  readonly contents: Contents;
+  readonly logged: number;
+}
+interface Raw extends MergeAnswer {
+  readonly done: number;
+  readonly contents: Contents;
+}
 
 /** The least there is to record: no contract, no refs, one row. */
 export function benchIngest(size: IngestSize): Promise<Measured> {
@@ -59,9 +90,21 @@ export function benchIngest(size: IngestSize): Promise<Measured> {
  * Shape:  four rows: the mutation, and a binding for the assumption, for the parent, and for the event that closes its window.
  */
 export function benchIngestFull(size: IngestSize): Promise<Measured> {
-  const contract = withWindow(readFileSync(join(root, 'examples', 'contracts', 'payments.issue_refund.json'), 'utf8'), WEEK_MS);
+  const contract = withWindow(
+    readFileSync(join(root, 'examples', 'contracts', 'payments.issue_refund.json'), 'utf8'),
+    WEEK_MS,
+  );
   const committedAt = Date.now();
-  return bench({ prefix: 'ingest_full', of: (index) => fullExecution(index, contract, committedAt), contract, isSealed: true, tables: { mutation: 1, binding: 3 } }, size);
+  return bench(
+    {
+      prefix: 'ingest_full',
+      of: (index) => fullExecution(index, contract, committedAt),
+      contract,
+      isSealed: true,
+      tables: { mutation: 1, binding: 3 },
+    },
+    size,
+  );
 }
 
 async function bench(shape: Shape, { rounds, executions }: IngestSize): Promise<Measured> {
@@ -91,18 +134,33 @@ async function bench(shape: Shape, { rounds, executions }: IngestSize): Promise<
   });
 }
 
-function measuredOf({ prefix, tables }: Shape, { ours, raw }: { readonly ours: readonly Ours[]; readonly raw: readonly Raw[] }, executions: number, rounds: number): Measured {
+function measuredOf(
+  { prefix, tables }: Shape,
+  { ours, raw }: { readonly ours: readonly Ours[]; readonly raw: readonly Raw[] },
+  executions: number,
+  rounds: number,
+): Measured {
   const perExecution = (pick: (round: Ours) => number): number => sum(ours.map(pick)) / (executions * rounds);
   const rows = sum(Object.values(tables));
-  const isWhole = ({ contents }: Ours | Raw): boolean => Object.entries(tables).every(([table, count]) => contents[table]?.rows === count * executions);
-  const isDistinct = ({ contents }: Ours | Raw): boolean => Object.values(contents).every((content) => content.distinct === content.rows);
+  const isWhole = ({ contents }: Ours | Raw): boolean =>
+    Object.entries(tables).every(([table, count]) => contents[table]?.rows === count * executions);
+  const isDistinct = ({ contents }: Ours | Raw): boolean =>
+    Object.values(contents).every((content) => content.distinct === content.rows);
   return named(prefix, {
-    figures: { per_s: rateOf(ours), merge_per_s: rateOf(raw), cpu_us_per_execution: perExecution(({ cpuMs }) => cpuMs * 1_000) },
+    figures: {
+      per_s: rateOf(ours),
+      merge_per_s: rateOf(raw),
+      cpu_us_per_execution: perExecution(({ cpuMs }) => cpuMs * 1_000),
+    },
     ratios: { vs_merge: rateOf(ours) / rateOf(raw) },
     counts: {
-      executions, rounds, rows_per_execution: rows,
-      log_records_per_execution: perExecution(({ records }) => records), produce_requests_per_execution: perExecution(({ appends }) => appends),
-      statements_per_execution: perExecution(({ statements }) => statements), commits_per_execution: perExecution(({ projections }) => projections),
+      executions,
+      rounds,
+      rows_per_execution: rows,
+      log_records_per_execution: perExecution(({ records }) => records),
+      produce_requests_per_execution: perExecution(({ appends }) => appends),
+      statements_per_execution: perExecution(({ statements }) => statements),
+      commits_per_execution: perExecution(({ projections }) => projections),
       records_per_produce_request: sum(ours.map(({ records }) => records)) / sum(ours.map(({ appends }) => appends)),
     },
     gates: {
@@ -110,20 +168,31 @@ function measuredOf({ prefix, tables }: Shape, { ours, raw }: { readonly ours: r
       rows_unique: ours.every(isDistinct),
       log_holds_each_once: ours.every(({ recorded, logged, records }) => recorded === executions && logged === records),
       nothing_parked: ours.every(({ parked, appendsUnknown }) => parked === 0 && appendsUnknown === 0),
-      merge_wrote_the_same_rows: raw.every((round, at) => isWhole(round) && hashesOf(round) === hashesOf(sourceOf(ours, at))),
+      merge_wrote_the_same_rows: raw.every(
+        (round, at) => isWhole(round) && hashesOf(round) === hashesOf(sourceOf(ours, at)),
+      ),
     },
-    notes: [`${prefix}: ${String(executions)} executions over ${String(PARTITIONS)} partitions a round, ${String(rows)} rows each; loop, broker and PostgreSQL share the cores; merge shares them with PostgreSQL alone`],
+    notes: [
+      `${prefix}: ${String(executions)} executions over ${String(PARTITIONS)} partitions a round, ${String(rows)} rows each; loop, broker and PostgreSQL share the cores; merge shares them with PostgreSQL alone`,
+    ],
   });
 }
 
 /** Ours go first in even rounds, and last in odd ones: the merge takes the rows made last. */
-function sourceOf(ours: readonly Ours[], rawRound: number): Ours | undefined { return ours[rawRound - (rawRound % 2)]; }
+function sourceOf(ours: readonly Ours[], rawRound: number): Ours | undefined {
+  return ours[rawRound - (rawRound % 2)];
+}
 
-function hashesOf(round: Ours | Raw | undefined): string { return Object.values(round?.contents ?? {}).map(({ hash }) => hash).join(); }
+function hashesOf(round: Ours | Raw | undefined): string {
+  return Object.values(round?.contents ?? {})
+    .map(({ hash }) => hash)
+    .join();
+}
 
 /** Puts a bench's name before its keys. */
 function named(prefix: string, { figures, ratios, counts, gates, notes }: Measured): Measured {
-  const all = <T>(of: Readonly<Record<string, T>>): Readonly<Record<string, T>> => Object.fromEntries(Object.entries(of).map(([key, value]) => [`${prefix}_${key}`, value]));
+  const all = <T>(of: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+    Object.fromEntries(Object.entries(of).map(([key, value]) => [`${prefix}_${key}`, value]));
   return { figures: all<Numbers[string]>(figures), ratios: all(ratios), counts: all(counts), gates: all(gates), notes };
 }
 
@@ -134,9 +203,22 @@ async function ingestRound(bench: BenchStack, shape: Shape, databaseUrl: string,
   const logId = freshLogId();
   if (shape.contract !== null) await register(bench, logId, shape.contract);
   const keyStoreUrl = shape.isSealed ? (await freshDatabase(bench, 'keys')).url : null;
-  const task: IngestTask = { brokers: stack.kafka.brokers, registryUrl: stack.registryUrl, databaseUrl, logId, keyStoreUrl, executions, ...settingsGiven() };
+  const task: IngestTask = {
+    brokers: stack.kafka.brokers,
+    registryUrl: stack.registryUrl,
+    databaseUrl,
+    logId,
+    keyStoreUrl,
+    executions,
+    ...settingsGiven(),
+  };
   const result = await answerOf<IngestAnswer>('./ingest-service.main.js', task);
-  return { ...result, done: executions, contents: await contentsOf(databaseUrl, shape), logged: await lengthOf(bench, 'recourse.mutations') };
+  return {
+    ...result,
+    done: executions,
+    contents: await contentsOf(databaseUrl, shape),
+    logged: await lengthOf(bench, 'recourse.mutations'),
+  };
 }
 
 /** Settings of the loop to try out: `RECOURSE_BENCH_SETTINGS='{"itemsMax":900}'`. */
@@ -147,7 +229,13 @@ function settingsGiven(): Pick<IngestTask, 'settings'> {
 
 async function mergeRound(bench: BenchStack, shape: Shape, sourceUrl: string, executions: number): Promise<Raw> {
   const { url } = await freshDatabase(bench, 'merge');
-  const result = await answerOf<MergeAnswer>('./ingest-merge.main.js', { sourceUrl, targetUrl: url, partitions: PARTITIONS, tables: shape.tables, rowsPerBatch: ROWS_PER_MERGE } satisfies MergeTask);
+  const result = await answerOf<MergeAnswer>('./ingest-merge.main.js', {
+    sourceUrl,
+    targetUrl: url,
+    partitions: PARTITIONS,
+    tables: shape.tables,
+    rowsPerBatch: ROWS_PER_MERGE,
+  } satisfies MergeTask);
   return { ...result, done: executions, contents: await contentsOf(url, shape) };
 }
 

@@ -23,7 +23,9 @@ export interface LedgerWatch {
   readonly onProjected: (partition: number, seq: number) => void;
 }
 
-export interface MeasuredLedger { readonly stop: () => Promise<void> }
+export interface MeasuredLedger {
+  readonly stop: () => Promise<void>;
+}
 
 /** One connection per partition writes; the others answer what is loaded and which time it is. */
 const CONNECTIONS_MAX = 4;
@@ -32,18 +34,36 @@ const LOG = 'recourse.mutations';
 const SEAL_WINDOW_MS = 2_592_000_000;
 
 /** Starts both logs of the ledger; resolves once it joined its group. Errors: those of broker, registry and database. */
-export async function startLedger({ brokers, registryUrl, databaseUrl, logId, keyStoreUrl, settings }: LedgerAddress, watch: LedgerWatch): Promise<MeasuredLedger> {
+export async function startLedger(
+  { brokers, registryUrl, databaseUrl, logId, keyStoreUrl, settings }: LedgerAddress,
+  watch: LedgerWatch,
+): Promise<MeasuredLedger> {
   const cores: readonly ServiceCore[] = [assumptionsCore(), mutationsCore()];
-  const database = await PostgresDatabase.open({ url: databaseUrl, connectionsMax: CONNECTIONS_MAX }, cores.flatMap(({ log, kinds, derived }) => [
-    { log, kinds: withCommonKinds(kinds) }, ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
-  ]));
-  const stores: StoreFactory = { partition: (log, partition) => (log === LOG ? watched(partition, database.partition(log, partition), watch) : database.partition(log, partition)) };
+  const database = await PostgresDatabase.open(
+    { url: databaseUrl, connectionsMax: CONNECTIONS_MAX },
+    cores.flatMap(({ log, kinds, derived }) => [
+      { log, kinds: withCommonKinds(kinds) },
+      ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
+    ]),
+  );
+  const stores: StoreFactory = {
+    partition: (log, partition) =>
+      log === LOG ? watched(partition, database.partition(log, partition), watch) : database.partition(log, partition),
+  };
   const keys = keyStoreUrl === null ? null : new PostgresKeyStore({ url: keyStoreUrl });
   const runtime = createServiceRuntime({
-    cores, kafka: createKafka({ brokers, clientId: 'ledger' }), registry: createSchemaRegistry({ url: registryUrl }), stores, logId, groupId: `ledger-${logId}`, edgeKey: null,
-    ...(settings === undefined ? {} : { settings }), ...(keys === null ? {} : { sealing: vaultOver(keys) }),
+    cores,
+    kafka: createKafka({ brokers, clientId: 'ledger' }),
+    registry: createSchemaRegistry({ url: registryUrl }),
+    stores,
+    logId,
+    groupId: `ledger-${logId}`,
+    edgeKey: null,
+    ...(settings === undefined ? {} : { settings }),
+    ...(keys === null ? {} : { sealing: vaultOver(keys) }),
     onEvent: (event) => {
-      if (event.kind === 'error' || event.kind === 'halted') process.stderr.write(`${event.kind}: ${String(event.cause)}\n`);
+      if (event.kind === 'error' || event.kind === 'halted')
+        process.stderr.write(`${event.kind}: ${String(event.cause)}\n`);
       if (event.log === LOG) watch.onEvent(event);
     },
   });
@@ -63,8 +83,12 @@ function vaultOver(store: PostgresKeyStore): Sealing {
 
 function watched(partition: number, store: PartitionStore, { onProjected }: LedgerWatch): PartitionStore {
   return {
-    head: () => store.head(), load: (groups) => store.load(groups), all: (kind) => store.all(kind), due: (until, limit) => store.due(until, limit),
-    stateHash: () => store.stateHash(), drop: () => store.drop(),
+    head: () => store.head(),
+    load: (groups) => store.load(groups),
+    all: (kind) => store.all(kind),
+    due: (until, limit) => store.due(until, limit),
+    stateHash: () => store.stateHash(),
+    drop: () => store.drop(),
     project: async (from, to, changes) => {
       const result = await store.project(from, to, changes);
       if (result === 'projected') onProjected(partition, to.seq);

@@ -11,18 +11,37 @@ const TWO_PARENTS_EVERY = 3;
 const COMMITTED_AT = 1_760_000_000_000;
 
 /** A commit and what it says; the id stands for it in the parents of others. */
-interface Step { readonly run: string; readonly step: string; readonly agent: string; readonly parents: readonly CommitRef[] }
+interface Step {
+  readonly run: string;
+  readonly step: string;
+  readonly agent: string;
+  readonly parents: readonly CommitRef[];
+}
 
 /** A commit without state and without gate: the least there is to record. */
 export function toldCommit({ run, step, agent, parents }: Step): ToldCommit {
   const checkpoint: Checkpoint = {
-    tenant: TENANT, run_id: run, agent_id: agent, initiator: null, objective: null, step_id: step, produced_by: `call-${step}`, subject_ref: null, parents, assumption_refs: [], gate: null, release: null, state: null,
+    tenant: TENANT,
+    run_id: run,
+    agent_id: agent,
+    initiator: null,
+    objective: null,
+    step_id: step,
+    produced_by: `call-${step}`,
+    subject_ref: null,
+    parents,
+    assumption_refs: [],
+    gate: null,
+    release: null,
+    state: null,
     committed_at: COMMITTED_AT,
   };
   return { commitId: commitIdOf(checkpoint), checkpoint };
 }
 
-export function refOf({ commitId, checkpoint: { run_id } }: ToldCommit): CommitRef { return { run_id, commit_id: commitId }; }
+export function refOf({ commitId, checkpoint: { run_id } }: ToldCommit): CommitRef {
+  return { run_id, commit_id: commitId };
+}
 
 /** The smallest number of children each with which a root has so many descendants within a depth. */
 export function fanOf(descendants: number, depth: number): number {
@@ -43,10 +62,20 @@ export function parentsIn(index: number, fan: number): readonly number[] {
 }
 
 /** A tree in runs of twenty, root first; each run has commits beside it, too, which rest on one another alone. */
-export interface Tree { readonly name: string; readonly descendants: number; readonly depth: number; readonly bystanders: number }
+export interface Tree {
+  readonly name: string;
+  readonly descendants: number;
+  readonly depth: number;
+  readonly bystanders: number;
+}
 
 /** Each commit after those it rests on. */
-export function* treeCommits({ name, descendants, depth, bystanders }: Tree): Generator<{ readonly commit: ToldCommit; readonly falls: boolean }> {
+export function* treeCommits({
+  name,
+  descendants,
+  depth,
+  bystanders,
+}: Tree): Generator<{ readonly commit: ToldCommit; readonly falls: boolean }> {
   const fan = fanOf(descendants, depth);
   const refs: CommitRef[] = [];
   let beside: readonly CommitRef[] = [];
@@ -69,7 +98,14 @@ export function chainCommits(runs: readonly string[], length: number): readonly 
   const all: ToldCommit[] = [];
   for (let index = 0; index < length; index += 1) {
     const before = all[index - 1];
-    all.push(toldCommit({ run: runs[index % runs.length] ?? '', step: `link-${String(index)}`, agent: 'chain', parents: before === undefined ? [] : [refOf(before)] }));
+    all.push(
+      toldCommit({
+        run: runs[index % runs.length] ?? '',
+        step: `link-${String(index)}`,
+        agent: 'chain',
+        parents: before === undefined ? [] : [refOf(before)],
+      }),
+    );
   }
   return all;
 }

@@ -9,7 +9,13 @@ const falling = tree.filter(({ falls }) => falls).map(({ commit }) => commit);
 /** How far each commit is from one without parents, the longest way. */
 function depths(): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
-  for (const { commit: { commitId, checkpoint } } of tree) found.set(commitId, Math.max(0, ...checkpoint.parents.map(({ commit_id }) => (found.get(commit_id) ?? Infinity) + 1)));
+  for (const {
+    commit: { commitId, checkpoint },
+  } of tree)
+    found.set(
+      commitId,
+      Math.max(0, ...checkpoint.parents.map(({ commit_id }) => (found.get(commit_id) ?? Infinity) + 1)),
+    );
   return found;
 }
 
@@ -29,11 +35,17 @@ describe('the tree of a bench', () => {
 
   it('reaches all that fall from its root, and nothing beside it', () => {
     const reached = new Set([falling[0]?.commitId]);
-    for (const { commit: { commitId, checkpoint } } of tree) if (checkpoint.parents.some(({ commit_id }) => reached.has(commit_id))) reached.add(commitId);
+    for (const {
+      commit: { commitId, checkpoint },
+    } of tree)
+      if (checkpoint.parents.some(({ commit_id }) => reached.has(commit_id))) reached.add(commitId);
     expect(reached).toEqual(new Set(falling.map(({ commitId }) => commitId)));
     const runs = new Set(falling.map(({ checkpoint }) => checkpoint.run_id));
     const beside = tree.filter(({ falls }) => !falls);
-    expect([beside.length, beside.every(({ commit: { checkpoint } }) => runs.has(checkpoint.run_id))]).toEqual([182, true]);
+    expect([beside.length, beside.every(({ commit: { checkpoint } }) => runs.has(checkpoint.run_id))]).toEqual([
+      182,
+      true,
+    ]);
   });
 
   it('joins: some commits rest on two', () => {
@@ -45,6 +57,9 @@ describe('the chain of a bench', () => {
   it('changes its run with every commit', () => {
     const chain = chainCommits(['a', 'b', 'c'], 7);
     expect(chain.map(({ checkpoint }) => checkpoint.run_id).join('')).toBe('abcabca');
-    expect(chain.map(({ checkpoint }) => checkpoint.parents[0]?.commit_id)).toEqual([undefined, ...chain.slice(0, -1).map(({ commitId }) => commitId)]);
+    expect(chain.map(({ checkpoint }) => checkpoint.parents[0]?.commit_id)).toEqual([
+      undefined,
+      ...chain.slice(0, -1).map(({ commitId }) => commitId),
+    ]);
   });
 });

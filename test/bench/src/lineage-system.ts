@@ -46,27 +46,52 @@ export interface LineageSystem {
 }
 
 /** Starts everything, does the work, and takes everything away. */
-export async function withLineageSystem<T>(partitions: number, work: (system: LineageSystem) => Promise<T>): Promise<T> {
+export async function withLineageSystem<T>(
+  partitions: number,
+  work: (system: LineageSystem) => Promise<T>,
+): Promise<T> {
   return withStack(async (bench) => {
     // A stack that the environment named may hold what others left.
-    await emptyTopics(bench, TOPICS.map(({ name }) => name), partitions);
+    await emptyTopics(
+      bench,
+      TOPICS.map(({ name }) => name),
+      partitions,
+    );
     for (const service of SERVICES) await dropDatabase(bench.stack, `recourse_${service.replaceAll('-', '_')}`);
     say('starting the services');
-    const plan = await planSystem(bench.stack, { dataDir: join(bench.folder, 'system'), withExample: false, partitions });
+    const plan = await planSystem(bench.stack, {
+      dataDir: join(bench.folder, 'system'),
+      withExample: false,
+      partitions,
+    });
     const processes = await startProcesses(plan.processes, { logDir: join(bench.folder, 'logs') });
     const wire = await bench.kafka.wireProducer();
     const ledger = new Client({ connectionString: plan.databases['mutation-ledger'].url });
     // Without it a server that ends takes this process along before it can say what it was doing; the next query tells of it.
-    ledger.on('error', (cause) => { say(`the ledger's database: ${cause.message}`); });
+    ledger.on('error', (cause) => {
+      say(`the ledger's database: ${cause.message}`);
+    });
     await ledger.connect();
     try {
       for (const topic of [COMMANDS, EXECUTIONS_TOPIC]) await bench.codecs.prepareWriter(topic, { register: true });
       const send = edgeCommands(bench, wire, plan);
       return await work({
-        bench, plan, ledger, ...await edgeOf(plan), cpu: () => cpuSeconds(pidsOf(bench, processes)), stand: (commits) => stand(bench, wire, ledger, commits),
-        trigger: ({ run_id, commit_id }) => send({
-          type: 'TriggerRollback', route: 'POST /v1/triggers', tenant: TENANT, principal: OPERATOR, role: 'approver', idempotencyKey: commit_id, body: { run_id, mutation_id: commit_id, reason: 'the source was wrong' },
-        }),
+        bench,
+        plan,
+        ledger,
+        ...(await edgeOf(plan)),
+        cpu: () => cpuSeconds(pidsOf(bench, processes)),
+        stand: (commits) => stand(bench, wire, ledger, commits),
+        trigger: ({ run_id, commit_id }) =>
+          send({
+            type: 'TriggerRollback',
+            route: 'POST /v1/triggers',
+            tenant: TENANT,
+            principal: OPERATOR,
+            role: 'approver',
+            idempotencyKey: commit_id,
+            body: { run_id, mutation_id: commit_id, reason: 'the source was wrong' },
+          }),
       });
     } finally {
       await ledger.end();
@@ -77,48 +102,89 @@ export async function withLineageSystem<T>(partitions: number, work: (system: Li
 }
 
 /** Through a producer that tries again: a busy broker may lose its leader for a moment, and nothing is measured here. */
-async function stand({ codecs }: BenchStack, wire: WireProducer, ledger: Client, commits: Iterable<ToldCommit>): Promise<void> {
-  const recorded = async (): Promise<number> => Number((await ledger.query<{ readonly n: string }>('SELECT count(*) AS n FROM mutations.commit')).rows[0]?.n);
+async function stand(
+  { codecs }: BenchStack,
+  wire: WireProducer,
+  ledger: Client,
+  commits: Iterable<ToldCommit>,
+): Promise<void> {
+  const recorded = async (): Promise<number> =>
+    Number((await ledger.query<{ readonly n: string }>('SELECT count(*) AS n FROM mutations.commit')).rows[0]?.n);
   const before = await recorded();
   let [told, batch] = [0, [] as OutgoingRecord[]];
   for (const commit of commits) {
-    batch.push({ key: Buffer.from(commit.checkpoint.run_id), value: codecs.encode(EXECUTIONS_TOPIC, 'CommitRecorded', commitBody('bench', commit)) });
+    batch.push({
+      key: Buffer.from(commit.checkpoint.run_id),
+      value: codecs.encode(EXECUTIONS_TOPIC, 'CommitRecorded', commitBody('bench', commit)),
+    });
     told += 1;
-    if (batch.length === BATCH) { await wire.send(EXECUTIONS_TOPIC, batch); batch = []; }
+    if (batch.length === BATCH) {
+      await wire.send(EXECUTIONS_TOPIC, batch);
+      batch = [];
+    }
   }
   if (batch.length > 0) await wire.send(EXECUTIONS_TOPIC, batch);
-  await until(`${String(told)} commits on record`, async () => await recorded() >= before + told, RECORDED_WITHIN_MS);
+  await until(`${String(told)} commits on record`, async () => (await recorded()) >= before + told, RECORDED_WITHIN_MS);
 }
 
 async function edgeOf({ urls }: SystemPlan): Promise<Pick<LineageSystem, 'read' | 'subscribe' | 'withdraw'>> {
-  const headers = { authorization: `Bearer ${await tokenFrom(urls.issuer, { subject: OPERATOR, roles: ['approver', 'operator'], tenant: TENANT })}`, 'content-type': 'application/json' };
-  const tell = (key: string, path: string, body: object): Promise<void> => until(`${key} at the registry`, async () => {
-    const response = await fetch(`${urls.registry}${path}`, { method: 'POST', body: JSON.stringify(body), headers: { ...headers, 'idempotency-key': key } });
-    if (response.status >= 400 && response.status < 500) throw new Error(`the registry refused ${key}: ${await response.text()}`);
-    return response.status === 200 || response.status === 201;
-  }, PATIENCE_MS);
+  const headers = {
+    authorization: `Bearer ${await tokenFrom(urls.issuer, { subject: OPERATOR, roles: ['approver', 'operator'], tenant: TENANT })}`,
+    'content-type': 'application/json',
+  };
+  const tell = (key: string, path: string, body: object): Promise<void> =>
+    until(
+      `${key} at the registry`,
+      async () => {
+        const response = await fetch(`${urls.registry}${path}`, {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { ...headers, 'idempotency-key': key },
+        });
+        if (response.status >= 400 && response.status < 500)
+          throw new Error(`the registry refused ${key}: ${await response.text()}`);
+        return response.status === 200 || response.status === 201;
+      },
+      PATIENCE_MS,
+    );
   return {
     read: async (path) => {
       const response = await fetch(`${urls.ledger}${path}`, { headers });
-      const body = await response.json() as Answered;
+      const body = (await response.json()) as Answered;
       if (!response.ok) throw new Error(`${path} was answered ${String(response.status)} ${JSON.stringify(body)}`);
       return body;
     },
-    subscribe: (name, scope) => tell(name, '/v1/entries/subscription', { name, entry: { owner: 'bench-team', doc: 'Hears of rollbacks.', consumer: name, scope, mode: 'async', commit_to_user_ms: 5_000 } }),
-    withdraw: (name) => tell(`${name}-retired`, `/v1/entries/subscription/${name}/retire`, { reason: 'the bench has measured it' }),
+    subscribe: (name, scope) =>
+      tell(name, '/v1/entries/subscription', {
+        name,
+        entry: {
+          owner: 'bench-team',
+          doc: 'Hears of rollbacks.',
+          consumer: name,
+          scope,
+          mode: 'async',
+          commit_to_user_ms: 5_000,
+        },
+      }),
+    withdraw: (name) =>
+      tell(`${name}-retired`, `/v1/entries/subscription/${name}/retire`, { reason: 'the bench has measured it' }),
   };
 }
 
 function pidsOf({ stack }: BenchStack, processes: Processes): Readonly<Record<string, number | null>> {
   // A stack that this run started knows its servers; one that the environment named does not.
   const { pids } = stack as Partial<Pick<DevStack, 'pids'>>;
-  return { ...Object.fromEntries(SERVICES.map((name) => [name, processes.pid(name)])), ...(pids === undefined ? {} : { kafka: pids.kafka, postgres: pids.postgres }), bench: process.pid };
+  return {
+    ...Object.fromEntries(SERVICES.map((name) => [name, processes.pid(name)])),
+    ...(pids === undefined ? {} : { kafka: pids.kafka, postgres: pids.postgres }),
+    bench: process.pid,
+  };
 }
 
 /** Asks until it is so. Errors: Error when that takes too long. */
 export async function until(what: string, isSo: () => Promise<boolean>, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
-  while (!await isSo()) {
+  while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`${what} did not come within ${String(withinMs)} ms`);
     await sleep(POLL_MS);
   }

@@ -37,7 +37,13 @@ Exit code 1 when such a gate fails. See docs/benchmarks.md.
 
 async function run(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
-    args: [...args], allowPositionals: true, options: { quick: { type: 'boolean', default: false }, json: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
   });
   const [name = ''] = positionals;
   const names = name === 'all' ? Object.keys(BENCHES) : [name];
@@ -61,10 +67,12 @@ async function run(args: readonly string[]): Promise<number> {
 }
 
 /** A relative file is meant from where the person stands; npm keeps that place in INIT_CWD. */
-function fromCaller(file: string): string { return isAbsolute(file) ? file : resolve(process.env['INIT_CWD'] ?? process.cwd(), file); }
+function fromCaller(file: string): string {
+  return isAbsolute(file) ? file : resolve(process.env['INIT_CWD'] ?? process.cwd(), file);
+}
 
 process.exitCode = await run(process.argv.slice(2)).catch((cause: unknown) => {
-  process.stderr.write(`${cause instanceof Error ? cause.stack ?? cause.message : String(cause)}\n`);
+  process.stderr.write(`${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`);
   return 1;
 });
 // Pools and clients of libraries may keep timers; the work is done.

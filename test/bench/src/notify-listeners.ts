@@ -9,7 +9,11 @@ import { sharedClockMs } from './worker-process.js';
 const START_AT_ONCE = 10;
 
 /** What a consumer was told about one commit, and when. */
-export interface Heard { readonly what: 'commit' | 'rollback'; readonly commitId: string; readonly atMs: number }
+export interface Heard {
+  readonly what: 'commit' | 'rollback';
+  readonly commitId: string;
+  readonly atMs: number;
+}
 
 export interface Listeners {
   /** What each consumer heard, in its order. */
@@ -23,26 +27,58 @@ export interface Listeners {
 /** Did a consumer hear each commit once and its rollback once after it, and of nothing else? Pure. */
 export function isEachOnceInOrder(heard: readonly Pick<Heard, 'what' | 'commitId'>[], ids: readonly string[]): boolean {
   const at = new Map(heard.map(({ what, commitId }, index) => [`${what} ${commitId}`, index] as const));
-  return heard.length === 2 * ids.length && at.size === heard.length && ids.every((id) => (at.get(`commit ${id}`) ?? Infinity) < (at.get(`rollback ${id}`) ?? -1));
+  return (
+    heard.length === 2 * ids.length &&
+    at.size === heard.length &&
+    ids.every((id) => (at.get(`commit ${id}`) ?? Infinity) < (at.get(`rollback ${id}`) ?? -1))
+  );
 }
 
 /** Registers a subscription for each of so many consumers to what an agent commits, and starts them. */
-export async function listen({ bench, plan, subscribe, withdraw }: LineageSystem, { agent, count, partitions }: { readonly agent: string; readonly count: number; readonly partitions: number }): Promise<Listeners> {
+export async function listen(
+  { bench, plan, subscribe, withdraw }: LineageSystem,
+  { agent, count, partitions }: { readonly agent: string; readonly count: number; readonly partitions: number },
+): Promise<Listeners> {
   const heard: Heard[][] = Array.from({ length: count }, () => []);
   const troubles: unknown[] = [];
   const stops: (() => Promise<void>)[] = [];
   const open = async (index: number): Promise<void> => {
     const [consumer, scope, mine] = [`${agent}-${String(index)}`, `${TENANT}/${agent}`, heard[index] ?? []];
     await subscribe(consumer, scope);
-    const note = (what: Heard['what']) => ({ commitId }: { readonly commitId: string }): Promise<void> => { mine.push({ what, commitId, atMs: sharedClockMs() }); return Promise.resolve(); };
+    const note =
+      (what: Heard['what']) =>
+      ({ commitId }: { readonly commitId: string }): Promise<void> => {
+        mine.push({ what, commitId, atMs: sharedClockMs() });
+        return Promise.resolve();
+      };
     const made = createRollbackConsumer({
-      kafka: bench.kafka, codecs: bench.codecs, logId: plan.logId, partitionCount: partitions, clock: systemClock, subscription: { consumer, scope, mode: 'async' }, inbox: new MemoryInbox(), onTrouble: (cause) => { troubles.push(cause); },
-      onCommit: note('commit'), onRollback: note('rollback'),
+      kafka: bench.kafka,
+      codecs: bench.codecs,
+      logId: plan.logId,
+      partitionCount: partitions,
+      clock: systemClock,
+      subscription: { consumer, scope, mode: 'async' },
+      inbox: new MemoryInbox(),
+      onTrouble: (cause) => {
+        troubles.push(cause);
+      },
+      onCommit: note('commit'),
+      onRollback: note('rollback'),
     });
     await made.start();
-    stops.push(async () => { await made.stop(); await withdraw(consumer); });
+    stops.push(async () => {
+      await made.stop();
+      await withdraw(consumer);
+    });
   };
   say(`${String(count)} consumers subscribe`);
-  for (let from = 0; from < count; from += START_AT_ONCE) await Promise.all(Array.from({ length: Math.min(START_AT_ONCE, count - from) }, (_, at) => open(from + at)));
-  return { heard, troubles, stop: async () => { await Promise.all(stops.map((stop) => stop())); } };
+  for (let from = 0; from < count; from += START_AT_ONCE)
+    await Promise.all(Array.from({ length: Math.min(START_AT_ONCE, count - from) }, (_, at) => open(from + at)));
+  return {
+    heard,
+    troubles,
+    stop: async () => {
+      await Promise.all(stops.map((stop) => stop()));
+    },
+  };
 }

@@ -8,19 +8,30 @@ const LOG = 'recourse.mutations';
 const MAX_WAIT_MS = 100;
 
 /** What was seen of one commit. */
-interface Seen { isRecorded: boolean; readonly answers: Map<string, number>; waiting: (() => void)[] }
+interface Seen {
+  isRecorded: boolean;
+  readonly answers: Map<string, number>;
+  waiting: (() => void)[];
+}
 
 export class NotifyTail {
   readonly #commits = new Map<string, Seen>();
 
-  private constructor(private readonly bench: BenchStack, private readonly consumer: Consumer) {}
+  private constructor(
+    private readonly bench: BenchStack,
+    private readonly consumer: Consumer,
+  ) {}
 
   static async open(bench: BenchStack): Promise<NotifyTail> {
     const consumer = bench.raw.consumer({ groupId: 'bench-notify-tail', maxWaitTimeInMs: MAX_WAIT_MS, minBytes: 1 });
     const tail = new NotifyTail(bench, consumer);
     await consumer.connect();
     await consumer.subscribe({ topics: [LOG], fromBeginning: true });
-    const joined = new Promise<void>((resolve) => { consumer.on(consumer.events.GROUP_JOIN, () => { resolve(); }); });
+    const joined = new Promise<void>((resolve) => {
+      consumer.on(consumer.events.GROUP_JOIN, () => {
+        resolve();
+      });
+    });
     await consumer.run({
       eachBatch: async ({ batch }) => {
         const atMs = sharedClockMs();
@@ -31,9 +42,13 @@ export class NotifyTail {
     return tail;
   }
 
-  async close(): Promise<void> { await this.consumer.disconnect(); }
+  async close(): Promise<void> {
+    await this.consumer.disconnect();
+  }
 
-  recorded(commitId: string): Promise<void> { return this.when(commitId, ({ isRecorded }) => isRecorded); }
+  recorded(commitId: string): Promise<void> {
+    return this.when(commitId, ({ isRecorded }) => isRecorded);
+  }
 
   /** Moments at which the first so many answers about a commit were read, on the clock that all processes share. */
   async answered(commitId: string, consumers: number): Promise<readonly number[]> {
@@ -44,7 +59,10 @@ export class NotifyTail {
   private when(commitId: string, isSo: (seen: Seen) => boolean): Promise<void> {
     const seen = this.of(commitId);
     return new Promise((resolve) => {
-      const look = (): void => { if (isSo(seen)) resolve(); else seen.waiting.push(look); };
+      const look = (): void => {
+        if (isSo(seen)) resolve();
+        else seen.waiting.push(look);
+      };
       look();
     });
   }
@@ -59,10 +77,15 @@ export class NotifyTail {
     await this.bench.codecs.load(value.readInt32BE(1));
     const decoded = this.bench.codecs.decodeSync(value);
     if (decoded.kind !== 'decoded') return;
-    if (decoded.type === 'CheckpointRecorded') this.note((decoded.body as CheckpointRecorded).commit_id, (seen) => { seen.isRecorded = true; }); // the type names the body
+    if (decoded.type === 'CheckpointRecorded')
+      this.note((decoded.body as CheckpointRecorded).commit_id, (seen) => {
+        seen.isRecorded = true;
+      }); // the type names the body
     if (decoded.type === 'ConsumerAcknowledged') {
       const { mutation_id, consumer } = decoded.body as ConsumerAcknowledged; // likewise
-      this.note(mutation_id, ({ answers }) => { if (!answers.has(consumer)) answers.set(consumer, atMs); });
+      this.note(mutation_id, ({ answers }) => {
+        if (!answers.has(consumer)) answers.set(consumer, atMs);
+      });
     }
   }
 

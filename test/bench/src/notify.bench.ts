@@ -33,13 +33,29 @@ const WAY: readonly WayStep[] = [
   { topic: 'recourse.mutations', type: 'ConsumerAcknowledged', field: 'run_id' },
 ];
 
-export interface NotifySize { readonly levels: readonly number[]; readonly samples: number }
+export interface NotifySize {
+  readonly levels: readonly number[];
+  readonly samples: number;
+}
 export const NOTIFY_FULL: NotifySize = { levels: [1, 10, 100], samples: 100 };
 export const NOTIFY_QUICK: NotifySize = { levels: [1, 10, 100], samples: 15 };
 
 /** One level: a time for each consumer and fall, to the answer in the log and to the handler. */
-interface Level { readonly consumers: number; readonly acks: readonly number[]; readonly heard: readonly number[]; readonly raw: readonly number[]; readonly way: readonly string[]; readonly isInOrder: boolean; readonly isAcknowledged: boolean; readonly troubles: number }
-interface Parts { readonly system: LineageSystem; readonly tail: NotifyTail; readonly echo: Echo }
+interface Level {
+  readonly consumers: number;
+  readonly acks: readonly number[];
+  readonly heard: readonly number[];
+  readonly raw: readonly number[];
+  readonly way: readonly string[];
+  readonly isInOrder: boolean;
+  readonly isAcknowledged: boolean;
+  readonly troubles: number;
+}
+interface Parts {
+  readonly system: LineageSystem;
+  readonly tail: NotifyTail;
+  readonly echo: Echo;
+}
 
 export async function benchNotify({ levels, samples }: NotifySize): Promise<Measured> {
   return withLineageSystem(PARTITIONS, async (system) => {
@@ -58,14 +74,21 @@ export async function benchNotify({ levels, samples }: NotifySize): Promise<Meas
 async function measure({ system, tail, echo }: Parts, consumers: number, samples: number): Promise<Level> {
   const agent = `agent-${String(consumers)}`;
   const listeners = await listen(system, { agent, count: consumers, partitions: PARTITIONS });
-  const [falls, raw]: [{ readonly id: string; readonly sentAt: number; readonly acks: readonly number[] }[], number[]] = [[], []];
+  const [falls, raw]: [{ readonly id: string; readonly sentAt: number; readonly acks: readonly number[] }[], number[]] =
+    [[], []];
   try {
     for (let index = -WARM_UPS; index < samples; index += 1) {
       if (index % 10 === 0) say(`${String(consumers)} consumers: fall ${String(index + 1)} of ${String(samples)}`);
       const commit = await committed({ system, tail }, agent, index);
       await idle(index);
       const sentAt = await system.trigger(commit);
-      falls.push({ id: commit.commit_id, sentAt, acks: (await within(tail.answered(commit.commit_id, consumers), `${String(consumers)} answers`)).map((atMs) => atMs - sentAt) });
+      falls.push({
+        id: commit.commit_id,
+        sentAt,
+        acks: (await within(tail.answered(commit.commit_id, consumers), `${String(consumers)} answers`)).map(
+          (atMs) => atMs - sentAt,
+        ),
+      });
       await idle(index);
       raw.push(await echo.hop());
     }
@@ -73,20 +96,40 @@ async function measure({ system, tail, echo }: Parts, consumers: number, samples
     await listeners.stop();
   }
   const timed = new Map(falls.slice(WARM_UPS).map(({ id, sentAt }) => [id, sentAt] as const));
-  const heard = listeners.heard.flat().flatMap(({ what, commitId, atMs }) => { const sentAt = timed.get(commitId); return what === 'rollback' && sentAt !== undefined ? [atMs - sentAt] : []; });
+  const heard = listeners.heard.flat().flatMap(({ what, commitId, atMs }) => {
+    const sentAt = timed.get(commitId);
+    return what === 'rollback' && sentAt !== undefined ? [atMs - sentAt] : [];
+  });
   const times = await hopTimes(system.bench, (run) => (run.startsWith(`${agent}_s`) ? run : null), WAY);
   const ids = falls.map(({ id }) => id);
   const level = {
-    consumers, acks: falls.slice(WARM_UPS).flatMap(({ acks }) => acks), heard, raw: raw.slice(WARM_UPS), way: times.map(({ hop, ms }) => `    ${hop.padEnd(46)} ${ms.toFixed(0).padStart(5)} ms`),
-    isInOrder: listeners.heard.every((one) => isEachOnceInOrder(one, ids)), isAcknowledged: await isAcknowledged(system, ids, consumers), troubles: listeners.troubles.length,
+    consumers,
+    acks: falls.slice(WARM_UPS).flatMap(({ acks }) => acks),
+    heard,
+    raw: raw.slice(WARM_UPS),
+    way: times.map(({ hop, ms }) => `    ${hop.padEnd(46)} ${ms.toFixed(0).padStart(5)} ms`),
+    isInOrder: listeners.heard.every((one) => isEachOnceInOrder(one, ids)),
+    isAcknowledged: await isAcknowledged(system, ids, consumers),
+    troubles: listeners.troubles.length,
   };
-  say(`${String(consumers)} consumers: p50 ${median(level.acks).toFixed(0)} ms, p99 ${percentile(level.acks, 0.99).toFixed(0)} ms, raw ${median(level.raw).toFixed(1)} ms`);
+  say(
+    `${String(consumers)} consumers: p50 ${median(level.acks).toFixed(0)} ms, p99 ${percentile(level.acks, 0.99).toFixed(0)} ms, raw ${median(level.raw).toFixed(1)} ms`,
+  );
   return level;
 }
 
 /** A commit on record, in a run of its own. */
-async function committed({ system, tail }: Pick<Parts, 'system' | 'tail'>, agent: string, index: number): Promise<CommitRef> {
-  const told = toldCommit({ run: `${agent}_${index < 0 ? 'w' : 's'}${String(Math.abs(index))}`, step: 'answer', agent, parents: [] });
+async function committed(
+  { system, tail }: Pick<Parts, 'system' | 'tail'>,
+  agent: string,
+  index: number,
+): Promise<CommitRef> {
+  const told = toldCommit({
+    run: `${agent}_${index < 0 ? 'w' : 's'}${String(Math.abs(index))}`,
+    step: 'answer',
+    agent,
+    parents: [],
+  });
   await system.stand([told]);
   await within(tail.recorded(told.commitId), `the commit ${told.commitId}`);
   return refOf(told);
@@ -96,41 +139,71 @@ async function committed({ system, tail }: Pick<Parts, 'system' | 'tail'>, agent
 async function isAcknowledged({ ledger }: LineageSystem, ids: readonly string[], consumers: number): Promise<boolean> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
-    const { rows } = await ledger.query<{ readonly phase: string; readonly n: string; readonly who: string }>('SELECT phase, count(*) AS n, count(DISTINCT consumer) AS who FROM mutations.delivery WHERE mutation_id = ANY($1::text[]) GROUP BY phase', [ids]);
+    const { rows } = await ledger.query<{ readonly phase: string; readonly n: string; readonly who: string }>(
+      'SELECT phase, count(*) AS n, count(DISTINCT consumer) AS who FROM mutations.delivery WHERE mutation_id = ANY($1::text[]) GROUP BY phase',
+      [ids],
+    );
     const [one] = rows;
     // Rows may be a moment behind the log that the answers were read from.
-    if (rows.length === 1 && one?.phase === 'acknowledged' && Number(one.n) === ids.length * consumers && Number(one.who) === consumers) return true;
+    if (
+      rows.length === 1 &&
+      one?.phase === 'acknowledged' &&
+      Number(one.n) === ids.length * consumers &&
+      Number(one.who) === consumers
+    )
+      return true;
     if (performance.now() > deadline) return false;
     await sleep(MAX_WAIT_MS);
   }
 }
 
 function measuredOf(samples: number, levels: readonly Level[]): Measured {
-  const each = (word: string, pick: (level: Level) => number): Numbers => Object.fromEntries(levels.map((level) => [`notify_at_${String(level.consumers)}_${word}`, pick(level)]));
+  const each = (word: string, pick: (level: Level) => number): Numbers =>
+    Object.fromEntries(levels.map((level) => [`notify_at_${String(level.consumers)}_${word}`, pick(level)]));
   const raw = levels.flatMap((level) => level.raw);
   const [one] = levels;
   const acks = one?.acks ?? [];
   return {
     figures: {
-      notify_p50_ms: median(acks), notify_p99_ms: percentile(acks, 0.99), notify_hop_p50_ms: median(raw), notify_hop_p99_ms: percentile(raw, 0.99),
-      ...each('p50_ms', (level) => median(level.acks)), ...each('p99_ms', (level) => percentile(level.acks, 0.99)), ...each('heard_p50_ms', (level) => median(level.heard)), ...each('heard_p99_ms', (level) => percentile(level.heard, 0.99)),
+      notify_p50_ms: median(acks),
+      notify_p99_ms: percentile(acks, 0.99),
+      notify_hop_p50_ms: median(raw),
+      notify_hop_p99_ms: percentile(raw, 0.99),
+      ...each('p50_ms', (level) => median(level.acks)),
+      ...each('p99_ms', (level) => percentile(level.acks, 0.99)),
+      ...each('heard_p50_ms', (level) => median(level.heard)),
+      ...each('heard_p99_ms', (level) => percentile(level.heard, 0.99)),
     },
-    ratios: { notify_vs_hop_p50: median(acks) / median(one?.raw ?? []), ...each('vs_hop_p50', (level) => median(level.acks) / median(level.raw)) },
-    counts: { notify_samples: samples, ...each('acks', (level) => level.acks.length), ...each('troubles', ({ troubles }) => troubles) },
+    ratios: {
+      notify_vs_hop_p50: median(acks) / median(one?.raw ?? []),
+      ...each('vs_hop_p50', (level) => median(level.acks) / median(level.raw)),
+    },
+    counts: {
+      notify_samples: samples,
+      ...each('acks', (level) => level.acks.length),
+      ...each('troubles', ({ troubles }) => troubles),
+    },
     gates: {
-      notify_commit_before_rollback_each_once: levels.every(({ isInOrder }) => isInOrder), notify_every_delivery_acknowledged: levels.every(({ isAcknowledged: is }) => is),
+      notify_commit_before_rollback_each_once: levels.every(({ isInOrder }) => isInOrder),
+      notify_every_delivery_acknowledged: levels.every(({ isAcknowledged: is }) => is),
       notify_every_raw_record_arrived: raw.every((ms) => Number.isFinite(ms) && ms > 0),
     },
     notes: [
       'notify: four services, broker, registry, PostgreSQL and the bench with all consumers share the cores; notify_p50_ms and notify_p99_ms are of one consumer',
-      ...levels.flatMap(({ consumers, way }) => [`  from record to record, median, ${String(consumers)} consumers (the last answer):`, ...way]),
+      ...levels.flatMap(({ consumers, way }) => [
+        `  from record to record, median, ${String(consumers)} consumers (the last answer):`,
+        ...way,
+      ]),
     ],
   };
 }
 
 async function within<T>(promise: Promise<T>, what: string): Promise<T> {
   const late = new AbortController();
-  const patience = sleep(PATIENCE_MS).then(() => { if (!late.signal.aborted) throw new Error(`${what} did not come within ${String(PATIENCE_MS)} ms`); return promise; });
+  const patience = sleep(PATIENCE_MS).then(() => {
+    if (!late.signal.aborted) throw new Error(`${what} did not come within ${String(PATIENCE_MS)} ms`);
+    return promise;
+  });
   try {
     return await Promise.race([promise, patience]);
   } finally {
@@ -139,4 +212,6 @@ async function within<T>(promise: Promise<T>, what: string): Promise<T> {
 }
 
 /** Long enough that the consumers wait at the broker again, and never in step with them. */
-function idle(index: number): Promise<void> { return sleep(120 + ((Math.abs(index) * 37) % 100)); }
+function idle(index: number): Promise<void> {
+  return sleep(120 + ((Math.abs(index) * 37) % 100));
+}

@@ -9,20 +9,38 @@ const TICKS_PER_S = 100;
 const [PARENT, TIMES] = [1, [11, 12, 13, 14]] as const;
 
 /** One process: its parent, and the seconds it and its ended children used. */
-export interface ProcessCpu { readonly pid: number; readonly parent: number; readonly seconds: number }
+export interface ProcessCpu {
+  readonly pid: number;
+  readonly parent: number;
+  readonly seconds: number;
+}
 
 /** Reads a line of /proc/<pid>/stat; null for what is none. Pure. */
 export function processCpuOf(line: string): ProcessCpu | null {
-  const [pid, rest] = [Number.parseInt(line, 10), line.slice(line.lastIndexOf(')') + 2).trim().split(/\s+/)];
+  const [pid, rest] = [
+    Number.parseInt(line, 10),
+    line
+      .slice(line.lastIndexOf(')') + 2)
+      .trim()
+      .split(/\s+/),
+  ];
   const ticks = TIMES.map((at) => Number(rest[at]));
   const parent = Number(rest[PARENT]);
-  return [pid, parent, ...ticks].every(Number.isFinite) ? { pid, parent, seconds: ticks.reduce((all, one) => all + one, 0) / TICKS_PER_S } : null;
+  return [pid, parent, ...ticks].every(Number.isFinite)
+    ? { pid, parent, seconds: ticks.reduce((all, one) => all + one, 0) / TICKS_PER_S }
+    : null;
 }
 
 /** Seconds of a process and of all that descend from it, but for those that are counted by themselves. Pure. */
-export function secondsOfTree(all: readonly ProcessCpu[], root: number, apart: ReadonlySet<number> = new Set()): number {
+export function secondsOfTree(
+  all: readonly ProcessCpu[],
+  root: number,
+  apart: ReadonlySet<number> = new Set(),
+): number {
   const own = all.find(({ pid }) => pid === root)?.seconds ?? 0;
-  return all.filter(({ pid, parent }) => parent === root && !apart.has(pid)).reduce((sum, { pid }) => sum + secondsOfTree(all, pid, apart), own);
+  return all
+    .filter(({ pid, parent }) => parent === root && !apart.has(pid))
+    .reduce((sum, { pid }) => sum + secondsOfTree(all, pid, apart), own);
 }
 
 /** Seconds each of some processes has used by now, by name, and none of them twice; nothing where the machine does not tell. */
@@ -30,16 +48,26 @@ export function cpuSeconds(pids: Readonly<Record<string, number | null>>): Reado
   const all = running();
   if (all.length === 0) return {};
   const apart = new Set(Object.values(pids).filter((pid) => pid !== null));
-  return Object.fromEntries(Object.entries(pids).flatMap(([name, pid]) => (pid === null ? [] : [[name, secondsOfTree(all, pid, apart)]])));
+  return Object.fromEntries(
+    Object.entries(pids).flatMap(([name, pid]) => (pid === null ? [] : [[name, secondsOfTree(all, pid, apart)]])),
+  );
 }
 
 function running(): readonly ProcessCpu[] {
   try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap((pid) => processCpuOf(statOf(pid)) ?? []);
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((pid) => processCpuOf(statOf(pid)) ?? []);
   } catch {
     return [];
   }
 }
 
 /** A process may end while one looks. */
-function statOf(pid: string): string { try { return readFileSync(`/proc/${pid}/stat`, 'utf8'); } catch { return ''; } }
+function statOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -5,7 +5,11 @@ const DIGEST = Buffer.alloc(32, 1);
 
 describe('the effects that the recovery benches take back', () => {
   it('are told apart by run and place', () => {
-    const ids = [[0, 0], [0, 1], [1, 0]].map(([run = 0, index = 0]) => putExecution({ run: `run_${String(run)}`, index }, DIGEST, 5));
+    const ids = [
+      [0, 0],
+      [0, 1],
+      [1, 0],
+    ].map(([run = 0, index = 0]) => putExecution({ run: `run_${String(run)}`, index }, DIGEST, 5));
     expect(new Set(ids.map(({ event_id }) => event_id)).size).toBe(3);
     expect(new Set(ids.map(({ run_id, effect_key }) => `${run_id} ${effect_key}`)).size).toBe(3);
   });
@@ -19,9 +23,14 @@ describe('the effects that the recovery benches take back', () => {
     expect(thingOf(thingName({ run: 'at16_3', index: 10 }))).toEqual({ run: 'at16_3', index: 10 });
   });
 
-  it('need nobody\'s consent, and another capability looks', () => {
+  it("need nobody's consent, and another capability looks", () => {
     const put = RECOVERY_CONTRACTS.find(({ name }) => name === 'bench.put_thing');
-    expect(put).toMatchObject({ recovery_approval_mode: 'auto', impact: 'write', compensation_capability: 'bench.take_back_thing', verification: { verify_capability: 'bench.look_at_thing' } });
+    expect(put).toMatchObject({
+      recovery_approval_mode: 'auto',
+      impact: 'write',
+      compensation_capability: 'bench.take_back_thing',
+      verification: { verify_capability: 'bench.look_at_thing' },
+    });
   });
 });
 

@@ -8,9 +8,15 @@ import { makeTopics } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import { sharedClockMs } from './worker-process.js';
 
-export type FloorStep = { readonly do: 'hop'; readonly name: string } | { readonly do: 'append'; readonly name: string };
-export interface FloorTask { readonly brokers: readonly string[]; readonly maxWaitMs: number; readonly legs: number }
-export type FloorSays = { readonly kind: 'ready' } | { readonly kind: 'done'; readonly round: number; readonly atMs: number };
+export type FloorStep =
+  { readonly do: 'hop'; readonly name: string } | { readonly do: 'append'; readonly name: string };
+export interface FloorTask {
+  readonly brokers: readonly string[];
+  readonly maxWaitMs: number;
+  readonly legs: number;
+}
+export type FloorSays =
+  { readonly kind: 'ready' } | { readonly kind: 'done'; readonly round: number; readonly atMs: number };
 
 /** Topics of the two directions and of what is only appended. */
 export const FLOOR_TOPICS = { there: 'bench.floor-there', back: 'bench.floor-back', log: 'bench.floor-log' } as const;
@@ -22,16 +28,29 @@ export function floorSteps(legs: number): readonly FloorStep[] {
   const hop = (name: string): FloorStep => ({ do: 'hop', name });
   const append = (name: string): FloorStep => ({ do: 'append', name });
   return [
-    hop('command → orchestrator'), hop('UndoOpened → ledger'), hop('UndoSpread, CommitContradicted → orchestrator'), hop('UndoListed, RollbackOpened → ledger'), hop('CommitRolledBack → orchestrator'),
+    hop('command → orchestrator'),
+    hop('UndoOpened → ledger'),
+    hop('UndoSpread, CommitContradicted → orchestrator'),
+    hop('UndoListed, RollbackOpened → ledger'),
+    hop('CommitRolledBack → orchestrator'),
     append('StepDecided, LegDispatched'),
-    ...Array.from({ length: legs }, () => [hop('LegRequested → worker'), hop('LegReported → orchestrator'), append('StepOutcomeRecorded, next LegDispatched')]).flat(),
+    ...Array.from({ length: legs }, () => [
+      hop('LegRequested → worker'),
+      hop('LegReported → orchestrator'),
+      append('StepOutcomeRecorded, next LegDispatched'),
+    ]).flat(),
   ];
 }
 
 /** Steps that a process takes from a place on: its appends, and the hop that hands over; no hop at the end of all. Pure. */
-export function turnFrom(steps: readonly FloorStep[], from: number): { readonly appends: number; readonly hop: boolean; readonly next: number } {
+export function turnFrom(
+  steps: readonly FloorStep[],
+  from: number,
+): { readonly appends: number; readonly hop: boolean; readonly next: number } {
   const end = steps.findIndex((step, at) => at >= from && step.do === 'hop');
-  return end < 0 ? { appends: steps.length - from, hop: false, next: steps.length } : { appends: end - from, hop: true, next: end + 1 };
+  return end < 0
+    ? { appends: steps.length - from, hop: false, next: steps.length }
+    : { appends: end - from, hop: true, next: end + 1 };
 }
 
 /** One side of the floor. */
@@ -42,24 +61,50 @@ export interface FloorSide {
   turn(round: number, from: number): Promise<boolean>;
 }
 
-interface SideOptions { readonly kafka: KafkaJs; readonly groupId: string; readonly maxWaitMs: number; readonly legs: number; readonly hears: string; readonly tells: string; readonly onEnd: (round: number) => void }
+interface SideOptions {
+  readonly kafka: KafkaJs;
+  readonly groupId: string;
+  readonly maxWaitMs: number;
+  readonly legs: number;
+  readonly hears: string;
+  readonly tells: string;
+  readonly onEnd: (round: number) => void;
+}
 
 /** Opens one side: consumes one topic, and goes on with the other. Resolves when it has joined. */
-export async function openSide({ kafka, groupId, maxWaitMs, legs, hears, tells, onEnd }: SideOptions): Promise<FloorSide> {
+export async function openSide({
+  kafka,
+  groupId,
+  maxWaitMs,
+  legs,
+  hears,
+  tells,
+  onEnd,
+}: SideOptions): Promise<FloorSide> {
   const steps = floorSteps(legs);
   const filler = Buffer.alloc(FLOOR_BYTES, 'x');
   const producer = kafka.producer({ allowAutoTopicCreation: false });
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: maxWaitMs, minBytes: 1 });
   const turn = async (round: number, from: number): Promise<boolean> => {
     const { appends, hop, next } = turnFrom(steps, from);
-    for (let at = 0; at < appends; at += 1) await producer.send({ topic: FLOOR_TOPICS.log, acks: -1, messages: [{ key: 'k', value: filler, partition: 0 }] });
-    if (hop) await producer.send({ topic: tells, acks: -1, messages: [{ key: `${String(round)}:${String(next)}`, value: filler, partition: 0 }] });
+    for (let at = 0; at < appends; at += 1)
+      await producer.send({ topic: FLOOR_TOPICS.log, acks: -1, messages: [{ key: 'k', value: filler, partition: 0 }] });
+    if (hop)
+      await producer.send({
+        topic: tells,
+        acks: -1,
+        messages: [{ key: `${String(round)}:${String(next)}`, value: filler, partition: 0 }],
+      });
     return !hop;
   };
   await producer.connect();
   await consumer.connect();
   await consumer.subscribe({ topic: hears, fromBeginning: true });
-  const joined = new Promise<void>((resolve) => { consumer.on(consumer.events.GROUP_JOIN, () => { resolve(); }); });
+  const joined = new Promise<void>((resolve) => {
+    consumer.on(consumer.events.GROUP_JOIN, () => {
+      resolve();
+    });
+  });
   await consumer.run({
     eachBatch: async ({ batch }) => {
       for (const { key } of batch.messages) {
@@ -79,36 +124,56 @@ export interface Floor {
 }
 
 export async function openFloor(bench: BenchStack, legs: number, maxWaitMs: number): Promise<Floor> {
-  await makeTopics(bench, Object.values(FLOOR_TOPICS).map((name) => ({ name, partitions: 1, replicationFactor: 1 })));
+  await makeTopics(
+    bench,
+    Object.values(FLOOR_TOPICS).map((name) => ({ name, partitions: 1, replicationFactor: 1 })),
+  );
   const task: FloorTask = { brokers: bench.stack.kafka.brokers, maxWaitMs, legs };
   const child = fork(fileURLToPath(new URL('./recovery-floor.main.js', import.meta.url)), [], {
-    env: { ...process.env, RECOURSE_BENCH_TASK: JSON.stringify(task) }, execArgv: ['--disable-warning=TimeoutNegativeWarning'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, RECOURSE_BENCH_TASK: JSON.stringify(task) },
+    execArgv: ['--disable-warning=TimeoutNegativeWarning'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const waiting = new Map<number, (atMs: number) => void>();
   const ready = new Promise<void>((resolve, reject) => {
     child.on('message', (message) => {
       const said = message as FloorSays; // recovery-floor.main.ts says nothing else
-      if (said.kind === 'ready') resolve(); else waiting.get(said.round)?.(said.atMs);
+      if (said.kind === 'ready') resolve();
+      else waiting.get(said.round)?.(said.atMs);
     });
-    child.on('exit', (code) => { reject(new Error(`the far side of the floor ended with ${String(code)}`)); });
+    child.on('exit', (code) => {
+      reject(new Error(`the far side of the floor ended with ${String(code)}`));
+    });
   });
   await ready;
   const near = await openSide({
-    kafka: bench.raw, groupId: 'bench-floor-near', maxWaitMs, legs, hears: FLOOR_TOPICS.back, tells: FLOOR_TOPICS.there, onEnd: (round) => { waiting.get(round)?.(sharedClockMs()); },
+    kafka: bench.raw,
+    groupId: 'bench-floor-near',
+    maxWaitMs,
+    legs,
+    hears: FLOOR_TOPICS.back,
+    tells: FLOOR_TOPICS.there,
+    onEnd: (round) => {
+      waiting.get(round)?.(sharedClockMs());
+    },
   });
   let rounds = 0;
   return {
     recover: async () => {
-      const round = rounds += 1;
-      const ended = new Promise<number>((resolve) => { waiting.set(round, resolve); });
+      const round = (rounds += 1);
+      const ended = new Promise<number>((resolve) => {
+        waiting.set(round, resolve);
+      });
       const startedAt = sharedClockMs();
       await near.turn(round, 0);
-      return await ended - startedAt;
+      return (await ended) - startedAt;
     },
     close: async () => {
       await near.consumer.disconnect();
       await near.producer.disconnect();
-      const gone = new Promise((resolve) => { child.once('exit', resolve); });
+      const gone = new Promise((resolve) => {
+        child.once('exit', resolve);
+      });
       child.disconnect();
       await gone;
     },

@@ -11,7 +11,11 @@ describe('the raw floor of a recovery', () => {
   it('hands over at every hop, and takes every step once', () => {
     const steps = floorSteps(3);
     const turns: ReturnType<typeof turnFrom>[] = [];
-    for (let at = 0; at < steps.length;) { const turn = turnFrom(steps, at); turns.push(turn); at = turn.next; }
+    for (let at = 0; at < steps.length;) {
+      const turn = turnFrom(steps, at);
+      turns.push(turn);
+      at = turn.next;
+    }
     expect(turns.filter(({ hop }) => hop)).toHaveLength(5 + 2 * 3);
     expect(turns.reduce((sum, { appends, hop }) => sum + appends + (hop ? 1 : 0), 0)).toBe(steps.length);
   });

@@ -47,12 +47,22 @@ export interface RecoverySystem {
 export async function withRecoverySystem<T>(work: (system: RecoverySystem) => Promise<T>): Promise<T> {
   return withStack(async (bench) => {
     // A stack that the environment named may hold what others left.
-    await emptyTopics(bench, TOPICS.map(({ name }) => name));
+    await emptyTopics(
+      bench,
+      TOPICS.map(({ name }) => name),
+    );
     for (const service of SERVICES) await dropDatabase(bench.stack, `recourse_${service.replaceAll('-', '_')}`);
     say('starting the services and the worker');
-    const plan = await planSystem(bench.stack, { dataDir: join(bench.folder, 'system'), withExample: false, adapters: [ADAPTER], partitions: PARTITIONS });
+    const plan = await planSystem(bench.stack, {
+      dataDir: join(bench.folder, 'system'),
+      withExample: false,
+      adapters: [ADAPTER],
+      partitions: PARTITIONS,
+    });
     const { [WORKER]: port = 0 } = await choosePorts([WORKER]);
-    const processes = await startProcesses([...plan.processes.map(patient), workerProcess(bench, port)], { logDir: join(bench.folder, 'logs') });
+    const processes = await startProcesses([...plan.processes.map(patient), workerProcess(bench, port)], {
+      logDir: join(bench.folder, 'logs'),
+    });
     const tail = await RecoveryTail.open(bench);
     const wire = await bench.kafka.wireProducer();
     const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
@@ -62,8 +72,14 @@ export async function withRecoverySystem<T>(work: (system: RecoverySystem) => Pr
       await bench.codecs.prepareWriter(COMMANDS, { register: true });
       const digest = await registerContracts(plan);
       return await work({
-        bench, tail, producer, digest, stand: (executions, execution) => stand(bench, ledger, executions, execution), undo: undoer(bench, wire, plan),
-        taken: () => takenAt(port), watchMemory: () => watchMemory(processes),
+        bench,
+        tail,
+        producer,
+        digest,
+        stand: (executions, execution) => stand(bench, ledger, executions, execution),
+        undo: undoer(bench, wire, plan),
+        taken: () => takenAt(port),
+        watchMemory: () => watchMemory(processes),
       });
     } finally {
       await ledger.end();
@@ -77,13 +93,23 @@ export async function withRecoverySystem<T>(work: (system: RecoverySystem) => Pr
 
 /** A service that leases does so for as long as it would without a development stack. */
 function patient(spec: ProcessSpec): ProcessSpec {
-  return spec.env?.['RECOURSE_LEASE_MS'] === undefined ? spec : { ...spec, env: { ...spec.env, RECOURSE_LEASE_MS: LEASE_MS } };
+  return spec.env?.['RECOURSE_LEASE_MS'] === undefined
+    ? spec
+    : { ...spec, env: { ...spec.env, RECOURSE_LEASE_MS: LEASE_MS } };
 }
 
 function workerProcess({ stack, folder }: BenchStack, port: number): ProcessSpec {
   return {
-    name: WORKER, entry: fileURLToPath(new URL('./recovery-worker.main.js', import.meta.url)), stage: 2, readyUrl: `http://127.0.0.1:${String(port)}/health`,
-    env: { PORT: String(port), DATA_DIR: join(folder, WORKER), RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','), RECOURSE_REGISTRY_URL: stack.registryUrl },
+    name: WORKER,
+    entry: fileURLToPath(new URL('./recovery-worker.main.js', import.meta.url)),
+    stage: 2,
+    readyUrl: `http://127.0.0.1:${String(port)}/health`,
+    env: {
+      PORT: String(port),
+      DATA_DIR: join(folder, WORKER),
+      RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
+      RECOURSE_REGISTRY_URL: stack.registryUrl,
+    },
   };
 }
 
@@ -92,37 +118,63 @@ async function registerContracts({ urls }: SystemPlan): Promise<Buffer> {
   for (const contract of RECOVERY_CONTRACTS) {
     const deadline = sharedClockMs() + PATIENCE_MS;
     for (;;) {
-      const response = await fetch(`${urls.registry}/v1/contracts`, { method: 'POST', body: JSON.stringify(contract), headers: { authorization, 'content-type': 'application/json', 'idempotency-key': `bench-${contract.name}` } });
+      const response = await fetch(`${urls.registry}/v1/contracts`, {
+        method: 'POST',
+        body: JSON.stringify(contract),
+        headers: { authorization, 'content-type': 'application/json', 'idempotency-key': `bench-${contract.name}` },
+      });
       if (response.status === 200 || response.status === 201) break;
-      if ((response.status >= 400 && response.status < 500) || sharedClockMs() > deadline) throw new Error(`the registry refused ${contract.name}: ${await response.text()}`);
+      if ((response.status >= 400 && response.status < 500) || sharedClockMs() > deadline)
+        throw new Error(`the registry refused ${contract.name}: ${await response.text()}`);
       await sleep(POLL_MS);
     }
   }
-  const { digest } = await (await fetch(`${urls.registry}/v1/contracts/${PUT}`, { headers: { authorization } })).json() as { readonly digest: string };
+  const { digest } = (await (
+    await fetch(`${urls.registry}/v1/contracts/${PUT}`, { headers: { authorization } })
+  ).json()) as { readonly digest: string };
   return Buffer.from(digest, 'hex');
 }
 
-async function stand(bench: BenchStack, ledger: Client, executions: number, execution: (index: number) => ToolExecuted): Promise<void> {
+async function stand(
+  bench: BenchStack,
+  ledger: Client,
+  executions: number,
+  execution: (index: number) => ToolExecuted,
+): Promise<void> {
   const standing = async (): Promise<number> => {
-    const { rows } = await ledger.query<{ readonly n: string }>(`SELECT count(*) AS n FROM "mutations"."mutation" WHERE recoverability = 'reversal_available'`);
+    const { rows } = await ledger.query<{ readonly n: string }>(
+      `SELECT count(*) AS n FROM "mutations"."mutation" WHERE recoverability = 'reversal_available'`,
+    );
     return Number(rows[0]?.n);
   };
   const before = await standing();
   await preload(bench, executions, execution);
   const deadline = sharedClockMs() + RECORDED_WITHIN_MS;
-  while (await standing() < before + executions) {
-    if (sharedClockMs() > deadline) throw new Error(`the ledger did not record ${String(executions)} executions in time`);
+  while ((await standing()) < before + executions) {
+    if (sharedClockMs() > deadline)
+      throw new Error(`the ledger did not record ${String(executions)} executions in time`);
     await sleep(POLL_MS);
   }
 }
 
 function undoer(bench: BenchStack, wire: WireProducer, plan: SystemPlan): (run: string) => Promise<number> {
   const send = edgeCommands(bench, wire, plan);
-  return (run) => send({ type: 'UndoRun', route: 'POST /v1/undos', tenant: TENANT, principal: INITIATOR, role: 'requester', idempotencyKey: run, body: { run_id: run, mutation_ids: [], reason: 'the bench takes it back' } });
+  return (run) =>
+    send({
+      type: 'UndoRun',
+      route: 'POST /v1/undos',
+      tenant: TENANT,
+      principal: INITIATOR,
+      role: 'requester',
+      idempotencyKey: run,
+      body: { run_id: run, mutation_ids: [], reason: 'the bench takes it back' },
+    });
 }
 
 async function takenAt(port: number): Promise<readonly string[]> {
-  const { taken } = await (await fetch(`http://127.0.0.1:${String(port)}/taken`)).json() as { readonly taken: readonly string[] };
+  const { taken } = (await (await fetch(`http://127.0.0.1:${String(port)}/taken`)).json()) as {
+    readonly taken: readonly string[];
+  };
   return taken;
 }
 
@@ -134,8 +186,16 @@ function watchMemory(processes: Processes): { readonly stop: () => Promise<Reado
       if (pid !== null) most[name] = Math.max(most[name] ?? 0, await residentMb(pid));
     }
   };
-  const timer = setInterval(() => { void look(); }, SAMPLE_MS);
-  return { stop: async () => { clearInterval(timer); await look(); return most; } };
+  const timer = setInterval(() => {
+    void look();
+  }, SAMPLE_MS);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await look();
+      return most;
+    },
+  };
 }
 
 const run = promisify(execFile);
@@ -145,4 +205,8 @@ async function residentMb(pid: number): Promise<number> {
   return Number(stdout) / 1_024;
 }
 
-export function sleep(ms: number): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, ms); }); }
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -8,10 +8,16 @@ const TOPICS = ['recourse.recoveries', 'recourse.mutations'] as const;
 const TURN_MS = 5;
 
 /** Under which outcomes of a verdict are counted. */
-export function verdictKey(verdict: string): string { return `verdict ${verdict}`; }
+export function verdictKey(verdict: string): string {
+  return `verdict ${verdict}`;
+}
 
 /** What became of one run so far. */
-interface RunSeen { readonly outcomes: string[]; readonly verdicts: string[]; lastAtMs: number }
+interface RunSeen {
+  readonly outcomes: string[];
+  readonly verdicts: string[];
+  lastAtMs: number;
+}
 
 export class RecoveryTail {
   readonly #runs = new Map<string, RunSeen>();
@@ -19,14 +25,21 @@ export class RecoveryTail {
   readonly #types = new Map<number, string>();
   readonly #counts = new Map<string, { count: number; lastAtMs: number }>();
 
-  private constructor(private readonly bench: BenchStack, private readonly consumer: Consumer) {}
+  private constructor(
+    private readonly bench: BenchStack,
+    private readonly consumer: Consumer,
+  ) {}
 
   static async open(bench: BenchStack): Promise<RecoveryTail> {
     const consumer = bench.raw.consumer({ groupId: 'bench-tail', maxWaitTimeInMs: 100, minBytes: 1 });
     const tail = new RecoveryTail(bench, consumer);
     await consumer.connect();
     await consumer.subscribe({ topics: [...TOPICS], fromBeginning: true });
-    const joined = new Promise<void>((resolve) => { consumer.on(consumer.events.GROUP_JOIN, () => { resolve(); }); });
+    const joined = new Promise<void>((resolve) => {
+      consumer.on(consumer.events.GROUP_JOIN, () => {
+        resolve();
+      });
+    });
     await consumer.run({
       eachBatch: async ({ batch }) => {
         const atMs = sharedClockMs();
@@ -37,25 +50,36 @@ export class RecoveryTail {
     return tail;
   }
 
-  async close(): Promise<void> { await this.consumer.disconnect(); }
+  async close(): Promise<void> {
+    await this.consumer.disconnect();
+  }
 
   /** When the last of so many outcomes of a run was read, on the clock that all processes share. Ask before it begins. */
   ended(run: string, count: number): Promise<number> {
-    return new Promise((resolve) => { this.#waiting.set(run, { count, resolve }); this.settle(run); });
+    return new Promise((resolve) => {
+      this.#waiting.set(run, { count, resolve });
+      this.settle(run);
+    });
   }
 
   /** Mutations of a run whose outcome was recorded, in that order, with their verdicts. */
-  outcomesOf(run: string): Pick<RunSeen, 'outcomes' | 'verdicts'> { return this.#runs.get(run) ?? { outcomes: [], verdicts: [] }; }
+  outcomesOf(run: string): Pick<RunSeen, 'outcomes' | 'verdicts'> {
+    return this.#runs.get(run) ?? { outcomes: [], verdicts: [] };
+  }
 
   /** Records of a type, or of a verdict, so far, and when the last of them was read. */
-  countOf(type: string): { readonly count: number; readonly lastAtMs: number } { return this.#counts.get(type) ?? { count: 0, lastAtMs: 0 }; }
+  countOf(type: string): { readonly count: number; readonly lastAtMs: number } {
+    return this.#counts.get(type) ?? { count: 0, lastAtMs: 0 };
+  }
 
   /** When so many of a type were there; null when they do not come in time. */
   async reached(type: string, count: number, withinMs: number): Promise<number | null> {
     for (const deadline = sharedClockMs() + withinMs; sharedClockMs() < deadline;) {
       const seen = this.countOf(type);
       if (seen.count >= count) return seen.lastAtMs;
-      await new Promise((resolve) => { setTimeout(resolve, TURN_MS); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, TURN_MS);
+      });
     }
     return null;
   }
@@ -63,7 +87,10 @@ export class RecoveryTail {
   private async see(value: Buffer, atMs: number): Promise<void> {
     const id = value.readInt32BE(1);
     const known = this.#types.get(id);
-    if (known !== undefined && known !== 'StepOutcomeRecorded') { this.count(known, atMs); return; }
+    if (known !== undefined && known !== 'StepOutcomeRecorded') {
+      this.count(known, atMs);
+      return;
+    }
     await this.bench.codecs.load(id);
     const decoded = this.bench.codecs.decodeSync(value);
     if (decoded.kind !== 'decoded') return;
@@ -75,7 +102,10 @@ export class RecoveryTail {
   private count(type: string, atMs: number): void {
     const seen = this.#counts.get(type);
     if (seen === undefined) this.#counts.set(type, { count: 1, lastAtMs: atMs });
-    else { seen.count += 1; seen.lastAtMs = atMs; }
+    else {
+      seen.count += 1;
+      seen.lastAtMs = atMs;
+    }
   }
 
   private outcome({ run_id: run, mutation_id, outcome }: StepOutcomeRecorded, atMs: number): void {

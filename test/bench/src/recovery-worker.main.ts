@@ -30,9 +30,16 @@ const look: Tool = (args, { externalTransactionRef }) => {
 };
 
 const worker = createWorker({
-  ...reachRecourse(env.RECOURSE_KAFKA_BROKERS, env.RECOURSE_REGISTRY_URL, 'bench-worker'), adapter: ADAPTER, tools: { [TAKE_BACK]: takeBack, [LOOK]: look }, clock: systemClock,
-  claimStore: new FileClaimStore(join(env.DATA_DIR, 'claims')), positions: new FilePositionStore(join(env.DATA_DIR, 'positions')),
-  workerId: 'bench-worker', groupId: 'bench-workers', callTimeoutMs: CALL_TIMEOUT_MS, concurrencyMax: CONCURRENCY_MAX,
+  ...reachRecourse(env.RECOURSE_KAFKA_BROKERS, env.RECOURSE_REGISTRY_URL, 'bench-worker'),
+  adapter: ADAPTER,
+  tools: { [TAKE_BACK]: takeBack, [LOOK]: look },
+  clock: systemClock,
+  claimStore: new FileClaimStore(join(env.DATA_DIR, 'claims')),
+  positions: new FilePositionStore(join(env.DATA_DIR, 'positions')),
+  workerId: 'bench-worker',
+  groupId: 'bench-workers',
+  callTimeoutMs: CALL_TIMEOUT_MS,
+  concurrencyMax: CONCURRENCY_MAX,
 });
 const server = createServer((request, response) => {
   const isHealth = request.url === '/health';
@@ -40,7 +47,11 @@ const server = createServer((request, response) => {
   response.end(JSON.stringify(isHealth ? {} : { taken }));
 });
 server.listen(env.PORT, '127.0.0.1');
-process.once('SIGTERM', () => { void worker.stop().finally(() => { process.exit(0); }); });
+process.once('SIGTERM', () => {
+  void worker.stop().finally(() => {
+    process.exit(0);
+  });
+});
 await untilReached('join the workers', () => worker.start());
 
 function nameIn(args: unknown): string {

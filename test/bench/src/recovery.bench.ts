@@ -30,7 +30,11 @@ const FLAT_FACTOR = 1.5;
 const SPARE = 1.5;
 const RUNS_MAX = 20_000;
 
-export interface RecoverySize { readonly samples: number; readonly levels: readonly number[]; readonly levelMs: number }
+export interface RecoverySize {
+  readonly samples: number;
+  readonly levels: readonly number[];
+  readonly levelMs: number;
+}
 export const RECOVERY_FULL: RecoverySize = { samples: 2_000, levels: [1, 16, 64, 256], levelMs: 60_000 };
 export const RECOVERY_QUICK: RecoverySize = { samples: 30, levels: [1, 16, 64, 256], levelMs: 10_000 };
 
@@ -48,8 +52,21 @@ const WAY: readonly WayStep[] = [
   { topic: 'recourse.recoveries', type: 'StepOutcomeRecorded', field: 'run_id' },
 ];
 
-interface Idle { readonly ours: readonly number[]; readonly raw: readonly number[] }
-interface Level { readonly concurrent: number; readonly perS: number; readonly p50: number; readonly p99: number; readonly isFlat: boolean; readonly runs: number; readonly recordsPerRun: number; readonly appendsPerRun: number; readonly transactionsPerRun: number }
+interface Idle {
+  readonly ours: readonly number[];
+  readonly raw: readonly number[];
+}
+interface Level {
+  readonly concurrent: number;
+  readonly perS: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly isFlat: boolean;
+  readonly runs: number;
+  readonly recordsPerRun: number;
+  readonly appendsPerRun: number;
+  readonly transactionsPerRun: number;
+}
 
 export async function benchRecovery(size: RecoverySize): Promise<Measured> {
   return withRecoverySystem(async (system) => {
@@ -59,7 +76,14 @@ export async function benchRecovery(size: RecoverySize): Promise<Measured> {
     try {
       const counted = await countOne(traffic, runs);
       const levels: Level[] = [];
-      for (const concurrent of size.levels) levels.push(await measureLevel(traffic, runs, { concurrent, levelMs: size.levelMs, expectedPerS: levels.at(-1)?.perS ?? 1_000 / median(idle.ours) }));
+      for (const concurrent of size.levels)
+        levels.push(
+          await measureLevel(traffic, runs, {
+            concurrent,
+            levelMs: size.levelMs,
+            expectedPerS: levels.at(-1)?.perS ?? 1_000 / median(idle.ours),
+          }),
+        );
       const isRun = /^idle_\d+$/;
       const times = await hopTimes(system.bench, (name) => (isRun.test(name) ? name : null), WAY);
       return measuredOf({ size, idle, counted, levels, times, gates: await runs.gates() });
@@ -81,11 +105,15 @@ class Runs {
     const { digest } = this.system;
     const nameOf = (run: number): string => `${prefix}_${String(run)}`;
     const now = Date.now();
-    await this.system.stand(count * EFFECTS, (index) => putExecution({ run: nameOf(Math.floor(index / EFFECTS)), index: index % EFFECTS }, digest, now + index));
+    await this.system.stand(count * EFFECTS, (index) =>
+      putExecution({ run: nameOf(Math.floor(index / EFFECTS)), index: index % EFFECTS }, digest, now + index),
+    );
     this.#ready.splice(0, this.#ready.length, ...Array.from({ length: count }, (_, run) => nameOf(run)));
   }
 
-  get left(): number { return this.#ready.length; }
+  get left(): number {
+    return this.#ready.length;
+  }
 
   /** Undoes the next run; milliseconds until the last of its outcomes was read. */
   async undoNext(): Promise<number> {
@@ -94,17 +122,24 @@ class Runs {
     this.#undone.push(run);
     const ended = this.system.tail.ended(run, EFFECTS);
     const sentAt = await this.system.undo(run);
-    return await within(ended, `the outcomes of ${run}`, () => this.system.tail.outcomesOf(run)) - sentAt;
+    return (await within(ended, `the outcomes of ${run}`, () => this.system.tail.outcomesOf(run))) - sentAt;
   }
 
   async gates(): Promise<Readonly<Record<string, boolean>>> {
     const byRun = new Map<string, number[]>();
-    for (const { run, index } of (await this.system.taken()).map(thingOf)) byRun.set(run, [...byRun.get(run) ?? [], index]);
+    for (const { run, index } of (await this.system.taken()).map(thingOf))
+      byRun.set(run, [...(byRun.get(run) ?? []), index]);
     const outcomes = this.#undone.map((run) => ({ run, ...this.system.tail.outcomesOf(run) }));
     return {
-      recovery_every_effect_taken_back_once_last_first: this.#undone.every((run) => isLastFirst(byRun.get(run) ?? [], EFFECTS)),
-      recovery_every_outcome_recorded_once_last_first: outcomes.every(({ run, outcomes: ids }) => ids.join() === idsLastFirst(run).join()),
-      recovery_every_outcome_verified: outcomes.every(({ verdicts }) => verdicts.length === EFFECTS && verdicts.every((verdict) => verdict === 'compensated')),
+      recovery_every_effect_taken_back_once_last_first: this.#undone.every((run) =>
+        isLastFirst(byRun.get(run) ?? [], EFFECTS),
+      ),
+      recovery_every_outcome_recorded_once_last_first: outcomes.every(
+        ({ run, outcomes: ids }) => ids.join() === idsLastFirst(run).join(),
+      ),
+      recovery_every_outcome_verified: outcomes.every(
+        ({ verdicts }) => verdicts.length === EFFECTS && verdicts.every((verdict) => verdict === 'compensated'),
+      ),
       recovery_nothing_else_taken_back: byRun.size === this.#undone.length,
     };
   }
@@ -121,7 +156,10 @@ async function measureIdle(system: RecoverySystem, runs: Runs, samples: number):
   const floor = await openFloor(system.bench, EFFECTS, MAX_WAIT_MS);
   try {
     await runs.prepare('warm', WARM_UPS);
-    for (let index = 0; index < WARM_UPS; index += 1) { await runs.undoNext(); await floor.recover(); }
+    for (let index = 0; index < WARM_UPS; index += 1) {
+      await runs.undoNext();
+      await floor.recover();
+    }
     await runs.prepare('idle', samples);
     const ours: number[] = [];
     const raw: number[] = [];
@@ -148,31 +186,53 @@ async function countOne(traffic: Traffic, runs: Runs): Promise<PerCase> {
   return traffic.between(before, await traffic.settled(), COUNTED);
 }
 
-interface LevelPlan { readonly concurrent: number; readonly levelMs: number; readonly expectedPerS: number }
+interface LevelPlan {
+  readonly concurrent: number;
+  readonly levelMs: number;
+  readonly expectedPerS: number;
+}
 
-async function measureLevel(traffic: Traffic, runs: Runs, { concurrent, levelMs, expectedPerS }: LevelPlan): Promise<Level> {
-  const count = Math.min(RUNS_MAX, concurrent + Math.ceil(expectedPerS * (concurrent === 1 ? 1 : 2) * SPARE * (levelMs / 1_000)));
+async function measureLevel(
+  traffic: Traffic,
+  runs: Runs,
+  { concurrent, levelMs, expectedPerS }: LevelPlan,
+): Promise<Level> {
+  const count = Math.min(
+    RUNS_MAX,
+    concurrent + Math.ceil(expectedPerS * (concurrent === 1 ? 1 : 2) * SPARE * (levelMs / 1_000)),
+  );
   say(`sustained: ${String(concurrent)} at once; making ${String(count)} runs ready`);
   await runs.prepare(`at${String(concurrent)}`, count);
   const before = await traffic.settled();
   const took: { readonly endedAt: number; readonly ms: number }[] = [];
   const startedAt = sharedClockMs();
   const until = startedAt + levelMs;
-  await Promise.all(Array.from({ length: concurrent }, async () => {
-    while (sharedClockMs() < until && runs.left > 0) {
-      const ms = await runs.undoNext();
-      took.push({ endedAt: sharedClockMs(), ms });
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: concurrent }, async () => {
+      while (sharedClockMs() < until && runs.left > 0) {
+        const ms = await runs.undoNext();
+        took.push({ endedAt: sharedClockMs(), ms });
+      }
+    }),
+  );
   const after = await traffic.settled();
   const endedAt = Math.max(...took.map((one) => one.endedAt));
   const { records, appends, transactions } = traffic.between(before, after, took.length);
   const times = took.map(({ ms }) => ms);
   const level = {
-    concurrent, perS: (took.length / (endedAt - startedAt)) * 1_000, p50: median(times), p99: percentile(times, 0.99), runs: took.length,
-    isFlat: isFlat(took.map(({ ms }) => ms)), recordsPerRun: records, appendsPerRun: appends, transactionsPerRun: transactions,
+    concurrent,
+    perS: (took.length / (endedAt - startedAt)) * 1_000,
+    p50: median(times),
+    p99: percentile(times, 0.99),
+    runs: took.length,
+    isFlat: isFlat(took.map(({ ms }) => ms)),
+    recordsPerRun: records,
+    appendsPerRun: appends,
+    transactionsPerRun: transactions,
   };
-  say(`sustained: ${String(concurrent)} at once: ${level.perS.toFixed(1)} runs/s, p50 ${level.p50.toFixed(0)} ms, p99 ${level.p99.toFixed(0)} ms`);
+  say(
+    `sustained: ${String(concurrent)} at once: ${level.perS.toFixed(1)} runs/s, p50 ${level.p50.toFixed(0)} ms, p99 ${level.p99.toFixed(0)} ms`,
+  );
   return level;
 }
 
@@ -192,35 +252,60 @@ interface Outcome {
 }
 
 function measuredOf({ size, idle: { ours, raw }, counted, levels, times, gates }: Outcome): Measured {
-  const sustained = Math.max(0, ...levels.filter(({ p99, isFlat: flat }) => flat && p99 <= P99_MS).map(({ perS }) => perS));
+  const sustained = Math.max(
+    0,
+    ...levels.filter(({ p99, isFlat: flat }) => flat && p99 <= P99_MS).map(({ perS }) => perS),
+  );
   const steps = floorSteps(EFFECTS);
   const hops = steps.filter((step) => step.do === 'hop').length;
-  const at = (key: string, pick: (level: Level) => number): Readonly<Record<string, number>> => Object.fromEntries(levels.map((level) => [`recovery_at_${String(level.concurrent)}_${key}`, pick(level)]));
+  const at = (key: string, pick: (level: Level) => number): Readonly<Record<string, number>> =>
+    Object.fromEntries(levels.map((level) => [`recovery_at_${String(level.concurrent)}_${key}`, pick(level)]));
   return {
     figures: {
-      recovery_idle_p50_ms: median(ours), recovery_idle_p99_ms: percentile(ours, 0.99), recovery_floor_p50_ms: median(raw), recovery_floor_p99_ms: percentile(raw, 0.99),
-      recovery_sustained_per_s: sustained, recovery_most_per_s: Math.max(0, ...levels.map(({ perS }) => perS)),
-      ...at('per_s', ({ perS }) => perS), ...at('p50_ms', ({ p50 }) => p50), ...at('p99_ms', ({ p99 }) => p99),
+      recovery_idle_p50_ms: median(ours),
+      recovery_idle_p99_ms: percentile(ours, 0.99),
+      recovery_floor_p50_ms: median(raw),
+      recovery_floor_p99_ms: percentile(raw, 0.99),
+      recovery_sustained_per_s: sustained,
+      recovery_most_per_s: Math.max(0, ...levels.map(({ perS }) => perS)),
+      ...at('per_s', ({ perS }) => perS),
+      ...at('p50_ms', ({ p50 }) => p50),
+      ...at('p99_ms', ({ p99 }) => p99),
     },
     ratios: { recovery_idle_vs_floor: median(ours) / median(raw) },
     counts: {
-      recovery_samples: size.samples, recovery_effects: EFFECTS, recovery_floor_hops: hops, recovery_floor_appends: steps.length - hops,
-      recovery_log_records: counted.records, recovery_produce_requests: counted.appends, recovery_transactions: counted.transactions,
-      ...at('runs', ({ runs }) => runs), ...at('log_records', ({ recordsPerRun }) => recordsPerRun), ...at('produce_requests', ({ appendsPerRun }) => appendsPerRun), ...at('transactions', ({ transactionsPerRun }) => transactionsPerRun),
+      recovery_samples: size.samples,
+      recovery_effects: EFFECTS,
+      recovery_floor_hops: hops,
+      recovery_floor_appends: steps.length - hops,
+      recovery_log_records: counted.records,
+      recovery_produce_requests: counted.appends,
+      recovery_transactions: counted.transactions,
+      ...at('runs', ({ runs }) => runs),
+      ...at('log_records', ({ recordsPerRun }) => recordsPerRun),
+      ...at('produce_requests', ({ appendsPerRun }) => appendsPerRun),
+      ...at('transactions', ({ transactionsPerRun }) => transactionsPerRun),
     },
     gates,
     notes: [
       'recovery: four services, worker, issuer, broker, registry, PostgreSQL and the bench share the cores; a recovery is a run of eleven',
       `  records of one recovery: ${counted.types}`,
-      `  backlog flat at ${levels.filter(({ isFlat: flat }) => flat).map(({ concurrent }) => String(concurrent)).join(', ')} at once`,
-      '  from record to record, median; the last of its kind in each run:', ...times.map(({ hop, ms }) => `    ${hop.padEnd(44)} ${ms.toFixed(0).padStart(4)} ms`),
+      `  backlog flat at ${levels
+        .filter(({ isFlat: flat }) => flat)
+        .map(({ concurrent }) => String(concurrent))
+        .join(', ')} at once`,
+      '  from record to record, median; the last of its kind in each run:',
+      ...times.map(({ hop, ms }) => `    ${hop.padEnd(44)} ${ms.toFixed(0).padStart(4)} ms`),
     ],
   };
 }
 
 async function within<T>(promise: Promise<T>, what: string, seen: () => unknown): Promise<T> {
   const late = new AbortController();
-  const patience = sleep(PATIENCE_MS).then(() => { if (!late.signal.aborted) throw new Error(`${what} did not come: ${JSON.stringify(seen())}`); return promise; });
+  const patience = sleep(PATIENCE_MS).then(() => {
+    if (!late.signal.aborted) throw new Error(`${what} did not come: ${JSON.stringify(seen())}`);
+    return promise;
+  });
   try {
     return await Promise.race([promise, patience]);
   } finally {
@@ -229,4 +314,6 @@ async function within<T>(promise: Promise<T>, what: string, seen: () => unknown)
 }
 
 /** Long enough that the consumers wait at the broker again, and never in step with them. */
-function idle(index: number): Promise<void> { return sleep(120 + ((index * 37) % 100)); }
+function idle(index: number): Promise<void> {
+  return sleep(120 + ((index * 37) % 100));
+}

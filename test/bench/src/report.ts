@@ -27,7 +27,11 @@ export interface Report extends Omit<Measured, 'notes'> {
 }
 
 /** A figure or ratio that the project has promised itself. */
-interface Target { readonly key: string; readonly bound: 'min' | 'max'; readonly value: number }
+interface Target {
+  readonly key: string;
+  readonly bound: 'min' | 'max';
+  readonly value: number;
+}
 
 export const TARGETS: readonly Target[] = [
   { key: 'append_vs_raw', bound: 'min', value: 0.85 },
@@ -51,19 +55,33 @@ export const TARGETS: readonly Target[] = [
 
 /** Merges what several benches measured; their keys do not collide, each begins with its bench's name. */
 export function merged(all: readonly Measured[]): Measured {
-  const together = <T>(pick: (one: Measured) => Readonly<Record<string, T>>): Readonly<Record<string, T>> => Object.assign({}, ...all.map(pick)) as Readonly<Record<string, T>>;
+  const together = <T>(pick: (one: Measured) => Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+    Object.assign({}, ...all.map(pick)) as Readonly<Record<string, T>>;
   return {
-    figures: together((one) => one.figures), ratios: together((one) => one.ratios), counts: together((one) => one.counts), gates: together((one) => one.gates),
+    figures: together((one) => one.figures),
+    ratios: together((one) => one.ratios),
+    counts: together((one) => one.counts),
+    gates: together((one) => one.gates),
     notes: all.flatMap(({ notes }) => notes),
   };
 }
 
 export function reportOf(name: string, { figures, ratios, counts, gates }: Measured): Report {
-  return { name, commit: commit(), machine: machine(), figures: roundedAll(figures), ratios: roundedAll(ratios), counts: roundedAll(counts), gates };
+  return {
+    name,
+    commit: commit(),
+    machine: machine(),
+    figures: roundedAll(figures),
+    ratios: roundedAll(ratios),
+    counts: roundedAll(counts),
+    gates,
+  };
 }
 
 export function failedGates(gates: Readonly<Record<string, boolean>>): readonly string[] {
-  return Object.entries(gates).filter(([, held]) => !held).map(([name]) => name);
+  return Object.entries(gates)
+    .filter(([, held]) => !held)
+    .map(([name]) => name);
 }
 
 /** The table for people. */
@@ -74,10 +92,17 @@ export function tableOf(report: Report, notes: readonly string[]): string {
     ...Object.entries(report.counts).map(([key, value]) => row(key, String(value), '')),
     ...Object.entries(report.gates).map(([key, held]) => row(key, held ? 'held' : 'FAILED', 'gate')),
   ];
-  return [`${report.name} at ${report.commit} on ${report.machine}`, ...notes.map((note) => `  ${note}`), ...rows, ''].join('\n');
+  return [
+    `${report.name} at ${report.commit} on ${report.machine}`,
+    ...notes.map((note) => `  ${note}`),
+    ...rows,
+    '',
+  ].join('\n');
 }
 
-function row(key: string, value: string, more: string): string { return `  ${key.padEnd(40)}${value.padStart(14)}  ${more}`.trimEnd(); }
+function row(key: string, value: string, more: string): string {
+  return `  ${key.padEnd(40)}${value.padStart(14)}  ${more}`.trimEnd();
+}
 
 function verdictOn(key: string, value: number): string {
   const target = TARGETS.find((one) => one.key === key);
@@ -98,7 +123,8 @@ function rounded(value: number): number {
 /** Commit of the working tree, marked when something in it was changed since. */
 function commit(): string {
   try {
-    const git = (...args: readonly string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    const git = (...args: readonly string[]): string =>
+      execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
     return `${git('rev-parse', '--short=12', 'HEAD')}${git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '+changes'}`;
   } catch {
     return 'unknown';

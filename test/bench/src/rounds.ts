@@ -7,7 +7,10 @@ export interface Sides<A, B> {
 }
 
 /** Runs rounds with the order changing: ours first, then raw first, and so on. */
-export async function interleaved<A, B>(rounds: number, { ours, raw }: Sides<A, B>): Promise<{ readonly ours: readonly A[]; readonly raw: readonly B[] }> {
+export async function interleaved<A, B>(
+  rounds: number,
+  { ours, raw }: Sides<A, B>,
+): Promise<{ readonly ours: readonly A[]; readonly raw: readonly B[] }> {
   const all = { ours: [] as A[], raw: [] as B[] };
   for (let round = 0; round < rounds; round += 1) {
     if (round % 2 === 0) all.ours.push(await ours(round));
@@ -23,9 +26,13 @@ export function percentile(samples: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
 }
 
-export function median(samples: readonly number[]): number { return percentile(samples, 0.5); }
+export function median(samples: readonly number[]): number {
+  return percentile(samples, 0.5);
+}
 
-export function sum(samples: readonly number[]): number { return samples.reduce((total, one) => total + one, 0); }
+export function sum(samples: readonly number[]): number {
+  return samples.reduce((total, one) => total + one, 0);
+}
 
 /** Rate over all rounds together: what was done by the time it took. */
 export function rateOf(rounds: readonly { readonly done: number; readonly ms: number }[]): number {

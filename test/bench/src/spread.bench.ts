@@ -21,17 +21,39 @@ const WARM_UP = 50;
 const MS_PER_S = 1_000;
 const MARK = 'CheckpointRolledBack';
 const DESCENDANTS_FULL = 100_000;
-const LOGS = { mutations: 'recourse.mutations', recoveries: 'recourse.recoveries', notices: 'recourse.rollback-notifications' } as const;
+const LOGS = {
+  mutations: 'recourse.mutations',
+  recoveries: 'recourse.recoveries',
+  notices: 'recourse.rollback-notifications',
+} as const;
 
-export interface SpreadSize { readonly descendants: number; readonly chain: number }
+export interface SpreadSize {
+  readonly descendants: number;
+  readonly chain: number;
+}
 export const SPREAD_FULL: SpreadSize = { descendants: DESCENDANTS_FULL, chain: 200 };
 export const SPREAD_QUICK: SpreadSize = { descendants: 2_000, chain: 40 };
 
 /** One fall: how long it took, what it wrote, and whether exactly what should fall fell. */
-interface Fall { readonly markedMs: number; readonly settledMs: number; readonly counted: ReturnType<Traffic['between']>; readonly cpu: Numbers; readonly isExact: boolean; readonly isSettled: boolean; readonly isOnce: boolean }
+interface Fall {
+  readonly markedMs: number;
+  readonly settledMs: number;
+  readonly counted: ReturnType<Traffic['between']>;
+  readonly cpu: Numbers;
+  readonly isExact: boolean;
+  readonly isSettled: boolean;
+  readonly isOnce: boolean;
+}
 /** What stands ready to fall, its root first; `beside` must stand. */
-interface Ready { readonly root: ToldCommit; readonly ids: ReadonlySet<string> }
-interface Watch { readonly system: LineageSystem; readonly tail: RecoveryTail; readonly traffic: Traffic }
+interface Ready {
+  readonly root: ToldCommit;
+  readonly ids: ReadonlySet<string>;
+}
+interface Watch {
+  readonly system: LineageSystem;
+  readonly tail: RecoveryTail;
+  readonly traffic: Traffic;
+}
 
 export async function benchSpread({ descendants, chain }: SpreadSize): Promise<Measured> {
   return withLineageSystem(PARTITIONS, async (system) => {
@@ -57,21 +79,38 @@ export async function benchSpread({ descendants, chain }: SpreadSize): Promise<M
   });
 }
 
-async function ready(system: LineageSystem, { warm, descendants, chain }: SpreadSize & { readonly warm: number }): Promise<Readonly<Record<'warm' | 'tree' | 'chain', Ready>>> {
+async function ready(
+  system: LineageSystem,
+  { warm, descendants, chain }: SpreadSize & { readonly warm: number },
+): Promise<Readonly<Record<'warm' | 'tree' | 'chain', Ready>>> {
   say(`making ${String(descendants)} descendants of one root, and others beside them`);
   const links = chainCommits(runsOnEach(), chain);
   await system.stand(links);
-  return { warm: await readyTree(system, 'warm', warm), tree: await readyTree(system, 'spread', descendants), chain: readyOf(links) };
+  return {
+    warm: await readyTree(system, 'warm', warm),
+    tree: await readyTree(system, 'spread', descendants),
+    chain: readyOf(links),
+  };
 }
 
 async function readyTree(system: LineageSystem, name: string, descendants: number): Promise<Ready> {
   const falling: { root: ToldCommit | null; readonly ids: Set<string> } = { root: null, ids: new Set() };
-  await system.stand((function* told(): Generator<ToldCommit> {
-    for (const { commit, falls } of treeCommits({ name, descendants, depth: DEPTH, bystanders: Math.ceil(descendants / 10) })) {
-      if (falls) { falling.root ??= commit; falling.ids.add(commit.commitId); }
-      yield commit;
-    }
-  })());
+  await system.stand(
+    (function* told(): Generator<ToldCommit> {
+      for (const { commit, falls } of treeCommits({
+        name,
+        descendants,
+        depth: DEPTH,
+        bystanders: Math.ceil(descendants / 10),
+      })) {
+        if (falls) {
+          falling.root ??= commit;
+          falling.ids.add(commit.commitId);
+        }
+        yield commit;
+      }
+    })(),
+  );
   if (falling.root === null) throw new Error('a tree has a root');
   return { root: falling.root, ids: falling.ids };
 }
@@ -85,7 +124,9 @@ function readyOf(commits: readonly ToldCommit[]): Ready {
 /** A run for each partition, in their order. */
 function runsOnEach(): readonly string[] {
   return Array.from({ length: PARTITIONS }, (_, partition) => {
-    for (let index = 0; ; index += 1) if (partitionForKey(Buffer.from(`chain_${String(index)}`), PARTITIONS) === partition) return `chain_${String(index)}`;
+    for (let index = 0; ; index += 1)
+      if (partitionForKey(Buffer.from(`chain_${String(index)}`), PARTITIONS) === partition)
+        return `chain_${String(index)}`;
   });
 }
 
@@ -96,45 +137,86 @@ async function fall({ system, tail, traffic }: Watch, { root, ids }: Ready): Pro
   const sentAt = await system.trigger(refOf(root));
   const markedAt = await tail.reached(MARK, marks + ids.size, WITHIN_MS);
   let told: Readonly<Record<string, unknown>> = {};
-  await until('the fall to settle', async () => { told = await system.read(`/v1/lineage/${root.commitId}/settled`).catch(() => told); return told['settled'] === true; }, WITHIN_MS).catch(() => undefined);
+  await until(
+    'the fall to settle',
+    async () => {
+      told = await system.read(`/v1/lineage/${root.commitId}/settled`).catch(() => told);
+      return told['settled'] === true;
+    },
+    WITHIN_MS,
+  ).catch(() => undefined);
   const settledAt = sharedClockMs();
   const cpu = difference(system.cpu(), used);
   const counted = traffic.between(before, await traffic.settled(), ids.size);
-  const gained = [...await fallen(system)].filter((id) => !fallenBefore.has(id));
+  const gained = [...(await fallen(system))].filter((id) => !fallenBefore.has(id));
   return {
-    markedMs: (markedAt ?? Infinity) - sentAt, settledMs: settledAt - sentAt, counted, cpu,
-    isExact: gained.length === ids.size && gained.every((id) => ids.has(id)), isSettled: told['settled'] === true && told['fallen'] === ids.size, isOnce: tail.countOf(MARK).count === marks + ids.size,
+    markedMs: (markedAt ?? Infinity) - sentAt,
+    settledMs: settledAt - sentAt,
+    counted,
+    cpu,
+    isExact: gained.length === ids.size && gained.every((id) => ids.has(id)),
+    isSettled: told['settled'] === true && told['fallen'] === ids.size,
+    isOnce: tail.countOf(MARK).count === marks + ids.size,
   };
 }
 
 /** Ids of all commits that fell so far, by the ledger's rows. */
 async function fallen({ ledger }: LineageSystem): Promise<ReadonlySet<string>> {
-  return new Set((await ledger.query<{ readonly commit_id: string }>('SELECT commit_id FROM mutations.commit WHERE rollback_id IS NOT NULL')).rows.map(({ commit_id: id }) => id));
+  return new Set(
+    (
+      await ledger.query<{ readonly commit_id: string }>(
+        'SELECT commit_id FROM mutations.commit WHERE rollback_id IS NOT NULL',
+      )
+    ).rows.map(({ commit_id: id }) => id),
+  );
 }
 
-function difference(now: Numbers, before: Numbers): Numbers { return Object.fromEntries(Object.entries(now).map(([name, seconds]) => [name, seconds - (before[name] ?? 0)])); }
+function difference(now: Numbers, before: Numbers): Numbers {
+  return Object.fromEntries(Object.entries(now).map(([name, seconds]) => [name, seconds - (before[name] ?? 0)]));
+}
 
 function measuredOf({ descendants, chain }: SpreadSize, spread: Fall, linked: Fall, parked: number): Measured {
   const key = (name: string): string => name.replaceAll('-', '_');
   const perCommit = (prefix: string, { counted }: Fall): Numbers => ({
-    ...Object.fromEntries(Object.entries(LOGS).map(([name, topic]) => [`${prefix}_${name}_records_per_commit`, counted.topics[topic] ?? 0])),
-    [`${prefix}_log_records_per_commit`]: counted.records, [`${prefix}_produce_requests_per_commit`]: counted.appends, [`${prefix}_transactions_per_commit`]: counted.transactions,
+    ...Object.fromEntries(
+      Object.entries(LOGS).map(([name, topic]) => [`${prefix}_${name}_records_per_commit`, counted.topics[topic] ?? 0]),
+    ),
+    [`${prefix}_log_records_per_commit`]: counted.records,
+    [`${prefix}_produce_requests_per_commit`]: counted.appends,
+    [`${prefix}_transactions_per_commit`]: counted.transactions,
   });
   const settledS = spread.settledMs / MS_PER_S;
   return {
     figures: {
-      ...(descendants === DESCENDANTS_FULL ? { spread_100k_s: settledS } : {}), spread_settled_s: settledS, spread_marked_s: spread.markedMs / MS_PER_S, spread_commits_per_s: (descendants + 1) / settledS,
-      spread_chain_ms_per_commit: linked.markedMs / chain, ...Object.fromEntries(Object.entries(spread.cpu).map(([name, seconds]) => [`spread_cpu_${key(name)}_s`, seconds])),
+      ...(descendants === DESCENDANTS_FULL ? { spread_100k_s: settledS } : {}),
+      spread_settled_s: settledS,
+      spread_marked_s: spread.markedMs / MS_PER_S,
+      spread_commits_per_s: (descendants + 1) / settledS,
+      spread_chain_ms_per_commit: linked.markedMs / chain,
+      ...Object.fromEntries(
+        Object.entries(spread.cpu).map(([name, seconds]) => [`spread_cpu_${key(name)}_s`, seconds]),
+      ),
     },
     ratios: {},
-    counts: { spread_descendants: descendants, spread_partitions: PARTITIONS, spread_depth: DEPTH, spread_chain_commits: chain, ...perCommit('spread', spread), ...perCommit('spread_chain', linked) },
+    counts: {
+      spread_descendants: descendants,
+      spread_partitions: PARTITIONS,
+      spread_depth: DEPTH,
+      spread_chain_commits: chain,
+      ...perCommit('spread', spread),
+      ...perCommit('spread_chain', linked),
+    },
     gates: {
-      spread_exactly_the_closure_fell: spread.isExact && linked.isExact, spread_each_fell_once: spread.isOnce && linked.isOnce, spread_settled_as_told: spread.isSettled && linked.isSettled, spread_nothing_parked: parked === 0,
+      spread_exactly_the_closure_fell: spread.isExact && linked.isExact,
+      spread_each_fell_once: spread.isOnce && linked.isOnce,
+      spread_settled_as_told: spread.isSettled && linked.isSettled,
+      spread_nothing_parked: parked === 0,
     },
     notes: [
       'spread: four services, broker, registry, PostgreSQL and the bench share the cores',
       `  CPU of the processes from the trigger to settled: ${sum(Object.values(spread.cpu)).toFixed(1)} s in ${settledS.toFixed(1)} s`,
-      `  records per commit of the tree: ${spread.counted.types}`, `  records per commit of the chain: ${linked.counted.types}`,
+      `  records per commit of the tree: ${spread.counted.types}`,
+      `  records per commit of the chain: ${linked.counted.types}`,
     ],
   };
 }

@@ -15,11 +15,16 @@ import { median } from './rounds.js';
 const READY = /^\s*done: starting \d+ processes/m;
 const RUN_WITHIN_MS = 180_000;
 
-export interface StartSize { readonly rounds: number }
+export interface StartSize {
+  readonly rounds: number;
+}
 export const START_FULL: StartSize = { rounds: 3 };
 export const START_QUICK: StartSize = { rounds: 1 };
 
-interface Start { readonly readyMs: number; readonly exitCode: number }
+interface Start {
+  readonly readyMs: number;
+  readonly exitCode: number;
+}
 
 export async function benchStart({ rounds }: StartSize): Promise<Measured> {
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-bench-start-'));
@@ -32,11 +37,19 @@ export async function benchStart({ rounds }: StartSize): Promise<Measured> {
       warm.push(await startOnce(dataDir));
     }
     return {
-      figures: { warm_ready_s: median(warm.map(({ readyMs }) => readyMs)) / 1_000, start_first_ready_s: first.readyMs / 1_000 },
+      figures: {
+        warm_ready_s: median(warm.map(({ readyMs }) => readyMs)) / 1_000,
+        start_first_ready_s: first.readyMs / 1_000,
+      },
       ratios: { start_warm_vs_first: median(warm.map(({ readyMs }) => readyMs)) / first.readyMs },
       counts: { start_rounds: rounds },
-      gates: { start_story_held: [first, ...warm].every(({ exitCode }) => exitCode === 0), start_became_ready: warm.every(({ readyMs }) => Number.isFinite(readyMs)) },
-      notes: ['start: three servers, four services, the issuer and the example start side by side on the same cores; first means an empty data directory with jars and packages there'],
+      gates: {
+        start_story_held: [first, ...warm].every(({ exitCode }) => exitCode === 0),
+        start_became_ready: warm.every(({ readyMs }) => Number.isFinite(readyMs)),
+      },
+      notes: [
+        'start: three servers, four services, the issuer and the example start side by side on the same cores; first means an empty data directory with jars and packages there',
+      ],
     };
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
@@ -45,8 +58,13 @@ export async function benchStart({ rounds }: StartSize): Promise<Measured> {
 
 function startOnce(dataDir: string): Promise<Start> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs'), '--once', '--data-dir', dataDir], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-  const giveUp = setTimeout(() => { child.kill('SIGTERM'); }, RUN_WITHIN_MS);
+  const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs'), '--once', '--data-dir', dataDir], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const giveUp = setTimeout(() => {
+    child.kill('SIGTERM');
+  }, RUN_WITHIN_MS);
   let output = '';
   let readyMs = NaN;
   const take = (chunk: Buffer): void => {

@@ -1,7 +1,9 @@
 // Counts the statements a process sends to PostgreSQL, by listening at the client.
 import { Client } from 'pg';
 
-export interface StatementCount { total: number }
+export interface StatementCount {
+  total: number;
+}
 
 /** Counts from now on. */
 export function countStatements(): StatementCount {

@@ -6,11 +6,18 @@ import type { BenchStack } from './bench-stack.js';
 import { sum } from './rounds.js';
 
 /** Totals at one moment. */
-export interface Totals { readonly atMs: number; readonly types: Readonly<Record<string, number>>; readonly topics: Readonly<Record<string, number>>; readonly transactions: number }
+export interface Totals {
+  readonly atMs: number;
+  readonly types: Readonly<Record<string, number>>;
+  readonly topics: Readonly<Record<string, number>>;
+  readonly transactions: number;
+}
 
 /** PostgreSQL publishes a backend's counters within a second of its becoming idle, the lazy Progress comes after one, too. */
 const SETTLE_MS = 3_000;
-const LOGS: readonly string[] = (TOPICS as readonly { readonly name: string; readonly kind: string }[]).filter(({ kind }) => kind !== 'wire').map(({ name }) => name);
+const LOGS: readonly string[] = (TOPICS as readonly { readonly name: string; readonly kind: string }[])
+  .filter(({ kind }) => kind !== 'wire')
+  .map(({ name }) => name);
 
 export class Traffic {
   #counted = new Map<string, number>();
@@ -18,14 +25,19 @@ export class Traffic {
   #positions = new Map<string, number>();
   #idlePerMs = 0;
 
-  private constructor(private readonly bench: BenchStack, private readonly reader: RawReader, private readonly client: Client, private readonly counts: ReadonlyMap<string, number>) {}
+  private constructor(
+    private readonly bench: BenchStack,
+    private readonly reader: RawReader,
+    private readonly client: Client,
+    private readonly counts: ReadonlyMap<string, number>,
+  ) {}
 
   static async open(bench: BenchStack): Promise<Traffic> {
     const client = new Client({ ...bench.stack.postgres, database: 'postgres' });
     await client.connect();
     const admin = await bench.kafka.admin();
     const counts = new Map<string, number>();
-    for (const topic of LOGS) counts.set(topic, await admin.partitionCount(topic) ?? 0);
+    for (const topic of LOGS) counts.set(topic, (await admin.partitionCount(topic)) ?? 0);
     await admin.close();
     const traffic = new Traffic(bench, await bench.kafka.rawReader(), client, counts);
     await traffic.learnIdle();
@@ -39,20 +51,43 @@ export class Traffic {
 
   /** Totals after everything has come to rest. */
   async settled(): Promise<Totals> {
-    await new Promise((resolve) => { setTimeout(resolve, SETTLE_MS); });
-    for (const [topic, partitions] of this.counts) for (let partition = 0; partition < partitions; partition += 1) await this.readOn(topic, partition);
-    return { atMs: performance.now(), types: Object.fromEntries(this.#counted), topics: Object.fromEntries(this.#byTopic), transactions: await this.transactions() };
+    await new Promise((resolve) => {
+      setTimeout(resolve, SETTLE_MS);
+    });
+    for (const [topic, partitions] of this.counts)
+      for (let partition = 0; partition < partitions; partition += 1) await this.readOn(topic, partition);
+    return {
+      atMs: performance.now(),
+      types: Object.fromEntries(this.#counted),
+      topics: Object.fromEntries(this.#byTopic),
+      transactions: await this.transactions(),
+    };
   }
 
   /** What was written between two moments, for each of so many cases; what an idle system does anyway is taken off. */
-  between(from: Totals, to: Totals, cases: number): { readonly records: number; readonly appends: number; readonly transactions: number; readonly types: string; readonly topics: Readonly<Record<string, number>> } {
-    const gained = Object.entries(to.types).map(([type, count]) => [type, (count - (from.types[type] ?? 0)) / cases] as const).filter(([, count]) => count > 0);
+  between(
+    from: Totals,
+    to: Totals,
+    cases: number,
+  ): {
+    readonly records: number;
+    readonly appends: number;
+    readonly transactions: number;
+    readonly types: string;
+    readonly topics: Readonly<Record<string, number>>;
+  } {
+    const gained = Object.entries(to.types)
+      .map(([type, count]) => [type, (count - (from.types[type] ?? 0)) / cases] as const)
+      .filter(([, count]) => count > 0);
     const idle = this.#idlePerMs * (to.atMs - from.atMs);
     return {
-      records: sum(gained.map(([, count]) => count)), appends: gained.find(([type]) => type === 'Progress')?.[1] ?? 0,
+      records: sum(gained.map(([, count]) => count)),
+      appends: gained.find(([type]) => type === 'Progress')?.[1] ?? 0,
       transactions: Math.max(0, to.transactions - from.transactions - idle) / cases,
       types: gained.map(([type, count]) => `${type} ${count.toFixed(1)}`).join(', '),
-      topics: Object.fromEntries(Object.entries(to.topics).map(([topic, count]) => [topic, (count - (from.topics[topic] ?? 0)) / cases])),
+      topics: Object.fromEntries(
+        Object.entries(to.topics).map(([topic, count]) => [topic, (count - (from.topics[topic] ?? 0)) / cases]),
+      ),
     };
   }
 
@@ -79,7 +114,9 @@ export class Traffic {
   }
 
   private async transactions(): Promise<number> {
-    const { rows } = await this.client.query<{ readonly n: string }>(`SELECT sum(xact_commit) AS n FROM pg_stat_database WHERE datname LIKE 'recourse\\_%'`);
+    const { rows } = await this.client.query<{ readonly n: string }>(
+      `SELECT sum(xact_commit) AS n FROM pg_stat_database WHERE datname LIKE 'recourse\\_%'`,
+    );
     return Number(rows[0]?.n);
   }
 }

@@ -8,11 +8,16 @@ const FLAGS = ['--disable-warning=TimeoutNegativeWarning', '--disable-warning=Ex
 /** Runs a program of this folder to its answer. Errors: Error when it ends without one. */
 export function answerOf<Answer>(program: string, task: object, flags: readonly string[] = []): Promise<Answer> {
   const child = fork(fileURLToPath(new URL(program, import.meta.url)), [], {
-    env: { ...process.env, [TASK_VARIABLE]: JSON.stringify(task) }, execArgv: [...FLAGS, ...flags, ...extraFlags()], serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, [TASK_VARIABLE]: JSON.stringify(task) },
+    execArgv: [...FLAGS, ...flags, ...extraFlags()],
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return new Promise((resolve, reject) => {
     let answer: { readonly is: Answer } | null = null;
-    child.on('message', (message) => { answer = { is: message as Answer }; });
+    child.on('message', (message) => {
+      answer = { is: message as Answer };
+    });
     child.on('error', reject);
     child.on('exit', (code, signal) => {
       if (answer !== null) resolve(answer.is);
@@ -22,19 +27,27 @@ export function answerOf<Answer>(program: string, task: object, flags: readonly 
 }
 
 /** Flags for Node in the measured processes, for profiles: `RECOURSE_BENCH_NODE_FLAGS=--cpu-prof`. */
-function extraFlags(): readonly string[] { return (process.env['RECOURSE_BENCH_NODE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== ''); }
+function extraFlags(): readonly string[] {
+  return (process.env['RECOURSE_BENCH_NODE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== '');
+}
 
 /** The task of this process, as its parent stated it; the process ends with its parent. */
 export function task<Task>(): Task {
-  process.once('disconnect', () => { process.exit(1); });
+  process.once('disconnect', () => {
+    process.exit(1);
+  });
   // Written by answerOf in the parent.
   return JSON.parse(process.env[TASK_VARIABLE] ?? '{}') as Task;
 }
 
 /** Answers the parent and ends this process. */
 export function answer(value: object): void {
-  process.send?.(value, () => { process.exit(0); });
+  process.send?.(value, () => {
+    process.exit(0);
+  });
 }
 
 /** A clock that all processes of one machine share, milliseconds. */
-export function sharedClockMs(): number { return Number(process.hrtime.bigint() / 1_000n) / 1_000; }
+export function sharedClockMs(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1_000;
+}

@@ -30,23 +30,50 @@ export interface ArenaOptions {
 }
 
 export class Arena {
-  private constructor(readonly stack: DevStack, readonly plan: SystemPlan, readonly processes: Processes, readonly proxy: TcpProxy, readonly edge: Edge, readonly instances: number) {}
+  private constructor(
+    readonly stack: DevStack,
+    readonly plan: SystemPlan,
+    readonly processes: Processes,
+    readonly proxy: TcpProxy,
+    readonly edge: Edge,
+    readonly instances: number,
+  ) {}
 
   static async open(stack: DevStack, options: ArenaOptions): Promise<Arena> {
-    const { instances, dataDir, onTrouble, withExample = true, reroute = ({ processes: planned }: SystemPlan): readonly ProcessSpec[] => planned } = options;
+    const {
+      instances,
+      dataDir,
+      onTrouble,
+      withExample = true,
+      reroute = ({ processes: planned }: SystemPlan): readonly ProcessSpec[] => planned,
+    } = options;
     const proxy = await startTcpProxy({ host: '127.0.0.1', port: stack.ports.kafka });
     const plan = await planSystem(stack, {
-      dataDir, instances, withExample, partitions: PARTITIONS, serviceBrokers: [proxy.address],
-      serviceEnv: { RECOURSE_KAFKA_VIA: proxy.address, RECOURSE_KAFKA_SESSION_TIMEOUT_MS: String(SESSION_TIMEOUT_MS), RECOURSE_LOG_LEVEL: 'warn' },
-    });
-    const logDir = join(dataDir, 'logs');
-    const processes = await startProcesses(reroute(plan).map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })), {
-      logDir, book: stack.book,
-      onExit: (name, how) => {
-        onTrouble(`${name} ended by itself: ${how}`);
-        void processes.start(name).catch((cause: unknown) => { onTrouble(String(cause)); });
+      dataDir,
+      instances,
+      withExample,
+      partitions: PARTITIONS,
+      serviceBrokers: [proxy.address],
+      serviceEnv: {
+        RECOURSE_KAFKA_VIA: proxy.address,
+        RECOURSE_KAFKA_SESSION_TIMEOUT_MS: String(SESSION_TIMEOUT_MS),
+        RECOURSE_LOG_LEVEL: 'warn',
       },
     });
+    const logDir = join(dataDir, 'logs');
+    const processes = await startProcesses(
+      reroute(plan).map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })),
+      {
+        logDir,
+        book: stack.book,
+        onExit: (name, how) => {
+          onTrouble(`${name} ended by itself: ${how}`);
+          void processes.start(name).catch((cause: unknown) => {
+            onTrouble(String(cause));
+          });
+        },
+      },
+    );
     return new Arena(stack, plan, processes, proxy, new Edge(addressesOf(plan)), instances);
   }
 
@@ -90,11 +117,20 @@ export class Arena {
 
 /** Addresses of every side; of services, those of all instances. */
 function addressesOf({ urls, processes }: SystemPlan): Readonly<Record<Side, readonly string[]>> {
-  const instancesOf = (service: string): readonly string[] => processes.filter(({ name }) => name === service || name.startsWith(`${service}-`))
-    .map(({ env }) => `http://127.0.0.1:${env?.['RECOURSE_HTTP_PORT'] ?? '0'}`);
+  const instancesOf = (service: string): readonly string[] =>
+    processes
+      .filter(({ name }) => name === service || name.startsWith(`${service}-`))
+      .map(({ env }) => `http://127.0.0.1:${env?.['RECOURSE_HTTP_PORT'] ?? '0'}`);
   const [registry = [], ledger = [], orchestrator = [], budget = []] = SERVICES.map(instancesOf);
   return {
-    registry, ledger, orchestrator, budget,
-    issuer: [urls.issuer], provider: [urls.provider], warehouse: [urls.warehouse], agent: [urls.agent], loyalty: [urls.loyalty],
+    registry,
+    ledger,
+    orchestrator,
+    budget,
+    issuer: [urls.issuer],
+    provider: [urls.provider],
+    warehouse: [urls.warehouse],
+    agent: [urls.agent],
+    loyalty: [urls.loyalty],
   };
 }

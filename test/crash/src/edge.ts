@@ -5,8 +5,16 @@ import type { StoryUrls } from '@recourse/example-drifted-refund';
 export type Side = keyof StoryUrls;
 export type Facts = Readonly<Record<string, unknown>>;
 
-export interface Person { readonly subject: string; readonly roles: readonly string[]; readonly tenant: string }
-export interface Answer { readonly status: number; readonly body: Facts; readonly text: string }
+export interface Person {
+  readonly subject: string;
+  readonly roles: readonly string[];
+  readonly tenant: string;
+}
+export interface Answer {
+  readonly status: number;
+  readonly body: Facts;
+  readonly text: string;
+}
 
 export interface Command {
   readonly side: Side;
@@ -16,7 +24,10 @@ export interface Command {
   readonly key: string;
 }
 /** A command that was answered 2xx, with the answer. */
-export interface Acknowledged extends Command { readonly status: number; readonly text: string }
+export interface Acknowledged extends Command {
+  readonly status: number;
+  readonly text: string;
+}
 
 export const TENANT = 'demo';
 export const INITIATOR: Person = { subject: 'asha', roles: ['approver'], tenant: TENANT };
@@ -40,12 +51,20 @@ export class Edge {
 
   /** Asks until somebody answers below 500. Errors: when nobody does in time. */
   async get(side: Side, path: string, person?: Person): Promise<Answer> {
-    return this.persistently(side, path, async (address) => this.ask(`${address}${path}`, { headers: await this.authorization(person) }));
+    return this.persistently(side, path, async (address) =>
+      this.ask(`${address}${path}`, { headers: await this.authorization(person) }),
+    );
   }
 
   async post(side: Side, path: string, body: object, key?: string): Promise<Answer> {
     const headers: Readonly<Record<string, string>> = key === undefined ? {} : { 'idempotency-key': key };
-    return this.persistently(side, path, (address) => this.ask(`${address}${path}`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }));
+    return this.persistently(side, path, (address) =>
+      this.ask(`${address}${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    );
   }
 
   /** Sends a command until it is answered below 500, and remembers it when the answer was 2xx. */
@@ -57,9 +76,13 @@ export class Edge {
 
   /** Sends a command and remembers nothing. */
   send({ side, path, body, person, key }: Command): Promise<Answer> {
-    return this.persistently(side, path, async (address) => this.ask(`${address}${path}`, {
-      method: 'POST', headers: { ...await this.authorization(person), 'idempotency-key': key, 'content-type': 'application/json' }, body: JSON.stringify(body),
-    }));
+    return this.persistently(side, path, async (address) =>
+      this.ask(`${address}${path}`, {
+        method: 'POST',
+        headers: { ...(await this.authorization(person)), 'idempotency-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    );
   }
 
   private async persistently(side: Side, path: string, once: (address: string) => Promise<Answer>): Promise<Answer> {
@@ -76,7 +99,9 @@ export class Edge {
       }
       await pause(PAUSE_MS);
     }
-    throw new Error(`${side} ${path} gave no answer for ${String(PATIENCE_MS / 1_000)} s: ${last instanceof Error ? [last.message, last.cause instanceof Error ? last.cause.message : ''].join(' ') : JSON.stringify(last)}`);
+    throw new Error(
+      `${side} ${path} gave no answer for ${String(PATIENCE_MS / 1_000)} s: ${last instanceof Error ? [last.message, last.cause instanceof Error ? last.cause.message : ''].join(' ') : JSON.stringify(last)}`,
+    );
   }
 
   private async ask(url: string, init: RequestInit): Promise<Answer> {
@@ -109,7 +134,7 @@ function factsIn(text: string): Facts {
 /** An object's members; none when it is no object. */
 export function factsOf(value: unknown): Facts {
   // Every JSON object has this shape.
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Facts : {};
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Facts) : {};
 }
 
 /** The objects of a list. */
@@ -118,5 +143,7 @@ export function listOf(value: unknown): readonly Facts[] {
 }
 
 export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => { setTimeout(resolve, ms); });
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 }

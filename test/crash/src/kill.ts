@@ -33,7 +33,10 @@ const STAGGER_MS = 120;
 const MOMENT_MS = 60_000;
 
 export async function killOnce(arena: Arena, plan: KillPlan): Promise<KillReport> {
-  const stories = Array.from({ length: plan.crowd }, (_, index) => new Story(arena.edge, `${String(plan.number)}-${String(index)}`));
+  const stories = Array.from(
+    { length: plan.crowd },
+    (_, index) => new Story(arena.edge, `${String(plan.number)}-${String(index)}`),
+  );
   stories.forEach(plan.follow);
   if (plan.point === 'effect done') await arena.edge.post('provider', '/faults', { mode: 'timeout_after', times: 1 });
   const early = plan.point === 'execution published' || plan.point === 'execution recorded';
@@ -47,10 +50,17 @@ export async function killOnce(arena: Arena, plan: KillPlan): Promise<KillReport
   await pause(plan.dice() * ABSENCE_MS);
   await arena.revive(victim);
   const recoveredInMs = Date.now() - diedAt;
-  const problems = [...(isInTime ? [] : [`nobody came to "${plan.point}"`]), ...await problemsOf(arena, stories, await settled)];
+  const problems = [
+    ...(isInTime ? [] : [`nobody came to "${plan.point}"`]),
+    ...(await problemsOf(arena, stories, await settled)),
+  ];
   const runs = (await settled).map((result): RunResult => ({
-    target: plan.target, point: plan.point, instances: arena.instances, recoveredInMs,
-    isCounted: result.status === 'fulfilled' && result.value.at > diedAt, isSound: problems.length === 0,
+    target: plan.target,
+    point: plan.point,
+    instances: arena.instances,
+    recoveredInMs,
+    isCounted: result.status === 'fulfilled' && result.value.at > diedAt,
+    isSound: problems.length === 0,
   }));
   return { runs, stories, victim, problems };
 }
@@ -64,9 +74,15 @@ async function play(story: Story, index: number, early: boolean): Promise<Ending
 /** Waits for the first story to come to the moment. */
 async function moment(arena: Arena, stories: readonly Story[], { point, dice }: KillPlan): Promise<boolean> {
   const late = pause(MOMENT_MS).then(() => 'late' as const);
-  const came = point === 'random' ? Promise.race(stories.map((story) => story.when('invalidation published'))).then(() => pause(dice() * RANDOM_WITHIN_MS))
-    : point === 'effect done' ? effectOf(arena, stories) : Promise.race(stories.map((story) => story.when(point as Point)));
-  return await Promise.race([came, late]) !== 'late';
+  const came =
+    point === 'random'
+      ? Promise.race(stories.map((story) => story.when('invalidation published'))).then(() =>
+          pause(dice() * RANDOM_WITHIN_MS),
+        )
+      : point === 'effect done'
+        ? effectOf(arena, stories)
+        : Promise.race(stories.map((story) => story.when(point as Point)));
+  return (await Promise.race([came, late])) !== 'late';
 }
 
 /** Until the provider has moved money back for one of them. */
@@ -81,31 +97,48 @@ async function effectOf(arena: Arena, stories: readonly Story[]): Promise<void> 
   }
 }
 
-export interface EffectOnOrder { readonly kind: string; readonly order: string; readonly key: string; readonly refundId: string }
+export interface EffectOnOrder {
+  readonly kind: string;
+  readonly order: string;
+  readonly key: string;
+  readonly refundId: string;
+}
 
 /** The provider's effects with the order each is about; the agent's idempotency key names no order, so the refund is asked for it once. */
 const orderOfRefund = new Map<string, string>();
 export async function effectsOf(arena: Arena): Promise<readonly EffectOnOrder[]> {
   const { body } = await arena.edge.get('provider', '/effects');
-  return Promise.all(listOf(body['effects']).map(async (effect) => {
-    const refundId = String(effect['refund_id']);
-    const order = orderOfRefund.get(refundId) ?? String((await arena.edge.get('provider', `/refunds/${refundId}`)).body['order']);
-    orderOfRefund.set(refundId, order);
-    return { kind: String(effect['kind']), order, key: String(effect['key']), refundId };
-  }));
+  return Promise.all(
+    listOf(body['effects']).map(async (effect) => {
+      const refundId = String(effect['refund_id']);
+      const order =
+        orderOfRefund.get(refundId) ?? String((await arena.edge.get('provider', `/refunds/${refundId}`)).body['order']);
+      orderOfRefund.set(refundId, order);
+      return { kind: String(effect['kind']), order, key: String(effect['key']), refundId };
+    }),
+  );
 }
 
 /** What the provider and the ledger say about each story in the end. */
-async function problemsOf(arena: Arena, stories: readonly Story[], results: readonly PromiseSettledResult<Ending>[]): Promise<readonly string[]> {
+async function problemsOf(
+  arena: Arena,
+  stories: readonly Story[],
+  results: readonly PromiseSettledResult<Ending>[],
+): Promise<readonly string[]> {
   const effects = await effectsOf(arena);
   return stories.flatMap((story, index) => {
     const result = results[index];
     const own = effects.filter(({ order }) => order === story.order);
-    if (result?.status === 'rejected' && result.reason instanceof RefundRefused) return own.length === 0 ? [] : [`order ${story.order} was refused and has effects: ${JSON.stringify(own)}`];
+    if (result?.status === 'rejected' && result.reason instanceof RefundRefused)
+      return own.length === 0 ? [] : [`order ${story.order} was refused and has effects: ${JSON.stringify(own)}`];
     if (result === undefined || result.status === 'rejected') return [String(result?.reason)];
-    const [refunds, reversals] = ['refund', 'reversal'].map((kind) => own.filter((effect) => effect.kind === kind).length);
+    const [refunds, reversals] = ['refund', 'reversal'].map(
+      (kind) => own.filter((effect) => effect.kind === kind).length,
+    );
     return [
-      ...(result.value.recoverability === 'compensated' ? [] : [`run ${story.runId} ended as ${result.value.recoverability}`]),
+      ...(result.value.recoverability === 'compensated'
+        ? []
+        : [`run ${story.runId} ended as ${result.value.recoverability}`]),
       ...(refunds === 1 ? [] : [`order ${story.order} was refunded ${String(refunds)} times`]),
       ...(reversals === 1 ? [] : [`order ${story.order} was compensated ${String(reversals)} times`]),
     ];

@@ -17,28 +17,63 @@ const effects = join(directory, 'effects.txt');
 const reverse: Tool = async (_args, { idempotencyKey }) => {
   await appendFile(effects, `${idempotencyKey}\n`);
   process.stdout.write('called\n');
-  if (how === 'hang') await new Promise((resolve) => { setTimeout(resolve, 60_000); });
+  if (how === 'hang')
+    await new Promise((resolve) => {
+      setTimeout(resolve, 60_000);
+    });
   return { status: 'reversed' };
 };
 const look: Tool = () => Promise.resolve({ status: existsSync(effects) ? 'reversed' : 'settled' });
 
 const LEG: LegRequested = {
-  leg_id: 'leg-1', kind: 'compensate', tenant: 'acme', run_id: 'run-1', attempt: 1, lease_id: 'lease-1', not_after: systemClock.now() + 60_000, call_timeout_ms: 30_000,
-  reconcile_first: false, reason: 'agent_effect_compensation',
-  steps: [{
-    step_id: 'step-1',
-    call: {
-      call_id: 'rev_mut_1', run_id: 'run-1', adapter_id: 'payments', capability: 'payments.reverse_refund', args: plainPayload({ refund_id: 'rf_1' }),
-      approval_mode: 'delegated', policy_ref: null, idempotency_key: 'rev_key', reverses_mutation_ref: 'mut_1',
+  leg_id: 'leg-1',
+  kind: 'compensate',
+  tenant: 'acme',
+  run_id: 'run-1',
+  attempt: 1,
+  lease_id: 'lease-1',
+  not_after: systemClock.now() + 60_000,
+  call_timeout_ms: 30_000,
+  reconcile_first: false,
+  reason: 'agent_effect_compensation',
+  steps: [
+    {
+      step_id: 'step-1',
+      call: {
+        call_id: 'rev_mut_1',
+        run_id: 'run-1',
+        adapter_id: 'payments',
+        capability: 'payments.reverse_refund',
+        args: plainPayload({ refund_id: 'rf_1' }),
+        approval_mode: 'delegated',
+        policy_ref: null,
+        idempotency_key: 'rev_key',
+        reverses_mutation_ref: 'mut_1',
+      },
+      subject_ref: 'order/1',
+      external_transaction_ref: 'rf_1',
+      key_lifetime_ms: 600_000,
+      reconcile_capability: 'payments.get_refund',
+      stale_capability: 'payments.get_refund',
+      stale_condition: 'observed.status == "settled"',
+      verify_capability: 'payments.get_refund',
+      success_condition: 'observed.status == "reversed"',
+      verify_max_attempts: 1,
+      verify_delay_ms: 0,
     },
-    subject_ref: 'order/1', external_transaction_ref: 'rf_1', key_lifetime_ms: 600_000, reconcile_capability: 'payments.get_refund',
-    stale_capability: 'payments.get_refund', stale_condition: 'observed.status == "settled"',
-    verify_capability: 'payments.get_refund', success_condition: 'observed.status == "reversed"', verify_max_attempts: 1, verify_delay_ms: 0,
-  }],
+  ],
 };
 
-const { steps: [report] } = await runLeg(LEG, {
-  workerId: `worker-${String(process.pid)}`, tools: { 'payments.reverse_refund': reverse, 'payments.get_refund': look }, clock: systemClock,
-  claimStore: new FileClaimStore(join(directory, 'claims')), callTimeoutMs: 30_000, rules: { notAfter: true, reconcileFirst: true, claim: true },
+const {
+  steps: [report],
+} = await runLeg(LEG, {
+  workerId: `worker-${String(process.pid)}`,
+  tools: { 'payments.reverse_refund': reverse, 'payments.get_refund': look },
+  clock: systemClock,
+  claimStore: new FileClaimStore(join(directory, 'claims')),
+  callTimeoutMs: 30_000,
+  rules: { notAfter: true, reconcileFirst: true, claim: true },
 });
-process.stdout.write(`${JSON.stringify({ outcome: report?.outcome, phases: report?.observations.map(({ phase }) => phase) })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ outcome: report?.outcome, phases: report?.observations.map(({ phase }) => phase) })}\n`,
+);

@@ -10,14 +10,26 @@ const entry = join(dirname(fileURLToPath(import.meta.url)), '../dist/leg.main.js
 let directory = '';
 
 // Built by whoever runs the suite: two specs that build at once would read each other's half-written files.
-beforeAll(() => { expect(existsSync(entry)).toBe(true); });
-beforeEach(() => { directory = mkdtempSync(join(tmpdir(), 'recourse-leg-')); });
-afterEach(() => { rmSync(directory, { recursive: true, force: true }); });
+beforeAll(() => {
+  expect(existsSync(entry)).toBe(true);
+});
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'recourse-leg-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
 
 async function killedBetweenCallAndReport(): Promise<NodeJS.Signals | null> {
   const child = spawn(process.execPath, [entry, directory, 'hang'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  child.stdout.on('data', (chunk: Buffer) => { if (chunk.toString().includes('called')) child.kill('SIGKILL'); });
-  return new Promise((resolve) => { child.on('exit', (_code, signal) => { resolve(signal); }); });
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (chunk.toString().includes('called')) child.kill('SIGKILL');
+  });
+  return new Promise((resolve) => {
+    child.on('exit', (_code, signal) => {
+      resolve(signal);
+    });
+  });
 }
 
 /** What the next process reports of the same request. */

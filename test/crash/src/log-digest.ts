@@ -9,12 +9,23 @@ const WARNING = 40;
 const TOLD_MAX = 4;
 const MESSAGE_MAX = 200;
 
-interface Complaint { readonly message: string; readonly first: string; readonly last: string; readonly times: number }
+interface Complaint {
+  readonly message: string;
+  readonly first: string;
+  readonly last: string;
+  readonly times: number;
+}
 
 /** The complaints in all logs of a folder, a line each; a process that died every minute has some. */
 export function complaintsIn(folder: string): readonly string[] {
-  return readdirSync(folder).filter((name) => name.endsWith('.log'))
-    .flatMap((name) => complaintsOf(readFileSync(join(folder, name), 'utf8')).map(({ message, first, last, times }) => `${name.slice(0, -'.log'.length)}: ${String(times)} x ${first}..${last} ${message}`));
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.log'))
+    .flatMap((name) =>
+      complaintsOf(readFileSync(join(folder, name), 'utf8')).map(
+        ({ message, first, last, times }) =>
+          `${name.slice(0, -'.log'.length)}: ${String(times)} x ${first}..${last} ${message}`,
+      ),
+    );
 }
 
 /** The most frequent complaints of one log, in order of their first time; connections that a kill broke are no news. Pure. */
@@ -23,7 +34,10 @@ export function complaintsOf(log: string): readonly Complaint[] {
   for (const line of log.split('\n')) {
     const { level, kafka, msg, time, err } = factsIn(line);
     if (typeof level !== 'number' || level < WARNING || kafka !== undefined) continue;
-    const message = [msg, factsOf(err)['message']].filter((part) => typeof part === 'string').join(': ').slice(0, MESSAGE_MAX);
+    const message = [msg, factsOf(err)['message']]
+      .filter((part) => typeof part === 'string')
+      .join(': ')
+      .slice(0, MESSAGE_MAX);
     const at = String(time).slice(11, 19);
     const known = found.get(message);
     found.set(message, { message, first: known?.first ?? at, last: at, times: (known?.times ?? 0) + 1 });

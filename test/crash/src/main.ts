@@ -32,8 +32,15 @@ const PER_TARGET = 5;
 /** A run that is broken so often says nothing new by going on. */
 const PROBLEMS_MAX = 4;
 
-interface Phase { readonly instances: number; readonly runs: number; readonly perTarget: number }
-interface Rest { readonly hashes: readonly HashSeen[]; readonly requests: readonly number[] }
+interface Phase {
+  readonly instances: number;
+  readonly runs: number;
+  readonly perTarget: number;
+}
+interface Rest {
+  readonly hashes: readonly HashSeen[];
+  readonly requests: readonly number[];
+}
 
 class CrashRuns {
   readonly runs: RunResult[] = [];
@@ -43,11 +50,20 @@ class CrashRuns {
   private checks = 0;
   private number = 0;
 
-  constructor(private readonly stack: DevStack, private readonly options: CrashOptions) { this.dice = diceOf(options.seed); }
+  constructor(
+    private readonly stack: DevStack,
+    private readonly options: CrashOptions,
+  ) {
+    this.dice = diceOf(options.seed);
+  }
 
-  get passed(): number { return this.runs.filter(({ isCounted, isSound }) => isCounted && isSound).length + this.checks; }
+  get passed(): number {
+    return this.runs.filter(({ isCounted, isSound }) => isCounted && isSound).length + this.checks;
+  }
 
-  get table(): string { return this.runs.length === 0 ? '' : tableOf(this.runs); }
+  get table(): string {
+    return this.runs.length === 0 ? '' : tableOf(this.runs);
+  }
 
   async all(): Promise<void> {
     let rest: Rest | null = null;
@@ -60,10 +76,19 @@ class CrashRuns {
   private async phase(phase: Phase, before: Rest | null): Promise<Rest> {
     say(`\n${phase.instances === 1 ? 'One instance' : 'Two instances'} of every service`);
     const arena = await this.open(phase.instances);
-    const watch = new Watch(this.stack, PARTITIONS, (sighting) => { this.followed.get(sighting.runId)?.see(sighting); });
+    const watch = new Watch(this.stack, PARTITIONS, (sighting) => {
+      this.followed.get(sighting.runId)?.see(sighting);
+    });
     try {
       if (before !== null) await this.compare(arena, before);
-      for (const contract of CONTRACTS) await arena.edge.command({ side: 'registry', path: '/v1/contracts', body: contract, person: CONTRACT_EDITOR, key: `contract-${contract.name}` });
+      for (const contract of CONTRACTS)
+        await arena.edge.command({
+          side: 'registry',
+          path: '/v1/contracts',
+          body: contract,
+          person: CONTRACT_EDITOR,
+          key: `contract-${contract.name}`,
+        });
       await watch.start();
       await this.kills(arena, phase);
       await this.proof(arena);
@@ -83,7 +108,15 @@ class CrashRuns {
       if (kill === null || this.problems.length >= PROBLEMS_MAX) return;
       this.number += 1;
       const startedAt = performance.now();
-      const report = await killOnce(arena, { ...kill, number: this.number, crowd: CROWD, dice: this.dice, follow: (story) => { this.followed.set(story.runId, story); } });
+      const report = await killOnce(arena, {
+        ...kill,
+        number: this.number,
+        crowd: CROWD,
+        dice: this.dice,
+        follow: (story) => {
+          this.followed.set(story.runId, story);
+        },
+      });
       this.runs.push(...report.runs);
       say(lineOf(this.number, report, performance.now() - startedAt));
       this.report(report.problems);
@@ -92,18 +125,33 @@ class CrashRuns {
 
   private async proof(arena: Arena): Promise<void> {
     // Stories that did not end were reported; the others must hold to the last detail.
-    const { problems, logs } = await prove(arena, [...this.followed.values()].filter(({ mutationId }) => mutationId !== ''));
-    const total = (measure: (log: (typeof logs)[number]) => number): string => String(logs.reduce((sum, log) => sum + measure(log), 0));
-    say(`  chains of ${String(logs.length)} partitions verified from offset 0: ${total(({ accepted }) => accepted)} records accepted, ${total(({ voids }) => voids)} void`);
-    say(`  ${String(arena.edge.acknowledged.length)} acknowledged commands of this phase, each with its answer in a log and under its key`);
+    const { problems, logs } = await prove(
+      arena,
+      [...this.followed.values()].filter(({ mutationId }) => mutationId !== ''),
+    );
+    const total = (measure: (log: (typeof logs)[number]) => number): string =>
+      String(logs.reduce((sum, log) => sum + measure(log), 0));
+    say(
+      `  chains of ${String(logs.length)} partitions verified from offset 0: ${total(({ accepted }) => accepted)} records accepted, ${total(({ voids }) => voids)} void`,
+    );
+    say(
+      `  ${String(arena.edge.acknowledged.length)} acknowledged commands of this phase, each with its answer in a log and under its key`,
+    );
     this.check(problems);
   }
 
   private async compare(arena: Arena, before: Rest): Promise<void> {
     const hashes = await hashesAtRest(arena);
     const requests = await requestsSent(arena);
-    say(`  rebuilt from offset 0: ${String(hashes.length)} state hashes compared, requests to workers ${requests.join()} (before: ${before.requests.join()})`);
-    this.check([...differences(before.hashes, hashes), ...(requests.join() === before.requests.join() ? [] : [`the rebuild sent requests: ${before.requests.join()} before, ${requests.join()} after`])]);
+    say(
+      `  rebuilt from offset 0: ${String(hashes.length)} state hashes compared, requests to workers ${requests.join()} (before: ${before.requests.join()})`,
+    );
+    this.check([
+      ...differences(before.hashes, hashes),
+      ...(requests.join() === before.requests.join()
+        ? []
+        : [`the rebuild sent requests: ${before.requests.join()} before, ${requests.join()} after`]),
+    ]);
   }
 
   private async lastRebuild(rest: Rest): Promise<void> {
@@ -130,7 +178,13 @@ class CrashRuns {
   }
 
   private open(instances: number): Promise<Arena> {
-    return Arena.open(this.stack, { instances, dataDir: this.stack.dataDir, onTrouble: (what) => { this.report([what]); } });
+    return Arena.open(this.stack, {
+      instances,
+      dataDir: this.stack.dataDir,
+      onTrouble: (what) => {
+        this.report([what]);
+      },
+    });
   }
 
   private check(problems: readonly string[]): void {
@@ -154,7 +208,9 @@ function phasesOf({ runs, targets }: CrashOptions): readonly Phase[] {
   ];
 }
 
-function say(line: string): void { process.stdout.write(`${line}\n`); }
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
 function laneOf(stack: DevStack, options: CrashOptions): CrashRuns | MatrixRuns | ConsumerRuns {
   if (options.consumers !== null) return new ConsumerRuns(stack, options.consumers, say);
@@ -173,19 +229,22 @@ async function main(): Promise<number> {
   try {
     await crash.all();
   } catch (cause) {
-    crash.problems.push(cause instanceof Error ? cause.stack ?? cause.message : String(cause));
+    crash.problems.push(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));
   }
   crash.problems.push(...ended);
   if (crash.table !== '') say(`\n${crash.table}`);
   const logs = join(stack.dataDir, 'logs');
-  if (crash.problems.length > 0) say(`\nWhat did not hold:\n${crash.problems.map((problem) => `  - ${problem}`).join('\n')}\nData and logs are kept in ${stack.dataDir} (${logs}).\nWhat the processes said:\n${complaintsIn(logs).join('\n')}`);
+  if (crash.problems.length > 0)
+    say(
+      `\nWhat did not hold:\n${crash.problems.map((problem) => `  - ${problem}`).join('\n')}\nData and logs are kept in ${stack.dataDir} (${logs}).\nWhat the processes said:\n${complaintsIn(logs).join('\n')}`,
+    );
   await close(crash.problems.length > 0 || options.keep);
   say(`${String(crash.passed)} passed, ${String(crash.problems.length)} failed`);
   return crash.problems.length > 0 ? 1 : 0;
 }
 
 process.exitCode = await main().catch((cause: unknown) => {
-  say(cause instanceof Error ? cause.stack ?? cause.message : String(cause));
+  say(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));
   say('0 passed, 1 failed');
   return 1;
 });

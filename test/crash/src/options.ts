@@ -43,15 +43,34 @@ const CONSUMERS_DEFAULT = { commits: 2_000, rollbacks: 100, seconds: 30 } as con
 /** Reads the arguments. Errors: Error with what is wrong; null when help was asked for. */
 export function readOptions(args: readonly string[]): CrashOptions | null {
   const { values, positionals } = parseArgs({
-    args: [...args], allowPositionals: true,
-    options: { consumers: { type: 'boolean' }, commits: { type: 'string' }, rollbacks: { type: 'string' }, seconds: { type: 'string' }, matrix: { type: 'boolean' }, at: { type: 'string' }, by: { type: 'string' }, runs: { type: 'string' }, quick: { type: 'boolean' }, only: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'boolean' }, help: { type: 'boolean' } },
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      consumers: { type: 'boolean' },
+      commits: { type: 'string' },
+      rollbacks: { type: 'string' },
+      seconds: { type: 'string' },
+      matrix: { type: 'boolean' },
+      at: { type: 'string' },
+      by: { type: 'string' },
+      runs: { type: 'string' },
+      quick: { type: 'boolean' },
+      only: { type: 'string' },
+      seed: { type: 'string' },
+      keep: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
   });
   if (values.help === true) return null;
   const isWhole = values.matrix === true && positionals.join() === 'whole';
-  if (positionals.length > 0 && !isWhole) throw new Error(`what does ${positionals.join(' ')} mean? --matrix takes whole, nothing else takes a word of its own`);
+  if (positionals.length > 0 && !isWhole)
+    throw new Error(
+      `what does ${positionals.join(' ')} mean? --matrix takes whole, nothing else takes a word of its own`,
+    );
   const seed = values.seed === undefined ? Date.now() % 1_000_000 : wholeNumber('--seed', values.seed, 0);
   return {
-    runs: values.runs === undefined ? (values.quick === true ? RUNS_QUICK : RUNS) : wholeNumber('--runs', values.runs, 1),
+    runs:
+      values.runs === undefined ? (values.quick === true ? RUNS_QUICK : RUNS) : wholeNumber('--runs', values.runs, 1),
     targets: values.only === undefined || values.matrix === true ? TARGETS : values.only.split(',').map(targetOf),
     seed,
     keep: values.keep === true,
@@ -61,21 +80,39 @@ export function readOptions(args: readonly string[]): CrashOptions | null {
 }
 
 /** Cases of the matrix that are asked for; a choice is made from all of them. */
-function casesOf(isWhole: boolean, { at, by, only }: { readonly at?: string | undefined; readonly by?: string | undefined; readonly only?: string | undefined }): readonly MatrixCase[] {
-  if (at === undefined && by === undefined && only === undefined) return isWhole ? WHOLE_MATRIX : pairwise(WHOLE_MATRIX);
-  const isOf = (list: string | undefined, value: string): boolean => list === undefined || list.split(',').includes(value);
-  const chosen = WHOLE_MATRIX.filter(({ point, action, target }) => isOf(at, point) && isOf(by, action) && isOf(only, target));
+function casesOf(
+  isWhole: boolean,
+  {
+    at,
+    by,
+    only,
+  }: { readonly at?: string | undefined; readonly by?: string | undefined; readonly only?: string | undefined },
+): readonly MatrixCase[] {
+  if (at === undefined && by === undefined && only === undefined)
+    return isWhole ? WHOLE_MATRIX : pairwise(WHOLE_MATRIX);
+  const isOf = (list: string | undefined, value: string): boolean =>
+    list === undefined || list.split(',').includes(value);
+  const chosen = WHOLE_MATRIX.filter(
+    ({ point, action, target }) => isOf(at, point) && isOf(by, action) && isOf(only, target),
+  );
   if (chosen.length === 0) throw new Error('no case of the matrix is like that');
   return chosen;
 }
 
-interface ConsumersAsked { readonly consumers?: boolean | undefined; readonly commits?: string | undefined; readonly rollbacks?: string | undefined; readonly seconds?: string | undefined }
+interface ConsumersAsked {
+  readonly consumers?: boolean | undefined;
+  readonly commits?: string | undefined;
+  readonly rollbacks?: string | undefined;
+  readonly seconds?: string | undefined;
+}
 
 function consumersOf({ consumers, ...sizes }: ConsumersAsked, seed: number): ConsumerRunsPlan | null {
   const told = Object.entries(sizes).filter(([name]) => name in CONSUMERS_DEFAULT);
-  if (consumers !== true && told.some(([, value]) => value !== undefined)) throw new Error('--commits, --rollbacks and --seconds are of --consumers');
+  if (consumers !== true && told.some(([, value]) => value !== undefined))
+    throw new Error('--commits, --rollbacks and --seconds are of --consumers');
   if (consumers !== true) return null;
-  const size = (name: keyof typeof CONSUMERS_DEFAULT): number => (sizes[name] === undefined ? CONSUMERS_DEFAULT[name] : wholeNumber(`--${name}`, sizes[name], 1));
+  const size = (name: keyof typeof CONSUMERS_DEFAULT): number =>
+    sizes[name] === undefined ? CONSUMERS_DEFAULT[name] : wholeNumber(`--${name}`, sizes[name], 1);
   return { commits: size('commits'), rollbacks: size('rollbacks'), seconds: size('seconds'), seed };
 }
 
@@ -87,6 +124,7 @@ function targetOf(name: string): Target {
 
 function wholeNumber(option: string, text: string, min: number): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < min) throw new Error(`${option} ${text}: a whole number from ${String(min)} up is needed`);
+  if (!Number.isInteger(value) || value < min)
+    throw new Error(`${option} ${text}: a whole number from ${String(min)} up is needed`);
   return value;
 }

@@ -12,17 +12,34 @@ describe('the options of the crash runs', () => {
 
   it('choose single cases of the matrix, also those that no pair needs', () => {
     expect(readOptions(['--matrix', '--at', 'verify seen', '--by', 'stop,pause', '--only', 'worker'])?.matrix).toEqual([
-      { point: 'verify seen', action: 'stop', target: 'worker' }, { point: 'verify seen', action: 'pause', target: 'worker' },
+      { point: 'verify seen', action: 'stop', target: 'worker' },
+      { point: 'verify seen', action: 'pause', target: 'worker' },
     ]);
   });
 
   it('ask for consumers by name, small unless told', () => {
     expect(readOptions([])?.consumers).toBeNull();
-    expect(readOptions(['--consumers', '--seed', '7'])?.consumers).toEqual({ commits: 2_000, rollbacks: 100, seconds: 30, seed: 7 });
-    expect(readOptions(['--consumers', '--commits', '100000', '--rollbacks', '5000', '--seconds', '300', '--seed', '7'])?.consumers).toEqual({ commits: 100_000, rollbacks: 5_000, seconds: 300, seed: 7 });
+    expect(readOptions(['--consumers', '--seed', '7'])?.consumers).toEqual({
+      commits: 2_000,
+      rollbacks: 100,
+      seconds: 30,
+      seed: 7,
+    });
+    expect(
+      readOptions(['--consumers', '--commits', '100000', '--rollbacks', '5000', '--seconds', '300', '--seed', '7'])
+        ?.consumers,
+    ).toEqual({ commits: 100_000, rollbacks: 5_000, seconds: 300, seed: 7 });
   });
 
-  it.each([[['--commits', '5']], [['--consumers', '--seconds', '0']], [['whole']], [['--matrix', 'half']], [['--matrix', '--at', 'nowhere']], [['--only', 'nobody']], [['--runs', '0']]])('refuse %j', (args) => {
+  it.each([
+    [['--commits', '5']],
+    [['--consumers', '--seconds', '0']],
+    [['whole']],
+    [['--matrix', 'half']],
+    [['--matrix', '--at', 'nowhere']],
+    [['--only', 'nobody']],
+    [['--runs', '0']],
+  ])('refuse %j', (args) => {
     expect(() => readOptions(args)).toThrow();
   });
 });

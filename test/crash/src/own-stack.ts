@@ -16,9 +16,16 @@ export interface OwnStack {
 export async function openOwnStack(say: (line: string) => void): Promise<OwnStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-crash-'));
   const ended: string[] = [];
-  const stack = await startStack({ dataDir, onProgress: say, onPartExit: (part, how) => { ended.push(`${part} ended by itself: ${how}`); } });
+  const stack = await startStack({
+    dataDir,
+    onProgress: say,
+    onPartExit: (part, how) => {
+      ended.push(`${part} ended by itself: ${how}`);
+    },
+  });
   return {
-    stack, ended,
+    stack,
+    ended,
     close: async (keep) => {
       await stack.stop();
       if (keep) return;

@@ -12,8 +12,16 @@ import { factsOf, listOf, OPERATOR, pause } from './edge.js';
 import type { Acknowledged, Facts } from './edge.js';
 import type { Story } from './story.js';
 
-export interface LogSeen { readonly topic: string; readonly partition: number; readonly accepted: number; readonly voids: number }
-export interface Proof { readonly problems: readonly string[]; readonly logs: readonly LogSeen[] }
+export interface LogSeen {
+  readonly topic: string;
+  readonly partition: number;
+  readonly accepted: number;
+  readonly voids: number;
+}
+export interface Proof {
+  readonly problems: readonly string[];
+  readonly logs: readonly LogSeen[];
+}
 
 const LOGS = TOPICS.filter(({ kind }) => kind !== 'wire');
 const REQUESTS = TOPICS.filter(({ name }) => name.startsWith('recourse.tool-requests.')).map(({ name }) => name);
@@ -29,7 +37,14 @@ export async function prove(arena: Arena, stories: readonly Story[]): Promise<Pr
   const { problems, logs } = await verifyChains(arena, answered);
   return {
     logs,
-    problems: [...problems, ...lostOf(arena.edge.acknowledged, answered), ...await replayed(arena), ...await doubled(arena), ...await heard(arena, stories), ...await owed(arena, stories)],
+    problems: [
+      ...problems,
+      ...lostOf(arena.edge.acknowledged, answered),
+      ...(await replayed(arena)),
+      ...(await doubled(arena)),
+      ...(await heard(arena, stories)),
+      ...(await owed(arena, stories)),
+    ],
   };
 }
 
@@ -37,7 +52,9 @@ export async function prove(arena: Arena, stories: readonly Story[]): Promise<Pr
 export async function requestsSent(arena: Arena): Promise<readonly number[]> {
   return withReader(arena, async (reader) => {
     const counts: number[] = [];
-    for (const topic of REQUESTS) for (let partition = 0; partition < PARTITIONS; partition += 1) counts.push((await reader.range(topic, partition)).high);
+    for (const topic of REQUESTS)
+      for (let partition = 0; partition < PARTITIONS; partition += 1)
+        counts.push((await reader.range(topic, partition)).high);
     return counts;
   });
 }
@@ -53,9 +70,14 @@ export async function verifyChains(arena: Arena, answered: Set<string>): Promise
       for (let partition = 0; partition < partitionCount; partition += 1) {
         const records = await recordsOf(reader, topic, partition);
         await answersIn(codecs, records, answered);
-        const report = verifyLog(records, { genesis: genesisHead({ logId: arena.plan.logId, topic, partition, partitionCount }), fingerprintOf: codecs.fingerprintOf });
+        const report = verifyLog(records, {
+          genesis: genesisHead({ logId: arena.plan.logId, topic, partition, partitionCount }),
+          fingerprintOf: codecs.fingerprintOf,
+        });
         logs.push({ topic, partition, accepted: report.accepted, voids: report.voids });
-        problems.push(...report.findings.map((finding) => `chain of ${topic}/${String(partition)}: ${JSON.stringify(finding)}`));
+        problems.push(
+          ...report.findings.map((finding) => `chain of ${topic}/${String(partition)}: ${JSON.stringify(finding)}`),
+        );
       }
     }
     return { problems, logs };
@@ -81,13 +103,20 @@ async function answersIn(codecs: Codecs, records: readonly StoredRecord[], answe
       await codecs.load(decoded.id);
       decoded = codecs.decodeSync(value);
     }
-    if (decoded.kind === 'decoded' && decoded.type === 'CommandAnswered') answered.add(String(factsOf(decoded.body)['command_id']));
+    if (decoded.kind === 'decoded' && decoded.type === 'CommandAnswered')
+      answered.add(String(factsOf(decoded.body)['command_id']));
   }
 }
 
 function lostOf(acknowledged: readonly Acknowledged[], answered: ReadonlySet<string>): readonly string[] {
-  const idOf = ({ person, path, key }: Acknowledged): string => deriveId('cmd', person.tenant, person.subject, `POST ${path}`, key);
-  return acknowledged.filter((command) => !answered.has(idOf(command))).map(({ path, key, status }) => `the command ${key} (${path}) was acknowledged with ${String(status)} and has no answer in any log`);
+  const idOf = ({ person, path, key }: Acknowledged): string =>
+    deriveId('cmd', person.tenant, person.subject, `POST ${path}`, key);
+  return acknowledged
+    .filter((command) => !answered.has(idOf(command)))
+    .map(
+      ({ path, key, status }) =>
+        `the command ${key} (${path}) was acknowledged with ${String(status)} and has no answer in any log`,
+    );
 }
 
 /** The same command again gets the stored answer, word for word. */
@@ -95,8 +124,14 @@ async function replayed(arena: Arena): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const command of arena.edge.acknowledged) {
     const again = await arena.edge.send(command);
-    const isSame = command.status === 202 ? again.status < 300 && again.status !== 202 : again.status === command.status && again.text === command.text;
-    if (!isSame) problems.push(`${command.key} was answered ${String(command.status)} ${command.text}, and asked again ${String(again.status)} ${again.text}`);
+    const isSame =
+      command.status === 202
+        ? again.status < 300 && again.status !== 202
+        : again.status === command.status && again.text === command.text;
+    if (!isSame)
+      problems.push(
+        `${command.key} was answered ${String(command.status)} ${command.text}, and asked again ${String(again.status)} ${again.text}`,
+      );
   }
   return problems;
 }
@@ -109,26 +144,42 @@ async function doubled(arena: Arena): Promise<readonly string[]> {
     const what = `${String(effect['kind'])} of ${String(effect['refund_id'])}`;
     times.set(what, (times.get(what) ?? 0) + 1);
   }
-  return [...times].filter(([, count]) => count > 1).map(([what, count]) => `the provider counts ${String(count)} times the ${what}`);
+  return [...times]
+    .filter(([, count]) => count > 1)
+    .map(([what, count]) => `the provider counts ${String(count)} times the ${what}`);
 }
 
 /** The consumer heard commit, rollback and ending of every run, in this order. */
 async function heard(arena: Arena, stories: readonly Story[]): Promise<readonly string[]> {
-  const typesOf = (all: readonly Facts[], { mutationId }: Story): readonly string[] => [...new Set(all.filter((each) => each['mutation_id'] === mutationId).map((each) => String(each['type'])))];
+  const typesOf = (all: readonly Facts[], { mutationId }: Story): readonly string[] => [
+    ...new Set(all.filter((each) => each['mutation_id'] === mutationId).map((each) => String(each['type']))),
+  ];
   const isWhole = (types: readonly string[]): boolean => types.join() === STORY_OF_A_CONSUMER.join();
   const { body } = await settled(async () => {
     const answer = await arena.edge.get('loyalty', '/notifications');
-    return { ...answer, isSettled: stories.every((story) => isWhole(typesOf(listOf(answer.body['notifications'] ?? answer.body['items']), story))) };
+    return {
+      ...answer,
+      isSettled: stories.every((story) =>
+        isWhole(typesOf(listOf(answer.body['notifications'] ?? answer.body['items']), story)),
+      ),
+    };
   });
   const all = listOf(body['notifications'] ?? body['items']);
-  return stories.map((story) => ({ story, types: typesOf(all, story) })).filter(({ types }) => !isWhole(types))
+  return stories
+    .map((story) => ({ story, types: typesOf(all, story) }))
+    .filter(({ types }) => !isWhole(types))
     .map(({ story, types }) => `the consumer heard of ${story.mutationId}: ${types.join(', ') || 'nothing'}`);
 }
 
 /** What a run spent on a refund that was taken back is free again. */
 async function owed(arena: Arena, stories: readonly Story[]): Promise<readonly string[]> {
-  const unpaid = (budgets: readonly Facts[]): readonly string[] => stories.filter(({ runId }) => budgets.find((budget) => budget['scope_id'] === runId)?.['used_minor'] !== 0)
-    .map(({ runId }) => `the run ${runId} still owes: ${JSON.stringify(budgets.find((budget) => budget['scope_id'] === runId) ?? null)}`);
+  const unpaid = (budgets: readonly Facts[]): readonly string[] =>
+    stories
+      .filter(({ runId }) => budgets.find((budget) => budget['scope_id'] === runId)?.['used_minor'] !== 0)
+      .map(
+        ({ runId }) =>
+          `the run ${runId} still owes: ${JSON.stringify(budgets.find((budget) => budget['scope_id'] === runId) ?? null)}`,
+      );
   const { problems } = await settled(async () => {
     const found = unpaid(await budgetsOf(arena));
     return { problems: found, isSettled: found.length === 0 };

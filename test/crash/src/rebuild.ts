@@ -6,9 +6,18 @@ import { PARTITIONS } from './arena.js';
 import { AUDITOR, pause } from './edge.js';
 import type { Side } from './edge.js';
 
-export interface HashSeen { readonly place: string; readonly seq: number; readonly hash: string }
+export interface HashSeen {
+  readonly place: string;
+  readonly seq: number;
+  readonly hash: string;
+}
 
-const SIDE_OF: Readonly<Record<(typeof SERVICES)[number], Side>> = { 'contract-registry': 'registry', 'mutation-ledger': 'ledger', 'recovery-orchestrator': 'orchestrator', 'budget-accountant': 'budget' };
+const SIDE_OF: Readonly<Record<(typeof SERVICES)[number], Side>> = {
+  'contract-registry': 'registry',
+  'mutation-ledger': 'ledger',
+  'recovery-orchestrator': 'orchestrator',
+  'budget-accountant': 'budget',
+};
 const LOGS = TOPICS.filter(({ kind }) => kind === 'log');
 const QUIET_MS = 1_500;
 const QUIET_WITHIN_MS = 30_000;
@@ -31,7 +40,11 @@ async function hashes(arena: Arena): Promise<readonly HashSeen[]> {
     const service = SERVICES.find((one) => written_by.startsWith(one));
     if (service === undefined) throw new Error(`nobody we start writes ${name}`);
     for (let partition = 0; partition < (partitioned ? PARTITIONS : 1); partition += 1) {
-      const { body } = await arena.edge.get(SIDE_OF[service], `/v1/state-hash?log=${name}&partition=${String(partition)}`, AUDITOR);
+      const { body } = await arena.edge.get(
+        SIDE_OF[service],
+        `/v1/state-hash?log=${name}&partition=${String(partition)}`,
+        AUDITOR,
+      );
       seen.push({ place: `${name}/${String(partition)}`, seq: Number(body['seq']), hash: String(body['state_hash']) });
     }
   }
@@ -47,6 +60,8 @@ export async function dropProjections(arena: Arena): Promise<void> {
 export function differences(before: readonly HashSeen[], after: readonly HashSeen[]): readonly string[] {
   return before.flatMap((was) => {
     const is = after.find(({ place }) => place === was.place);
-    return is?.seq === was.seq && is.hash === was.hash ? [] : [`${was.place} was ${was.hash} at ${String(was.seq)}, rebuilt it is ${String(is?.hash)} at ${String(is?.seq)}`];
+    return is?.seq === was.seq && is.hash === was.hash
+      ? []
+      : [`${was.place} was ${was.hash} at ${String(was.seq)}, rebuilt it is ${String(is?.hash)} at ${String(is?.seq)}`];
   });
 }

@@ -19,7 +19,12 @@ export function tableOf(runs: readonly RunResult[]): string {
     groups.set(id, [...(groups.get(id) ?? []), run]);
   }
   const rows = [...groups.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => rowOf(group));
-  const totals = [...new Set(runs.map(({ target }) => target))].map((target) => rowOf(runs.filter((run) => run.target === target), 'all'));
+  const totals = [...new Set(runs.map(({ target }) => target))].map((target) =>
+    rowOf(
+      runs.filter((run) => run.target === target),
+      'all',
+    ),
+  );
   return aligned([[...HEAD], ...rows, ...totals]);
 }
 
@@ -27,11 +32,27 @@ function rowOf(group: readonly RunResult[], point?: string): readonly string[] {
   const [first] = group;
   const times = group.map(({ recoveredInMs }) => recoveredInMs).sort((a, b) => a - b);
   const isCounted = group.filter((run) => run.isCounted).length;
-  const instances = point === undefined ? String(first?.instances) : [...new Set(group.map((run) => run.instances))].join('+');
-  return [first?.target ?? '', point ?? first?.point ?? '', instances, String(group.length), String(isCounted), String(group.filter(({ isSound }) => isSound).length), `${String(times[Math.floor(times.length / 2)])} (max ${String(times.at(-1))})`];
+  const instances =
+    point === undefined ? String(first?.instances) : [...new Set(group.map((run) => run.instances))].join('+');
+  return [
+    first?.target ?? '',
+    point ?? first?.point ?? '',
+    instances,
+    String(group.length),
+    String(isCounted),
+    String(group.filter(({ isSound }) => isSound).length),
+    `${String(times[Math.floor(times.length / 2)])} (max ${String(times.at(-1))})`,
+  ];
 }
 
 function aligned(rows: readonly (readonly string[])[]): string {
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

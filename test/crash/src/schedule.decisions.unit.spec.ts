@@ -4,12 +4,25 @@ import type { RunResult } from './schedule.decisions.js';
 import { POINTS_OF, TARGETS } from './targets.js';
 import type { Target } from './targets.js';
 
-const run = (target: Target, more: Partial<RunResult> = {}): RunResult => ({ target, point: POINTS_OF[target][0] ?? 'random', instances: 1, isCounted: true, isSound: true, recoveredInMs: 1, ...more });
+const run = (target: Target, more: Partial<RunResult> = {}): RunResult => ({
+  target,
+  point: POINTS_OF[target][0] ?? 'random',
+  instances: 1,
+  isCounted: true,
+  isSound: true,
+  recoveredInMs: 1,
+  ...more,
+});
 
 describe('the schedule of the crash runs', () => {
   it('kills every target before any a second time', () => {
     const done: RunResult[] = [];
-    for (let kill = nextKill(done, TARGETS, { runs: TARGETS.length, perTarget: 1 }); kill !== null; kill = nextKill(done, TARGETS, { runs: TARGETS.length, perTarget: 1 })) done.push(run(kill.target, { point: kill.point }));
+    for (
+      let kill = nextKill(done, TARGETS, { runs: TARGETS.length, perTarget: 1 });
+      kill !== null;
+      kill = nextKill(done, TARGETS, { runs: TARGETS.length, perTarget: 1 })
+    )
+      done.push(run(kill.target, { point: kill.point }));
     expect(done.map(({ target }) => target).sort()).toEqual([...TARGETS].sort());
   });
 
@@ -22,7 +35,10 @@ describe('the schedule of the crash runs', () => {
   });
 
   it('goes on while a target has too few runs that count', () => {
-    expect(nextKill([run('worker'), run('kafka', { isCounted: false })], ['worker', 'kafka'], { runs: 1, perTarget: 1 })?.target).toBe('kafka');
+    expect(
+      nextKill([run('worker'), run('kafka', { isCounted: false })], ['worker', 'kafka'], { runs: 1, perTarget: 1 })
+        ?.target,
+    ).toBe('kafka');
     expect(nextKill([run('worker'), run('kafka')], ['worker', 'kafka'], { runs: 1, perTarget: 1 })).toBeNull();
   });
 

@@ -18,7 +18,10 @@ export interface Ending {
 }
 
 /** A moment that has come or will. */
-interface Moment { readonly came: Promise<number>; readonly come: (at: number) => void }
+interface Moment {
+  readonly came: Promise<number>;
+  readonly come: (at: number) => void;
+}
 
 /** The agent's guard refused, as it must while a part it needs is dead: nothing was done, and there is nothing to recover. */
 export class RefundRefused extends Error {}
@@ -31,12 +34,17 @@ export class Story {
   private readonly seen = new Set<Point | 'outcome'>();
   private readonly moments = new Map<Point | 'outcome', Moment>();
 
-  constructor(private readonly edge: Edge, readonly order: string) {
+  constructor(
+    private readonly edge: Edge,
+    readonly order: string,
+  ) {
     this.runId = deriveId('run', this.key);
   }
 
   /** When the moment came, epoch milliseconds; waits for it. */
-  when(point: Point | 'outcome'): Promise<number> { return this.moment(point).came; }
+  when(point: Point | 'outcome'): Promise<number> {
+    return this.moment(point).came;
+  }
 
   see({ point, at }: Pick<Sighting, 'point' | 'at'>): void {
     this.seen.add(point);
@@ -47,11 +55,23 @@ export class Story {
   async refund(): Promise<void> {
     await this.edge.post('warehouse', '/orders', { order: this.order });
     const budget = { scope: 'run', scope_id: this.runId, currency: CURRENCY, ceiling_minor: REFUND_CAP_MINOR };
-    await this.edge.command({ side: 'budget', path: '/v1/budgets', body: budget, person: BUDGET_OWNER, key: `budget-${this.runId}` });
-    const { body } = await this.edge.post('agent', '/runs', { order: this.order, amount_minor: REFUND_CAP_MINOR, currency: CURRENCY, initiator: INITIATOR.subject }, this.key);
+    await this.edge.command({
+      side: 'budget',
+      path: '/v1/budgets',
+      body: budget,
+      person: BUDGET_OWNER,
+      key: `budget-${this.runId}`,
+    });
+    const { body } = await this.edge.post(
+      'agent',
+      '/runs',
+      { order: this.order, amount_minor: REFUND_CAP_MINOR, currency: CURRENCY, initiator: INITIATOR.subject },
+      this.key,
+    );
     const [mutationId] = Array.isArray(body['mutation_ids']) ? body['mutation_ids'] : [];
     if (body['status'] === 'refused') throw new RefundRefused(JSON.stringify(body['problems']));
-    if (body['status'] !== 'succeeded' || typeof mutationId !== 'string') throw new Error(`the agent did not refund order ${this.order}: ${JSON.stringify(body)}`);
+    if (body['status'] !== 'succeeded' || typeof mutationId !== 'string')
+      throw new Error(`the agent did not refund order ${this.order}: ${JSON.stringify(body)}`);
     this.mutationId = mutationId;
     this.see({ point: 'execution published', at: Date.now() });
   }
@@ -85,13 +105,19 @@ export class Story {
   }
 
   /** Has the moment come? */
-  hasSeen(point: Point | 'outcome'): boolean { return this.seen.has(point); }
+  hasSeen(point: Point | 'outcome'): boolean {
+    return this.seen.has(point);
+  }
 
   /** A step that was shown may be missing for a moment: a database that was killed forgets what it had not written, and is filled again from the log. */
   private async approve(stepId: string, digest: string): Promise<void> {
     await this.until('cannot be approved', async () => {
       const answer = await this.edge.command({
-        side: 'orchestrator', path: `/v1/steps/${stepId}/approve`, body: { action_digest: digest, reason: 'the goods are on their way' }, person: OPERATOR, key: `approve-${stepId}`,
+        side: 'orchestrator',
+        path: `/v1/steps/${stepId}/approve`,
+        body: { action_digest: digest, reason: 'the goods are on their way' },
+        person: OPERATOR,
+        key: `approve-${stepId}`,
       });
       if (answer.status < 300) return answer;
       if (answer.status === 404) return null;
@@ -99,11 +125,17 @@ export class Story {
     });
   }
 
-  private get key(): string { return `crash-${this.order}`; }
+  private get key(): string {
+    return `crash-${this.order}`;
+  }
 
   private async review(): Promise<{ readonly stepId: string; readonly digest: string }> {
     const item = await this.until('has no review item', async () => {
-      const { body } = await this.edge.get('orchestrator', `/v1/reviews?state=awaiting_approval&run_id=${this.runId}`, OPERATOR);
+      const { body } = await this.edge.get(
+        'orchestrator',
+        `/v1/reviews?state=awaiting_approval&run_id=${this.runId}`,
+        OPERATOR,
+      );
       return listOf(body['items'])[0] ?? null;
     });
     return { stepId: String(item['step_id']), digest: String(item['action_digest']) };
@@ -124,7 +156,9 @@ export class Story {
       if (found !== null) return found;
       await pause(POLL_MS);
     }
-    throw new Error(`run ${this.runId} ${complaint} within ${String(STEP_PATIENCE_MS / 1_000)} s: ${await this.standing()}`);
+    throw new Error(
+      `run ${this.runId} ${complaint} within ${String(STEP_PATIENCE_MS / 1_000)} s: ${await this.standing()}`,
+    );
   }
 
   /** Where ledger and orchestrator see the run, for a person who has to find out why. */

@@ -1,13 +1,34 @@
 // What is killed, and when.
 
 /** Processes, and the network between services and broker. */
-export const TARGETS = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant', 'worker', 'kafka', 'postgres', 'network'] as const;
+export const TARGETS = [
+  'contract-registry',
+  'mutation-ledger',
+  'recovery-orchestrator',
+  'budget-accountant',
+  'worker',
+  'kafka',
+  'postgres',
+  'network',
+] as const;
 export type Target = (typeof TARGETS)[number];
 
 /** Moments of the story, in its order; `random` is any time after the warehouse spoke. */
 export const POINTS = [
-  'execution published', 'execution recorded', 'invalidation published', 'rollback opened', 'rollback announced', 'approval asked', 'approval posted',
-  'step approved', 'leg dispatched', 'leg requested', 'effect done', 'leg reported', 'verdict recorded', 'random',
+  'execution published',
+  'execution recorded',
+  'invalidation published',
+  'rollback opened',
+  'rollback announced',
+  'approval asked',
+  'approval posted',
+  'step approved',
+  'leg dispatched',
+  'leg requested',
+  'effect done',
+  'leg reported',
+  'verdict recorded',
+  'random',
 ] as const;
 export type Point = (typeof POINTS)[number];
 
@@ -17,12 +38,30 @@ export type Disturbance = (typeof DISTURBANCES)[number];
 
 /** The moments at which each target dies, in the order in which they are taken. */
 export const POINTS_OF: Readonly<Record<Target, readonly Point[]>> = {
-  'mutation-ledger': ['invalidation published', 'execution published', 'rollback opened', 'leg dispatched', 'random', 'leg reported', 'rollback announced', 'execution recorded'],
-  'recovery-orchestrator': ['approval posted', 'leg dispatched', 'effect done', 'rollback opened', 'random', 'approval asked', 'leg reported', 'step approved'],
-  'worker': ['effect done', 'leg requested', 'random', 'leg dispatched', 'approval posted'],
-  'kafka': ['approval posted', 'invalidation published', 'leg requested', 'random', 'rollback opened'],
-  'postgres': ['approval posted', 'rollback opened', 'effect done', 'execution recorded', 'random'],
+  'mutation-ledger': [
+    'invalidation published',
+    'execution published',
+    'rollback opened',
+    'leg dispatched',
+    'random',
+    'leg reported',
+    'rollback announced',
+    'execution recorded',
+  ],
+  'recovery-orchestrator': [
+    'approval posted',
+    'leg dispatched',
+    'effect done',
+    'rollback opened',
+    'random',
+    'approval asked',
+    'leg reported',
+    'step approved',
+  ],
+  worker: ['effect done', 'leg requested', 'random', 'leg dispatched', 'approval posted'],
+  kafka: ['approval posted', 'invalidation published', 'leg requested', 'random', 'rollback opened'],
+  postgres: ['approval posted', 'rollback opened', 'effect done', 'execution recorded', 'random'],
   'budget-accountant': ['execution published', 'approval posted', 'effect done', 'random', 'invalidation published'],
   'contract-registry': ['invalidation published', 'execution published', 'approval posted', 'random'],
-  'network': ['approval posted', 'leg dispatched', 'invalidation published', 'random'],
+  network: ['approval posted', 'leg dispatched', 'invalidation published', 'random'],
 };

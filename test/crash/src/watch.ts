@@ -20,10 +20,23 @@ export interface Sighting {
   readonly at: number;
 }
 
-const WATCHED = ['recourse.mutations', 'recourse.recoveries', 'recourse.rollback-notifications', 'recourse.tool-requests.payments', 'recourse.tool-results'];
+const WATCHED = [
+  'recourse.mutations',
+  'recourse.recoveries',
+  'recourse.rollback-notifications',
+  'recourse.tool-requests.payments',
+  'recourse.tool-results',
+];
 const POINT_OF: Readonly<Record<string, Point>> = {
-  MutationRecorded: 'execution recorded', RollbackOpened: 'rollback opened', RollbackAnnounced: 'rollback announced', StepDecided: 'approval asked', StepApproved: 'step approved',
-  LegDispatched: 'leg dispatched', LegRequested: 'leg requested', LegReported: 'leg reported', StepOutcomeRecorded: 'verdict recorded',
+  MutationRecorded: 'execution recorded',
+  RollbackOpened: 'rollback opened',
+  RollbackAnnounced: 'rollback announced',
+  StepDecided: 'approval asked',
+  StepApproved: 'step approved',
+  LegDispatched: 'leg dispatched',
+  LegRequested: 'leg requested',
+  LegReported: 'leg reported',
+  StepOutcomeRecorded: 'verdict recorded',
 };
 /** A compensation that failed is tried again or becomes a person's: no rest yet. */
 export const AT_REST: readonly string[] = ['compensated', 'manual_resolution_required', 'cancelled'];
@@ -37,7 +50,11 @@ export class Watch {
   private readonly stopped = new AbortController();
   private running: Promise<void> = Promise.resolve();
 
-  constructor(stack: StackFacts, private readonly partitions: number, private readonly onSighting: (sighting: Sighting) => void) {
+  constructor(
+    stack: StackFacts,
+    private readonly partitions: number,
+    private readonly onSighting: (sighting: Sighting) => void,
+  ) {
     this.kafka = createKafka({ brokers: stack.kafka.brokers, clientId: 'crash-watch' });
     this.codecs = createCodecs(createSchemaRegistry({ url: stack.registryUrl }));
   }
@@ -45,7 +62,8 @@ export class Watch {
   /** Begins at the ends that the topics have now. */
   async start(): Promise<void> {
     const reader = await this.kafka.rawReader();
-    for (const { topic, partition } of this.places()) this.positions.set(`${topic}/${String(partition)}`, (await reader.range(topic, partition)).high);
+    for (const { topic, partition } of this.places())
+      this.positions.set(`${topic}/${String(partition)}`, (await reader.range(topic, partition)).high);
     this.running = this.follow(reader);
   }
 
@@ -55,7 +73,9 @@ export class Watch {
   }
 
   private places(): readonly { readonly topic: string; readonly partition: number }[] {
-    return WATCHED.flatMap((topic) => Array.from({ length: this.partitions }, (_, partition) => ({ topic, partition })));
+    return WATCHED.flatMap((topic) =>
+      Array.from({ length: this.partitions }, (_, partition) => ({ topic, partition })),
+    );
   }
 
   private async follow(first: RawReader): Promise<void> {
@@ -96,7 +116,10 @@ export class Watch {
 }
 
 function isLook(type: string, body: Facts): boolean {
-  return (type === 'LegRequested' && body['kind'] !== 'compensate') || (type === 'LegReported' && !String(body['leg_id']).startsWith('leg_'));
+  return (
+    (type === 'LegRequested' && body['kind'] !== 'compensate') ||
+    (type === 'LegReported' && !String(body['leg_id']).startsWith('leg_'))
+  );
 }
 
 function sightingOf(type: string, body: Facts, at: number): Sighting | null {

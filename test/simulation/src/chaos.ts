@@ -5,11 +5,16 @@ import { SERVICES } from './world.js';
 
 /** Disturbs a world until it is healed. */
 export function startChaos(world: World): void {
-  const { scheduler, options: { profile } } = world;
+  const {
+    scheduler,
+    options: { profile },
+  } = world;
   const random = world.random.fork();
   const snapshots = new Map<string, ReturnType<World['databases']['mutation-ledger']['snapshot']>>();
 
-  function next(): void { scheduler.after(1 + Math.floor(-Math.log(1 - random.next()) * profile.chaosEveryMs), strike); }
+  function next(): void {
+    scheduler.after(1 + Math.floor(-Math.log(1 - random.next()) * profile.chaosEveryMs), strike);
+  }
 
   function strike(): void {
     if (world.faults.healed) return;
@@ -17,17 +22,24 @@ export function startChaos(world: World): void {
     next();
   }
 
-  const victim = () => { const living = world.living().filter(({ frozen, role }) => !frozen && role !== 'consumer'); return living.length === 0 ? null : random.pick(living); };
+  const victim = () => {
+    const living = world.living().filter(({ frozen, role }) => !frozen && role !== 'consumer');
+    return living.length === 0 ? null : random.pick(living);
+  };
 
   const DO: Readonly<Record<ChaosKind, () => void>> = {
-    crash: () => { world.faults.arm('plane'); },
+    crash: () => {
+      world.faults.arm('plane');
+    },
     zombie: () => {
       const actor = victim();
       if (actor === null) return;
       world.faults.note('zombie');
       world.trace(() => `${actor.name} is evicted and not told`);
       world.broker.evict(actor.name);
-      scheduler.after(random.between(300, 5_000), () => { world.broker.rejoin(actor.name); });
+      scheduler.after(random.between(300, 5_000), () => {
+        world.broker.rejoin(actor.name);
+      });
     },
     freeze: () => {
       const actor = victim();
@@ -36,10 +48,19 @@ export function startChaos(world: World): void {
       world.faults.note('freeze');
       world.trace(() => `${actor.name} freezes for ${String(ms)} ms`);
       actor.frozen = true;
-      if (ms > 1_500) scheduler.after(1_500, () => { world.broker.evict(actor.name); });
-      scheduler.after(ms, () => { scheduler.thaw(actor); world.broker.rejoin(actor.name); });
+      if (ms > 1_500)
+        scheduler.after(1_500, () => {
+          world.broker.evict(actor.name);
+        });
+      scheduler.after(ms, () => {
+        scheduler.thaw(actor);
+        world.broker.rejoin(actor.name);
+      });
     },
-    snapshot: () => { const service = random.pick(SERVICES); snapshots.set(service, world.databases[service].snapshot()); },
+    snapshot: () => {
+      const service = random.pick(SERVICES);
+      snapshots.set(service, world.databases[service].snapshot());
+    },
     restore: () => {
       const service = random.pick(SERVICES);
       const snapshot = snapshots.get(service);
@@ -56,7 +77,9 @@ export function startChaos(world: World): void {
       world.databases[service].wipe();
       world.restored.add(service);
     },
-    clock: () => { world.stepClock(); },
+    clock: () => {
+      world.stepClock();
+    },
   };
   next();
 }

@@ -10,43 +10,100 @@ const MUTATIONS = 'recourse.mutations';
 const NOTICES = 'recourse.rollback-notifications';
 
 /** Every consumer there is, much that falls, and many answers that are none. */
-const HEARING: Bias = { profile: { consumers: 7 }, stories: { commit: 40, trigger_commit: 14, forge_ack: 8, answer_again: 8 } };
+const HEARING: Bias = {
+  profile: { consumers: 7 },
+  stories: { commit: 40, trigger_commit: 14, forge_ack: 8, answer_again: 8 },
+};
 
 /** The rules, by name. */
 export const CONSUMER_MUTANTS: Readonly<Record<string, { readonly mutation: Mutation; readonly bias: Bias }>> = {
-  'due-forgotten': { mutation: { core: (core) => marking(core, (consumers) => consumers.slice(0, -1)) }, bias: HEARING },
-  'due-unscoped': { mutation: { core: (core) => deciding(core, (context) => ({ ...context, views: unscoped(context.views) })) }, bias: HEARING },
+  'due-forgotten': {
+    mutation: { core: (core) => marking(core, (consumers) => consumers.slice(0, -1)) },
+    bias: HEARING,
+  },
+  'due-unscoped': {
+    mutation: { core: (core) => deciding(core, (context) => ({ ...context, views: unscoped(context.views) })) },
+    bias: HEARING,
+  },
   'ack-foreign': { mutation: { core: (core) => deciding(core, (context) => context, onBehalf) }, bias: HEARING },
-  'ack-twice': { mutation: { core: (core) => deciding(core, (context, input) => (input.type === 'RollbackAcknowledged' ? { ...context, state: unanswered(context.state) } : context)) }, bias: HEARING },
+  'ack-twice': {
+    mutation: {
+      core: (core) =>
+        deciding(core, (context, input) =>
+          input.type === 'RollbackAcknowledged' ? { ...context, state: unanswered(context.state) } : context,
+        ),
+    },
+    bias: HEARING,
+  },
   'inbox-forgets': { mutation: { inbox: forgetful }, bias: HEARING },
   'inbox-late': { mutation: { inbox: beginningAtTheEnd }, bias: HEARING },
   'outbox-forgets': { mutation: { inbox: unowing }, bias: HEARING },
-  'subscribed-late': { mutation: { core: (core) => deciding({ ...core, readsViewsToEnd: () => false }, (context, input) => (input.type === 'RollbackOpened' ? { ...context, viewsFresh: true } : context)) }, bias: { ...HEARING, stories: { ...HEARING.stories, resubscribe: 60 } } },
-  'barrier': { mutation: { consumerKafka: unending }, bias: HEARING },
+  'subscribed-late': {
+    mutation: {
+      core: (core) =>
+        deciding({ ...core, readsViewsToEnd: () => false }, (context, input) =>
+          input.type === 'RollbackOpened' ? { ...context, viewsFresh: true } : context,
+        ),
+    },
+    bias: { ...HEARING, stories: { ...HEARING.stories, resubscribe: 60 } },
+  },
+  barrier: { mutation: { consumerKafka: unending }, bias: HEARING },
 };
 
 // Cores --------------------------------------------------------------------------------------------------------------------
 
 /** Changes what a decision about a record is made on, and the record. */
-function deciding(core: ServiceCore, change: (context: DecideContext, input: RecordInput) => DecideContext, heard: (context: DecideContext, input: RecordInput) => RecordInput = (_context, input) => input): ServiceCore {
+function deciding(
+  core: ServiceCore,
+  change: (context: DecideContext, input: RecordInput) => DecideContext,
+  heard: (context: DecideContext, input: RecordInput) => RecordInput = (_context, input) => input,
+): ServiceCore {
   if (core.log !== MUTATIONS) return core;
-  return { ...core, decide: (context, input) => (input.source === 'timer' ? core.decide(context, input) : core.decide(change(context, input), heard(context, input))) };
+  return {
+    ...core,
+    decide: (context, input) =>
+      input.source === 'timer'
+        ? core.decide(context, input)
+        : core.decide(change(context, input), heard(context, input)),
+  };
 }
 
 /** Changes who is waited for with a mark. */
 function marking(core: ServiceCore, change: (consumers: readonly Doc[]) => readonly Doc[]): ServiceCore {
   if (core.log !== MUTATIONS) return core;
-  const changed = (record: Decided): Decided => (record.type === 'CommitRolledBack' || record.type === 'CheckpointRolledBack' ? { ...record, body: { ...record.body, consumers: change(record.body['consumers'] as readonly Doc[]) } } : record); // a list by the schema
-  return { ...core, decide: (context, input) => { const decision = core.decide(context, input); return { ...decision, records: decision.records.map(changed) }; } };
+  const changed = (record: Decided): Decided =>
+    record.type === 'CommitRolledBack' || record.type === 'CheckpointRolledBack'
+      ? { ...record, body: { ...record.body, consumers: change(record.body['consumers'] as readonly Doc[]) } }
+      : record; // a list by the schema
+  return {
+    ...core,
+    decide: (context, input) => {
+      const decision = core.decide(context, input);
+      return { ...decision, records: decision.records.map(changed) };
+    },
+  };
 }
 
 /** Subscriptions that reach over all there is. */
 function unscoped(views: DecideContext['views']): DecideContext['views'] {
-  const widened = (doc: Doc | undefined): Doc | undefined => (typeof doc?.['body'] === 'string' && doc['body'].includes('commit_to_user_ms') ? { ...doc, body: JSON.stringify({ ...JSON.parse(doc['body']) as object, scope: String((JSON.parse(doc['body']) as { readonly scope: string }).scope.split('/')[0]) }) } : doc); // the registry takes JSON objects alone
+  const widened = (doc: Doc | undefined): Doc | undefined =>
+    typeof doc?.['body'] === 'string' && doc['body'].includes('commit_to_user_ms')
+      ? {
+          ...doc,
+          body: JSON.stringify({
+            ...(JSON.parse(doc['body']) as object),
+            scope: String((JSON.parse(doc['body']) as { readonly scope: string }).scope.split('/')[0]),
+          }),
+        }
+      : doc; // the registry takes JSON objects alone
   return {
     view: (name) => {
       const real = views.view(name);
-      return { get: (key) => (name === 'entries' ? widened(real.get(key)) : real.get(key)), position: (partition) => real.position(partition), partitionOf: (key) => real.partitionOf(key) };
+      return {
+        get: (key) => (name === 'entries' ? widened(real.get(key)) : real.get(key)),
+        position: (partition) => real.position(partition),
+        partitionOf: (key) => real.partitionOf(key),
+      };
     },
   };
 }
@@ -57,14 +114,19 @@ function onBehalf({ state }: DecideContext, input: RecordInput): RecordInput {
   const { run_id, mutation_id, consumer } = input.body;
   const waiting = state.list('delivery', String(run_id)).filter((delivery) => delivery['mutation_id'] === mutation_id);
   const [first] = waiting;
-  return first === undefined || waiting.some((delivery) => delivery['consumer'] === consumer) ? input : { ...input, body: { ...input.body, consumer: first['consumer'] } };
+  return first === undefined || waiting.some((delivery) => delivery['consumer'] === consumer)
+    ? input
+    : { ...input, body: { ...input.body, consumer: first['consumer'] } };
 }
 
 /** Deliveries that nobody has answered. */
 function unanswered(state: StateView): StateView {
   const cleared = (kind: string, doc: Doc): Doc => (kind === 'delivery' ? { ...doc, answer: null } : doc);
   return {
-    get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : cleared(kind, doc); },
+    get: (kind, group, key) => {
+      const doc = state.get(kind, group, key);
+      return doc === undefined ? undefined : cleared(kind, doc);
+    },
     list: (kind, group) => state.list(kind, group).map((doc) => cleared(kind, doc)),
     all: (kind, group) => state.all(kind, group).map((doc) => cleared(kind, doc)),
   };
@@ -73,14 +135,20 @@ function unanswered(state: StateView): StateView {
 // Inboxes ------------------------------------------------------------------------------------------------------------------
 
 /** Changes what a transaction finds in an inbox. */
-function finding(kept: Inbox<MemoryRows>, change: (session: InboxSession<MemoryRows>) => Partial<InboxSession<MemoryRows>>): Inbox<MemoryRows> {
+function finding(
+  kept: Inbox<MemoryRows>,
+  change: (session: InboxSession<MemoryRows>) => Partial<InboxSession<MemoryRows>>,
+): Inbox<MemoryRows> {
   return { transact: (kind, work) => kept.transact(kind, (session) => work({ ...session, ...change(session) })) };
 }
 
 /** Rows of the consumer's own are kept; where it stood and what it heard is gone with each process. */
 function forgetful(kept: Inbox<MemoryRows>): Inbox<MemoryRows> {
   const own = new MemoryInbox();
-  return { transact: (kind, work) => kept.transact(kind, ({ tx }) => own.transact(kind, (session) => work({ ...session, tx }))) };
+  return {
+    transact: (kind, work) =>
+      kept.transact(kind, ({ tx }) => own.transact(kind, (session) => work({ ...session, tx }))),
+  };
 }
 
 /** Who never read begins with the newest rollback: what came before it is not looked at. */
@@ -90,15 +158,27 @@ function beginningAtTheEnd(kept: Inbox<MemoryRows>, { beforeNewest }: MutantCont
     const place = beforeNewest(NOTICES, partition, 'RollbackAnnounced');
     if (place !== null) ends.set(`position/${String(partition)}`, JSON.stringify(place));
   }
-  return finding(kept, (session) => ({ mark: async (name) => await session.mark(name) ?? ends.get(name) ?? null }));
+  return finding(kept, (session) => ({ mark: async (name) => (await session.mark(name)) ?? ends.get(name) ?? null }));
 }
 
 /** What is owed is forgotten before it was sent. */
 function unowing(kept: Inbox<MemoryRows>): Inbox<MemoryRows> {
-  return finding(kept, (session) => ({ owed: async (limit) => { const owed = await session.owed(limit); await session.settle(owed.map(({ event_id }) => event_id)); return owed; } }));
+  return finding(kept, (session) => ({
+    owed: async (limit) => {
+      const owed = await session.owed(limit);
+      await session.settle(owed.map(({ event_id }) => event_id));
+      return owed;
+    },
+  }));
 }
 
 /** Partitions that never have an end: whoever waits for it does not wait. */
 function unending(kafka: Kafka): Kafka {
-  return { ...kafka, rawReader: async () => { const reader = await kafka.rawReader(); return { ...reader, range: () => Promise.resolve({ low: 0, high: 0 }) }; } };
+  return {
+    ...kafka,
+    rawReader: async () => {
+      const reader = await kafka.rawReader();
+      return { ...reader, range: () => Promise.resolve({ low: 0, high: 0 }) };
+    },
+  };
 }

@@ -11,9 +11,25 @@ import type { Operation, SimActor, Stage } from './scheduler.js';
 
 /** Port calls an actor can die around. */
 export const CALL_KINDS = [
-  'connect', 'append', 'wire', 'read', 'range', 'assign', 'deliver', 'admin', 'registry',
-  'store.head', 'store.load', 'store.all', 'store.due', 'store.project',
-  'sleep', 'tool', 'claim', 'position.load', 'position.save',
+  'connect',
+  'append',
+  'wire',
+  'read',
+  'range',
+  'assign',
+  'deliver',
+  'admin',
+  'registry',
+  'store.head',
+  'store.load',
+  'store.all',
+  'store.due',
+  'store.project',
+  'sleep',
+  'tool',
+  'claim',
+  'position.load',
+  'position.save',
 ] as const;
 /** Who dies: a process of ours or a worker, or one of a consumer. Each is struck by itself, so that neither takes the other's blows. */
 export type Party = 'plane' | 'consumer';
@@ -27,9 +43,16 @@ const CALLS_OF: Readonly<Record<Party, readonly string[]>> = { plane: CALL_KINDS
 const WITHOUT_ANSWER: ReadonlySet<string> = new Set(['assign', 'deliver', 'sleep']);
 
 /** `kind stage`, e.g. `append after`. */
-export const CRASH_POINTS: readonly string[] = [...CALL_KINDS, ...CONSUMER_CALLS.map((kind) => `consumer ${kind}`)].flatMap((point) => [`${point} before`, `${point} after`]);
+export const CRASH_POINTS: readonly string[] = [
+  ...CALL_KINDS,
+  ...CONSUMER_CALLS.map((kind) => `consumer ${kind}`),
+].flatMap((point) => [`${point} before`, `${point} after`]);
 
-interface Armed { readonly kind: string; readonly stage: Stage; readonly untilMs: number }
+interface Armed {
+  readonly kind: string;
+  readonly stage: Stage;
+  readonly untilMs: number;
+}
 
 export class Faults {
   healed = false;
@@ -37,13 +60,25 @@ export class Faults {
   readonly fired = new Map<string, number>();
   readonly #armed = new Map<Party, Armed>();
 
-  constructor(private readonly random: Random, private readonly profile: Profile, private readonly now: () => number, private readonly mayDie: (actor: SimActor) => boolean, private readonly kill: (actor: SimActor, why: string) => void) {}
+  constructor(
+    private readonly random: Random,
+    private readonly profile: Profile,
+    private readonly now: () => number,
+    private readonly mayDie: (actor: SimActor) => boolean,
+    private readonly kill: (actor: SimActor, why: string) => void,
+  ) {}
 
-  note(fault: string): void { this.fired.set(fault, (this.fired.get(fault) ?? 0) + 1); }
+  note(fault: string): void {
+    this.fired.set(fault, (this.fired.get(fault) ?? 0) + 1);
+  }
 
   /** The next actor of a party that comes to this call dies there. */
   arm(party: Party): void {
-    this.#armed.set(party, { kind: this.random.pick(CALLS_OF[party]), stage: this.random.chance(0.5) ? 'before' : 'after', untilMs: this.now() + 4_000 });
+    this.#armed.set(party, {
+      kind: this.random.pick(CALLS_OF[party]),
+      stage: this.random.chance(0.5) ? 'before' : 'after',
+      untilMs: this.now() + 4_000,
+    });
   }
 
   /** Ends the actor of an operation if that is what was armed. */
@@ -52,21 +87,32 @@ export class Faults {
     const party = partyOf(actor);
     const armed = this.#armed.get(party);
     if (armed === undefined || this.healed || kind !== armed.kind || !this.mayDie(actor)) return false;
-    if (this.now() > armed.untilMs) { this.#armed.delete(party); return false; }
+    if (this.now() > armed.untilMs) {
+      this.#armed.delete(party);
+      return false;
+    }
     const diesAfterwards = armed.stage === 'after' && WITHOUT_ANSWER.has(kind);
     if (stage !== armed.stage && !diesAfterwards) return false;
     this.#armed.delete(party);
     this.note(`crash ${party === 'consumer' ? 'consumer ' : ''}${kind} ${armed.stage}`);
-    if (!diesAfterwards) { this.kill(actor, `${kind} ${armed.stage}`); return true; }
+    if (!diesAfterwards) {
+      this.kill(actor, `${kind} ${armed.stage}`);
+      return true;
+    }
     operation.go();
-    setImmediate(() => { this.kill(actor, `${kind} after`); });
+    setImmediate(() => {
+      this.kill(actor, `${kind} after`);
+    });
     return true;
   }
 
   /** Whether an answer is held up, so that something can happen between an effect and its answer. */
   holdsAnswer(kind: string): boolean {
     if (this.healed) return false;
-    return [...this.#armed.values()].some((armed) => armed.kind === kind && armed.stage === 'after') || this.random.chance(0.15);
+    return (
+      [...this.#armed.values()].some((armed) => armed.kind === kind && armed.stage === 'after') ||
+      this.random.chance(0.15)
+    );
   }
 
   verdict({ kind }: GateOperation): GateVerdict {
@@ -99,4 +145,6 @@ export class Faults {
   }
 }
 
-function partyOf({ role }: SimActor): Party { return role === 'consumer' ? 'consumer' : 'plane'; }
+function partyOf({ role }: SimActor): Party {
+  return role === 'consumer' ? 'consumer' : 'plane';
+}

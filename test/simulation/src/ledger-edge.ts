@@ -10,7 +10,13 @@ import { PARTITIONS } from './world.js';
 import type { World } from './world.js';
 
 /** A row of what was rolled back, as far as polls see it. */
-interface Row { readonly tenant: string; readonly agent_id: string; readonly run_id: string; readonly subject_ref: string | null; readonly seq: number }
+interface Row {
+  readonly tenant: string;
+  readonly agent_id: string;
+  readonly run_id: string;
+  readonly subject_ref: string | null;
+  readonly seq: number;
+}
 type Cursor = Readonly<Record<string, number>>;
 
 /** Rows a page holds at the most: few, so that polls take several. */
@@ -21,26 +27,44 @@ export function ledgerFetch(world: World, actor: SimActor): NonNullable<EdgeOpti
   return async (url) => {
     await world.scheduler.pass(actor, 'edge', 'before');
     const { searchParams } = new URL(url);
-    const page = world.faults.isEdgeDown() ? null : pageOf(world, searchParams.get('scope') ?? '', searchParams.get('after'));
+    const page = world.faults.isEdgeDown()
+      ? null
+      : pageOf(world, searchParams.get('scope') ?? '', searchParams.get('after'));
     if (world.faults.holdsAnswer('edge')) await world.scheduler.pass(actor, 'edge', 'after');
     return { status: page === null ? 503 : 200, json: () => Promise.resolve(page ?? { code: 'NOT_READY' }) };
   };
 }
 
 /** Whether a poll with this cursor would get nothing. */
-export function polledAll(world: World, scope: string, after: string | null): boolean { return pageOf(world, scope, after).items.length === 0; }
+export function polledAll(world: World, scope: string, after: string | null): boolean {
+  return pageOf(world, scope, after).items.length === 0;
+}
 
-function pageOf(world: World, scope: string, after: string | null): { readonly items: readonly Row[]; readonly after: string; readonly more: boolean } {
+function pageOf(
+  world: World,
+  scope: string,
+  after: string | null,
+): { readonly items: readonly Row[]; readonly after: string; readonly more: boolean } {
   const cursor = cursorOf(after);
   const found: { readonly partition: number; readonly row: Row }[] = [];
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
-    const rows = rowsOf<Row>(world, 'mutation-ledger', 'recourse.mutations', partition, 'rolled_back').filter((row) => row.seq > (cursor[partition] ?? 0) && isInScope(scope, { tenant: row.tenant, agent: row.agent_id, run: row.run_id, subject: row.subject_ref ?? '' }));
+    const rows = rowsOf<Row>(world, 'mutation-ledger', 'recourse.mutations', partition, 'rolled_back').filter(
+      (row) =>
+        row.seq > (cursor[partition] ?? 0) &&
+        isInScope(scope, { tenant: row.tenant, agent: row.agent_id, run: row.run_id, subject: row.subject_ref ?? '' }),
+    );
     found.push(...rows.sort((one, other) => one.seq - other.seq).map((row) => ({ partition, row })));
   }
   const read = found.slice(0, PAGE_MAX);
   const passed = Object.fromEntries(read.map(({ partition, row }) => [partition, row.seq]));
-  return { items: read.map(({ row }) => row), after: JSON.stringify({ ...cursor, ...passed }), more: found.length > PAGE_MAX };
+  return {
+    items: read.map(({ row }) => row),
+    after: JSON.stringify({ ...cursor, ...passed }),
+    more: found.length > PAGE_MAX,
+  };
 }
 
 /** Last mark that was read of each partition. */
-export function cursorOf(text: string | null): Cursor { return text === null ? {} : JSON.parse(text) as Cursor; } // `pageOf` wrote it
+export function cursorOf(text: string | null): Cursor {
+  return text === null ? {} : (JSON.parse(text) as Cursor);
+} // `pageOf` wrote it

@@ -13,42 +13,110 @@ const BOUNDED: Bias = { profile: { boundMs: 2_500 }, ...SPREADING };
 
 /** The rules, by name. */
 export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutation; readonly bias: Bias }>> = {
-  'lineage-snapshot': { mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isToldCommit(input) ? { ...context, views: withView(context, 'fallen', () => ({ get: () => undefined })) } : context)) }, bias: SPREADING },
-  'lineage-stale': { mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isToldCommit(input) ? { ...context, views: withView(context, 'fallen', () => ({ position: () => 0 })) } : context)) }, bias: SPREADING },
-  'lineage-breaker': { mutation: { core: (core) => hearing(core, RECOVERIES, (body, type) => (type === 'CommitContradicted' ? asStrangers(body) : body)) }, bias: { ...SPREADING, profile: { isCareful: true } } },
-  'reattached': { mutation: { core: (core) => unbound(core) }, bias: SPREADING },
-  'gate': { mutation: { core: (core) => asking(core, MUTATIONS, (context) => ({ ...context, views: withView(context, 'entries', (view) => ({ get: (key) => admittingAll(view.get(key)) })) })) }, bias: SPREADING },
-  'bound': { mutation: { core: (core) => hearing(core, MUTATIONS, (body, type) => (type === 'RollbackAnnounced' || type === 'BoundReached' ? withoutBound(body) : body)) }, bias: BOUNDED },
-  'bound-stops': { mutation: { core: (core) => deriving(core, (derived) => derived.filter(({ type }) => type !== 'BoundReached')) }, bias: BOUNDED },
-  'announced': { mutation: { core: (core) => deriving(core, (derived) => derived.toReversed()) }, bias: SPREADING },
+  'lineage-snapshot': {
+    mutation: {
+      core: (core) =>
+        asking(core, MUTATIONS, (context, input) =>
+          isToldCommit(input)
+            ? { ...context, views: withView(context, 'fallen', () => ({ get: () => undefined })) }
+            : context,
+        ),
+    },
+    bias: SPREADING,
+  },
+  'lineage-stale': {
+    mutation: {
+      core: (core) =>
+        asking(core, MUTATIONS, (context, input) =>
+          isToldCommit(input)
+            ? { ...context, views: withView(context, 'fallen', () => ({ position: () => 0 })) }
+            : context,
+        ),
+    },
+    bias: SPREADING,
+  },
+  'lineage-breaker': {
+    mutation: {
+      core: (core) =>
+        hearing(core, RECOVERIES, (body, type) => (type === 'CommitContradicted' ? asStrangers(body) : body)),
+    },
+    bias: { ...SPREADING, profile: { isCareful: true } },
+  },
+  reattached: { mutation: { core: (core) => unbound(core) }, bias: SPREADING },
+  gate: {
+    mutation: {
+      core: (core) =>
+        asking(core, MUTATIONS, (context) => ({
+          ...context,
+          views: withView(context, 'entries', (view) => ({ get: (key) => admittingAll(view.get(key)) })),
+        })),
+    },
+    bias: SPREADING,
+  },
+  bound: {
+    mutation: {
+      core: (core) =>
+        hearing(core, MUTATIONS, (body, type) =>
+          type === 'RollbackAnnounced' || type === 'BoundReached' ? withoutBound(body) : body,
+        ),
+    },
+    bias: BOUNDED,
+  },
+  'bound-stops': {
+    mutation: { core: (core) => deriving(core, (derived) => derived.filter(({ type }) => type !== 'BoundReached')) },
+    bias: BOUNDED,
+  },
+  announced: { mutation: { core: (core) => deriving(core, (derived) => derived.toReversed()) }, bias: SPREADING },
 };
 
-function isToldCommit(input: Input): boolean { return input.source !== 'timer' && input.type === 'CommitRecorded'; }
+function isToldCommit(input: Input): boolean {
+  return input.source !== 'timer' && input.type === 'CommitRecorded';
+}
 
 /** Changes what a decision is made on, in one log. */
-function asking(core: ServiceCore, log: string, change: (context: DecideContext, input: Input) => DecideContext): ServiceCore {
+function asking(
+  core: ServiceCore,
+  log: string,
+  change: (context: DecideContext, input: Input) => DecideContext,
+): ServiceCore {
   return core.log === log ? { ...core, decide: (context, input) => core.decide(change(context, input), input) } : core;
 }
 
 /** Changes what one log hears. */
 function hearing(core: ServiceCore, log: string, change: (body: Doc, type: string) => Doc): ServiceCore {
-  return core.log === log ? { ...core, decide: (context, input) => core.decide(context, input.source === 'timer' ? input : { ...input, body: change(input.body, input.type) }) } : core;
+  return core.log === log
+    ? {
+        ...core,
+        decide: (context, input) =>
+          core.decide(context, input.source === 'timer' ? input : { ...input, body: change(input.body, input.type) }),
+      }
+    : core;
 }
 
 /** Changes what downstream hears. */
 function deriving(core: ServiceCore, change: (derived: readonly Derived[]) => readonly Derived[]): ServiceCore {
   const { derived } = core;
-  return core.log !== MUTATIONS || derived === undefined ? core : { ...core, derived: { ...derived, derive: (record) => change(derived.derive(record)) } };
+  return core.log !== MUTATIONS || derived === undefined
+    ? core
+    : { ...core, derived: { ...derived, derive: (record) => change(derived.derive(record)) } };
 }
 
 type View = ReturnType<DecideContext['views']['view']>;
 
 /** Views of which one answers otherwise. */
-function withView({ views }: DecideContext, changed: string, change: (view: View) => Partial<View>): DecideContext['views'] {
+function withView(
+  { views }: DecideContext,
+  changed: string,
+  change: (view: View) => Partial<View>,
+): DecideContext['views'] {
   return {
     view: (name) => {
       const real = views.view(name);
-      const plain: View = { get: (key) => real.get(key), position: (partition) => real.position(partition), partitionOf: (key) => real.partitionOf(key) };
+      const plain: View = {
+        get: (key) => real.get(key),
+        position: (partition) => real.position(partition),
+        partitionOf: (key) => real.partitionOf(key),
+      };
       return name === changed ? { ...plain, ...change(plain) } : plain;
     },
   };
@@ -63,13 +131,27 @@ function asStrangers(body: Doc): Doc {
 /** A commit that is hung on another parent is bound to nothing. */
 function unbound(core: ServiceCore): ServiceCore {
   const isBinding = (change: Change): boolean => change.op === 'put' && change.row.kind === 'binding';
-  return core.log !== MUTATIONS ? core : { ...core, evolve: (state, record) => core.evolve(state, record).filter((change) => record.type !== 'Reattached' || !isBinding(change)) };
+  return core.log !== MUTATIONS
+    ? core
+    : {
+        ...core,
+        evolve: (state, record) =>
+          core.evolve(state, record).filter((change) => record.type !== 'Reattached' || !isBinding(change)),
+      };
 }
 
 /** A bundle that admits whatever there is. */
 function admittingAll(entry: Doc | undefined): Doc | undefined {
   if (typeof entry?.['body'] !== 'string' || !entry['body'].includes('gate.alone')) return entry;
-  return { ...entry, body: canonicalJson({ owner: 'risk', doc: 'Everything.', admission: [{ name: 'all', when: 'true', reason: 'None.' }], recovery: [] }) };
+  return {
+    ...entry,
+    body: canonicalJson({
+      owner: 'risk',
+      doc: 'Everything.',
+      admission: [{ name: 'all', when: 'true', reason: 'None.' }],
+      recovery: [],
+    }),
+  };
 }
 
 function withoutBound(body: Doc): Doc {

@@ -23,8 +23,12 @@ function runOptions({ seed, events, mutant, isControl }: Job): RunOptions {
 function commit(): string {
   try {
     const head = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-    return execFileSync('git', ['status', '--porcelain', '--untracked-files=no'], { encoding: 'utf8' }).trim() === '' ? head : `${head} with changes`;
-  } catch { return 'unknown'; }
+    return execFileSync('git', ['status', '--porcelain', '--untracked-files=no'], { encoding: 'utf8' }).trim() === ''
+      ? head
+      : `${head} with changes`;
+  } catch {
+    return 'unknown';
+  }
 }
 
 /** What a person needs to see a failure again. */
@@ -38,8 +42,18 @@ function tellFailure(result: RunResult, job: Job): void {
 }
 
 async function one(options: Options): Promise<number> {
-  const job: Job = { seed: options.seeds.from, events: options.events, mutant: options.mutant, isControl: options.isControl };
-  const result = await run({ ...runOptions(job), trace: (at, line) => { console.log(traceLine(at, line)); } });
+  const job: Job = {
+    seed: options.seeds.from,
+    events: options.events,
+    mutant: options.mutant,
+    isControl: options.isControl,
+  };
+  const result = await run({
+    ...runOptions(job),
+    trace: (at, line) => {
+      console.log(traceLine(at, line));
+    },
+  });
   const tally = new Tally();
   tally.add(result);
   console.log(tally.text());
@@ -49,7 +63,12 @@ async function one(options: Options): Promise<number> {
 }
 
 function jobsOf({ seeds, events, mutant, isControl }: Options): readonly Job[] {
-  return Array.from({ length: seeds.to - seeds.from + 1 }, (_, index) => ({ seed: seeds.from + index, events, mutant, isControl }));
+  return Array.from({ length: seeds.to - seeds.from + 1 }, (_, index) => ({
+    seed: seeds.from + index,
+    events,
+    mutant,
+    isControl,
+  }));
 }
 
 /** Seeds between two lines of progress. */
@@ -61,20 +80,32 @@ async function range(options: Options): Promise<number> {
   let failed = 0;
   await runJobs(jobs, options.workers, (result, job) => {
     tally.add(result);
-    if (tally.seeds % PROGRESS_EVERY === 0) console.log(`${String(tally.seeds)} of ${String(jobs.length)} seeds, ${String(failed)} failed`);
-    if (result.violations.length > 0) { failed += 1; tellFailure(result, job); }
+    if (tally.seeds % PROGRESS_EVERY === 0)
+      console.log(`${String(tally.seeds)} of ${String(jobs.length)} seeds, ${String(failed)} failed`);
+    if (result.violations.length > 0) {
+      failed += 1;
+      tellFailure(result, job);
+    }
     return failed < 20 ? 'go_on' : 'enough';
   });
   console.log(tally.text());
   const shortfalls = options.mutant === null ? tally.shortfalls(CRASH_POINTS) : [];
   for (const shortfall of shortfalls) console.log(`NOT VALID: ${shortfall}`);
-  if (options.jsonFile !== null) writeFileSync(options.jsonFile, `${JSON.stringify({ name: 'simulation', commit: commit(), ...tally.json(), failed, shortfalls }, null, 2)}\n`);
-  if (tally.uncounted > 0) console.log(`${String(tally.uncounted)} seeds do not count: less than 60 % of their operations were accepted`);
+  if (options.jsonFile !== null)
+    writeFileSync(
+      options.jsonFile,
+      `${JSON.stringify({ name: 'simulation', commit: commit(), ...tally.json(), failed, shortfalls }, null, 2)}\n`,
+    );
+  if (tally.uncounted > 0)
+    console.log(`${String(tally.uncounted)} seeds do not count: less than 60 % of their operations were accepted`);
   console.log(`${String(tally.seeds - failed - tally.uncounted)} passed, ${String(failed)} failed`);
   return failed > 0 || shortfalls.length > 0 ? 1 : 0;
 }
 
-interface Hunt { readonly caughtBy: RunResult | null; readonly seeds: number }
+interface Hunt {
+  readonly caughtBy: RunResult | null;
+  readonly seeds: number;
+}
 
 /** Looks for a seed in which the checker notices the mutant. */
 async function hunt(options: Options, mutant: string): Promise<Hunt> {
@@ -91,8 +122,13 @@ async function hunt(options: Options, mutant: string): Promise<Hunt> {
 
 async function mutantAlone(options: Options, mutant: string): Promise<number> {
   const { caughtBy, seeds } = await hunt(options, mutant);
-  if (caughtBy !== null) tellFailure(caughtBy, { seed: caughtBy.seed, events: options.events, mutant, isControl: false });
-  console.log(caughtBy === null ? `${mutant} survived ${String(seeds)} seeds` : `${mutant} was noticed: ${caughtBy.violations[0]?.promise ?? ''}`);
+  if (caughtBy !== null)
+    tellFailure(caughtBy, { seed: caughtBy.seed, events: options.events, mutant, isControl: false });
+  console.log(
+    caughtBy === null
+      ? `${mutant} survived ${String(seeds)} seeds`
+      : `${mutant} was noticed: ${caughtBy.violations[0]?.promise ?? ''}`,
+  );
   console.log(caughtBy === null ? '0 passed, 1 failed' : '1 passed, 0 failed');
   return caughtBy === null ? 0 : 3;
 }
@@ -102,15 +138,27 @@ async function allMutants(options: Options): Promise<number> {
   let survivors = 0;
   for (const name of Object.keys(MUTANTS)) {
     const { caughtBy, seeds } = await hunt(options, name);
-    const control = caughtBy === null ? null : await run(runOptions({ seed: caughtBy.seed, events: options.events, mutant: name, isControl: true }));
+    const control =
+      caughtBy === null
+        ? null
+        : await run(runOptions({ seed: caughtBy.seed, events: options.events, mutant: name, isControl: true }));
     const isClean = control?.violations.length === 0;
     if (!isClean) survivors += 1;
-    const verdict = caughtBy === null ? 'SURVIVED' : isClean ? `${caughtBy.violations[0]?.promise ?? ''} ${caughtBy.violations[0]?.rule ?? ''}` : 'FAILS WITHOUT THE MUTANT TOO';
+    const verdict =
+      caughtBy === null
+        ? 'SURVIVED'
+        : isClean
+          ? `${caughtBy.violations[0]?.promise ?? ''} ${caughtBy.violations[0]?.rule ?? ''}`
+          : 'FAILS WITHOUT THE MUTANT TOO';
     const row = `${name.padEnd(16)} ${String(seeds).padStart(4)} seeds  ${caughtBy === null ? '' : `seed ${String(caughtBy.seed)}`.padEnd(10)} ${verdict}`;
     console.log(row);
     rows.push(row);
   }
-  if (options.jsonFile !== null) writeFileSync(options.jsonFile, `${JSON.stringify({ name: 'mutants', commit: commit(), rows, survivors }, null, 2)}\n`);
+  if (options.jsonFile !== null)
+    writeFileSync(
+      options.jsonFile,
+      `${JSON.stringify({ name: 'mutants', commit: commit(), rows, survivors }, null, 2)}\n`,
+    );
   console.log(`${String(rows.length - survivors)} passed, ${String(survivors)} failed`);
   return survivors > 0 ? 1 : 0;
 }

@@ -1,6 +1,17 @@
 // The checker is checked: each mutant switches one rule off, at a port, a core or a rule of loop or worker, and nothing else.
 import { plainPayload } from '@recourse/contract';
-import type { DecideContext, Decided, Decision, Doc, Input, PartitionStore, RecordInput, Sealing, ServiceCore, StateView } from '@recourse/event-log';
+import type {
+  DecideContext,
+  Decided,
+  Decision,
+  Doc,
+  Input,
+  PartitionStore,
+  RecordInput,
+  Sealing,
+  ServiceCore,
+  StateView,
+} from '@recourse/event-log';
 import type { LogProducer, SendOutcome } from '@recourse/kafka';
 import { CAPABILITY_OF, LEAD, OBSERVE } from './contracts.js';
 import { CONSUMER_MUTANTS } from './consumer-mutants.js';
@@ -25,66 +36,227 @@ const RECOVERING = { invalidate: 16, person: 40, execute: 34 } as const;
 
 /** Every rule a run can be made to miss, by its name in the issue. */
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
-  'acceptance': { mutation: { loopRules: { acceptance: false } }, bias: { profile: { chaos: UNREST, sendTrouble: 0.08 } } },
-  'L2': { mutation: { core: (core, { now }) => evolving(core, RECOVERIES, (change) => ({ ...change, looked_at: now() })) } },
-  'L3': { mutation: { loopRules: { reactAfterAcceptance: false } }, bias: { profile: { sendTrouble: 0.08, chaos: UNREST }, stories: RECOVERING } },
-  'L4': { mutation: { logProducer: (producer, { now }) => ({ ...closing(producer), send: (topic, partition, records) => torn(producer, topic, partition, records, now() % 5 === 0) }) } },
-  'L5': { mutation: { logProducer: (producer, { endOf }) => ({ ...closing(producer), send: (topic, partition, records) => hopeful(producer.send(topic, partition, records), endOf(topic, partition)) }) } },
+  acceptance: {
+    mutation: { loopRules: { acceptance: false } },
+    bias: { profile: { chaos: UNREST, sendTrouble: 0.08 } },
+  },
+  L2: {
+    mutation: { core: (core, { now }) => evolving(core, RECOVERIES, (change) => ({ ...change, looked_at: now() })) },
+  },
+  L3: {
+    mutation: { loopRules: { reactAfterAcceptance: false } },
+    bias: { profile: { sendTrouble: 0.08, chaos: UNREST }, stories: RECOVERING },
+  },
+  L4: {
+    mutation: {
+      logProducer: (producer, { now }) => ({
+        ...closing(producer),
+        send: (topic, partition, records) => torn(producer, topic, partition, records, now() % 5 === 0),
+      }),
+    },
+  },
+  L5: {
+    mutation: {
+      logProducer: (producer, { endOf }) => ({
+        ...closing(producer),
+        send: (topic, partition, records) => hopeful(producer.send(topic, partition, records), endOf(topic, partition)),
+      }),
+    },
+  },
   'L5-seek': { mutation: { loopRules: { seekAfterUnknown: false } } },
-  'L7': { mutation: { store: (store) => unfenced(store) }, bias: { profile: { chaos: { ...UNREST, freeze: 16, restore: 6 }, chaosEveryMs: 350 } } },
-  'sealing': { mutation: { sealing: () => null } },
+  L7: {
+    mutation: { store: (store) => unfenced(store) },
+    bias: { profile: { chaos: { ...UNREST, freeze: 16, restore: 6 }, chaosEveryMs: 350 } },
+  },
+  sealing: { mutation: { sealing: () => null } },
   'sealing-durable': { mutation: { sealing: undurable } },
-  'L9': { mutation: { loopRules: { resendOwed: false } }, bias: { profile: { leaseMs: 45_000, terms: { ...ORDINARY.terms, windowMs: 120_000, keyLifetimeMs: 90_000 }, chaosEveryMs: 350 }, stories: RECOVERING } },
-  'L10': { mutation: { loopRules: { quietUntilCaughtUp: false } }, bias: { profile: { chaosEveryMs: 450, leaseMs: 3_000, chaos: { ...UNREST, crash: 16 } }, stories: RECOVERING } },
-  'L11': {
+  L9: {
+    mutation: { loopRules: { resendOwed: false } },
+    bias: {
+      profile: {
+        leaseMs: 45_000,
+        terms: { ...ORDINARY.terms, windowMs: 120_000, keyLifetimeMs: 90_000 },
+        chaosEveryMs: 350,
+      },
+      stories: RECOVERING,
+    },
+  },
+  L10: {
+    mutation: { loopRules: { quietUntilCaughtUp: false } },
+    bias: { profile: { chaosEveryMs: 450, leaseMs: 3_000, chaos: { ...UNREST, crash: 16 } }, stories: RECOVERING },
+  },
+  L11: {
     mutation: { workerRules: { notAfter: false } },
-    bias: { profile: { chaos: LATE_WORKERS, chaosEveryMs: 350, leaseMs: 2_000, freezeMaxMs: 15_000, terms: { windowMs: 12_000, keyLifetimeMs: 5_000, callTimeoutMs: 800, maxAttempts: 3 } }, stories: RECOVERING },
+    bias: {
+      profile: {
+        chaos: LATE_WORKERS,
+        chaosEveryMs: 350,
+        leaseMs: 2_000,
+        freezeMaxMs: 15_000,
+        terms: { windowMs: 12_000, keyLifetimeMs: 5_000, callTimeoutMs: 800, maxAttempts: 3 },
+      },
+      stories: RECOVERING,
+    },
   },
   'L11-abandon': {
-    mutation: { core: (core, { now }) => deciding(core, RECOVERIES, (record) => (record.type === 'LegDispatched' ? { ...record.body, answer_by: Math.floor(now()) + 20 } : record.body)) },
-    bias: { profile: { chaos: LATE_WORKERS, chaosEveryMs: 500, toolTrouble: 0.3, terms: { ...ORDINARY.terms, maxAttempts: 1 } }, stories: { ...RECOVERING, person: 70 } },
+    mutation: {
+      core: (core, { now }) =>
+        deciding(core, RECOVERIES, (record) =>
+          record.type === 'LegDispatched' ? { ...record.body, answer_by: Math.floor(now()) + 20 } : record.body,
+        ),
+    },
+    bias: {
+      profile: {
+        chaos: LATE_WORKERS,
+        chaosEveryMs: 500,
+        toolTrouble: 0.3,
+        terms: { ...ORDINARY.terms, maxAttempts: 1 },
+      },
+      stories: { ...RECOVERING, person: 70 },
+    },
   },
-  'L11-reconcile': { mutation: { workerRules: { reconcileFirst: false } }, bias: { profile: { toolTrouble: 0.3 }, stories: RECOVERING } },
-  'L11-claim': { mutation: { workerRules: { claim: false } }, bias: { profile: { toolTrouble: 0.2, chaos: { ...LATE_WORKERS, crash: 16 }, chaosEveryMs: 400, sendTrouble: 0.08 }, stories: RECOVERING } },
-  'source-trust': { mutation: { trustsAll: true }, bias: { profile: { isCareful: true }, stories: { invalidate: 16 } } },
-  'L12': { mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isTool(input) ? { ...context, state: without(context.state, 'mutation') } : context)) } },
+  'L11-reconcile': {
+    mutation: { workerRules: { reconcileFirst: false } },
+    bias: { profile: { toolTrouble: 0.3 }, stories: RECOVERING },
+  },
+  'L11-claim': {
+    mutation: { workerRules: { claim: false } },
+    bias: {
+      profile: { toolTrouble: 0.2, chaos: { ...LATE_WORKERS, crash: 16 }, chaosEveryMs: 400, sendTrouble: 0.08 },
+      stories: RECOVERING,
+    },
+  },
+  'source-trust': {
+    mutation: { trustsAll: true },
+    bias: { profile: { isCareful: true }, stories: { invalidate: 16 } },
+  },
+  L12: {
+    mutation: {
+      core: (core) =>
+        asking(core, MUTATIONS, (context, input) =>
+          isTool(input) ? { ...context, state: without(context.state, 'mutation') } : context,
+        ),
+    },
+  },
   'judged-at': {
-    mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isTool(input) ? { ...context, views: judgedAtStart(context) } : context)) },
+    mutation: {
+      core: (core) =>
+        asking(core, MUTATIONS, (context, input) =>
+          isTool(input) ? { ...context, views: judgedAtStart(context) } : context,
+        ),
+    },
     bias: { stories: { ...STORIES, flip: 20, reaffirm: 10 } },
   },
-  'lineage': {
-    mutation: { core: (core) => asking(core, MUTATIONS, (context, input) => (isTool(input) ? { ...context, views: allStanding(context) } : context)) },
+  lineage: {
+    mutation: {
+      core: (core) =>
+        asking(core, MUTATIONS, (context, input) =>
+          isTool(input) ? { ...context, views: allStanding(context) } : context,
+        ),
+    },
     bias: { stories: { ...STORIES, invalidate: 16, execute: 50 } },
   },
-  'children-first': { mutation: { core: (core) => asking(core, RECOVERIES, (context) => ({ ...context, state: without(context.state, 'dependent') })) }, bias: { stories: { ...STORIES, invalidate: 20, execute: 50 } } },
-  'approval-reuse': { mutation: { core: (core) => answering(core, 'ApproveStep', reused) }, bias: { stories: { ...RECOVERING, invalidate: 24 } } },
-  'digest': { mutation: { core: (core) => answering(core, 'ApproveStep', (real, context, input) => real.decide(context, { ...input, body: { ...input.body, action_digest: digestIn(context, input) } })) }, bias: { stories: RECOVERING } },
-  'self-approval': { mutation: { core: (core) => answering(core, 'ApproveStep', (real, context, input) => real.decide({ ...context, state: anonymous(context.state) }, input)) }, bias: { stories: RECOVERING } },
+  'children-first': {
+    mutation: {
+      core: (core) =>
+        asking(core, RECOVERIES, (context) => ({ ...context, state: without(context.state, 'dependent') })),
+    },
+    bias: { stories: { ...STORIES, invalidate: 20, execute: 50 } },
+  },
+  'approval-reuse': {
+    mutation: { core: (core) => answering(core, 'ApproveStep', reused) },
+    bias: { stories: { ...RECOVERING, invalidate: 24 } },
+  },
+  digest: {
+    mutation: {
+      core: (core) =>
+        answering(core, 'ApproveStep', (real, context, input) =>
+          real.decide(context, { ...input, body: { ...input.body, action_digest: digestIn(context, input) } }),
+        ),
+    },
+    bias: { stories: RECOVERING },
+  },
+  'self-approval': {
+    mutation: {
+      core: (core) =>
+        answering(core, 'ApproveStep', (real, context, input) =>
+          real.decide({ ...context, state: anonymous(context.state) }, input),
+        ),
+    },
+    bias: { stories: RECOVERING },
+  },
   'expiry-margin': {
     mutation: { marginMs: 0 },
     bias: {
-      profile: { chaos: LATE_WORKERS, chaosEveryMs: 400, leaseMs: 30_000, toolTrouble: 0.3, workerSkewMs: 950, terms: { windowMs: 6_000, keyLifetimeMs: 60_000, callTimeoutMs: 1_200, maxAttempts: 3 } },
+      profile: {
+        chaos: LATE_WORKERS,
+        chaosEveryMs: 400,
+        leaseMs: 30_000,
+        toolTrouble: 0.3,
+        workerSkewMs: 950,
+        terms: { windowMs: 6_000, keyLifetimeMs: 60_000, callTimeoutMs: 1_200, maxAttempts: 3 },
+      },
       stories: { ...RECOVERING, person: 80 },
     },
   },
-  'order': { mutation: { core: (core) => asking(core, RECOVERIES, (context) => ({ ...context, state: unordered(context.state) })) }, bias: { stories: { ...STORIES, undo: 20, person: 40 } } },
+  order: {
+    mutation: {
+      core: (core) => asking(core, RECOVERIES, (context) => ({ ...context, state: unordered(context.state) })),
+    },
+    bias: { stories: { ...STORIES, undo: 20, person: 40 } },
+  },
   'undo-partial': { mutation: { core: (core) => partly(core) }, bias: { stories: { ...STORIES, undo: 20 } } },
-  'advanced': { mutation: { core: (core) => deaf(core) }, bias: { stories: { ...STORIES, hold: 30, execute: 20, trigger: 12, person: 20 } } },
+  advanced: {
+    mutation: { core: (core) => deaf(core) },
+    bias: { stories: { ...STORIES, hold: 30, execute: 20, trigger: 12, person: 20 } },
+  },
   'refused-late': {
-    mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide(context, { ...input, body: disproving(input.body) })) },
-    bias: { profile: { chaos: LATE_WORKERS, chaosEveryMs: 350, leaseMs: 2_000, freezeMaxMs: 8_000, toolTrouble: 0.3 }, stories: RECOVERING },
+    mutation: {
+      core: (core) =>
+        answering(core, 'LegReported', (real, context, input) =>
+          real.decide(context, { ...input, body: disproving(input.body) }),
+        ),
+    },
+    bias: {
+      profile: { chaos: LATE_WORKERS, chaosEveryMs: 350, leaseMs: 2_000, freezeMaxMs: 8_000, toolTrouble: 0.3 },
+      stories: RECOVERING,
+    },
   },
   'step-result': {
-    mutation: { core: (core) => asking(core, RECOVERIES, (context, input) => (isMarkOfLinked(input) ? { ...context, state: trusted(context.state) } : context)) },
+    mutation: {
+      core: (core) =>
+        asking(core, RECOVERIES, (context, input) =>
+          isMarkOfLinked(input) ? { ...context, state: trusted(context.state) } : context,
+        ),
+    },
     bias: { profile: { toolTrouble: 0.4 }, stories: { ...STORIES, pair: 40 } },
   },
   'key-lifetime': {
     mutation: { keyKeptMs: 0 },
-    bias: { profile: { chaos: { ...LATE_WORKERS, zombie: 20 }, chaosEveryMs: 300, toolTrouble: 0.3, sendTrouble: 0.1 }, stories: { ...RECOVERING, person: 60 } },
+    bias: {
+      profile: { chaos: { ...LATE_WORKERS, zombie: 20 }, chaosEveryMs: 300, toolTrouble: 0.3, sendTrouble: 0.1 },
+      stories: { ...RECOVERING, person: 60 },
+    },
   },
-  'facts': { mutation: { recoveryRules: { facts: false } }, bias: { stories: RECOVERING } },
-  'facts-kept': { mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide({ ...context, state: unseen(context.state) }, input)) }, bias: { profile: { toolTrouble: 0.35 }, stories: { ...RECOVERING, person: 60 } } },
-  'verification': { mutation: { core: (core) => answering(core, 'LegReported', (real, context, input) => real.decide(context, { ...input, body: trusting(input.body) })) }, bias: { profile: { toolTrouble: 0.35 }, stories: RECOVERING } },
+  facts: { mutation: { recoveryRules: { facts: false } }, bias: { stories: RECOVERING } },
+  'facts-kept': {
+    mutation: {
+      core: (core) =>
+        answering(core, 'LegReported', (real, context, input) =>
+          real.decide({ ...context, state: unseen(context.state) }, input),
+        ),
+    },
+    bias: { profile: { toolTrouble: 0.35 }, stories: { ...RECOVERING, person: 60 } },
+  },
+  verification: {
+    mutation: {
+      core: (core) =>
+        answering(core, 'LegReported', (real, context, input) =>
+          real.decide(context, { ...input, body: trusting(input.body) }),
+        ),
+    },
+    bias: { profile: { toolTrouble: 0.35 }, stories: RECOVERING },
+  },
   ...LINEAGE_MUTANTS,
   ...CONSUMER_MUTANTS,
 };
@@ -101,34 +273,69 @@ export function mutantOf(name: string): Mutant {
 /** Changes what evolve writes, in one log. */
 function evolving(core: ServiceCore, log: string, change: (doc: Doc) => Doc): ServiceCore {
   if (core.log !== log) return core;
-  return { ...core, evolve: (state, record) => core.evolve(state, record).map((one) => (one.op === 'put' ? { ...one, row: { ...one.row, doc: change(one.row.doc) } } : one)) };
+  return {
+    ...core,
+    evolve: (state, record) =>
+      core
+        .evolve(state, record)
+        .map((one) => (one.op === 'put' ? { ...one, row: { ...one.row, doc: change(one.row.doc) } } : one)),
+  };
 }
 
 /** Changes what is decided, in one log. */
 function deciding(core: ServiceCore, log: string, change: (record: Decided) => Doc): ServiceCore {
   if (core.log !== log) return core;
-  return { ...core, decide: (context, input) => { const decision = core.decide(context, input); return { ...decision, records: decision.records.map((record) => ({ ...record, body: change(record) })) }; } };
+  return {
+    ...core,
+    decide: (context, input) => {
+      const decision = core.decide(context, input);
+      return { ...decision, records: decision.records.map((record) => ({ ...record, body: change(record) })) };
+    },
+  };
 }
 
 /** Changes what a decision is made on, in one log. */
-function asking(core: ServiceCore, log: string, change: (context: DecideContext, input: Input) => DecideContext): ServiceCore {
+function asking(
+  core: ServiceCore,
+  log: string,
+  change: (context: DecideContext, input: Input) => DecideContext,
+): ServiceCore {
   return core.log === log ? { ...core, decide: (context, input) => core.decide(change(context, input), input) } : core;
 }
 
 /** Decides one type of input of the orchestrator in another way. */
-function answering(core: ServiceCore, type: string, decide: (core: ServiceCore, context: DecideContext, input: RecordInput) => Decision): ServiceCore {
+function answering(
+  core: ServiceCore,
+  type: string,
+  decide: (core: ServiceCore, context: DecideContext, input: RecordInput) => Decision,
+): ServiceCore {
   if (core.log !== RECOVERIES) return core;
-  return { ...core, decide: (context, input) => (input.source !== 'timer' && input.type === type ? decide(core, context, input) : core.decide(context, input)) };
+  return {
+    ...core,
+    decide: (context, input) =>
+      input.source !== 'timer' && input.type === type ? decide(core, context, input) : core.decide(context, input),
+  };
 }
 
-function isTool(input: Input): boolean { return input.source !== 'timer' && input.topic === 'recourse.tool-executions'; }
+function isTool(input: Input): boolean {
+  return input.source !== 'timer' && input.topic === 'recourse.tool-executions';
+}
 
 /** A state in which a kind was never written. */
 function without(state: StateView, kind: string): StateView {
   return {
-    get: (asked, group, key) => { const found = state.get(asked, group, key); return asked === kind ? undefined : found; },
-    list: (asked, group) => { const found = state.list(asked, group); return asked === kind ? [] : found; },
-    all: (asked, group) => { const found = state.all(asked, group); return asked === kind ? [] : found; },
+    get: (asked, group, key) => {
+      const found = state.get(asked, group, key);
+      return asked === kind ? undefined : found;
+    },
+    list: (asked, group) => {
+      const found = state.list(asked, group);
+      return asked === kind ? [] : found;
+    },
+    all: (asked, group) => {
+      const found = state.all(asked, group);
+      return asked === kind ? [] : found;
+    },
   };
 }
 
@@ -147,35 +354,69 @@ function judgedAtStart({ views }: DecideContext): DecideContext['views'] {
 function unseen(state: StateView): StateView {
   const forget = (doc: Doc): Doc => (doc['phase'] === 'observing' ? { ...doc, facts: null } : doc);
   return {
-    get: (kind, group, key) => { const found = state.get(kind, group, key); return kind === 'step' && found !== undefined ? forget(found) : found; },
-    list: (kind, group) => { const found = state.list(kind, group); return kind === 'step' ? found.map(forget) : found; },
-    all: (kind, group) => { const found = state.all(kind, group); return kind === 'step' ? found.map(forget) : found; },
+    get: (kind, group, key) => {
+      const found = state.get(kind, group, key);
+      return kind === 'step' && found !== undefined ? forget(found) : found;
+    },
+    list: (kind, group) => {
+      const found = state.list(kind, group);
+      return kind === 'step' ? found.map(forget) : found;
+    },
+    all: (kind, group) => {
+      const found = state.all(kind, group);
+      return kind === 'step' ? found.map(forget) : found;
+    },
   };
 }
 
 // Rows of the orchestrator, as far as mutants look at them.
-interface StepRow extends Doc { readonly step_id: string; readonly phase: string; readonly action_digest: Buffer | null; readonly execution: Doc }
+interface StepRow extends Doc {
+  readonly step_id: string;
+  readonly phase: string;
+  readonly action_digest: Buffer | null;
+  readonly execution: Doc;
+}
 
-function stepsIn(context: DecideContext, input: RecordInput): readonly StepRow[] { return context.state.list('step', String(input.body['run_id'])) as readonly StepRow[]; }
+function stepsIn(context: DecideContext, input: RecordInput): readonly StepRow[] {
+  return context.state.list('step', String(input.body['run_id'])) as readonly StepRow[];
+}
 
 function digestIn(context: DecideContext, input: RecordInput): unknown {
-  return stepsIn(context, input).find(({ step_id }) => step_id === input.body['step_id'])?.action_digest ?? input.body['action_digest'];
+  return (
+    stepsIn(context, input).find(({ step_id }) => step_id === input.body['step_id'])?.action_digest ??
+    input.body['action_digest']
+  );
 }
 
 /** One approval lets every other step of the run that waits go, too. */
 function reused(core: ServiceCore, context: DecideContext, input: RecordInput): Decision {
   const first = core.decide(context, input);
   if (first.answer?.status !== 'accepted') return first;
-  const others = stepsIn(context, input).filter(({ step_id, phase }) => phase === 'awaiting_approval' && step_id !== input.body['step_id']);
-  const more = others.flatMap(({ step_id, action_digest }) => core.decide(context, { ...input, body: { ...input.body, step_id, action_digest } }).records);
+  const others = stepsIn(context, input).filter(
+    ({ step_id, phase }) => phase === 'awaiting_approval' && step_id !== input.body['step_id'],
+  );
+  const more = others.flatMap(
+    ({ step_id, action_digest }) =>
+      core.decide(context, { ...input, body: { ...input.body, step_id, action_digest } }).records,
+  );
   return { ...first, records: [...first.records, ...more.filter(({ type }) => type !== 'RecoveryClosed')] };
 }
 
 /** Steps that nobody started and nobody answers for. */
 function anonymous(state: StateView): StateView {
-  const hidden = (doc: Doc): Doc => ('execution' in doc ? { ...doc, answerable_to: null, execution: { ...(doc['execution'] as Doc), initiator: null, agent_id: 'nobody' } } : doc); // a step's execution is a record
+  const hidden = (doc: Doc): Doc =>
+    'execution' in doc
+      ? {
+          ...doc,
+          answerable_to: null,
+          execution: { ...(doc['execution'] as Doc), initiator: null, agent_id: 'nobody' },
+        }
+      : doc; // a step's execution is a record
   return {
-    get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : hidden(doc); },
+    get: (kind, group, key) => {
+      const doc = state.get(kind, group, key);
+      return doc === undefined ? undefined : hidden(doc);
+    },
     list: (kind, group) => state.list(kind, group).map(hidden),
     all: (kind, group) => state.all(kind, group).map(hidden),
   };
@@ -185,16 +426,26 @@ function anonymous(state: StateView): StateView {
 function allStanding({ views }: DecideContext): DecideContext['views'] {
   const blind = (name: string): ReturnType<DecideContext['views']['view']> => {
     const view = views.view(name);
-    return { get: (key) => (name === 'fallen' ? undefined : view.get(key)), position: (partition) => view.position(partition), partitionOf: (key) => view.partitionOf(key) };
+    return {
+      get: (key) => (name === 'fallen' ? undefined : view.get(key)),
+      position: (partition) => view.position(partition),
+      partitionOf: (key) => view.partitionOf(key),
+    };
   };
   return { view: blind };
 }
 
 /** Steps of which none was executed after another. */
 function unordered(state: StateView): StateView {
-  const levelled = (doc: Doc): Doc => ('executed_seq' in doc ? { ...doc, executed_seq: 0, execution: { ...(doc['execution'] as Doc), derived_from: [] } } : doc); // a step's execution is a record
+  const levelled = (doc: Doc): Doc =>
+    'executed_seq' in doc
+      ? { ...doc, executed_seq: 0, execution: { ...(doc['execution'] as Doc), derived_from: [] } }
+      : doc; // a step's execution is a record
   return {
-    get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : levelled(doc); },
+    get: (kind, group, key) => {
+      const doc = state.get(kind, group, key);
+      return doc === undefined ? undefined : levelled(doc);
+    },
     list: (kind, group) => state.list(kind, group).map(levelled),
     all: (kind, group) => state.all(kind, group).map(levelled),
   };
@@ -215,11 +466,18 @@ function deaf(core: ServiceCore): ServiceCore {
 /** A report in which the refusal of one copy counts as proof that nothing was done. */
 function disproving(body: Doc): Doc {
   const steps = body['steps'] as readonly Doc[]; // the codec made it from the schema
-  return { ...body, steps: steps.map((step) => (step['outcome'] === 'refused_late' ? { ...step, outcome: 'not_executed' } : step)) };
+  return {
+    ...body,
+    steps: steps.map((step) => (step['outcome'] === 'refused_late' ? { ...step, outcome: 'not_executed' } : step)),
+  };
 }
 
 function isMarkOfLinked(input: Input): boolean {
-  return input.source !== 'timer' && input.type === 'CommitRolledBack' && (input.body['execution'] as Doc)['capability'] === CAPABILITY_OF.linked; // an execution is a record
+  return (
+    input.source !== 'timer' &&
+    input.type === 'CommitRolledBack' &&
+    (input.body['execution'] as Doc)['capability'] === CAPABILITY_OF.linked
+  ); // an execution is a record
 }
 
 /** Leads that answered, as if another capability had seen it. */
@@ -229,7 +487,10 @@ function trusted(state: StateView): StateView {
     return isLead && doc['last'] !== null ? { ...doc, phase: 'compensated' } : doc;
   };
   return {
-    get: (kind, group, key) => { const doc = state.get(kind, group, key); return doc === undefined ? undefined : believed(doc); },
+    get: (kind, group, key) => {
+      const doc = state.get(kind, group, key);
+      return doc === undefined ? undefined : believed(doc);
+    },
     list: (kind, group) => state.list(kind, group).map(believed),
     all: (kind, group) => state.all(kind, group).map(believed),
   };
@@ -257,7 +518,12 @@ function trusting(body: Doc): Doc {
     steps: steps.map((step) => {
       const executed = step.observations.find(({ phase }) => phase === 'execute');
       if (executed === undefined || step['outcome'] !== 'unverified') return step;
-      const seen = { phase: 'verify', capability: OBSERVE, observed: plainPayload({ status: 'reversed' }), observed_at: executed['observed_at'] };
+      const seen = {
+        phase: 'verify',
+        capability: OBSERVE,
+        observed: plainPayload({ status: 'reversed' }),
+        observed_at: executed['observed_at'],
+      };
       return { ...step, outcome: 'verified', observations: [...step.observations, seen] };
     }),
   };
@@ -269,23 +535,34 @@ function trusting(body: Doc): Doc {
 function undurable(sealing: Sealing): Sealing {
   return {
     batch: (now) => ({ ...sealing.batch(now), settle: () => Promise.resolve(true) }),
-    open: (doc) => sealing.open(doc), show: (doc) => sealing.show(doc), openBytes: (keyId, body) => sealing.openBytes(keyId, body), load: (keyIds) => sealing.load(keyIds),
+    open: (doc) => sealing.open(doc),
+    show: (doc) => sealing.show(doc),
+    openBytes: (keyId, body) => sealing.openBytes(keyId, body),
+    load: (keyIds) => sealing.load(keyIds),
   };
 }
 
-function closing(producer: LogProducer): Pick<LogProducer, 'close'> { return { close: () => producer.close() }; }
+function closing(producer: LogProducer): Pick<LogProducer, 'close'> {
+  return { close: () => producer.close() };
+}
 
 /** Projects whatever head the database has, and never says that it is another than was projected. */
 function unfenced(store: PartitionStore): PartitionStore {
   return {
     ...store,
-    load: async (groups) => ({ ...await store.load(groups), headSeq: Number.MAX_SAFE_INTEGER }),
+    load: async (groups) => ({ ...(await store.load(groups)), headSeq: Number.MAX_SAFE_INTEGER }),
     project: async (_from, to, changes) => store.project(await store.head(), to, changes),
   };
 }
 
 /** Lands a part of a batch, and does not know. */
-async function torn(producer: LogProducer, topic: string, partition: number, records: Parameters<LogProducer['send']>[2], isTorn: boolean): Promise<SendOutcome> {
+async function torn(
+  producer: LogProducer,
+  topic: string,
+  partition: number,
+  records: Parameters<LogProducer['send']>[2],
+  isTorn: boolean,
+): Promise<SendOutcome> {
   if (!isTorn || records.length < 2) return producer.send(topic, partition, records);
   const outcome = await producer.send(topic, partition, records.slice(0, Math.ceil(records.length / 2)));
   return { kind: 'unknown', cause: outcome };

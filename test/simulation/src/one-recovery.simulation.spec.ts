@@ -4,13 +4,21 @@ import { recoverOnce } from './one-recovery.js';
 import type { Recovery } from './one-recovery.js';
 
 const RECORDS = [
-  'recourse.mutations MutationRecorded', 'recourse.mutations CommitRolledBack', 'recourse.mutations RecoverabilityChanged compensating compensation_started',
-  'recourse.mutations RecoverabilityChanged compensated compensation_verified', 'recourse.recoveries RollbackOpened', 'recourse.recoveries StepDecided compensate_now',
-  'recourse.recoveries LegDispatched 1', 'recourse.recoveries StepOutcomeRecorded 1 compensated', 'recourse.recoveries RecoveryClosed compensated',
+  'recourse.mutations MutationRecorded',
+  'recourse.mutations CommitRolledBack',
+  'recourse.mutations RecoverabilityChanged compensating compensation_started',
+  'recourse.mutations RecoverabilityChanged compensated compensation_verified',
+  'recourse.recoveries RollbackOpened',
+  'recourse.recoveries StepDecided compensate_now',
+  'recourse.recoveries LegDispatched 1',
+  'recourse.recoveries StepOutcomeRecorded 1 compensated',
+  'recourse.recoveries RecoveryClosed compensated',
 ];
 
 let whole: Recovery;
-beforeAll(async () => { whole = await recoverOnce(null); }, 60_000);
+beforeAll(async () => {
+  whole = await recoverOnce(null);
+}, 60_000);
 
 describe('a recovery that nothing disturbs', () => {
   it('takes one effect back, and writes each of its steps down once', () => {
@@ -18,9 +26,16 @@ describe('a recovery that nothing disturbs', () => {
   });
 
   it('passes everything that is durable, told or done: logs, wires, rows, the claim and the calls of the tool', () => {
-    expect(new Set(whole.boundaries.map(({ role, kind }) => `${role} ${kind}`))).toEqual(new Set([
-      ...['mutation-ledger', 'recovery-orchestrator'].flatMap((role) => [`${role} append`, `${role} store.project`]), 'recovery-orchestrator wire', 'worker claim', 'worker tool', 'worker wire', 'worker position.save',
-    ]));
+    expect(new Set(whole.boundaries.map(({ role, kind }) => `${role} ${kind}`))).toEqual(
+      new Set([
+        ...['mutation-ledger', 'recovery-orchestrator'].flatMap((role) => [`${role} append`, `${role} store.project`]),
+        'recovery-orchestrator wire',
+        'worker claim',
+        'worker tool',
+        'worker wire',
+        'worker position.save',
+      ]),
+    );
   });
 });
 
@@ -29,7 +44,8 @@ describe('a recovery at each step of which a process dies', () => {
     const differing: object[] = [];
     for (const [at, boundary] of whole.boundaries.entries()) {
       const { deaths, effects, records } = await recoverOnce(at);
-      if (deaths !== 1 || effects !== 1 || JSON.stringify(records) !== JSON.stringify(RECORDS)) differing.push({ at, ...boundary, deaths, effects, records });
+      if (deaths !== 1 || effects !== 1 || JSON.stringify(records) !== JSON.stringify(RECORDS))
+        differing.push({ at, ...boundary, deaths, effects, records });
     }
     expect(differing).toEqual([]);
     expect(whole.boundaries.length).toBeGreaterThan(20);

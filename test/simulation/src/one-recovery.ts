@@ -21,7 +21,14 @@ const KINDS: readonly string[] = ['append', 'wire', 'store.project', 'claim', 't
 
 /** Everything lasts longer than a process takes to be there again, so that what differs differs because of the death. */
 const CALM: Profile = {
-  ...ORDINARY, terms: { windowMs: 300_000, keyLifetimeMs: 200_000, callTimeoutMs: 1_000, maxAttempts: 2 }, leaseMs: 60_000, reviewDeadlineMs: 300_000, workerSkewMs: 0, sendTrouble: 0, callTrouble: 0, toolTrouble: 0,
+  ...ORDINARY,
+  terms: { windowMs: 300_000, keyLifetimeMs: 200_000, callTimeoutMs: 1_000, maxAttempts: 2 },
+  leaseMs: 60_000,
+  reviewDeadlineMs: 300_000,
+  workerSkewMs: 0,
+  sendTrouble: 0,
+  callTrouble: 0,
+  toolTrouble: 0,
 };
 const SEED = 11;
 const TENANT = 'acme';
@@ -36,7 +43,11 @@ const WITHIN_MS = 120_000;
 const STEPS_MAX = 200_000;
 
 /** A call at which a process can die, in the order they came. */
-export interface Boundary { readonly role: string; readonly kind: string; readonly stage: Operation['stage'] }
+export interface Boundary {
+  readonly role: string;
+  readonly kind: string;
+  readonly stage: Operation['stage'];
+}
 
 /** What one recovery left behind. */
 export interface Recovery {
@@ -70,13 +81,26 @@ export async function recoverOnce(dieAt: number | null): Promise<Recovery> {
   };
   for (const role of [...SERVICES, 'worker'] as const) world.start(role, 1);
   stories.begin();
-  world.scheduler.at(EPOCH + TOLD_AT_MS, () => { tell(world, stories); });
-  world.scheduler.at(EPOCH + ASKED_AT_MS, () => { isAsked = true; ask(stories); });
+  world.scheduler.at(EPOCH + TOLD_AT_MS, () => {
+    tell(world, stories);
+  });
+  world.scheduler.at(EPOCH + ASKED_AT_MS, () => {
+    isAsked = true;
+    ask(stories);
+  });
   let endsAt = EPOCH + WITHIN_MS;
-  look(world, () => { isOver = true; endsAt = world.scheduler.now + AFTERWARDS_MS; });
+  look(world, () => {
+    isOver = true;
+    endsAt = world.scheduler.now + AFTERWARDS_MS;
+  });
   await world.scheduler.run(() => world.scheduler.now > endsAt, STEPS_MAX);
   for (const actor of world.living()) actor.alive = false;
-  return { boundaries, deaths, effects: world.provider.effects.filter(({ transactionId }) => transactionId === REFUND).length, records: recordsOf(world) };
+  return {
+    boundaries,
+    deaths,
+    effects: world.provider.effects.filter(({ transactionId }) => transactionId === REFUND).length,
+    records: recordsOf(world),
+  };
 }
 
 /** An agent's effect, which goes back by itself when somebody asks. */
@@ -85,20 +109,48 @@ function tell(world: World, stories: Stories): void {
   world.provider.issue(REFUND, 'credit', 500);
   const contract = stories.contracts.find(({ name }) => name === CAPABILITY_OF.credit);
   void stories.outside.send('recourse.tool-executions', 'ToolExecuted', RUN, {
-    event_id: 'evt-one', tenant: TENANT, run_id: RUN, agent_id: 'agent:a1', initiator: 'ines', objective: null, step_id: 's', call_id: 'call-one', capability: CAPABILITY_OF.credit,
-    contract_digest: contract?.digest ?? null, effect_key: 'eff-one', idempotency_key: `key-${REFUND}`, subject_ref: null, args: plainPayload(args), assumption_refs: [], outcome: 'succeeded',
-    result: plainPayload({ refund_id: REFUND }), prior_value: null, external_transaction_ref: REFUND, error_kind: null, committed_at: world.databaseNow(), derived_from: [], on_failure: 'keep', handled_as: null,
+    event_id: 'evt-one',
+    tenant: TENANT,
+    run_id: RUN,
+    agent_id: 'agent:a1',
+    initiator: 'ines',
+    objective: null,
+    step_id: 's',
+    call_id: 'call-one',
+    capability: CAPABILITY_OF.credit,
+    contract_digest: contract?.digest ?? null,
+    effect_key: 'eff-one',
+    idempotency_key: `key-${REFUND}`,
+    subject_ref: null,
+    args: plainPayload(args),
+    assumption_refs: [],
+    outcome: 'succeeded',
+    result: plainPayload({ refund_id: REFUND }),
+    prior_value: null,
+    external_transaction_ref: REFUND,
+    error_kind: null,
+    committed_at: world.databaseNow(),
+    derived_from: [],
+    on_failure: 'keep',
+    handled_as: null,
   });
 }
 
 function ask(stories: Stories): void {
-  void stories.outside.command('recourse.recovery-commands', 'TriggerRollback', RUN, person(TENANT, 'rita', 'reporter'), { run_id: RUN, mutation_id: mutationId(TENANT, RUN, 'eff-one'), reason: 'the critic says so' });
+  void stories.outside.command(
+    'recourse.recovery-commands',
+    'TriggerRollback',
+    RUN,
+    person(TENANT, 'rita', 'reporter'),
+    { run_id: RUN, mutation_id: mutationId(TENANT, RUN, 'eff-one'), reason: 'the critic says so' },
+  );
 }
 
 /** Calls back once, when the recovery is closed. */
 function look(world: World, closed: () => void): void {
   const again = (): void => {
-    if (readHistory(world).logs['recourse.recoveries']?.some(({ type }) => type === 'RecoveryClosed') === true) closed();
+    if (readHistory(world).logs['recourse.recoveries']?.some(({ type }) => type === 'RecoveryClosed') === true)
+      closed();
     else world.scheduler.after(250, again);
   };
   world.scheduler.at(EPOCH + ASKED_AT_MS + 1, again);
@@ -109,7 +161,11 @@ const SAID = ['to_state', 'attempt', 'outcome', 'event', 'decision'] as const;
 
 function recordsOf(world: World): readonly string[] {
   const { logs } = readHistory(world);
-  return ['recourse.mutations', 'recourse.recoveries'].flatMap((log) => (logs[log] ?? [])
-    .filter(({ key, type }) => key === RUN && !LEFT_OUT.includes(type))
-    .map(({ type, body }) => [log, type, ...SAID.filter((name) => name in body).map((name) => String(body[name]))].join(' ')));
+  return ['recourse.mutations', 'recourse.recoveries'].flatMap((log) =>
+    (logs[log] ?? [])
+      .filter(({ key, type }) => key === RUN && !LEFT_OUT.includes(type))
+      .map(({ type, body }) =>
+        [log, type, ...SAID.filter((name) => name in body).map((name) => String(body[name]))].join(' '),
+      ),
+  );
 }

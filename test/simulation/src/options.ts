@@ -29,28 +29,49 @@ export function optionsOf(args: readonly string[]): Options {
   for (let at = 0; at < args.length; at += 1) {
     const name = args[at] ?? '';
     if (!NAMES.has(name)) throw new Error(`${name} is no option\n${USAGE}`);
-    if (FLAGS.has(name)) { values.set(name, 'yes'); continue; }
-    const value = args[at += 1];
+    if (FLAGS.has(name)) {
+      values.set(name, 'yes');
+      continue;
+    }
+    const value = args[(at += 1)];
     if (value === undefined) throw new Error(`${name} needs a value\n${USAGE}`);
     values.set(name, value);
   }
   const mutant = values.get('--mutant') ?? values.get('--control') ?? null;
   return {
-    seeds: rangeOf(values, mutant !== null || values.has('--mutants')), isTraced: values.has('--seed') && !values.has('--share'), mutant, areMutants: values.has('--mutants'),
-    events: wholeOf(values.get('--events') ?? '300', '--events'), workers: wholeOf(values.get('--workers') ?? '2', '--workers'), jsonFile: values.get('--json') ?? null,
-    isShare: values.has('--share'), isControl: values.has('--control'),
+    seeds: rangeOf(values, mutant !== null || values.has('--mutants')),
+    isTraced: values.has('--seed') && !values.has('--share'),
+    mutant,
+    areMutants: values.has('--mutants'),
+    events: wholeOf(values.get('--events') ?? '300', '--events'),
+    workers: wholeOf(values.get('--workers') ?? '2', '--workers'),
+    jsonFile: values.get('--json') ?? null,
+    isShare: values.has('--share'),
+    isControl: values.has('--control'),
   };
 }
 
 const FLAGS: ReadonlySet<string> = new Set(['--mutants', '--share']);
-const NAMES: ReadonlySet<string> = new Set(['--seed', '--seeds', '--mutant', '--control', '--events', '--workers', '--json', ...FLAGS]);
+const NAMES: ReadonlySet<string> = new Set([
+  '--seed',
+  '--seeds',
+  '--mutant',
+  '--control',
+  '--events',
+  '--workers',
+  '--json',
+  ...FLAGS,
+]);
 
 /** A mutant is looked for in this many seeds unless told otherwise. */
 const MUTANT_SEEDS = 300;
 
 function rangeOf(values: ReadonlyMap<string, string>, isForMutants: boolean): Options['seeds'] {
   const one = values.get('--seed');
-  if (one !== undefined) { const seed = wholeOf(one, '--seed'); return { from: seed, to: seed }; }
+  if (one !== undefined) {
+    const seed = wholeOf(one, '--seed');
+    return { from: seed, to: seed };
+  }
   const [from, to] = (values.get('--seeds') ?? `1..${String(isForMutants ? MUTANT_SEEDS : 200)}`).split('..');
   return { from: wholeOf(from ?? '', '--seeds'), to: wholeOf(to ?? from ?? '', '--seeds') };
 }

@@ -18,7 +18,10 @@ export class Outside {
   /** Told so far: distinct facts and commands, duplicates left out. */
   told = 0;
 
-  constructor(private readonly world: World, private readonly name: string) {}
+  constructor(
+    private readonly world: World,
+    private readonly name: string,
+  ) {}
 
   /** Sends until the broker acknowledges; may duplicate, as producers do. */
   async send(topic: string, type: string, key: string, body: object): Promise<void> {
@@ -40,17 +43,29 @@ export class Outside {
 
   /** Puts bytes on a partition of its choosing, as a producer with a foreign partitioner does. */
   async sendTo(topic: string, partition: number, key: string, value: Buffer): Promise<void> {
-    const producer = await this.world.broker.forActor(this.name).logProducer().catch(() => null);
+    const producer = await this.world.broker
+      .forActor(this.name)
+      .logProducer()
+      .catch(() => null);
     await producer?.send(topic, partition, [{ key: Buffer.from(key), value }]);
   }
 
   /** Sends a command under an id of its own, or a given one again. */
   async command(topic: string, type: string, key: string, caller: Caller, body: object, id?: string): Promise<string> {
-    const command_id = id ?? deriveId('cmd', this.name, this.#sent += 1);
+    const command_id = id ?? deriveId('cmd', this.name, (this.#sent += 1));
     const envelope: CommandEnvelope = {
-      command_id, tenant: caller.tenant, principal: caller.principal, roles: caller.roles, route: `POST ${type}`, idempotency_key: command_id,
-      body_sha256: Buffer.from(sha256Hex(JSON.stringify(body, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value))), 'hex'),
-      issued_at: this.world.databaseNow(), signature: Buffer.alloc(0),
+      command_id,
+      tenant: caller.tenant,
+      principal: caller.principal,
+      roles: caller.roles,
+      route: `POST ${type}`,
+      idempotency_key: command_id,
+      body_sha256: Buffer.from(
+        sha256Hex(JSON.stringify(body, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value))),
+        'hex',
+      ),
+      issued_at: this.world.databaseNow(),
+      signature: Buffer.alloc(0),
     };
     if (id === undefined) this.told += 1;
     await this.send(topic, type, key, { envelope, ...body });

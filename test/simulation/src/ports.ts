@@ -1,6 +1,12 @@
 // The ports an actor of the simulation is given: production adapters in memory, with the scheduler in between.
 import type { Gate, GateOperation, GateVerdict } from '@recourse/kafka';
-import type { KeyStore, MemoryDatabase, PartitionStore, Scheduler as PacingScheduler, StoreFactory } from '@recourse/event-log';
+import type {
+  KeyStore,
+  MemoryDatabase,
+  PartitionStore,
+  Scheduler as PacingScheduler,
+  StoreFactory,
+} from '@recourse/event-log';
 import type { ClaimStore, Clock, Inbox, PositionStore } from '@recourse/sdk';
 import type { Faults } from './faults.js';
 import type { Scheduler, SimActor } from './scheduler.js';
@@ -38,7 +44,12 @@ export function clockOf(scheduler: Scheduler, actor: SimActor): Clock {
 }
 
 /** The database as one actor reaches it. */
-export function storesOf(scheduler: Scheduler, faults: Faults, actor: SimActor, database: MemoryDatabase): StoreFactory {
+export function storesOf(
+  scheduler: Scheduler,
+  faults: Faults,
+  actor: SimActor,
+  database: MemoryDatabase,
+): StoreFactory {
   const around = async <T>(kind: string, act: () => Promise<T>): Promise<T> => {
     await scheduler.pass(actor, `store.${kind}`, 'before');
     faults.database();
@@ -78,7 +89,9 @@ export function claimsOf(scheduler: Scheduler, faults: Faults, actor: SimActor, 
  * or before the process hears that it was. Only some transactions wait: a notice needs two of them.
  */
 export function inboxOf<Tx>(scheduler: Scheduler, faults: Faults, actor: SimActor, kept: Inbox<Tx>): Inbox<Tx> {
-  const pause = async (stage: 'before' | 'after'): Promise<void> => { if (faults.holdsAnswer('inbox')) await scheduler.pass(actor, 'inbox', stage); };
+  const pause = async (stage: 'before' | 'after'): Promise<void> => {
+    if (faults.holdsAnswer('inbox')) await scheduler.pass(actor, 'inbox', stage);
+  };
   return {
     transact: async (kind, work) => {
       await pause('before');
@@ -106,7 +119,12 @@ export function keysOf(scheduler: Scheduler, faults: Faults, actor: SimActor, sh
   };
 }
 
-export function positionsOf(scheduler: Scheduler, faults: Faults, actor: SimActor, shared: PositionStore): PositionStore {
+export function positionsOf(
+  scheduler: Scheduler,
+  faults: Faults,
+  actor: SimActor,
+  shared: PositionStore,
+): PositionStore {
   return {
     load: async (topic, partition) => {
       await scheduler.pass(actor, 'position.load', 'before');

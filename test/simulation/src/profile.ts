@@ -37,10 +37,21 @@ export type ChaosKind = (typeof CHAOS_KINDS)[number];
 
 export const ORDINARY: Profile = {
   terms: { windowMs: 25_000, keyLifetimeMs: 14_000, callTimeoutMs: 1_000, maxAttempts: 3 },
-  leaseMs: 6_000, reviewDeadlineMs: 15_000, workerSkewMs: 900,
-  sendTrouble: 0.03, callTrouble: 0.004, toolTrouble: 0.12, chaosEveryMs: 900,
+  leaseMs: 6_000,
+  reviewDeadlineMs: 15_000,
+  workerSkewMs: 900,
+  sendTrouble: 0.03,
+  callTrouble: 0.004,
+  toolTrouble: 0.12,
+  chaosEveryMs: 900,
   chaos: { crash: 10, zombie: 3, freeze: 3, snapshot: 2, restore: 2, wipe: 1, clock: 1 },
-  freezeMaxMs: 5_000, eventEveryMs: 45, clockBackMs: 5_000, clockForwardMs: 900, isCareful: false, boundMs: null, consumers: 4,
+  freezeMaxMs: 5_000,
+  eventEveryMs: 45,
+  clockBackMs: 5_000,
+  clockForwardMs: 900,
+  isCareful: false,
+  boundMs: null,
+  consumers: 4,
 };
 
 /** Contract shapes that ordinary seeds take turns with. */

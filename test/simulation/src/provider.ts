@@ -61,14 +61,26 @@ export interface ProviderParts {
 }
 
 /** Keys of the stories name the transaction they are for. */
-function transactionOf(key: string): string { return key.replace(/^key-/, ''); }
+function transactionOf(key: string): string {
+  return key.replace(/^key-/, '');
+}
 
 /**
  * What becomes of a call: no answer in time, with or without the effect; a 500, with or without it, or once and then success; a
  * 200 without the effect; a refusal; a 429, alone or with a time to come back; or nothing but slowness.
  */
 type Fate =
-  | 'well' | 'slow' | 'timeout_before' | 'timeout_after' | 'error_before' | 'error_after' | 'error_once' | 'phantom' | 'rejected' | 'limited' | 'limited_until';
+  | 'well'
+  | 'slow'
+  | 'timeout_before'
+  | 'timeout_after'
+  | 'error_before'
+  | 'error_after'
+  | 'error_once'
+  | 'phantom'
+  | 'rejected'
+  | 'limited'
+  | 'limited_until';
 
 /** Longest a provider asks to stay away, and longest its looks are down, milliseconds. */
 const RETRY_AFTER_MAX_MS = 2_500;
@@ -76,7 +88,12 @@ const DOWN_MAX_MS = 6_000;
 
 /** Calls the provider did not take, by how it said so. */
 class Answered extends Error {
-  constructor(readonly status: number, message: string) { super(message); }
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 export class Provider {
@@ -106,7 +123,8 @@ export class Provider {
   /** A person changes the resource outside of everything. */
   change(transaction: Transaction): void {
     if (transaction.status !== 'issued') return;
-    if (this.parts.random.chance(0.5)) transaction.status = 'settled'; else transaction.amount += 1;
+    if (this.parts.random.chance(0.5)) transaction.status = 'settled';
+    else transaction.amount += 1;
     transaction.changedAt = this.parts.tick();
     this.parts.noted('tool resource_changed');
     this.parts.trace(() => `a person changed ${transaction.id}: ${transaction.status}, ${String(transaction.amount)}`);
@@ -163,7 +181,10 @@ export class Provider {
     const fate = this.#fate(isEffect, context.idempotencyKey);
     await scheduler.pass(worker, 'tool', 'before');
     // The request is under way: what becomes of its sender no longer matters to it. It arrives within the time a call may take.
-    const travelMs = fate === 'slow' ? random.between(Math.floor(terms.callTimeoutMs / 2), terms.callTimeoutMs - 1) : random.below(Math.max(1, Math.floor(terms.callTimeoutMs / 10)));
+    const travelMs =
+      fate === 'slow'
+        ? random.between(Math.floor(terms.callTimeoutMs / 2), terms.callTimeoutMs - 1)
+        : random.below(Math.max(1, Math.floor(terms.callTimeoutMs / 10)));
     await scheduler.sleep(this.#network, travelMs);
     const answer = isForward ? this.#lookUp(id, fate) : this.#arrive({ id, args, worker, context, fate });
     await scheduler.pass(worker, 'tool', 'after');
@@ -188,43 +209,78 @@ export class Provider {
     if (refusal !== null) return refusal;
     const receipt = (args as { readonly receipt?: string }).receipt ?? null;
     if (isEffect && transaction.kind === 'linked' && receipt === null) return new ToolRejected('receipt_missing', id);
-    this.calls.push({ order: this.parts.tick(), phase, transactionId: id, worker: worker.name, callId, attempt, statusSeen: transaction.status, amountSeen: transaction.amount, receipt });
-    if (!isEffect) return { refund_id: id, status: transaction.status, amount_minor: transaction.amount, currency: 'EUR' };
+    this.calls.push({
+      order: this.parts.tick(),
+      phase,
+      transactionId: id,
+      worker: worker.name,
+      callId,
+      attempt,
+      statusSeen: transaction.status,
+      amountSeen: transaction.amount,
+      receipt,
+    });
+    if (!isEffect)
+      return { refund_id: id, status: transaction.status, amount_minor: transaction.amount, currency: 'EUR' };
     const answer = this.#execute(transaction, worker, context, fate);
     return fate === 'error_after' ? new Answered(500, 'internal error') : answer;
   }
 
   /** Why a call is not taken, in one of the ways adapters tell it: outright, or as a status they did not read. */
   #refusal(fate: Fate, key: string): Error | null {
-    const { scheduler: { now }, random, trouble } = this.parts;
+    const {
+      scheduler: { now },
+      random,
+      trouble,
+    } = this.parts;
     if (fate === 'rejected') return new ToolRejected('refused', 'the provider refuses');
     if (fate === 'error_before') return new Answered(500, 'internal error');
-    if (fate === 'error_once') { this.#owedSuccess.add(key); return new Answered(500, 'internal error'); }
+    if (fate === 'error_once') {
+      this.#owedSuccess.add(key);
+      return new Answered(500, 'internal error');
+    }
     if (fate === 'limited_until') this.#notBefore.set(key, now + random.between(200, RETRY_AFTER_MAX_MS));
     const isAway = trouble() > 0 && now < (this.#notBefore.get(key) ?? 0);
     if (fate !== 'limited' && !isAway) return null;
-    return random.chance(0.5) ? new ToolRejected('RATE_LIMITED', 'too many requests') : new Answered(429, 'too many requests');
+    return random.chance(0.5)
+      ? new ToolRejected('RATE_LIMITED', 'too many requests')
+      : new Answered(429, 'too many requests');
   }
 
   /** Looks are down for a while, all of them or those after an effect. */
   #blindness(fate: Fate, phase: ToolContext['phase']): Error | null {
-    const { scheduler: { now }, random, trouble, noted } = this.parts;
+    const {
+      scheduler: { now },
+      random,
+      trouble,
+      noted,
+    } = this.parts;
     if (fate === 'error_before') return new Answered(500, 'internal error');
     if (now >= this.#down.untilMs && random.chance(trouble() / 12)) {
       this.#down = { untilMs: now + random.between(500, DOWN_MAX_MS), phase: random.chance(0.6) ? 'verify' : null };
       noted('tool verify_down');
     }
-    const isDown = trouble() > 0 && now < this.#down.untilMs && (this.#down.phase === null || this.#down.phase === phase);
+    const isDown =
+      trouble() > 0 && now < this.#down.untilMs && (this.#down.phase === null || this.#down.phase === phase);
     return isDown ? new Answered(503, 'down for a while') : null;
   }
 
-  #execute(transaction: Transaction, worker: SimActor, { callId, attempt, idempotencyKey }: ToolContext, fate: Fate): Json | Error {
+  #execute(
+    transaction: Transaction,
+    worker: SimActor,
+    { callId, attempt, idempotencyKey }: ToolContext,
+    fate: Fate,
+  ): Json | Error {
     const { scheduler, keyKeptMs, noted } = this.parts;
     const takesKey = transaction.kind !== 'voucher';
     const known = takesKey ? this.#keys.get(idempotencyKey) : undefined;
     if (known !== undefined && scheduler.now < known.at + keyKeptMs) return this.#repeated(known.answer);
     if (known !== undefined) noted('tool key_forgotten');
-    const answer = { refund_id: transaction.id, status: 'reversed', receipt: `receipt-${String(this.#receipts += 1)}` };
+    const answer = {
+      refund_id: transaction.id,
+      status: 'reversed',
+      receipt: `receipt-${String((this.#receipts += 1))}`,
+    };
     if (takesKey) this.#keys.set(idempotencyKey, { at: scheduler.now, answer });
     if (fate === 'phantom') return answer;
     transaction.status = 'reversed';
@@ -235,14 +291,26 @@ export class Provider {
   /** A repeat is answered as before, or with 409; an adapter knows that this call did nothing, or it does not. */
   #repeated(answer: Json): Json | Error {
     const { random, trouble, noted } = this.parts;
-    if (trouble() === 0 || !random.chance(0.4)) { noted('tool repeat_answered'); return answer; }
+    if (trouble() === 0 || !random.chance(0.4)) {
+      noted('tool repeat_answered');
+      return answer;
+    }
     noted('tool conflict');
-    return random.chance(0.5) ? new ToolRejected('IDEMPOTENCY_KEY_REUSED', 'the key was used') : new Answered(409, 'conflict');
+    return random.chance(0.5)
+      ? new ToolRejected('IDEMPOTENCY_KEY_REUSED', 'the key was used')
+      : new Answered(409, 'conflict');
   }
 
   #happened(transaction: Transaction, who: Pick<Effect, 'by' | 'worker' | 'callId' | 'attempt'>): void {
-    this.effects.push({ ...who, order: this.parts.tick(), transactionId: transaction.id, at: this.parts.databaseNow() });
-    this.parts.trace(() => `EFFECT ${transaction.id} undone by ${who.worker} (${who.callId}, attempt ${String(who.attempt)})`);
+    this.effects.push({
+      ...who,
+      order: this.parts.tick(),
+      transactionId: transaction.id,
+      at: this.parts.databaseNow(),
+    });
+    this.parts.trace(
+      () => `EFFECT ${transaction.id} undone by ${who.worker} (${who.callId}, attempt ${String(who.attempt)})`,
+    );
   }
 
   /** What becomes of a call; counted by name. */
@@ -254,13 +322,33 @@ export class Provider {
 
   #drawn(isEffect: boolean, key: string): Fate {
     const { random, trouble } = this.parts;
-    if (isEffect && this.#owedSuccess.delete(key)) { this.parts.noted('tool success_after_error'); return 'well'; }
+    if (isEffect && this.#owedSuccess.delete(key)) {
+      this.parts.noted('tool success_after_error');
+      return 'well';
+    }
     if (!random.chance(trouble())) return random.chance(trouble()) ? 'slow' : 'well';
     return isEffect
-      ? random.weighted({ timeout_before: 2, timeout_after: 3, error_before: 2, error_after: 2, error_once: 2, phantom: 3, rejected: 1, limited: 1, limited_until: 1, slow: 3 } as const)
+      ? random.weighted({
+          timeout_before: 2,
+          timeout_after: 3,
+          error_before: 2,
+          error_after: 2,
+          error_once: 2,
+          phantom: 3,
+          rejected: 1,
+          limited: 1,
+          limited_until: 1,
+          slow: 3,
+        } as const)
       : random.weighted({ timeout_before: 2, error_before: 2, slow: 2 } as const);
   }
 }
 
 /** A call as it arrives. */
-interface Arrival { readonly id: string; readonly args: Json; readonly worker: SimActor; readonly context: ToolContext; readonly fate: Fate }
+interface Arrival {
+  readonly id: string;
+  readonly args: Json;
+  readonly worker: SimActor;
+  readonly context: ToolContext;
+  readonly fate: Fate;
+}

@@ -4,7 +4,10 @@
 export class Random {
   #state: number;
 
-  constructor(seed: number) { this.#state = (Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995) >>> 0; for (let i = 0; i < 4; i += 1) this.next(); }
+  constructor(seed: number) {
+    this.#state = (Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995) >>> 0;
+    for (let i = 0; i < 4; i += 1) this.next();
+  }
 
   /** In [0, 1). */
   next(): number {
@@ -16,12 +19,18 @@ export class Random {
   }
 
   /** A whole number in [0, below). */
-  below(below: number): number { return Math.floor(this.next() * below); }
+  below(below: number): number {
+    return Math.floor(this.next() * below);
+  }
 
   /** A whole number in [from, to]. */
-  between(from: number, to: number): number { return from + this.below(to - from + 1); }
+  between(from: number, to: number): number {
+    return from + this.below(to - from + 1);
+  }
 
-  chance(probability: number): boolean { return this.next() < probability; }
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
 
   /** Errors: RangeError for an empty list. */
   pick<T>(items: readonly T[]): T {
@@ -42,5 +51,7 @@ export class Random {
   }
 
   /** A stream of its own: what one part draws does not shift another's. */
-  fork(): Random { return new Random(this.below(0xffffffff)); }
+  fork(): Random {
+    return new Random(this.below(0xffffffff));
+  }
 }

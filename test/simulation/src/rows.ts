@@ -2,7 +2,13 @@
 import type { ServiceName, World } from './world.js';
 
 /** Rows of a kind, in order of group and key; each is decoded once. */
-export function rowsOf<Shown>(world: World, service: ServiceName, log: string, partition: number, kind: string): readonly Shown[] {
+export function rowsOf<Shown>(
+  world: World,
+  service: ServiceName,
+  log: string,
+  partition: number,
+  kind: string,
+): readonly Shown[] {
   const groups = world.databases[service].read(log, partition).kinds.get(kind) ?? new Map<string, never>();
   const found: Shown[] = [];
   for (const group of [...groups.keys()].sort()) {

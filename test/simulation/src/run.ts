@@ -55,22 +55,54 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const random = new Random(seed);
   const profile = profileOf(random, bias, seed);
   const { registry, codecs } = await sharedRegistry();
-  const world = new World({ seed, profile, random, ...(mutation === undefined ? {} : { mutation }), ...(trace === undefined ? {} : { trace }) }, registry, codecs);
+  const world = new World(
+    {
+      seed,
+      profile,
+      random,
+      ...(mutation === undefined ? {} : { mutation }),
+      ...(trace === undefined ? {} : { trace }),
+    },
+    registry,
+    codecs,
+  );
   const people = new People(world);
-  const stories: Stories = new Stories(world, { people: () => { people.act(); }, subscribers: () => { consumers.resubscribe(); } });
+  const stories: Stories = new Stories(world, {
+    people: () => {
+      people.act();
+    },
+    subscribers: () => {
+      consumers.resubscribe();
+    },
+  });
   const consumers = new Consumers(world, stories.outside, (tenant) => stories.parent(tenant));
-  for (const service of SERVICES) for (let instance = 1; instance <= random.between(1, service === 'contract-registry' ? 1 : 2); instance += 1) world.start(service, instance);
+  for (const service of SERVICES)
+    for (let instance = 1; instance <= random.between(1, service === 'contract-registry' ? 1 : 2); instance += 1)
+      world.start(service, instance);
   for (let worker = 1; worker <= random.between(1, 2); worker += 1) world.start('worker', worker);
   stories.begin();
   consumers.begin();
   startChaos(world);
   const story = tell(world, stories, { ...STORIES, ...bias?.stories }, events);
   const failed = await live(world, story, people, consumers);
-  const checked = failed === null ? await check(world, { isQuick: options.isQuick ?? false }) : await checkRestless(world, failed);
+  const checked =
+    failed === null ? await check(world, { isQuick: options.isQuick ?? false }) : await checkRestless(world, failed);
   for (const actor of world.living()) actor.alive = false;
   return {
-    seed, violations: checked.violations, operations: checked.operations, accepted: checked.accepted, verified: checked.verified, dependent: checked.dependent, effects: world.provider.effects.length, heard: checked.heard, answered: checked.answered,
-    fired: Object.fromEntries(world.faults.fired), troubles: Object.fromEntries(world.troubles), records: world.order, steps: world.scheduler.steps, virtualMs: world.scheduler.now - EPOCH,
+    seed,
+    violations: checked.violations,
+    operations: checked.operations,
+    accepted: checked.accepted,
+    verified: checked.verified,
+    dependent: checked.dependent,
+    effects: world.provider.effects.length,
+    heard: checked.heard,
+    answered: checked.answered,
+    fired: Object.fromEntries(world.faults.fired),
+    troubles: Object.fromEntries(world.troubles),
+    records: world.order,
+    steps: world.scheduler.steps,
+    virtualMs: world.scheduler.now - EPOCH,
     cpuMs: cpuMsSince(cpu),
   };
 }
@@ -85,7 +117,13 @@ const BOUND_MS = 4_000;
 
 /** Every fourth ordinary world is careful about triggers. */
 function profileOf(random: Random, bias: Bias | undefined, seed: number): Profile {
-  return { ...ORDINARY, terms: random.pick(TERMS), isCareful: bias === undefined && seed % 4 === 3, boundMs: seed % 2 === 0 ? null : BOUND_MS, ...bias?.profile };
+  return {
+    ...ORDINARY,
+    terms: random.pick(TERMS),
+    isCareful: bias === undefined && seed % 4 === 3,
+    boundMs: seed % 2 === 0 ? null : BOUND_MS,
+    ...bias?.profile,
+  };
 }
 
 /** A world that does not come to rest is wrong already; what else is wrong with it says why. */
@@ -98,7 +136,9 @@ async function checkRestless(world: World, failed: Violation): Promise<Checked> 
   }
 }
 
-interface Story { isTold: boolean }
+interface Story {
+  isTold: boolean;
+}
 
 /** Tells events one after the other, at random instants. */
 function tell(world: World, stories: Stories, weights: StoryWeights, events: number): Story {
@@ -107,7 +147,10 @@ function tell(world: World, stories: Stories, weights: StoryWeights, events: num
   let left = events;
   const next = (): void => {
     world.scheduler.after(Math.floor(-Math.log(1 - random.next()) * world.options.profile.eventEveryMs), () => {
-      if (left === 0) { story.isTold = true; return; }
+      if (left === 0) {
+        story.isTold = true;
+        return;
+      }
       left -= 1;
       stories.tell(random.weighted(weights));
       next();
@@ -129,19 +172,35 @@ async function live(world: World, story: Story, people: People, consumers: Consu
     keepActing(world, people);
     const quietBy = scheduler.now + QUIET_WITHIN_MS;
     let quiet = false;
-    watch(world, consumers, (isQuiet) => { quiet = isQuiet; });
+    watch(world, consumers, (isQuiet) => {
+      quiet = isQuiet;
+    });
     await scheduler.run(() => quiet || scheduler.now > quietBy, STEPS_MAX);
-    if (!quiet) return { promise: 'P12', rule: 'quiet', detail: `still busy ${String(QUIET_WITHIN_MS)} ms after everything was well: ${JSON.stringify(stateOf(world))}` };
+    if (!quiet)
+      return {
+        promise: 'P12',
+        rule: 'quiet',
+        detail: `still busy ${String(QUIET_WITHIN_MS)} ms after everything was well: ${JSON.stringify(stateOf(world))}`,
+      };
     return null;
   } catch (cause) {
-    return { promise: 'P12', rule: 'quiet', detail: `${cause instanceof Error ? cause.message : String(cause)}: ${JSON.stringify(stateOf(world))}` };
+    return {
+      promise: 'P12',
+      rule: 'quiet',
+      detail: `${cause instanceof Error ? cause.message : String(cause)}: ${JSON.stringify(stateOf(world))}`,
+    };
   }
 }
 
 /** People go on for a while after the story: they approve what waits. */
 function keepActing(world: World, people: People): void {
   let left = 25;
-  const act = (): void => { if ((left -= 1) > 0) { people.act(); world.scheduler.after(250, act); } };
+  const act = (): void => {
+    if ((left -= 1) > 0) {
+      people.act();
+      world.scheduler.after(250, act);
+    }
+  };
   act();
 }
 
@@ -153,12 +212,18 @@ function watch(world: World, consumers: Consumers, tell: (isQuiet: boolean) => v
   let restingSince: number | null = null;
   const areConsumersThrough = async (): Promise<boolean> => {
     restingSince ??= world.scheduler.now;
-    return world.scheduler.now - restingSince > CONSUMERS_WITHIN_MS || await consumers.areThrough();
+    return world.scheduler.now - restingSince > CONSUMERS_WITHIN_MS || (await consumers.areThrough());
   };
   const look = (): void => {
     void (async () => {
-      const isReady = world.scheduler.now - world.lastAppendAt > 2_500 && world.halted.length === 0 ? SERVICES.every((service) => isServiceReady(world, service)) : world.halted.length > 0;
-      if (isReady && (world.halted.length > 0 || (await hasNoTimers(world) && await areConsumersThrough()))) { tell(true); return; }
+      const isReady =
+        world.scheduler.now - world.lastAppendAt > 2_500 && world.halted.length === 0
+          ? SERVICES.every((service) => isServiceReady(world, service))
+          : world.halted.length > 0;
+      if (isReady && (world.halted.length > 0 || ((await hasNoTimers(world)) && (await areConsumersThrough())))) {
+        tell(true);
+        return;
+      }
       world.scheduler.after(500, look);
     })();
   };
@@ -166,18 +231,34 @@ function watch(world: World, consumers: Consumers, tell: (isQuiet: boolean) => v
 }
 
 function isServiceReady(world: World, service: (typeof SERVICES)[number]): boolean {
-  const loops = [...world.runtimes].filter(([actor]) => actor.role === service).flatMap(([, runtime]) => runtime.loops().map((loop) => loop.health()));
-  const wanted = world.cores[service].reduce((sum, { log }) => sum + (log === 'recourse.contracts' ? 1 : PARTITIONS), 0);
-  return loops.length === wanted && loops.every(({ state, waiting, seq, projectedSeq }) => state === 'ready' && waiting === 0 && seq === projectedSeq);
+  const loops = [...world.runtimes]
+    .filter(([actor]) => actor.role === service)
+    .flatMap(([, runtime]) => runtime.loops().map((loop) => loop.health()));
+  const wanted = world.cores[service].reduce(
+    (sum, { log }) => sum + (log === 'recourse.contracts' ? 1 : PARTITIONS),
+    0,
+  );
+  return (
+    loops.length === wanted &&
+    loops.every(({ state, waiting, seq, projectedSeq }) => state === 'ready' && waiting === 0 && seq === projectedSeq)
+  );
 }
 
 async function hasNoTimers(world: World): Promise<boolean> {
-  for (const service of SERVICES) for (const { log } of world.cores[service]) for (let partition = 0; partition < PARTITIONS; partition += 1) {
-    if ((await world.databases[service].partition(log, partition).due(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
-  }
+  for (const service of SERVICES)
+    for (const { log } of world.cores[service])
+      for (let partition = 0; partition < PARTITIONS; partition += 1) {
+        if ((await world.databases[service].partition(log, partition).due(Number.MAX_SAFE_INTEGER, 1)).length > 0)
+          return false;
+      }
   return true;
 }
 
 function stateOf(world: World): unknown {
-  return [...world.runtimes].flatMap(([actor, runtime]) => runtime.loops().map((loop) => { const { log, partition, state, waiting, seq, projectedSeq, problem } = loop.health(); return [actor.name, log, partition, state, waiting, seq, projectedSeq, problem]; }));
+  return [...world.runtimes].flatMap(([actor, runtime]) =>
+    runtime.loops().map((loop) => {
+      const { log, partition, state, waiting, seq, projectedSeq, problem } = loop.health();
+      return [actor.name, log, partition, state, waiting, seq, projectedSeq, problem];
+    }),
+  );
 }

@@ -14,7 +14,11 @@ export class SimActor {
   frozen = false;
   readonly held: Operation[] = [];
   /** `skewMs`: how far its own clock is ahead of true time. */
-  constructor(readonly name: string, readonly role: string, readonly skewMs = 0) {}
+  constructor(
+    readonly name: string,
+    readonly role: string,
+    readonly skewMs = 0,
+  ) {}
 }
 
 export type Stage = 'before' | 'after';
@@ -26,7 +30,12 @@ export interface Operation {
   readonly go: () => void;
 }
 
-interface Timer { readonly at: number; readonly order: number; cancelled: boolean; readonly fire: () => void }
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  cancelled: boolean;
+  readonly fire: () => void;
+}
 
 /** Cancelled timers that are worth a sweep. */
 const CANCELLED_MIN = 64;
@@ -60,9 +69,17 @@ export class Scheduler {
   sleep(actor: SimActor, ms: number, signal?: AbortSignal | Promise<void>): Promise<void> {
     return new Promise((resolve) => {
       if (!actor.alive) return;
-      if (signal instanceof AbortSignal && signal.aborted) { resolve(); return; }
-      const timer = this.at(this.now + Math.max(0, ms), () => { this.#ready.push({ actor, kind: 'sleep', stage: 'before', go: resolve }); });
-      const wake = (): void => { this.#cancel(timer); if (actor.alive) resolve(); };
+      if (signal instanceof AbortSignal && signal.aborted) {
+        resolve();
+        return;
+      }
+      const timer = this.at(this.now + Math.max(0, ms), () => {
+        this.#ready.push({ actor, kind: 'sleep', stage: 'before', go: resolve });
+      });
+      const wake = (): void => {
+        this.#cancel(timer);
+        if (actor.alive) resolve();
+      };
       if (signal instanceof Promise) void signal.then(wake);
       else signal?.addEventListener('abort', wake, { once: true });
     });
@@ -70,12 +87,14 @@ export class Scheduler {
 
   /** Calls back at an instant. */
   at(at: number, fire: () => void): Timer {
-    const timer: Timer = { at, order: this.#order += 1, cancelled: false, fire };
+    const timer: Timer = { at, order: (this.#order += 1), cancelled: false, fire };
     push(this.#timers, timer);
     return timer;
   }
 
-  after(ms: number, fire: () => void): Timer { return this.at(this.now + ms, fire); }
+  after(ms: number, fire: () => void): Timer {
+    return this.at(this.now + ms, fire);
+  }
 
   thaw(actor: SimActor): void {
     actor.frozen = false;
@@ -89,11 +108,19 @@ export class Scheduler {
       // Microtasks are exhausted before the next turn of the event loop: everything that was settled has run by then.
       const turn = (): void => {
         try {
-          if (isOver()) { resolve(); return; }
-          if (this.steps >= limit) throw new Error(`the run did not end within ${String(stepsMax)} operations; virtual time ${String(this.now - EPOCH)} ms`);
+          if (isOver()) {
+            resolve();
+            return;
+          }
+          if (this.steps >= limit)
+            throw new Error(
+              `the run did not end within ${String(stepsMax)} operations; virtual time ${String(this.now - EPOCH)} ms`,
+            );
           if (!this.#step()) throw new Error('nothing will ever happen again, and the run is not over');
           setImmediate(turn);
-        } catch (cause) { reject(cause instanceof Error ? cause : new Error(String(cause))); }
+        } catch (cause) {
+          reject(cause instanceof Error ? cause : new Error(String(cause)));
+        }
       };
       setImmediate(turn);
     });
@@ -114,7 +141,10 @@ export class Scheduler {
   #admit(operation: Operation): void {
     const delay = this.#delay();
     if (delay === 0) this.#ready.push(operation);
-    else this.after(delay, () => { this.#ready.push(operation); });
+    else
+      this.after(delay, () => {
+        this.#ready.push(operation);
+      });
   }
 
   #delay(): number {
@@ -132,7 +162,10 @@ export class Scheduler {
       }
       const { actor } = operation;
       if (!actor.alive) continue;
-      if (actor.frozen) { actor.held.push(operation); continue; }
+      if (actor.frozen) {
+        actor.held.push(operation);
+        continue;
+      }
       this.steps += 1;
       if (this.interrupt(operation)) return true;
       operation.go();
@@ -163,7 +196,9 @@ export class Scheduler {
 
 // A binary heap by instant, then order.
 
-function isBefore(a: Timer, b: Timer): boolean { return a.at < b.at || (a.at === b.at && a.order < b.order); }
+function isBefore(a: Timer, b: Timer): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
 
 function push(heap: Timer[], timer: Timer): void {
   let at = heap.length;

@@ -5,7 +5,14 @@ import { createHash } from 'node:crypto';
 import { budgetsCore } from '@recourse/budget-accountant';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import { registryCore } from '@recourse/contract-registry';
-import { ALL_RULES as ALL_LOOP_RULES, createServiceRuntime, MemoryDatabase, MemoryKeyStore, Vault, withCommonKinds } from '@recourse/event-log';
+import {
+  ALL_RULES as ALL_LOOP_RULES,
+  createServiceRuntime,
+  MemoryDatabase,
+  MemoryKeyStore,
+  Vault,
+  withCommonKinds,
+} from '@recourse/event-log';
 import type { LoopEvent, Sealing, ServiceCore, ServiceRuntime, StoreFactory } from '@recourse/event-log';
 import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
 import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
@@ -37,10 +44,20 @@ const SOFT_ROLLBACK_MS = 5_000;
 export const ACK_WAITS = { sync: 2_500, async: 6_000, poll: 12_000 } as const;
 
 /** Who appended which records: kept while the run goes on, read by the checker. */
-export interface Appended { readonly actor: string; readonly topic: string; readonly partition: number; readonly order: number }
+export interface Appended {
+  readonly actor: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly order: number;
+}
 
 /** A loop read its log and its cursors, at this point of the one order. */
-export interface Recovered { readonly actor: string; readonly log: string; readonly partition: number; readonly order: number }
+export interface Recovered {
+  readonly actor: string;
+  readonly log: string;
+  readonly partition: number;
+  readonly order: number;
+}
 
 export interface WorldOptions {
   readonly seed: number;
@@ -59,13 +76,19 @@ export function sharedRegistry(): Promise<{ readonly registry: MemoryRegistry; r
   shared ??= (async () => {
     const registry = new MemoryRegistry({
       enter: (operation) => gateOfRegistry.enter(operation),
-      leave: async (operation, verdict) => { await gateOfRegistry.leave?.(operation, verdict); },
+      leave: async (operation, verdict) => {
+        await gateOfRegistry.leave?.(operation, verdict);
+      },
     });
     const source = registry.forActor('simulation');
     const codecs = createCodecs(source);
     for (const { name } of TOPICS) await codecs.prepareWriter(name, { register: true });
     for (let id = 1; ; id += 1) {
-      try { await codecs.load(id); } catch { break; }
+      try {
+        await codecs.load(id);
+      } catch {
+        break;
+      }
     }
     return { registry, codecs: readOnce(codecs) };
   })();
@@ -108,34 +131,77 @@ export class World {
   #claims = new MemoryClaimStore();
   #positions = new MemoryPositionStore();
 
-  constructor(readonly options: WorldOptions, readonly registry: MemoryRegistry, readonly codecs: Codecs) {
+  constructor(
+    readonly options: WorldOptions,
+    readonly registry: MemoryRegistry,
+    readonly codecs: Codecs,
+  ) {
     const { random, profile, mutation } = options;
     this.random = random;
     this.scheduler = new Scheduler(random.fork());
-    this.faults = new Faults(random.fork(), profile, () => this.scheduler.now, (actor) => this.#mayDie(actor), (actor, why) => { this.kill(actor, why); });
+    this.faults = new Faults(
+      random.fork(),
+      profile,
+      () => this.scheduler.now,
+      (actor) => this.#mayDie(actor),
+      (actor, why) => {
+        this.kill(actor, why);
+      },
+    );
     this.scheduler.interrupt = (operation) => this.faults.interrupt(operation);
     const gate = gateOf({
-      scheduler: this.scheduler, faults: this.faults, actorOf: (name) => this.actor(name),
-      onEffect: (operation, verdict) => { this.#onEffect(operation, verdict); },
+      scheduler: this.scheduler,
+      faults: this.faults,
+      actorOf: (name) => this.actor(name),
+      onEffect: (operation, verdict) => {
+        this.#onEffect(operation, verdict);
+      },
     });
     gateOfRegistry = gate;
     this.broker = new MemoryBroker({ gate, now: () => this.tick() });
-    this.broker.ensureTopics(TOPICS.map(({ name, partitioned }) => ({ name, partitions: partitioned ? PARTITIONS : 1 })));
-    this.mutantContext = { now: () => this.scheduler.now, endOf: (topic, partition) => this.broker.find(topic, partition)?.range().high ?? 0, beforeNewest: (topic, partition, type) => this.#beforeNewest(topic, partition, type) };
+    this.broker.ensureTopics(
+      TOPICS.map(({ name, partitioned }) => ({ name, partitions: partitioned ? PARTITIONS : 1 })),
+    );
+    this.mutantContext = {
+      now: () => this.scheduler.now,
+      endOf: (topic, partition) => this.broker.find(topic, partition)?.range().high ?? 0,
+      beforeNewest: (topic, partition, type) => this.#beforeNewest(topic, partition, type),
+    };
     this.cores = this.#makeCores(mutation);
-    this.databases = Object.fromEntries(SERVICES.map((service) => [service, this.#makeDatabase(this.cores[service])])) as Record<ServiceName, MemoryDatabase>; // one per name of the list
+    this.databases = Object.fromEntries(
+      SERVICES.map((service) => [service, this.#makeDatabase(this.cores[service])]),
+    ) as Record<ServiceName, MemoryDatabase>; // one per name of the list
     this.provider = new Provider({
-      scheduler: this.scheduler, random: random.fork(), terms: profile.terms, tick: () => this.tick(), databaseNow: () => this.databaseNow(),
-      noted: (fault) => { this.faults.note(fault); }, trace: (line) => { this.trace(line); }, trouble: () => (this.faults.healed ? 0 : profile.toolTrouble), keyKeptMs: mutation?.keyKeptMs ?? profile.terms.keyLifetimeMs,
+      scheduler: this.scheduler,
+      random: random.fork(),
+      terms: profile.terms,
+      tick: () => this.tick(),
+      databaseNow: () => this.databaseNow(),
+      noted: (fault) => {
+        this.faults.note(fault);
+      },
+      trace: (line) => {
+        this.trace(line);
+      },
+      trouble: () => (this.faults.healed ? 0 : profile.toolTrouble),
+      keyKeptMs: mutation?.keyKeptMs ?? profile.terms.keyLifetimeMs,
     });
   }
 
   /** The one order over everything that takes effect. */
-  tick(): number { return this.#order += 1; }
-  get order(): number { return this.#order; }
-  databaseNow(): number { return Math.floor(this.scheduler.now + this.#clockOffset); }
+  tick(): number {
+    return (this.#order += 1);
+  }
+  get order(): number {
+    return this.#order;
+  }
+  databaseNow(): number {
+    return Math.floor(this.scheduler.now + this.#clockOffset);
+  }
 
-  trace(line: () => string): void { this.options.trace?.(this.scheduler.now - EPOCH, line()); }
+  trace(line: () => string): void {
+    this.options.trace?.(this.scheduler.now - EPOCH, line());
+  }
 
   actor(name: string): SimActor {
     const known = this.#actors.get(name);
@@ -151,7 +217,9 @@ export class World {
     if (revive !== undefined) this.#revivals.set(actor, revive);
   }
 
-  living(): readonly SimActor[] { return [...this.#actors.values()].filter((actor) => actor.alive && actor.role !== 'outside'); }
+  living(): readonly SimActor[] {
+    return [...this.#actors.values()].filter((actor) => actor.alive && actor.role !== 'outside');
+  }
 
   kafkaOf(actor: SimActor): Kafka {
     const kafka = this.broker.forActor(actor.name);
@@ -162,8 +230,11 @@ export class World {
 
   /** Starts an instance of a service or worker, and again after every crash. */
   start(role: ServiceName | 'worker', instance: number): void {
-    const skew = role === 'worker' ? this.random.between(-this.options.profile.workerSkewMs, this.options.profile.workerSkewMs) : 0;
-    const actor = new SimActor(`${role}-${String(instance)}#${String(this.#incarnations += 1)}`, role, skew);
+    const skew =
+      role === 'worker'
+        ? this.random.between(-this.options.profile.workerSkewMs, this.options.profile.workerSkewMs)
+        : 0;
+    const actor = new SimActor(`${role}-${String(instance)}#${String((this.#incarnations += 1))}`, role, skew);
     this.#actors.set(actor.name, actor);
     this.trace(() => `${actor.name} starts`);
     void this.#keepStarting(actor, role);
@@ -172,7 +243,8 @@ export class World {
   async #keepStarting(actor: SimActor, role: ServiceName | 'worker'): Promise<void> {
     for (let attempt = 1; actor.alive; attempt += 1) {
       try {
-        if (role === 'worker') await this.#startWorker(actor); else await this.#startService(actor, role);
+        if (role === 'worker') await this.#startWorker(actor);
+        else await this.#startService(actor, role);
         return;
       } catch (cause) {
         this.trouble(actor.name, 'start', cause);
@@ -190,15 +262,23 @@ export class World {
     this.broker.crash(actor.name);
     this.registry.crash(actor.name);
     const instance = Number(/-(\d+)#/.exec(actor.name)?.[1] ?? 1);
-    this.scheduler.after(this.random.between(50, 2_500), () => { this.broker.expireMember(actor.name); });
+    this.scheduler.after(this.random.between(50, 2_500), () => {
+      this.broker.expireMember(actor.name);
+    });
     // Services and workers are started by their role; whoever else dies says how it comes back.
-    const revive = this.#revivals.get(actor) ?? (() => { this.start(actor.role as ServiceName | 'worker', instance); });
+    const revive =
+      this.#revivals.get(actor) ??
+      (() => {
+        this.start(actor.role as ServiceName | 'worker', instance);
+      });
     this.scheduler.after(this.random.between(100, 4_000), revive);
   }
 
   stepClock(): void {
     const { clockBackMs, clockForwardMs } = this.options.profile;
-    this.#clockOffset = this.random.chance(0.5) ? -this.random.below(clockBackMs + 1) : this.random.below(clockForwardMs + 1);
+    this.#clockOffset = this.random.chance(0.5)
+      ? -this.random.below(clockBackMs + 1)
+      : this.random.below(clockForwardMs + 1);
     this.faults.note('clock step');
     this.trace(() => `database clock is now off by ${String(this.#clockOffset)} ms`);
   }
@@ -207,9 +287,13 @@ export class World {
   heal(): void {
     this.faults.healed = true;
     this.#clockOffset = 0;
-    for (const actor of this.living()) { this.scheduler.thaw(actor); this.broker.rejoin(actor.name); }
+    for (const actor of this.living()) {
+      this.scheduler.thaw(actor);
+      this.broker.rejoin(actor.name);
+    }
     for (const packet of this.broker.pendingLate) this.#land(packet);
-    for (const actor of this.living()) if (this.restored.has(actor.role as ServiceName)) this.kill(actor, 'restarted after a restore of its database'); // workers are in no such set
+    for (const actor of this.living())
+      if (this.restored.has(actor.role as ServiceName)) this.kill(actor, 'restarted after a restore of its database'); // workers are in no such set
     this.trace(() => 'everything is well from here on');
   }
 
@@ -225,7 +309,8 @@ export class World {
     const { mutation } = this.options;
     const wrapStore = mutation?.store;
     const plain = storesOf(this.scheduler, this.faults, actor, this.databases[service]);
-    const stores: StoreFactory = wrapStore === undefined ? plain : { partition: (log, partition) => wrapStore(plain.partition(log, partition)) };
+    const stores: StoreFactory =
+      wrapStore === undefined ? plain : { partition: (log, partition) => wrapStore(plain.partition(log, partition)) };
     const runtime = this.runtimeOf(actor, service, stores, { ...ALL_LOOP_RULES, ...mutation?.loopRules });
     this.runtimes.set(actor, runtime);
     await runtime.start();
@@ -234,18 +319,37 @@ export class World {
   /** A runtime of a service: the production code, on this world's ports. */
   runtimeOf(actor: SimActor, service: ServiceName, stores: StoreFactory, rules: typeof ALL_LOOP_RULES): ServiceRuntime {
     return createServiceRuntime({
-      cores: this.cores[service], kafka: this.kafkaOf(actor), registry: this.registry.forActor(actor.name), codecs: readOnce(createCodecs(this.registry.forActor(actor.name))), stores, logId: LOG_ID,
-      groupId: actor.role === 'rebuild' ? actor.name : service, scheduler: pacingOf(this.scheduler, actor), edgeKey: null, rules, ...this.#sealingOf(actor),
+      cores: this.cores[service],
+      kafka: this.kafkaOf(actor),
+      registry: this.registry.forActor(actor.name),
+      codecs: readOnce(createCodecs(this.registry.forActor(actor.name))),
+      stores,
+      logId: LOG_ID,
+      groupId: actor.role === 'rebuild' ? actor.name : service,
+      scheduler: pacingOf(this.scheduler, actor),
+      edgeKey: null,
+      rules,
+      ...this.#sealingOf(actor),
       settings: { itemsMax: 40, groupsMax: 60, lazyProgressMs: 400, viewAgeMs: 250 },
-      onEvent: (event) => { this.#onLoop(actor, event); },
+      onEvent: (event) => {
+        this.#onLoop(actor, event);
+      },
     });
   }
 
   /** What a process holds of keys dies with it; the store does not. */
   #sealingOf(actor: SimActor): { readonly sealing?: Sealing } {
     const vault = new Vault({
-      store: keysOf(this.scheduler, this.faults, actor, this.keys), windowMs: SEAL_WINDOW_MS, now: () => this.scheduler.now,
-      random: (size) => Buffer.alloc(size, createHash('sha512').update(String(this.#secrets += 1)).digest()),
+      store: keysOf(this.scheduler, this.faults, actor, this.keys),
+      windowMs: SEAL_WINDOW_MS,
+      now: () => this.scheduler.now,
+      random: (size) =>
+        Buffer.alloc(
+          size,
+          createHash('sha512')
+            .update(String((this.#secrets += 1)))
+            .digest(),
+        ),
     });
     const sealing = this.options.mutation?.sealing === undefined ? vault : this.options.mutation.sealing(vault);
     return sealing === null ? {} : { sealing };
@@ -255,12 +359,24 @@ export class World {
     const { profile, mutation } = this.options;
     const registry = this.registry.forActor(actor.name);
     const worker = createWorker({
-      kafka: this.kafkaOf(actor), codecs: createCodecs(registry), adapter: 'payments', tools: this.provider.toolsOf(actor), forwardTools: this.provider.forwardToolsOf(actor), clock: clockOf(this.scheduler, actor),
-      claimStore: claimsOf(this.scheduler, this.faults, actor, this.#claims), positions: positionsOf(this.scheduler, this.faults, actor, this.#positions),
-      workerId: actor.name, groupId: 'workers', callTimeoutMs: profile.terms.callTimeoutMs, rules: { ...ALL_WORKER_RULES, ...mutation?.workerRules },
+      kafka: this.kafkaOf(actor),
+      codecs: createCodecs(registry),
+      adapter: 'payments',
+      tools: this.provider.toolsOf(actor),
+      forwardTools: this.provider.forwardToolsOf(actor),
+      clock: clockOf(this.scheduler, actor),
+      claimStore: claimsOf(this.scheduler, this.faults, actor, this.#claims),
+      positions: positionsOf(this.scheduler, this.faults, actor, this.#positions),
+      workerId: actor.name,
+      groupId: 'workers',
+      callTimeoutMs: profile.terms.callTimeoutMs,
+      rules: { ...ALL_WORKER_RULES, ...mutation?.workerRules },
       onNote: (note) => {
         if (note.type === 'trouble') this.trouble(actor.name, note.doing, note.cause);
-        else this.trace(() => `${actor.name} ${note.type} ${'outcomes' in note ? `${note.legId} ${note.outcomes.join()}` : ''}`);
+        else
+          this.trace(
+            () => `${actor.name} ${note.type} ${'outcomes' in note ? `${note.legId} ${note.outcomes.join()}` : ''}`,
+          );
       },
     });
     await worker.start();
@@ -271,36 +387,89 @@ export class World {
     const wrap = (core: ServiceCore): ServiceCore => mutation?.core?.(core, this.mutantContext) ?? core;
     return {
       'contract-registry': [wrap(registryCore())],
-      'mutation-ledger': [wrap(assumptionsCore()), wrap(mutationsCore({
-        effectsMax: 4, concludeWithinMs: profile.reviewDeadlineMs, reviewDeadlineMs: profile.reviewDeadlineMs, fullFidelityMs: FULL_FIDELITY_MS, softRollbackMs: SOFT_ROLLBACK_MS, boundMs: profile.boundMs, ackWaits: ACK_WAITS,
-        leaseKey: Buffer.alloc(32, 8), leaseMs: profile.leaseMs, askAttemptsMax: 3, backoff: { baseMs: 300, maxMs: 3_000 },
-      }))],
-      'recovery-orchestrator': [wrap(recoveriesCore({
-        leaseKey: Buffer.alloc(32, 7), leaseMs: profile.leaseMs, reviewDeadlineMs: profile.reviewDeadlineMs, backoff: { baseMs: 300, maxMs: 3_000 }, ownerOf, childrenFirstMs: 4_000, partitionCount: PARTITIONS,
-        rules: { ...RECOVERY_RULES, ...mutation?.recoveryRules },
-        ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),
-        admission: { ...UNLIMITED, boundMs: profile.boundMs },
-        ...(profile.isCareful ? { admission: { ...CAREFUL, boundMs: profile.boundMs, ...(mutation?.trustsAll === true ? { trustThresholdPermille: null } : {}) }, rates: { tenantPerMinute: 120, capabilityPerMinute: 60 } } : {}),
-      }))],
-      'budget-accountant': [wrap(budgetsCore({ partitionCount: PARTITIONS, escalationDeadlineMs: profile.reviewDeadlineMs, settleWithinMs: profile.reviewDeadlineMs }))],
+      'mutation-ledger': [
+        wrap(assumptionsCore()),
+        wrap(
+          mutationsCore({
+            effectsMax: 4,
+            concludeWithinMs: profile.reviewDeadlineMs,
+            reviewDeadlineMs: profile.reviewDeadlineMs,
+            fullFidelityMs: FULL_FIDELITY_MS,
+            softRollbackMs: SOFT_ROLLBACK_MS,
+            boundMs: profile.boundMs,
+            ackWaits: ACK_WAITS,
+            leaseKey: Buffer.alloc(32, 8),
+            leaseMs: profile.leaseMs,
+            askAttemptsMax: 3,
+            backoff: { baseMs: 300, maxMs: 3_000 },
+          }),
+        ),
+      ],
+      'recovery-orchestrator': [
+        wrap(
+          recoveriesCore({
+            leaseKey: Buffer.alloc(32, 7),
+            leaseMs: profile.leaseMs,
+            reviewDeadlineMs: profile.reviewDeadlineMs,
+            backoff: { baseMs: 300, maxMs: 3_000 },
+            ownerOf,
+            childrenFirstMs: 4_000,
+            partitionCount: PARTITIONS,
+            rules: { ...RECOVERY_RULES, ...mutation?.recoveryRules },
+            ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),
+            admission: { ...UNLIMITED, boundMs: profile.boundMs },
+            ...(profile.isCareful
+              ? {
+                  admission: {
+                    ...CAREFUL,
+                    boundMs: profile.boundMs,
+                    ...(mutation?.trustsAll === true ? { trustThresholdPermille: null } : {}),
+                  },
+                  rates: { tenantPerMinute: 120, capabilityPerMinute: 60 },
+                }
+              : {}),
+          }),
+        ),
+      ],
+      'budget-accountant': [
+        wrap(
+          budgetsCore({
+            partitionCount: PARTITIONS,
+            escalationDeadlineMs: profile.reviewDeadlineMs,
+            settleWithinMs: profile.reviewDeadlineMs,
+          }),
+        ),
+      ],
     };
   }
 
   #makeDatabase(cores: readonly ServiceCore[]): MemoryDatabase {
-    return new MemoryDatabase({ kinds: withCommonKinds(cores.flatMap(({ kinds }) => kinds)), now: () => this.databaseNow(), keepsReferences: true });
+    return new MemoryDatabase({
+      kinds: withCommonKinds(cores.flatMap(({ kinds }) => kinds)),
+      now: () => this.databaseNow(),
+      keepsReferences: true,
+    });
   }
 
-  makeEmptyDatabase(service: ServiceName): MemoryDatabase { return this.#makeDatabase(this.cores[service]); }
+  makeEmptyDatabase(service: ServiceName): MemoryDatabase {
+    return this.#makeDatabase(this.cores[service]);
+  }
 
-  #mayDie(actor: SimActor): boolean { return actor.role !== 'outside' && actor.role !== 'rebuild' && actor.role !== 'network'; }
+  #mayDie(actor: SimActor): boolean {
+    return actor.role !== 'outside' && actor.role !== 'rebuild' && actor.role !== 'network';
+  }
 
   #beforeNewest(topic: string, partition: number, type: string): Position | null {
-    const chain = new ChainReader(genesisHead({ logId: LOG_ID, topic, partition, partitionCount: PARTITIONS }), this.codecs.fingerprintOf);
+    const chain = new ChainReader(
+      genesisHead({ logId: LOG_ID, topic, partition, partitionCount: PARTITIONS }),
+      this.codecs.fingerprintOf,
+    );
     let found: Position | null = null;
     for (const record of this.broker.find(topic, partition)?.all() ?? []) {
       const { seq, hash } = chain.head;
       const decoded = this.codecs.decodeSync(record.value);
-      if (chain.read(record).kind === 'accepted' && decoded.kind === 'decoded' && decoded.type === type) found = { offset: record.offset, seq, hash: hash.toString('hex') };
+      if (chain.read(record).kind === 'accepted' && decoded.kind === 'decoded' && decoded.type === type)
+        found = { offset: record.offset, seq, hash: hash.toString('hex') };
     }
     return found;
   }
@@ -308,7 +477,10 @@ export class World {
   #onEffect({ kind, actor, topic, partition }: GateOperation, verdict: GateVerdict): void {
     if (kind !== 'append' && kind !== 'wire') return;
     this.lastAppendAt = this.scheduler.now;
-    if (verdict === 'late') this.scheduler.after(this.random.between(5, 4_000), () => { this.#releaseOne(); });
+    if (verdict === 'late')
+      this.scheduler.after(this.random.between(5, 4_000), () => {
+        this.#releaseOne();
+      });
     this.appended.push({ actor, topic: topic ?? '', partition: partition ?? 0, order: this.#order });
     this.trace(() => `${actor} ${kind} ${topic ?? ''}/${String(partition)} ${verdict}`);
   }
@@ -321,7 +493,8 @@ export class World {
   /** Who decided it may be long gone: what it holds is nobody's start. */
   #land(packet: World['broker']['pendingLate'][number]): void {
     const base = packet.release();
-    for (let offset = base; offset < base + packet.count; offset += 1) this.landedLate.add(`${packet.topic}/${String(packet.partition)}@${String(offset)}`);
+    for (let offset = base; offset < base + packet.count; offset += 1)
+      this.landedLate.add(`${packet.topic}/${String(packet.partition)}@${String(offset)}`);
     this.lastAppendAt = this.scheduler.now;
     this.trace(() => `a late packet of ${packet.actor} lands on ${packet.topic}/${String(packet.partition)}`);
   }
@@ -337,9 +510,15 @@ export class World {
         this.halted.push(`${actor.name} ${where}: ${messageOf(event.cause)}`);
         this.trace(() => `HALTED ${actor.name} ${where}: ${messageOf(event.cause)}`);
         return;
-      case 'error': this.trouble(actor.name, `${where} ${event.where}`, event.cause); return;
+      case 'error':
+        this.trouble(actor.name, `${where} ${event.where}`, event.cause);
+        return;
       case 'accepted':
-        if (event.record.type !== 'Progress') this.trace(() => `${actor.name} ${where}@${String(event.record.seq)} ${event.record.type} ${summaryOf(event.record.body)}`);
+        if (event.record.type !== 'Progress')
+          this.trace(
+            () =>
+              `${actor.name} ${where}@${String(event.record.seq)} ${event.record.type} ${summaryOf(event.record.body)}`,
+          );
         return;
       default:
     }
@@ -371,14 +550,40 @@ const CAREFUL = { trustThresholdPermille: TRUSTED_FROM, storm: { limit: 4, windo
 const UNLIMITED = { trustThresholdPermille: null, storm: null, closureMax: null } as const;
 
 /** Agent a1 has a registered owner, a2 has none. */
-export function ownerOf(_tenant: string, agentId: string): string | null { return agentId === 'agent:a1' ? 'olga' : null; }
+export function ownerOf(_tenant: string, agentId: string): string | null {
+  return agentId === 'agent:a1' ? 'olga' : null;
+}
 
-function messageOf(cause: unknown): string { return cause instanceof Error ? cause.message : String(cause); }
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
 
-const SHOWN = ['mutation_id', 'commit_id', 'run_id', 'ref', 'step_id', 'leg_id', 'attempt', 'phase', 'verdict', 'outcome', 'event', 'to_state', 'reason', 'command_id', 'status', 'code', 'decision', 'event_id', 'approval_id'] as const;
+const SHOWN = [
+  'mutation_id',
+  'commit_id',
+  'run_id',
+  'ref',
+  'step_id',
+  'leg_id',
+  'attempt',
+  'phase',
+  'verdict',
+  'outcome',
+  'event',
+  'to_state',
+  'reason',
+  'command_id',
+  'status',
+  'code',
+  'decision',
+  'event_id',
+  'approval_id',
+] as const;
 
 function summaryOf(body: Readonly<Record<string, unknown>>): string {
-  return SHOWN.filter((name) => name in body).map((name) => `${name}=${shortOf(body[name])}`).join(' ');
+  return SHOWN.filter((name) => name in body)
+    .map((name) => `${name}=${shortOf(body[name])}`)
+    .join(' ');
 }
 
 function shortOf(value: unknown): string {

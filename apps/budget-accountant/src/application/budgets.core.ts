@@ -6,20 +6,66 @@
 //   B1. All debts of a tenant are decided on the tenant's partition, one after another: that is the lock (P8).
 //   B2. `mutations` is read from every partition; a record of a tenant that lives elsewhere is somebody else's.
 //   B3. Each effect has one reservation id; whatever is said twice changes nothing the second time.
-import { CLASS_WEIGHTS, contractByDigest, contractByName, contractView, entryView, EXPOSURE, exposureOf, killVerdict, reservationId, sensitivityOf, weighted, weightOf } from '@recourse/contract';
+import {
+  CLASS_WEIGHTS,
+  contractByDigest,
+  contractByName,
+  contractView,
+  entryView,
+  EXPOSURE,
+  exposureOf,
+  killVerdict,
+  reservationId,
+  sensitivityOf,
+  weighted,
+  weightOf,
+} from '@recourse/contract';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
-import type { DecideContext, Decision, Input, RecordInput, ServiceCore, StateView, TimerInput } from '@recourse/event-log';
+import type {
+  DecideContext,
+  Decision,
+  Input,
+  RecordInput,
+  ServiceCore,
+  StateView,
+  TimerInput,
+} from '@recourse/event-log';
 import { assertNever, InvariantViolation, partitionForKey } from '@recourse/kernel';
 import type { Money, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
-import { decideEscalation, decideOpen, decideRelease, decideReserve, escalationIdOf, isUnit } from '../domain/budget/budget.decider.js';
+import {
+  decideEscalation,
+  decideOpen,
+  decideRelease,
+  decideReserve,
+  escalationIdOf,
+  isUnit,
+} from '../domain/budget/budget.decider.js';
 import type { Scopes } from '../domain/budget/budget.decider.js';
 import { BUDGET_REJECTIONS } from '../domain/budget/budget.messages.js';
-import type { BudgetAnswer, BudgetCommand, BudgetEvent, Escalation, EscalationPolicy, ReleaseReservationCommand, Reservation, ReserveBudgetCommand } from '../domain/budget/budget.messages.js';
+import type {
+  BudgetAnswer,
+  BudgetCommand,
+  BudgetEvent,
+  Escalation,
+  EscalationPolicy,
+  ReleaseReservationCommand,
+  Reservation,
+  ReserveBudgetCommand,
+} from '../domain/budget/budget.messages.js';
 import { escalateReservation, passOn } from '../domain/budget/overdue.decider.js';
 import { refund, release, settle } from '../domain/budget/settlement.decider.js';
 import type { ExecutionEnd } from '../domain/budget/settlement.decider.js';
 import { BUDGET_COMMAND_TYPES, commandOf } from './budgets.commands.js';
-import { budgetGroup, BUDGET_KINDS, evolveBudgets, MONEY, readBudget, readEscalation, readReservation, reservationOfMutation } from './budgets.rows.js';
+import {
+  budgetGroup,
+  BUDGET_KINDS,
+  evolveBudgets,
+  MONEY,
+  readBudget,
+  readEscalation,
+  readReservation,
+  reservationOfMutation,
+} from './budgets.rows.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
@@ -44,12 +90,22 @@ const SETTLE_WITHIN_MS = 24 * 3_600_000;
 
 /** Builds the core of the budget accountant. */
 export function budgetsCore(config: BudgetsCoreConfig): ServiceCore {
-  const policy: EscalationPolicy = { owner: config.escalationOwner ?? 'role:approver', deadlineMs: config.escalationDeadlineMs ?? ESCALATION_DEADLINE_MS, settleWithinMs: config.settleWithinMs ?? SETTLE_WITHIN_MS };
+  const policy: EscalationPolicy = {
+    owner: config.escalationOwner ?? 'role:approver',
+    deadlineMs: config.escalationDeadlineMs ?? ESCALATION_DEADLINE_MS,
+    settleWithinMs: config.settleWithinMs ?? SETTLE_WITHIN_MS,
+  };
   return {
     log: BUDGETS_LOG,
     inputs: [
       { topic: BUDGET_COMMANDS, source: 'wire', mode: 'aligned', types: BUDGET_COMMAND_TYPES },
-      { topic: MUTATIONS_LOG, source: 'log', mode: 'broadcast', types: ['MutationRecorded', 'RecoverabilityChanged'], concerns: (input, partition) => isOwn(partition, input, config.partitionCount) && isOfAnEnd(input) },
+      {
+        topic: MUTATIONS_LOG,
+        source: 'log',
+        mode: 'broadcast',
+        types: ['MutationRecorded', 'RecoverabilityChanged'],
+        concerns: (input, partition) => isOwn(partition, input, config.partitionCount) && isOfAnEnd(input),
+      },
     ],
     views: [contractView, entryView],
     kinds: BUDGET_KINDS,
@@ -68,7 +124,10 @@ export function budgetsCore(config: BudgetsCoreConfig): ServiceCore {
 }
 
 function onTimer({ state, now }: DecideContext, { address }: TimerInput, policy: EscalationPolicy): Decision {
-  const event = address.kind === 'escalation' ? overdueEscalation(readEscalation(state, address.key), policy, now) : overdueReservation(readReservation(state, address.key), policy, now);
+  const event =
+    address.kind === 'escalation'
+      ? overdueEscalation(readEscalation(state, address.key), policy, now)
+      : overdueReservation(readReservation(state, address.key), policy, now);
   return event === null ? NOTHING : facts(event);
 }
 
@@ -76,38 +135,69 @@ function overdueEscalation(escalation: Escalation | null, policy: EscalationPoli
   return escalation === null ? null : passOn(escalation, policy, now);
 }
 
-function overdueReservation(reservation: Reservation | null, policy: EscalationPolicy, now: number): BudgetEvent | null {
+function overdueReservation(
+  reservation: Reservation | null,
+  policy: EscalationPolicy,
+  now: number,
+): BudgetEvent | null {
   return reservation === null ? null : escalateReservation(reservation, policy, now);
 }
 
 function onCommand(context: DecideContext, input: RecordInput, policy: EscalationPolicy): Decision {
   const command = commandOf(input);
-  if (input.key !== command.asker.tenant) return refused(BUDGET_REJECTIONS.KEY_MISMATCH, 'KEY_MISMATCH', 'the record key of a budget command is its tenant');
+  if (input.key !== command.asker.tenant)
+    return refused(BUDGET_REJECTIONS.KEY_MISMATCH, 'KEY_MISMATCH', 'the record key of a budget command is its tenant');
   const { state, now } = context;
   const { tenant } = command.asker;
   switch (command.type) {
-    case 'OpenBudget': return answered(decideOpen(command, readBudget(state, tenant, command.scope, command.scopeId, command.currency)));
-    case 'ReserveBudget': return onReserve(context, command, policy);
-    case 'ReleaseReservation': return answered(decideRelease(heldFor(state, tenant, command)));
-    case 'DecideEscalation': return answered(decideEscalation(command, isId(command.escalationId) ? readEscalation(state, command.escalationId) : null, now, policy));
-    default: return assertNever(command);
+    case 'OpenBudget':
+      return answered(decideOpen(command, readBudget(state, tenant, command.scope, command.scopeId, command.currency)));
+    case 'ReserveBudget':
+      return onReserve(context, command, policy);
+    case 'ReleaseReservation':
+      return answered(decideRelease(heldFor(state, tenant, command)));
+    case 'DecideEscalation':
+      return answered(
+        decideEscalation(
+          command,
+          isId(command.escalationId) ? readEscalation(state, command.escalationId) : null,
+          now,
+          policy,
+        ),
+      );
+    default:
+      return assertNever(command);
   }
 }
 
-function onReserve({ state, views, viewsFresh, now }: DecideContext, command: ReserveBudgetCommand, policy: EscalationPolicy): Decision {
-  const { asker: { tenant }, runId, effectKey, value, capability, agentId } = command;
+function onReserve(
+  { state, views, viewsFresh, now }: DecideContext,
+  command: ReserveBudgetCommand,
+  policy: EscalationPolicy,
+): Decision {
+  const {
+    asker: { tenant },
+    runId,
+    effectKey,
+    value,
+    capability,
+    agentId,
+  } = command;
   const killed = killVerdict(views.view(entryView.name), { tenant, agent: agentId ?? '', capability });
   if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
   const known = contractByName(views.view(contractView.name), capability)?.contract;
   if (known === undefined && !viewsFresh) return { records: [], refresh: [contractView.name] };
   const usable = known !== undefined && (known.tenant === undefined || known.tenant === '*' || known.tenant === tenant);
-  return answered(decideReserve(command, {
-    reservation: readReservation(state, reservationId(tenant, runId, effectKey, value.currency)),
-    scopes: scopesOf(state, tenant, runId, value.currency),
-    // Nothing declared counts as irreversible.
-    weight: usable ? weightOf(known) : CLASS_WEIGHTS.irreversible,
-    policy, now,
-  }));
+  return answered(
+    decideReserve(command, {
+      reservation: readReservation(state, reservationId(tenant, runId, effectKey, value.currency)),
+      scopes: scopesOf(state, tenant, runId, value.currency),
+      // Nothing declared counts as irreversible.
+      weight: usable ? weightOf(known) : CLASS_WEIGHTS.irreversible,
+      policy,
+      now,
+    }),
+  );
 }
 
 function onMutation(context: DecideContext, input: RecordInput, policy: EscalationPolicy): Decision {
@@ -117,19 +207,26 @@ function onMutation(context: DecideContext, input: RecordInput, policy: Escalati
   const end = endOf(record);
   if (end === null) return NOTHING;
   const { tenant, run_id: runId, effect_key: effectKey } = record.execution;
-  const [money, exposure] = [reservationIn(context.state, record, MONEY), isMarked(record) ? reservationIn(context.state, record, EXPOSURE) : null];
+  const [money, exposure] = [
+    reservationIn(context.state, record, MONEY),
+    isMarked(record) ? reservationIn(context.state, record, EXPOSURE) : null,
+  ];
   if (end !== 'succeeded') return facts(...release(money, end), ...release(exposure, end));
   const owed = debtOf(context, record);
   if (owed === null) return { records: [], refresh: [contractView.name] };
   const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end };
-  return facts(...settle({ ...ended, debit: owed.money }, money, policy, context.now), ...settle({ ...ended, debit: owed.exposure }, exposure, policy, context.now));
+  return facts(
+    ...settle({ ...ended, debit: owed.money }, money, policy, context.now),
+    ...settle({ ...ended, debit: owed.exposure }, exposure, policy, context.now),
+  );
 }
 
 function onRecoverability(state: StateView, change: RecoverabilityChanged): Decision {
   if (!isOfInterest(change.event)) return NOTHING;
   const { mutation_id: id, event } = change;
   const money = reservationOfMutation(state, id, MONEY);
-  if (event === 'cancelled') return facts(...release(money, 'cancelled'), ...release(reservationOfMutation(state, id, EXPOSURE), 'cancelled'));
+  if (event === 'cancelled')
+    return facts(...release(money, 'cancelled'), ...release(reservationOfMutation(state, id, EXPOSURE), 'cancelled'));
   // What was disclosed stays so, whatever was compensated.
   return facts(...refund(id, money));
 }
@@ -142,12 +239,21 @@ function endOf({ execution_state: state, recoverability }: MutationRecorded): Ex
 }
 
 /** What an execution owes in money and in disclosures, under the contract it ran under; null when the view has still to be read. */
-function debtOf({ views, viewsFresh }: DecideContext, record: MutationRecorded): { readonly money: Money | null; readonly exposure: Money | null } | null {
-  const { execution: { value, args }, terms, ref } = record;
+function debtOf(
+  { views, viewsFresh }: DecideContext,
+  record: MutationRecorded,
+): { readonly money: Money | null; readonly exposure: Money | null } | null {
+  const {
+    execution: { value, args },
+    terms,
+    ref,
+  } = record;
   if (value === null && !isMarked(record)) return { money: null, exposure: null };
-  const known = terms === null ? undefined : contractByDigest(views.view(contractView.name), terms.contract_digest)?.contract;
+  const known =
+    terms === null ? undefined : contractByDigest(views.view(contractView.name), terms.contract_digest)?.contract;
   if (terms !== null && known === undefined && !viewsFresh) return null;
-  const weight = known === undefined ? CLASS_WEIGHTS[terms === null ? 'irreversible' : ref.reversal_class] : weightOf(known);
+  const weight =
+    known === undefined ? CLASS_WEIGHTS[terms === null ? 'irreversible' : ref.reversal_class] : weightOf(known);
   return {
     money: value === null || !isCountable(value) ? null : weighted(value, weight),
     exposure: isMarked(record) ? { amount_minor: exposureOf(known, args), currency: EXPOSURE } : null,
@@ -155,7 +261,9 @@ function debtOf({ views, viewsFresh }: DecideContext, record: MutationRecorded):
 }
 
 /** Do its arguments say that they are somebody's? */
-function isMarked({ execution: { args } }: MutationRecorded): boolean { return sensitivityOf(args) !== 'internal'; }
+function isMarked({ execution: { args } }: MutationRecorded): boolean {
+  return sensitivityOf(args) !== 'internal';
+}
 
 /** Is this a record of a tenant that lives on the partition that reads it? (B2) */
 function isOwn(partition: number, input: RecordInput, partitionCount: number): boolean {
@@ -168,30 +276,52 @@ function isOfAnEnd(input: RecordInput): boolean {
   return input.type === 'MutationRecorded' ? endOf(mutationOf(input)) !== null : isOfInterest(changeOf(input).event);
 }
 
-function isOfInterest(event: RecoverabilityChanged['event']): boolean { return event === 'compensation_verified' || event === 'cancelled'; }
+function isOfInterest(event: RecoverabilityChanged['event']): boolean {
+  return event === 'compensation_verified' || event === 'cancelled';
+}
 
 function tenantOf(input: RecordInput): string {
   return input.type === 'MutationRecorded' ? mutationOf(input).execution.tenant : changeOf(input).tenant;
 }
 
-function reservationIn(state: StateView, { execution: { tenant, run_id: runId, effect_key: effectKey } }: MutationRecorded, unit: string): Reservation | null {
+function reservationIn(
+  state: StateView,
+  { execution: { tenant, run_id: runId, effect_key: effectKey } }: MutationRecorded,
+  unit: string,
+): Reservation | null {
   return readReservation(state, reservationId(tenant, runId, effectKey, unit));
 }
 
 /** What is reserved for an effect, in both units. */
-function heldFor(state: StateView, tenant: string, { runId, effectKey }: ReleaseReservationCommand): readonly Reservation[] {
-  return [MONEY, EXPOSURE].map((unit) => readReservation(state, reservationId(tenant, runId, effectKey, unit))).filter((each) => each !== null);
+function heldFor(
+  state: StateView,
+  tenant: string,
+  { runId, effectKey }: ReleaseReservationCommand,
+): readonly Reservation[] {
+  return [MONEY, EXPOSURE]
+    .map((unit) => readReservation(state, reservationId(tenant, runId, effectKey, unit)))
+    .filter((each) => each !== null);
 }
 
 function scopesOf(state: StateView, tenant: string, runId: string, currency: string): Scopes {
   if (!isUnit(currency)) return { run: null, tenant: null };
-  return { run: readBudget(state, tenant, 'run', runId, currency), tenant: readBudget(state, tenant, 'tenant', tenant, currency) };
+  return {
+    run: readBudget(state, tenant, 'run', runId, currency),
+    tenant: readBudget(state, tenant, 'tenant', tenant, currency),
+  };
 }
 
 function answered(answer: BudgetAnswer): Decision {
   switch (answer.kind) {
-    case 'recorded': return accepted(STATUS_OF_EVENT[answer.event.type] ?? 200, answer.outcome, answer.event, ...(answer.also === undefined ? [] : [answer.also]));
-    case 'unchanged': return accepted(answer.phase === 'escalated' ? 202 : 200, answer.outcome);
+    case 'recorded':
+      return accepted(
+        STATUS_OF_EVENT[answer.event.type] ?? 200,
+        answer.outcome,
+        answer.event,
+        ...(answer.also === undefined ? [] : [answer.also]),
+      );
+    case 'unchanged':
+      return accepted(answer.phase === 'escalated' ? 202 : 200, answer.outcome);
     case 'rejected': {
       const { code, message, ...more } = answer.rejection;
       return refused(BUDGET_REJECTIONS[code], code, message, more);
@@ -200,7 +330,11 @@ function answered(answer: BudgetAnswer): Decision {
 }
 
 /** HTTP status of what a command made; 200 for the rest. */
-const STATUS_OF_EVENT: Readonly<Record<string, number>> = { BudgetOpened: 201, BudgetReserved: 201, BudgetEscalated: 202 };
+const STATUS_OF_EVENT: Readonly<Record<string, number>> = {
+  BudgetOpened: 201,
+  BudgetReserved: 201,
+  BudgetEscalated: 202,
+};
 
 function needsOf(input: Input): readonly { readonly kind: string; readonly group: string }[] {
   if (input.source === 'timer') return [{ kind: input.address.kind, group: input.address.group }];
@@ -212,36 +346,67 @@ function needsOf(input: Input): readonly { readonly kind: string; readonly group
   const record = mutationOf(input);
   if (endOf(record) === null) return [];
   const { tenant, run_id: runId, effect_key: effectKey, value } = record.execution;
-  return [...needsOfReservation(tenant, runId, effectKey, isMarked(record) ? [MONEY, EXPOSURE] : [MONEY]), ...(value === null ? [] : needsOfScopes(tenant, runId))];
+  return [
+    ...needsOfReservation(tenant, runId, effectKey, isMarked(record) ? [MONEY, EXPOSURE] : [MONEY]),
+    ...(value === null ? [] : needsOfScopes(tenant, runId)),
+  ];
 }
 
 function needsOfCommand(command: BudgetCommand): readonly { readonly kind: string; readonly group: string }[] {
   const { tenant } = command.asker;
   switch (command.type) {
-    case 'OpenBudget': return [{ kind: 'budget', group: budgetGroup(tenant, command.scope, command.scopeId) }];
-    case 'DecideEscalation': return isId(command.escalationId) ? [{ kind: 'escalation', group: command.escalationId }] : [];
-    case 'ReserveBudget': return [...needsOfReservation(tenant, command.runId, command.effectKey, [command.value.currency]), ...needsOfScopes(tenant, command.runId)];
-    case 'ReleaseReservation': return [...needsOfReservation(tenant, command.runId, command.effectKey, [MONEY, EXPOSURE]), ...needsOfScopes(tenant, command.runId)];
-    default: return assertNever(command);
+    case 'OpenBudget':
+      return [{ kind: 'budget', group: budgetGroup(tenant, command.scope, command.scopeId) }];
+    case 'DecideEscalation':
+      return isId(command.escalationId) ? [{ kind: 'escalation', group: command.escalationId }] : [];
+    case 'ReserveBudget':
+      return [
+        ...needsOfReservation(tenant, command.runId, command.effectKey, [command.value.currency]),
+        ...needsOfScopes(tenant, command.runId),
+      ];
+    case 'ReleaseReservation':
+      return [
+        ...needsOfReservation(tenant, command.runId, command.effectKey, [MONEY, EXPOSURE]),
+        ...needsOfScopes(tenant, command.runId),
+      ];
+    default:
+      return assertNever(command);
   }
 }
 
-function needsOfReservation(tenant: string, runId: string, effectKey: string, units: readonly string[]): readonly { readonly kind: string; readonly group: string }[] {
+function needsOfReservation(
+  tenant: string,
+  runId: string,
+  effectKey: string,
+  units: readonly string[],
+): readonly { readonly kind: string; readonly group: string }[] {
   const ids = units.map((unit) => reservationId(tenant, runId, effectKey, unit));
-  return ids.flatMap((id) => [{ kind: 'reservation', group: id }, { kind: 'escalation', group: escalationIdOf(id) }]);
+  return ids.flatMap((id) => [
+    { kind: 'reservation', group: id },
+    { kind: 'escalation', group: escalationIdOf(id) },
+  ]);
 }
 
 function needsOfScopes(tenant: string, runId: string): readonly { readonly kind: string; readonly group: string }[] {
-  return [{ kind: 'budget', group: budgetGroup(tenant, 'run', runId) }, { kind: 'budget', group: budgetGroup(tenant, 'tenant', tenant) }];
+  return [
+    { kind: 'budget', group: budgetGroup(tenant, 'run', runId) },
+    { kind: 'budget', group: budgetGroup(tenant, 'tenant', tenant) },
+  ];
 }
 
 /** Anything else is no id of ours, and may be no address at all. */
-function isId(id: string): boolean { return /^esc_[0-9a-f]{32}$/.test(id); }
+function isId(id: string): boolean {
+  return /^esc_[0-9a-f]{32}$/.test(id);
+}
 
 function isCountable({ amount_minor, currency }: Money): boolean {
   return Number.isSafeInteger(amount_minor) && amount_minor >= 0 && /^[A-Z]{3}$/.test(currency);
 }
 
 // The log's codec made both bodies from the schemas of these types.
-function mutationOf(input: RecordInput): MutationRecorded { return input.body as unknown as MutationRecorded; }
-function changeOf(input: RecordInput): RecoverabilityChanged { return input.body as unknown as RecoverabilityChanged; }
+function mutationOf(input: RecordInput): MutationRecorded {
+  return input.body as unknown as MutationRecorded;
+}
+function changeOf(input: RecordInput): RecoverabilityChanged {
+  return input.body as unknown as RecoverabilityChanged;
+}

@@ -4,7 +4,22 @@ import { partitionForKey } from '@recourse/kernel';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './budgets.core.js';
-import { changed, command, decide, INR, mutationOf, open, recorded, refundView, releaseOf, reservationOf, reserve, RUN, stranger, TENANT } from './budgets.testing.js';
+import {
+  changed,
+  command,
+  decide,
+  INR,
+  mutationOf,
+  open,
+  recorded,
+  refundView,
+  releaseOf,
+  reservationOf,
+  reserve,
+  RUN,
+  stranger,
+  TENANT,
+} from './budgets.testing.js';
 
 const FRESH = { viewsFresh: true };
 const money = (amount_minor: number, currency = INR) => ({ amount_minor, currency });
@@ -18,93 +33,197 @@ function phaseOf(accountant: CoreHarness, effect: string): unknown {
 
 describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
   const { view, digest } = refundView();
-  const start = () => harness(budgetsCore({ partitionCount: 1 }), { isRebuilt, views: { contracts: view, entries: memoryView(entryView) } });
-  const withCeilings = (run: number, tenant: number) => start().when(open('run', run), 1).when(open('tenant', tenant), 2);
+  const start = () =>
+    harness(budgetsCore({ partitionCount: 1 }), {
+      isRebuilt,
+      views: { contracts: view, entries: memoryView(entryView) },
+    });
+  const withCeilings = (run: number, tenant: number) =>
+    start().when(open('run', run), 1).when(open('tenant', tenant), 2);
 
   describe('a kill switch', () => {
     const entries = memoryView(entryView);
     const said = (type: 'EntryRegistered' | 'EntryRetired', scope: object): void => {
-      entries.append('s', fact(type, { kind: 'kill_switch', tenant: TENANT, name: 'stop', version: 1, digest: Buffer.alloc(32), body: JSON.stringify({ owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' }) }));
+      entries.append(
+        's',
+        fact(type, {
+          kind: 'kill_switch',
+          tenant: TENANT,
+          name: 'stop',
+          version: 1,
+          digest: Buffer.alloc(32),
+          body: JSON.stringify({ owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' }),
+        }),
+      );
     };
-    const ask = (effect: string, agent_id: string | null) => command('ReserveBudget', { run_id: RUN, effect_key: effect, capability: 'payments.issue_refund', value: money(100), agent_id });
+    const ask = (effect: string, agent_id: string | null) =>
+      command('ReserveBudget', {
+        run_id: RUN,
+        effect_key: effect,
+        capability: 'payments.issue_refund',
+        value: money(100),
+        agent_id,
+      });
 
-    it.each([[{ over: 'tenant' }, null], [{ over: 'capability', capability: 'payments.issue_refund' }, null], [{ over: 'agent', agent: 'agent-7' }, 'agent-7']])('over %j reserves nothing while it stands, and gives back all the same', (scope, agent) => {
-      const accountant = harness(budgetsCore({ partitionCount: 1 }), { isRebuilt, views: { contracts: view, entries } }).when(ask('before', agent), 1);
+    it.each([
+      [{ over: 'tenant' }, null],
+      [{ over: 'capability', capability: 'payments.issue_refund' }, null],
+      [{ over: 'agent', agent: 'agent-7' }, 'agent-7'],
+    ])('over %j reserves nothing while it stands, and gives back all the same', (scope, agent) => {
+      const accountant = harness(budgetsCore({ partitionCount: 1 }), {
+        isRebuilt,
+        views: { contracts: view, entries },
+      }).when(ask('before', agent), 1);
       said('EntryRegistered', scope);
-      accountant.when(ask('after', agent), 2).thenNothing().thenAnswer({ status: 'rejected', httpStatus: 403, code: 'KILL_SWITCH' })
-        .when(releaseOf('before'), 3).then(fact('BudgetReleased'));
+      accountant
+        .when(ask('after', agent), 2)
+        .thenNothing()
+        .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'KILL_SWITCH' })
+        .when(releaseOf('before'), 3)
+        .then(fact('BudgetReleased'));
       said('EntryRetired', scope);
       accountant.when(ask('after', agent), 4).then(fact('BudgetReserved'));
     });
 
     it('over another agent, or over one nobody names, reserves', () => {
-      const accountant = harness(budgetsCore({ partitionCount: 1 }), { isRebuilt, views: { contracts: view, entries } });
+      const accountant = harness(budgetsCore({ partitionCount: 1 }), {
+        isRebuilt,
+        views: { contracts: view, entries },
+      });
       said('EntryRegistered', { over: 'agent', agent: 'agent-7' });
-      accountant.when(ask('one', 'agent-8'), 1).then(fact('BudgetReserved')).when(ask('two', null), 2).then(fact('BudgetReserved'));
+      accountant
+        .when(ask('one', 'agent-8'), 1)
+        .then(fact('BudgetReserved'))
+        .when(ask('two', null), 2)
+        .then(fact('BudgetReserved'));
       said('EntryRetired', { over: 'agent', agent: 'agent-7' });
     });
   });
 
   describe('a ceiling', () => {
     it('is set once, and asking again changes nothing', () => {
-      start().when(open('run', 500), 1).then(fact('BudgetOpened', { scope: 'run', scope_id: RUN, ceiling_minor: 500, by: 'agent-7' })).thenAnswer({ httpStatus: 201 })
-        .when(open('run', 500), 2).thenNothing().thenAnswer({ status: 'accepted', httpStatus: 200 })
-        .when(open('run', 501), 3).thenNothing().thenAnswer({ status: 'rejected', httpStatus: 409, code: 'BUDGET_CONFLICT' });
+      start()
+        .when(open('run', 500), 1)
+        .then(fact('BudgetOpened', { scope: 'run', scope_id: RUN, ceiling_minor: 500, by: 'agent-7' }))
+        .thenAnswer({ httpStatus: 201 })
+        .when(open('run', 500), 2)
+        .thenNothing()
+        .thenAnswer({ status: 'accepted', httpStatus: 200 })
+        .when(open('run', 501), 3)
+        .thenNothing()
+        .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'BUDGET_CONFLICT' });
     });
 
     it('is not set by who may only spend, nor for another tenant', () => {
-      start().when(open('run', 500, { roles: ['agent'] }), 1).thenNothing().thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' })
-        .when(command('OpenBudget', { scope: 'tenant', scope_id: 'globex', currency: INR, ceiling_minor: 1 }), 2).thenAnswer({ httpStatus: 422, code: 'SCOPE_MISMATCH' })
-        .when(open('run', -1), 3).thenAnswer({ code: 'AMOUNT_INVALID' });
+      start()
+        .when(open('run', 500, { roles: ['agent'] }), 1)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' })
+        .when(command('OpenBudget', { scope: 'tenant', scope_id: 'globex', currency: INR, ceiling_minor: 1 }), 2)
+        .thenAnswer({ httpStatus: 422, code: 'SCOPE_MISMATCH' })
+        .when(open('run', -1), 3)
+        .thenAnswer({ code: 'AMOUNT_INVALID' });
     });
 
     it('is not moved by a command on the wire of another key', () => {
-      start().when({ ...open('run', 500), key: 'globex' }, 1).thenNothing().thenAnswer({ httpStatus: 422, code: 'KEY_MISMATCH' });
+      start()
+        .when({ ...open('run', 500), key: 'globex' }, 1)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 422, code: 'KEY_MISMATCH' });
     });
   });
 
   describe('a reservation', () => {
     it('passes at exact equality and escalates one minor unit above (A75)', () => {
-      withCeilings(500, 500).when(reserve('a', 499), 3, FRESH).when(reserve('b', 1), 4, FRESH).then(fact('BudgetReserved', { debit: money(1) })).thenAnswer({ httpStatus: 201 });
-      withCeilings(500, 500).when(reserve('a', 499), 3, FRESH).when(reserve('b', 2), 4, FRESH)
-        .then(fact('BudgetEscalated', { exceeded: 'run', used_minor: 499, ceiling_minor: 500, debit: money(2), requested_by: 'agent-7', deadline_at: 4 + 86_400_000 }))
+      withCeilings(500, 500)
+        .when(reserve('a', 499), 3, FRESH)
+        .when(reserve('b', 1), 4, FRESH)
+        .then(fact('BudgetReserved', { debit: money(1) }))
+        .thenAnswer({ httpStatus: 201 });
+      withCeilings(500, 500)
+        .when(reserve('a', 499), 3, FRESH)
+        .when(reserve('b', 2), 4, FRESH)
+        .then(
+          fact('BudgetEscalated', {
+            exceeded: 'run',
+            used_minor: 499,
+            ceiling_minor: 500,
+            debit: money(2),
+            requested_by: 'agent-7',
+            deadline_at: 4 + 86_400_000,
+          }),
+        )
         .thenAnswer({ status: 'accepted', httpStatus: 202 });
     });
 
     it('names the tenant when only its ceiling is exceeded', () => {
-      withCeilings(5_000, 500).when(reserve('a', 501), 3, FRESH).then(fact('BudgetEscalated', { exceeded: 'tenant', used_minor: 0, ceiling_minor: 500 }));
+      withCeilings(5_000, 500)
+        .when(reserve('a', 501), 3, FRESH)
+        .then(fact('BudgetEscalated', { exceeded: 'tenant', used_minor: 0, ceiling_minor: 500 }));
     });
 
     it('is weighed by the contract, rounded up', () => {
-      const accountant = withCeilings(500, 500).when(reserve('a', 4_991, { capability: 'payments.issue_refund' }), 3).then(fact('BudgetReserved', { debit: money(500), value: money(4_991) }));
+      const accountant = withCeilings(500, 500)
+        .when(reserve('a', 4_991, { capability: 'payments.issue_refund' }), 3)
+        .then(fact('BudgetReserved', { debit: money(500), value: money(4_991) }));
       expect([used(accountant, 'run'), used(accountant, 'tenant')]).toEqual([500, 500]);
     });
 
     it('of an unknown capability waits for the contracts, then counts in full', () => {
-      start().when(reserve('a', 10), 1).thenRefresh('contracts').when(reserve('a', 10), 2, FRESH).then(fact('BudgetReserved', { debit: money(10) }));
+      start()
+        .when(reserve('a', 10), 1)
+        .thenRefresh('contracts')
+        .when(reserve('a', 10), 2, FRESH)
+        .then(fact('BudgetReserved', { debit: money(10) }));
     });
 
     it('is unbounded where no ceiling stands, and counted all the same', () => {
-      const accountant = start().when(reserve('a', 9_000_000), 1, FRESH).then(fact('BudgetReserved', { debit: money(9_000_000) }));
+      const accountant = start()
+        .when(reserve('a', 9_000_000), 1, FRESH)
+        .then(fact('BudgetReserved', { debit: money(9_000_000) }));
       expect(used(accountant, 'tenant')).toBe(9_000_000);
-      accountant.when(open('tenant', 9_000_000), 2).when(reserve('b', 1), 3, FRESH).then(fact('BudgetEscalated', { exceeded: 'tenant' }));
+      accountant
+        .when(open('tenant', 9_000_000), 2)
+        .when(reserve('b', 1), 3, FRESH)
+        .then(fact('BudgetEscalated', { exceeded: 'tenant' }));
     });
 
     it('said twice is recorded once; said otherwise is refused', () => {
-      withCeilings(500, 500).when(reserve('a', 100), 3, FRESH).when(reserve('a', 100), 4, FRESH).thenNothing().thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'reserved' } })
-        .when(reserve('a', 101), 5, FRESH).thenNothing().thenAnswer({ status: 'rejected', httpStatus: 409, code: 'RESERVATION_CONFLICT' })
-        .when(reserve('a', 100, { currency: 'USD' }), 6, FRESH).thenNothing().thenAnswer({ code: 'RESERVATION_CONFLICT' });
+      withCeilings(500, 500)
+        .when(reserve('a', 100), 3, FRESH)
+        .when(reserve('a', 100), 4, FRESH)
+        .thenNothing()
+        .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'reserved' } })
+        .when(reserve('a', 101), 5, FRESH)
+        .thenNothing()
+        .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'RESERVATION_CONFLICT' })
+        .when(reserve('a', 100, { currency: 'USD' }), 6, FRESH)
+        .thenNothing()
+        .thenAnswer({ code: 'RESERVATION_CONFLICT' });
     });
 
     it('of an amount that is none is refused', () => {
-      start().when(reserve('a', -5), 1, FRESH).thenAnswer({ code: 'AMOUNT_INVALID' }).when(reserve('a', 5, { currency: 'rupee' }), 2, FRESH).thenAnswer({ code: 'CURRENCY_INVALID' });
+      start()
+        .when(reserve('a', -5), 1, FRESH)
+        .thenAnswer({ code: 'AMOUNT_INVALID' })
+        .when(reserve('a', 5, { currency: 'rupee' }), 2, FRESH)
+        .thenAnswer({ code: 'CURRENCY_INVALID' });
     });
 
     it('is given back once, and may be asked for anew', () => {
-      const accountant = withCeilings(500, 500).when(reserve('a', 500), 3, FRESH).when(releaseOf('a'), 4).then(fact('BudgetReleased', { debit: money(500), cause: 'command' }));
+      const accountant = withCeilings(500, 500)
+        .when(reserve('a', 500), 3, FRESH)
+        .when(releaseOf('a'), 4)
+        .then(fact('BudgetReleased', { debit: money(500), cause: 'command' }));
       expect(used(accountant, 'run')).toBe(0);
-      accountant.when(releaseOf('a'), 5).thenNothing().thenAnswer({ httpStatus: 200 }).when(reserve('a', 500), 6, FRESH).then(fact('BudgetReserved'))
-        .when(releaseOf('b'), 7).thenAnswer({ httpStatus: 404, code: 'RESERVATION_UNKNOWN' });
+      accountant
+        .when(releaseOf('a'), 5)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 200 })
+        .when(reserve('a', 500), 6, FRESH)
+        .then(fact('BudgetReserved'))
+        .when(releaseOf('b'), 7)
+        .thenAnswer({ httpStatus: 404, code: 'RESERVATION_UNKNOWN' });
     });
   });
 
@@ -114,34 +233,68 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
     it('debits nothing until it is approved, and then once', () => {
       const accountant = escalated();
       expect(used(accountant, 'run')).toBe(0);
-      accountant.when(decide('a', true), 4).then(fact('EscalationDecided', { approved: true, debit: money(600), by: 'dana' }));
-      expect([used(accountant, 'run'), used(accountant, 'tenant'), phaseOf(accountant, 'a')]).toEqual([600, 600, 'reserved']);
+      accountant
+        .when(decide('a', true), 4)
+        .then(fact('EscalationDecided', { approved: true, debit: money(600), by: 'dana' }));
+      expect([used(accountant, 'run'), used(accountant, 'tenant'), phaseOf(accountant, 'a')]).toEqual([
+        600,
+        600,
+        'reserved',
+      ]);
       accountant.when(decide('a', true), 5).thenNothing().thenAnswer({ status: 'accepted', httpStatus: 200 });
       expect(used(accountant, 'run')).toBe(600);
-      accountant.when(decide('a', true, { principal: 'eve' }), 6).thenAnswer({ httpStatus: 409, code: 'ESCALATION_DECIDED' });
+      accountant
+        .when(decide('a', true, { principal: 'eve' }), 6)
+        .thenAnswer({ httpStatus: 409, code: 'ESCALATION_DECIDED' });
     });
 
     it('is decided by an approver who did not ask', () => {
-      escalated().when(decide('a', true, { principal: 'agent-7' }), 4).thenNothing().thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' })
-        .when(decide('a', true, { principal: 'dana', roles: ['administrator'] }), 5).thenNothing().thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' })
-        .when(decide('b', true), 6).thenAnswer({ httpStatus: 404, code: 'ESCALATION_UNKNOWN' })
-        .when(decide('a', true, { principal: 'dana', tenant: 'globex' }), 7).thenAnswer({ httpStatus: 404, code: 'ESCALATION_UNKNOWN' })
-        .when(command('DecideEscalation', { escalation_id: 'x'.repeat(9_000), approved: true, reason: '' }), 8).thenAnswer({ code: 'ESCALATION_UNKNOWN' });
+      escalated()
+        .when(decide('a', true, { principal: 'agent-7' }), 4)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' })
+        .when(decide('a', true, { principal: 'dana', roles: ['administrator'] }), 5)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' })
+        .when(decide('b', true), 6)
+        .thenAnswer({ httpStatus: 404, code: 'ESCALATION_UNKNOWN' })
+        .when(decide('a', true, { principal: 'dana', tenant: 'globex' }), 7)
+        .thenAnswer({ httpStatus: 404, code: 'ESCALATION_UNKNOWN' })
+        .when(command('DecideEscalation', { escalation_id: 'x'.repeat(9_000), approved: true, reason: '' }), 8)
+        .thenAnswer({ code: 'ESCALATION_UNKNOWN' });
     });
 
-    it.each([['AGENT-7', 'SELF_APPROVAL'], ['agent:agent-7', 'SELF_APPROVAL'], [' agent-7\u200b', 'SELF_APPROVAL'], ['agent:other', 'APPROVER_NOT_A_PERSON'], ['svc:night-batch', 'APPROVER_NOT_A_PERSON']])('is not decided by %s', (principal, code) => {
-      escalated().when(decide('a', true, { principal }), 4).thenNothing().thenAnswer({ status: 'rejected', httpStatus: 403, code });
+    it.each([
+      ['AGENT-7', 'SELF_APPROVAL'],
+      ['agent:agent-7', 'SELF_APPROVAL'],
+      [' agent-7\u200b', 'SELF_APPROVAL'],
+      ['agent:other', 'APPROVER_NOT_A_PERSON'],
+      ['svc:night-batch', 'APPROVER_NOT_A_PERSON'],
+    ])('is not decided by %s', (principal, code) => {
+      escalated()
+        .when(decide('a', true, { principal }), 4)
+        .thenNothing()
+        .thenAnswer({ status: 'rejected', httpStatus: 403, code });
     });
 
     it('denied debits nothing, and the effect is not reserved again', () => {
-      const accountant = escalated().when(decide('a', false), 4).then(fact('EscalationDecided', { approved: false }));
+      const accountant = escalated()
+        .when(decide('a', false), 4)
+        .then(fact('EscalationDecided', { approved: false }));
       expect([used(accountant, 'run'), phaseOf(accountant, 'a')]).toEqual([0, 'denied']);
-      accountant.when(reserve('a', 600), 5, FRESH).thenNothing().thenAnswer({ httpStatus: 409, code: 'RESERVATION_DENIED' });
+      accountant
+        .when(reserve('a', 600), 5, FRESH)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 409, code: 'RESERVATION_DENIED' });
     });
 
     it('stands in the list with owner and deadline until somebody decides or withdraws', () => {
       const accountant = escalated();
-      expect(accountant.rows('escalation')[0]?.doc).toMatchObject({ phase: 'open', owner: 'role:approver', deadline_at: 3 + 86_400_000 });
+      expect(accountant.rows('escalation')[0]?.doc).toMatchObject({
+        phase: 'open',
+        owner: 'role:approver',
+        deadline_at: 3 + 86_400_000,
+      });
       accountant.when(releaseOf('a'), 4).then(fact('BudgetReleased', { debit: money(0) }));
       expect(accountant.rows('escalation')[0]?.doc['phase']).toBe('withdrawn');
       expect(used(accountant, 'run')).toBe(0);
@@ -150,19 +303,28 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
 
   describe('an execution', () => {
     it('settles its reservation once', () => {
-      const accountant = withCeilings(500, 500).when(reserve('a', 400), 3, FRESH).when(recorded('a', 400), 4, FRESH)
-        .then(fact('BudgetSettled', { debit: money(400), mutation_id: mutationOf('a') })).when(recorded('a', 400), 5, FRESH).thenNothing();
+      const accountant = withCeilings(500, 500)
+        .when(reserve('a', 400), 3, FRESH)
+        .when(recorded('a', 400), 4, FRESH)
+        .then(fact('BudgetSettled', { debit: money(400), mutation_id: mutationOf('a') }))
+        .when(recorded('a', 400), 5, FRESH)
+        .thenNothing();
       expect([used(accountant, 'run'), phaseOf(accountant, 'a')]).toEqual([400, 'settled']);
       accountant.when(releaseOf('a'), 6).thenAnswer({ httpStatus: 409, code: 'RESERVATION_WRONG_PHASE' });
     });
 
     it('of less than was reserved frees the rest', () => {
-      const accountant = withCeilings(500, 500).when(reserve('a', 400), 3, FRESH).when(recorded('a', 150), 4, FRESH).then(fact('BudgetSettled', { debit: money(150) }));
+      const accountant = withCeilings(500, 500)
+        .when(reserve('a', 400), 3, FRESH)
+        .when(recorded('a', 150), 4, FRESH)
+        .then(fact('BudgetSettled', { debit: money(150) }));
       expect(used(accountant, 'tenant')).toBe(150);
     });
 
     it('of more than was reserved is an overrun of the rest', () => {
-      const accountant = withCeilings(500, 500).when(reserve('a', 1), 3, FRESH).when(recorded('a', 700), 4, FRESH)
+      const accountant = withCeilings(500, 500)
+        .when(reserve('a', 1), 3, FRESH)
+        .when(recorded('a', 700), 4, FRESH)
         .then(fact('BudgetSettled', { debit: money(1) }), fact('BudgetOverrun', { debit: money(699) }));
       expect([used(accountant, 'run'), phaseOf(accountant, 'a')]).toEqual([700, 'overrun']);
       accountant.when(changed('a', 'compensation_verified'), 5).then(fact('BudgetRefunded', { debit: money(700) }));
@@ -170,48 +332,80 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
     });
 
     it('in another currency than was reserved is an overrun in that one', () => {
-      const accountant = start().when(reserve('a', 9), 3, FRESH).when(recorded('a', 7, { currency: 'USD' }), 4, FRESH)
+      const accountant = start()
+        .when(reserve('a', 9), 3, FRESH)
+        .when(recorded('a', 7, { currency: 'USD' }), 4, FRESH)
         .then(fact('BudgetSettled', { debit: money(0) }), fact('BudgetOverrun', { debit: money(7, 'USD') }));
       expect([used(accountant, 'run'), used(accountant, 'run', 'USD')]).toEqual([0, 7]);
     });
 
     it('that nobody reserved is debited in full, and a person is asked once', () => {
-      const accountant = withCeilings(500, 500).when(recorded('a', 600), 3).then(fact('BudgetOverrun', { debit: money(600), owner: 'role:approver' }))
-        .when(recorded('a', 600), 4).thenNothing();
+      const accountant = withCeilings(500, 500)
+        .when(recorded('a', 600), 3)
+        .then(fact('BudgetOverrun', { debit: money(600), owner: 'role:approver' }))
+        .when(recorded('a', 600), 4)
+        .thenNothing();
       expect(accountant.rows('budget').map((row) => row.doc['overrun'])).toEqual([true, true]);
-      accountant.when(reserve('b', 1), 5, FRESH).then(fact('BudgetEscalated', { used_minor: 600 }))
-        .when(decide('a', true), 6).then(fact('EscalationDecided', { debit: money(0) }));
+      accountant
+        .when(reserve('b', 1), 5, FRESH)
+        .then(fact('BudgetEscalated', { used_minor: 600 }))
+        .when(decide('a', true), 6)
+        .then(fact('EscalationDecided', { debit: money(0) }));
       expect(used(accountant, 'run')).toBe(600);
     });
 
     it('while the escalation is open, or after a denial, is an overrun', () => {
-      withCeilings(500, 500).when(reserve('a', 600), 3, FRESH).when(recorded('a', 600), 4).then(fact('BudgetOverrun', { debit: money(600) }));
-      withCeilings(500, 500).when(reserve('a', 600), 3, FRESH).when(decide('a', false), 4).when(recorded('a', null), 5).then(fact('BudgetOverrun', { debit: money(600) }));
+      withCeilings(500, 500)
+        .when(reserve('a', 600), 3, FRESH)
+        .when(recorded('a', 600), 4)
+        .then(fact('BudgetOverrun', { debit: money(600) }));
+      withCeilings(500, 500)
+        .when(reserve('a', 600), 3, FRESH)
+        .when(decide('a', false), 4)
+        .when(recorded('a', null), 5)
+        .then(fact('BudgetOverrun', { debit: money(600) }));
     });
 
     it('under a contract counts by its weight', () => {
-      start().when(recorded('a', 4_991, { digest }), 1).then(fact('BudgetOverrun', { debit: money(500) }));
+      start()
+        .when(recorded('a', 4_991, { digest }), 1)
+        .then(fact('BudgetOverrun', { debit: money(500) }));
     });
 
     it('under a contract not yet read waits, then counts by the class the ledger bound', () => {
-      start().when(recorded('a', 4_991, { digest: Buffer.alloc(32, 1) }), 1).thenRefresh('contracts')
-        .when(recorded('a', 4_991, { digest: Buffer.alloc(32, 1) }), 2, FRESH).then(fact('BudgetOverrun', { debit: money(500) }));
+      start()
+        .when(recorded('a', 4_991, { digest: Buffer.alloc(32, 1) }), 1)
+        .thenRefresh('contracts')
+        .when(recorded('a', 4_991, { digest: Buffer.alloc(32, 1) }), 2, FRESH)
+        .then(fact('BudgetOverrun', { debit: money(500) }));
     });
 
     it('that happened after all is debited in full, though it was cancelled and its reservation given back', () => {
-      const accountant = withCeilings(500, 500).when(reserve('a', 400), 3, FRESH)
-        .when(recorded('a', 400, { state: 'planned', recoverability: 'cancelled' }), 4).then(fact('BudgetReleased', { debit: money(400), cause: 'cancelled' }));
-      accountant.when(recorded('a', 400, { recoverability: 'cancelled' }), 5).then(fact('BudgetOverrun', { debit: money(400) }));
+      const accountant = withCeilings(500, 500)
+        .when(reserve('a', 400), 3, FRESH)
+        .when(recorded('a', 400, { state: 'planned', recoverability: 'cancelled' }), 4)
+        .then(fact('BudgetReleased', { debit: money(400), cause: 'cancelled' }));
+      accountant
+        .when(recorded('a', 400, { recoverability: 'cancelled' }), 5)
+        .then(fact('BudgetOverrun', { debit: money(400) }));
       expect(used(accountant, 'run')).toBe(400);
     });
 
     it('of no known value debits nothing that was not asked for', () => {
-      start().when(recorded('a', null), 1).thenNothing().when(recorded('b', 0), 2).thenNothing().when(recorded('c', 5, { state: 'uncertain' }), 3).thenNothing();
+      start()
+        .when(recorded('a', null), 1)
+        .thenNothing()
+        .when(recorded('b', 0), 2)
+        .thenNothing()
+        .when(recorded('c', 5, { state: 'uncertain' }), 3)
+        .thenNothing();
     });
 
     it.each(['failed', 'cancelled'])('that %s gives its reservation back', (end) => {
-      const accountant = withCeilings(500, 500).when(reserve('a', 400), 3, FRESH)
-        .when(end === 'failed' ? recorded('a', 400, { state: 'failed' }) : changed('a', 'cancelled'), 4).then(fact('BudgetReleased', { debit: money(400), cause: end }));
+      const accountant = withCeilings(500, 500)
+        .when(reserve('a', 400), 3, FRESH)
+        .when(end === 'failed' ? recorded('a', 400, { state: 'failed' }) : changed('a', 'cancelled'), 4)
+        .then(fact('BudgetReleased', { debit: money(400), cause: end }));
       expect(used(accountant, 'run')).toBe(0);
       accountant.when(recorded('b', 1, { state: 'failed' }), 5).thenNothing();
     });
@@ -219,18 +413,38 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
 
   it('refunds a verified compensation once, and nothing else', () => {
     const accountant = withCeilings(500, 500).when(reserve('a', 400), 3, FRESH).when(recorded('a', 400), 4);
-    for (const event of ['compensation_started', 'compensation_failed', 'manual_required']) accountant.when(changed('a', event), 5).thenNothing();
-    accountant.when(changed('a', 'compensation_verified'), 6).then(fact('BudgetRefunded', { debit: money(400), mutation_id: mutationOf('a') }))
-      .when(changed('a', 'compensation_verified'), 7).thenNothing().when(changed('z', 'compensation_verified'), 8).thenNothing();
+    for (const event of ['compensation_started', 'compensation_failed', 'manual_required'])
+      accountant.when(changed('a', event), 5).thenNothing();
+    accountant
+      .when(changed('a', 'compensation_verified'), 6)
+      .then(fact('BudgetRefunded', { debit: money(400), mutation_id: mutationOf('a') }))
+      .when(changed('a', 'compensation_verified'), 7)
+      .thenNothing()
+      .when(changed('z', 'compensation_verified'), 8)
+      .thenNothing();
     expect([used(accountant, 'run'), used(accountant, 'tenant')]).toEqual([0, 0]);
   });
 
   it('leaves tenants alone that live on another partition', () => {
     const count = 4;
     const other = stranger(TENANT, count);
-    const at = (partition: number) => harness(budgetsCore({ partitionCount: count }), { isRebuilt, partition, views: { contracts: memoryView(contractView), entries: memoryView(entryView) } });
-    at(partitionForKey(TENANT, count)).when(recorded('a', 5), 1).then(fact('BudgetOverrun', { tenant: TENANT })).when(recorded('a', 5, { tenant: other }), 2).thenNothing()
-      .when(changed('a', 'compensation_verified', other), 3).thenNothing();
-    at(partitionForKey(other, count)).when(recorded('a', 5), 1).thenNothing().when(recorded('a', 5, { tenant: other }), 2).then(fact('BudgetOverrun', { tenant: other }));
+    const at = (partition: number) =>
+      harness(budgetsCore({ partitionCount: count }), {
+        isRebuilt,
+        partition,
+        views: { contracts: memoryView(contractView), entries: memoryView(entryView) },
+      });
+    at(partitionForKey(TENANT, count))
+      .when(recorded('a', 5), 1)
+      .then(fact('BudgetOverrun', { tenant: TENANT }))
+      .when(recorded('a', 5, { tenant: other }), 2)
+      .thenNothing()
+      .when(changed('a', 'compensation_verified', other), 3)
+      .thenNothing();
+    at(partitionForKey(other, count))
+      .when(recorded('a', 5), 1)
+      .thenNothing()
+      .when(recorded('a', 5, { tenant: other }), 2)
+      .then(fact('BudgetOverrun', { tenant: other }));
   });
 });

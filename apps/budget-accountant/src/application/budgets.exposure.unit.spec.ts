@@ -3,7 +3,20 @@ import { entryView, EXPOSURE } from '@recourse/contract';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './budgets.core.js';
-import { changed, command, decideExposure, exposureOf, INR, recorded, refundView, releaseOf, reservationOf, reserve, RUN, TENANT } from './budgets.testing.js';
+import {
+  changed,
+  command,
+  decideExposure,
+  exposureOf,
+  INR,
+  recorded,
+  refundView,
+  releaseOf,
+  reservationOf,
+  reserve,
+  RUN,
+  TENANT,
+} from './budgets.testing.js';
 
 const FRESH = { viewsFresh: true };
 const one = { amount_minor: 1, currency: EXPOSURE };
@@ -15,66 +28,126 @@ function phaseOf(accountant: CoreHarness, effect: string): unknown {
   return accountant.rows('reservation').find((row) => row.key === exposureOf(effect))?.doc['phase'];
 }
 const disclose = (effect: string, more = {}) => reserve(effect, 1, { currency: EXPOSURE, ...more });
-const allow = (scope: 'run' | 'tenant', ceiling_minor: number) => command('OpenBudget', { scope, scope_id: scope === 'run' ? RUN : TENANT, currency: EXPOSURE, ceiling_minor });
+const allow = (scope: 'run' | 'tenant', ceiling_minor: number) =>
+  command('OpenBudget', { scope, scope_id: scope === 'run' ? RUN : TENANT, currency: EXPOSURE, ceiling_minor });
 
 describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }) => {
   const { view, digest } = refundView();
-  const start = () => harness(budgetsCore({ partitionCount: 1 }), { isRebuilt, views: { contracts: view, entries: memoryView(entryView) } });
+  const start = () =>
+    harness(budgetsCore({ partitionCount: 1 }), {
+      isRebuilt,
+      views: { contracts: view, entries: memoryView(entryView) },
+    });
 
   it('is a question to a person from the first on, where nobody set a ceiling (A81)', () => {
-    start().when(disclose('a'), 1, FRESH).then(fact('BudgetEscalated', { reservation_id: exposureOf('a'), debit: one, exceeded: 'run', used_minor: 0, ceiling_minor: 0 }))
+    start()
+      .when(disclose('a'), 1, FRESH)
+      .then(
+        fact('BudgetEscalated', {
+          reservation_id: exposureOf('a'),
+          debit: one,
+          exceeded: 'run',
+          used_minor: 0,
+          ceiling_minor: 0,
+        }),
+      )
       .thenAnswer({ status: 'accepted', httpStatus: 202 });
   });
 
   it('is debited once when a person agrees, and the next is a question again', () => {
-    const accountant = start().when(disclose('a'), 1, FRESH).when(decideExposure('a', true), 2).then(fact('EscalationDecided', { approved: true, debit: one }));
+    const accountant = start()
+      .when(disclose('a'), 1, FRESH)
+      .when(decideExposure('a', true), 2)
+      .then(fact('EscalationDecided', { approved: true, debit: one }));
     expect([used(accountant, 'run'), used(accountant, 'tenant')]).toEqual([1, 1]);
-    accountant.when(disclose('a'), 3, FRESH).thenNothing().thenAnswer({ httpStatus: 200, body: { phase: 'reserved' } })
-      .when(disclose('b'), 4, FRESH).then(fact('BudgetEscalated', { used_minor: 1, ceiling_minor: 0 }));
+    accountant
+      .when(disclose('a'), 3, FRESH)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 200, body: { phase: 'reserved' } })
+      .when(disclose('b'), 4, FRESH)
+      .then(fact('BudgetEscalated', { used_minor: 1, ceiling_minor: 0 }));
   });
 
   it.each(['run', 'tenant'] as const)('passes up to the ceiling of its %s, equality included', (scope) => {
-    start().when(allow(scope, 1), 1).when(disclose('a'), 2, FRESH).then(fact('BudgetReserved', { debit: one })).when(disclose('b'), 3, FRESH).then(fact('BudgetEscalated', { exceeded: scope, ceiling_minor: 1 }));
+    start()
+      .when(allow(scope, 1), 1)
+      .when(disclose('a'), 2, FRESH)
+      .then(fact('BudgetReserved', { debit: one }))
+      .when(disclose('b'), 3, FRESH)
+      .then(fact('BudgetEscalated', { exceeded: scope, ceiling_minor: 1 }));
   });
 
   it('counts in full, whatever class undoes the effect', () => {
-    start().when(allow('run', 1), 1).when(disclose('a', { capability: 'payments.issue_refund' }), 2).then(fact('BudgetReserved', { debit: one }));
+    start()
+      .when(allow('run', 1), 1)
+      .when(disclose('a', { capability: 'payments.issue_refund' }), 2)
+      .then(fact('BudgetReserved', { debit: one }));
   });
 
   it('is reserved beside the money of its effect, and given back with it', () => {
-    const accountant = start().when(allow('run', 1), 1).when(reserve('a', 500), 2, FRESH).when(disclose('a'), 3, FRESH)
-      .when(releaseOf('a'), 4).then(fact('BudgetReleased', { reservation_id: reservationOf('a') }), fact('BudgetReleased', { reservation_id: exposureOf('a'), debit: one }));
+    const accountant = start()
+      .when(allow('run', 1), 1)
+      .when(reserve('a', 500), 2, FRESH)
+      .when(disclose('a'), 3, FRESH)
+      .when(releaseOf('a'), 4)
+      .then(
+        fact('BudgetReleased', { reservation_id: reservationOf('a') }),
+        fact('BudgetReleased', { reservation_id: exposureOf('a'), debit: one }),
+      );
     expect([used(accountant, 'run', INR), used(accountant, 'run')]).toEqual([0, 0]);
     accountant.when(releaseOf('a'), 5).thenNothing().thenAnswer({ httpStatus: 200 });
   });
 
   it('is settled by an execution whose arguments are marked, and stays when the effect is compensated', () => {
-    const accountant = start().when(allow('run', 1), 1).when(disclose('a'), 2, FRESH)
-      .when(recorded('a', 1_000, { sensitivity: 'personal', digest }), 3).then(fact('BudgetOverrun', { debit: { amount_minor: 100, currency: INR } }), fact('BudgetSettled', { reservation_id: exposureOf('a'), debit: one }))
-      .when(changed('a', 'compensation_verified'), 4).then(fact('BudgetRefunded', { reservation_id: reservationOf('a') }));
-    expect([phaseOf(accountant, 'a'), used(accountant, 'run'), used(accountant, 'run', INR)]).toEqual(['settled', 1, 0]);
+    const accountant = start()
+      .when(allow('run', 1), 1)
+      .when(disclose('a'), 2, FRESH)
+      .when(recorded('a', 1_000, { sensitivity: 'personal', digest }), 3)
+      .then(
+        fact('BudgetOverrun', { debit: { amount_minor: 100, currency: INR } }),
+        fact('BudgetSettled', { reservation_id: exposureOf('a'), debit: one }),
+      )
+      .when(changed('a', 'compensation_verified'), 4)
+      .then(fact('BudgetRefunded', { reservation_id: reservationOf('a') }));
+    expect([phaseOf(accountant, 'a'), used(accountant, 'run'), used(accountant, 'run', INR)]).toEqual([
+      'settled',
+      1,
+      0,
+    ]);
   });
 
   it('that nobody reserved is debited all the same, and a person is asked', () => {
-    const accountant = start().when(recorded('a', null, { sensitivity: 'payment' }), 1)
+    const accountant = start()
+      .when(recorded('a', null, { sensitivity: 'payment' }), 1)
       .then(fact('BudgetOverrun', { reservation_id: exposureOf('a'), debit: one, owner: 'role:approver' }));
     expect(used(accountant, 'tenant')).toBe(1);
     accountant.when(recorded('a', null, { sensitivity: 'payment' }), 2).thenNothing();
   });
 
   it('waits for the contract it was made under', () => {
-    start().when(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 1).thenRefresh('contracts')
-      .when(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 2, FRESH).then(fact('BudgetOverrun', { debit: one }));
+    start()
+      .when(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 1)
+      .thenRefresh('contracts')
+      .when(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 2, FRESH)
+      .then(fact('BudgetOverrun', { debit: one }));
   });
 
-  it('is none when the arguments are nobody\'s', () => {
+  it("is none when the arguments are nobody's", () => {
     start().when(recorded('a', null), 1).thenNothing();
   });
 
   it('is given back when the call failed, or was cancelled in time', () => {
-    const failed = start().when(allow('run', 1), 1).when(disclose('a'), 2, FRESH).when(recorded('a', null, { sensitivity: 'personal', state: 'failed' }), 3).then(fact('BudgetReleased', { debit: one, cause: 'failed' }));
+    const failed = start()
+      .when(allow('run', 1), 1)
+      .when(disclose('a'), 2, FRESH)
+      .when(recorded('a', null, { sensitivity: 'personal', state: 'failed' }), 3)
+      .then(fact('BudgetReleased', { debit: one, cause: 'failed' }));
     expect(used(failed, 'run')).toBe(0);
-    const cancelled = start().when(allow('run', 1), 1).when(disclose('a'), 2, FRESH).when(changed('a', 'cancelled'), 3).then(fact('BudgetReleased', { debit: one, cause: 'cancelled' }));
+    const cancelled = start()
+      .when(allow('run', 1), 1)
+      .when(disclose('a'), 2, FRESH)
+      .when(changed('a', 'cancelled'), 3)
+      .then(fact('BudgetReleased', { debit: one, cause: 'cancelled' }));
     expect(used(cancelled, 'run')).toBe(0);
   });
 });

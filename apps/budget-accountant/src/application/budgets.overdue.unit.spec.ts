@@ -3,7 +3,17 @@ import { entryView } from '@recourse/contract';
 import { fact, harness, WAYS, memoryView } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './budgets.core.js';
-import { decide, open, recorded, refundView, releaseOf, reservationOf, reserve, RUN, TENANT } from './budgets.testing.js';
+import {
+  decide,
+  open,
+  recorded,
+  refundView,
+  releaseOf,
+  reservationOf,
+  reserve,
+  RUN,
+  TENANT,
+} from './budgets.testing.js';
 
 const SETTLE_WITHIN = 60_000;
 const DECIDE_WITHIN = 10_000;
@@ -12,15 +22,30 @@ const FRESH = { viewsFresh: true };
 const ADMINISTRATOR = { principal: 'root', roles: ['administrator'] };
 
 describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
-  const start = (): CoreHarness => harness(budgetsCore({ partitionCount: 1, escalationDeadlineMs: DECIDE_WITHIN, settleWithinMs: SETTLE_WITHIN }), { views: { contracts: refundView().view, entries: memoryView(entryView) }, isRebuilt });
+  const start = (): CoreHarness =>
+    harness(budgetsCore({ partitionCount: 1, escalationDeadlineMs: DECIDE_WITHIN, settleWithinMs: SETTLE_WITHIN }), {
+      views: { contracts: refundView().view, entries: memoryView(entryView) },
+      isRebuilt,
+    });
   const escalation = (run: CoreHarness) => run.rows('escalation')[0]?.doc;
-  const overdue = (about: string, owner: string, deadline_at: number) => fact('BudgetOverdue', { reservation_id: reservationOf('e1'), tenant: TENANT, run_id: RUN, about, owner, deadline_at });
+  const overdue = (about: string, owner: string, deadline_at: number) =>
+    fact('BudgetOverdue', {
+      reservation_id: reservationOf('e1'),
+      tenant: TENANT,
+      run_id: RUN,
+      about,
+      owner,
+      deadline_at,
+    });
 
   describe('a reservation nobody used', () => {
     const unsettled = () => start().when(open('run', 100), 0).when(reserve('e1', 40), 0, FRESH).whenDue(SETTLE_WITHIN);
 
     it('is asked about at its deadline, and not before', () => {
-      const run = start().when(reserve('e1', 40), 0, FRESH).whenDue(SETTLE_WITHIN - 1).thenNothing();
+      const run = start()
+        .when(reserve('e1', 40), 0, FRESH)
+        .whenDue(SETTLE_WITHIN - 1)
+        .thenNothing();
       run.whenDue(SETTLE_WITHIN).then(overdue('unsettled', 'role:approver', SETTLE_WITHIN + DECIDE_WITHIN));
       expect(escalation(run)).toMatchObject({ phase: 'open', about: 'unsettled', debit_minor: 40, is_overdue: false });
       expect(run.rows('reservation')).toMatchObject([{ dueAt: null, doc: { phase: 'reserved', settle_by: null } }]);
@@ -28,15 +53,28 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
 
     it('is given back when a person says so', () => {
       const run = unsettled().when(decide('e1', false), SETTLE_WITHIN + 1);
-      run.then(fact('EscalationDecided', { approved: false, settle_by: null }), fact('BudgetReleased', { debit: { amount_minor: 40, currency: 'INR' }, cause: 'denied' }));
+      run.then(
+        fact('EscalationDecided', { approved: false, settle_by: null }),
+        fact('BudgetReleased', { debit: { amount_minor: 40, currency: 'INR' }, cause: 'denied' }),
+      );
       expect(run.rows('reservation')[0]?.doc).toMatchObject({ phase: 'released' });
       expect(run.rows('budget').map(({ doc }) => doc['used_minor'])).toEqual([0, 0]);
     });
 
     it('stands for another while when a person lets it, and is then asked about again', () => {
-      const run = unsettled().when(decide('e1', true), SETTLE_WITHIN + 1).then(fact('EscalationDecided', { approved: true, debit: { amount_minor: 0, currency: 'INR' }, settle_by: 2 * SETTLE_WITHIN + 1 }));
+      const run = unsettled()
+        .when(decide('e1', true), SETTLE_WITHIN + 1)
+        .then(
+          fact('EscalationDecided', {
+            approved: true,
+            debit: { amount_minor: 0, currency: 'INR' },
+            settle_by: 2 * SETTLE_WITHIN + 1,
+          }),
+        );
       expect(run.rows('budget').map(({ doc }) => doc['used_minor'])).toEqual([40, 40]);
-      run.whenDue(2 * SETTLE_WITHIN + 1).then(overdue('unsettled', 'role:approver', 2 * SETTLE_WITHIN + 1 + DECIDE_WITHIN));
+      run
+        .whenDue(2 * SETTLE_WITHIN + 1)
+        .then(overdue('unsettled', 'role:approver', 2 * SETTLE_WITHIN + 1 + DECIDE_WITHIN));
     });
 
     it('is no question any more once it is settled or given back', () => {
@@ -48,8 +86,14 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
     });
 
     it('is asked about at its new deadline when a person approved it over the ceiling', () => {
-      const run = start().when(open('run', 10), 0).when(reserve('e1', 40), 0, FRESH).when(decide('e1', true), 5_000).then(fact('EscalationDecided', { settle_by: 5_000 + SETTLE_WITHIN }));
-      run.whenDue(5_000 + SETTLE_WITHIN).then(overdue('unsettled', 'role:approver', 5_000 + SETTLE_WITHIN + DECIDE_WITHIN));
+      const run = start()
+        .when(open('run', 10), 0)
+        .when(reserve('e1', 40), 0, FRESH)
+        .when(decide('e1', true), 5_000)
+        .then(fact('EscalationDecided', { settle_by: 5_000 + SETTLE_WITHIN }));
+      run
+        .whenDue(5_000 + SETTLE_WITHIN)
+        .then(overdue('unsettled', 'role:approver', 5_000 + SETTLE_WITHIN + DECIDE_WITHIN));
     });
   });
 
@@ -57,18 +101,42 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
     const asked = () => start().when(open('run', 10), 0).when(reserve('e1', 40), 0, FRESH);
 
     it('goes to the administrators at its deadline, once', () => {
-      const run = asked().whenDue(DECIDE_WITHIN - 1).thenNothing().whenDue(DECIDE_WITHIN).then(overdue('ceiling', 'role:administrator', 2 * DECIDE_WITHIN));
-      expect(run.rows('escalation')).toMatchObject([{ dueAt: null, doc: { phase: 'open', about: 'ceiling', owner: 'role:administrator', deadline_at: 2 * DECIDE_WITHIN, is_overdue: true } }]);
+      const run = asked()
+        .whenDue(DECIDE_WITHIN - 1)
+        .thenNothing()
+        .whenDue(DECIDE_WITHIN)
+        .then(overdue('ceiling', 'role:administrator', 2 * DECIDE_WITHIN));
+      expect(run.rows('escalation')).toMatchObject([
+        {
+          dueAt: null,
+          doc: {
+            phase: 'open',
+            about: 'ceiling',
+            owner: 'role:administrator',
+            deadline_at: 2 * DECIDE_WITHIN,
+            is_overdue: true,
+          },
+        },
+      ]);
       run.whenDue(10 * DECIDE_WITHIN).thenNothing();
     });
 
     it('of an overrun goes there as well', () => {
-      start().when(recorded('e1', 7), 0).whenDue(DECIDE_WITHIN).then(overdue('overrun', 'role:administrator', 2 * DECIDE_WITHIN));
+      start()
+        .when(recorded('e1', 7), 0)
+        .whenDue(DECIDE_WITHIN)
+        .then(overdue('overrun', 'role:administrator', 2 * DECIDE_WITHIN));
     });
 
-    it('is an administrator\'s to decide from then on, and not before', () => {
-      const run = asked().when(decide('e1', true, ADMINISTRATOR), 1).then().thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
-      run.whenDue(DECIDE_WITHIN).when(decide('e1', true, ADMINISTRATOR), DECIDE_WITHIN + 1).thenAnswer({ status: 'accepted' });
+    it("is an administrator's to decide from then on, and not before", () => {
+      const run = asked()
+        .when(decide('e1', true, ADMINISTRATOR), 1)
+        .then()
+        .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
+      run
+        .whenDue(DECIDE_WITHIN)
+        .when(decide('e1', true, ADMINISTRATOR), DECIDE_WITHIN + 1)
+        .thenAnswer({ status: 'accepted' });
       expect(run.rows('reservation')[0]?.doc).toMatchObject({ phase: 'reserved', debit_minor: 40 });
     });
 

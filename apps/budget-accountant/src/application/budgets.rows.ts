@@ -14,16 +14,48 @@ type ReservationBody = Exclude<BudgetEvent, { readonly type: 'BudgetOpened' }>['
 /** Kinds of rows; groups are ids, so that texts of any length address them. */
 export const BUDGET_KINDS: readonly KindSpec[] = [
   {
-    kind: 'budget', table: 'budgets', indexes: [['tenant', 'scope', 'scope_id']],
-    columns: [text('tenant'), text('scope'), text('scope_id'), text('currency'), number('ceiling_minor'), number('used_minor'), flag('overrun')],
+    kind: 'budget',
+    table: 'budgets',
+    indexes: [['tenant', 'scope', 'scope_id']],
+    columns: [
+      text('tenant'),
+      text('scope'),
+      text('scope_id'),
+      text('currency'),
+      number('ceiling_minor'),
+      number('used_minor'),
+      flag('overrun'),
+    ],
   },
   {
-    kind: 'reservation', table: 'reservations', indexes: [['tenant', 'run_id'], ['phase']],
-    columns: [text('reservation_id'), text('tenant'), text('run_id'), text('effect_key'), text('phase'), number('debit_minor'), text('currency'), text('mutation_id')],
+    kind: 'reservation',
+    table: 'reservations',
+    indexes: [['tenant', 'run_id'], ['phase']],
+    columns: [
+      text('reservation_id'),
+      text('tenant'),
+      text('run_id'),
+      text('effect_key'),
+      text('phase'),
+      number('debit_minor'),
+      text('currency'),
+      text('mutation_id'),
+    ],
   },
   {
-    kind: 'escalation', table: 'escalations', indexes: [['tenant', 'phase', 'deadline_at']],
-    columns: [text('escalation_id'), text('reservation_id'), text('tenant'), text('run_id'), text('about'), text('phase'), text('owner'), number('deadline_at')],
+    kind: 'escalation',
+    table: 'escalations',
+    indexes: [['tenant', 'phase', 'deadline_at']],
+    columns: [
+      text('escalation_id'),
+      text('reservation_id'),
+      text('tenant'),
+      text('run_id'),
+      text('about'),
+      text('phase'),
+      text('owner'),
+      number('deadline_at'),
+    ],
   },
   { kind: 'debited_mutation', table: 'debited_mutations', columns: [text('mutation_id'), text('reservation_id')] },
 ];
@@ -34,12 +66,22 @@ export function budgetGroup(tenant: string, scope: BudgetScope, scopeId: string)
 }
 
 // Rows of these kinds are written by evolve alone: they are what it put there.
-export function readBudget(state: StateView, tenant: string, scope: BudgetScope, scopeId: string, currency: string): Budget | null {
+export function readBudget(
+  state: StateView,
+  tenant: string,
+  scope: BudgetScope,
+  scopeId: string,
+  currency: string,
+): Budget | null {
   return (state.get('budget', budgetGroup(tenant, scope, scopeId), currency) as Budget | undefined) ?? null;
 }
 
-export function readReservation(state: StateView, id: string): Reservation | null { return (state.get('reservation', id, id) as Reservation | undefined) ?? null; }
-export function readEscalation(state: StateView, id: string): Escalation | null { return (state.get('escalation', id, id) as Escalation | undefined) ?? null; }
+export function readReservation(state: StateView, id: string): Reservation | null {
+  return (state.get('reservation', id, id) as Reservation | undefined) ?? null;
+}
+export function readEscalation(state: StateView, id: string): Escalation | null {
+  return (state.get('escalation', id, id) as Escalation | undefined) ?? null;
+}
 
 /** Unit of every reservation that is none of disclosures, whatever its currency. */
 export const MONEY = 'money';
@@ -55,31 +97,60 @@ export function evolveBudgets(state: StateView, record: AcceptedRecord): readonl
   // The log's codec made the body from the schema of this type.
   const event = { type: record.type, body: record.body } as unknown as BudgetEvent;
   switch (event.type) {
-    case 'BudgetOpened': return opened(state, event.body);
-    case 'BudgetReserved': return moved(state, event.body, 'Reserved', { ...asked(event.body), settle_by: event.body.settle_by }, event.body.debit.amount_minor);
-    case 'BudgetOverdue': return overdue(state, event.body);
-    case 'BudgetEscalated': return [...moved(state, event.body, 'Escalated', asked(event.body), 0), escalationPut(escalated(event.body))];
-    case 'EscalationDecided': return decided(state, event.body);
-    case 'BudgetSettled': return settled(state, event.body);
-    case 'BudgetOverrun': return overrun(state, event.body);
-    case 'BudgetReleased': return [...moved(state, event.body, 'Released', {}, -event.body.debit.amount_minor), ...withdrawn(state, event.body.reservation_id)];
-    case 'BudgetRefunded': return moved(state, event.body, 'Refunded', {}, -event.body.debit.amount_minor);
-    default: return [];
+    case 'BudgetOpened':
+      return opened(state, event.body);
+    case 'BudgetReserved':
+      return moved(
+        state,
+        event.body,
+        'Reserved',
+        { ...asked(event.body), settle_by: event.body.settle_by },
+        event.body.debit.amount_minor,
+      );
+    case 'BudgetOverdue':
+      return overdue(state, event.body);
+    case 'BudgetEscalated':
+      return [...moved(state, event.body, 'Escalated', asked(event.body), 0), escalationPut(escalated(event.body))];
+    case 'EscalationDecided':
+      return decided(state, event.body);
+    case 'BudgetSettled':
+      return settled(state, event.body);
+    case 'BudgetOverrun':
+      return overrun(state, event.body);
+    case 'BudgetReleased':
+      return [
+        ...moved(state, event.body, 'Released', {}, -event.body.debit.amount_minor),
+        ...withdrawn(state, event.body.reservation_id),
+      ];
+    case 'BudgetRefunded':
+      return moved(state, event.body, 'Refunded', {}, -event.body.debit.amount_minor);
+    default:
+      return [];
   }
 }
 
 function opened(state: StateView, body: EventOf<'BudgetOpened'>): readonly Change[] {
   const { tenant, scope, scope_id, currency, ceiling_minor } = body;
-  const standing = readBudget(state, tenant, scope, scope_id, currency) ?? emptyBudget(tenant, scope, scope_id, currency);
+  const standing =
+    readBudget(state, tenant, scope, scope_id, currency) ?? emptyBudget(tenant, scope, scope_id, currency);
   return [budgetPut({ ...standing, ceiling_minor })];
 }
 
 function decided(state: StateView, body: EventOf<'EscalationDecided'>): readonly Change[] {
   const escalation = readEscalation(state, body.escalation_id);
-  if (escalation === null) throw new InvariantViolation('an escalation is raised before it is decided', body.escalation_id);
+  if (escalation === null)
+    throw new InvariantViolation('an escalation is raised before it is decided', body.escalation_id);
   const outcome = body.approved ? 'approved' : 'denied';
   return [
-    ...(escalation.about === 'unsettled' ? kept(state, body) : moved(state, body, body.approved ? 'Approved' : 'Denied', { settle_by: body.settle_by }, body.approved ? body.debit.amount_minor : 0)),
+    ...(escalation.about === 'unsettled'
+      ? kept(state, body)
+      : moved(
+          state,
+          body,
+          body.approved ? 'Approved' : 'Denied',
+          { settle_by: body.settle_by },
+          body.approved ? body.debit.amount_minor : 0,
+        )),
     escalationPut({ ...escalation, phase: outcome, decided_by: body.by, reason: body.reason }),
   ];
 }
@@ -100,16 +171,36 @@ function overdue(state: StateView, body: EventOf<'BudgetOverdue'>): readonly Cha
   return [reservationPut({ ...standing, settle_by: null }), escalationPut(unsettled(body, escalation))];
 }
 
-function unsettled({ escalation_id, reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: EventOf<'BudgetOverdue'>, before: Escalation | null): Escalation {
+function unsettled(
+  { escalation_id, reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: EventOf<'BudgetOverdue'>,
+  before: Escalation | null,
+): Escalation {
   return {
-    escalation_id, reservation_id, tenant, run_id, effect_key, about: 'unsettled', exceeded: null, debit_minor: debit.amount_minor, currency: debit.currency,
-    requested_by: before?.requested_by ?? null, owner, deadline_at, is_overdue: false, phase: 'open', decided_by: null, reason: null,
+    escalation_id,
+    reservation_id,
+    tenant,
+    run_id,
+    effect_key,
+    about: 'unsettled',
+    exceeded: null,
+    debit_minor: debit.amount_minor,
+    currency: debit.currency,
+    requested_by: before?.requested_by ?? null,
+    owner,
+    deadline_at,
+    is_overdue: false,
+    phase: 'open',
+    decided_by: null,
+    reason: null,
   };
 }
 
 function settled(state: StateView, body: EventOf<'BudgetSettled'>): readonly Change[] {
   const held = readReservation(state, body.reservation_id)?.debit_minor ?? 0;
-  return [...moved(state, body, 'Settled', { debit_minor: body.debit.amount_minor }, body.debit.amount_minor - held), ...withdrawn(state, body.reservation_id)];
+  return [
+    ...moved(state, body, 'Settled', { debit_minor: body.debit.amount_minor }, body.debit.amount_minor - held),
+    ...withdrawn(state, body.reservation_id),
+  ];
 }
 
 function overrun(state: StateView, body: EventOf<'BudgetOverrun'>): readonly Change[] {
@@ -120,9 +211,22 @@ function overrun(state: StateView, body: EventOf<'BudgetOverrun'>): readonly Cha
   return [
     ...moved(state, body, 'Overrun', change, body.debit.amount_minor),
     escalationPut({
-      escalation_id: escalationIdOf(body.reservation_id), reservation_id: body.reservation_id, tenant: body.tenant, run_id: body.run_id, effect_key: body.effect_key,
-      about: 'overrun', exceeded: null, debit_minor: body.debit.amount_minor, currency: body.debit.currency, requested_by: escalation?.requested_by ?? null,
-      owner: body.owner, deadline_at: body.deadline_at, is_overdue: false, phase: 'open', decided_by: null, reason: null,
+      escalation_id: escalationIdOf(body.reservation_id),
+      reservation_id: body.reservation_id,
+      tenant: body.tenant,
+      run_id: body.run_id,
+      effect_key: body.effect_key,
+      about: 'overrun',
+      exceeded: null,
+      debit_minor: body.debit.amount_minor,
+      currency: body.debit.currency,
+      requested_by: escalation?.requested_by ?? null,
+      owner: body.owner,
+      deadline_at: body.deadline_at,
+      is_overdue: false,
+      phase: 'open',
+      decided_by: null,
+      reason: null,
     }),
   ];
 }
@@ -133,18 +237,41 @@ function withdrawn(state: StateView, reservationId: string): readonly Change[] {
 }
 
 /** Moves a reservation on and counts `deltaMinor` at its run and its tenant. */
-function moved(state: StateView, body: ReservationBody, event: ReservationEvent, change: Partial<Reservation>, deltaMinor: number): readonly Change[] {
+function moved(
+  state: StateView,
+  body: ReservationBody,
+  event: ReservationEvent,
+  change: Partial<Reservation>,
+  deltaMinor: number,
+): readonly Change[] {
   const standing = readReservation(state, body.reservation_id);
-  const next = { ...(standing ?? emptyReservation(body)), ...change, phase: reservationPhaseAfter(standing?.phase ?? 'absent', event) };
+  const next = {
+    ...(standing ?? emptyReservation(body)),
+    ...change,
+    phase: reservationPhaseAfter(standing?.phase ?? 'absent', event),
+  };
   return [
     reservationPut(next.phase === 'reserved' ? next : { ...next, settle_by: null }),
     ...(standing === null ? [debitedPut(next)] : []),
-    ...(deltaMinor === 0 && event !== 'Overrun' ? [] : counted(state, body, body.debit, deltaMinor, event === 'Overrun')),
+    ...(deltaMinor === 0 && event !== 'Overrun'
+      ? []
+      : counted(state, body, body.debit, deltaMinor, event === 'Overrun')),
   ];
 }
 
-function counted(state: StateView, { tenant, run_id }: ReservationBody, { currency }: Money, deltaMinor: number, isOverrun: boolean): readonly Change[] {
-  return ([['run', run_id], ['tenant', tenant]] as const).map(([scope, scopeId]) => {
+function counted(
+  state: StateView,
+  { tenant, run_id }: ReservationBody,
+  { currency }: Money,
+  deltaMinor: number,
+  isOverrun: boolean,
+): readonly Change[] {
+  return (
+    [
+      ['run', run_id],
+      ['tenant', tenant],
+    ] as const
+  ).map(([scope, scopeId]) => {
     const budget = readBudget(state, tenant, scope, scopeId, currency) ?? emptyBudget(tenant, scope, scopeId, currency);
     // Rows hold safe integers: overruns that add up beyond them stay at the largest.
     const used = Math.min(budget.used_minor + deltaMinor, Number.MAX_SAFE_INTEGER);
@@ -153,32 +280,83 @@ function counted(state: StateView, { tenant, run_id }: ReservationBody, { curren
 }
 
 function asked(body: EventOf<'BudgetReserved'> | EventOf<'BudgetEscalated'>): Partial<Reservation> {
-  return { capability: body.capability, value_minor: body.value?.amount_minor ?? null, debit_minor: body.debit.amount_minor, currency: body.debit.currency };
+  return {
+    capability: body.capability,
+    value_minor: body.value?.amount_minor ?? null,
+    debit_minor: body.debit.amount_minor,
+    currency: body.debit.currency,
+  };
 }
 
 function escalated(body: EventOf<'BudgetEscalated'>): Escalation {
-  const { escalation_id, reservation_id, tenant, run_id, effect_key, exceeded, requested_by, owner, deadline_at, debit } = body;
+  const {
+    escalation_id,
+    reservation_id,
+    tenant,
+    run_id,
+    effect_key,
+    exceeded,
+    requested_by,
+    owner,
+    deadline_at,
+    debit,
+  } = body;
   return {
-    escalation_id, reservation_id, tenant, run_id, effect_key, about: 'ceiling', exceeded, debit_minor: debit.amount_minor, currency: debit.currency, requested_by, owner,
-    deadline_at, is_overdue: false, phase: 'open', decided_by: null, reason: null,
+    escalation_id,
+    reservation_id,
+    tenant,
+    run_id,
+    effect_key,
+    about: 'ceiling',
+    exceeded,
+    debit_minor: debit.amount_minor,
+    currency: debit.currency,
+    requested_by,
+    owner,
+    deadline_at,
+    is_overdue: false,
+    phase: 'open',
+    decided_by: null,
+    reason: null,
   };
 }
 
 function emptyReservation({ reservation_id, tenant, run_id, effect_key, debit }: ReservationBody): Reservation {
   // The same derivation as the ledger's, so that a cancellation finds a reservation nothing was executed under.
   const mutation_id = deriveId('mut', tenant, run_id, effect_key);
-  return { reservation_id, mutation_id, tenant, run_id, effect_key, capability: null, value_minor: null, debit_minor: 0, currency: debit.currency, phase: 'absent', settle_by: null };
+  return {
+    reservation_id,
+    mutation_id,
+    tenant,
+    run_id,
+    effect_key,
+    capability: null,
+    value_minor: null,
+    debit_minor: 0,
+    currency: debit.currency,
+    phase: 'absent',
+    settle_by: null,
+  };
 }
 
 function emptyBudget(tenant: string, scope: BudgetScope, scope_id: string, currency: string): Budget {
   return { tenant, scope, scope_id, currency, ceiling_minor: null, used_minor: 0, overrun: false };
 }
 
-function budgetPut(budget: Budget): Change { return put('budget', budgetGroup(budget.tenant, budget.scope, budget.scope_id), budget, budget.currency); }
-function debitedPut({ mutation_id, reservation_id, currency }: Reservation): Change {
-  return put('debited_mutation', mutation_id, { mutation_id, reservation_id }, currency === EXPOSURE ? EXPOSURE : mutation_id);
+function budgetPut(budget: Budget): Change {
+  return put('budget', budgetGroup(budget.tenant, budget.scope, budget.scope_id), budget, budget.currency);
 }
-function reservationPut(reservation: Reservation): Change { return put('reservation', reservation.reservation_id, reservation, reservation.reservation_id, reservation.settle_by); }
+function debitedPut({ mutation_id, reservation_id, currency }: Reservation): Change {
+  return put(
+    'debited_mutation',
+    mutation_id,
+    { mutation_id, reservation_id },
+    currency === EXPOSURE ? EXPOSURE : mutation_id,
+  );
+}
+function reservationPut(reservation: Reservation): Change {
+  return put('reservation', reservation.reservation_id, reservation, reservation.reservation_id, reservation.settle_by);
+}
 
 /** An open question has a timer until it stands with its last owner. */
 function escalationPut(escalation: Escalation): Change {
@@ -190,6 +368,12 @@ function put(kind: string, group: string, doc: object, key = group, dueAt: numbe
   return { op: 'put', row: { kind, group, key, dueAt, doc: doc as Doc } };
 }
 
-function text(name: string): KindSpec['columns'][number] { return { name, type: 'text', of: (row) => (row.doc[name] as string | null | undefined) ?? null }; }
-function number(name: string): KindSpec['columns'][number] { return { name, type: 'bigint', of: (row) => (row.doc[name] as number | null | undefined) ?? null }; }
-function flag(name: string): KindSpec['columns'][number] { return { name, type: 'boolean', of: (row) => row.doc[name] === true }; }
+function text(name: string): KindSpec['columns'][number] {
+  return { name, type: 'text', of: (row) => (row.doc[name] as string | null | undefined) ?? null };
+}
+function number(name: string): KindSpec['columns'][number] {
+  return { name, type: 'bigint', of: (row) => (row.doc[name] as number | null | undefined) ?? null };
+}
+function flag(name: string): KindSpec['columns'][number] {
+  return { name, type: 'boolean', of: (row) => row.doc[name] === true };
+}

@@ -7,9 +7,18 @@ import { budgetsCore, BUDGETS_LOG } from './budgets.core.js';
 import { changed, decide, open, recorded, refundView, releaseOf, reserve } from './budgets.testing.js';
 
 describe('the records of the budgets log', () => {
-  const accountant = harness(budgetsCore({ partitionCount: 1 }), { views: { contracts: refundView().view, entries: memoryView(entryView) } });
+  const accountant = harness(budgetsCore({ partitionCount: 1 }), {
+    views: { contracts: refundView().view, entries: memoryView(entryView) },
+  });
   const inputs = [
-    open('run', 100), reserve('a', 50), recorded('a', 50), changed('a', 'compensation_verified'), reserve('b', 500), decide('b', true), releaseOf('b'), recorded('c', 7),
+    open('run', 100),
+    reserve('a', 50),
+    recorded('a', 50),
+    changed('a', 'compensation_verified'),
+    reserve('b', 500),
+    decide('b', true),
+    releaseOf('b'),
+    recorded('c', 7),
   ];
   for (const input of inputs) accountant.when(input, 1, { viewsFresh: true });
 
@@ -17,10 +26,19 @@ describe('the records of the budgets log', () => {
     const codecs = createCodecs(new MemoryRegistry().forActor('spec'));
     await codecs.prepareWriter(BUDGETS_LOG, { register: true });
     for (const { type, body, seq, decidedAt } of accountant.records()) {
-      expect(codecs.encode(BUDGETS_LOG, type, { ...body, seq, prev_hash: Buffer.alloc(32), decided_at: decidedAt }).length).toBeGreaterThan(5);
+      expect(
+        codecs.encode(BUDGETS_LOG, type, { ...body, seq, prev_hash: Buffer.alloc(32), decided_at: decidedAt }).length,
+      ).toBeGreaterThan(5);
     }
     expect([...new Set(accountant.records().map((record) => record.type))].sort()).toEqual([
-      'BudgetEscalated', 'BudgetOpened', 'BudgetOverrun', 'BudgetRefunded', 'BudgetReleased', 'BudgetReserved', 'BudgetSettled', 'EscalationDecided',
+      'BudgetEscalated',
+      'BudgetOpened',
+      'BudgetOverrun',
+      'BudgetRefunded',
+      'BudgetReleased',
+      'BudgetReserved',
+      'BudgetSettled',
+      'EscalationDecided',
     ]);
   });
 });

@@ -12,8 +12,15 @@ export const RUN = 'run_1';
 export const INR = 'INR';
 
 const envelope = {
-  command_id: 'cmd_1', tenant: TENANT, principal: 'agent-7', roles: ['administrator', 'approver'], route: 'POST /', idempotency_key: 'k', body_sha256: Buffer.alloc(32),
-  issued_at: 0, signature: Buffer.alloc(0),
+  command_id: 'cmd_1',
+  tenant: TENANT,
+  principal: 'agent-7',
+  roles: ['administrator', 'approver'],
+  route: 'POST /',
+  idempotency_key: 'k',
+  body_sha256: Buffer.alloc(32),
+  issued_at: 0,
+  signature: Buffer.alloc(0),
 };
 
 export type Who = Partial<typeof envelope>;
@@ -24,37 +31,104 @@ export function command(type: string, body: object, who: Who = {}): RecordInput 
   return wire(BUDGET_COMMANDS, type, { envelope: asker, ...body }, { key: asker.tenant });
 }
 export function open(scope: 'run' | 'tenant', ceiling: number, who: Who = {}): RecordInput {
-  return command('OpenBudget', { scope, scope_id: scope === 'run' ? RUN : who.tenant ?? TENANT, currency: INR, ceiling_minor: ceiling }, who);
+  return command(
+    'OpenBudget',
+    { scope, scope_id: scope === 'run' ? RUN : (who.tenant ?? TENANT), currency: INR, ceiling_minor: ceiling },
+    who,
+  );
 }
-export function reserve(effect: string, amount: number, more: { readonly capability?: string; readonly currency?: string; readonly who?: Who } = {}): RecordInput {
-  return command('ReserveBudget', {
-    run_id: RUN, effect_key: effect, capability: more.capability ?? 'wire.send_money', value: { amount_minor: amount, currency: more.currency ?? INR }, agent_id: null,
-  }, more.who);
+export function reserve(
+  effect: string,
+  amount: number,
+  more: { readonly capability?: string; readonly currency?: string; readonly who?: Who } = {},
+): RecordInput {
+  return command(
+    'ReserveBudget',
+    {
+      run_id: RUN,
+      effect_key: effect,
+      capability: more.capability ?? 'wire.send_money',
+      value: { amount_minor: amount, currency: more.currency ?? INR },
+      agent_id: null,
+    },
+    more.who,
+  );
 }
-export function releaseOf(effect: string): RecordInput { return command('ReleaseReservation', { run_id: RUN, effect_key: effect }); }
+export function releaseOf(effect: string): RecordInput {
+  return command('ReleaseReservation', { run_id: RUN, effect_key: effect });
+}
 export function decideExposure(effect: string, approved: boolean): RecordInput {
-  return command('DecideEscalation', { escalation_id: deriveId('esc', exposureOf(effect)), approved, reason: 'because' }, { principal: 'dana' });
+  return command(
+    'DecideEscalation',
+    { escalation_id: deriveId('esc', exposureOf(effect)), approved, reason: 'because' },
+    { principal: 'dana' },
+  );
 }
 export function decide(effect: string, approved: boolean, who: Who = { principal: 'dana' }): RecordInput {
-  return command('DecideEscalation', { escalation_id: deriveId('esc', reservationOf(effect)), approved, reason: 'because' }, who);
+  return command(
+    'DecideEscalation',
+    { escalation_id: deriveId('esc', reservationOf(effect)), approved, reason: 'because' },
+    who,
+  );
 }
 
-export function reservationOf(effect: string, tenant = TENANT): string { return deriveId('res', tenant, RUN, effect); }
-export function exposureOf(effect: string): string { return reservationId(TENANT, RUN, effect, EXPOSURE); }
-export function mutationOf(effect: string, tenant = TENANT): string { return deriveId('mut', tenant, RUN, effect); }
+export function reservationOf(effect: string, tenant = TENANT): string {
+  return deriveId('res', tenant, RUN, effect);
+}
+export function exposureOf(effect: string): string {
+  return reservationId(TENANT, RUN, effect, EXPOSURE);
+}
+export function mutationOf(effect: string, tenant = TENANT): string {
+  return deriveId('mut', tenant, RUN, effect);
+}
 
 /** An accepted MutationRecorded, as far as the accountant reads it. */
-export function recorded(effect: string, amount: number | null, more: { readonly state?: string; readonly recoverability?: string; readonly tenant?: string; readonly digest?: Buffer; readonly currency?: string; readonly sensitivity?: string } = {}): RecordInput {
+export function recorded(
+  effect: string,
+  amount: number | null,
+  more: {
+    readonly state?: string;
+    readonly recoverability?: string;
+    readonly tenant?: string;
+    readonly digest?: Buffer;
+    readonly currency?: string;
+    readonly sensitivity?: string;
+  } = {},
+): RecordInput {
   const tenant = more.tenant ?? TENANT;
   const value = amount === null ? null : { amount_minor: amount, currency: more.currency ?? INR };
-  return logged('recourse.mutations', 'MutationRecorded', {
-    mutation_id: mutationOf(effect, tenant), execution: { tenant, run_id: RUN, effect_key: effect, capability: 'wire.send_money', value, args: { content_type: `application/json${more.sensitivity === undefined ? '' : `; sensitivity=${more.sensitivity}`}` } },
-    execution_state: more.state ?? 'succeeded', recoverability: more.recoverability ?? 'committed', terms: more.digest === undefined ? null : { contract_digest: more.digest },
-    ref: { reversal_class: more.digest === undefined ? 'irreversible' : 'compensable' },
-  }, 1, { partition: 3 });
+  return logged(
+    'recourse.mutations',
+    'MutationRecorded',
+    {
+      mutation_id: mutationOf(effect, tenant),
+      execution: {
+        tenant,
+        run_id: RUN,
+        effect_key: effect,
+        capability: 'wire.send_money',
+        value,
+        args: {
+          content_type: `application/json${more.sensitivity === undefined ? '' : `; sensitivity=${more.sensitivity}`}`,
+        },
+      },
+      execution_state: more.state ?? 'succeeded',
+      recoverability: more.recoverability ?? 'committed',
+      terms: more.digest === undefined ? null : { contract_digest: more.digest },
+      ref: { reversal_class: more.digest === undefined ? 'irreversible' : 'compensable' },
+    },
+    1,
+    { partition: 3 },
+  );
 }
 export function changed(effect: string, event: string, tenant = TENANT): RecordInput {
-  return logged('recourse.mutations', 'RecoverabilityChanged', { mutation_id: mutationOf(effect, tenant), tenant, run_id: RUN, event }, 2, { partition: 3 });
+  return logged(
+    'recourse.mutations',
+    'RecoverabilityChanged',
+    { mutation_id: mutationOf(effect, tenant), tenant, run_id: RUN, event },
+    2,
+    { partition: 3 },
+  );
 }
 
 /** A view of the contracts log that holds the refund contract, weight 0.1; and its digest. */
@@ -64,12 +138,17 @@ export function refundView(): { readonly view: MemoryView; readonly digest: Buff
   const body = contractBody(read.contract);
   const digest = contractDigest(body);
   const view = memoryView(contractView);
-  view.append(read.contract.name, fact('ContractRegistered', { name: read.contract.name, version: 1, tenant: '*', digest, body }));
+  view.append(
+    read.contract.name,
+    fact('ContractRegistered', { name: read.contract.name, version: 1, tenant: '*', digest, body }),
+  );
   return { view, digest };
 }
 
 /** A tenant that lives on another partition than `tenant` does. */
 export function stranger(tenant: string, count: number): string {
   const home = partitionForKey(tenant, count);
-  return Array.from({ length: 100 }, (_, at) => `tenant-${at}`).find((name) => partitionForKey(name, count) !== home) ?? '';
+  return (
+    Array.from({ length: 100 }, (_, at) => `tenant-${at}`).find((name) => partitionForKey(name, count) !== home) ?? ''
+  );
 }

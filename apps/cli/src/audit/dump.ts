@@ -9,7 +9,17 @@
 //   manifest  = {"dumped_at", "partitions": [{"file", "topic", "partition", "head_seq", "head_hash"}]}
 //
 // The manifest states the head of each partition when it was dumped, so that a cut tail and an altered last record show too.
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { schemaIdOf } from '@recourse/chain';
@@ -30,20 +40,40 @@ const ENDING = '.jsonl';
 const CHUNK = 1 << 20;
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
-const base64 = z.string().refine((text) => Buffer.from(text, 'base64').toString('base64') === text).transform((text) => Buffer.from(text, 'base64'));
-const headerLine = z.object({ log: z.object({ log_id: z.string(), topic: z.string(), partition: z.int().min(0), partition_count: z.int().min(1) }) });
+const base64 = z
+  .string()
+  .refine((text) => Buffer.from(text, 'base64').toString('base64') === text)
+  .transform((text) => Buffer.from(text, 'base64'));
+const headerLine = z.object({
+  log: z.object({ log_id: z.string(), topic: z.string(), partition: z.int().min(0), partition_count: z.int().min(1) }),
+});
 const schemaLine = z.object({ schema: z.object({ id: z.int().min(1), text: z.string() }) });
-const recordLine = z.object({ record: z.object({ offset: z.int().min(0), key: base64.nullable(), value: base64.nullable() }) });
+const recordLine = z.object({
+  record: z.object({ offset: z.int().min(0), key: base64.nullable(), value: base64.nullable() }),
+});
 const manifestFile = z.object({
   dumped_at: z.string(),
-  partitions: z.array(z.object({ file: z.string(), topic: z.string(), partition: z.int().min(0), head_seq: z.int().min(0), head_hash: hash })),
+  partitions: z.array(
+    z.object({
+      file: z.string(),
+      topic: z.string(),
+      partition: z.int().min(0),
+      head_seq: z.int().min(0),
+      head_hash: hash,
+    }),
+  ),
 });
 type Manifest = z.infer<typeof manifestFile>;
 
 /** Begins a dump. Errors: CliProblem(FOLDER_NOT_EMPTY). */
-export function createDump(folder: string, registry: SchemaSource): { readonly add: (partition: ReadPartition) => Promise<void>; readonly close: () => void } {
+export function createDump(
+  folder: string,
+  registry: SchemaSource,
+): { readonly add: (partition: ReadPartition) => Promise<void>; readonly close: () => void } {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new CliProblem('FOLDER_NOT_EMPTY', `${folder} holds files already`, 'usage', { remedy: 'Name a new folder: a dump is never mixed with another.' });
+    throw new CliProblem('FOLDER_NOT_EMPTY', `${folder} holds files already`, 'usage', {
+      remedy: 'Name a new folder: a dump is never mixed with another.',
+    });
   }
   mkdirSync(folder, { recursive: true });
   const partitions: Manifest['partitions'] = [];
@@ -51,17 +81,33 @@ export function createDump(folder: string, registry: SchemaSource): { readonly a
     add: async ({ of, records, report }) => {
       const file = `${of.topic}-${of.partition}${ENDING}`;
       await writePartition(join(folder, file), { of, records, registry });
-      partitions.push({ file, topic: of.topic, partition: of.partition, head_seq: report.head_seq, head_hash: report.head_hash });
+      partitions.push({
+        file,
+        topic: of.topic,
+        partition: of.partition,
+        head_seq: report.head_seq,
+        head_hash: report.head_hash,
+      });
     },
-    close: () => { writeFileSync(join(folder, MANIFEST), `${JSON.stringify({ dumped_at: new Date().toISOString(), partitions } satisfies Manifest, null, 2)}\n`); },
+    close: () => {
+      writeFileSync(
+        join(folder, MANIFEST),
+        `${JSON.stringify({ dumped_at: new Date().toISOString(), partitions } satisfies Manifest, null, 2)}\n`,
+      );
+    },
   };
 }
 
-async function writePartition(path: string, { of, records, registry }: Pick<ReadPartition, 'of' | 'records'> & { readonly registry: SchemaSource }): Promise<void> {
+async function writePartition(
+  path: string,
+  { of, records, registry }: Pick<ReadPartition, 'of' | 'records'> & { readonly registry: SchemaSource },
+): Promise<void> {
   const texts = await schemaTexts(records, registry);
   const written = new Set<number>();
   const file = openSync(path, 'w', 0o600);
-  const line = (value: object): void => { writeSync(file, `${JSON.stringify(value)}\n`); };
+  const line = (value: object): void => {
+    writeSync(file, `${JSON.stringify(value)}\n`);
+  };
   try {
     line({ log: { log_id: of.logId, topic: of.topic, partition: of.partition, partition_count: of.partitionCount } });
     for (const { offset, key, value } of records) {
@@ -79,7 +125,10 @@ async function writePartition(path: string, { of, records, registry }: Pick<Read
 }
 
 /** Texts of the schemas the records name; one the registry does not know is left out. Errors: those of the registry otherwise. */
-async function schemaTexts(records: readonly StoredRecord[], registry: SchemaSource): Promise<ReadonlyMap<number, string>> {
+async function schemaTexts(
+  records: readonly StoredRecord[],
+  registry: SchemaSource,
+): Promise<ReadonlyMap<number, string>> {
   const texts = new Map<number, string>();
   for (const id of new Set(records.map(({ value }) => schemaIdOf(value)))) {
     if (id === null) continue;
@@ -104,17 +153,34 @@ export interface DumpAudit {
 export async function auditDump({ folder, logId, known }: DumpAudit): Promise<readonly PartitionReport[]> {
   const files = filesOf(folder);
   const manifest = manifestOf(folder);
-  const heads = new Map<string, Head>(manifest?.partitions.map(({ topic, partition, head_seq, head_hash }) => [partitionName(topic, partition), { seq: head_seq, hash: Buffer.from(head_hash, 'hex') }]));
+  const heads = new Map<string, Head>(
+    manifest?.partitions.map(({ topic, partition, head_seq, head_hash }) => [
+      partitionName(topic, partition),
+      { seq: head_seq, hash: Buffer.from(head_hash, 'hex') },
+    ]),
+  );
   const reports: PartitionReport[] = [];
-  for (const file of files) reports.push(await auditFile(join(folder, file), file, { logId, headOf: (name) => known.get(name) ?? heads.get(name) }));
+  for (const file of files)
+    reports.push(
+      await auditFile(join(folder, file), file, { logId, headOf: (name) => known.get(name) ?? heads.get(name) }),
+    );
   const gone = (manifest?.partitions ?? []).filter(({ file }) => !files.includes(file));
-  return [...reports, ...gone.map(({ file, topic, partition }) => unverified(topic, partition, { kind: 'file_missing', file }))];
+  return [
+    ...reports,
+    ...gone.map(({ file, topic, partition }) => unverified(topic, partition, { kind: 'file_missing', file })),
+  ];
 }
 
 function filesOf(folder: string): readonly string[] {
-  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(ENDING)).sort() : [];
+  const files = existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => name.endsWith(ENDING))
+        .sort()
+    : [];
   if (files.length > 0 || existsSync(join(folder, MANIFEST))) return files;
-  throw new CliProblem('DUMP_UNREADABLE', `${folder} holds no dump`, 'usage', { remedy: 'Name a folder that `recourse audit dump` wrote.' });
+  throw new CliProblem('DUMP_UNREADABLE', `${folder} holds no dump`, 'usage', {
+    remedy: 'Name a folder that `recourse audit dump` wrote.',
+  });
 }
 
 /** null when there is none: files of another writer are verified all the same. */
@@ -124,7 +190,10 @@ function manifestOf(folder: string): Manifest | null {
   try {
     return manifestFile.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
-    throw new CliProblem('DUMP_UNREADABLE', `${path} is damaged`, 'found', { cause, remedy: 'Verify without it: move it away; then a cut tail and an altered last record do not show.' });
+    throw new CliProblem('DUMP_UNREADABLE', `${path} is damaged`, 'found', {
+      cause,
+      remedy: 'Verify without it: move it away; then a cut tail and an altered last record do not show.',
+    });
   }
 }
 
@@ -136,10 +205,15 @@ interface FileCheck {
 async function auditFile(path: string, name: string, check: FileCheck): Promise<PartitionReport> {
   const of = headerOf(path);
   if (of === null) return unverified(name, 0, { kind: 'damaged_header', file: name });
-  const damaged: MaterialFinding[] = check.logId === null || check.logId === of.logId ? [] : [{ kind: 'other_log', expected: check.logId, found: of.logId }];
+  const damaged: MaterialFinding[] =
+    check.logId === null || check.logId === of.logId
+      ? []
+      : [{ kind: 'other_log', expected: check.logId, found: of.logId }];
   const codecs = createCodecs(schemasIn(path));
   await Promise.all([...idsIn(path)].map((id) => codecs.load(id).catch(() => undefined)));
-  const records = recordsIn(path, (line) => { damaged.push({ kind: 'damaged_line', file: name, line }); });
+  const records = recordsIn(path, (line) => {
+    damaged.push({ kind: 'damaged_line', file: name, line });
+  });
   const report = reportOf(of, records, { codecs, olderHead: check.headOf(partitionName(of.topic, of.partition)) });
   return withFindings(report, damaged);
 }
@@ -158,9 +232,13 @@ function schemasIn(path: string): SchemaSource {
     const read = line.startsWith('{"schema"') ? schemaLine.safeParse(jsonOf(line)) : null;
     if (read?.success === true) texts.set(read.data.schema.id, read.data.schema.text);
   }
-  const unknown = (what: string): Promise<never> => Promise.reject(new Failure('UNKNOWN_SCHEMA', `${what} is not in the dump`));
+  const unknown = (what: string): Promise<never> =>
+    Promise.reject(new Failure('UNKNOWN_SCHEMA', `${what} is not in the dump`));
   return {
-    schemaById: (id) => { const text = texts.get(id); return text === undefined ? unknown(`schema ${id}`) : Promise.resolve(text); },
+    schemaById: (id) => {
+      const text = texts.get(id);
+      return text === undefined ? unknown(`schema ${id}`) : Promise.resolve(text);
+    },
     idOf: (subject) => unknown(subject),
   };
 }
@@ -183,7 +261,8 @@ function* recordsIn(path: string, onDamage: (line: number) => void): Generator<S
     const value = jsonOf(line);
     const record = recordLine.safeParse(value);
     if (record.success) yield record.data.record;
-    else if (!schemaLine.safeParse(value).success && !(number === 1 && headerLine.safeParse(value).success)) onDamage(number);
+    else if (!schemaLine.safeParse(value).success && !(number === 1 && headerLine.safeParse(value).success))
+      onDamage(number);
   }
 }
 

@@ -13,25 +13,43 @@ export type MaterialFinding =
 export type NamedFinding = (Finding | MaterialFinding) & { readonly message: string };
 
 /** Says what a finding means. */
-export function named(finding: Finding | MaterialFinding): NamedFinding { return { ...finding, message: messageOf(finding) }; }
+export function named(finding: Finding | MaterialFinding): NamedFinding {
+  return { ...finding, message: messageOf(finding) };
+}
 
 function messageOf(finding: Finding | MaterialFinding): string {
   switch (finding.kind) {
-    case 'flipped': return `record ${finding.seq} (offset ${finding.offset}) was altered: the record after it commits to other bytes`;
-    case 'reordered': return `record ${finding.seq} (offset ${finding.offset}) stands before the record it follows: records were moved`;
-    case 'missing': return `${records(finding.seq, finding.lastSeq)} taken out: the record at offset ${finding.offset} follows what is not there`;
-    case 'foreign_genesis': return `the record at offset ${finding.offset} begins another chain: it belongs to another log id, topic, partition or partition count`;
-    case 'unreadable': return `the record at offset ${finding.offset} is no log record: it was put there, or damaged`;
-    case 'unknown_schema': return `the schema ${finding.id} of the record at offset ${finding.offset} is not known: nothing after it could be verified`;
-    case 'cut_tail': return `the tail was cut: ${records(finding.seq, finding.lastSeq)} known to have existed and gone`;
-    case 'rewritten': return `record ${finding.seq} is not the one that an older head commits to: history was rewritten`;
-    case 'topic_missing': return 'the topic is not there';
-    case 'file_missing': return `${finding.file} is listed in the manifest and is not there`;
-    case 'damaged_header': return `${finding.file} does not begin with the log it is of`;
-    case 'damaged_line': return `line ${finding.line} of ${finding.file} cannot be read`;
-    case 'other_log': return `this is the log ${finding.found}, not ${finding.expected}`;
-    default: throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
+    case 'flipped':
+      return `record ${finding.seq} (offset ${finding.offset}) was altered: the record after it commits to other bytes`;
+    case 'reordered':
+      return `record ${finding.seq} (offset ${finding.offset}) stands before the record it follows: records were moved`;
+    case 'missing':
+      return `${records(finding.seq, finding.lastSeq)} taken out: the record at offset ${finding.offset} follows what is not there`;
+    case 'foreign_genesis':
+      return `the record at offset ${finding.offset} begins another chain: it belongs to another log id, topic, partition or partition count`;
+    case 'unreadable':
+      return `the record at offset ${finding.offset} is no log record: it was put there, or damaged`;
+    case 'unknown_schema':
+      return `the schema ${finding.id} of the record at offset ${finding.offset} is not known: nothing after it could be verified`;
+    case 'cut_tail':
+      return `the tail was cut: ${records(finding.seq, finding.lastSeq)} known to have existed and gone`;
+    case 'rewritten':
+      return `record ${finding.seq} is not the one that an older head commits to: history was rewritten`;
+    case 'topic_missing':
+      return 'the topic is not there';
+    case 'file_missing':
+      return `${finding.file} is listed in the manifest and is not there`;
+    case 'damaged_header':
+      return `${finding.file} does not begin with the log it is of`;
+    case 'damaged_line':
+      return `line ${finding.line} of ${finding.file} cannot be read`;
+    case 'other_log':
+      return `this is the log ${finding.found}, not ${finding.expected}`;
+    default:
+      throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
   }
 }
 
-function records(first: number, last: number): string { return first === last ? `record ${first} was` : `records ${first} to ${last} were`; }
+function records(first: number, last: number): string {
+  return first === last ? `record ${first} was` : `records ${first} to ${last} were`;
+}

@@ -32,11 +32,27 @@ export type KnownHeads = ReadonlyMap<string, Head>;
 export const partitionName = (topic: string, partition: number): string => `${topic}/${partition}`;
 
 /** Verifies one partition from its start; the codecs hold the schemas its records name, as far as they are known. */
-export function reportOf(of: GenesisOf, records: Iterable<StoredRecord>, more: { readonly codecs: Pick<Codecs, 'fingerprintOf' | 'decodeSync'>; readonly olderHead: Head | undefined }): PartitionReport {
+export function reportOf(
+  of: GenesisOf,
+  records: Iterable<StoredRecord>,
+  more: { readonly codecs: Pick<Codecs, 'fingerprintOf' | 'decodeSync'>; readonly olderHead: Head | undefined },
+): PartitionReport {
   const { codecs, olderHead } = more;
-  const { head, accepted, voids, root, findings } = verifyLog(records, { genesis: genesisHead(of), fingerprintOf: codecs.fingerprintOf, lossIn: lossReader(codecs), ...(olderHead === undefined ? {} : { olderHead }) });
+  const { head, accepted, voids, root, findings } = verifyLog(records, {
+    genesis: genesisHead(of),
+    fingerprintOf: codecs.fingerprintOf,
+    lossIn: lossReader(codecs),
+    ...(olderHead === undefined ? {} : { olderHead }),
+  });
   return {
-    topic: of.topic, partition: of.partition, records: accepted + voids, accepted, void: voids, head_seq: head.seq, head_hash: head.hash.toString('hex'), root: root.toString('hex'),
+    topic: of.topic,
+    partition: of.partition,
+    records: accepted + voids,
+    accepted,
+    void: voids,
+    head_seq: head.seq,
+    head_hash: head.hash.toString('hex'),
+    root: root.toString('hex'),
     findings: findings.map(named),
   };
 }
@@ -48,7 +64,10 @@ function lossReader({ decodeSync }: Pick<Codecs, 'decodeSync'>): (record: Stored
     const id = schemaIdOf(value);
     if (others.has(id)) return null;
     const decoded = decodeSync(value);
-    if (decoded.kind !== 'decoded' || decoded.type !== 'CutAccepted') { others.add(id); return null; }
+    if (decoded.kind !== 'decoded' || decoded.type !== 'CutAccepted') {
+      others.add(id);
+      return null;
+    }
     // The codec has just decoded it under this name.
     const { lost_to_seq, lost_head_hash } = decoded.body as CutAccepted;
     return { seq: lost_to_seq, hash: Buffer.from(lost_head_hash) };
@@ -57,7 +76,17 @@ function lossReader({ decodeSync }: Pick<Codecs, 'decodeSync'>): (record: Stored
 
 /** A partition of which nothing could be verified, and why. */
 export function unverified(topic: string, partition: number, ...findings: readonly MaterialFinding[]): PartitionReport {
-  return { topic, partition, records: 0, accepted: 0, void: 0, head_seq: 0, head_hash: '', root: '', findings: findings.map(named) };
+  return {
+    topic,
+    partition,
+    records: 0,
+    accepted: 0,
+    void: 0,
+    head_seq: 0,
+    head_hash: '',
+    root: '',
+    findings: findings.map(named),
+  };
 }
 
 export function withFindings(report: PartitionReport, findings: readonly MaterialFinding[]): PartitionReport {
@@ -65,7 +94,9 @@ export function withFindings(report: PartitionReport, findings: readonly Materia
 }
 
 export function auditReport(logId: string | null, partitions: readonly PartitionReport[]): AuditReport {
-  const sorted = [...partitions].sort((a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1));
+  const sorted = [...partitions].sort((a, b) =>
+    a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1,
+  );
   return { ok: sorted.every(({ findings }) => findings.length === 0), log_id: logId, partitions: sorted };
 }
 
@@ -74,18 +105,28 @@ const HASH_SHOWN = 16;
 
 /** The report for people: the table, every finding, and the verdict. */
 export function describeReport({ ok, partitions }: AuditReport): string {
-  const table = formatTable([
-    { title: 'LOG', of: ({ topic }: PartitionReport) => topic },
-    { title: 'PARTITION', of: ({ partition }) => partition, align: 'right' },
-    { title: 'RECORDS', of: ({ records }) => records, align: 'right' },
-    { title: 'ACCEPTED', of: ({ accepted }) => accepted, align: 'right' },
-    { title: 'VOID', of: (report) => report.void, align: 'right' },
-    { title: 'HEAD SEQ', of: ({ head_seq }) => head_seq, align: 'right' },
-    { title: 'HEAD HASH', of: ({ head_hash }) => head_hash.slice(0, HASH_SHOWN) },
-    { title: 'FINDINGS', of: ({ findings }) => (findings.length === 0 ? 'none' : [...new Set(findings.map(({ kind }) => kind))]) },
-  ], partitions);
-  const lines = partitions.flatMap(({ topic, partition, findings }) => findings.map(({ kind, message }) => `${kind} in ${partitionName(topic, partition)}: ${message}`));
+  const table = formatTable(
+    [
+      { title: 'LOG', of: ({ topic }: PartitionReport) => topic },
+      { title: 'PARTITION', of: ({ partition }) => partition, align: 'right' },
+      { title: 'RECORDS', of: ({ records }) => records, align: 'right' },
+      { title: 'ACCEPTED', of: ({ accepted }) => accepted, align: 'right' },
+      { title: 'VOID', of: (report) => report.void, align: 'right' },
+      { title: 'HEAD SEQ', of: ({ head_seq }) => head_seq, align: 'right' },
+      { title: 'HEAD HASH', of: ({ head_hash }) => head_hash.slice(0, HASH_SHOWN) },
+      {
+        title: 'FINDINGS',
+        of: ({ findings }) => (findings.length === 0 ? 'none' : [...new Set(findings.map(({ kind }) => kind))]),
+      },
+    ],
+    partitions,
+  );
+  const lines = partitions.flatMap(({ topic, partition, findings }) =>
+    findings.map(({ kind, message }) => `${kind} in ${partitionName(topic, partition)}: ${message}`),
+  );
   const records = partitions.reduce((sum, report) => sum + report.records, 0);
-  const verdict = ok ? `Nothing found in ${records} records of ${partitions.length} partitions.` : `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'}:`;
+  const verdict = ok
+    ? `Nothing found in ${records} records of ${partitions.length} partitions.`
+    : `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'}:`;
   return [table, '', verdict, ...lines].join('\n');
 }

@@ -21,13 +21,20 @@ export interface TopicsAudit {
 }
 
 export interface ReadPartition {
-  readonly of: { readonly logId: string; readonly topic: string; readonly partition: number; readonly partitionCount: number };
+  readonly of: {
+    readonly logId: string;
+    readonly topic: string;
+    readonly partition: number;
+    readonly partitionCount: number;
+  };
   readonly records: readonly StoredRecord[];
   readonly report: PartitionReport;
 }
 
 /** Logs and derived logs of the catalogue. */
-export const LOG_TOPICS: readonly string[] = TOPICS.filter(({ kind }) => (kind as string) !== 'wire').map(({ name }) => name);
+export const LOG_TOPICS: readonly string[] = TOPICS.filter(({ kind }) => (kind as string) !== 'wire').map(
+  ({ name }) => name,
+);
 
 /**
  * Verifies every partition of the topics from offset 0 to the end seen when its turn comes.
@@ -74,7 +81,8 @@ async function readAll(reader: RawReader, topic: string, partition: number): Pro
     const last = batch.records.at(-1);
     // The port answers with nothing at the end only; what is left below `high` then holds no records.
     if (last === undefined) break;
-    for (const { offset, key, value } of batch.records) if (offset >= at && offset < high) records.push({ offset, key, value });
+    for (const { offset, key, value } of batch.records)
+      if (offset >= at && offset < high) records.push({ offset, key, value });
     at = last.offset + 1;
   }
   return records;
@@ -83,11 +91,13 @@ async function readAll(reader: RawReader, topic: string, partition: number): Pro
 /** A schema the registry does not know stays unknown, and the verifier says where it stopped. Errors: those of the registry otherwise. */
 async function loadSchemas(records: readonly StoredRecord[], codecs: Codecs): Promise<void> {
   const ids = new Set(records.map(({ value }) => schemaIdOf(value)).filter((id) => id !== null));
-  await Promise.all([...ids].map(async (id) => {
-    try {
-      await codecs.load(id);
-    } catch (problem) {
-      if (!(problem instanceof Failure) || problem.code !== 'UNKNOWN_SCHEMA') throw problem;
-    }
-  }));
+  await Promise.all(
+    [...ids].map(async (id) => {
+      try {
+        await codecs.load(id);
+      } catch (problem) {
+        if (!(problem instanceof Failure) || problem.code !== 'UNKNOWN_SCHEMA') throw problem;
+      }
+    }),
+  );
 }

@@ -39,7 +39,11 @@ const SOURCE_COLUMNS: readonly Column<Doc>[] = [
   { title: 'WEIGHT', of: (row) => row['weight_permille'], align: 'right' },
   { title: 'CONFIRMED', of: (row) => row['confirmed'], align: 'right' },
   { title: 'REJECTED', of: (row) => row['rejected'], align: 'right' },
-  { title: 'PRECISION', of: (row) => (typeof row['precision'] === 'number' ? percent(row['precision']) : null), align: 'right' },
+  {
+    title: 'PRECISION',
+    of: (row) => (typeof row['precision'] === 'number' ? percent(row['precision']) : null),
+    align: 'right',
+  },
   { title: 'ROLLBACKS', of: (row) => row['rollbacks'], align: 'right' },
   { title: 'HELD', of: (row) => row['held'], align: 'right' },
 ];
@@ -62,92 +66,227 @@ const ROWS_MAX = 500;
 /** Breakers that are looked through for one id: each partition has its own. */
 const BREAKERS_MAX = 1_000;
 
-interface Why { readonly reason: string; readonly idempotencyKey?: string }
+interface Why {
+  readonly reason: string;
+  readonly idempotencyKey?: string;
+}
 
 export function addAdmission(program: Command, act: Act): void {
   addRollbacks(program, act);
   addBreakers(program, act);
-  const sources = program.command('sources').description('sources of triggers: what people said of them, and what they weigh');
-  sources.command('list').description('sources, those that were wrong most often first').option('--source <name>', 'one of them').addOption(LIMIT())
-    .action(act<{ source?: string; limit: number }>(async (session, { source, limit }) => {
-      const told = await session.service('recoveries').get(`v1/sources?${queryText({ source, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
-      session.show(told, () => listText(SOURCE_COLUMNS, { items: itemsOf(told), more: told['more'] === true }));
-    }));
-  program.command('limits').description('limits of triggers and compensations: what is set, what is in use, what rises').addOption(LIMIT())
-    .action(act<{ limit: number }>(async (session, { limit }) => {
-      const told = await session.service('recoveries').get(`v1/limits?${queryText({ tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
-      session.show(told, () => describeLimits(told));
-    }));
+  const sources = program
+    .command('sources')
+    .description('sources of triggers: what people said of them, and what they weigh');
+  sources
+    .command('list')
+    .description('sources, those that were wrong most often first')
+    .option('--source <name>', 'one of them')
+    .addOption(LIMIT())
+    .action(
+      act<{ source?: string; limit: number }>(async (session, { source, limit }) => {
+        const told = await session
+          .service('recoveries')
+          .get(
+            `v1/sources?${queryText({ source, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
+          );
+        session.show(told, () => listText(SOURCE_COLUMNS, { items: itemsOf(told), more: told['more'] === true }));
+      }),
+    );
+  program
+    .command('limits')
+    .description('limits of triggers and compensations: what is set, what is in use, what rises')
+    .addOption(LIMIT())
+    .action(
+      act<{ limit: number }>(async (session, { limit }) => {
+        const told = await session
+          .service('recoveries')
+          .get(
+            `v1/limits?${queryText({ tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
+          );
+        session.show(told, () => describeLimits(told));
+      }),
+    );
 }
 
 function addRollbacks(program: Command, act: Act): void {
-  const rollbacks = program.command('rollbacks').description('what was rolled back on whose word, and triggers that are held for a person');
-  rollbacks.command('list').description('rollbacks; --phase held lists what waits for a person, --phase beyond what a fall reaches beyond its bound').addOption(new Option('--phase <phase>', 'in one phase').choices(['held', 'opened', 'escalated', 'rejected', 'beyond', 'reviewed', 'marked'])).option('--run <id>', 'of one run').addOption(LIMIT())
-    .action(act<{ phase?: string; run?: string; limit: number }>(async (session, { phase, run, limit }) => {
-      const listed = await session.service('recoveries').list('v1/rollbacks', { phase, run_id: run, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(ROLLBACK_COLUMNS, listed));
-    }));
-  rollbacks.command('show').description('one rollback: the evidence, what holds it, what people said of it').argument('<rollback>', 'rollback id')
-    .action(act(async (session, _options, id = '') => {
-      const rollback = await session.service('recoveries').get(`v1/rollbacks/${encodeURIComponent(id)}`);
-      session.show(rollback, () => describeRollback(rollback));
-    }));
-  rollbacks.command('review').description('says what becomes of a commit that a fall reaches beyond its bound: it stands, or is rolled back').argument('<rollback>', 'rollback id')
-    .addOption(new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory()).requiredOption('--reason <text>', 'why, in your words').addOption(IDEMPOTENCY_KEY())
-    .action(act<Why & { readonly verdict: string }>(async (session, { verdict, reason, idempotencyKey }, id = '') => {
-      const answer = await session.service('recoveries').command(`v1/rollbacks/${encodeURIComponent(id)}/review`, { verdict, reason }, idempotencyKey);
-      session.show(answer, () => formatFields(Object.entries(answer)));
-    }));
-  const say = (verb: string, description: string): void => {
-    rollbacks.command(verb).description(description).argument('<rollback>', 'rollback id').requiredOption('--reason <text>', 'why, in your words').addOption(IDEMPOTENCY_KEY())
-      .action(act<Why>(async (session, { reason, idempotencyKey }, id = '') => {
-        const answer = await session.service('recoveries').command(`v1/rollbacks/${encodeURIComponent(id)}/${verb}`, { reason }, idempotencyKey);
+  const rollbacks = program
+    .command('rollbacks')
+    .description('what was rolled back on whose word, and triggers that are held for a person');
+  rollbacks
+    .command('list')
+    .description(
+      'rollbacks; --phase held lists what waits for a person, --phase beyond what a fall reaches beyond its bound',
+    )
+    .addOption(
+      new Option('--phase <phase>', 'in one phase').choices([
+        'held',
+        'opened',
+        'escalated',
+        'rejected',
+        'beyond',
+        'reviewed',
+        'marked',
+      ]),
+    )
+    .option('--run <id>', 'of one run')
+    .addOption(LIMIT())
+    .action(
+      act<{ phase?: string; run?: string; limit: number }>(async (session, { phase, run, limit }) => {
+        const listed = await session
+          .service('recoveries')
+          .list('v1/rollbacks', { phase, run_id: run, tenant: session.tenant ?? undefined }, limit);
+        session.show(listed, () => listText(ROLLBACK_COLUMNS, listed));
+      }),
+    );
+  rollbacks
+    .command('show')
+    .description('one rollback: the evidence, what holds it, what people said of it')
+    .argument('<rollback>', 'rollback id')
+    .action(
+      act(async (session, _options, id = '') => {
+        const rollback = await session.service('recoveries').get(`v1/rollbacks/${encodeURIComponent(id)}`);
+        session.show(rollback, () => describeRollback(rollback));
+      }),
+    );
+  rollbacks
+    .command('review')
+    .description('says what becomes of a commit that a fall reaches beyond its bound: it stands, or is rolled back')
+    .argument('<rollback>', 'rollback id')
+    .addOption(
+      new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory(),
+    )
+    .requiredOption('--reason <text>', 'why, in your words')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<Why & { readonly verdict: string }>(async (session, { verdict, reason, idempotencyKey }, id = '') => {
+        const answer = await session
+          .service('recoveries')
+          .command(`v1/rollbacks/${encodeURIComponent(id)}/review`, { verdict, reason }, idempotencyKey);
         session.show(answer, () => formatFields(Object.entries(answer)));
-      }));
+      }),
+    );
+  const say = (verb: string, description: string): void => {
+    rollbacks
+      .command(verb)
+      .description(description)
+      .argument('<rollback>', 'rollback id')
+      .requiredOption('--reason <text>', 'why, in your words')
+      .addOption(IDEMPOTENCY_KEY())
+      .action(
+        act<Why>(async (session, { reason, idempotencyKey }, id = '') => {
+          const answer = await session
+            .service('recoveries')
+            .command(`v1/rollbacks/${encodeURIComponent(id)}/${verb}`, { reason }, idempotencyKey);
+          session.show(answer, () => formatFields(Object.entries(answer)));
+        }),
+      );
   };
   say('confirm', 'says that the trigger was right: a held one goes on, and its source gains weight');
-  say('reject', 'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays so');
+  say(
+    'reject',
+    'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays so',
+  );
 }
 
 function addBreakers(program: Command, act: Act): void {
-  const breakers = program.command('breakers').description('breakers that a burst of triggers opened: until one is closed, what comes is held');
-  breakers.command('list').description('those that are open, or were closed').addOption(new Option('--state <state>', 'which').choices(['open', 'closed']).default('open')).addOption(LIMIT())
-    .action(act<{ state: string; limit: number }>(async (session, { state, limit }) => {
-      const listed = await session.service('recoveries').list('v1/breakers', { state, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(BREAKER_COLUMNS, listed));
-    }));
-  breakers.command('close').description('closes a breaker on every partition on which it is open: what it held is decided again').argument('<breaker>', 'breaker id').requiredOption('--reason <text>', 'why, in your words').addOption(IDEMPOTENCY_KEY())
-    .action(act<Why>(async (session, { reason, idempotencyKey }, id = '') => {
-      const answers = await closeEach(session, id, reason, idempotencyKey);
-      session.show({ items: answers }, () => answers.map((answer) => formatFields(Object.entries(answer))).join('\n\n'));
-    }));
+  const breakers = program
+    .command('breakers')
+    .description('breakers that a burst of triggers opened: until one is closed, what comes is held');
+  breakers
+    .command('list')
+    .description('those that are open, or were closed')
+    .addOption(new Option('--state <state>', 'which').choices(['open', 'closed']).default('open'))
+    .addOption(LIMIT())
+    .action(
+      act<{ state: string; limit: number }>(async (session, { state, limit }) => {
+        const listed = await session
+          .service('recoveries')
+          .list('v1/breakers', { state, tenant: session.tenant ?? undefined }, limit);
+        session.show(listed, () => listText(BREAKER_COLUMNS, listed));
+      }),
+    );
+  breakers
+    .command('close')
+    .description('closes a breaker on every partition on which it is open: what it held is decided again')
+    .argument('<breaker>', 'breaker id')
+    .requiredOption('--reason <text>', 'why, in your words')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<Why>(async (session, { reason, idempotencyKey }, id = '') => {
+        const answers = await closeEach(session, id, reason, idempotencyKey);
+        session.show({ items: answers }, () =>
+          answers.map((answer) => formatFields(Object.entries(answer))).join('\n\n'),
+        );
+      }),
+    );
 }
 
 /** Each partition has opened its own; all of them are about the same. */
 async function closeEach(session: Session, id: string, reason: string, key?: string): Promise<readonly Doc[]> {
   const orchestrator = session.service('recoveries');
-  const { items } = await orchestrator.list('v1/breakers', { state: 'open', breaker_id: id, tenant: session.tenant ?? undefined }, BREAKERS_MAX);
+  const { items } = await orchestrator.list(
+    'v1/breakers',
+    { state: 'open', breaker_id: id, tenant: session.tenant ?? undefined },
+    BREAKERS_MAX,
+  );
   if (items.length === 0) throw new CliProblem('NOT_FOUND', `no open breaker is called ${id}`, 'refused');
   const answers: Doc[] = [];
   for (const [place, { run_id }] of items.entries()) {
-    answers.push(await orchestrator.command(`v1/breakers/${encodeURIComponent(cellText(run_id))}/${encodeURIComponent(id)}/close`, { reason }, key === undefined ? undefined : `${key}-${String(place)}`));
+    answers.push(
+      await orchestrator.command(
+        `v1/breakers/${encodeURIComponent(cellText(run_id))}/${encodeURIComponent(id)}/close`,
+        { reason },
+        key === undefined ? undefined : `${key}-${String(place)}`,
+      ),
+    );
   }
   return answers;
 }
 
 function describeRollback(rollback: Doc): string {
-  const [evidence, held, judged, beyond, reviewed] = ['evidence', 'held', 'judged', 'beyond', 'reviewed'].map((part) => docOf(rollback[part])) as [Doc, Doc, Doc, Doc, Doc]; // as many as are named
+  const [evidence, held, judged, beyond, reviewed] = ['evidence', 'held', 'judged', 'beyond', 'reviewed'].map((part) =>
+    docOf(rollback[part]),
+  ) as [Doc, Doc, Doc, Doc, Doc]; // as many as are named
   return formatFields([
-    ['rollback', rollback['rollback_id']], ['phase', rollback['phase']], ['tenant', rollback['tenant']], ['run', rollback['run_id']], ['mutation', rollback['mutation_id']],
-    ['source', evidence['source']], ['kind of evidence', evidence['kind']], ['event', evidence['event_id']], ['ref', evidence['ref']], ['stated', instant(evidence['stated_at'])], ['statement', docOf(evidence['statement'])['body']],
-    ['held by', held['reason']], ['detail', held['detail']], ['owner', rollback['deadline_at'] === null ? null : rollback['owner']], ['deadline', instant(rollback['deadline_at'])],
-    ['let through by', rollback['confirmed_by']], ['judged', judged['verdict']], ['judged by', judged['by']], ['reason', judged['reason']], ['opened', instant(rollback['opened_at'])],
-    ['reaches back to', instant(rollback['bound_at'])], ['recorded beyond it', instant(beyond['committed_at'])], ['reviewed', reviewed['verdict']], ['reviewed by', reviewed['by']], ['because', reviewed['reason']],
+    ['rollback', rollback['rollback_id']],
+    ['phase', rollback['phase']],
+    ['tenant', rollback['tenant']],
+    ['run', rollback['run_id']],
+    ['mutation', rollback['mutation_id']],
+    ['source', evidence['source']],
+    ['kind of evidence', evidence['kind']],
+    ['event', evidence['event_id']],
+    ['ref', evidence['ref']],
+    ['stated', instant(evidence['stated_at'])],
+    ['statement', docOf(evidence['statement'])['body']],
+    ['held by', held['reason']],
+    ['detail', held['detail']],
+    ['owner', rollback['deadline_at'] === null ? null : rollback['owner']],
+    ['deadline', instant(rollback['deadline_at'])],
+    ['let through by', rollback['confirmed_by']],
+    ['judged', judged['verdict']],
+    ['judged by', judged['by']],
+    ['reason', judged['reason']],
+    ['opened', instant(rollback['opened_at'])],
+    ['reaches back to', instant(rollback['bound_at'])],
+    ['recorded beyond it', instant(beyond['committed_at'])],
+    ['reviewed', reviewed['verdict']],
+    ['reviewed by', reviewed['by']],
+    ['because', reviewed['reason']],
   ]);
 }
 
 function describeLimits(told: Doc): string {
   const [rates, trends] = [told['rates'], told['trends']].map((list) => (Array.isArray(list) ? list.map(docOf) : []));
-  const settings = formatFields(Object.entries(docOf(told['settings'])).map(([name, value]) => [name.replaceAll('_', ' '), value === null ? 'off' : value]));
-  return [settings, rates?.length ? formatTable(RATE_COLUMNS, rates) : 'no rate is in use', trends?.length ? formatTable(TREND_COLUMNS, trends) : 'no triggers in a day'].join('\n\n');
+  const settings = formatFields(
+    Object.entries(docOf(told['settings'])).map(([name, value]) => [
+      name.replaceAll('_', ' '),
+      value === null ? 'off' : value,
+    ]),
+  );
+  return [
+    settings,
+    rates?.length ? formatTable(RATE_COLUMNS, rates) : 'no rate is in use',
+    trends?.length ? formatTable(TREND_COLUMNS, trends) : 'no triggers in a day',
+  ].join('\n\n');
 }

@@ -20,18 +20,34 @@ const COLUMNS: readonly Column<Doc>[] = [
 ];
 
 export function addApprovals(program: Command, act: Act): void {
-  const approvals = program.command('approvals').alias('approval').description('questions agents ask before an effect whose contract wants people asked');
-  approvals.command('list').description('questions that wait for a person, or those in one phase')
-    .option('--state <state>', 'awaiting, approved, denied, used or expired instead of those that wait (open)').option('--run <id>', 'of one run').addOption(LIMIT())
-    .action(act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
-      const listed = await session.service('recoveries').list('v1/forward-approvals', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(COLUMNS, listed));
-    }));
-  approvals.command('show').description('one question: who wants to do what, on whose behalf, and who has agreed').argument('<approval>', 'approval id')
-    .action(act(async (session, _options, id = '') => {
-      const found = await session.service('recoveries').get(pathOf(id));
-      session.show(found, () => describeApproval(found, Date.now()));
-    }));
+  const approvals = program
+    .command('approvals')
+    .alias('approval')
+    .description('questions agents ask before an effect whose contract wants people asked');
+  approvals
+    .command('list')
+    .description('questions that wait for a person, or those in one phase')
+    .option('--state <state>', 'awaiting, approved, denied, used or expired instead of those that wait (open)')
+    .option('--run <id>', 'of one run')
+    .addOption(LIMIT())
+    .action(
+      act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
+        const listed = await session
+          .service('recoveries')
+          .list('v1/forward-approvals', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
+        session.show(listed, () => listText(COLUMNS, listed));
+      }),
+    );
+  approvals
+    .command('show')
+    .description('one question: who wants to do what, on whose behalf, and who has agreed')
+    .argument('<approval>', 'approval id')
+    .action(
+      act(async (session, _options, id = '') => {
+        const found = await session.service('recoveries').get(pathOf(id));
+        session.show(found, () => describeApproval(found, Date.now()));
+      }),
+    );
   const item = { path: pathOf, describe: describeApproval, argument: 'approval' };
   addVerdict(approvals, act, 'approve', { ...item, description: 'agrees to exactly the action that is shown, once' });
   addVerdict(approvals, act, 'deny', { ...item, description: 'refuses the action that is shown; it is not done' });
@@ -43,17 +59,45 @@ export function describeApproval(found: Doc, now: number): string {
   const until = typeof deadline === 'number' ? deadline : typeof expires === 'number' ? expires : null;
   const approvals = Array.isArray(found['approvals']) ? found['approvals'].map(docOf) : [];
   return formatFields([
-    ['approval', found['approval_id']], ['tenant', found['tenant']], ['run', found['run_id']], ['phase', found['phase']], ['owner', found['owner']],
-    [typeof deadline === 'number' ? 'decide by' : 'use by', until === null ? null : `${String(instant(until))} (${until > now ? `${String(span(until - now))} left` : 'over'})`],
-    ['capability', found['capability']], ['subject', found['subject_ref']], ['args', payload(found['args'])], ['dry run says', payload(found['rehearsal'])],
-    ['agent', found['agent_id']], ['on behalf of', found['initiator']], ['answerable', found['answerable_to']], ['asked by', found['requested_by']], ['asked', instant(found['requested_at'])],
-    ['contract digest', found['contract_digest']], ['approvals', givenOf(found)],
-    ...approvals.map((approval) => ['approved by', `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`] as const),
-    ['denied by', found['denied_by']], ['reason', found['reason']], ['used for', found['mutation_id']], ['action digest', found['action_digest']],
+    ['approval', found['approval_id']],
+    ['tenant', found['tenant']],
+    ['run', found['run_id']],
+    ['phase', found['phase']],
+    ['owner', found['owner']],
+    [
+      typeof deadline === 'number' ? 'decide by' : 'use by',
+      until === null
+        ? null
+        : `${String(instant(until))} (${until > now ? `${String(span(until - now))} left` : 'over'})`,
+    ],
+    ['capability', found['capability']],
+    ['subject', found['subject_ref']],
+    ['args', payload(found['args'])],
+    ['dry run says', payload(found['rehearsal'])],
+    ['agent', found['agent_id']],
+    ['on behalf of', found['initiator']],
+    ['answerable', found['answerable_to']],
+    ['asked by', found['requested_by']],
+    ['asked', instant(found['requested_at'])],
+    ['contract digest', found['contract_digest']],
+    ['approvals', givenOf(found)],
+    ...approvals.map(
+      (approval) =>
+        [
+          'approved by',
+          `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`,
+        ] as const,
+    ),
+    ['denied by', found['denied_by']],
+    ['reason', found['reason']],
+    ['used for', found['mutation_id']],
+    ['action digest', found['action_digest']],
   ]);
 }
 
-function givenOf(row: Doc): string { return `${Array.isArray(row['approvals']) ? row['approvals'].length : 0} of ${cellText(row['required_approvals'])}`; }
+function givenOf(row: Doc): string {
+  return `${Array.isArray(row['approvals']) ? row['approvals'].length : 0} of ${cellText(row['required_approvals'])}`;
+}
 
 /** What a payload holds; sealed ones say so. */
 function payload(value: unknown): unknown {
@@ -61,4 +105,6 @@ function payload(value: unknown): unknown {
   return encoding === undefined || encoding === 'plain' ? body : `sealed, sha256 ${cellText(sha256)}`;
 }
 
-function pathOf(id: string): string { return `v1/forward-approvals/${encodeURIComponent(id)}`; }
+function pathOf(id: string): string {
+  return `v1/forward-approvals/${encodeURIComponent(id)}`;
+}

@@ -20,19 +20,44 @@ import type { Act } from './options.js';
 /** A registry that was just started answers its first requests slowly. */
 const REGISTRY_TIMEOUT_MS = 20_000;
 
-interface VerifyOptions { readonly dump?: string; readonly against?: string; readonly log?: string }
+interface VerifyOptions {
+  readonly dump?: string;
+  readonly against?: string;
+  readonly log?: string;
+}
 
 export function addAudit(program: Command, act: Act): void {
   const audit = program.command('audit').description('verifies the logs; shares no code with what writes them');
-  audit.command('verify').description('verifies the chains of all logs and derived logs from offset 0, and names what was tampered with')
-    .option('--dump <folder>', 'verify a dump, without any network').option('--against <file>', 'heads of an earlier `audit verify --json`: shows a cut tail and an altered last record')
+  audit
+    .command('verify')
+    .description('verifies the chains of all logs and derived logs from offset 0, and names what was tampered with')
+    .option('--dump <folder>', 'verify a dump, without any network')
+    .option(
+      '--against <file>',
+      'heads of an earlier `audit verify --json`: shows a cut tail and an altered last record',
+    )
     .addOption(new Option('--log <topic>', 'one log only').choices(LOG_TOPICS))
-    .action(act<VerifyOptions>(async (session, options) => {
-      const heads = options.against === undefined ? new Map<string, Head>() : headsIn(resolve(session.folder, options.against));
-      return finish(session, await (options.dump === undefined ? verifyTopics(session, heads, options.log) : verifyDump(session, heads, resolve(session.folder, options.dump))));
-    }));
-  audit.command('dump').description('writes all logs to a folder that can be verified without a network').argument('<folder>', 'a new folder')
-    .action(act(async (session, _options, folder) => finish(session, await dump(session, resolve(session.folder, folder ?? '')))));
+    .action(
+      act<VerifyOptions>(async (session, options) => {
+        const heads =
+          options.against === undefined ? new Map<string, Head>() : headsIn(resolve(session.folder, options.against));
+        return finish(
+          session,
+          await (options.dump === undefined
+            ? verifyTopics(session, heads, options.log)
+            : verifyDump(session, heads, resolve(session.folder, options.dump))),
+        );
+      }),
+    );
+  audit
+    .command('dump')
+    .description('writes all logs to a folder that can be verified without a network')
+    .argument('<folder>', 'a new folder')
+    .action(
+      act(async (session, _options, folder) =>
+        finish(session, await dump(session, resolve(session.folder, folder ?? ''))),
+      ),
+    );
 }
 
 function finish(session: Session, report: AuditReport): ExitKind {
@@ -42,7 +67,10 @@ function finish(session: Session, report: AuditReport): ExitKind {
 
 async function verifyTopics(session: Session, heads: KnownHeads, log: string | undefined): Promise<AuditReport> {
   const { kafka, registry, logId } = cluster(session);
-  return auditReport(logId, await auditTopics({ kafka, registry, logId, topics: log === undefined ? LOG_TOPICS : [log], known: heads }));
+  return auditReport(
+    logId,
+    await auditTopics({ kafka, registry, logId, topics: log === undefined ? LOG_TOPICS : [log], known: heads }),
+  );
 }
 
 /** The log id of the command line is checked; that of a stack that happens to run here is not. */
@@ -54,28 +82,59 @@ async function verifyDump(session: Session, heads: KnownHeads, folder: string): 
 async function dump(session: Session, folder: string): Promise<AuditReport> {
   const { kafka, registry, logId } = cluster(session);
   const written = createDump(folder, registry);
-  const reports = await auditTopics({ kafka, registry, logId, topics: LOG_TOPICS, known: new Map(), onPartition: written.add });
+  const reports = await auditTopics({
+    kafka,
+    registry,
+    logId,
+    topics: LOG_TOPICS,
+    known: new Map(),
+    onPartition: written.add,
+  });
   written.close();
   session.terminal.note(`The dump is in ${folder}.`);
   return auditReport(logId, reports);
 }
 
-function cluster({ settings }: Session): { readonly kafka: Kafka; readonly registry: SchemaRegistry; readonly logId: string } {
+function cluster({ settings }: Session): {
+  readonly kafka: Kafka;
+  readonly registry: SchemaRegistry;
+  readonly logId: string;
+} {
   const brokers = known(settings.brokers, 'where Kafka is', '--brokers');
   const url = known(settings.registryUrl, 'where the schema registry is', '--registry');
   return {
-    kafka: createKafka({ brokers, clientId: 'recourse-cli' }), registry: createSchemaRegistry({ url, timeoutMs: REGISTRY_TIMEOUT_MS }),
+    kafka: createKafka({ brokers, clientId: 'recourse-cli' }),
+    registry: createSchemaRegistry({ url, timeoutMs: REGISTRY_TIMEOUT_MS }),
     logId: known(settings.logId, 'the id of the logs', '--log-id'),
   };
 }
 
-const earlier = z.object({ partitions: z.array(z.object({ topic: z.string(), partition: z.int(), head_seq: z.int(), head_hash: z.string().regex(/^([0-9a-f]{64})?$/) })) });
+const earlier = z.object({
+  partitions: z.array(
+    z.object({
+      topic: z.string(),
+      partition: z.int(),
+      head_seq: z.int(),
+      head_hash: z.string().regex(/^([0-9a-f]{64})?$/),
+    }),
+  ),
+});
 
 function headsIn(file: string): KnownHeads {
   try {
     const { partitions } = earlier.parse(JSON.parse(readFileSync(file, 'utf8')));
-    return new Map(partitions.filter(({ head_hash }) => head_hash !== '').map(({ topic, partition, head_seq, head_hash }) => [partitionName(topic, partition), { seq: head_seq, hash: Buffer.from(head_hash, 'hex') }]));
+    return new Map(
+      partitions
+        .filter(({ head_hash }) => head_hash !== '')
+        .map(({ topic, partition, head_seq, head_hash }) => [
+          partitionName(topic, partition),
+          { seq: head_seq, hash: Buffer.from(head_hash, 'hex') },
+        ]),
+    );
   } catch (cause) {
-    throw new CliProblem('FILE_UNREADABLE', `${file} holds no heads`, 'usage', { cause, remedy: 'Name what `recourse audit verify --json` printed, or the manifest.json of a dump.' });
+    throw new CliProblem('FILE_UNREADABLE', `${file} holds no heads`, 'usage', {
+      cause,
+      remedy: 'Name what `recourse audit verify --json` printed, or the manifest.json of a dump.',
+    });
   }
 }

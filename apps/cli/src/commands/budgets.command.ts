@@ -17,10 +17,18 @@ const COLUMNS: readonly Column<Doc>[] = [
 
 export function addBudgets(program: Command, act: Act): void {
   const budgets = program.command('budgets').description('what runs and tenants may spend and have in use');
-  budgets.command('list').description('budgets and what is used of them')
-    .option('--scope <scope>', 'run or tenant').option('--scope-id <id>', 'of one run or tenant').addOption(LIMIT())
-    .action(act<{ scope?: string; scopeId?: string; limit: number }>(async (session, { scope, scopeId, limit }) => {
-      const listed = await session.service('budgets').list('v1/budgets', { scope, scope_id: scopeId, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(COLUMNS, listed));
-    }));
+  budgets
+    .command('list')
+    .description('budgets and what is used of them')
+    .option('--scope <scope>', 'run or tenant')
+    .option('--scope-id <id>', 'of one run or tenant')
+    .addOption(LIMIT())
+    .action(
+      act<{ scope?: string; scopeId?: string; limit: number }>(async (session, { scope, scopeId, limit }) => {
+        const listed = await session
+          .service('budgets')
+          .list('v1/budgets', { scope, scope_id: scopeId, tenant: session.tenant ?? undefined }, limit);
+        session.show(listed, () => listText(COLUMNS, listed));
+      }),
+    );
 }

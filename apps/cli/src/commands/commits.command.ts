@@ -21,23 +21,46 @@ const COLUMNS: readonly Column<Doc>[] = [
 ];
 
 export function addCommits(program: Command, act: Act): void {
-  const commits = program.command('commits').description('admitted steps of runs without an outside effect: their state, gate and release');
-  commits.command('list').description('commits').option('--run <id>', 'of one run').addOption(LIMIT())
-    .action(act<{ run?: string; limit: number }>(async (session, { run, limit }) => {
-      const listed = await session.service('ledger').list('v1/commits', { run_id: run, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(COLUMNS, listed));
-    }));
-  commits.command('show').description('one commit: how it was admitted, what it rests on, whether it stands').argument('<id>', 'commit id')
-    .action(act(async (session, _options, id) => {
-      const found = await commitOf(session, id);
-      session.show(found, () => describeCommit(found));
-    }));
-  commits.command('diff').description('what differs between the releases that two commits pin: prompt, model, policy, tools, context, eval, memory').argument('<from>', 'commit id').argument('<to>', 'commit id')
-    .action(act(async (session, _options, from, to) => {
-      const [left, right] = await Promise.all([commitOf(session, from), commitOf(session, to)]);
-      const compared = await comparisonOf([from ?? '', releaseOf(left)], [to ?? '', releaseOf(right)]);
-      session.show(compared, () => describeComparison(compared));
-    }));
+  const commits = program
+    .command('commits')
+    .description('admitted steps of runs without an outside effect: their state, gate and release');
+  commits
+    .command('list')
+    .description('commits')
+    .option('--run <id>', 'of one run')
+    .addOption(LIMIT())
+    .action(
+      act<{ run?: string; limit: number }>(async (session, { run, limit }) => {
+        const listed = await session
+          .service('ledger')
+          .list('v1/commits', { run_id: run, tenant: session.tenant ?? undefined }, limit);
+        session.show(listed, () => listText(COLUMNS, listed));
+      }),
+    );
+  commits
+    .command('show')
+    .description('one commit: how it was admitted, what it rests on, whether it stands')
+    .argument('<id>', 'commit id')
+    .action(
+      act(async (session, _options, id) => {
+        const found = await commitOf(session, id);
+        session.show(found, () => describeCommit(found));
+      }),
+    );
+  commits
+    .command('diff')
+    .description(
+      'what differs between the releases that two commits pin: prompt, model, policy, tools, context, eval, memory',
+    )
+    .argument('<from>', 'commit id')
+    .argument('<to>', 'commit id')
+    .action(
+      act(async (session, _options, from, to) => {
+        const [left, right] = await Promise.all([commitOf(session, from), commitOf(session, to)]);
+        const compared = await comparisonOf([from ?? '', releaseOf(left)], [to ?? '', releaseOf(right)]);
+        session.show(compared, () => describeComparison(compared));
+      }),
+    );
 }
 
 type Pinned = readonly [id: string, release: ReleaseTuple | null];
@@ -49,10 +72,12 @@ async function comparisonOf([from, left]: Pinned, [to, right]: Pinned): Promise<
   return { from, to, differences: releaseDiff(left, right), unpinned };
 }
 
-function commitOf(session: Session, id: string | undefined): Promise<Doc> { return session.service('ledger').get(`v1/commits/${encodeURIComponent(id ?? '')}`); }
+function commitOf(session: Session, id: string | undefined): Promise<Doc> {
+  return session.service('ledger').get(`v1/commits/${encodeURIComponent(id ?? '')}`);
+}
 
 /** As the ledger renders it: every part is text. */
 function releaseOf(commit: Doc): ReleaseTuple | null {
   const { release } = docOf(commit['checkpoint']);
-  return release === null || release === undefined ? null : release as ReleaseTuple; // the ledger's codec has checked its shape
+  return release === null || release === undefined ? null : (release as ReleaseTuple); // the ledger's codec has checked its shape
 }

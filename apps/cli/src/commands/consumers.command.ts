@@ -52,24 +52,65 @@ const ROLLED_BACK: readonly Column<Doc>[] = [
 ];
 
 export function addConsumers(program: Command, act: Act): void {
-  program.command('consumers').description('who hears of rollbacks: answers, silence, how long it takes, what went out too late, and whether the mode fits')
-    .option('--consumer <name>', 'of one consumer').addOption(LIMIT())
-    .action(act<{ consumer?: string; limit: number }>(async (session, { consumer, limit }) => {
-      const told = await session.service('ledger').get(`v1/reports/consumers?${queryText({ consumer, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
-      session.show(told, () => listText(CONSUMERS, { items: itemsOf(told), more: told['more'] === true }));
-    }));
-  program.command('deliveries').description('who had to hear of which rollback, and has answered or not')
-    .option('--consumer <name>', 'of one consumer').addOption(new Option('--phase <phase>', 'only these').choices(['waiting', 'overdue', 'acknowledged'])).option('--run <id>', 'of one run').option('--mutation <id>', 'of one commit').addOption(LIMIT())
-    .action(act<{ consumer?: string; phase?: string; run?: string; mutation?: string; limit: number }>(async (session, { consumer, phase, run, mutation, limit }) => {
-      const listed = await session.service('ledger').list('v1/deliveries', { consumer, phase, run_id: run, mutation_id: mutation, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(DELIVERIES, listed));
-    }));
-  program.command('rolled-back').description('commits that are rolled back, in a scope and behind a position')
-    .option('--scope <scope>', 'prefix of tenant/agent/run/subject; * stands for one part').option('--after <position>', 'what the call before ended with').addOption(LIMIT())
-    .action(act<{ scope?: string; after?: string; limit: number }>(async (session, { scope, after, limit }) => {
-      const told = await session.service('ledger').get(`v1/rolled-back?${queryText({ scope: scope ?? session.tenant ?? undefined, after, limit: String(Math.min(limit, ROWS_MAX)) })}`);
-      session.show(told, () => `${listText(ROLLED_BACK, { items: itemsOf(told), more: told['more'] === true })}\n\nnext time: --after ${String(told['after'])}`);
-    }));
+  program
+    .command('consumers')
+    .description(
+      'who hears of rollbacks: answers, silence, how long it takes, what went out too late, and whether the mode fits',
+    )
+    .option('--consumer <name>', 'of one consumer')
+    .addOption(LIMIT())
+    .action(
+      act<{ consumer?: string; limit: number }>(async (session, { consumer, limit }) => {
+        const told = await session
+          .service('ledger')
+          .get(
+            `v1/reports/consumers?${queryText({ consumer, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
+          );
+        session.show(told, () => listText(CONSUMERS, { items: itemsOf(told), more: told['more'] === true }));
+      }),
+    );
+  program
+    .command('deliveries')
+    .description('who had to hear of which rollback, and has answered or not')
+    .option('--consumer <name>', 'of one consumer')
+    .addOption(new Option('--phase <phase>', 'only these').choices(['waiting', 'overdue', 'acknowledged']))
+    .option('--run <id>', 'of one run')
+    .option('--mutation <id>', 'of one commit')
+    .addOption(LIMIT())
+    .action(
+      act<{ consumer?: string; phase?: string; run?: string; mutation?: string; limit: number }>(
+        async (session, { consumer, phase, run, mutation, limit }) => {
+          const listed = await session
+            .service('ledger')
+            .list(
+              'v1/deliveries',
+              { consumer, phase, run_id: run, mutation_id: mutation, tenant: session.tenant ?? undefined },
+              limit,
+            );
+          session.show(listed, () => listText(DELIVERIES, listed));
+        },
+      ),
+    );
+  program
+    .command('rolled-back')
+    .description('commits that are rolled back, in a scope and behind a position')
+    .option('--scope <scope>', 'prefix of tenant/agent/run/subject; * stands for one part')
+    .option('--after <position>', 'what the call before ended with')
+    .addOption(LIMIT())
+    .action(
+      act<{ scope?: string; after?: string; limit: number }>(async (session, { scope, after, limit }) => {
+        const told = await session
+          .service('ledger')
+          .get(
+            `v1/rolled-back?${queryText({ scope: scope ?? session.tenant ?? undefined, after, limit: String(Math.min(limit, ROWS_MAX)) })}`,
+          );
+        session.show(
+          told,
+          () =>
+            `${listText(ROLLED_BACK, { items: itemsOf(told), more: told['more'] === true })}\n\nnext time: --after ${String(told['after'])}`,
+        );
+      }),
+    );
 }
 
 function fitText(row: Doc): string {
@@ -79,4 +120,6 @@ function fitText(row: Doc): string {
 }
 
 /** Short times matter here, so they are told to the millisecond. */
-function milliseconds(ms: unknown): string | null { return typeof ms === 'number' && ms < 1_000 ? `${String(ms)} ms` : span(ms); }
+function milliseconds(ms: unknown): string | null {
+  return typeof ms === 'number' && ms < 1_000 ? `${String(ms)} ms` : span(ms);
+}

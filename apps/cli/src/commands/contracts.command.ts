@@ -43,104 +43,199 @@ const PROPOSAL_COLUMNS: readonly Column<Doc>[] = [
 const FILE_HELP = 'YAML or JSON; needs no running service';
 
 export function addContracts(program: Command, act: Act): void {
-  const contracts = program.command('contracts').alias('contract').description('reversal contracts: what a capability does and how it is undone');
+  const contracts = program
+    .command('contracts')
+    .alias('contract')
+    .description('reversal contracts: what a capability does and how it is undone');
   for (const add of [addReads, addFiles, addDraft, addAnswer, addRegistration]) add(contracts, act);
 }
 
 function addReads(contracts: Command, act: Act): void {
-  contracts.command('list').description('contracts of the tenant and those for all')
-    .option('--name <name>', 'versions of one capability').option('--retired', 'retired ones instead of those that stand').addOption(LIMIT())
-    .action(act<{ name?: string; retired?: boolean; limit: number }>(async (session, { name, retired, limit }) => {
-      const listed = await session.service('contracts').list('v1/contracts', { name, retired: retired === true ? 'true' : 'false', tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(COLUMNS, listed));
-    }));
-  contracts.command('show').description('one contract: of the registry, its newest version unless another is named; or of a file').argument('<name-or-file>', 'capability, such as payments.issue_refund, or a file')
+  contracts
+    .command('list')
+    .description('contracts of the tenant and those for all')
+    .option('--name <name>', 'versions of one capability')
+    .option('--retired', 'retired ones instead of those that stand')
+    .addOption(LIMIT())
+    .action(
+      act<{ name?: string; retired?: boolean; limit: number }>(async (session, { name, retired, limit }) => {
+        const listed = await session
+          .service('contracts')
+          .list(
+            'v1/contracts',
+            { name, retired: retired === true ? 'true' : 'false', tenant: session.tenant ?? undefined },
+            limit,
+          );
+        session.show(listed, () => listText(COLUMNS, listed));
+      }),
+    );
+  contracts
+    .command('show')
+    .description('one contract: of the registry, its newest version unless another is named; or of a file')
+    .argument('<name-or-file>', 'capability, such as payments.issue_refund, or a file')
     .option('--contract-version <n>', 'version', positiveInteger)
-    .action(act<{ contractVersion?: number }>(async (session, { contractVersion }, name = '') => {
-      if (isFile(session, name)) {
-        const contract = contractIn(name, session.folder);
-        session.show(contract, () => termsText(contract));
-        return;
-      }
-      const found = await registered(session, name, contractVersion);
-      session.show(found, () => describe(found));
-    }));
+    .action(
+      act<{ contractVersion?: number }>(async (session, { contractVersion }, name = '') => {
+        if (isFile(session, name)) {
+          const contract = contractIn(name, session.folder);
+          session.show(contract, () => termsText(contract));
+          return;
+        }
+        const found = await registered(session, name, contractVersion);
+        session.show(found, () => describe(found));
+      }),
+    );
 }
 
 function addFiles(contracts: Command, act: Act): void {
-  contracts.command('lint').description(`what is wrong with contracts, everything at once, and what would raise their class; ${FILE_HELP}. Exit 1 when one would not register`)
+  contracts
+    .command('lint')
+    .description(
+      `what is wrong with contracts, everything at once, and what would raise their class; ${FILE_HELP}. Exit 1 when one would not register`,
+    )
     .argument('<paths...>', 'files or folders; contracts in them may name each other')
-    .option('--known <capabilities>', 'capabilities that stand without being in these files, separated by commas').option('--strict', 'advice counts as found too')
-    .action(act<{ known?: string; strict?: boolean }>((session, { known, strict }, ...paths) => {
-      const reports = lintDocuments(readDocuments(listOf(paths), session.folder), known?.split(',').map((name) => name.trim()) ?? []);
-      session.show({ contracts: reports }, () => lintText(reports));
-      const isFound = reports.length === 0 || reports.some(({ problems, advice }) => problems.length > 0 || (strict === true && advice.length > 0));
-      return Promise.resolve<ExitKind>(isFound ? 'found' : 'done');
-    }));
-  contracts.command('diff').description(`what two versions differ in, and whether the newer is weaker; ${FILE_HELP}. Exit 1 when it is weaker`)
-    .argument('<older>', 'file').argument('<newer>', 'file')
-    .option('--open <n>', 'mutations still open under the older version: also says what becomes of them', positiveInteger)
-    .action(act<{ open?: number }>((session, { open = 0 }, older = '', newer = '') => {
-      const changes = changesOf(contractIn(older, session.folder), contractIn(newer, session.folder), open);
-      session.show(changes, () => changesText(changes));
-      return Promise.resolve<ExitKind>(changes.weaker ? 'found' : 'done');
-    }));
+    .option('--known <capabilities>', 'capabilities that stand without being in these files, separated by commas')
+    .option('--strict', 'advice counts as found too')
+    .action(
+      act<{ known?: string; strict?: boolean }>((session, { known, strict }, ...paths) => {
+        const reports = lintDocuments(
+          readDocuments(listOf(paths), session.folder),
+          known?.split(',').map((name) => name.trim()) ?? [],
+        );
+        session.show({ contracts: reports }, () => lintText(reports));
+        const isFound =
+          reports.length === 0 ||
+          reports.some(({ problems, advice }) => problems.length > 0 || (strict === true && advice.length > 0));
+        return Promise.resolve<ExitKind>(isFound ? 'found' : 'done');
+      }),
+    );
+  contracts
+    .command('diff')
+    .description(`what two versions differ in, and whether the newer is weaker; ${FILE_HELP}. Exit 1 when it is weaker`)
+    .argument('<older>', 'file')
+    .argument('<newer>', 'file')
+    .option(
+      '--open <n>',
+      'mutations still open under the older version: also says what becomes of them',
+      positiveInteger,
+    )
+    .action(
+      act<{ open?: number }>((session, { open = 0 }, older = '', newer = '') => {
+        const changes = changesOf(contractIn(older, session.folder), contractIn(newer, session.folder), open);
+        session.show(changes, () => changesText(changes));
+        return Promise.resolve<ExitKind>(changes.weaker ? 'found' : 'done');
+      }),
+    );
 }
 
 function addDraft(contracts: Command, act: Act): void {
-  contracts.command('draft').description(`a first proposal per tool, never one that binds; ${FILE_HELP}`)
-    .argument('<file>', 'MCP tool list, OpenAPI document, or tool declarations').addOption(new Option('--from <kind>', 'what the file is, where it does not show').choices(DRAFT_SOURCES))
-    .option('--adapter <name>', 'prefix of the capabilities', 'tools').option('--owner <owner>', 'who answers for them').option('--currency <code>', 'currency of bare amounts', currencyCode, 'INR')
-    .action(act<{ from?: DraftSource; adapter: string; owner?: string; currency: string }>((session, { from, adapter, owner, currency }, file = '') => {
-      const { value } = readOne(file, session.folder);
-      const source = from ?? sourceOf(value);
-      if (source === null) throw new CliProblem('DOCUMENT_UNKNOWN', `${file} is no tool list and no OpenAPI document`, 'usage', { remedy: 'Say with --from what it is.' });
-      const drafts = draftsFrom(source, value, { adapter, owner: owner ?? null, currency });
-      session.show({ drafts }, () => draftsText(drafts));
-      return Promise.resolve();
-    }));
+  contracts
+    .command('draft')
+    .description(`a first proposal per tool, never one that binds; ${FILE_HELP}`)
+    .argument('<file>', 'MCP tool list, OpenAPI document, or tool declarations')
+    .addOption(new Option('--from <kind>', 'what the file is, where it does not show').choices(DRAFT_SOURCES))
+    .option('--adapter <name>', 'prefix of the capabilities', 'tools')
+    .option('--owner <owner>', 'who answers for them')
+    .option('--currency <code>', 'currency of bare amounts', currencyCode, 'INR')
+    .action(
+      act<{ from?: DraftSource; adapter: string; owner?: string; currency: string }>(
+        (session, { from, adapter, owner, currency }, file = '') => {
+          const { value } = readOne(file, session.folder);
+          const source = from ?? sourceOf(value);
+          if (source === null)
+            throw new CliProblem('DOCUMENT_UNKNOWN', `${file} is no tool list and no OpenAPI document`, 'usage', {
+              remedy: 'Say with --from what it is.',
+            });
+          const drafts = draftsFrom(source, value, { adapter, owner: owner ?? null, currency });
+          session.show({ drafts }, () => draftsText(drafts));
+          return Promise.resolve();
+        },
+      ),
+    );
 }
 
 function addRegistration(contracts: Command, act: Act): void {
-  contracts.command('register').description('registers contracts or new versions; everything wrong with one is listed at once; a weaker version waits for a second person').argument('<paths...>', 'files or folders, YAML or JSON')
+  contracts
+    .command('register')
+    .description(
+      'registers contracts or new versions; everything wrong with one is listed at once; a weaker version waits for a second person',
+    )
+    .argument('<paths...>', 'files or folders, YAML or JSON')
     .addOption(IDEMPOTENCY_KEY())
-    .action(act<{ idempotencyKey?: string }>(async (session, { idempotencyKey }, ...paths) => {
-      const given = readDocuments(listOf(paths), session.folder).map(({ value }) => withoutSchemaLink(value));
-      const answers: Doc[] = [];
-      // One at a time: each may name those before it. Only the registry says what is wrong, and all of it.
-      // Keys are made per contract, so that one given key does not stand for several commands.
-      for (const [at, contract] of ordered(given).entries()) {
-        const key = idempotencyKey === undefined || given.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
-        answers.push(await session.service('contracts').command('v1/contracts', contract, key));
-      }
-      session.show(answers.length === 1 ? answers[0] : { items: answers }, () => answers.map(registrationText).join('\n\n'));
-    }));
-  contracts.command('proposals').description('weaker versions that wait for a second person').addOption(LIMIT())
-    .action(act<{ limit: number }>(async (session, { limit }) => {
-      const listed = await session.service('contracts').list('v1/contract-proposals', { tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(PROPOSAL_COLUMNS, listed));
-    }));
-  contracts.command('confirm').description('confirms a weaker version as the second person').argument('<name>', 'capability').requiredOption('--digest <digest>', 'what was looked at').addOption(IDEMPOTENCY_KEY())
-    .action(act<{ digest: string; idempotencyKey?: string }>(async (session, { digest, idempotencyKey }, name = '') => {
-      const answer = await session.service('contracts').command(`v1/contracts/${encodeURIComponent(name)}/confirm`, { digest, ...tenantIn(session) }, idempotencyKey);
-      session.show(answer, () => registrationText(answer));
-    }));
-  contracts.command('withdraw').description('withdraws a weaker version that waits').argument('<name>', 'capability').addOption(IDEMPOTENCY_KEY())
-    .action(act<{ idempotencyKey?: string }>(async (session, { idempotencyKey }, name = '') => {
-      const answer = await session.service('contracts').command(`v1/contracts/${encodeURIComponent(name)}/withdraw`, tenantIn(session), idempotencyKey);
-      session.show(answer, () => registrationText(answer));
-    }));
+    .action(
+      act<{ idempotencyKey?: string }>(async (session, { idempotencyKey }, ...paths) => {
+        const given = readDocuments(listOf(paths), session.folder).map(({ value }) => withoutSchemaLink(value));
+        const answers: Doc[] = [];
+        // One at a time: each may name those before it. Only the registry says what is wrong, and all of it.
+        // Keys are made per contract, so that one given key does not stand for several commands.
+        for (const [at, contract] of ordered(given).entries()) {
+          const key =
+            idempotencyKey === undefined || given.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
+          answers.push(await session.service('contracts').command('v1/contracts', contract, key));
+        }
+        session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
+          answers.map(registrationText).join('\n\n'),
+        );
+      }),
+    );
+  contracts
+    .command('proposals')
+    .description('weaker versions that wait for a second person')
+    .addOption(LIMIT())
+    .action(
+      act<{ limit: number }>(async (session, { limit }) => {
+        const listed = await session
+          .service('contracts')
+          .list('v1/contract-proposals', { tenant: session.tenant ?? undefined }, limit);
+        session.show(listed, () => listText(PROPOSAL_COLUMNS, listed));
+      }),
+    );
+  contracts
+    .command('confirm')
+    .description('confirms a weaker version as the second person')
+    .argument('<name>', 'capability')
+    .requiredOption('--digest <digest>', 'what was looked at')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<{ digest: string; idempotencyKey?: string }>(async (session, { digest, idempotencyKey }, name = '') => {
+        const answer = await session
+          .service('contracts')
+          .command(
+            `v1/contracts/${encodeURIComponent(name)}/confirm`,
+            { digest, ...tenantIn(session) },
+            idempotencyKey,
+          );
+        session.show(answer, () => registrationText(answer));
+      }),
+    );
+  contracts
+    .command('withdraw')
+    .description('withdraws a weaker version that waits')
+    .argument('<name>', 'capability')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<{ idempotencyKey?: string }>(async (session, { idempotencyKey }, name = '') => {
+        const answer = await session
+          .service('contracts')
+          .command(`v1/contracts/${encodeURIComponent(name)}/withdraw`, tenantIn(session), idempotencyKey);
+        session.show(answer, () => registrationText(answer));
+      }),
+    );
 }
 
 /** Commander gives a variadic argument as one list. */
-function listOf(given: readonly unknown[]): readonly string[] { return given.flat().filter((path) => typeof path === 'string'); }
+function listOf(given: readonly unknown[]): readonly string[] {
+  return given.flat().filter((path) => typeof path === 'string');
+}
 
-function tenantIn({ tenant }: Session): { readonly tenant?: string } { return tenant === null ? {} : { tenant }; }
+function tenantIn({ tenant }: Session): { readonly tenant?: string } {
+  return tenant === null ? {} : { tenant };
+}
 
 /** What is no contract yet goes last, as it is: the registry says what is wrong with it. */
 function ordered(given: readonly Json[]): readonly object[] {
   const read = given.map((value) => ({ value, parsed: parseContract(JSON.stringify(value)) }));
-  const sound = read.flatMap(({ parsed }) => parsed.ok ? [parsed.contract] : []);
+  const sound = read.flatMap(({ parsed }) => (parsed.ok ? [parsed.contract] : []));
   const unsound = read.filter(({ parsed }) => !parsed.ok).map(({ value }) => docOf(value));
   return [...inOrder(sound, (contract) => capabilitiesNamed(contract).map(({ name }) => name)), ...unsound];
 }
@@ -148,8 +243,18 @@ function ordered(given: readonly Json[]): readonly object[] {
 function registrationText(answer: Doc): string {
   const { differences, expires_at, ...said } = answer;
   const listed = Array.isArray(differences) ? differences.map(docOf) : [];
-  const waits = said['state'] === 'proposed' ? [`It is weaker than the version before. A second person confirms it before ${String(instant(expires_at))}:`, `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}`] : [];
-  return [formatFields(Object.entries(said)), ...listed.map(({ kind, path, reason }) => `${String(kind).padEnd(13)}${String(path)}: ${String(reason)}`), ...waits].join('\n');
+  const waits =
+    said['state'] === 'proposed'
+      ? [
+          `It is weaker than the version before. A second person confirms it before ${String(instant(expires_at))}:`,
+          `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}`,
+        ]
+      : [];
+  return [
+    formatFields(Object.entries(said)),
+    ...listed.map(({ kind, path, reason }) => `${String(kind).padEnd(13)}${String(path)}: ${String(reason)}`),
+    ...waits,
+  ].join('\n');
 }
 
 function currencyCode(text: string): string {
@@ -160,11 +265,22 @@ function currencyCode(text: string): string {
 function describe(found: Doc): string {
   const { name, version, tenant, digest, registered_by, registered_at, retired, contract } = found;
   const head = formatFields([
-    ['name', name], ['version', version], ['tenant', tenant], ['digest', digest], ['registered', `${String(instant(registered_at))} by ${String(registered_by)}`], ['state', retired === true ? 'retired' : 'stands'],
+    ['name', name],
+    ['version', version],
+    ['tenant', tenant],
+    ['digest', digest],
+    ['registered', `${String(instant(registered_at))} by ${String(registered_by)}`],
+    ['state', retired === true ? 'retired' : 'stands'],
   ]);
   return `${head}\n\n${termsText(docOf(contract))}`;
 }
 
 function termsText(contract: object): string {
-  return formatTable<[string, unknown]>([{ title: 'TERM', of: ([term]) => term }, { title: 'VALUE', of: ([, value]) => value }], Object.entries(contract));
+  return formatTable<[string, unknown]>(
+    [
+      { title: 'TERM', of: ([term]) => term },
+      { title: 'VALUE', of: ([, value]) => value },
+    ],
+    Object.entries(contract),
+  );
 }

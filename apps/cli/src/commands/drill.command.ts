@@ -27,62 +27,124 @@ const COLUMNS: readonly Column<DrillFinding>[] = [
 /** Contracts that are looked through for those of the adapter. */
 const CONTRACTS_MAX = 10_000;
 const SUMMARY: Readonly<Record<DrillReport['verdict'], string>> = {
-  clean: 'Every path is as its contract says.', drift: 'Something is not as its contract says.', not_run: 'Not every path could be exercised: about those nothing is known.',
+  clean: 'Every path is as its contract says.',
+  drift: 'Something is not as its contract says.',
+  not_run: 'Not every path could be exercised: about those nothing is known.',
 };
-const END: Readonly<Record<DrillReport['verdict'], ExitKind>> = { clean: 'done', drift: 'found', not_run: 'unavailable' };
+const END: Readonly<Record<DrillReport['verdict'], ExitKind>> = {
+  clean: 'done',
+  drift: 'found',
+  not_run: 'unavailable',
+};
 
-interface DrillOptions { readonly module: string; readonly out?: string; readonly id?: string }
+interface DrillOptions {
+  readonly module: string;
+  readonly out?: string;
+  readonly id?: string;
+}
 
 export function addDrill(program: Command, act: Act): void {
-  program.command('drill').description('exercises each repair path of an adapter on canaries, and reports drift of schema, permission or behaviour. Exit 1 when something drifted, 4 when something could not be exercised')
-    .argument('<adapter>', 'prefix of the capabilities, such as payments').requiredOption('--module <file>', 'module whose default export is the drill kit of the tool owner, or a function that makes it')
-    .option('--out <file>', 'adds the report to this file, one JSON document a line').option('--id <id>', 'names the drill; keys of its canaries follow from it. Default: made from the instant')
-    .action(act<DrillOptions>(async (session, { module, out, id }, adapter = '') => {
-      const [kit, contracts, { runDrill, systemClock }] = await Promise.all([kitIn(module, session.folder), contractsOf(session, adapter), import('@recourse/sdk')]);
-      if (kit.adapter !== adapter) throw new CliProblem('KIT_OF_ANOTHER_ADAPTER', `${module} is the kit of ${kit.adapter}`, 'usage', { remedy: `Call it for ${kit.adapter}, or name another module.` });
-      const report = await runDrill({ kit, contracts, clock: systemClock, tenant: session.tenant ?? 'drill', drillId: id ?? deriveId('drill', adapter, systemClock.now(), process.pid) });
-      if (out !== undefined) writeFileSync(resolve(session.folder, out), `${JSON.stringify(report)}\n`, { flag: 'a' });
-      session.show(report, () => describe(report));
-      return END[report.verdict];
-    }));
+  program
+    .command('drill')
+    .description(
+      'exercises each repair path of an adapter on canaries, and reports drift of schema, permission or behaviour. Exit 1 when something drifted, 4 when something could not be exercised',
+    )
+    .argument('<adapter>', 'prefix of the capabilities, such as payments')
+    .requiredOption(
+      '--module <file>',
+      'module whose default export is the drill kit of the tool owner, or a function that makes it',
+    )
+    .option('--out <file>', 'adds the report to this file, one JSON document a line')
+    .option('--id <id>', 'names the drill; keys of its canaries follow from it. Default: made from the instant')
+    .action(
+      act<DrillOptions>(async (session, { module, out, id }, adapter = '') => {
+        const [kit, contracts, { runDrill, systemClock }] = await Promise.all([
+          kitIn(module, session.folder),
+          contractsOf(session, adapter),
+          import('@recourse/sdk'),
+        ]);
+        if (kit.adapter !== adapter)
+          throw new CliProblem('KIT_OF_ANOTHER_ADAPTER', `${module} is the kit of ${kit.adapter}`, 'usage', {
+            remedy: `Call it for ${kit.adapter}, or name another module.`,
+          });
+        const report = await runDrill({
+          kit,
+          contracts,
+          clock: systemClock,
+          tenant: session.tenant ?? 'drill',
+          drillId: id ?? deriveId('drill', adapter, systemClock.now(), process.pid),
+        });
+        if (out !== undefined)
+          writeFileSync(resolve(session.folder, out), `${JSON.stringify(report)}\n`, { flag: 'a' });
+        session.show(report, () => describe(report));
+        return END[report.verdict];
+      }),
+    );
 }
 
 /** Findings, and what they come to. */
 function describe({ drill_id: id, ended_at: endedAt, verdict, findings }: DrillReport): string {
-  return [...(findings.length === 0 ? ['No contract of this adapter is undone by machines.'] : [formatTable(COLUMNS, findings)]), `${SUMMARY[verdict]} ${id}, ${instant(endedAt) ?? ''}`].join('\n\n');
+  return [
+    ...(findings.length === 0
+      ? ['No contract of this adapter is undone by machines.']
+      : [formatTable(COLUMNS, findings)]),
+    `${SUMMARY[verdict]} ${id}, ${instant(endedAt) ?? ''}`,
+  ].join('\n\n');
 }
 
 /** Errors: CliProblem(KIT_UNREADABLE). */
 async function kitIn(module: string, folder: string): Promise<DrillKit> {
-  const remedy = 'Its default export is { adapter, tools, canaries }, or a function that makes it; see "Drill it" in docs/guides/write-a-worker.md.';
+  const remedy =
+    'Its default export is { adapter, tools, canaries }, or a function that makes it; see "Drill it" in docs/guides/write-a-worker.md.';
   try {
-    const loaded = await import(pathToFileURL(resolve(folder, module)).href) as { readonly default?: unknown };
-    const kit: unknown = typeof loaded.default === 'function' ? await (loaded.default as () => unknown)() : loaded.default;
+    const loaded = (await import(pathToFileURL(resolve(folder, module)).href)) as { readonly default?: unknown };
+    const kit: unknown =
+      typeof loaded.default === 'function' ? await (loaded.default as () => unknown)() : loaded.default;
     if (isKit(kit)) return kit;
   } catch (cause) {
-    throw new CliProblem('KIT_UNREADABLE', `${module} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, 'usage', { cause, remedy });
+    throw new CliProblem(
+      'KIT_UNREADABLE',
+      `${module} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
+      'usage',
+      { cause, remedy },
+    );
   }
   throw new CliProblem('KIT_UNREADABLE', `${module} exports no drill kit`, 'usage', { remedy });
 }
 
 function isKit(value: unknown): value is DrillKit {
   const { adapter, tools, canaries } = docOf(value);
-  return typeof adapter === 'string' && typeof tools === 'object' && tools !== null && typeof canaries === 'object' && canaries !== null;
+  return (
+    typeof adapter === 'string' &&
+    typeof tools === 'object' &&
+    tools !== null &&
+    typeof canaries === 'object' &&
+    canaries !== null
+  );
 }
 
 /** The contracts that stand, one per capability: the tenant's own before that for all, the newest version of it. Those of other adapters come along: a capability may be looked at by them. */
 async function contractsOf(session: Session, adapter: string): Promise<readonly Contract[]> {
-  const { items } = await session.service('contracts').list('v1/contracts', { retired: 'false', tenant: session.tenant ?? undefined }, CONTRACTS_MAX);
+  const { items } = await session
+    .service('contracts')
+    .list('v1/contracts', { retired: 'false', tenant: session.tenant ?? undefined }, CONTRACTS_MAX);
   const standing = new Map<string, Doc>();
   for (const row of items) {
     const name = String(row['name']);
     const known = standing.get(name);
     if (known === undefined || rankOf(row, session) > rankOf(known, session)) standing.set(name, row);
   }
-  if (![...standing.keys()].some((name) => name.startsWith(`${adapter}.`))) throw new CliProblem('ADAPTER_UNKNOWN', `no contract of ${adapter} stands`, 'usage', { remedy: 'See `recourse contracts list`.' });
+  if (![...standing.keys()].some((name) => name.startsWith(`${adapter}.`)))
+    throw new CliProblem('ADAPTER_UNKNOWN', `no contract of ${adapter} stands`, 'usage', {
+      remedy: 'See `recourse contracts list`.',
+    });
   // As they were registered: JSON.
-  return [...standing.values()].map((row) => shaped(row['contract'] as Parameters<typeof shaped>[0], String(row['name'])));
+  return [...standing.values()].map((row) =>
+    shaped(row['contract'] as Parameters<typeof shaped>[0], String(row['name'])),
+  );
 }
 
 /** The tenant's own weighs more than any version. */
-function rankOf(row: Doc, { tenant }: Session): number { return (row['tenant'] === tenant ? Number.MAX_SAFE_INTEGER / 2 : 0) + Number(row['version']); }
+function rankOf(row: Doc, { tenant }: Session): number {
+  return (row['tenant'] === tenant ? Number.MAX_SAFE_INTEGER / 2 : 0) + Number(row['version']);
+}

@@ -18,7 +18,10 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'OWNER', of: (row) => docOf(row['entry'])['owner'] },
   { title: 'ABOUT', of: (row) => aboutOf(docOf(row['entry'])) },
   { title: 'STATE', of: (row) => (row['retired'] === true ? 'retired' : 'stands') },
-  { title: 'REGISTERED', of: (row) => `${cellText(instant(row['registered_at']))} by ${cellText(row['registered_by'])}` },
+  {
+    title: 'REGISTERED',
+    of: (row) => `${cellText(instant(row['registered_at']))} by ${cellText(row['registered_by'])}`,
+  },
 ];
 const SWITCH_COLUMNS: readonly Column<Doc>[] = [
   { title: 'NAME', of: (row) => row['name'] },
@@ -32,93 +35,233 @@ const SWITCH_COLUMNS: readonly Column<Doc>[] = [
 const KIND_HELP = 'policy-bundle, agent-charter, context-source, kill-switch or subscription';
 const SEVERITIES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
 
-interface RegisterOptions { readonly name?: string; readonly idempotencyKey?: string }
-interface RetireOptions { readonly reason: string; readonly idempotencyKey?: string }
-interface ListOptions { readonly name?: string; readonly retired?: boolean; readonly limit: number }
-interface SwitchOptions { readonly over: Scope; readonly severity: string; readonly runbook: string; readonly reason: string; readonly owner?: string; readonly idempotencyKey?: string }
-type Scope = { readonly over: 'tenant' } | { readonly over: 'agent'; readonly agent: string } | { readonly over: 'capability'; readonly capability: string };
+interface RegisterOptions {
+  readonly name?: string;
+  readonly idempotencyKey?: string;
+}
+interface RetireOptions {
+  readonly reason: string;
+  readonly idempotencyKey?: string;
+}
+interface ListOptions {
+  readonly name?: string;
+  readonly retired?: boolean;
+  readonly limit: number;
+}
+interface SwitchOptions {
+  readonly over: Scope;
+  readonly severity: string;
+  readonly runbook: string;
+  readonly reason: string;
+  readonly owner?: string;
+  readonly idempotencyKey?: string;
+}
+type Scope =
+  | { readonly over: 'tenant' }
+  | { readonly over: 'agent'; readonly agent: string }
+  | { readonly over: 'capability'; readonly capability: string };
 
 export function addEntries(program: Command, act: Act): void {
-  const entries = program.command('entry').alias('entries').description('policy bundles, agent charters, context sources, kill switches and consumer subscriptions');
+  const entries = program
+    .command('entry')
+    .alias('entries')
+    .description('policy bundles, agent charters, context sources, kill switches and consumer subscriptions');
   addReads(entries, act);
   addChanges(entries, act);
   addSwitches(program, act);
 }
 
 function addReads(entries: Command, act: Act): void {
-  entries.command('list').description('entries of the tenant and those for all, of one kind').argument('<kind>', KIND_HELP)
-    .option('--name <name>', 'of one name').option('--retired', 'retired ones instead of those that stand').addOption(LIMIT())
-    .action(act<ListOptions>(async (session, { name, retired, limit }, kind = '') => { await list(session, kind, { name, retired: retired === true, limit }, COLUMNS); }));
-  entries.command('show').description('one entry, its newest version').argument('<kind>', KIND_HELP).argument('<name>', 'its name')
-    .action(act(async (session, _options, kind = '', name = '') => {
-      const found = await session.service('contracts').get(`${pathOf(kind, name)}?${queryText({ tenant: session.tenant ?? undefined })}`);
-      session.show(found, () => describe(found));
-    }));
+  entries
+    .command('list')
+    .description('entries of the tenant and those for all, of one kind')
+    .argument('<kind>', KIND_HELP)
+    .option('--name <name>', 'of one name')
+    .option('--retired', 'retired ones instead of those that stand')
+    .addOption(LIMIT())
+    .action(
+      act<ListOptions>(async (session, { name, retired, limit }, kind = '') => {
+        await list(session, kind, { name, retired: retired === true, limit }, COLUMNS);
+      }),
+    );
+  entries
+    .command('show')
+    .description('one entry, its newest version')
+    .argument('<kind>', KIND_HELP)
+    .argument('<name>', 'its name')
+    .action(
+      act(async (session, _options, kind = '', name = '') => {
+        const found = await session
+          .service('contracts')
+          .get(`${pathOf(kind, name)}?${queryText({ tenant: session.tenant ?? undefined })}`);
+        session.show(found, () => describe(found));
+      }),
+    );
 }
 
 function addChanges(entries: Command, act: Act): void {
-  entries.command('register').description('registers entries or new versions of them; everything wrong with one is listed at once').argument('<kind>', KIND_HELP).argument('<paths...>', 'files or folders, YAML or JSON; each document has a name beside its fields')
-    .option('--name <name>', 'name of a single entry').addOption(IDEMPOTENCY_KEY())
-    .action(act<RegisterOptions>(async (session, { name, idempotencyKey }, kind = '', ...paths) => {
-      const requests = entryRequests(readDocuments(paths.flat().filter((path) => path !== undefined), session.folder), name);
-      const answers: Doc[] = [];
-      // Keys are made per entry, so that one given key does not stand for several commands.
-      for (const [at, request] of requests.entries()) {
-        const key = idempotencyKey === undefined || requests.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
-        answers.push(await session.service('contracts').command(pathOf(kind), { ...request, ...tenantIn(session) }, key));
-      }
-      session.show(answers.length === 1 ? answers[0] : { items: answers }, () => answers.map((answer) => formatFields(Object.entries(answer))).join('\n\n'));
-    }));
-  entries.command('retire').description('retires what stands').argument('<kind>', KIND_HELP).argument('<name>', 'its name')
-    .requiredOption('--reason <text>', 'why, in your words').addOption(IDEMPOTENCY_KEY())
-    .action(act<RetireOptions>(async (session, options, kind = '', name = '') => { await retire(session, kind, name, options); }));
+  entries
+    .command('register')
+    .description('registers entries or new versions of them; everything wrong with one is listed at once')
+    .argument('<kind>', KIND_HELP)
+    .argument('<paths...>', 'files or folders, YAML or JSON; each document has a name beside its fields')
+    .option('--name <name>', 'name of a single entry')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<RegisterOptions>(async (session, { name, idempotencyKey }, kind = '', ...paths) => {
+        const requests = entryRequests(
+          readDocuments(
+            paths.flat().filter((path) => path !== undefined),
+            session.folder,
+          ),
+          name,
+        );
+        const answers: Doc[] = [];
+        // Keys are made per entry, so that one given key does not stand for several commands.
+        for (const [at, request] of requests.entries()) {
+          const key =
+            idempotencyKey === undefined || requests.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
+          answers.push(
+            await session.service('contracts').command(pathOf(kind), { ...request, ...tenantIn(session) }, key),
+          );
+        }
+        session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
+          answers.map((answer) => formatFields(Object.entries(answer))).join('\n\n'),
+        );
+      }),
+    );
+  entries
+    .command('retire')
+    .description('retires what stands')
+    .argument('<kind>', KIND_HELP)
+    .argument('<name>', 'its name')
+    .requiredOption('--reason <text>', 'why, in your words')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<RetireOptions>(async (session, options, kind = '', name = '') => {
+        await retire(session, kind, name, options);
+      }),
+    );
 }
 
 function addSwitches(program: Command, act: Act): void {
-  const switches = program.command('kill-switch').description('stops effects at once: while one is on, nothing of its scope is dispatched, guarded or reserved');
-  switches.command('on').description('turns one on, or changes one that is on').argument('<name>', 'its name')
-    .requiredOption('--over <scope>', 'tenant, agent:<id> or capability:<name>', scopeOf).requiredOption('--reason <text>', 'why, in your words').requiredOption('--runbook <where>', 'what to do until it is lifted')
-    .addOption(new Option('--severity <severity>', 'how grave').choices(SEVERITIES).default('sev1')).option('--owner <subject>', 'who answers for it', 'role:operator').addOption(IDEMPOTENCY_KEY())
-    .action(act<SwitchOptions>(async (session, { over, severity, runbook, reason, owner, idempotencyKey }, name = '') => {
-      const entry = { owner, doc: reason, scope: over, severity, runbook, reason };
-      const answer = await session.service('contracts').command(pathOf('kill_switch'), { name, entry, ...tenantIn(session) }, idempotencyKey);
-      session.show(answer, () => formatFields(Object.entries(answer)));
-    }));
-  switches.command('off').description('lifts one; what it held back goes on').argument('<name>', 'its name')
-    .requiredOption('--reason <text>', 'why, in your words').addOption(IDEMPOTENCY_KEY())
-    .action(act<RetireOptions>(async (session, options, name = '') => { await retire(session, 'kill_switch', name, options); }));
-  switches.command('list').description('those that are on').option('--retired', 'those that were lifted').addOption(LIMIT())
-    .action(act<ListOptions>(async (session, { retired, limit }) => { await list(session, 'kill_switch', { retired: retired === true, limit }, SWITCH_COLUMNS); }));
+  const switches = program
+    .command('kill-switch')
+    .description('stops effects at once: while one is on, nothing of its scope is dispatched, guarded or reserved');
+  switches
+    .command('on')
+    .description('turns one on, or changes one that is on')
+    .argument('<name>', 'its name')
+    .requiredOption('--over <scope>', 'tenant, agent:<id> or capability:<name>', scopeOf)
+    .requiredOption('--reason <text>', 'why, in your words')
+    .requiredOption('--runbook <where>', 'what to do until it is lifted')
+    .addOption(new Option('--severity <severity>', 'how grave').choices(SEVERITIES).default('sev1'))
+    .option('--owner <subject>', 'who answers for it', 'role:operator')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<SwitchOptions>(async (session, { over, severity, runbook, reason, owner, idempotencyKey }, name = '') => {
+        const entry = { owner, doc: reason, scope: over, severity, runbook, reason };
+        const answer = await session
+          .service('contracts')
+          .command(pathOf('kill_switch'), { name, entry, ...tenantIn(session) }, idempotencyKey);
+        session.show(answer, () => formatFields(Object.entries(answer)));
+      }),
+    );
+  switches
+    .command('off')
+    .description('lifts one; what it held back goes on')
+    .argument('<name>', 'its name')
+    .requiredOption('--reason <text>', 'why, in your words')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<RetireOptions>(async (session, options, name = '') => {
+        await retire(session, 'kill_switch', name, options);
+      }),
+    );
+  switches
+    .command('list')
+    .description('those that are on')
+    .option('--retired', 'those that were lifted')
+    .addOption(LIMIT())
+    .action(
+      act<ListOptions>(async (session, { retired, limit }) => {
+        await list(session, 'kill_switch', { retired: retired === true, limit }, SWITCH_COLUMNS);
+      }),
+    );
 }
 
-async function list(session: Session, kind: string, { name, retired, limit }: { readonly name?: string | undefined; readonly retired: boolean; readonly limit: number }, columns: readonly Column<Doc>[]): Promise<void> {
-  const listed = await session.service('contracts').list(pathOf(kind), { name, retired: String(retired), tenant: session.tenant ?? undefined }, limit);
+async function list(
+  session: Session,
+  kind: string,
+  { name, retired, limit }: { readonly name?: string | undefined; readonly retired: boolean; readonly limit: number },
+  columns: readonly Column<Doc>[],
+): Promise<void> {
+  const listed = await session
+    .service('contracts')
+    .list(pathOf(kind), { name, retired: String(retired), tenant: session.tenant ?? undefined }, limit);
   session.show(listed, () => listText(columns, listed));
 }
 
-async function retire(session: Session, kind: string, name: string, { reason, idempotencyKey }: RetireOptions): Promise<void> {
-  const answer = await session.service('contracts').command(`${pathOf(kind, name)}/retire`, { reason, ...tenantIn(session) }, idempotencyKey);
+async function retire(
+  session: Session,
+  kind: string,
+  name: string,
+  { reason, idempotencyKey }: RetireOptions,
+): Promise<void> {
+  const answer = await session
+    .service('contracts')
+    .command(`${pathOf(kind, name)}/retire`, { reason, ...tenantIn(session) }, idempotencyKey);
   session.show(answer, () => formatFields(Object.entries(answer)));
 }
 
-function pathOf(kind: string, name?: string): string { return `v1/entries/${entryKind(kind)}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`; }
+function pathOf(kind: string, name?: string): string {
+  return `v1/entries/${entryKind(kind)}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+}
 
-function tenantIn({ tenant }: Session): { readonly tenant?: string } { return tenant === null ? {} : { tenant }; }
+function tenantIn({ tenant }: Session): { readonly tenant?: string } {
+  return tenant === null ? {} : { tenant };
+}
 
 /** What an entry is about, in a few words. */
 function aboutOf(entry: Doc): string | null {
   const scope = docOf(entry['scope']);
-  if (typeof scope['over'] === 'string') return [scope['over'], scope['agent'] ?? scope['capability']].filter((part) => typeof part === 'string').join(' ');
+  if (typeof scope['over'] === 'string')
+    return [scope['over'], scope['agent'] ?? scope['capability']].filter((part) => typeof part === 'string').join(' ');
   const named = entry['agent'] ?? entry['consumer'] ?? entry['sensitivity'];
   if (typeof named === 'string') return named;
-  return Array.isArray(entry['admission']) ? `${entry['admission'].length} admission, ${Array.isArray(entry['recovery']) ? entry['recovery'].length : 0} recovery rules` : null;
+  return Array.isArray(entry['admission'])
+    ? `${entry['admission'].length} admission, ${Array.isArray(entry['recovery']) ? entry['recovery'].length : 0} recovery rules`
+    : null;
 }
 
 function describe(found: Doc): string {
-  const { kind, name, version, tenant, digest, registered_at, registered_by, retired, retired_at, retired_by, reason, entry } = found;
+  const {
+    kind,
+    name,
+    version,
+    tenant,
+    digest,
+    registered_at,
+    registered_by,
+    retired,
+    retired_at,
+    retired_by,
+    reason,
+    entry,
+  } = found;
   const head = formatFields([
-    ['kind', kind], ['name', name], ['version', version], ['tenant', tenant], ['digest', digest], ['registered', `${cellText(instant(registered_at))} by ${cellText(registered_by)}`],
-    ['state', retired === true ? `retired ${cellText(instant(retired_at))} by ${cellText(retired_by)}: ${cellText(reason)}` : 'stands'],
+    ['kind', kind],
+    ['name', name],
+    ['version', version],
+    ['tenant', tenant],
+    ['digest', digest],
+    ['registered', `${cellText(instant(registered_at))} by ${cellText(registered_by)}`],
+    [
+      'state',
+      retired === true
+        ? `retired ${cellText(instant(retired_at))} by ${cellText(retired_by)}: ${cellText(reason)}`
+        : 'stands',
+    ],
   ]);
   return `${head}\n\n${formatFields(Object.entries(docOf(entry)))}`;
 }

@@ -15,34 +15,68 @@ import type { Act } from './options.js';
 /** Standing bundles of one name: the tenant's and the one for all. */
 const BUNDLES_MAX = 10;
 const COLUMNS: readonly Column<Check>[] = [
-  { title: 'CHECK', of: ({ check }) => check }, { title: 'OUTCOME', of: ({ outcome }) => outcome.replace('_', ' ') }, { title: 'CODE', of: ({ code }) => code }, { title: 'COMMIT', of: ({ commit_id: id }) => id },
+  { title: 'CHECK', of: ({ check }) => check },
+  { title: 'OUTCOME', of: ({ outcome }) => outcome.replace('_', ' ') },
+  { title: 'CODE', of: ({ code }) => code },
+  { title: 'COMMIT', of: ({ commit_id: id }) => id },
 ];
 
 /** Adds both commands to `recourse lineage`. */
 export function addPackets(lineage: Command, act: Act): void {
-  lineage.command('packet').description('all that is needed to reproduce a commit without its log: states, gate inputs, policy, release and proof, in the clear').argument('<commit>', 'commit id')
+  lineage
+    .command('packet')
+    .description(
+      'all that is needed to reproduce a commit without its log: states, gate inputs, policy, release and proof, in the clear',
+    )
+    .argument('<commit>', 'commit id')
     .option('--out <file>', 'a new file for it, instead of the terminal')
-    .action(act<{ out?: string }>(async (session, { out }, commit = '') => {
-      const made = await packetOf(session, commit);
-      if (out === undefined) { session.terminal.out(JSON.stringify(made, null, 2)); return; }
-      writePacket(made, out, session.folder);
-      session.show({ commit_id: made.commit_id, file: out, state_code: made.state.code }, () => `${out} holds ${made.commit_id}${made.state.code === null ? '' : `, without its state (${made.state.code})`}`);
-    }));
-  lineage.command('replay-packet').description('reproduces a commit from a packet alone, offline, and says whether ids, states, gate verdict and release are equal').argument('<file>', 'a packet')
-    .action(act((session, _options, file = '') => {
-      const replay = replayPacket(readPacket(file, session.folder));
-      session.show(replay, () => replayText(replay));
-      const exit: ExitKind = replay.ok ? 'done' : 'found';
-      return Promise.resolve(exit);
-    }));
+    .action(
+      act<{ out?: string }>(async (session, { out }, commit = '') => {
+        const made = await packetOf(session, commit);
+        if (out === undefined) {
+          session.terminal.out(JSON.stringify(made, null, 2));
+          return;
+        }
+        writePacket(made, out, session.folder);
+        session.show(
+          { commit_id: made.commit_id, file: out, state_code: made.state.code },
+          () =>
+            `${out} holds ${made.commit_id}${made.state.code === null ? '' : `, without its state (${made.state.code})`}`,
+        );
+      }),
+    );
+  lineage
+    .command('replay-packet')
+    .description(
+      'reproduces a commit from a packet alone, offline, and says whether ids, states, gate verdict and release are equal',
+    )
+    .argument('<file>', 'a packet')
+    .action(
+      act((session, _options, file = '') => {
+        const replay = replayPacket(readPacket(file, session.folder));
+        session.show(replay, () => replayText(replay));
+        const exit: ExitKind = replay.ok ? 'done' : 'found';
+        return Promise.resolve(exit);
+      }),
+    );
 }
 
 async function packetOf(session: Session, commit: string): Promise<Packet> {
   const query = queryText({ tenant: session.tenant ?? undefined });
-  const packet = packetIn(await session.service('ledger').get(`v1/commits/${encodeURIComponent(commit)}/packet${query === '' ? '' : `?${query}`}`));
+  const packet = packetIn(
+    await session
+      .service('ledger')
+      .get(`v1/commits/${encodeURIComponent(commit)}/packet${query === '' ? '' : `?${query}`}`),
+  );
   const checkpoint = packet.commits.find(({ commit_id: id }) => id === packet.commit_id)?.checkpoint;
   if (checkpoint === undefined || checkpoint.gate === null) return packet;
-  const { items } = await session.service('contracts').list('v1/entries/policy_bundle', { name: checkpoint.gate.bundle, tenant: session.tenant ?? undefined }, BUNDLES_MAX);
+  const { items } = await session
+    .service('contracts')
+    .list(
+      'v1/entries/policy_bundle',
+      { name: checkpoint.gate.bundle, tenant: session.tenant ?? undefined },
+      BUNDLES_MAX,
+    );
   return { ...packet, policy: policyOf(items, checkpoint.tenant, checkpoint.gate.bundle_digest) };
 }
 
@@ -52,12 +86,29 @@ function policyOf(items: readonly Doc[], tenant: string, digest: string): Packed
   const standing = candidates.filter((one) => one['retired'] !== true).sort((a) => (a['tenant'] === tenant ? -1 : 1));
   const found = candidates.find((one) => one['digest'] === digest) ?? standing[0];
   if (found === undefined) return null;
-  return { name: String(found['name']), tenant: String(found['tenant']), version: Number(found['version']), digest: String(found['digest']), body: String(found['body']), admitted_it: found['digest'] === digest };
+  return {
+    name: String(found['name']),
+    tenant: String(found['tenant']),
+    version: Number(found['version']),
+    digest: String(found['digest']),
+    body: String(found['body']),
+    admitted_it: found['digest'] === digest,
+  };
 }
 
 function replayText({ ok, commit_id: id, checks }: PacketReplay): string {
   const counted = (outcome: Check['outcome']): readonly Check[] => checks.filter((one) => one.outcome === outcome);
-  const unlike = checks.filter(({ recorded, replayed }) => recorded !== replayed).map(({ check, code, recorded, replayed }) => `${code ?? check}: recorded ${recorded ?? '-'}, replayed ${replayed ?? '-'}`);
+  const unlike = checks
+    .filter(({ recorded, replayed }) => recorded !== replayed)
+    .map(
+      ({ check, code, recorded, replayed }) =>
+        `${code ?? check}: recorded ${recorded ?? '-'}, replayed ${replayed ?? '-'}`,
+    );
   const open = counted('not_made').length === 0 ? '' : `, ${String(counted('not_made').length)} not made`;
-  return [formatTable(COLUMNS, checks), ...(unlike.length === 0 ? [] : ['', ...unlike]), '', `${id} ${ok ? 'replays to equal decisions' : 'does not replay'}: ${String(counted('equal').length)} equal, ${String(counted('differs').length)} differ${open}`].join('\n');
+  return [
+    formatTable(COLUMNS, checks),
+    ...(unlike.length === 0 ? [] : ['', ...unlike]),
+    '',
+    `${id} ${ok ? 'replays to equal decisions' : 'does not replay'}: ${String(counted('equal').length)} equal, ${String(counted('differs').length)} differ${open}`,
+  ].join('\n');
 }

@@ -19,67 +19,178 @@ import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
 
 const CONTAMINATED: readonly Column<Doc>[] = [
-  { title: 'COMMIT', of: (row) => row['commit_id'] }, { title: 'RUN', of: (row) => row['run_id'] }, { title: 'BECAUSE', of: (row) => (row['cause'] === 'fallen' ? 'it fell' : 'it rests on one that fell') },
-  { title: 'FELL', of: (row) => docOf(row['fallen'])['commit_id'] }, { title: 'ROLLBACK', of: (row) => row['rollback_id'] }, { title: 'ROLLED BACK', of: (row) => instant(row['rolled_back_at']) },
+  { title: 'COMMIT', of: (row) => row['commit_id'] },
+  { title: 'RUN', of: (row) => row['run_id'] },
+  { title: 'BECAUSE', of: (row) => (row['cause'] === 'fallen' ? 'it fell' : 'it rests on one that fell') },
+  { title: 'FELL', of: (row) => docOf(row['fallen'])['commit_id'] },
+  { title: 'ROLLBACK', of: (row) => row['rollback_id'] },
+  { title: 'ROLLED BACK', of: (row) => instant(row['rolled_back_at']) },
   { title: 'REACHED USERS', of: (row) => instant(row['reached_user_at']) },
 ];
 const RECONCILIATIONS: readonly Column<Doc>[] = [
-  { title: 'WHEN', of: (row) => instant(row['reconciled_at']) }, { title: 'RUNTIME', of: (row) => row['runtime'] }, { title: 'COMPARED', of: (row) => row['compared'], align: 'right' },
-  { title: 'DIVERGES', of: (row) => (Array.isArray(row['contaminated']) ? row['contaminated'].length : 0), align: 'right' }, { title: 'RECONCILIATION', of: (row) => row['reconciliation_id'] },
+  { title: 'WHEN', of: (row) => instant(row['reconciled_at']) },
+  { title: 'RUNTIME', of: (row) => row['runtime'] },
+  { title: 'COMPARED', of: (row) => row['compared'], align: 'right' },
+  {
+    title: 'DIVERGES',
+    of: (row) => (Array.isArray(row['contaminated']) ? row['contaminated'].length : 0),
+    align: 'right',
+  },
+  { title: 'RECONCILIATION', of: (row) => row['reconciliation_id'] },
 ];
 const WAITING: readonly Column<Doc>[] = [
-  { title: 'LEDGER PARTITION', of: (row) => row['partition'], align: 'right' }, { title: 'NOTICES PARTITION', of: (row) => row['of'], align: 'right' },
-  { title: 'HAS READ', of: (row) => row['position'], align: 'right' }, { title: 'NEEDS', of: (row) => row['needed'], align: 'right' },
+  { title: 'LEDGER PARTITION', of: (row) => row['partition'], align: 'right' },
+  { title: 'NOTICES PARTITION', of: (row) => row['of'], align: 'right' },
+  { title: 'HAS READ', of: (row) => row['position'], align: 'right' },
+  { title: 'NEEDS', of: (row) => row['needed'], align: 'right' },
 ];
 
-interface ShowOptions { readonly rollback?: string; readonly format: string }
-interface ReconcileOptions { readonly runtime: string; readonly file: string; readonly every?: number }
+interface ShowOptions {
+  readonly rollback?: string;
+  readonly format: string;
+}
+interface ReconcileOptions {
+  readonly runtime: string;
+  readonly file: string;
+  readonly every?: number;
+}
 
 export function addLineage(program: Command, act: Act): void {
-  const lineage = program.command('lineage').description('what rests on what: the graph around a commit, what would fall with it, whether a fall has settled, and runtimes that diverge');
-  lineage.command('show').description('the graph around a commit: what fell, was reattached or is beyond the bound, who was told and who has not answered').argument('<commit>', 'commit or mutation id')
-    .option('--rollback <id>', 'only what this rollback reached').addOption(new Option('--format <format>', 'how it is drawn').choices(['text', 'svg', 'dot', 'json']).default('text'))
-    .action(act<ShowOptions>(async (session, { rollback, format }, commit = '') => { draw(session, await ask(session, commit, '', { rollback }), format); }));
-  lineage.command('preview').description('what a rollback of the commit would reach; nothing is done').argument('<commit>', 'commit or mutation id')
-    .action(act(async (session, _options, commit = '') => { const told = await ask(session, commit, '/preview'); session.show(told, () => previewText(told)); }));
-  lineage.command('settled').description('whether every partition has taken the fall of a commit into account, and what is missing').argument('<commit>', 'commit or mutation id')
-    .action(act(async (session, _options, commit = '') => { const told = await ask(session, commit, '/settled'); session.show(told, () => settledText(told)); return told['settled'] === true ? 'done' : 'pending'; }));
-  lineage.command('reconcile').description('compares the commits a runtime holds with what was rolled back, and lists what diverges and when it reached users')
-    .requiredOption('--runtime <name>', 'name of the runtime').requiredOption('--file <file>', 'JSON list of its commits: {run_id, commit_id, derived_from, stands, reached_user_at}')
-    .option('--every <span>', 'again and again, such as 60s or 5min, until interrupted; the file is read anew each time', seconds)
-    .action(act<ReconcileOptions>(async (session, options) => {
-      if (options.every !== undefined) return reconcileAgainAndAgain(session, options, options.every);
-      return await reconcileOnce(session, options) ? 'found' : 'done';
-    }));
-  lineage.command('reconciliations').description('comparisons that were made').option('--runtime <name>', 'of one runtime').option('--diverging', 'only those that found something').addOption(LIMIT())
-    .action(act<{ runtime?: string; diverging?: boolean; limit: number }>(async (session, { runtime, diverging, limit }) => {
-      const listed = await session.service('ledger').list('v1/reconciliations', { runtime, diverges: diverging === true ? 'true' : undefined, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(RECONCILIATIONS, listed));
-    }));
+  const lineage = program
+    .command('lineage')
+    .description(
+      'what rests on what: the graph around a commit, what would fall with it, whether a fall has settled, and runtimes that diverge',
+    );
+  lineage
+    .command('show')
+    .description(
+      'the graph around a commit: what fell, was reattached or is beyond the bound, who was told and who has not answered',
+    )
+    .argument('<commit>', 'commit or mutation id')
+    .option('--rollback <id>', 'only what this rollback reached')
+    .addOption(
+      new Option('--format <format>', 'how it is drawn').choices(['text', 'svg', 'dot', 'json']).default('text'),
+    )
+    .action(
+      act<ShowOptions>(async (session, { rollback, format }, commit = '') => {
+        draw(session, await ask(session, commit, '', { rollback }), format);
+      }),
+    );
+  lineage
+    .command('preview')
+    .description('what a rollback of the commit would reach; nothing is done')
+    .argument('<commit>', 'commit or mutation id')
+    .action(
+      act(async (session, _options, commit = '') => {
+        const told = await ask(session, commit, '/preview');
+        session.show(told, () => previewText(told));
+      }),
+    );
+  lineage
+    .command('settled')
+    .description('whether every partition has taken the fall of a commit into account, and what is missing')
+    .argument('<commit>', 'commit or mutation id')
+    .action(
+      act(async (session, _options, commit = '') => {
+        const told = await ask(session, commit, '/settled');
+        session.show(told, () => settledText(told));
+        return told['settled'] === true ? 'done' : 'pending';
+      }),
+    );
+  lineage
+    .command('reconcile')
+    .description(
+      'compares the commits a runtime holds with what was rolled back, and lists what diverges and when it reached users',
+    )
+    .requiredOption('--runtime <name>', 'name of the runtime')
+    .requiredOption(
+      '--file <file>',
+      'JSON list of its commits: {run_id, commit_id, derived_from, stands, reached_user_at}',
+    )
+    .option(
+      '--every <span>',
+      'again and again, such as 60s or 5min, until interrupted; the file is read anew each time',
+      seconds,
+    )
+    .action(
+      act<ReconcileOptions>(async (session, options) => {
+        if (options.every !== undefined) return reconcileAgainAndAgain(session, options, options.every);
+        return (await reconcileOnce(session, options)) ? 'found' : 'done';
+      }),
+    );
+  lineage
+    .command('reconciliations')
+    .description('comparisons that were made')
+    .option('--runtime <name>', 'of one runtime')
+    .option('--diverging', 'only those that found something')
+    .addOption(LIMIT())
+    .action(
+      act<{ runtime?: string; diverging?: boolean; limit: number }>(async (session, { runtime, diverging, limit }) => {
+        const listed = await session
+          .service('ledger')
+          .list(
+            'v1/reconciliations',
+            { runtime, diverges: diverging === true ? 'true' : undefined, tenant: session.tenant ?? undefined },
+            limit,
+          );
+        session.show(listed, () => listText(RECONCILIATIONS, listed));
+      }),
+    );
   addPackets(lineage, act);
 }
 
-async function ask(session: Session, commit: string, part: string, query: Readonly<Record<string, string | undefined>> = {}): Promise<Doc> {
+async function ask(
+  session: Session,
+  commit: string,
+  part: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+): Promise<Doc> {
   const text = queryText({ ...query, tenant: session.tenant ?? undefined });
-  return session.service('ledger').get(`v1/lineage/${encodeURIComponent(commit)}${part}${text === '' ? '' : `?${text}`}`);
+  return session
+    .service('ledger')
+    .get(`v1/lineage/${encodeURIComponent(commit)}${part}${text === '' ? '' : `?${text}`}`);
 }
 
 function draw(session: Session, answer: Doc, format: string): void {
   const drawn = drawnOf(answer);
-  if (session.isJson || format === 'json') { session.terminal.out(JSON.stringify(answer, null, 2)); return; }
+  if (session.isJson || format === 'json') {
+    session.terminal.out(JSON.stringify(answer, null, 2));
+    return;
+  }
   session.terminal.out(DRAWN[format]?.(drawn) ?? lineageText(drawn));
 }
 
-const DRAWN: Readonly<Record<string, (drawn: Drawn) => string>> = { svg: lineageSvg, dot: lineageDot, text: lineageText };
+const DRAWN: Readonly<Record<string, (drawn: Drawn) => string>> = {
+  svg: lineageSvg,
+  dot: lineageDot,
+  text: lineageText,
+};
 
 function previewText(told: Doc): string {
   const [falls, subjects, beyond] = [docOf(told['falls']), docOf(told['subjects']), docOf(told['beyond_bound'])];
-  const money = listOf(told['money']).map(docOf).map((sum) => `${minorUnits(sum['amount_minor'], sum['currency']) ?? String(sum['amount_minor'])} in ${String(sum['mutations'])}`);
-  const consumers = listOf(told['consumers']).map(docOf).map((one) => `${String(one['consumer'])} (${String(one['commits'])})`);
+  const money = listOf(told['money'])
+    .map(docOf)
+    .map(
+      (sum) =>
+        `${minorUnits(sum['amount_minor'], sum['currency']) ?? String(sum['amount_minor'])} in ${String(sum['mutations'])}`,
+    );
+  const consumers = listOf(told['consumers'])
+    .map(docOf)
+    .map((one) => `${String(one['consumer'])} (${String(one['commits'])})`);
   return formatFields([
-    ['commit', told['commit']], ['would fall', falls['commits']], ['with an effect', falls['with_effect']], ['without one', falls['without_effect']], ['runs', falls['runs']], ['fell already', told['fallen_already']],
-    ['money', money], ['subjects', subjects['count']], ['such as', subjects['first']], ['consumers', told['consumers'] === null ? 'not known' : consumers], ['bound', instant(told['bound_at'])],
-    ['beyond the bound', beyond['commits']], ['incomplete', told['truncated'] === true ? 'there are more commits than were looked at' : null],
+    ['commit', told['commit']],
+    ['would fall', falls['commits']],
+    ['with an effect', falls['with_effect']],
+    ['without one', falls['without_effect']],
+    ['runs', falls['runs']],
+    ['fell already', told['fallen_already']],
+    ['money', money],
+    ['subjects', subjects['count']],
+    ['such as', subjects['first']],
+    ['consumers', told['consumers'] === null ? 'not known' : consumers],
+    ['bound', instant(told['bound_at'])],
+    ['beyond the bound', beyond['commits']],
+    ['incomplete', told['truncated'] === true ? 'there are more commits than were looked at' : null],
   ]);
 }
 
@@ -87,8 +198,13 @@ function settledText(told: Doc): string {
   const counted = (name: string): unknown => docOf(told[name])['count'];
   const waiting = listOf(told['waiting_for']).map(docOf);
   const fields = formatFields([
-    ['commit', told['commit']], ['settled', told['settled'] === true ? 'yes' : told['rollback_id'] === null ? 'no: the commit stands' : 'no'], ['rollback', told['rollback_id']], ['fell', told['fallen']], ['beyond the bound', told['beyond']],
-    ['not marked yet', counted('unmarked')], ['not announced yet', counted('unannounced')],
+    ['commit', told['commit']],
+    ['settled', told['settled'] === true ? 'yes' : told['rollback_id'] === null ? 'no: the commit stands' : 'no'],
+    ['rollback', told['rollback_id']],
+    ['fell', told['fallen']],
+    ['beyond the bound', told['beyond']],
+    ['not marked yet', counted('unmarked')],
+    ['not announced yet', counted('unannounced')],
   ]);
   return waiting.length === 0 ? fields : `${fields}\n\n${formatTable(WAITING, waiting)}`;
 }
@@ -98,7 +214,11 @@ function settledText(told: Doc): string {
  *
  * Errors: those of the first comparison that no waiting mends: a call that is not understood, or refused.
  */
-async function reconcileAgainAndAgain(session: Session, options: ReconcileOptions, everySeconds: number): Promise<never> {
+async function reconcileAgainAndAgain(
+  session: Session,
+  options: ReconcileOptions,
+  everySeconds: number,
+): Promise<never> {
   for (let isFirst = true; ; isFirst = false) {
     try {
       await reconcileOnce(session, options);
@@ -117,12 +237,20 @@ async function reconcileOnce(session: Session, { runtime, file }: ReconcileOptio
   const parts = partsOf(heldIn(readOne(file, session.folder).value, file));
   const [found, ids]: [Doc[], unknown[]] = [[], []];
   for (const part of parts) {
-    const answer = await session.service('ledger').command('v1/reconciliations', { runtime, ...(session.tenant === null ? {} : { tenant: session.tenant }), commits: carried(part, found) });
+    const answer = await session.service('ledger').command('v1/reconciliations', {
+      runtime,
+      ...(session.tenant === null ? {} : { tenant: session.tenant }),
+      commits: carried(part, found),
+    });
     found.push(...listOf(answer['contaminated']).map(docOf));
     ids.push(answer['reconciliation_id']);
   }
   const compared = parts.reduce((sum, part) => sum + part.length, 0);
-  session.show({ runtime, compared, contaminated: found, reconciliation_ids: ids }, () => (found.length === 0 ? `${runtime} does not diverge: ${compared} commits compared` : `${formatTable(CONTAMINATED, byHarm(found))}\n\n${runtime} diverges in ${found.length} of ${compared} commits`));
+  session.show({ runtime, compared, contaminated: found, reconciliation_ids: ids }, () =>
+    found.length === 0
+      ? `${runtime} does not diverge: ${compared} commits compared`
+      : `${formatTable(CONTAMINATED, byHarm(found))}\n\n${runtime} diverges in ${found.length} of ${compared} commits`,
+  );
   return found.length > 0;
 }
 
@@ -135,4 +263,6 @@ function seconds(text: string): number {
   throw new InvalidArgumentError('It must be a span such as 60s, 5min or 1h.');
 }
 
-function listOf(value: unknown): readonly unknown[] { return Array.isArray(value) ? value : []; }
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -17,17 +17,28 @@ import type { Session } from '../session.js';
 import { partitionNumber } from './options.js';
 import type { Act } from './options.js';
 
-interface CutOptions { readonly log: string; readonly partition: number; readonly reason: string; readonly by: string; readonly yes?: boolean }
+interface CutOptions {
+  readonly log: string;
+  readonly partition: number;
+  readonly reason: string;
+  readonly by: string;
+  readonly yes?: boolean;
+}
 type OpenLog = ReturnType<typeof openLog>;
 
 const REGISTRY_TIMEOUT_MS = 20_000;
 
 export function addLog(program: Command, act: Act): void {
   const log = program.command('log').description('what an operator decides about a log itself');
-  log.command('accept-cut')
-    .description('accepts that a log lost acknowledged records: shows what is lost, records it at the head, and drops the projection so that the service rebuilds. Stop the service first.')
+  log
+    .command('accept-cut')
+    .description(
+      'accepts that a log lost acknowledged records: shows what is lost, records it at the head, and drops the projection so that the service rebuilds. Stop the service first.',
+    )
     .addOption(new Option('--log <topic>', 'the log').choices([...OWNED_LOGS.keys()]).makeOptionMandatory())
-    .requiredOption('--partition <n>', 'its partition', partitionNumber).requiredOption('--reason <text>', 'why the loss is accepted').requiredOption('--by <name>', 'who accepts it')
+    .requiredOption('--partition <n>', 'its partition', partitionNumber)
+    .requiredOption('--reason <text>', 'why the loss is accepted')
+    .requiredOption('--by <name>', 'who accepts it')
     .option('-y, --yes', 'do not ask')
     .action(act<CutOptions>(acceptCut));
 }
@@ -35,7 +46,11 @@ export function addLog(program: Command, act: Act): void {
 async function acceptCut(session: Session, options: CutOptions): Promise<ExitKind> {
   const { settings } = session;
   const service = OWNED_LOGS.get(options.log) ?? '';
-  const projection = await openProjection({ databaseUrl: known(settings.databaseOf(service), `where the database of ${service} is`, '--database-url'), log: options.log, partition: options.partition });
+  const projection = await openProjection({
+    databaseUrl: known(settings.databaseOf(service), `where the database of ${service} is`, '--database-url'),
+    log: options.log,
+    partition: options.partition,
+  });
   try {
     const log = openLog(await logOptions(session, options));
     try {
@@ -48,31 +63,64 @@ async function acceptCut(session: Session, options: CutOptions): Promise<ExitKin
   }
 }
 
-async function logOptions({ settings }: Session, { log: topic, partition }: CutOptions): Promise<Parameters<typeof openLog>[0]> {
-  const kafka = createKafka({ brokers: known(settings.brokers, 'where Kafka is', '--brokers'), clientId: 'recourse-cli' });
-  const registry = createSchemaRegistry({ url: known(settings.registryUrl, 'where the schema registry is', '--registry'), timeoutMs: REGISTRY_TIMEOUT_MS });
+async function logOptions(
+  { settings }: Session,
+  { log: topic, partition }: CutOptions,
+): Promise<Parameters<typeof openLog>[0]> {
+  const kafka = createKafka({
+    brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
+    clientId: 'recourse-cli',
+  });
+  const registry = createSchemaRegistry({
+    url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
+    timeoutMs: REGISTRY_TIMEOUT_MS,
+  });
   const admin = await kafka.admin();
   try {
-    const partitionCount = await admin.partitionCount(topic) ?? 0;
-    if (partition >= partitionCount) throw new CliProblem('PARTITION_UNKNOWN', `${topic} has ${partitionCount} partitions, from 0`, 'usage', { remedy: 'Name one of them.' });
-    return { kafka, codecs: createCodecs(registry), topic, partition, partitionCount, logId: known(settings.logId, 'the id of the logs', '--log-id') };
+    const partitionCount = (await admin.partitionCount(topic)) ?? 0;
+    if (partition >= partitionCount)
+      throw new CliProblem('PARTITION_UNKNOWN', `${topic} has ${partitionCount} partitions, from 0`, 'usage', {
+        remedy: 'Name one of them.',
+      });
+    return {
+      kafka,
+      codecs: createCodecs(registry),
+      topic,
+      partition,
+      partitionCount,
+      logId: known(settings.logId, 'the id of the logs', '--log-id'),
+    };
   } finally {
     await admin.close();
   }
 }
 
-async function decide(session: Session, { log, projection, options }: { readonly log: OpenLog; readonly projection: Projection; readonly options: CutOptions }): Promise<ExitKind> {
+async function decide(
+  session: Session,
+  {
+    log,
+    projection,
+    options,
+  }: { readonly log: OpenLog; readonly projection: Projection; readonly options: CutOptions },
+): Promise<ExitKind> {
   const { terminal } = session;
   const seen = await lookAtLoss(log, projection);
   terminal.note(describe(options, seen));
   if (seen.loss.kind === 'nothing_lost') throw nothingLost();
   if (seen.loss.kind === 'rewritten') throw rewritten(seen.loss.seq);
   if (options.yes !== true) {
-    if (!terminal.isInteractive) throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', { remedy: 'Pass --yes once you have read what is lost.' });
+    if (!terminal.isInteractive)
+      throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', {
+        remedy: 'Pass --yes once you have read what is lost.',
+      });
     if (!isYes(await terminal.ask('Accept this loss? It is recorded for ever. [y/N] '))) return 'declined';
   }
   const { seq, hash } = await acceptLoss(log, projection, seen, options);
-  session.show({ recorded_seq: seq, recorded_hash: hash, projection: 'dropped' }, () => `${seq === null ? 'The loss had been recorded before' : `Recorded as record ${seq}`}; the projection is dropped. Start the service: it rebuilds from offset 0.`);
+  session.show(
+    { recorded_seq: seq, recorded_hash: hash, projection: 'dropped' },
+    () =>
+      `${seq === null ? 'The loss had been recorded before' : `Recorded as record ${seq}`}; the projection is dropped. Start the service: it rebuilds from offset 0.`,
+  );
   return 'done';
 }
 
@@ -81,6 +129,13 @@ function describe({ log, partition }: CutOptions, { loss, projected, log: head }
     ['log', `${log}/${partition}`],
     ['projected', projected === null ? 'nothing' : `up to record ${projected.seq} (${projected.hash.toString('hex')})`],
     ['in the log', `up to record ${head.seq} (${head.hash.toString('hex')})`],
-    ['lost', loss.kind === 'cut' ? `records ${loss.fromSeq} to ${loss.toSeq}: ${loss.toSeq - loss.fromSeq + 1} that were acknowledged` : loss.kind === 'recorded' ? 'recorded already; the projection is left' : null],
+    [
+      'lost',
+      loss.kind === 'cut'
+        ? `records ${loss.fromSeq} to ${loss.toSeq}: ${loss.toSeq - loss.fromSeq + 1} that were acknowledged`
+        : loss.kind === 'recorded'
+          ? 'recorded already; the projection is left'
+          : null,
+    ],
   ]);
 }

@@ -19,31 +19,69 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'EXPIRES', of: (row) => instant(docOf(row['ref'])['reversal_expires_at']) },
 ];
 
-interface ListOptions { readonly run?: string; readonly state?: string; readonly execution?: string; readonly capability?: string; readonly subject?: string; readonly limit: number }
+interface ListOptions {
+  readonly run?: string;
+  readonly state?: string;
+  readonly execution?: string;
+  readonly capability?: string;
+  readonly subject?: string;
+  readonly limit: number;
+}
 
 const MINUTE_MS = 60_000;
 
 export function addMutations(program: Command, act: Act): void {
-  const mutations = program.command('mutations').description('recorded effects on the outside world and whether they can be undone');
-  mutations.command('list').description('mutations, newest state')
-    .option('--run <id>', 'of one run').option('--state <state>', 'in one recoverability state, such as reversal_available').option('--capability <name>', 'of one capability')
-    .option('--subject <ref>', 'about one subject').option('--execution <state>', 'in one execution state, such as uncertain').addOption(LIMIT())
-    .action(act<ListOptions>(async (session, { run, state, execution, capability, subject, limit }) => {
-      const listed = await session.service('ledger').list('v1/mutations', { run_id: run, state, execution, capability, subject, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(COLUMNS, listed));
-    }));
-  mutations.command('show').description('one mutation: what was done, how it is undone, its states').argument('<id>', 'mutation id')
-    .action(act(async (session, _options, id) => {
-      const found = await session.service('ledger').get(`v1/mutations/${encodeURIComponent(id ?? '')}`);
-      session.show(found, () => describeMutation(found));
-    }));
-  mutations.command('horizon').description('windows that close next, and the money that can be taken back until then')
-    .option('--within <minutes>', 'only what closes within so many minutes', positiveInteger).option('--capability <name>', 'of one capability').addOption(LIMIT())
-    .action(act<{ within?: number; capability?: string; limit: number }>(async (session, { within, capability, limit }) => {
-      const query = { within_ms: within === undefined ? undefined : String(within * MINUTE_MS), capability, tenant: session.tenant ?? undefined };
-      const ledger = session.service('ledger');
-      const first = await ledger.get(`v1/horizon?${queryText({ ...query, limit: '1' })}`);
-      const horizon = horizonOf(first, await ledger.list('v1/horizon', query, limit));
-      session.show(horizon, () => describeHorizon(horizon));
-    }));
+  const mutations = program
+    .command('mutations')
+    .description('recorded effects on the outside world and whether they can be undone');
+  mutations
+    .command('list')
+    .description('mutations, newest state')
+    .option('--run <id>', 'of one run')
+    .option('--state <state>', 'in one recoverability state, such as reversal_available')
+    .option('--capability <name>', 'of one capability')
+    .option('--subject <ref>', 'about one subject')
+    .option('--execution <state>', 'in one execution state, such as uncertain')
+    .addOption(LIMIT())
+    .action(
+      act<ListOptions>(async (session, { run, state, execution, capability, subject, limit }) => {
+        const listed = await session
+          .service('ledger')
+          .list(
+            'v1/mutations',
+            { run_id: run, state, execution, capability, subject, tenant: session.tenant ?? undefined },
+            limit,
+          );
+        session.show(listed, () => listText(COLUMNS, listed));
+      }),
+    );
+  mutations
+    .command('show')
+    .description('one mutation: what was done, how it is undone, its states')
+    .argument('<id>', 'mutation id')
+    .action(
+      act(async (session, _options, id) => {
+        const found = await session.service('ledger').get(`v1/mutations/${encodeURIComponent(id ?? '')}`);
+        session.show(found, () => describeMutation(found));
+      }),
+    );
+  mutations
+    .command('horizon')
+    .description('windows that close next, and the money that can be taken back until then')
+    .option('--within <minutes>', 'only what closes within so many minutes', positiveInteger)
+    .option('--capability <name>', 'of one capability')
+    .addOption(LIMIT())
+    .action(
+      act<{ within?: number; capability?: string; limit: number }>(async (session, { within, capability, limit }) => {
+        const query = {
+          within_ms: within === undefined ? undefined : String(within * MINUTE_MS),
+          capability,
+          tenant: session.tenant ?? undefined,
+        };
+        const ledger = session.service('ledger');
+        const first = await ledger.get(`v1/horizon?${queryText({ ...query, limit: '1' })}`);
+        const horizon = horizonOf(first, await ledger.list('v1/horizon', query, limit));
+        session.show(horizon, () => describeHorizon(horizon));
+      }),
+    );
 }

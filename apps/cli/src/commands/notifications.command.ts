@@ -41,27 +41,52 @@ const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 
 export function addNotifications(program: Command, act: Act): void {
-  const notifications = program.command('notifications').description('webhooks that tell approvers what waits for them');
-  notifications.command('list').description('what was told to whom, and what was not').addOption(new Option('--state <state>', 'only these').choices(['queued', 'delivered', 'given_up', 'superseded']))
-    .option('--endpoint <name>', 'of one endpoint').addOption(LIMIT())
-    .action(act<{ state?: string; endpoint?: string; limit: number }>(async (session, { state, endpoint, limit }) => {
-      const listed = await session.service('notifier').list('v1/deliveries', { state, endpoint, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => withWaysOut(listText(DELIVERIES, listed), listed.items));
-    }));
-  notifications.command('endpoints').description('who is told of what, and whether it is on')
-    .action(act(async (session) => {
-      const listed = await session.service('notifier').list('v1/endpoints', {}, Number.MAX_SAFE_INTEGER);
-      session.show(listed, () => withWaysOut(listText(ENDPOINTS, listed), listed.items));
-    }));
-  notifications.command('retry').description('tries one again that is queued or was given up, and waits for what comes of it').argument('<delivery>', 'delivery id')
+  const notifications = program
+    .command('notifications')
+    .description('webhooks that tell approvers what waits for them');
+  notifications
+    .command('list')
+    .description('what was told to whom, and what was not')
+    .addOption(new Option('--state <state>', 'only these').choices(['queued', 'delivered', 'given_up', 'superseded']))
+    .option('--endpoint <name>', 'of one endpoint')
+    .addOption(LIMIT())
+    .action(
+      act<{ state?: string; endpoint?: string; limit: number }>(async (session, { state, endpoint, limit }) => {
+        const listed = await session
+          .service('notifier')
+          .list('v1/deliveries', { state, endpoint, tenant: session.tenant ?? undefined }, limit);
+        session.show(listed, () => withWaysOut(listText(DELIVERIES, listed), listed.items));
+      }),
+    );
+  notifications
+    .command('endpoints')
+    .description('who is told of what, and whether it is on')
+    .action(
+      act(async (session) => {
+        const listed = await session.service('notifier').list('v1/endpoints', {}, Number.MAX_SAFE_INTEGER);
+        session.show(listed, () => withWaysOut(listText(ENDPOINTS, listed), listed.items));
+      }),
+    );
+  notifications
+    .command('retry')
+    .description('tries one again that is queued or was given up, and waits for what comes of it')
+    .argument('<delivery>', 'delivery id')
     .action(act((session, _options, id = '') => outcome(session, `v1/deliveries/${encodeURIComponent(id)}/retry`)));
-  notifications.command('test').description('sends an endpoint a notice that is about nothing, and waits for what comes of it').argument('<endpoint>', 'name')
+  notifications
+    .command('test')
+    .description('sends an endpoint a notice that is about nothing, and waits for what comes of it')
+    .argument('<endpoint>', 'name')
     .action(act((session, _options, name = '') => outcome(session, `v1/endpoints/${encodeURIComponent(name)}/test`)));
-  notifications.command('on').description('turns an endpoint on whose receiver had said that it is gone').argument('<endpoint>', 'name')
-    .action(act(async (session, _options, name = '') => {
-      const endpoint = await session.service('notifier').command(`v1/endpoints/${encodeURIComponent(name)}/on`, {});
-      session.show(endpoint, () => formatFields(Object.entries(endpoint)));
-    }));
+  notifications
+    .command('on')
+    .description('turns an endpoint on whose receiver had said that it is gone')
+    .argument('<endpoint>', 'name')
+    .action(
+      act(async (session, _options, name = '') => {
+        const endpoint = await session.service('notifier').command(`v1/endpoints/${encodeURIComponent(name)}/on`, {});
+        session.show(endpoint, () => formatFields(Object.entries(endpoint)));
+      }),
+    );
 }
 
 /** Sends, then looks until an attempt has ended; the exit code says whether the receiver took it. */
@@ -80,12 +105,22 @@ async function outcome(session: Session, path: string): Promise<ExitKind | undef
 }
 
 /** An attempt that was begun since, and has ended with an error. */
-function hasFailedSince(delivery: Doc, before: unknown): boolean { return delivery['attempts'] !== before && delivery['last_error'] !== null; }
+function hasFailedSince(delivery: Doc, before: unknown): boolean {
+  return delivery['attempts'] !== before && delivery['last_error'] !== null;
+}
 
 function describeDelivery(delivery: Doc): string {
   return formatFields([
-    ['delivery', delivery['id']], ['endpoint', delivery['endpoint']], ['tenant', delivery['tenant']], ['occasion', delivery['occasion']], ['item', delivery['item_id']], ['state', delivery['state']],
-    ['attempts', delivery['attempts']], ['last error', errorText(delivery)], ['next', instant(delivery['next_at'])], ['way out', delivery['way_out']],
+    ['delivery', delivery['id']],
+    ['endpoint', delivery['endpoint']],
+    ['tenant', delivery['tenant']],
+    ['occasion', delivery['occasion']],
+    ['item', delivery['item_id']],
+    ['state', delivery['state']],
+    ['attempts', delivery['attempts']],
+    ['last error', errorText(delivery)],
+    ['next', instant(delivery['next_at'])],
+    ['way out', delivery['way_out']],
   ]);
 }
 

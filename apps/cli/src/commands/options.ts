@@ -7,15 +7,21 @@ import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 
 /** An action: gets the session, its own options and its arguments, and may say how the process ends. */
-export type Action<Options> = (session: Session, options: Options, ...args: readonly (string | undefined)[]) => Promise<ExitKind | undefined> | Promise<void>;
+export type Action<Options> = (
+  session: Session,
+  options: Options,
+  ...args: readonly (string | undefined)[]
+) => Promise<ExitKind | undefined> | Promise<void>;
 
 /** Makes a commander action of ours. */
 export type Act = <Options extends object>(action: Action<Options>) => (...given: unknown[]) => Promise<void>;
 
 const LIMIT_DEFAULT = 200;
 
-export const LIMIT = (): Option => new Option('--limit <n>', 'at most so many').default(LIMIT_DEFAULT).argParser(positiveInteger);
-export const IDEMPOTENCY_KEY = (): Option => new Option('--idempotency-key <key>', 'repeat the same command safely: same key, same answer');
+export const LIMIT = (): Option =>
+  new Option('--limit <n>', 'at most so many').default(LIMIT_DEFAULT).argParser(positiveInteger);
+export const IDEMPOTENCY_KEY = (): Option =>
+  new Option('--idempotency-key <key>', 'repeat the same command safely: same key, same answer');
 
 /** Errors: InvalidArgumentError, which commander reports. */
 export function positiveInteger(text: string): number {

@@ -21,41 +21,87 @@ const COLUMNS: readonly Column<Doc>[] = [
 ];
 
 /** A log, with the service that owns it. */
-interface OwnedLog { readonly service: Service; readonly log: string }
+interface OwnedLog {
+  readonly service: Service;
+  readonly log: string;
+}
 
 export function addParked(program: Command, act: Act): void {
-  const parked = program.command('parked').description('records that could not be taken; those of the same key wait behind them');
-  parked.command('list').description('parked records of all services').option('--closed', 'those that were redriven or discarded').addOption(LIMIT())
-    .action(act<{ closed?: boolean; limit: number }>(async (session, { closed, limit }) => {
-      const lists = await Promise.all((await logs(session)).map(({ service, log }) => parkedIn(session, { service, log }, closed !== true, limit)));
-      const listed = { items: lists.flatMap(({ items }) => items).slice(0, limit), more: lists.some(({ more }) => more) };
-      session.show(listed, () => listText(COLUMNS, listed));
-    }));
-  parked.command('redrive').description('takes a parked record again, and those of its key behind it').argument('<id>', 'parked id')
-    .option('--reason <text>', 'why, in your words', 'redriven at the command line').addOption(IDEMPOTENCY_KEY())
-    .action(act<{ reason: string; idempotencyKey?: string }>((session, options, id) => resolve(session, 'redrive', id ?? '', options)));
-  parked.command('discard').description('gives a parked record up; its bytes stay in the log').argument('<id>', 'parked id')
-    .requiredOption('--reason <text>', 'why, in your words').addOption(IDEMPOTENCY_KEY())
-    .action(act<{ reason: string; idempotencyKey?: string }>((session, options, id) => resolve(session, 'discard', id ?? '', options)));
+  const parked = program
+    .command('parked')
+    .description('records that could not be taken; those of the same key wait behind them');
+  parked
+    .command('list')
+    .description('parked records of all services')
+    .option('--closed', 'those that were redriven or discarded')
+    .addOption(LIMIT())
+    .action(
+      act<{ closed?: boolean; limit: number }>(async (session, { closed, limit }) => {
+        const lists = await Promise.all(
+          (await logs(session)).map(({ service, log }) => parkedIn(session, { service, log }, closed !== true, limit)),
+        );
+        const listed = {
+          items: lists.flatMap(({ items }) => items).slice(0, limit),
+          more: lists.some(({ more }) => more),
+        };
+        session.show(listed, () => listText(COLUMNS, listed));
+      }),
+    );
+  parked
+    .command('redrive')
+    .description('takes a parked record again, and those of its key behind it')
+    .argument('<id>', 'parked id')
+    .option('--reason <text>', 'why, in your words', 'redriven at the command line')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<{ reason: string; idempotencyKey?: string }>((session, options, id) =>
+        resolve(session, 'redrive', id ?? '', options),
+      ),
+    );
+  parked
+    .command('discard')
+    .description('gives a parked record up; its bytes stay in the log')
+    .argument('<id>', 'parked id')
+    .requiredOption('--reason <text>', 'why, in your words')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<{ reason: string; idempotencyKey?: string }>((session, options, id) =>
+        resolve(session, 'discard', id ?? '', options),
+      ),
+    );
 }
 
 /** Each service says which logs it owns. */
 async function logs(session: Session): Promise<readonly OwnedLog[]> {
-  const owned = await Promise.all(SERVICES.map(async (service) => {
-    const { logs: names } = await session.service(service).get('v1/status');
-    return (Array.isArray(names) ? names : []).map((log): OwnedLog => ({ service, log: String(log) }));
-  }));
+  const owned = await Promise.all(
+    SERVICES.map(async (service) => {
+      const { logs: names } = await session.service(service).get('v1/status');
+      return (Array.isArray(names) ? names : []).map((log): OwnedLog => ({ service, log: String(log) }));
+    }),
+  );
   return owned.flat();
 }
 
-async function parkedIn(session: Session, { service, log }: OwnedLog, open: boolean, limit: number): Promise<{ readonly items: readonly Doc[]; readonly more: boolean }> {
+async function parkedIn(
+  session: Session,
+  { service, log }: OwnedLog,
+  open: boolean,
+  limit: number,
+): Promise<{ readonly items: readonly Doc[]; readonly more: boolean }> {
   const { items, more } = await session.service(service).list('v1/parked', { log, open: String(open) }, limit);
   return { items: items.map((item) => ({ ...docOf(item), service, log })), more };
 }
 
-async function resolve(session: Session, verb: 'redrive' | 'discard', id: string, options: { readonly reason: string; readonly idempotencyKey?: string }): Promise<void> {
+async function resolve(
+  session: Session,
+  verb: 'redrive' | 'discard',
+  id: string,
+  options: { readonly reason: string; readonly idempotencyKey?: string },
+): Promise<void> {
   const { service, log } = await ownerOf(session, id);
-  const answer = await session.service(service).command(`v1/parked/${encodeURIComponent(id)}/${verb}`, { reason: options.reason, log }, options.idempotencyKey);
+  const answer = await session
+    .service(service)
+    .command(`v1/parked/${encodeURIComponent(id)}/${verb}`, { reason: options.reason, log }, options.idempotencyKey);
   session.show(answer, () => formatFields(Object.entries(answer)));
 }
 

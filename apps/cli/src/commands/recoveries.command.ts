@@ -27,30 +27,75 @@ const SEARCH_MAX = 10_000;
 
 export function addRecoveries(program: Command, act: Act): void {
   const recoveries = program.command('recoveries').description('recoveries, and the steps that wait for a person');
-  recoveries.command('list').description('recoveries, one per run; with --state the steps in that state')
-    .option('--state <state>', 'steps that wait for a person (open), or in one phase, such as awaiting_approval').option('--run <id>', 'of one run').addOption(LIMIT())
-    .action(act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
-      const query = { run_id: run, tenant: session.tenant ?? undefined };
-      const orchestrator = session.service('recoveries');
-      const listed = await (state === undefined ? orchestrator.list('v1/recoveries', query, limit) : orchestrator.list('v1/reviews', { ...query, state }, limit));
-      session.show(listed, () => listText(state === undefined ? RECOVERY_COLUMNS : STEP_COLUMNS, listed));
-    }));
-  recoveries.command('show').description('a step as a review item, or a recovery with its steps').argument('<id>', 'id of a step, a recovery or a run')
-    .action(act(async (session, _options, id) => { await showOne(session, id ?? ''); }));
+  recoveries
+    .command('list')
+    .description('recoveries, one per run; with --state the steps in that state')
+    .option('--state <state>', 'steps that wait for a person (open), or in one phase, such as awaiting_approval')
+    .option('--run <id>', 'of one run')
+    .addOption(LIMIT())
+    .action(
+      act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
+        const query = { run_id: run, tenant: session.tenant ?? undefined };
+        const orchestrator = session.service('recoveries');
+        const listed = await (state === undefined
+          ? orchestrator.list('v1/recoveries', query, limit)
+          : orchestrator.list('v1/reviews', { ...query, state }, limit));
+        session.show(listed, () => listText(state === undefined ? RECOVERY_COLUMNS : STEP_COLUMNS, listed));
+      }),
+    );
+  recoveries
+    .command('show')
+    .description('a step as a review item, or a recovery with its steps')
+    .argument('<id>', 'id of a step, a recovery or a run')
+    .action(
+      act(async (session, _options, id) => {
+        await showOne(session, id ?? '');
+      }),
+    );
   const item = { path: (id: string) => `v1/steps/${encodeURIComponent(id)}`, describe: describeStep };
-  addVerdict(recoveries, act, 'approve', { ...item, argument: 'step', description: 'agrees to exactly the action that is shown; its digest is sent with the approval' });
-  addVerdict(recoveries, act, 'deny', { ...item, argument: 'step', description: 'refuses the action that is shown; the mutation goes to a person' });
-  recoveries.command('resolve').description('closes an item that is a person\'s: repaired or corrected by hand, or accepted as it is').argument('<step>', 'step id')
-    .addOption(new Option('--resolution <resolution>', 'how it was closed').choices(['repaired', 'corrected', 'accepted']).makeOptionMandatory())
-    .requiredOption('--reason <text>', 'why, in your words').option('--evidence <json>', 'what shows it: JSON, or any text', '{}').addOption(IDEMPOTENCY_KEY())
-    .action(act<ResolveOptions>(async (session, options, id) => {
-      const answer = await session.service('recoveries').command(`v1/steps/${encodeURIComponent(id ?? '')}/resolve`, { resolution: options.resolution, reason: options.reason, evidence: evidenceOf(options.evidence) }, options.idempotencyKey);
-      session.show(answer, () => formatFields(Object.entries(answer)));
-    }));
+  addVerdict(recoveries, act, 'approve', {
+    ...item,
+    argument: 'step',
+    description: 'agrees to exactly the action that is shown; its digest is sent with the approval',
+  });
+  addVerdict(recoveries, act, 'deny', {
+    ...item,
+    argument: 'step',
+    description: 'refuses the action that is shown; the mutation goes to a person',
+  });
+  recoveries
+    .command('resolve')
+    .description("closes an item that is a person's: repaired or corrected by hand, or accepted as it is")
+    .argument('<step>', 'step id')
+    .addOption(
+      new Option('--resolution <resolution>', 'how it was closed')
+        .choices(['repaired', 'corrected', 'accepted'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--reason <text>', 'why, in your words')
+    .option('--evidence <json>', 'what shows it: JSON, or any text', '{}')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<ResolveOptions>(async (session, options, id) => {
+        const answer = await session
+          .service('recoveries')
+          .command(
+            `v1/steps/${encodeURIComponent(id ?? '')}/resolve`,
+            { resolution: options.resolution, reason: options.reason, evidence: evidenceOf(options.evidence) },
+            options.idempotencyKey,
+          );
+        session.show(answer, () => formatFields(Object.entries(answer)));
+      }),
+    );
   addStepCommands(recoveries, act);
 }
 
-interface ResolveOptions { readonly resolution: string; readonly reason: string; readonly evidence: string; readonly idempotencyKey?: string }
+interface ResolveOptions {
+  readonly resolution: string;
+  readonly reason: string;
+  readonly evidence: string;
+  readonly idempotencyKey?: string;
+}
 
 /** JSON as it is; any other text as a note. */
 function evidenceOf(text: string): unknown {
@@ -70,9 +115,18 @@ async function showOne(session: Session, id: string): Promise<void> {
   }
   const { items } = await orchestrator.list('v1/recoveries', { tenant: session.tenant ?? undefined }, SEARCH_MAX);
   const recovery = items.find((one) => one['recovery_id'] === id || one['run_id'] === id);
-  if (recovery === undefined) throw new CliProblem('NOT_FOUND', `neither a step, a recovery nor a run with one is called ${id}`, 'refused');
-  const steps = await orchestrator.list('v1/steps', { run_id: String(recovery['run_id']), tenant: session.tenant ?? undefined }, SEARCH_MAX);
-  session.show({ recovery, steps: steps.items }, () => `${formatFields(Object.entries(recovery).map(([name, value]) => [name, name.endsWith('_at') ? instant(value) : value]))}\n\n${formatTable(STEP_COLUMNS, steps.items)}`);
+  if (recovery === undefined)
+    throw new CliProblem('NOT_FOUND', `neither a step, a recovery nor a run with one is called ${id}`, 'refused');
+  const steps = await orchestrator.list(
+    'v1/steps',
+    { run_id: String(recovery['run_id']), tenant: session.tenant ?? undefined },
+    SEARCH_MAX,
+  );
+  session.show(
+    { recovery, steps: steps.items },
+    () =>
+      `${formatFields(Object.entries(recovery).map(([name, value]) => [name, name.endsWith('_at') ? instant(value) : value]))}\n\n${formatTable(STEP_COLUMNS, steps.items)}`,
+  );
 }
 
 async function stepOrNull(orchestrator: ServiceClient, id: string): Promise<Doc | null> {

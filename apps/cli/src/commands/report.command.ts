@@ -40,39 +40,74 @@ const ROLLBACK_COLUMNS: readonly Column<Doc>[] = [
   { title: 'RUNS', of: (row) => row['runs'], align: 'right' },
 ];
 
-interface ReportOptions { readonly capability?: string; readonly limit: number }
+interface ReportOptions {
+  readonly capability?: string;
+  readonly limit: number;
+}
 
 export function addReport(program: Command, act: Act): void {
   const report = program.command('report').description('exposure, recovery cost, and what ends with people');
-  report.command('exposure').description('what stands open, beyond reversal or uncertain, what its recovery costs at most, and what recoveries took')
-    .option('--capability <name>', 'of one capability').addOption(LIMIT())
-    .action(act<ReportOptions>(async (session, { capability, limit }) => {
-      const tenant = session.tenant ?? undefined;
-      const query = queryText({ capability, tenant, limit: String(Math.min(limit, ROWS_MAX)) });
-      const [ledger, recoveries, { items: contracts }] = await Promise.all([
-        session.service('ledger').get(`v1/reports/exposure?${query}`), session.service('recoveries').get(`v1/reports/recoveries?${query}`),
-        session.service('contracts').list('v1/contracts', { name: capability, tenant }, CONTRACTS_MAX),
-      ]);
-      const told = exposureOf({ ledger, recoveries, contracts });
-      session.show(told, () => describeExposure(told));
-    }));
-  report.command('manual').description('why steps of recoveries land with people: tools by reason, and those whose outcomes often cannot be proven')
-    .option('--capability <name>', 'of one capability').addOption(LIMIT())
-    .action(act<ReportOptions>(async (session, { capability, limit }) => {
-      const told = await session.service('recoveries').get(`v1/reports/manual-reasons?${queryText({ capability, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
-      session.show(told, () => describeManual(told));
-    }));
-  report.command('rollbacks').description('rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first')
-    .addOption(new Option('--by <group>', 'what they are counted by').choices(['agent', 'policy', 'source']).default('source')).addOption(LIMIT())
-    .action(act<{ readonly by: string; readonly limit: number }>(async (session, { by, limit }) => {
-      const told = await session.service('recoveries').get(`v1/reports/rollbacks?${queryText({ by, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`);
-      session.show(told, () => listText(ROLLBACK_COLUMNS, { items: itemsOf(told), more: told['more'] === true }));
-    }));
+  report
+    .command('exposure')
+    .description(
+      'what stands open, beyond reversal or uncertain, what its recovery costs at most, and what recoveries took',
+    )
+    .option('--capability <name>', 'of one capability')
+    .addOption(LIMIT())
+    .action(
+      act<ReportOptions>(async (session, { capability, limit }) => {
+        const tenant = session.tenant ?? undefined;
+        const query = queryText({ capability, tenant, limit: String(Math.min(limit, ROWS_MAX)) });
+        const [ledger, recoveries, { items: contracts }] = await Promise.all([
+          session.service('ledger').get(`v1/reports/exposure?${query}`),
+          session.service('recoveries').get(`v1/reports/recoveries?${query}`),
+          session.service('contracts').list('v1/contracts', { name: capability, tenant }, CONTRACTS_MAX),
+        ]);
+        const told = exposureOf({ ledger, recoveries, contracts });
+        session.show(told, () => describeExposure(told));
+      }),
+    );
+  report
+    .command('manual')
+    .description(
+      'why steps of recoveries land with people: tools by reason, and those whose outcomes often cannot be proven',
+    )
+    .option('--capability <name>', 'of one capability')
+    .addOption(LIMIT())
+    .action(
+      act<ReportOptions>(async (session, { capability, limit }) => {
+        const told = await session
+          .service('recoveries')
+          .get(
+            `v1/reports/manual-reasons?${queryText({ capability, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
+          );
+        session.show(told, () => describeManual(told));
+      }),
+    );
+  report
+    .command('rollbacks')
+    .description('rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first')
+    .addOption(
+      new Option('--by <group>', 'what they are counted by').choices(['agent', 'policy', 'source']).default('source'),
+    )
+    .addOption(LIMIT())
+    .action(
+      act<{ readonly by: string; readonly limit: number }>(async (session, { by, limit }) => {
+        const told = await session
+          .service('recoveries')
+          .get(
+            `v1/reports/rollbacks?${queryText({ by, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
+          );
+        session.show(told, () => listText(ROLLBACK_COLUMNS, { items: itemsOf(told), more: told['more'] === true }));
+      }),
+    );
 }
 
 /** The ranking, and below it the tools that are pointed out. */
 function describeManual(told: Doc): string {
   const ranked = listText(MANUAL_COLUMNS, { items: itemsOf(told), more: told['more'] === true });
   const pointed = told['pointed_out'];
-  return Array.isArray(pointed) && pointed.length > 0 ? `${ranked}\n\n${formatTable(POINTED_COLUMNS, pointed.map(docOf))}` : ranked;
+  return Array.isArray(pointed) && pointed.length > 0
+    ? `${ranked}\n\n${formatTable(POINTED_COLUMNS, pointed.map(docOf))}`
+    : ranked;
 }

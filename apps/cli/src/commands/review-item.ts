@@ -5,16 +5,37 @@ import { cellText, formatFields, instant, money, span } from '../output/table.js
 
 /** Text of a step; `now` in epoch milliseconds tells the time left. */
 export function describeStep(step: Doc, now: number): string {
-  const parts = [['', overview(step, now)], ['What was done', forward(step)], ['Why it should not stand', evidence(step)], ['What is proposed', proposal(step)], ['What has happened so far', progress(step)]] as const;
-  return parts.filter(([, text]) => text !== '').map(([title, text]) => (title === '' ? text : `${title}\n${indented(text)}`)).join('\n\n');
+  const parts = [
+    ['', overview(step, now)],
+    ['What was done', forward(step)],
+    ['Why it should not stand', evidence(step)],
+    ['What is proposed', proposal(step)],
+    ['What has happened so far', progress(step)],
+  ] as const;
+  return parts
+    .filter(([, text]) => text !== '')
+    .map(([title, text]) => (title === '' ? text : `${title}\n${indented(text)}`))
+    .join('\n\n');
 }
 
 function overview(step: Doc, now: number): string {
   const endsAt = docOf(step['ref'])['reversal_expires_at'];
   return formatFields([
-    ['step', step['step_id']], ['recovery', step['recovery_id']], ['mutation', step['mutation_id']], ['tenant', step['tenant']], ['run', step['run_id']],
-    ['phase', step['phase']], ['reason', step['reason']], ['owner', step['owner']], ['decide by', instant(step['deadline_at'])],
-    ['window ends', typeof endsAt === 'number' ? `${String(instant(endsAt))} (${endsAt > now ? `${String(span(endsAt - now))} left` : 'over'})` : null],
+    ['step', step['step_id']],
+    ['recovery', step['recovery_id']],
+    ['mutation', step['mutation_id']],
+    ['tenant', step['tenant']],
+    ['run', step['run_id']],
+    ['phase', step['phase']],
+    ['reason', step['reason']],
+    ['owner', step['owner']],
+    ['decide by', instant(step['deadline_at'])],
+    [
+      'window ends',
+      typeof endsAt === 'number'
+        ? `${String(instant(endsAt))} (${endsAt > now ? `${String(span(endsAt - now))} left` : 'over'})`
+        : null,
+    ],
     ['action digest', step['action_digest']],
   ]);
 }
@@ -22,30 +43,69 @@ function overview(step: Doc, now: number): string {
 function forward(step: Doc): string {
   const [execution, terms, ref] = [docOf(step['execution']), docOf(step['terms']), docOf(step['ref'])];
   return formatFields([
-    ['capability', execution['capability']], ['effect', terms['effect']], ['objective', execution['objective']], ['args', payload(execution['args'])], ['result', payload(execution['result'])], ['value', money(execution['value'])],
-    ['agent', execution['agent_id']], ['on behalf of', execution['initiator']], ['outside name', ref['external_transaction_ref']], ['relied on', ref['assumption_refs']],
+    ['capability', execution['capability']],
+    ['effect', terms['effect']],
+    ['objective', execution['objective']],
+    ['args', payload(execution['args'])],
+    ['result', payload(execution['result'])],
+    ['value', money(execution['value'])],
+    ['agent', execution['agent_id']],
+    ['on behalf of', execution['initiator']],
+    ['outside name', ref['external_transaction_ref']],
+    ['relied on', ref['assumption_refs']],
   ]);
 }
 
 function evidence(step: Doc): string {
   const { kind, ref, source, statement, stated_at } = docOf(step['evidence']);
-  return formatFields([['evidence', kind], ['about', ref], ['stated by', source], ['stated at', instant(stated_at)], ['statement', payload(statement)]]);
+  return formatFields([
+    ['evidence', kind],
+    ['about', ref],
+    ['stated by', source],
+    ['stated at', instant(stated_at)],
+    ['statement', payload(statement)],
+  ]);
 }
 
 function proposal(step: Doc): string {
   const [call, terms] = [docOf(step['call']), docOf(step['terms'])];
   return formatFields([
-    ['capability', call['capability']], ['args', payload(call['args'])], ['impact', call['capability'] === undefined ? null : terms['impact']], ['only if', terms['stale_condition']],
-    ['proved by', terms['success_condition']], ['residue', terms['residue']], ['approvals', typeof step['required_approvals'] === 'number' ? `${approvalsOf(step).length} of ${step['required_approvals']}` : null],
+    ['capability', call['capability']],
+    ['args', payload(call['args'])],
+    ['impact', call['capability'] === undefined ? null : terms['impact']],
+    ['only if', terms['stale_condition']],
+    ['proved by', terms['success_condition']],
+    ['residue', terms['residue']],
+    [
+      'approvals',
+      typeof step['required_approvals'] === 'number'
+        ? `${approvalsOf(step).length} of ${step['required_approvals']}`
+        : null,
+    ],
   ]);
 }
 
 function progress(step: Doc): string {
   const last = docOf(step['last']);
   return formatFields([
-    ...approvalsOf(step).map((approval) => ['approved by', `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`] as const),
-    ['denied by', step['denied_by']], ['attempt', step['attempt'] === 0 ? null : step['attempt']], ['outcome', last['outcome']], ['outcome reason', last['reason']],
-    ...docsOf(last['observations']).map((seen) => ['observed', `${cellText(seen['phase'])} by ${cellText(seen['capability'])}: ${cellText(payload(seen['observed']))}`] as const),
+    ...approvalsOf(step).map(
+      (approval) =>
+        [
+          'approved by',
+          `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`,
+        ] as const,
+    ),
+    ['denied by', step['denied_by']],
+    ['attempt', step['attempt'] === 0 ? null : step['attempt']],
+    ['outcome', last['outcome']],
+    ['outcome reason', last['reason']],
+    ...docsOf(last['observations']).map(
+      (seen) =>
+        [
+          'observed',
+          `${cellText(seen['phase'])} by ${cellText(seen['capability'])}: ${cellText(payload(seen['observed']))}`,
+        ] as const,
+    ),
   ]);
 }
 
@@ -61,4 +121,8 @@ function payload(value: unknown): unknown {
 
 const approvalsOf = (step: Doc): readonly Doc[] => docsOf(step['approvals']);
 const docsOf = (value: unknown): readonly Doc[] => (Array.isArray(value) ? value.map(docOf) : []);
-const indented = (text: string): string => text.split('\n').map((line) => `  ${line}`).join('\n');
+const indented = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');

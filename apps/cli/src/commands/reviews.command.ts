@@ -9,42 +9,85 @@ import { STEP_COLUMNS } from './step-columns.js';
 
 export function addReviews(program: Command, act: Act): void {
   const reviews = program.command('reviews').description('what waits for a person, with the facts to decide by');
-  reviews.command('list').description('steps that wait for a person, or those in one phase')
-    .option('--state <state>', 'one phase, such as awaiting_approval, instead of those that wait (open)').option('--run <id>', 'of one run').addOption(LIMIT())
-    .action(act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
-      const listed = await session.service('recoveries').list('v1/reviews', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(STEP_COLUMNS, listed));
-    }));
-  reviews.command('show').description('one step as a person decides about it: facts then and now, what is proposed, what may be done').argument('<step>', 'step id')
-    .action(act(async (session, _options, id = '') => {
-      const item = await session.service('recoveries').get(`v1/reviews/${encodeURIComponent(id)}`);
-      session.show(item, () => describeReview(item));
-    }));
+  reviews
+    .command('list')
+    .description('steps that wait for a person, or those in one phase')
+    .option('--state <state>', 'one phase, such as awaiting_approval, instead of those that wait (open)')
+    .option('--run <id>', 'of one run')
+    .addOption(LIMIT())
+    .action(
+      act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
+        const listed = await session
+          .service('recoveries')
+          .list('v1/reviews', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
+        session.show(listed, () => listText(STEP_COLUMNS, listed));
+      }),
+    );
+  reviews
+    .command('show')
+    .description('one step as a person decides about it: facts then and now, what is proposed, what may be done')
+    .argument('<step>', 'step id')
+    .action(
+      act(async (session, _options, id = '') => {
+        const item = await session.service('recoveries').get(`v1/reviews/${encodeURIComponent(id)}`);
+        session.show(item, () => describeReview(item));
+      }),
+    );
 }
 
 /** Text of a review item; what is missing comes before everything else. */
 export function describeReview(item: Doc): string {
   const parts = [
-    ['', overview(item)], ['What was done', action(item)], ['The facts then and now', facts(item)], ['What was found out', found(item)], ['What is proposed', proposal(item)],
-    ['Where to read on', links(item)], ['In the agent\'s own words: not a fact', formatFields([['objective', foldable(docOf(item['untrusted'])['objective'])]])],
+    ['', overview(item)],
+    ['What was done', action(item)],
+    ['The facts then and now', facts(item)],
+    ['What was found out', found(item)],
+    ['What is proposed', proposal(item)],
+    ['Where to read on', links(item)],
+    [
+      "In the agent's own words: not a fact",
+      formatFields([['objective', foldable(docOf(item['untrusted'])['objective'])]]),
+    ],
   ] as const;
-  return parts.filter(([, text]) => text !== '').map(([title, text]) => (title === '' ? text : `${title}\n${indented(text)}`)).join('\n\n');
+  return parts
+    .filter(([, text]) => text !== '')
+    .map(([title, text]) => (title === '' ? text : `${title}\n${indented(text)}`))
+    .join('\n\n');
 }
 
 function overview(item: Doc): string {
   const left = item['time_left_ms'];
   return formatFields([
-    ['step', item['step_id']], ['ready', item['ready'] === true ? 'yes' : `no; missing: ${cellText(item['missing'])}`], ['why', `${cellText(item['reason'])}: ${cellText(item['why'])}`],
-    ['recovery', item['recovery_id']], ['mutation', item['mutation_id']], ['tenant', item['tenant']], ['run', item['run_id']], ['phase', item['phase']], ['owner', item['owner']],
-    ['decide by', instant(item['deadline_at'])], ['time left', typeof left === 'number' ? (left > 0 ? span(left) : 'none') : null], ['you may', item['may']], ['action digest', item['action_digest']],
+    ['step', item['step_id']],
+    ['ready', item['ready'] === true ? 'yes' : `no; missing: ${cellText(item['missing'])}`],
+    ['why', `${cellText(item['reason'])}: ${cellText(item['why'])}`],
+    ['recovery', item['recovery_id']],
+    ['mutation', item['mutation_id']],
+    ['tenant', item['tenant']],
+    ['run', item['run_id']],
+    ['phase', item['phase']],
+    ['owner', item['owner']],
+    ['decide by', instant(item['deadline_at'])],
+    ['time left', typeof left === 'number' ? (left > 0 ? span(left) : 'none') : null],
+    ['you may', item['may']],
+    ['action digest', item['action_digest']],
   ]);
 }
 
 function action(item: Doc): string {
   const [done, by, resource] = [docOf(item['action']), docOf(item['proposed_by']), docOf(item['resource'])];
   return formatFields([
-    ['capability', done['capability']], ['effect', done['effect']], ['args', shown(done['args'])], ['value', money(done['value'])], ['dry run said', shown(done['rehearsal'])],
-    ['decided by', by['agent_id']], ['on behalf of', by['initiator']], ['step of the run', by['run_step_id']], ['call', by['call_id']], ['resource', resource['subject_ref']], ['outside name', resource['external_ref']],
+    ['capability', done['capability']],
+    ['effect', done['effect']],
+    ['args', shown(done['args'])],
+    ['value', money(done['value'])],
+    ['dry run said', shown(done['rehearsal'])],
+    ['decided by', by['agent_id']],
+    ['on behalf of', by['initiator']],
+    ['step of the run', by['run_step_id']],
+    ['call', by['call_id']],
+    ['resource', resource['subject_ref']],
+    ['outside name', resource['external_ref']],
   ]);
 }
 
@@ -52,21 +95,39 @@ function facts(item: Doc): string {
   const { then, now, resource, changed, reaffirmed } = docOf(item['facts']);
   const [before, after, seen, again] = [docOf(then), docOf(now), docOf(resource), docOf(reaffirmed)];
   return formatFields([
-    ['then relied on', before['refs']], ['then', instant(before['at'])], ['now about', after['ref']], ['now says', shown(after['statement'])], ['stated by', after['source']], ['now', instant(after['stated_at'])],
-    ['said to hold again by', again['source']], ['changed since', changed], ['resource was', looked(docOf(seen['before']))], ['resource is', looked(docOf(seen['seen']))],
+    ['then relied on', before['refs']],
+    ['then', instant(before['at'])],
+    ['now about', after['ref']],
+    ['now says', shown(after['statement'])],
+    ['stated by', after['source']],
+    ['now', instant(after['stated_at'])],
+    ['said to hold again by', again['source']],
+    ['changed since', changed],
+    ['resource was', looked(docOf(seen['before']))],
+    ['resource is', looked(docOf(seen['seen']))],
   ]);
 }
 
 /** A look at the resource; null where nobody looked. */
 function looked(seen: Doc): string | null {
-  return seen['capability'] === undefined ? null : `${cellText(shown(seen['observed']))} (${cellText(seen['capability'])}, ${cellText(instant(seen['observed_at']))})`;
+  return seen['capability'] === undefined
+    ? null
+    : `${cellText(shown(seen['observed']))} (${cellText(seen['capability'])}, ${cellText(instant(seen['observed_at']))})`;
 }
 
 function found(item: Doc): string {
   const { outcome, reason, attempt, observations } = docOf(item['reconciliation']);
   return formatFields([
-    ['outcome', outcome], ['reason', reason], ['attempt', attempt],
-    ...docsOf(observations).map((seen) => ['observed', `${cellText(seen['phase'])} by ${cellText(seen['capability'])}: ${cellText(shown(seen['observed']))}`] as const),
+    ['outcome', outcome],
+    ['reason', reason],
+    ['attempt', attempt],
+    ...docsOf(observations).map(
+      (seen) =>
+        [
+          'observed',
+          `${cellText(seen['phase'])} by ${cellText(seen['capability'])}: ${cellText(shown(seen['observed']))}`,
+        ] as const,
+    ),
   ]);
 }
 
@@ -75,9 +136,26 @@ function proposal(item: Doc): string {
   const { given, required } = docOf(item['approvals']);
   const isProposed = proposed['capability'] !== undefined;
   return formatFields([
-    ['capability', proposed['capability']], ['args', shown(proposed['args'])], ['impact', proposed['impact']], ['risk', isProposed ? `${cellText(proposed['risk_level'])}: ${cellText(proposed['risk'] ?? 'the contract does not say what an unnecessary one does')}` : null], ['residue', proposed['residue']],
-    ['only if', proposed['stale_condition']], ['proved by', proposed['success_condition']], ['approvals', isProposed ? `${docsOf(given).length} of ${cellText(required)}` : null],
-    ...docsOf(given).map((approval) => ['approved by', `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`] as const),
+    ['capability', proposed['capability']],
+    ['args', shown(proposed['args'])],
+    ['impact', proposed['impact']],
+    [
+      'risk',
+      isProposed
+        ? `${cellText(proposed['risk_level'])}: ${cellText(proposed['risk'] ?? 'the contract does not say what an unnecessary one does')}`
+        : null,
+    ],
+    ['residue', proposed['residue']],
+    ['only if', proposed['stale_condition']],
+    ['proved by', proposed['success_condition']],
+    ['approvals', isProposed ? `${docsOf(given).length} of ${cellText(required)}` : null],
+    ...docsOf(given).map(
+      (approval) =>
+        [
+          'approved by',
+          `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`,
+        ] as const,
+    ),
   ]);
 }
 
@@ -85,8 +163,16 @@ function links(item: Doc): string {
   const { mutation, recovery, record } = docOf(item['links']);
   const place = docOf(record);
   return formatFields([
-    ['mutation', pathOf(mutation)], ['recovery', pathOf(recovery)], ['record', pathOf(record)],
-    ['in the log', place['seq'] === undefined ? null : `${cellText(place['log'])}, partition ${cellText(place['partition'])}, seq ${cellText(place['seq'])}`], ['record hash', place['record_hash']],
+    ['mutation', pathOf(mutation)],
+    ['recovery', pathOf(recovery)],
+    ['record', pathOf(record)],
+    [
+      'in the log',
+      place['seq'] === undefined
+        ? null
+        : `${cellText(place['log'])}, partition ${cellText(place['partition'])}, seq ${cellText(place['seq'])}`,
+    ],
+    ['record hash', place['record_hash']],
   ]);
 }
 
@@ -105,8 +191,14 @@ function shown(value: unknown): unknown {
 function foldable(value: unknown): unknown {
   if (typeof value === 'string') return value;
   const { folded, length, sha256 } = docOf(value);
-  return folded === undefined ? null : `${cellText(folded)}… (${cellText(length)} characters, sha256 ${cellText(sha256)})`;
+  return folded === undefined
+    ? null
+    : `${cellText(folded)}… (${cellText(length)} characters, sha256 ${cellText(sha256)})`;
 }
 
 const docsOf = (value: unknown): readonly Doc[] => (Array.isArray(value) ? value.map(docOf) : []);
-const indented = (text: string): string => text.split('\n').map((line) => `  ${line}`).join('\n');
+const indented = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');

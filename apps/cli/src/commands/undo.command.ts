@@ -28,7 +28,11 @@ const PREVIEW_COLUMNS: readonly Column<Doc>[] = [
   { title: 'STAYS', of: (row) => row['residue'] },
   { title: 'VALUE', of: (row) => moneyOf(row['value']), align: 'right' },
   { title: 'PEOPLE', of: (row) => row['people_needed'], align: 'right' },
-  { title: 'CLOSES IN', of: (row) => (typeof row['closes_in_ms'] === 'number' ? span(row['closes_in_ms']) : null), align: 'right' },
+  {
+    title: 'CLOSES IN',
+    of: (row) => (typeof row['closes_in_ms'] === 'number' ? span(row['closes_in_ms']) : null),
+    align: 'right',
+  },
 ];
 const REPORT_COLUMNS: readonly Column<Doc>[] = [
   { title: 'MUTATION', of: (row) => row['mutation_id'] },
@@ -42,41 +46,108 @@ const REPORT_COLUMNS: readonly Column<Doc>[] = [
 ];
 const POLL_MS = 500;
 
-interface UndoOptions { readonly mutation?: readonly string[]; readonly preview?: boolean; readonly reason?: string; readonly wait?: number; readonly idempotencyKey?: string }
+interface UndoOptions {
+  readonly mutation?: readonly string[];
+  readonly preview?: boolean;
+  readonly reason?: string;
+  readonly wait?: number;
+  readonly idempotencyKey?: string;
+}
 
 export function addUndo(program: Command, act: Act): void {
-  program.command('undo').description('undoes what a run did, or some of it: last first, each under its contract and with the approvals it asks for').argument('<run>', 'run id')
-    .option('--mutation <id>', 'only this one; may be repeated', (id: string, before: readonly string[] | undefined) => [...(before ?? []), id])
-    .option('--preview', 'only say what it would do').option('--reason <text>', 'why, in your words; needed unless --preview')
-    .option('--wait <seconds>', 'wait so long for every effect to be settled, and tell what became of it', positiveInteger).addOption(IDEMPOTENCY_KEY())
-    .action(act<UndoOptions>(async (session, options, run = '') => (options.preview === true ? preview(session, run, options.mutation ?? []) : undo(session, run, options))));
+  program
+    .command('undo')
+    .description(
+      'undoes what a run did, or some of it: last first, each under its contract and with the approvals it asks for',
+    )
+    .argument('<run>', 'run id')
+    .option(
+      '--mutation <id>',
+      'only this one; may be repeated',
+      (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
+    )
+    .option('--preview', 'only say what it would do')
+    .option('--reason <text>', 'why, in your words; needed unless --preview')
+    .option(
+      '--wait <seconds>',
+      'wait so long for every effect to be settled, and tell what became of it',
+      positiveInteger,
+    )
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<UndoOptions>(async (session, options, run = '') =>
+        options.preview === true ? preview(session, run, options.mutation ?? []) : undo(session, run, options),
+      ),
+    );
   const undos = program.command('undos').description('undos that were asked for, and what became of them');
-  undos.command('list').description('undos, whose effects are being named (opened) or are (listed)').option('--run <id>', 'of one run').option('--phase <phase>', 'opened, escalated or listed').addOption(LIMIT())
-    .action(act<{ run?: string; phase?: string; limit: number }>(async (session, { run, phase, limit }) => {
-      const listed = await session.service('recoveries').list('v1/undos', { run_id: run, phase, tenant: session.tenant ?? undefined }, limit);
-      session.show(listed, () => listText(UNDO_COLUMNS, listed));
-    }));
-  undos.command('show').description('what became of each effect; the whole is undone only if every one is').argument('<undo>', 'undo id')
-    .action(act(async (session, _options, id = '') => { show(session, await session.service('recoveries').get(pathOf(id))); }));
+  undos
+    .command('list')
+    .description('undos, whose effects are being named (opened) or are (listed)')
+    .option('--run <id>', 'of one run')
+    .option('--phase <phase>', 'opened, escalated or listed')
+    .addOption(LIMIT())
+    .action(
+      act<{ run?: string; phase?: string; limit: number }>(async (session, { run, phase, limit }) => {
+        const listed = await session
+          .service('recoveries')
+          .list('v1/undos', { run_id: run, phase, tenant: session.tenant ?? undefined }, limit);
+        session.show(listed, () => listText(UNDO_COLUMNS, listed));
+      }),
+    );
+  undos
+    .command('show')
+    .description('what became of each effect; the whole is undone only if every one is')
+    .argument('<undo>', 'undo id')
+    .action(
+      act(async (session, _options, id = '') => {
+        show(session, await session.service('recoveries').get(pathOf(id)));
+      }),
+    );
 }
 
 async function preview(session: Session, run: string, ids: readonly string[]): Promise<undefined> {
   const query = ids.map((id) => `mutation_id=${encodeURIComponent(id)}`).join('&');
-  const found = await session.service('ledger').get(`v1/runs/${encodeURIComponent(run)}/undo-preview${query === '' ? '' : `?${query}`}`);
+  const found = await session
+    .service('ledger')
+    .get(`v1/runs/${encodeURIComponent(run)}/undo-preview${query === '' ? '' : `?${query}`}`);
   const items = itemsOf(found);
-  session.show(found, () => [
-    items.length === 0 ? 'this run has no effects' : formatTable(PREVIEW_COLUMNS, items), '',
-    formatFields([...Object.entries(docOf(found['counts'])).filter(([, count]) => count !== 0).map(([name, count]) => [wordsOf(name), count] as const), ['approvals needed', found['approvals_needed']], ['not of this run', listOf(found['unknown_ids'])]]),
-  ].join('\n'));
+  session.show(found, () =>
+    [
+      items.length === 0 ? 'this run has no effects' : formatTable(PREVIEW_COLUMNS, items),
+      '',
+      formatFields([
+        ...Object.entries(docOf(found['counts']))
+          .filter(([, count]) => count !== 0)
+          .map(([name, count]) => [wordsOf(name), count] as const),
+        ['approvals needed', found['approvals_needed']],
+        ['not of this run', listOf(found['unknown_ids'])],
+      ]),
+    ].join('\n'),
+  );
   return undefined;
 }
 
-async function undo(session: Session, run: string, { mutation = [], reason, wait, idempotencyKey }: UndoOptions): Promise<ExitKind | undefined> {
-  if (reason === undefined) throw new CliProblem('INPUT_INVALID', 'an undo needs a reason', 'usage', { remedy: 'Pass --reason <text>, or --preview to see what it would do.' });
+async function undo(
+  session: Session,
+  run: string,
+  { mutation = [], reason, wait, idempotencyKey }: UndoOptions,
+): Promise<ExitKind | undefined> {
+  if (reason === undefined)
+    throw new CliProblem('INPUT_INVALID', 'an undo needs a reason', 'usage', {
+      remedy: 'Pass --reason <text>, or --preview to see what it would do.',
+    });
   const orchestrator = session.service('recoveries');
-  const opened = await orchestrator.command('v1/undos', { run_id: run, mutation_ids: mutation, reason }, idempotencyKey);
+  const opened = await orchestrator.command(
+    'v1/undos',
+    { run_id: run, mutation_ids: mutation, reason },
+    idempotencyKey,
+  );
   if (wait === undefined) {
-    session.show(opened, () => `${formatFields(Object.entries(opened))}\n\nSee what becomes of it: recourse undos show ${cellText(opened['undo_id'])}`);
+    session.show(
+      opened,
+      () =>
+        `${formatFields(Object.entries(opened))}\n\nSee what becomes of it: recourse undos show ${cellText(opened['undo_id'])}`,
+    );
     return undefined;
   }
   const report = await followed(orchestrator, pathOf(cellText(opened['undo_id'])), Date.now() + wait * 1_000);
@@ -94,17 +165,35 @@ async function followed(orchestrator: ServiceClient, path: string, until: number
 }
 
 function show(session: Session, report: Doc): void {
-  session.show(report, () => [
-    formatFields([['undo', report['undo_id']], ['run', report['run_id']], ['asked by', report['asked_by']], ['asked', instant(report['opened_at'])], ['outcome', wordsOf(report['outcome'])]]), '',
-    itemsOf(report).length === 0 ? 'no effects are named yet' : formatTable(REPORT_COLUMNS, itemsOf(report)), '',
-    formatFields(Object.entries(docOf(report['counts'])).map(([name, count]) => [wordsOf(name), count])),
-  ].join('\n'));
+  session.show(report, () =>
+    [
+      formatFields([
+        ['undo', report['undo_id']],
+        ['run', report['run_id']],
+        ['asked by', report['asked_by']],
+        ['asked', instant(report['opened_at'])],
+        ['outcome', wordsOf(report['outcome'])],
+      ]),
+      '',
+      itemsOf(report).length === 0 ? 'no effects are named yet' : formatTable(REPORT_COLUMNS, itemsOf(report)),
+      '',
+      formatFields(Object.entries(docOf(report['counts'])).map(([name, count]) => [wordsOf(name), count])),
+    ].join('\n'),
+  );
 }
 
-function pathOf(id: string): string { return `v1/undos/${encodeURIComponent(id)}`; }
-function listOf(value: unknown): readonly unknown[] { return Array.isArray(value) ? value : []; }
-function itemsOf(report: Doc): readonly Doc[] { return listOf(report['items']).map(docOf); }
-function wordsOf(code: unknown): string { return cellText(code).replaceAll('_', ' '); }
+function pathOf(id: string): string {
+  return `v1/undos/${encodeURIComponent(id)}`;
+}
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+function itemsOf(report: Doc): readonly Doc[] {
+  return listOf(report['items']).map(docOf);
+}
+function wordsOf(code: unknown): string {
+  return cellText(code).replaceAll('_', ' ');
+}
 
 /** Money in minor units, as the contract counts it. */
 function moneyOf(value: unknown): string | null {

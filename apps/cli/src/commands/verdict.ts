@@ -11,7 +11,12 @@ import type { Act } from './options.js';
 
 const REASON_OF = { approve: 'approved at the command line', deny: 'denied at the command line' } as const;
 
-interface VerdictOptions { readonly reason?: string; readonly yes?: boolean; readonly digest?: string; readonly idempotencyKey?: string }
+interface VerdictOptions {
+  readonly reason?: string;
+  readonly yes?: boolean;
+  readonly digest?: string;
+  readonly idempotencyKey?: string;
+}
 
 /** What is decided about. */
 export interface Decidable {
@@ -24,23 +29,48 @@ export interface Decidable {
 
 /** Adds `approve` or `deny` to a group of commands. */
 export function addVerdict(group: Command, act: Act, verb: 'approve' | 'deny', decidable: Decidable): void {
-  group.command(verb).description(decidable.description).argument(`<${decidable.argument}>`, `${decidable.argument} id`)
-    .option('--reason <text>', 'why, in your words').option('--digest <hex>', 'refuse unless the action still has this digest').option('-y, --yes', 'do not ask')
+  group
+    .command(verb)
+    .description(decidable.description)
+    .argument(`<${decidable.argument}>`, `${decidable.argument} id`)
+    .option('--reason <text>', 'why, in your words')
+    .option('--digest <hex>', 'refuse unless the action still has this digest')
+    .option('-y, --yes', 'do not ask')
     .addOption(IDEMPOTENCY_KEY())
     .action(act<VerdictOptions>((session, options, id) => decide(session, verb, decidable, id ?? '', options)));
 }
 
-async function decide(session: Session, verb: 'approve' | 'deny', { path, describe }: Decidable, id: string, options: VerdictOptions): Promise<ExitKind> {
+async function decide(
+  session: Session,
+  verb: 'approve' | 'deny',
+  { path, describe }: Decidable,
+  id: string,
+  options: VerdictOptions,
+): Promise<ExitKind> {
   const { terminal } = session;
   const orchestrator = session.service('recoveries');
   const item = await orchestrator.get(path(id));
   terminal.note(`${describe(item, Date.now())}\n`);
   const digest = digestOf(item, options.digest);
   if (options.yes !== true) {
-    if (!terminal.isInteractive) throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', { remedy: 'Pass --yes to decide without being asked.' });
-    if (!isYes(await terminal.ask(`${verb === 'approve' ? 'Approve' : 'Deny'} exactly this action (digest ${digest.slice(0, 12)}…)? [y/N] `))) return 'declined';
+    if (!terminal.isInteractive)
+      throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', {
+        remedy: 'Pass --yes to decide without being asked.',
+      });
+    if (
+      !isYes(
+        await terminal.ask(
+          `${verb === 'approve' ? 'Approve' : 'Deny'} exactly this action (digest ${digest.slice(0, 12)}…)? [y/N] `,
+        ),
+      )
+    )
+      return 'declined';
   }
-  const answer = await orchestrator.command(`${path(id)}/${verb}`, { action_digest: digest, reason: options.reason ?? REASON_OF[verb] }, options.idempotencyKey);
+  const answer = await orchestrator.command(
+    `${path(id)}/${verb}`,
+    { action_digest: digest, reason: options.reason ?? REASON_OF[verb] },
+    options.idempotencyKey,
+  );
   session.show(answer, () => formatFields(Object.entries(answer)));
   return 'done';
 }
@@ -48,7 +78,9 @@ async function decide(session: Session, verb: 'approve' | 'deny', { path, descri
 /** Digest of the action that is shown. Errors: CliProblem(STEP_WRONG_PHASE, DIGEST_MISMATCH). */
 function digestOf(item: Doc, expected: string | undefined): string {
   const digest = item['action_digest'];
-  if (typeof digest !== 'string') throw new CliProblem('STEP_WRONG_PHASE', 'the step proposes no action that could be approved or denied', 'refused');
-  if (expected !== undefined && expected.toLowerCase() !== digest) throw new CliProblem('DIGEST_MISMATCH', `the action now has the digest ${digest}`, 'refused');
+  if (typeof digest !== 'string')
+    throw new CliProblem('STEP_WRONG_PHASE', 'the step proposes no action that could be approved or denied', 'refused');
+  if (expected !== undefined && expected.toLowerCase() !== digest)
+    throw new CliProblem('DIGEST_MISMATCH', `the action now has the digest ${digest}`, 'refused');
   return digest;
 }

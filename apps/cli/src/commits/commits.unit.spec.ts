@@ -2,28 +2,89 @@ import { describe, expect, it } from '@jest/globals';
 import { run } from '../program.js';
 
 const RELEASE = { prompt: 'p1', model: 'm1', policy: 'b1', tools: 't1', context: 'c1', eval: 'e1', memory: 'y1' };
-const GATE = { bundle: 'refunds', bundle_version: 3, bundle_digest: 'dd', verdict: 'admitted', inputs_sha256: 'ee', inputs: null };
+const GATE = {
+  bundle: 'refunds',
+  bundle_version: 3,
+  bundle_digest: 'dd',
+  verdict: 'admitted',
+  inputs_sha256: 'ee',
+  inputs: null,
+};
 const commit = (id: string, more: object = {}, checkpoint: object = {}) => ({
-  commit_id: id, tenant: 'acme', run_id: 'run-1', parents: [{ run_id: 'run-0', commit_id: 'cp_0' }], recorded_at: 60_000, hardened: null, rollback_id: null, reattached: [], beyond: [], recorded_hash: 'aa',
-  checkpoint: { agent_id: 'planner', step_id: 'plan', produced_by: 'call-1', gate: GATE, release: RELEASE, state: { kind: 'delta', base_id: 'cp_base', size_bytes: 17 }, committed_at: 59_000, ...checkpoint }, ...more,
+  commit_id: id,
+  tenant: 'acme',
+  run_id: 'run-1',
+  parents: [{ run_id: 'run-0', commit_id: 'cp_0' }],
+  recorded_at: 60_000,
+  hardened: null,
+  rollback_id: null,
+  reattached: [],
+  beyond: [],
+  recorded_hash: 'aa',
+  checkpoint: {
+    agent_id: 'planner',
+    step_id: 'plan',
+    produced_by: 'call-1',
+    gate: GATE,
+    release: RELEASE,
+    state: { kind: 'delta', base_id: 'cp_base', size_bytes: 17 },
+    committed_at: 59_000,
+    ...checkpoint,
+  },
+  ...more,
 });
 const COMMITS = {
   cp_a: commit('cp_a'),
-  cp_b: commit('cp_b', { rollback_id: 'rb_1', rolled_back_at: 61_000, hardened: 'rolled_back', resume: { run_id: 'run-1', commit_id: 'cp_a' } }, { release: { ...RELEASE, model: 'm2', memory: 'y2' } }),
-  cp_c: commit('cp_c', { reattached: [{ fallen: {}, parent: {}, rollback_id: 'rb_1' }] }, { release: null, gate: null, state: null }),
+  cp_b: commit(
+    'cp_b',
+    {
+      rollback_id: 'rb_1',
+      rolled_back_at: 61_000,
+      hardened: 'rolled_back',
+      resume: { run_id: 'run-1', commit_id: 'cp_a' },
+    },
+    { release: { ...RELEASE, model: 'm2', memory: 'y2' } },
+  ),
+  cp_c: commit(
+    'cp_c',
+    { reattached: [{ fallen: {}, parent: {}, rollback_id: 'rb_1' }] },
+    { release: null, gate: null, state: null },
+  ),
 };
 
 /** A ledger with three commits, and what was asked of it. */
 function ledger() {
   const [asked, out, note]: [string[], string[], string[]] = [[], [], []];
-  const answers: Readonly<Record<string, object>> = { '/v1/commits': { items: Object.values(COMMITS), next_cursor: null }, ...Object.fromEntries(Object.entries(COMMITS).map(([id, doc]) => [`/v1/commits/${id}`, doc])) };
+  const answers: Readonly<Record<string, object>> = {
+    '/v1/commits': { items: Object.values(COMMITS), next_cursor: null },
+    ...Object.fromEntries(Object.entries(COMMITS).map(([id, doc]) => [`/v1/commits/${id}`, doc])),
+  };
   const fetcher = (input: string | URL | Request): Promise<Response> => {
     const { pathname, search } = new URL(input instanceof Request ? input.url : input);
     asked.push(`${pathname}${search}`);
-    return Promise.resolve(Response.json(answers[pathname] ?? { code: 'NOT_FOUND', message: 'no such commit' }, { status: pathname in answers ? 200 : 404 }));
+    return Promise.resolve(
+      Response.json(answers[pathname] ?? { code: 'NOT_FOUND', message: 'no such commit' }, {
+        status: pathname in answers ? 200 : 404,
+      }),
+    );
   };
-  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
-  const call = (...args: readonly string[]): Promise<number> => run(['commits', ...args], { terminal, environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' }, folder: '/', fetch: fetcher });
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: (text: string) => {
+      note.push(text);
+    },
+    isInteractive: false,
+    ask: () => Promise.resolve(''),
+  };
+  const call = (...args: readonly string[]): Promise<number> =>
+    run(['commits', ...args], {
+      terminal,
+      environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' },
+      folder: '/',
+      fetch: fetcher,
+    });
   return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
 }
 
@@ -32,13 +93,25 @@ describe('commits', () => {
     const { call, asked, out } = ledger();
     expect(await call('list', '--run', 'run-1')).toBe(0);
     expect(asked[0]).toBe('/v1/commits?run_id=run-1&limit=200');
-    expect(out().split('\n').map((line) => line.split(/ {2,}/)[4])).toEqual(['STANDS', 'stands', 'rolled_back', 'reattached']);
+    expect(
+      out()
+        .split('\n')
+        .map((line) => line.split(/ {2,}/)[4]),
+    ).toEqual(['STANDS', 'stands', 'rolled_back', 'reattached']);
   });
 
   it('are shown with gate, release, parents, state, and what became of them', async () => {
     const { call, out } = ledger();
     expect(await call('show', 'cp_b')).toBe(0);
-    for (const line of ['gate +admitted by refunds version 3', 'release: model +m2', 'parents +cp_0', 'state +delta, 17 bytes on cp_base; given up \\(rolled_back\\)', 'stands +rolled_back', 'resume at +cp_a']) expect(out()).toMatch(new RegExp(`^${line}$`, 'm'));
+    for (const line of [
+      'gate +admitted by refunds version 3',
+      'release: model +m2',
+      'parents +cp_0',
+      'state +delta, 17 bytes on cp_base; given up \\(rolled_back\\)',
+      'stands +rolled_back',
+      'resume at +cp_a',
+    ])
+      expect(out()).toMatch(new RegExp(`^${line}$`, 'm'));
     const bare = ledger();
     await bare.call('show', 'cp_c');
     expect(bare.out()).toMatch(/^gate +none: nobody admitted it$/m);
@@ -47,16 +120,36 @@ describe('commits', () => {
   it('are compared by the parts of the release they pin', async () => {
     const { call, out } = ledger();
     expect(await call('diff', 'cp_a', 'cp_b')).toBe(0);
-    expect(out().split('\n').map((line) => line.split(/ +/))).toEqual([['PART', 'FROM', 'TO'], ['model', 'm1', 'm2'], ['memory', 'y1', 'y2']]);
+    expect(
+      out()
+        .split('\n')
+        .map((line) => line.split(/ +/)),
+    ).toEqual([
+      ['PART', 'FROM', 'TO'],
+      ['model', 'm1', 'm2'],
+      ['memory', 'y1', 'y2'],
+    ]);
   });
 
   it('are compared for scripts', async () => {
     const { call, out } = ledger();
     await call('diff', 'cp_a', 'cp_b', '--json');
-    expect(JSON.parse(out())).toEqual({ from: 'cp_a', to: 'cp_b', differences: [{ part: 'model', from: 'm1', to: 'm2' }, { part: 'memory', from: 'y1', to: 'y2' }], unpinned: [] });
+    expect(JSON.parse(out())).toEqual({
+      from: 'cp_a',
+      to: 'cp_b',
+      differences: [
+        { part: 'model', from: 'm1', to: 'm2' },
+        { part: 'memory', from: 'y1', to: 'y2' },
+      ],
+      unpinned: [],
+    });
   });
 
-  it.each([[['cp_a', 'cp_a'], 'the same release: cp_a and cp_a'], [['cp_a', 'cp_c'], 'no difference can be told: cp_c pins no release'], [['cp_c', 'cp_c'], 'no difference can be told: cp_c and cp_c pin no release']])('are compared: %j', async (ids, said) => {
+  it.each([
+    [['cp_a', 'cp_a'], 'the same release: cp_a and cp_a'],
+    [['cp_a', 'cp_c'], 'no difference can be told: cp_c pins no release'],
+    [['cp_c', 'cp_c'], 'no difference can be told: cp_c and cp_c pin no release'],
+  ])('are compared: %j', async (ids, said) => {
     const { call, out } = ledger();
     expect(await call('diff', ...ids)).toBe(0);
     expect(out()).toBe(said);

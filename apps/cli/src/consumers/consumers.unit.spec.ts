@@ -3,13 +3,72 @@ import { run } from '../program.js';
 
 const REPORT = {
   items: [
-    { tenant: 'acme', consumer: 'mailer', mode: 'async', due: 9, acknowledged: 7, late: 1, overdue: 2, waiting: 0, p50_ms: 40, p99_ms: 6_000, commit_to_user_ms: 5_000, late_emissions: 0, misfit: true, why: 'SLOWER_THAN_ITS_USERS', advice: 'sync' },
-    { tenant: 'acme', consumer: 'gate', mode: 'sync', due: 1, acknowledged: 1, late: 0, overdue: 0, waiting: 0, p50_ms: 12, p99_ms: 12, commit_to_user_ms: 0, late_emissions: 0, misfit: false, why: null, advice: null },
-  ], more: false,
+    {
+      tenant: 'acme',
+      consumer: 'mailer',
+      mode: 'async',
+      due: 9,
+      acknowledged: 7,
+      late: 1,
+      overdue: 2,
+      waiting: 0,
+      p50_ms: 40,
+      p99_ms: 6_000,
+      commit_to_user_ms: 5_000,
+      late_emissions: 0,
+      misfit: true,
+      why: 'SLOWER_THAN_ITS_USERS',
+      advice: 'sync',
+    },
+    {
+      tenant: 'acme',
+      consumer: 'gate',
+      mode: 'sync',
+      due: 1,
+      acknowledged: 1,
+      late: 0,
+      overdue: 0,
+      waiting: 0,
+      p50_ms: 12,
+      p99_ms: 12,
+      commit_to_user_ms: 0,
+      late_emissions: 0,
+      misfit: false,
+      why: null,
+      advice: null,
+    },
+  ],
+  more: false,
 };
-const DELIVERY = { tenant: 'acme', consumer: 'mailer', mutation_id: 'mut_1', run_id: 'run-1', mode: 'async', phase: 'overdue', rolled_back_at: 0, owner: 'role:administrator', deadline_at: 86_400_000, answer: null };
+const DELIVERY = {
+  tenant: 'acme',
+  consumer: 'mailer',
+  mutation_id: 'mut_1',
+  run_id: 'run-1',
+  mode: 'async',
+  phase: 'overdue',
+  rolled_back_at: 0,
+  owner: 'role:administrator',
+  deadline_at: 86_400_000,
+  answer: null,
+};
 const ANSWERED = { ...DELIVERY, phase: 'acknowledged', answer: { after_ms: 55 } };
-const FELL = { items: [{ tenant: 'acme', agent_id: 'agent-1', run_id: 'run-1', commit_id: 'mut_1', subject_ref: 'order/4711', rollback_id: 'rb_1', rolled_back_at: 0, consumers: ['mailer'] }], after: 'W1swLDddXQ', more: false };
+const FELL = {
+  items: [
+    {
+      tenant: 'acme',
+      agent_id: 'agent-1',
+      run_id: 'run-1',
+      commit_id: 'mut_1',
+      subject_ref: 'order/4711',
+      rollback_id: 'rb_1',
+      rolled_back_at: 0,
+      consumers: ['mailer'],
+    },
+  ],
+  after: 'W1swLDddXQ',
+  more: false,
+};
 
 /** A ledger that answers from a table, and what it was asked. */
 function ledger(answers: Readonly<Record<string, object>>) {
@@ -19,8 +78,21 @@ function ledger(answers: Readonly<Record<string, object>>) {
     asked.push(`${pathname}${search}`);
     return Promise.resolve(Response.json(answers[pathname] ?? {}));
   };
-  const terminal = { out: (text: string) => { out.push(text); }, note: () => undefined, isInteractive: false, ask: () => Promise.resolve('') };
-  const call = (...args: readonly string[]): Promise<number> => run(args, { terminal, environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' }, folder: '/', fetch: fetcher });
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: () => undefined,
+    isInteractive: false,
+    ask: () => Promise.resolve(''),
+  };
+  const call = (...args: readonly string[]): Promise<number> =>
+    run(args, {
+      terminal,
+      environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' },
+      folder: '/',
+      fetch: fetcher,
+    });
   return { call, asked, out: () => out.join('\n') };
 }
 
@@ -29,7 +101,9 @@ describe('consumers', () => {
     const { call, asked, out } = ledger({ '/v1/reports/consumers': REPORT });
     expect(await call('consumers', '--consumer', 'mailer', '--tenant', 'acme')).toBe(0);
     const [, mailer, gate] = out().split('\n');
-    expect(mailer).toMatch(/^mailer +acme +async +9 +7 +1 +2 +40 ms +6 s +5 s +0 +no: SLOWER_THAN_ITS_USERS; subscribe with mode sync$/);
+    expect(mailer).toMatch(
+      /^mailer +acme +async +9 +7 +1 +2 +40 ms +6 s +5 s +0 +no: SLOWER_THAN_ITS_USERS; subscribe with mode sync$/,
+    );
     expect(gate).toMatch(/^gate +acme +sync .* yes$/);
     expect(asked).toEqual(['/v1/reports/consumers?consumer=mailer&tenant=acme&limit=200']);
   });
@@ -40,12 +114,16 @@ describe('deliveries', () => {
     const { call, asked, out } = ledger({ '/v1/deliveries': { items: [DELIVERY, ANSWERED], next_cursor: null } });
     expect(await call('deliveries', '--phase', 'overdue', '--run', 'run-1')).toBe(0);
     const [, silent, answered] = out().split('\n');
-    expect(silent).toMatch(/^mailer +acme +mut_1 +run-1 +async +overdue +1970-01-01 00:00:00Z +- +role:administrator +1970-01-02 00:00:00Z$/);
+    expect(silent).toMatch(
+      /^mailer +acme +mut_1 +run-1 +async +overdue +1970-01-01 00:00:00Z +- +role:administrator +1970-01-02 00:00:00Z$/,
+    );
     expect(answered).toMatch(/acknowledged +1970-01-01 00:00:00Z +55 ms +- +-$/);
     expect(asked[0]).toMatch(/^\/v1\/deliveries\?.*phase=overdue/);
   });
 
-  it('is refused with a phase that there is not', async () => { expect(await ledger({}).call('deliveries', '--phase', 'lost')).not.toBe(0); });
+  it('is refused with a phase that there is not', async () => {
+    expect(await ledger({}).call('deliveries', '--phase', 'lost')).not.toBe(0);
+  });
 });
 
 describe('rolled-back', () => {

@@ -16,14 +16,26 @@ import { contractIn, isFile, registered, shaped } from './reading.js';
 const MUTATION_ID = /^mut_/;
 
 export function addAnswer(contracts: Command, act: Act): void {
-  contracts.command('answer').description('can it be undone, by when, by whom, verified how, at what cost, with which residue; of a mutation: can it be undone now').argument('<name-or-id>', 'capability, a file, or a mutation id')
+  contracts
+    .command('answer')
+    .description(
+      'can it be undone, by when, by whom, verified how, at what cost, with which residue; of a mutation: can it be undone now',
+    )
+    .argument('<name-or-id>', 'capability, a file, or a mutation id')
     .option('--contract-version <n>', 'version', positiveInteger)
-    .action(act<{ contractVersion?: number }>(async (session, { contractVersion }, name = '') => {
-      if (MUTATION_ID.test(name)) { await answerMutation(session, name); return; }
-      const contract = isFile(session, name) ? contractIn(name, session.folder) : shaped(docOf((await registered(session, name, contractVersion))['contract']) as Json, name);
-      const answer = answerFor(contract);
-      session.show({ ...answer, advice: adviceOn(contract) }, () => answerText(answer));
-    }));
+    .action(
+      act<{ contractVersion?: number }>(async (session, { contractVersion }, name = '') => {
+        if (MUTATION_ID.test(name)) {
+          await answerMutation(session, name);
+          return;
+        }
+        const contract = isFile(session, name)
+          ? contractIn(name, session.folder)
+          : shaped(docOf((await registered(session, name, contractVersion))['contract']) as Json, name);
+        const answer = answerFor(contract);
+        session.show({ ...answer, advice: adviceOn(contract) }, () => answerText(answer));
+      }),
+    );
 }
 
 async function answerMutation(session: Session, id: string): Promise<void> {
@@ -38,7 +50,12 @@ async function contractOf(session: Session, terms: Doc): Promise<Contract | null
   if (typeof name !== 'string' || typeof version !== 'number') return null;
   const found = await registered(session, name, version);
   if (found['digest'] === digest) return shaped(docOf(found['contract']) as Json, name);
-  throw new CliProblem('CONTRACT_DIFFERS', `the registry's version ${version} of ${name} is not the one the mutation executed under`, 'refused', { remedy: 'Ask the registry that the ledger reads.' });
+  throw new CliProblem(
+    'CONTRACT_DIFFERS',
+    `the registry's version ${version} of ${name} is not the one the mutation executed under`,
+    'refused',
+    { remedy: 'Ask the registry that the ledger reads.' },
+  );
 }
 
 /** Errors: CliProblem(MUTATION_UNREADABLE) for states this program does not know. */
@@ -46,12 +63,26 @@ function standingOf(found: Doc, id: string): MutationStanding {
   const [ref, execution] = [docOf(found['ref']), docOf(found['execution'])];
   const executionState = EXECUTION_STATE_VALUES.find((state) => state === found['execution_state']);
   const recoverability = RECOVERABILITY_STATE_VALUES.find((state) => state === found['recoverability']);
-  if (executionState === undefined || recoverability === undefined) throw new CliProblem('MUTATION_UNREADABLE', `${id} is in a state this program does not know`, 'refused', { remedy: 'Use the program of the ledger\'s version.' });
+  if (executionState === undefined || recoverability === undefined)
+    throw new CliProblem('MUTATION_UNREADABLE', `${id} is in a state this program does not know`, 'refused', {
+      remedy: "Use the program of the ledger's version.",
+    });
   return {
-    mutation_id: id, capability: textOf(found['capability']) ?? '', execution_state: executionState, recoverability, reason: textOf(found['reason']),
-    agent_id: textOf(execution['agent_id']) ?? '', initiator: textOf(execution['initiator']), committed_at: numberOf(ref['committed_at']), reversal_expires_at: numberOf(ref['reversal_expires_at']),
+    mutation_id: id,
+    capability: textOf(found['capability']) ?? '',
+    execution_state: executionState,
+    recoverability,
+    reason: textOf(found['reason']),
+    agent_id: textOf(execution['agent_id']) ?? '',
+    initiator: textOf(execution['initiator']),
+    committed_at: numberOf(ref['committed_at']),
+    reversal_expires_at: numberOf(ref['reversal_expires_at']),
   };
 }
 
-function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }
-function numberOf(value: unknown): number | null { return typeof value === 'number' ? value : null; }
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

@@ -13,13 +13,21 @@ export interface Changes {
 /** Compares two versions; `open` is how many mutations are still open under the older one. */
 export function changesOf(older: Contract, newer: Contract, open: number): Changes {
   const differences = diffContracts(older, newer);
-  return { capability: newer.name, weaker: isWeakening(differences), differences, compatibility: compatibilityReport([{ contract: older, open }], newer) };
+  return {
+    capability: newer.name,
+    weaker: isWeakening(differences),
+    differences,
+    compatibility: compatibilityReport([{ contract: older, open }], newer),
+  };
 }
 
 export function changesText({ capability, weaker, differences, compatibility }: Changes): string {
   if (differences.length === 0) return `${capability}: no difference`;
   return [
-    ...differences.map(({ kind, path, from, to, reason }) => `${kind.padEnd(13)}${path}  ${JSON.stringify(from)} -> ${JSON.stringify(to)}\n${' '.repeat(13)}${reason}`),
+    ...differences.map(
+      ({ kind, path, from, to, reason }) =>
+        `${kind.padEnd(13)}${path}  ${JSON.stringify(from)} -> ${JSON.stringify(to)}\n${' '.repeat(13)}${reason}`,
+    ),
     '',
     `${capability}: ${weaker ? 'weaker than before, so a second person has to confirm it' : 'not weaker than before: one person registers it'}`,
     ...compatibility.flatMap(({ version, open, notes }) => [

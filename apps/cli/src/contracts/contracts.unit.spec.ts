@@ -11,12 +11,19 @@ const EXAMPLES = ['payments.get_refund', 'payments.reverse_refund', 'payments.is
 const example = (name: string): Json => JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Json;
 let folder = '';
 
-beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'recourse-contracts-')); });
-afterAll(() => { rmSync(folder, { recursive: true, force: true }); });
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'recourse-contracts-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** Writes a file and gives its name back. */
 function file(name: string, content: unknown): string {
-  writeFileSync(join(folder, name), typeof content === 'string' ? content : name.endsWith('.json') ? JSON.stringify(content) : stringify(content));
+  writeFileSync(
+    join(folder, name),
+    typeof content === 'string' ? content : name.endsWith('.json') ? JSON.stringify(content) : stringify(content),
+  );
   return name;
 }
 
@@ -24,48 +31,104 @@ async function call(args: readonly string[], answers: Readonly<Record<string, Js
   const [out, note, asked]: [string[], string[], { path: string; body: unknown }[]] = [[], [], []];
   const fetcher = (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
-    asked.push({ path: `${init.method ?? 'GET'} ${pathname}`, body: typeof init.body === 'string' ? JSON.parse(init.body) : null });
+    asked.push({
+      path: `${init.method ?? 'GET'} ${pathname}`,
+      body: typeof init.body === 'string' ? JSON.parse(init.body) : null,
+    });
     const answer = answers[`${init.method ?? 'GET'} ${pathname}`];
-    return answer === undefined ? Promise.reject(new TypeError('fetch failed')) : Promise.resolve(new Response(JSON.stringify(answer), { status: 201 }));
+    return answer === undefined
+      ? Promise.reject(new TypeError('fetch failed'))
+      : Promise.resolve(new Response(JSON.stringify(answer), { status: 201 }));
   };
-  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: (text: string) => {
+      note.push(text);
+    },
+    isInteractive: false,
+    ask: () => Promise.resolve(''),
+  };
   // A token, so that nothing is asked of an issuer.
-  const code = await run(['contract', ...args], { terminal, environment: { RECOURSE_CONTRACTS_URL: 'http://contracts.test', RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 't' }, folder, fetch: fetcher });
+  const code = await run(['contract', ...args], {
+    terminal,
+    environment: {
+      RECOURSE_CONTRACTS_URL: 'http://contracts.test',
+      RECOURSE_LEDGER_URL: 'http://ledger.test',
+      RECOURSE_TOKEN: 't',
+    },
+    folder,
+    fetch: fetcher,
+  });
   return { code, out: out.join('\n'), note: note.join('\n'), asked };
 }
 const json = ({ out }: { out: string }): Json => JSON.parse(out) as Json;
 
 describe('linting contracts', () => {
   it('asks no service and finds nothing in what registers, YAML or JSON, however they name each other', async () => {
-    const files = EXAMPLES.map((name, at) => file(`${name}.${at === 1 ? 'json' : 'yaml'}`, { $schema: './schema.json', ...example(name) }));
+    const files = EXAMPLES.map((name, at) =>
+      file(`${name}.${at === 1 ? 'json' : 'yaml'}`, { $schema: './schema.json', ...example(name) }),
+    );
     const answer = await call(['lint', ...files.reverse()]);
     expect([answer.code, answer.asked, answer.note]).toEqual([0, [], '']);
     expect(answer.out).toContain('3 contracts, 0 with problems');
   });
 
   it('exits with 1 and lists everything with code, path and remedy', async () => {
-    const answer = await call(['lint', file('bad.yaml', { ...example('payments.issue_refund'), residue: '', recovery_approval_mode: 'auto', colour: 'red' }), '--known', 'payments.get_refund,payments.reverse_refund', '--json']);
+    const answer = await call([
+      'lint',
+      file('bad.yaml', {
+        ...example('payments.issue_refund'),
+        residue: '',
+        recovery_approval_mode: 'auto',
+        colour: 'red',
+      }),
+      '--known',
+      'payments.get_refund,payments.reverse_refund',
+      '--json',
+    ]);
     expect(answer.code).toBe(EXIT_CODES.found.code);
     const [report] = json(answer)['contracts'] as { problems: { code: string; path: string; message: string }[] }[];
-    expect(report?.problems.map(({ code, path }) => `${code} ${path}`)).toEqual(['CONTRACT_FIELD_INVALID /residue', 'CONTRACT_FIELD_UNKNOWN /colour', 'AUTO_RECOVERY_FORBIDDEN /recovery_approval_mode', 'COMPENSATION_MODE_CONTRADICTORY /compensation_mode/mode']);
+    expect(report?.problems.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      'CONTRACT_FIELD_INVALID /residue',
+      'CONTRACT_FIELD_UNKNOWN /colour',
+      'AUTO_RECOVERY_FORBIDDEN /recovery_approval_mode',
+      'COMPENSATION_MODE_CONTRADICTORY /compensation_mode/mode',
+    ]);
   });
 
   it.each([
-    ['customer_visible', 'RAISE_BY_HOLD', 'commit_hold'], ['destructive', 'RAISE_BY_TOMBSTONE', 'tombstone'], ['financial', 'RAISE_BY_RESERVATION', 'reservation'],
+    ['customer_visible', 'RAISE_BY_HOLD', 'commit_hold'],
+    ['destructive', 'RAISE_BY_TOMBSTONE', 'tombstone'],
+    ['financial', 'RAISE_BY_RESERVATION', 'reservation'],
   ])('names what would raise the class of an irreversible %s effect (A20)', async (impact, code, technique) => {
     const contract = { ...example('payments.reverse_refund'), impact, approval_mode: 'network' };
     const answer = await call(['lint', file('raise.yaml', contract), '--known', 'payments.get_refund', '--json']);
     expect([answer.code, answer.note]).toEqual([0, '']);
     const [report] = json(answer)['contracts'] as { advice: { code: string; technique: string | null }[] }[];
     expect(report?.advice).toEqual(expect.arrayContaining([expect.objectContaining({ code, technique })]));
-    expect((await call(['lint', 'raise.yaml', '--known', 'payments.get_refund', '--strict'])).code).toBe(EXIT_CODES.found.code);
+    expect((await call(['lint', 'raise.yaml', '--known', 'payments.get_refund', '--strict'])).code).toBe(
+      EXIT_CODES.found.code,
+    );
   });
 
-  it.each([['there is none', 'none.yaml'], ['it is no YAML', 'broken.yaml'], ['a key stands twice', 'twice.yaml'], ['an alias blows up', 'bomb.yaml']])('exits with 2 when %s', async (_, name) => {
+  it.each([
+    ['there is none', 'none.yaml'],
+    ['it is no YAML', 'broken.yaml'],
+    ['a key stands twice', 'twice.yaml'],
+    ['an alias blows up', 'bomb.yaml'],
+  ])('exits with 2 when %s', async (_, name) => {
     file('broken.yaml', 'a: [1');
     file('twice.yaml', 'name: a\nname: b\n');
-    file('bomb.yaml', `a: &a [${'x,'.repeat(40)}x]\nb: &b [${'*a,'.repeat(40)}*a]\nc: &c [${'*b,'.repeat(40)}*b]\nd: [${'*c,'.repeat(40)}*c]\n`);
-    expect(await call(['lint', name])).toMatchObject({ code: EXIT_CODES.usage.code, note: expect.stringContaining('FILE_UNREADABLE') });
+    file(
+      'bomb.yaml',
+      `a: &a [${'x,'.repeat(40)}x]\nb: &b [${'*a,'.repeat(40)}*a]\nc: &c [${'*b,'.repeat(40)}*b]\nd: [${'*c,'.repeat(40)}*c]\n`,
+    );
+    expect(await call(['lint', name])).toMatchObject({
+      code: EXIT_CODES.usage.code,
+      note: expect.stringContaining('FILE_UNREADABLE'),
+    });
   });
 });
 
@@ -82,17 +145,35 @@ describe('comparing contracts', () => {
 });
 
 describe('drafting contracts', () => {
-  const tools = { tools: [
-    { name: 'getUser', description: 'Reads a user.', inputSchema: { type: 'object', properties: { id: { type: 'string' } } }, annotations: { readOnlyHint: true } },
-    { name: 'write_note', inputSchema: { type: 'object' }, annotations: { destructiveHint: false, openWorldHint: false } },
-    { name: 'post_message', inputSchema: { type: 'object' }, annotations: { destructiveHint: false } },
-    { name: 'dropTable', inputSchema: { type: 'object' } },
-  ] };
+  const tools = {
+    tools: [
+      {
+        name: 'getUser',
+        description: 'Reads a user.',
+        inputSchema: { type: 'object', properties: { id: { type: 'string' } } },
+        annotations: { readOnlyHint: true },
+      },
+      {
+        name: 'write_note',
+        inputSchema: { type: 'object' },
+        annotations: { destructiveHint: false, openWorldHint: false },
+      },
+      { name: 'post_message', inputSchema: { type: 'object' }, annotations: { destructiveHint: false } },
+      { name: 'dropTable', inputSchema: { type: 'object' } },
+    ],
+  };
 
   it('proposes the four defaults from a tool list whose hints nobody has checked (D6)', async () => {
-    const drafts = json(await call(['draft', file('tools.json', tools), '--adapter', 'crm', '--json']))['drafts'] as { contract: Json }[];
-    expect(drafts.map(({ contract: { name, reversal_class, approval_mode } }) => [name, reversal_class, approval_mode])).toEqual([
-      ['crm.get_user', 'reversible', 'read_only'], ['crm.write_note', 'reversible', 'local_write'], ['crm.post_message', 'compensable', 'network'], ['crm.drop_table', 'irreversible', 'destructive'],
+    const drafts = json(await call(['draft', file('tools.json', tools), '--adapter', 'crm', '--json']))['drafts'] as {
+      contract: Json;
+    }[];
+    expect(
+      drafts.map(({ contract: { name, reversal_class, approval_mode } }) => [name, reversal_class, approval_mode]),
+    ).toEqual([
+      ['crm.get_user', 'reversible', 'read_only'],
+      ['crm.write_note', 'reversible', 'local_write'],
+      ['crm.post_message', 'compensable', 'network'],
+      ['crm.drop_table', 'irreversible', 'destructive'],
     ]);
     expect(drafts.map(({ contract }) => String(contract['draft'])).join('\n')).toContain('unverified');
   });
@@ -107,31 +188,78 @@ describe('drafting contracts', () => {
   });
 
   it('reads an OpenAPI document', async () => {
-    const api = { openapi: '3.1.0', paths: { '/orders/{id}': {
-      parameters: [], get: { operationId: 'getOrder', responses: {} },
-      delete: { parameters: [{ name: 'id', required: true, schema: { type: 'string' } }], responses: { 200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Order' } } } } } },
-    } }, components: { schemas: { Order: { type: 'object', properties: { id: { type: 'string' } } } } } };
-    const drafts = json(await call(['draft', file('api.yaml', api), '--adapter', 'shop', '--json']))['drafts'] as { contract: Json }[];
+    const api = {
+      openapi: '3.1.0',
+      paths: {
+        '/orders/{id}': {
+          parameters: [],
+          get: { operationId: 'getOrder', responses: {} },
+          delete: {
+            parameters: [{ name: 'id', required: true, schema: { type: 'string' } }],
+            responses: { 200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Order' } } } } },
+          },
+        },
+      },
+      components: { schemas: { Order: { type: 'object', properties: { id: { type: 'string' } } } } },
+    };
+    const drafts = json(await call(['draft', file('api.yaml', api), '--adapter', 'shop', '--json']))['drafts'] as {
+      contract: Json;
+    }[];
     expect(drafts.map(({ contract }) => contract['name'])).toEqual(['shop.get_order', 'shop.delete_orders_id']);
-    expect(drafts[1]?.contract).toMatchObject({ reversal_class: 'irreversible', forward_approval: 'human', args_schema: { required: ['id'] }, result_schema: { properties: { id: { type: 'string' } } } });
+    expect(drafts[1]?.contract).toMatchObject({
+      reversal_class: 'irreversible',
+      forward_approval: 'human',
+      args_schema: { required: ['id'] },
+      result_schema: { properties: { id: { type: 'string' } } },
+    });
   });
 
   it('maps every field of a tool declaration (D4, D5)', async () => {
-    const declared = { tools: [{
-      tool_id: 'payments.issue_refund', name: 'Issue a refund', safety_class: 'NETWORK',
-      reversal: { class: 'COMPENSABLE', compensation_capability: 'payments.reverse_refund', recovery_approval_mode: 'HUMAN', reversal_window_ms: 3_600_000, max_calls_per_run: 1, max_value_per_run: 5_000 },
-      metadata: { risk_dimension: 'money', value_arg: 'amount' },
-    }] };
-    const [draft] = json(await call(['draft', file('declared.json', declared), '--json']))['drafts'] as { contract: Json }[];
+    const declared = {
+      tools: [
+        {
+          tool_id: 'payments.issue_refund',
+          name: 'Issue a refund',
+          safety_class: 'NETWORK',
+          reversal: {
+            class: 'COMPENSABLE',
+            compensation_capability: 'payments.reverse_refund',
+            recovery_approval_mode: 'HUMAN',
+            reversal_window_ms: 3_600_000,
+            max_calls_per_run: 1,
+            max_value_per_run: 5_000,
+          },
+          metadata: { risk_dimension: 'money', value_arg: 'amount' },
+        },
+      ],
+    };
+    const [draft] = json(await call(['draft', file('declared.json', declared), '--json']))['drafts'] as {
+      contract: Json;
+    }[];
     expect(draft?.contract).toMatchObject({
-      name: 'payments.issue_refund', effect: 'Issue a refund', approval_mode: 'network', impact: 'financial', reversal_class: 'compensable', compensation_capability: 'payments.reverse_refund',
-      recovery_approval_mode: 'human', reversal_window_ms: 3_600_000, value: { amount: '/amount', currency: 'INR' }, consequence: { money: 'args.amount' },
-      blast_radius: { max_calls_per_run: 1, max_value_per_run: { amount_minor: 500_000, currency: 'INR' }, scope: 'single_subject' },
+      name: 'payments.issue_refund',
+      effect: 'Issue a refund',
+      approval_mode: 'network',
+      impact: 'financial',
+      reversal_class: 'compensable',
+      compensation_capability: 'payments.reverse_refund',
+      recovery_approval_mode: 'human',
+      reversal_window_ms: 3_600_000,
+      value: { amount: '/amount', currency: 'INR' },
+      consequence: { money: 'args.amount' },
+      blast_radius: {
+        max_calls_per_run: 1,
+        max_value_per_run: { amount_minor: 500_000, currency: 'INR' },
+        scope: 'single_subject',
+      },
     });
   });
 
   it('says when a document is none of these', async () => {
-    expect(await call(['draft', file('other.json', { hello: 1 })])).toMatchObject({ code: EXIT_CODES.usage.code, note: expect.stringContaining('DOCUMENT_UNKNOWN') });
+    expect(await call(['draft', file('other.json', { hello: 1 })])).toMatchObject({
+      code: EXIT_CODES.usage.code,
+      note: expect.stringContaining('DOCUMENT_UNKNOWN'),
+    });
   });
 });
 
@@ -140,10 +268,20 @@ describe('answering for a capability', () => {
     const { code, out, asked } = await call(['answer', file('refund.yaml', example('payments.issue_refund'))]);
     expect([code, asked]).toEqual([0, []]);
     expect(out.split('\n')).toHaveLength(8);
-    for (const part of ['payments.reverse_refund compensates it', 'within 1 h of the commit', 'after one person has approved', "observed.status == 'reversed'", '2500 minor units of INR', 'processing fee']) expect(out).toContain(part);
+    for (const part of [
+      'payments.reverse_refund compensates it',
+      'within 1 h of the commit',
+      'after one person has approved',
+      "observed.status == 'reversed'",
+      '2500 minor units of INR',
+      'processing fee',
+    ])
+      expect(out).toContain(part);
   });
   it('asks the registry for one that is registered', async () => {
-    const { out } = await call(['answer', 'payments.get_refund'], { 'GET /v1/contracts/payments.get_refund': { contract: example('payments.get_refund') } });
+    const { out } = await call(['answer', 'payments.get_refund'], {
+      'GET /v1/contracts/payments.get_refund': { contract: example('payments.get_refund') },
+    });
     expect(out).toContain('there is nothing to undo');
   });
 });
@@ -151,32 +289,77 @@ describe('answering for a capability', () => {
 describe('answering for a mutation', () => {
   const HOUR = 3_600_000;
   const found = (more: Json = {}): Json => ({
-    mutation_id: 'mut_1', capability: 'payments.issue_refund', execution_state: 'succeeded', recoverability: 'reversal_available', reason: null,
-    execution: { agent_id: 'agent-7', initiator: 'asha' }, ref: { committed_at: Date.now(), reversal_expires_at: Date.now() + HOUR },
-    terms: { contract_name: 'payments.issue_refund', contract_version: 3, contract_digest: 'ab' }, ...more,
+    mutation_id: 'mut_1',
+    capability: 'payments.issue_refund',
+    execution_state: 'succeeded',
+    recoverability: 'reversal_available',
+    reason: null,
+    execution: { agent_id: 'agent-7', initiator: 'asha' },
+    ref: { committed_at: Date.now(), reversal_expires_at: Date.now() + HOUR },
+    terms: { contract_name: 'payments.issue_refund', contract_version: 3, contract_digest: 'ab' },
+    ...more,
   });
-  const registry = { 'GET /v1/contracts/payments.issue_refund': { digest: 'ab', contract: { ...example('payments.issue_refund'), version: 3 } } };
+  const registry = {
+    'GET /v1/contracts/payments.issue_refund': {
+      digest: 'ab',
+      contract: { ...example('payments.issue_refund'), version: 3 },
+    },
+  };
 
   it('says on one screen whether it can be undone now, by when and by whom, under the version it executed under (A103)', async () => {
     const { code, out, asked } = await call(['answer', 'mut_1'], { ...registry, 'GET /v1/mutations/mut_1': found() });
-    expect([code, asked.map(({ path }) => path)]).toEqual([0, ['GET /v1/mutations/mut_1', 'GET /v1/contracts/payments.issue_refund']]);
+    expect([code, asked.map(({ path }) => path)]).toEqual([
+      0,
+      ['GET /v1/mutations/mut_1', 'GET /v1/contracts/payments.issue_refund'],
+    ]);
     expect(out.split('\n').length).toBeLessThanOrEqual(24);
-    for (const part of ['under version 3', 'recoverability reversal_available', 'now, to an equivalent state: payments.reverse_refund', '59 min', 'one person with the role approver, neither agent-7 nor asha', "observed.status == 'reversed'", 'processing fee']) expect(out).toContain(part);
+    for (const part of [
+      'under version 3',
+      'recoverability reversal_available',
+      'now, to an equivalent state: payments.reverse_refund',
+      '59 min',
+      'one person with the role approver, neither agent-7 nor asha',
+      "observed.status == 'reversed'",
+      'processing fee',
+    ])
+      expect(out).toContain(part);
   });
 
   it('is one document for scripts', async () => {
-    const answer = json(await call(['answer', 'mut_1', '--json'], { ...registry, 'GET /v1/mutations/mut_1': found({ execution: { agent_id: 'agent-7', initiator: null } }) }));
-    expect(answer).toMatchObject({ mutation_id: 'mut_1', version: 3, is_undoable_now: true, people_needed: 2, undoability: 'compensated' });
+    const answer = json(
+      await call(['answer', 'mut_1', '--json'], {
+        ...registry,
+        'GET /v1/mutations/mut_1': found({ execution: { agent_id: 'agent-7', initiator: null } }),
+      }),
+    );
+    expect(answer).toMatchObject({
+      mutation_id: 'mut_1',
+      version: 3,
+      is_undoable_now: true,
+      people_needed: 2,
+      undoability: 'compensated',
+    });
   });
 
   it('says no of what executed without a contract', async () => {
-    const { out } = await call(['answer', 'mut_1'], { 'GET /v1/mutations/mut_1': found({ terms: null, recoverability: 'manual_resolution_required', reason: 'UNCONTRACTED' }) });
+    const { out } = await call(['answer', 'mut_1'], {
+      'GET /v1/mutations/mut_1': found({
+        terms: null,
+        recoverability: 'manual_resolution_required',
+        reason: 'UNCONTRACTED',
+      }),
+    });
     expect(out).toContain('without a contract');
     expect(out).toContain('a person with the role administrator');
   });
 
   it.each([
-    ['another contract under the same version', { 'GET /v1/contracts/payments.issue_refund': { digest: 'cd', contract: example('payments.issue_refund') } }, found(), 'CONTRACT_DIFFERS'],
+    [
+      'another contract under the same version',
+      { 'GET /v1/contracts/payments.issue_refund': { digest: 'cd', contract: example('payments.issue_refund') } },
+      found(),
+      'CONTRACT_DIFFERS',
+    ],
     ['a state it does not know', registry, found({ recoverability: 'exploded' }), 'MUTATION_UNREADABLE'],
   ])('refuses %s', async (_, contracts, mutation, refusal) => {
     const { code, note } = await call(['answer', 'mut_1'], { ...contracts, 'GET /v1/mutations/mut_1': mutation });
@@ -187,13 +370,22 @@ describe('answering for a mutation', () => {
 describe('registering contracts', () => {
   it('sends each after those it names, and shows what waits for a second person', async () => {
     const files = EXAMPLES.map((name) => file(`${name}.yaml`, example(name))).reverse();
-    const proposed = { name: 'payments.issue_refund', version: 2, digest: 'ab', state: 'proposed', expires_at: 1, differences: [{ kind: 'weakening', path: '/reversal_window_ms', reason: 'r' }] };
+    const proposed = {
+      name: 'payments.issue_refund',
+      version: 2,
+      digest: 'ab',
+      state: 'proposed',
+      expires_at: 1,
+      differences: [{ kind: 'weakening', path: '/reversal_window_ms', reason: 'r' }],
+    };
     const { code, asked, out } = await call(['register', ...files], { 'POST /v1/contracts': proposed });
     expect([code, asked.map(({ body }) => (body as Json)['name'])]).toEqual([0, EXAMPLES]);
     expect(out).toContain('recourse contract confirm payments.issue_refund --digest ab');
   });
   it('confirms by the digest that was looked at', async () => {
-    const { code, asked } = await call(['confirm', 'payments.issue_refund', '--digest', 'ab'.repeat(32)], { 'POST /v1/contracts/payments.issue_refund/confirm': { state: 'registered' } });
+    const { code, asked } = await call(['confirm', 'payments.issue_refund', '--digest', 'ab'.repeat(32)], {
+      'POST /v1/contracts/payments.issue_refund/confirm': { state: 'registered' },
+    });
     expect([code, asked[0]?.body]).toEqual([0, { digest: 'ab'.repeat(32) }]);
   });
 });

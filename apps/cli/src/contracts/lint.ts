@@ -17,24 +17,38 @@ export interface LintReport {
 /**
  * Lints contracts as one set: each may name the others, and `elsewhere` names those that stand without being here.
  */
-export function lintDocuments(documents: readonly FileDocument[], elsewhere: readonly string[] = []): readonly LintReport[] {
+export function lintDocuments(
+  documents: readonly FileDocument[],
+  elsewhere: readonly string[] = [],
+): readonly LintReport[] {
   const bodies = documents.map(({ file, value }) => ({ file, body: JSON.stringify(withoutSchemaLink(value)) }));
-  const contracts = new Map(bodies.flatMap(({ body }) => { const read = parseContract(body); return read.ok ? [[read.contract.name, read.contract] as const] : []; }));
+  const contracts = new Map(
+    bodies.flatMap(({ body }) => {
+      const read = parseContract(body);
+      return read.ok ? [[read.contract.name, read.contract] as const] : [];
+    }),
+  );
   const names = new Set([...documents.flatMap(({ value }) => nameIn(value) ?? []), ...elsewhere]);
   const known: KnownCapabilities = { has: (name) => names.has(name), contractOf: (name) => contracts.get(name) };
   return bodies.map(({ file, body }, at) => {
     const review = reviewContract(body, known);
     const capability = nameIn(documents[at]?.value ?? null);
-    return review.ok ? { file, capability, problems: [], advice: adviceOn(review.contract) } : { file, capability, problems: review.problems, advice: [] };
+    return review.ok
+      ? { file, capability, problems: [], advice: adviceOn(review.contract) }
+      : { file, capability, problems: review.problems, advice: [] };
   });
 }
 
 /** Contracts in an order in which they register: what is named comes first; circles stay as they were given. */
-export function inOrder(contracts: readonly Contract[], namesOf: (contract: Contract) => readonly string[]): readonly Contract[] {
+export function inOrder(
+  contracts: readonly Contract[],
+  namesOf: (contract: Contract) => readonly string[],
+): readonly Contract[] {
   const done: Contract[] = [];
   const visit = (contract: Contract, path: readonly string[]): void => {
     if (done.includes(contract) || path.includes(contract.name)) return;
-    for (const name of namesOf(contract)) for (const other of contracts.filter((each) => each.name === name)) visit(other, [...path, contract.name]);
+    for (const name of namesOf(contract))
+      for (const other of contracts.filter((each) => each.name === name)) visit(other, [...path, contract.name]);
     done.push(contract);
   };
   for (const contract of contracts) visit(contract, []);
@@ -46,8 +60,14 @@ export function lintText(reports: readonly LintReport[]): string {
   const wrong = reports.filter(({ problems }) => problems.length > 0).length;
   const lines = reports.flatMap(({ file, capability, problems, advice }) => [
     `${file}  ${capability ?? 'no capability'}  ${problems.length === 0 ? 'registers' : `${problems.length} problems`}`,
-    ...problems.map(({ code, path, message }) => `  ${code} at ${path === undefined || path === '' ? 'the contract' : path}: ${message}`),
-    ...advice.map(({ code, path, technique, message }) => `  advice ${code} at ${path}${technique === null ? '' : ` (${technique})`}: ${message}`),
+    ...problems.map(
+      ({ code, path, message }) =>
+        `  ${code} at ${path === undefined || path === '' ? 'the contract' : path}: ${message}`,
+    ),
+    ...advice.map(
+      ({ code, path, technique, message }) =>
+        `  advice ${code} at ${path}${technique === null ? '' : ` (${technique})`}: ${message}`,
+    ),
   ]);
   return [...lines, '', `${reports.length} contracts, ${wrong} with problems`].join('\n');
 }

@@ -17,14 +17,21 @@ export async function registered(session: Session, name: string, version: number
 }
 
 /** A capability is no path: files have a suffix, or a folder before them. */
-export function isFile({ folder }: Session, name: string): boolean { return /\.(?:ya?ml|json)$/.test(name) && existsSync(resolve(folder, name)); }
+export function isFile({ folder }: Session, name: string): boolean {
+  return /\.(?:ya?ml|json)$/.test(name) && existsSync(resolve(folder, name));
+}
 
 /** The contract in a file. Errors: CliProblem(FILE_UNREADABLE, CONTRACT_UNREADABLE). */
-export function contractIn(path: string, folder: string): Contract { return shaped(withoutSchemaLink(readOne(path, folder).value), path); }
+export function contractIn(path: string, folder: string): Contract {
+  return shaped(withoutSchemaLink(readOne(path, folder).value), path);
+}
 
 /** Errors: CliProblem(CONTRACT_UNREADABLE) with every problem of its shape. */
 export function shaped(value: Json, where: string): Contract {
   const read = parseContract(JSON.stringify(value));
   if (read.ok) return read.contract;
-  throw new CliProblem('CONTRACT_UNREADABLE', `${where} is no contract`, 'usage', { problems: read.problems, remedy: 'See `recourse contract lint`.' });
+  throw new CliProblem('CONTRACT_UNREADABLE', `${where} is no contract`, 'usage', {
+    problems: read.problems,
+    remedy: 'See `recourse contract lint`.',
+  });
 }

@@ -8,15 +8,52 @@ import { EXIT_CODES } from '../problem.js';
 import { run } from '../program.js';
 
 type Json = Readonly<Record<string, unknown>>;
-const CHARTER = { name: 'refunds', owner: 'ops', doc: 'Refunds.', agent: 'agent-7', purpose: 'Refunds.', allowed: ['payments.*'], denied: ['payments.send_wire'] };
-const SOURCE = { name: 'orders', owner: 'ops', doc: 'Orders.', sensitivity: 'internal', access: 'query', ttl_ms: 1_000 };
-const SWITCH = { kind: 'kill_switch', name: 'refunds', version: 1, tenant: 'acme', retired: false, registered_at: 0, registered_by: 'dana', entry: { owner: 'ops', scope: { over: 'capability', capability: 'payments.issue_refund' }, severity: 'sev1', reason: 'double refunds', runbook: 'r.md' } };
+const CHARTER = {
+  name: 'refunds',
+  owner: 'ops',
+  doc: 'Refunds.',
+  agent: 'agent-7',
+  purpose: 'Refunds.',
+  allowed: ['payments.*'],
+  denied: ['payments.send_wire'],
+};
+const SOURCE = {
+  name: 'orders',
+  owner: 'ops',
+  doc: 'Orders.',
+  sensitivity: 'internal',
+  access: 'query',
+  ttl_ms: 1_000,
+};
+const SWITCH = {
+  kind: 'kill_switch',
+  name: 'refunds',
+  version: 1,
+  tenant: 'acme',
+  retired: false,
+  registered_at: 0,
+  registered_by: 'dana',
+  entry: {
+    owner: 'ops',
+    scope: { over: 'capability', capability: 'payments.issue_refund' },
+    severity: 'sev1',
+    reason: 'double refunds',
+    runbook: 'r.md',
+  },
+};
 let folder = '';
-beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'recourse-entries-')); });
-afterAll(() => { rmSync(folder, { recursive: true, force: true }); });
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'recourse-entries-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
 
 function file(name: string, ...documents: readonly unknown[]): string {
-  writeFileSync(join(folder, name), name.endsWith('.json') ? JSON.stringify(documents[0]) : documents.map((each) => stringify(each)).join('---\n'));
+  writeFileSync(
+    join(folder, name),
+    name.endsWith('.json') ? JSON.stringify(documents[0]) : documents.map((each) => stringify(each)).join('---\n'),
+  );
   return name;
 }
 
@@ -25,41 +62,89 @@ async function call(args: readonly string[], answers: Readonly<Record<string, re
   const fetcher = (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(input instanceof Request ? input.url : input);
     const path = `${init.method ?? 'GET'} ${pathname}`;
-    asked.push({ path: `${path}${search}`, body: typeof init.body === 'string' ? JSON.parse(init.body) : null, key: new Headers(init.headers).get('idempotency-key') });
+    asked.push({
+      path: `${path}${search}`,
+      body: typeof init.body === 'string' ? JSON.parse(init.body) : null,
+      key: new Headers(init.headers).get('idempotency-key'),
+    });
     const answer = answers[path];
-    return answer === undefined ? Promise.reject(new TypeError('fetch failed')) : Promise.resolve(Response.json(answer[1], { status: answer[0] }));
+    return answer === undefined
+      ? Promise.reject(new TypeError('fetch failed'))
+      : Promise.resolve(Response.json(answer[1], { status: answer[0] }));
   };
-  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
-  const code = await run(args, { terminal, environment: { RECOURSE_CONTRACTS_URL: 'http://contracts.test', RECOURSE_TOKEN: 't' }, folder, fetch: fetcher });
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: (text: string) => {
+      note.push(text);
+    },
+    isInteractive: false,
+    ask: () => Promise.resolve(''),
+  };
+  const code = await run(args, {
+    terminal,
+    environment: { RECOURSE_CONTRACTS_URL: 'http://contracts.test', RECOURSE_TOKEN: 't' },
+    folder,
+    fetch: fetcher,
+  });
   return { code, out: out.join('\n'), note: note.join('\n'), asked };
 }
 
 describe('registering entries', () => {
   it('sends every document of the files with its name, YAML or JSON', async () => {
-    const paths = [file('charters.yaml', CHARTER, { ...CHARTER, name: 'more' }), file('third.json', { $schema: './s.json', ...CHARTER, name: 'third' })];
-    const { code, asked } = await call(['entry', 'register', 'agent-charter', ...paths, '--idempotency-key', 'k'], { 'POST /v1/entries/agent_charter': [201, { kind: 'agent_charter', version: 1 }] });
+    const paths = [
+      file('charters.yaml', CHARTER, { ...CHARTER, name: 'more' }),
+      file('third.json', { $schema: './s.json', ...CHARTER, name: 'third' }),
+    ];
+    const { code, asked } = await call(['entry', 'register', 'agent-charter', ...paths, '--idempotency-key', 'k'], {
+      'POST /v1/entries/agent_charter': [201, { kind: 'agent_charter', version: 1 }],
+    });
     const { name: _name, ...entry } = CHARTER;
-    expect([code, asked.map(({ body }) => body)]).toEqual([0, ['refunds', 'more', 'third'].map((name) => ({ name, entry }))]);
+    expect([code, asked.map(({ body }) => body)]).toEqual([
+      0,
+      ['refunds', 'more', 'third'].map((name) => ({ name, entry })),
+    ]);
     expect(asked.map(({ key }) => key)).toEqual(['k-1', 'k-2', 'k-3']);
     expect(reviewEntry('agent_charter', JSON.stringify(entry), 'acme').ok).toBe(true);
   });
 
   it('takes the name from the call for a single one, and the tenant', async () => {
     const { name: _name, ...nameless } = SOURCE;
-    const { asked } = await call(['--tenant', 'acme', 'entry', 'register', 'context-sources', file('source.yaml', nameless), '--name', 'orders'], { 'POST /v1/entries/context_source': [201, {}] });
+    const { asked } = await call(
+      ['--tenant', 'acme', 'entry', 'register', 'context-sources', file('source.yaml', nameless), '--name', 'orders'],
+      { 'POST /v1/entries/context_source': [201, {}] },
+    );
     expect(asked[0]?.body).toEqual({ name: 'orders', tenant: 'acme', entry: nameless });
   });
 
   it('lists every problem the registry finds, with its path', async () => {
-    const problems = [{ code: 'ENTRY_FIELD_INVALID', path: '/ttl_ms', message: 'too small' }, { code: 'ENTRY_FIELD_INVALID', path: '/owner', message: 'missing' }];
-    const { code, note } = await call(['entry', 'register', 'context_source', file('bad.yaml', { name: 'x', ttl_ms: 0 })], { 'POST /v1/entries/context_source': [422, { code: 'ENTRY_REFUSED', message: 'the entry has 2 problems', problems }] });
+    const problems = [
+      { code: 'ENTRY_FIELD_INVALID', path: '/ttl_ms', message: 'too small' },
+      { code: 'ENTRY_FIELD_INVALID', path: '/owner', message: 'missing' },
+    ];
+    const { code, note } = await call(
+      ['entry', 'register', 'context_source', file('bad.yaml', { name: 'x', ttl_ms: 0 })],
+      {
+        'POST /v1/entries/context_source': [
+          422,
+          { code: 'ENTRY_REFUSED', message: 'the entry has 2 problems', problems },
+        ],
+      },
+    );
     expect(code).toBe(EXIT_CODES.refused.code);
     for (const part of ['ENTRY_REFUSED', '/ttl_ms', '/owner']) expect(note).toContain(part);
   });
 
   it.each([
-    [['entry', 'register', 'wish', 'x.yaml'], 'FILE_UNREADABLE'], [['entry', 'list', 'wish'], 'ENTRY_KIND_UNKNOWN'], [['entry', 'register', 'context_source', 'nameless.yaml'], 'ENTRY_NAME_MISSING'],
-    [['entry', 'retire', 'context_source', 'orders'], '--reason'], [['kill-switch', 'on', 'x', '--over', 'planet', '--reason', 'r', '--runbook', 'r'], 'tenant, agent:<id> or capability:<name>'],
+    [['entry', 'register', 'wish', 'x.yaml'], 'FILE_UNREADABLE'],
+    [['entry', 'list', 'wish'], 'ENTRY_KIND_UNKNOWN'],
+    [['entry', 'register', 'context_source', 'nameless.yaml'], 'ENTRY_NAME_MISSING'],
+    [['entry', 'retire', 'context_source', 'orders'], '--reason'],
+    [
+      ['kill-switch', 'on', 'x', '--over', 'planet', '--reason', 'r', '--runbook', 'r'],
+      'tenant, agent:<id> or capability:<name>',
+    ],
   ])('refuses %j without asking anybody', async (args, said) => {
     file('nameless.yaml', { owner: 'ops' });
     const { code, note, asked } = await call(args);
@@ -70,7 +155,9 @@ describe('registering entries', () => {
 
 describe('reading entries', () => {
   it('lists those that stand, or those that were retired', async () => {
-    const { code, out, asked } = await call(['entry', 'list', 'kill-switches', '--retired', '--limit', '5'], { 'GET /v1/entries/kill_switch': [200, { items: [SWITCH], next_cursor: null }] });
+    const { code, out, asked } = await call(['entry', 'list', 'kill-switches', '--retired', '--limit', '5'], {
+      'GET /v1/entries/kill_switch': [200, { items: [SWITCH], next_cursor: null }],
+    });
     expect([code, asked[0]?.path]).toEqual([0, 'GET /v1/entries/kill_switch?retired=true&limit=5']);
     expect(out).toMatch(/NAME +VERSION +TENANT.*\nrefunds +1 +acme +ops +capability payments\.issue_refund/);
   });
@@ -79,34 +166,49 @@ describe('reading entries', () => {
     const answers = { 'GET /v1/entries/kill_switch/refunds': [200, SWITCH] } as const;
     const { out } = await call(['entry', 'show', 'kill_switch', 'refunds'], answers);
     for (const part of ['state       stands', 'by dana', 'double refunds', 'r.md']) expect(out).toContain(part);
-    expect(JSON.parse((await call(['entry', 'show', 'kill_switch', 'refunds', '--json'], answers)).out)).toEqual(SWITCH);
+    expect(JSON.parse((await call(['entry', 'show', 'kill_switch', 'refunds', '--json'], answers)).out)).toEqual(
+      SWITCH,
+    );
   });
 
   it('that are not there says so', async () => {
-    const { code, note } = await call(['entry', 'show', 'kill_switch', 'x'], { 'GET /v1/entries/kill_switch/x': [404, { code: 'NOT_FOUND', detail: 'no entry under this name' }] });
+    const { code, note } = await call(['entry', 'show', 'kill_switch', 'x'], {
+      'GET /v1/entries/kill_switch/x': [404, { code: 'NOT_FOUND', detail: 'no entry under this name' }],
+    });
     expect([code, note]).toEqual([EXIT_CODES.refused.code, expect.stringContaining('NOT_FOUND')]);
   });
 
   it('retires one for a reason', async () => {
-    const { code, asked } = await call(['entry', 'retire', 'subscription', 'mailer', '--reason', 'gone'], { 'POST /v1/entries/subscription/mailer/retire': [200, { name: 'mailer' }] });
+    const { code, asked } = await call(['entry', 'retire', 'subscription', 'mailer', '--reason', 'gone'], {
+      'POST /v1/entries/subscription/mailer/retire': [200, { name: 'mailer' }],
+    });
     expect([code, asked[0]?.body]).toEqual([0, { reason: 'gone' }]);
   });
 });
 
 describe('a kill switch', () => {
   it.each([
-    ['tenant', { over: 'tenant' }], ['agent:agent:7', { over: 'agent', agent: 'agent:7' }], ['capability:payments.issue_refund', { over: 'capability', capability: 'payments.issue_refund' }],
+    ['tenant', { over: 'tenant' }],
+    ['agent:agent:7', { over: 'agent', agent: 'agent:7' }],
+    ['capability:payments.issue_refund', { over: 'capability', capability: 'payments.issue_refund' }],
   ])('is turned on over %s with what the registry wants', async (over, scope) => {
-    const { code, asked } = await call(['kill-switch', 'on', 'stop', '--over', over, '--reason', 'double refunds', '--runbook', 'r.md'], { 'POST /v1/entries/kill_switch': [201, {}] });
+    const { code, asked } = await call(
+      ['kill-switch', 'on', 'stop', '--over', over, '--reason', 'double refunds', '--runbook', 'r.md'],
+      { 'POST /v1/entries/kill_switch': [201, {}] },
+    );
     const { entry } = asked[0]?.body as { entry: Json };
     expect([code, entry['scope']]).toEqual([0, scope]);
     expect(reviewEntry('kill_switch', JSON.stringify(entry), 'acme')).toMatchObject({ ok: true });
   });
 
   it('is lifted for a reason, and listed while it is on', async () => {
-    const { asked } = await call(['kill-switch', 'off', 'refunds', '--reason', 'fixed'], { 'POST /v1/entries/kill_switch/refunds/retire': [200, {}] });
+    const { asked } = await call(['kill-switch', 'off', 'refunds', '--reason', 'fixed'], {
+      'POST /v1/entries/kill_switch/refunds/retire': [200, {}],
+    });
     expect(asked[0]?.body).toEqual({ reason: 'fixed' });
-    const { out, asked: listed } = await call(['kill-switch', 'list'], { 'GET /v1/entries/kill_switch': [200, { items: [SWITCH], next_cursor: null }] });
+    const { out, asked: listed } = await call(['kill-switch', 'list'], {
+      'GET /v1/entries/kill_switch': [200, { items: [SWITCH], next_cursor: null }],
+    });
     expect(listed[0]?.path).toContain('retired=false');
     expect(out).toMatch(/refunds +acme +capability payments\.issue_refund +sev1 +double refunds +r\.md/);
   });

@@ -14,7 +14,11 @@ export interface DrawnNode {
   readonly silent: readonly string[];
 }
 
-export interface DrawnEdge { readonly from: string; readonly to: string; readonly kind: string }
+export interface DrawnEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: string;
+}
 
 export interface Drawn {
   readonly commit: string;
@@ -34,17 +38,35 @@ const MARKS: Readonly<Record<string, { readonly mark: string; readonly words: st
 };
 
 /** How a state is drawn; one that this program does not know, by its own name. */
-export function markOf(state: string): { readonly mark: string; readonly words: string; readonly color: string } { return MARKS[state] ?? { mark: '?', words: state, color: '#757575' }; }
+export function markOf(state: string): { readonly mark: string; readonly words: string; readonly color: string } {
+  return MARKS[state] ?? { mark: '?', words: state, color: '#757575' };
+}
 
 /** Reads an answer of the ledger. */
 export function drawnOf(answer: Doc): Drawn {
-  const nodes = listOf(answer['nodes']).map(docOf).map((node): DrawnNode => ({
-    id: textOf(node['id']), run: textOf(node['run_id']), label: textOf(node['label']), agent: typeof node['agent'] === 'string' ? node['agent'] : null, state: textOf(node['state']),
-    told: listOf(node['told']).map(textOf), silent: listOf(node['silent']).map(textOf),
-  }));
+  const nodes = listOf(answer['nodes'])
+    .map(docOf)
+    .map((node): DrawnNode => ({
+      id: textOf(node['id']),
+      run: textOf(node['run_id']),
+      label: textOf(node['label']),
+      agent: typeof node['agent'] === 'string' ? node['agent'] : null,
+      state: textOf(node['state']),
+      told: listOf(node['told']).map(textOf),
+      silent: listOf(node['silent']).map(textOf),
+    }));
   const known = new Set(nodes.map(({ id }) => id));
-  const edges = listOf(answer['edges']).map(docOf).map((edge) => ({ from: textOf(edge['from']), to: textOf(edge['to']), kind: textOf(edge['kind']) })).filter(({ from, to }) => known.has(from) && known.has(to));
-  return { commit: textOf(answer['commit']), rollback: typeof answer['rollback'] === 'string' ? answer['rollback'] : null, nodes, edges, truncated: answer['truncated'] === true };
+  const edges = listOf(answer['edges'])
+    .map(docOf)
+    .map((edge) => ({ from: textOf(edge['from']), to: textOf(edge['to']), kind: textOf(edge['kind']) }))
+    .filter(({ from, to }) => known.has(from) && known.has(to));
+  return {
+    commit: textOf(answer['commit']),
+    rollback: typeof answer['rollback'] === 'string' ? answer['rollback'] : null,
+    nodes,
+    edges,
+    truncated: answer['truncated'] === true,
+  };
 }
 
 /**
@@ -75,7 +97,11 @@ export function layersOf({ nodes, edges }: Pick<Drawn, 'nodes' | 'edges'>): read
 }
 
 /** Within a layer near the middle of the parents: fewer lines cross. */
-function ordered(nodes: readonly DrawnNode[], made: readonly DrawnEdge[], layer: ReadonlyMap<string, number>): readonly (readonly DrawnNode[])[] {
+function ordered(
+  nodes: readonly DrawnNode[],
+  made: readonly DrawnEdge[],
+  layer: ReadonlyMap<string, number>,
+): readonly (readonly DrawnNode[])[] {
   const parentsOf = grouped(made, ({ to }) => to);
   const place = new Map<string, number>();
   const depth = Math.max(-1, ...nodes.map(({ id }) => layer.get(id) ?? 0)) + 1;
@@ -84,7 +110,11 @@ function ordered(nodes: readonly DrawnNode[], made: readonly DrawnEdge[], layer:
       const places = (parentsOf.get(id) ?? []).flatMap(({ from }) => place.get(from) ?? []);
       return places.length === 0 ? Infinity : places.reduce((sum, one) => sum + one, 0) / places.length;
     };
-    const row = nodes.filter(({ id }) => (layer.get(id) ?? 0) === at).map((node) => ({ node, at: middle(node) })).sort((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ node }) => node);
+    const row = nodes
+      .filter(({ id }) => (layer.get(id) ?? 0) === at)
+      .map((node) => ({ node, at: middle(node) }))
+      .sort((a, b) => (a.at === b.at ? 0 : a.at - b.at))
+      .map(({ node }) => node);
     row.forEach(({ id }, index) => place.set(id, index));
     return row;
   });
@@ -95,10 +125,15 @@ export function grouped<T>(things: readonly T[], nameOf: (thing: T) => string): 
   const groups = new Map<string, T[]>();
   for (const thing of things) {
     const group = groups.get(nameOf(thing));
-    if (group === undefined) groups.set(nameOf(thing), [thing]); else group.push(thing);
+    if (group === undefined) groups.set(nameOf(thing), [thing]);
+    else group.push(thing);
   }
   return groups;
 }
 
-function listOf(value: unknown): readonly unknown[] { return Array.isArray(value) ? value : []; }
-function textOf(value: unknown): string { return typeof value === 'string' ? value : ''; }
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

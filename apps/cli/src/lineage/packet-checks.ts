@@ -13,7 +13,14 @@ import type { PackedCommit, PackedState, Packet, Restored } from '@recourse/line
 
 /** What a difference is called. */
 export const PACKET_CODES = {
-  id: 'PACKET_ID_DIFFERS', chunks: 'PACKET_CHUNKS_DIFFER', state: 'PACKET_STATE_DIFFERS', inputs: 'PACKET_INPUTS_DIFFER', before: 'PACKET_BEFORE_DIFFERS', policy: 'PACKET_POLICY_DIFFERS', verdict: 'PACKET_VERDICT_DIFFERS', release: 'PACKET_RELEASE_DIFFERS',
+  id: 'PACKET_ID_DIFFERS',
+  chunks: 'PACKET_CHUNKS_DIFFER',
+  state: 'PACKET_STATE_DIFFERS',
+  inputs: 'PACKET_INPUTS_DIFFER',
+  before: 'PACKET_BEFORE_DIFFERS',
+  policy: 'PACKET_POLICY_DIFFERS',
+  verdict: 'PACKET_VERDICT_DIFFERS',
+  release: 'PACKET_RELEASE_DIFFERS',
 } as const;
 type CheckName = keyof typeof PACKET_CODES;
 
@@ -27,7 +34,11 @@ export interface Check {
   readonly replayed: string | null;
 }
 
-export interface PacketReplay { readonly ok: boolean; readonly commit_id: string; readonly checks: readonly Check[] }
+export interface PacketReplay {
+  readonly ok: boolean;
+  readonly commit_id: string;
+  readonly checks: readonly Check[];
+}
 
 type Found = Readonly<Record<'recorded' | 'replayed', string>>;
 
@@ -35,7 +46,15 @@ type Found = Readonly<Record<'recorded' | 'replayed', string>>;
 export function replayPacket(packet: Packet): PacketReplay {
   const byId = new Map(packet.commits.map((commit) => [commit.commit_id, commit] as const));
   const target = byId.get(packet.commit_id);
-  const checks = target === undefined ? [] : [...packet.commits.flatMap(ofCommit), stateCheck(packet, byId), ...gateChecks(packet, target, byId), releaseCheck(packet, target)];
+  const checks =
+    target === undefined
+      ? []
+      : [
+          ...packet.commits.flatMap(ofCommit),
+          stateCheck(packet, byId),
+          ...gateChecks(packet, target, byId),
+          releaseCheck(packet, target),
+        ];
   return { ok: checks.every(({ outcome }) => outcome !== 'differs'), commit_id: packet.commit_id, checks };
 }
 
@@ -45,9 +64,25 @@ function ofCommit(commit: PackedCommit): readonly Check[] {
   const sums = checkpoint.state?.chunk_sha256s ?? [];
   const replayed = commitIdOf(checkpointIn(checkpoint));
   return [
-    replayed !== id && isHashSealed(commit) ? missing('id', id, 'hash_unavailable') : compared('id', id, { recorded: id, replayed }),
-    ...(chunks === null ? [] : [compared('chunks', id, { recorded: shortened(sums), replayed: shortened(chunks.map((chunk) => sha256Hex(bytesOf(chunk)))) })]),
-    ...(inputs === null ? [] : [compared('inputs', id, { recorded: checkpoint.gate?.inputs_sha256 ?? 'no gate', replayed: sha256Hex(bytesOf(inputs)) })]),
+    replayed !== id && isHashSealed(commit)
+      ? missing('id', id, 'hash_unavailable')
+      : compared('id', id, { recorded: id, replayed }),
+    ...(chunks === null
+      ? []
+      : [
+          compared('chunks', id, {
+            recorded: shortened(sums),
+            replayed: shortened(chunks.map((chunk) => sha256Hex(bytesOf(chunk)))),
+          }),
+        ]),
+    ...(inputs === null
+      ? []
+      : [
+          compared('inputs', id, {
+            recorded: checkpoint.gate?.inputs_sha256 ?? 'no gate',
+            replayed: sha256Hex(bytesOf(inputs)),
+          }),
+        ]),
   ];
 }
 
@@ -75,38 +110,62 @@ function beforeCheck({ commit_id: id, before, effects }: Packet, { checkpoint }:
   const effectOf = new Map(effects.map((effect) => [effect.mutation_id, effect] as const));
   const found = commitBefore(checkpoint, (step) => {
     const commit = byId.get(step);
-    if (commit !== undefined) return { hasState: commit.checkpoint.state !== null, parents: commit.checkpoint.parents, seq: commit.proof.seq };
+    if (commit !== undefined)
+      return { hasState: commit.checkpoint.state !== null, parents: commit.checkpoint.parents, seq: commit.proof.seq };
     const effect = effectOf.get(step);
     return effect === undefined ? undefined : { hasState: false, parents: effect.parents, seq: 0 };
   });
   if (found.isTooFar) return missing('before', id, 'state_too_far');
   if (before?.commit_id === found.commitId && before.code !== null) return missing('before', id, before.code);
   const state = found.commitId === null ? null : hashOf(stateIn(found.commitId, byId));
-  return compared('before', id, { recorded: before === null ? 'none' : placed(before.commit_id, before.sha256), replayed: placed(found.commitId, state) });
+  return compared('before', id, {
+    recorded: before === null ? 'none' : placed(before.commit_id, before.sha256),
+    replayed: placed(found.commitId, state),
+  });
 }
 
 function policyCheck({ commit_id: id, policy }: Packet, gate: Gate): Check {
   if (policy === null) return missing('policy', id, 'policy_unknown');
   const recorded = `${gate.bundle} version ${String(gate.bundle_version)} ${gate.bundle_digest}`;
   const digest = sha256Hex(policy.body);
-  const isWhole = digest === policy.digest && policy.admitted_it === (policy.digest === gate.bundle_digest) && policy.name === gate.bundle;
+  const isWhole =
+    digest === policy.digest &&
+    policy.admitted_it === (policy.digest === gate.bundle_digest) &&
+    policy.name === gate.bundle;
   const replayed = `${policy.name} version ${String(policy.version)} ${digest}`;
-  if (isWhole && !policy.admitted_it && policy.version !== gate.bundle_version) return { ...missing('policy', id, 'other_version'), recorded, replayed };
-  return compared('policy', id, { recorded, replayed: isWhole ? replayed : `${replayed}, said to be ${policy.digest}` });
+  if (isWhole && !policy.admitted_it && policy.version !== gate.bundle_version)
+    return { ...missing('policy', id, 'other_version'), recorded, replayed };
+  return compared('policy', id, {
+    recorded,
+    replayed: isWhole ? replayed : `${replayed}, said to be ${policy.digest}`,
+  });
 }
 
-function verdictCheck({ commit_id: id, policy, before }: Packet, { checkpoint: { gate }, inputs, inputs_code }: PackedCommit, byId: Commits): Check {
+function verdictCheck(
+  { commit_id: id, policy, before }: Packet,
+  { checkpoint: { gate }, inputs, inputs_code }: PackedCommit,
+  byId: Commits,
+): Check {
   const reviewed = policy === null ? null : reviewEntry('policy_bundle', policy.body, policy.tenant);
-  if (gate === null || policy === null || before === null) return missing('verdict', id, gate === null ? 'no_gate' : 'policy_unknown');
-  if (reviewed?.ok !== true) return compared('verdict', id, { recorded: gate.verdict, replayed: 'the policy is no bundle' });
+  if (gate === null || policy === null || before === null)
+    return missing('verdict', id, gate === null ? 'no_gate' : 'policy_unknown');
+  if (reviewed?.ok !== true)
+    return compared('verdict', id, { recorded: gate.verdict, replayed: 'the policy is no bundle' });
   if (before.is_too_far || before.code !== null) return missing('verdict', id, before.code ?? 'state_too_far');
   if (inputs_code === 'inputs_unavailable') return missing('verdict', id, inputs_code);
   const told = inputs === null ? {} : gateIn(bytesOf(inputs));
   const state: Restored = before.commit_id === null ? { ok: true, state: {} } : stateIn(before.commit_id, byId);
-  if (told === undefined || !state.ok) return compared('verdict', id, { recorded: gate.verdict, replayed: told === undefined ? 'the inputs are no JSON' : 'no state to judge by' });
+  if (told === undefined || !state.ok)
+    return compared('verdict', id, {
+      recorded: gate.verdict,
+      replayed: told === undefined ? 'the inputs are no JSON' : 'no state to judge by',
+    });
   const verdict = admissionVerdict(reviewed.entry, { gate: told, state: state.state });
   const by = policy.version === gate.bundle_version ? '' : ` (by version ${String(policy.version)})`;
-  return compared('verdict', id, { recorded: `${gate.verdict}${by}`, replayed: `${verdict.admitted ? 'admitted' : `${verdict.code}: ${verdict.reason}`}${by}` });
+  return compared('verdict', id, {
+    recorded: `${gate.verdict}${by}`,
+    replayed: `${verdict.admitted ? 'admitted' : `${verdict.code}: ${verdict.reason}`}${by}`,
+  });
 }
 
 function releaseCheck({ commit_id: id, release }: Packet, { checkpoint }: PackedCommit): Check {
@@ -122,7 +181,13 @@ function stateIn(id: string, byId: Commits): Restored {
   try {
     return restoredState(id, (at) => {
       const commit = byId.get(at);
-      return commit === undefined ? undefined : { state: checkpointIn(commit.checkpoint).state, isGivenUp: commit.state_code === 'state_unavailable', chunks: commit.chunks?.map(bytesOf) ?? null };
+      return commit === undefined
+        ? undefined
+        : {
+            state: checkpointIn(commit.checkpoint).state,
+            isGivenUp: commit.state_code === 'state_unavailable',
+            chunks: commit.chunks?.map(bytesOf) ?? null,
+          };
     });
   } catch (cause) {
     if (cause instanceof SyntaxError) return { ok: false, code: 'state_incomplete' };
@@ -134,7 +199,9 @@ function stateIn(id: string, byId: Commits): Restored {
 function gateIn(bytes: Buffer): Json | undefined {
   try {
     const told = JSON.parse(bytes.toString('utf8')) as Json; // what JSON.parse makes is JSON
-    return typeof told === 'object' && told !== null && !Array.isArray(told) ? (told as Readonly<Record<string, Json>>)['gate'] ?? {} : undefined; // neither a list nor null: members
+    return typeof told === 'object' && told !== null && !Array.isArray(told)
+      ? ((told as Readonly<Record<string, Json>>)['gate'] ?? {})
+      : undefined; // neither a list nor null: members
   } catch {
     return undefined;
   }
@@ -142,13 +209,32 @@ function gateIn(bytes: Buffer): Json | undefined {
 
 function compared(check: CheckName, id: string, { recorded, replayed }: Found): Check {
   const isEqual = recorded === replayed;
-  return { check, commit_id: id, outcome: isEqual ? 'equal' : 'differs', code: isEqual ? null : PACKET_CODES[check], recorded, replayed };
+  return {
+    check,
+    commit_id: id,
+    outcome: isEqual ? 'equal' : 'differs',
+    code: isEqual ? null : PACKET_CODES[check],
+    recorded,
+    replayed,
+  };
 }
 
-function missing(check: CheckName, id: string, code: string): Check { return { check, commit_id: id, outcome: 'not_made', code, recorded: null, replayed: null }; }
-function bytesOf(text: string): Buffer { return Buffer.from(text, 'base64'); }
-function hashOf(restored: Restored): NonNullable<PackedState['sha256']> { return restored.ok ? sha256Hex(canonicalJson(restored.state)) : restored.code; }
-function placed(id: string | null, sum: string | null): string { return id === null ? 'empty, before the first' : `${id} ${sum ?? 'no hash'}`; }
-function released(release: Packet['release']): string { return release === null ? 'none' : canonicalJson({ ...release }); }
+function missing(check: CheckName, id: string, code: string): Check {
+  return { check, commit_id: id, outcome: 'not_made', code, recorded: null, replayed: null };
+}
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text, 'base64');
+}
+function hashOf(restored: Restored): NonNullable<PackedState['sha256']> {
+  return restored.ok ? sha256Hex(canonicalJson(restored.state)) : restored.code;
+}
+function placed(id: string | null, sum: string | null): string {
+  return id === null ? 'empty, before the first' : `${id} ${sum ?? 'no hash'}`;
+}
+function released(release: Packet['release']): string {
+  return release === null ? 'none' : canonicalJson({ ...release });
+}
 /** One hash stands for many, so that it can be shown. */
-function shortened(sums: readonly string[]): string { return sums.length === 1 ? sums[0] ?? '' : `${String(sums.length)} chunks ${sha256Hex(sums.join(' '))}`; }
+function shortened(sums: readonly string[]): string {
+  return sums.length === 1 ? (sums[0] ?? '') : `${String(sums.length)} chunks ${sha256Hex(sums.join(' '))}`;
+}

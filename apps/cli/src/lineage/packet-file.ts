@@ -16,35 +16,97 @@ const sum = z.string().regex(/^[0-9a-f]{64}$/, '64 hex digits are asked for');
 const bytes = z.base64();
 const ref = z.strictObject({ run_id: z.string(), commit_id: z.string() });
 const whole = z.int().min(0);
-const release = z.strictObject({ prompt: z.string(), model: z.string(), policy: z.string(), tools: z.string(), context: z.string(), eval: z.string(), memory: z.string() }).nullable();
+const release = z
+  .strictObject({
+    prompt: z.string(),
+    model: z.string(),
+    policy: z.string(),
+    tools: z.string(),
+    context: z.string(),
+    eval: z.string(),
+    memory: z.string(),
+  })
+  .nullable();
 const packedState = { code: z.enum(STATE_CODES).nullable(), sha256: sum.nullable() };
 
 const checkpoint: z.ZodType<PackedCheckpoint> = z.strictObject({
-  tenant: z.string(), run_id: z.string(), agent_id: z.string(), initiator: z.string().nullable(), objective: z.string().nullable(), step_id: z.string(), produced_by: z.string(), subject_ref: z.string().nullable(),
-  parents: z.array(ref), assumption_refs: z.array(z.string()), release, committed_at: z.int(),
-  gate: z.strictObject({ bundle: z.string(), bundle_version: z.int(), bundle_digest: sum, verdict: z.enum(GATE_VERDICT_VALUES), inputs_sha256: sum }).nullable(),
-  state: z.strictObject({ kind: z.enum(STATE_KIND_VALUES), base_id: z.string().nullable(), content_type: z.string(), size_bytes: z.int(), chunk_sha256s: z.array(sum) }).nullable(),
+  tenant: z.string(),
+  run_id: z.string(),
+  agent_id: z.string(),
+  initiator: z.string().nullable(),
+  objective: z.string().nullable(),
+  step_id: z.string(),
+  produced_by: z.string(),
+  subject_ref: z.string().nullable(),
+  parents: z.array(ref),
+  assumption_refs: z.array(z.string()),
+  release,
+  committed_at: z.int(),
+  gate: z
+    .strictObject({
+      bundle: z.string(),
+      bundle_version: z.int(),
+      bundle_digest: sum,
+      verdict: z.enum(GATE_VERDICT_VALUES),
+      inputs_sha256: sum,
+    })
+    .nullable(),
+  state: z
+    .strictObject({
+      kind: z.enum(STATE_KIND_VALUES),
+      base_id: z.string().nullable(),
+      content_type: z.string(),
+      size_bytes: z.int(),
+      chunk_sha256s: z.array(sum),
+    })
+    .nullable(),
 });
 
 const packet: z.ZodType<Packet> = z.strictObject({
-  format: z.literal(PACKET_FORMAT), commit_id: z.string(), release,
+  format: z.literal(PACKET_FORMAT),
+  commit_id: z.string(),
+  release,
   state: z.strictObject(packedState),
   before: z.strictObject({ ...packedState, commit_id: z.string().nullable(), is_too_far: z.boolean() }).nullable(),
-  commits: z.array(z.strictObject({
-    commit_id: z.string(), checkpoint, chunks: z.array(bytes).nullable(), state_code: z.enum(STATE_CODES).nullable(), inputs: bytes.nullable(), inputs_code: z.enum(INPUTS_CODES).nullable(),
-    proof: z.strictObject({ log: z.string(), partition: whole, seq: whole, recorded_hash: sum }),
-  })),
+  commits: z.array(
+    z.strictObject({
+      commit_id: z.string(),
+      checkpoint,
+      chunks: z.array(bytes).nullable(),
+      state_code: z.enum(STATE_CODES).nullable(),
+      inputs: bytes.nullable(),
+      inputs_code: z.enum(INPUTS_CODES).nullable(),
+      proof: z.strictObject({ log: z.string(), partition: whole, seq: whole, recorded_hash: sum }),
+    }),
+  ),
   effects: z.array(z.strictObject({ mutation_id: z.string(), parents: z.array(ref) })),
-  policy: z.strictObject({ name: z.string(), tenant: z.string(), version: z.int(), digest: sum, body: z.string(), admitted_it: z.boolean() }).nullable(),
+  policy: z
+    .strictObject({
+      name: z.string(),
+      tenant: z.string(),
+      version: z.int(),
+      digest: sum,
+      body: z.string(),
+      admitted_it: z.boolean(),
+    })
+    .nullable(),
 });
 
 /** Reads a packet. Errors: CliProblem(FILE_UNREADABLE, PACKET_INVALID). */
 export function readPacket(file: string, folder: string): Packet {
   const read = packet.safeParse(jsonIn(file, folder));
-  if (!read.success) throw invalid(`${file} is no replay packet of the form ${PACKET_FORMAT}`, read.error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({ code: 'FIELD_INVALID', message, path: `/${path.map(String).join('/')}` })));
+  if (!read.success)
+    throw invalid(
+      `${file} is no replay packet of the form ${PACKET_FORMAT}`,
+      read.error.issues
+        .slice(0, PROBLEMS_MAX)
+        .map(({ path, message }) => ({ code: 'FIELD_INVALID', message, path: `/${path.map(String).join('/')}` })),
+    );
   const { commits, commit_id: id } = read.data;
-  if (!commits.some((commit) => commit.commit_id === id)) throw invalid(`${file} does not hold the commit it is about, ${id}`);
-  if (new Set(commits.map((commit) => commit.commit_id)).size < commits.length) throw invalid(`${file} holds a commit twice`);
+  if (!commits.some((commit) => commit.commit_id === id))
+    throw invalid(`${file} does not hold the commit it is about, ${id}`);
+  if (new Set(commits.map((commit) => commit.commit_id)).size < commits.length)
+    throw invalid(`${file} holds a commit twice`);
   return read.data;
 }
 
@@ -52,7 +114,12 @@ export function readPacket(file: string, folder: string): Packet {
 export function packetIn(answer: unknown): Packet {
   const read = packet.safeParse(answer);
   if (read.success) return read.data;
-  throw new CliProblem('PACKET_INVALID', 'what the ledger answered is no replay packet of this version', 'unavailable', { remedy: 'Use the command line and the services of one version.' });
+  throw new CliProblem(
+    'PACKET_INVALID',
+    'what the ledger answered is no replay packet of this version',
+    'unavailable',
+    { remedy: 'Use the command line and the services of one version.' },
+  );
 }
 
 /** Writes a packet to a new file. Errors: CliProblem(FILE_UNWRITABLE). */
@@ -60,7 +127,12 @@ export function writePacket(made: Packet, file: string, folder: string): void {
   try {
     writeFileSync(resolve(folder, file), `${JSON.stringify(made, null, 2)}\n`, { flag: 'wx', mode: OWNER_ONLY });
   } catch (cause) {
-    throw new CliProblem('FILE_UNWRITABLE', `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, 'usage', { cause, remedy: 'Name a new file in a folder that can be written to; nothing is overwritten.' });
+    throw new CliProblem(
+      'FILE_UNWRITABLE',
+      `${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      'usage',
+      { cause, remedy: 'Name a new file in a folder that can be written to; nothing is overwritten.' },
+    );
   }
 }
 
@@ -69,7 +141,12 @@ function jsonIn(file: string, folder: string): unknown {
   try {
     text = readFileSync(resolve(folder, file), 'utf8');
   } catch (cause) {
-    throw new CliProblem('FILE_UNREADABLE', `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, 'usage', { cause, remedy: 'Name a file that `recourse lineage packet <commit> --out <file>` wrote.' });
+    throw new CliProblem(
+      'FILE_UNREADABLE',
+      `${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      'usage',
+      { cause, remedy: 'Name a file that `recourse lineage packet <commit> --out <file>` wrote.' },
+    );
   }
   try {
     return JSON.parse(text) as unknown;
@@ -79,5 +156,9 @@ function jsonIn(file: string, folder: string): unknown {
 }
 
 function invalid(what: string, problems: CliProblem['problems'] = [], cause?: unknown): CliProblem {
-  return new CliProblem('PACKET_INVALID', what, 'usage', { problems, cause, remedy: 'Make it anew with `recourse lineage packet <commit> --out <file>`.' });
+  return new CliProblem('PACKET_INVALID', what, 'usage', {
+    problems,
+    cause,
+    remedy: 'Make it anew with `recourse lineage packet <commit> --out <file>`.',
+  });
 }

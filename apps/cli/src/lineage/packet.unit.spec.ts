@@ -13,89 +13,239 @@ import { run } from '../program.js';
 import { replayPacket } from './packet-checks.js';
 import type { Check } from './packet-checks.js';
 
-const BODY = canonicalJson({ owner: 'risk', doc: 'What may be committed.', admission: [{ name: 'limit', when: 'gate.total < state.limit', reason: 'too much' }], recovery: [] });
+const BODY = canonicalJson({
+  owner: 'risk',
+  doc: 'What may be committed.',
+  admission: [{ name: 'limit', when: 'gate.total < state.limit', reason: 'too much' }],
+  recovery: [],
+});
 const RELEASE = { prompt: 'p1', model: 'm1', policy: 'b1', tools: 't1', context: 'c1', eval: 'e1', memory: 'y1' };
 const hashOf = (state: Json): string => sha256Hex(canonicalJson(state));
 const refOf = ({ commit_id }: PackedCommit): CommitRef => ({ run_id: 'run-1', commit_id });
 let salted = 0;
 
 /** A commit as the ledger packs it. */
-function packed(stepId: string, state: Json | undefined, more: Partial<Checkpoint> = {}, baseId: string | null = null): PackedCommit {
+function packed(
+  stepId: string,
+  state: Json | undefined,
+  more: Partial<Checkpoint> = {},
+  baseId: string | null = null,
+): PackedCommit {
   const cut = state === undefined ? null : cutState(state, () => Buffer.alloc(16, (salted += 1)), baseId);
   const checkpoint: Checkpoint = {
-    tenant: 'acme', run_id: 'run-1', agent_id: 'agent-1', initiator: null, objective: null, step_id: stepId, produced_by: `call-${stepId}`, subject_ref: null, parents: [], assumption_refs: [], gate: null, release: RELEASE, committed_at: 1,
-    ...more, state: cut?.state ?? null,
+    tenant: 'acme',
+    run_id: 'run-1',
+    agent_id: 'agent-1',
+    initiator: null,
+    objective: null,
+    step_id: stepId,
+    produced_by: `call-${stepId}`,
+    subject_ref: null,
+    parents: [],
+    assumption_refs: [],
+    gate: null,
+    release: RELEASE,
+    committed_at: 1,
+    ...more,
+    state: cut?.state ?? null,
   };
   const inputs = checkpoint.gate?.inputs ?? null;
   const told = cut === null ? null : cut.state.body === null ? cut.chunks : [cut.state.body];
   return {
-    commit_id: commitIdOf(checkpoint), checkpoint: packedCheckpoint(checkpoint), chunks: told?.map(({ body }) => body.toString('base64')) ?? null, state_code: cut === null ? 'no_state' : null,
-    inputs: inputs?.body.toString('base64') ?? null, inputs_code: inputs === null ? 'no_inputs' : null, proof: { log: 'recourse.mutations', partition: 0, seq: salted, recorded_hash: 'a'.repeat(64) },
+    commit_id: commitIdOf(checkpoint),
+    checkpoint: packedCheckpoint(checkpoint),
+    chunks: told?.map(({ body }) => body.toString('base64')) ?? null,
+    state_code: cut === null ? 'no_state' : null,
+    inputs: inputs?.body.toString('base64') ?? null,
+    inputs_code: inputs === null ? 'no_inputs' : null,
+    proof: { log: 'recourse.mutations', partition: 0, seq: salted, recorded_hash: 'a'.repeat(64) },
   };
 }
 
 const inputs = plainPayload({ salt: 's', gate: { total: 50 } });
-const gate = { bundle: 'orders', bundle_version: 3, bundle_digest: Buffer.from(sha256Hex(BODY), 'hex'), verdict: 'admitted', inputs_sha256: inputs.sha256, inputs } as const;
+const gate = {
+  bundle: 'orders',
+  bundle_version: 3,
+  bundle_digest: Buffer.from(sha256Hex(BODY), 'hex'),
+  verdict: 'admitted',
+  inputs_sha256: inputs.sha256,
+  inputs,
+} as const;
 const STATE = { limit: 100, text: 'x'.repeat(400_000) };
 const first = packed('read', STATE);
 const note = packed('note', undefined, { parents: [refOf(first)] });
 const last = packed('act', { limit: 10 }, { parents: [refOf(note)], gate });
 const policy = { name: 'orders', tenant: 'acme', version: 3, digest: sha256Hex(BODY), body: BODY, admitted_it: true };
 const PACKET: Packet = {
-  format: PACKET_FORMAT, commit_id: last.commit_id, release: RELEASE, state: { code: null, sha256: hashOf({ limit: 10 }) }, before: { commit_id: first.commit_id, is_too_far: false, code: null, sha256: hashOf(STATE) }, commits: [first, note, last], effects: [], policy,
+  format: PACKET_FORMAT,
+  commit_id: last.commit_id,
+  release: RELEASE,
+  state: { code: null, sha256: hashOf({ limit: 10 }) },
+  before: { commit_id: first.commit_id, is_too_far: false, code: null, sha256: hashOf(STATE) },
+  commits: [first, note, last],
+  effects: [],
+  policy,
 };
-const withCommit = (changed: PackedCommit): Packet => ({ ...PACKET, commits: PACKET.commits.map((one) => (one.commit_id === changed.commit_id ? changed : one)) });
+const withCommit = (changed: PackedCommit): Packet => ({
+  ...PACKET,
+  commits: PACKET.commits.map((one) => (one.commit_id === changed.commit_id ? changed : one)),
+});
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
-const failed = (packet: Packet): readonly Check['code'][] => [...new Set(replayPacket(packet).checks.filter(({ outcome }) => outcome === 'differs').map(({ code }) => code))];
-const open = (packet: Packet): Readonly<Record<string, string | null>> => Object.fromEntries(replayPacket(packet).checks.filter(({ outcome }) => outcome === 'not_made').map(({ check, code }) => [check, code]));
+const failed = (packet: Packet): readonly Check['code'][] => [
+  ...new Set(
+    replayPacket(packet)
+      .checks.filter(({ outcome }) => outcome === 'differs')
+      .map(({ code }) => code),
+  ),
+];
+const open = (packet: Packet): Readonly<Record<string, string | null>> =>
+  Object.fromEntries(
+    replayPacket(packet)
+      .checks.filter(({ outcome }) => outcome === 'not_made')
+      .map(({ check, code }) => [check, code]),
+  );
 
 describe('a replay packet', () => {
   it('replays to equal decisions: ids, chunks, states, inputs, policy, verdict and release', () => {
     const { ok, checks } = replayPacket(PACKET);
-    expect([ok, [...new Set(checks.map(({ outcome }) => outcome))], checks.map(({ check }) => check)]).toEqual([true, ['equal'], ['id', 'chunks', 'id', 'id', 'chunks', 'inputs', 'state', 'before', 'policy', 'verdict', 'release']]);
+    expect([ok, [...new Set(checks.map(({ outcome }) => outcome))], checks.map(({ check }) => check)]).toEqual([
+      true,
+      ['equal'],
+      ['id', 'chunks', 'id', 'id', 'chunks', 'inputs', 'state', 'before', 'policy', 'verdict', 'release'],
+    ]);
     const after = packed('more', { limit: 20 }, { parents: [refOf(last)], gate }, last.commit_id);
-    const delta: Packet = { ...PACKET, commit_id: after.commit_id, state: { code: null, sha256: hashOf({ limit: 20 }) }, before: { commit_id: last.commit_id, is_too_far: false, code: null, sha256: hashOf({ limit: 10 }) }, commits: [last, after] };
+    const delta: Packet = {
+      ...PACKET,
+      commit_id: after.commit_id,
+      state: { code: null, sha256: hashOf({ limit: 20 }) },
+      before: { commit_id: last.commit_id, is_too_far: false, code: null, sha256: hashOf({ limit: 10 }) },
+      commits: [last, after],
+    };
     expect(failed(delta)).toEqual(['PACKET_VERDICT_DIFFERS']); // 50 is not below 10: no gate admitted that
   });
 
   it.each([
-    ['the step of a commit', 'PACKET_ID_DIFFERS', withCommit({ ...note, checkpoint: { ...note.checkpoint, step_id: 'other' } })],
-    ['the verdict of its gate', 'PACKET_ID_DIFFERS', withCommit({ ...last, checkpoint: { ...last.checkpoint, gate: last.checkpoint.gate && { ...last.checkpoint.gate, verdict: 'refused' } } })],
-    ['a chunk of several', 'PACKET_CHUNKS_DIFFER', withCommit({ ...first, chunks: [...(first.chunks ?? []).slice(0, -1), base64(`${'s'.repeat(16)}{}`)] })],
+    [
+      'the step of a commit',
+      'PACKET_ID_DIFFERS',
+      withCommit({ ...note, checkpoint: { ...note.checkpoint, step_id: 'other' } }),
+    ],
+    [
+      'the verdict of its gate',
+      'PACKET_ID_DIFFERS',
+      withCommit({
+        ...last,
+        checkpoint: {
+          ...last.checkpoint,
+          gate: last.checkpoint.gate && { ...last.checkpoint.gate, verdict: 'refused' },
+        },
+      }),
+    ],
+    [
+      'a chunk of several',
+      'PACKET_CHUNKS_DIFFER',
+      withCommit({ ...first, chunks: [...(first.chunks ?? []).slice(0, -1), base64(`${'s'.repeat(16)}{}`)] }),
+    ],
     ['a chunk left out', 'PACKET_CHUNKS_DIFFER', withCommit({ ...first, chunks: (first.chunks ?? []).slice(1) })],
-    ['the state said to come out', 'PACKET_STATE_DIFFERS', { ...PACKET, state: { code: null, sha256: hashOf({ limit: 11 }) } }],
-    ['the gate inputs', 'PACKET_INPUTS_DIFFER', withCommit({ ...last, inputs: base64('{"salt":"s","gate":{"total":51}}') })],
-    ['the state its gate saw', 'PACKET_BEFORE_DIFFERS', { ...PACKET, before: { commit_id: null, is_too_far: false, code: null, sha256: null } }],
+    [
+      'the state said to come out',
+      'PACKET_STATE_DIFFERS',
+      { ...PACKET, state: { code: null, sha256: hashOf({ limit: 11 }) } },
+    ],
+    [
+      'the gate inputs',
+      'PACKET_INPUTS_DIFFER',
+      withCommit({ ...last, inputs: base64('{"salt":"s","gate":{"total":51}}') }),
+    ],
+    [
+      'the state its gate saw',
+      'PACKET_BEFORE_DIFFERS',
+      { ...PACKET, before: { commit_id: null, is_too_far: false, code: null, sha256: null } },
+    ],
     ['a commit on the way left out', 'PACKET_BEFORE_DIFFERS', { ...PACKET, commits: [first, last] }],
-    ['the policy under the digest of another', 'PACKET_POLICY_DIFFERS', { ...PACKET, policy: { ...policy, body: BODY.replace('<', '<=') } }],
-    ['the policy under its version', 'PACKET_POLICY_DIFFERS', { ...PACKET, policy: { ...policy, body: `${BODY} `, digest: sha256Hex(`${BODY} `), admitted_it: false } }],
-    ['a policy that refuses', 'PACKET_VERDICT_DIFFERS', { ...PACKET, policy: { ...policy, body: BODY.replace('<', '>') } }],
+    [
+      'the policy under the digest of another',
+      'PACKET_POLICY_DIFFERS',
+      { ...PACKET, policy: { ...policy, body: BODY.replace('<', '<=') } },
+    ],
+    [
+      'the policy under its version',
+      'PACKET_POLICY_DIFFERS',
+      { ...PACKET, policy: { ...policy, body: `${BODY} `, digest: sha256Hex(`${BODY} `), admitted_it: false } },
+    ],
+    [
+      'a policy that refuses',
+      'PACKET_VERDICT_DIFFERS',
+      { ...PACKET, policy: { ...policy, body: BODY.replace('<', '>') } },
+    ],
     ['a policy that is none', 'PACKET_VERDICT_DIFFERS', { ...PACKET, policy: { ...policy, body: '{}' } }],
     ['the release', 'PACKET_RELEASE_DIFFERS', { ...PACKET, release: { ...RELEASE, model: 'm2' } }],
     ['the release left out', 'PACKET_RELEASE_DIFFERS', { ...PACKET, release: null }],
-  ] satisfies (readonly [string, string, Packet])[])('that was tampered with differs: %s', (_what, code, packet) => { expect(failed(packet)).toContain(code); });
+  ] satisfies (readonly [string, string, Packet])[])('that was tampered with differs: %s', (_what, code, packet) => {
+    expect(failed(packet)).toContain(code);
+  });
 
   it('is judged by the version that stands where the admitting one is not given any more, and says so', () => {
     const body = BODY.replace('too much', 'far too much');
-    const standing: Packet = { ...PACKET, policy: { ...policy, body, digest: sha256Hex(body), version: 4, admitted_it: false } };
+    const standing: Packet = {
+      ...PACKET,
+      policy: { ...policy, body, digest: sha256Hex(body), version: 4, admitted_it: false },
+    };
     expect([failed(standing), open(standing)]).toEqual([[], { policy: 'other_version' }]);
-    expect(replayPacket(standing).checks.find(({ check }) => check === 'verdict')).toMatchObject({ outcome: 'equal', replayed: 'admitted (by version 4)' });
+    expect(replayPacket(standing).checks.find(({ check }) => check === 'verdict')).toMatchObject({
+      outcome: 'equal',
+      replayed: 'admitted (by version 4)',
+    });
   });
 
   it('says which checks cannot be made, of what was erased or never was', () => {
-    const erased: Packet = { ...withCommit({ ...first, chunks: null, state_code: 'state_unavailable' }), state: { code: 'state_unavailable', sha256: null }, before: { commit_id: first.commit_id, is_too_far: false, code: 'state_unavailable', sha256: null } };
-    expect([failed(erased), open(erased)]).toEqual([[], { state: 'state_unavailable', before: 'state_unavailable', verdict: 'state_unavailable' }]);
+    const erased: Packet = {
+      ...withCommit({ ...first, chunks: null, state_code: 'state_unavailable' }),
+      state: { code: 'state_unavailable', sha256: null },
+      before: { commit_id: first.commit_id, is_too_far: false, code: 'state_unavailable', sha256: null },
+    };
+    expect([failed(erased), open(erased)]).toEqual([
+      [],
+      { state: 'state_unavailable', before: 'state_unavailable', verdict: 'state_unavailable' },
+    ]);
     const silent = withCommit({ ...last, inputs: null, inputs_code: 'inputs_unavailable' });
-    expect([failed(silent), open(silent), open({ ...PACKET, policy: null })]).toEqual([[], { verdict: 'inputs_unavailable' }, { policy: 'policy_unknown', verdict: 'policy_unknown' }]);
-    const unhashed = { ...last, inputs: null, inputs_code: 'inputs_unavailable', checkpoint: { ...last.checkpoint, gate: last.checkpoint.gate && { ...last.checkpoint.gate, inputs_sha256: '0'.repeat(64) } } } as const;
-    expect([failed(withCommit(unhashed)), open(withCommit(unhashed))]).toEqual([[], { id: 'hash_unavailable', verdict: 'inputs_unavailable' }]);
+    expect([failed(silent), open(silent), open({ ...PACKET, policy: null })]).toEqual([
+      [],
+      { verdict: 'inputs_unavailable' },
+      { policy: 'policy_unknown', verdict: 'policy_unknown' },
+    ]);
+    const unhashed = {
+      ...last,
+      inputs: null,
+      inputs_code: 'inputs_unavailable',
+      checkpoint: {
+        ...last.checkpoint,
+        gate: last.checkpoint.gate && { ...last.checkpoint.gate, inputs_sha256: '0'.repeat(64) },
+      },
+    } as const;
+    expect([failed(withCommit(unhashed)), open(withCommit(unhashed))]).toEqual([
+      [],
+      { id: 'hash_unavailable', verdict: 'inputs_unavailable' },
+    ]);
     const bare = packed('bare', undefined, { release: null });
-    expect(open({ ...PACKET, commit_id: bare.commit_id, release: null, state: { code: 'no_state', sha256: null }, before: null, commits: [bare], policy: null })).toEqual({ state: 'no_state', verdict: 'no_gate', release: 'no_release' });
+    expect(
+      open({
+        ...PACKET,
+        commit_id: bare.commit_id,
+        release: null,
+        state: { code: 'no_state', sha256: null },
+        before: null,
+        commits: [bare],
+        policy: null,
+      }),
+    ).toEqual({ state: 'no_state', verdict: 'no_gate', release: 'no_release' });
   });
 });
 
 const folders: string[] = [];
-afterAll(() => { for (const folder of folders) rmSync(folder, { recursive: true, force: true }); });
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
 /** A ledger and a registry that answer, where they are there at all, and a folder. */
 function services(entries: readonly object[] = [], isOffline = false) {
@@ -105,23 +255,66 @@ function services(entries: readonly object[] = [], isOffline = false) {
   const fetcher = (input: string | URL | Request): Promise<Response> => {
     const { pathname, search } = new URL(input instanceof Request ? input.url : input);
     asked.push(`${pathname}${search}`);
-    return isOffline ? Promise.reject(new Error('offline')) : Promise.resolve(Response.json(pathname.endsWith('/packet') ? { ...PACKET, policy: null } : { items: entries, next_cursor: null }));
+    return isOffline
+      ? Promise.reject(new Error('offline'))
+      : Promise.resolve(
+          Response.json(
+            pathname.endsWith('/packet') ? { ...PACKET, policy: null } : { items: entries, next_cursor: null },
+          ),
+        );
   };
-  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
-  const environment = isOffline ? {} : { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_CONTRACTS_URL: 'http://registry.test', RECOURSE_TOKEN: 'secret' };
-  const call = (...args: readonly string[]): Promise<number> => run(['lineage', ...args], { terminal, environment, folder, fetch: fetcher });
-  const write = (content: unknown): void => { writeFileSync(join(folder, 'p.json'), typeof content === 'string' ? content : JSON.stringify(content)); };
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: (text: string) => {
+      note.push(text);
+    },
+    isInteractive: false,
+    ask: () => Promise.resolve(''),
+  };
+  const environment = isOffline
+    ? {}
+    : {
+        RECOURSE_LEDGER_URL: 'http://ledger.test',
+        RECOURSE_CONTRACTS_URL: 'http://registry.test',
+        RECOURSE_TOKEN: 'secret',
+      };
+  const call = (...args: readonly string[]): Promise<number> =>
+    run(['lineage', ...args], { terminal, environment, folder, fetch: fetcher });
+  const write = (content: unknown): void => {
+    writeFileSync(join(folder, 'p.json'), typeof content === 'string' ? content : JSON.stringify(content));
+  };
   return { call, asked, write, file: join(folder, 'p.json'), out: () => out.join('\n'), note: () => note.join('\n') };
 }
-const entry = (version: number, body: string, more: object = {}): object => ({ kind: 'policy_bundle', name: 'orders', tenant: 'acme', version, digest: sha256Hex(body), body, retired: false, ...more });
+const entry = (version: number, body: string, more: object = {}): object => ({
+  kind: 'policy_bundle',
+  name: 'orders',
+  tenant: 'acme',
+  version,
+  digest: sha256Hex(body),
+  body,
+  retired: false,
+  ...more,
+});
 
 describe('recourse lineage packet', () => {
   it('writes a file that only its owner reads, with the policy that admitted the commit; nothing is overwritten', async () => {
-    const { call, asked, file, note, out } = services([entry(9, `${BODY} `), entry(3, BODY, { tenant: '*', retired: true })]);
-    expect([await call('packet', last.commit_id, '--out', 'p.json'), asked, statSync(file).mode & 0o777]).toEqual([0, [`/v1/commits/${last.commit_id}/packet`, '/v1/entries/policy_bundle?name=orders&limit=10'], 0o600]);
+    const { call, asked, file, note, out } = services([
+      entry(9, `${BODY} `),
+      entry(3, BODY, { tenant: '*', retired: true }),
+    ]);
+    expect([await call('packet', last.commit_id, '--out', 'p.json'), asked, statSync(file).mode & 0o777]).toEqual([
+      0,
+      [`/v1/commits/${last.commit_id}/packet`, '/v1/entries/policy_bundle?name=orders&limit=10'],
+      0o600,
+    ]);
     expect(await call('replay-packet', 'p.json')).toBe(0);
     expect(out()).toMatch(new RegExp(`${last.commit_id} replays to equal decisions: 11 equal, 0 differ$`));
-    expect([await call('packet', last.commit_id, '--out', 'p.json'), note()]).toEqual([2, expect.stringContaining('FILE_UNWRITABLE')]);
+    expect([await call('packet', last.commit_id, '--out', 'p.json'), note()]).toEqual([
+      2,
+      expect.stringContaining('FILE_UNWRITABLE'),
+    ]);
   });
 
   it('says that it holds the version that stands, where the registry has no other', async () => {
@@ -136,7 +329,9 @@ describe('recourse lineage replay-packet', () => {
     const { call, asked, write, out } = services([], true);
     write({ ...PACKET, release: { ...RELEASE, model: 'm2' } });
     expect([await call('replay-packet', 'p.json'), asked]).toEqual([1, []]);
-    expect(out()).toMatch(/\nPACKET_RELEASE_DIFFERS: recorded .*"m1".*, replayed .*"m2"[^]*does not replay: 10 equal, 1 differ$/);
+    expect(out()).toMatch(
+      /\nPACKET_RELEASE_DIFFERS: recorded .*"m1".*, replayed .*"m2"[^]*does not replay: 10 equal, 1 differ$/,
+    );
     const script = services([], true);
     script.write(PACKET);
     expect(await script.call('replay-packet', 'p.json', '--json')).toBe(0);
@@ -144,11 +339,18 @@ describe('recourse lineage replay-packet', () => {
   });
 
   it.each([
-    ['{', 'PACKET_INVALID'], [{ ...PACKET, format: 'other/1' }, '/format'], [{ ...PACKET, commits: [{ ...last, chunks: ['%'] }] }, '/commits/0/chunks/0'], [{ ...PACKET, commits: [first] }, 'does not hold the commit'], [{ ...PACKET, commits: [last, last] }, 'twice'],
+    ['{', 'PACKET_INVALID'],
+    [{ ...PACKET, format: 'other/1' }, '/format'],
+    [{ ...PACKET, commits: [{ ...last, chunks: ['%'] }] }, '/commits/0/chunks/0'],
+    [{ ...PACKET, commits: [first] }, 'does not hold the commit'],
+    [{ ...PACKET, commits: [last, last] }, 'twice'],
   ])('refuses a bad file: %#', async (content, said) => {
     const { call, write, note } = services([], true);
     write(content);
-    expect([await call('replay-packet', 'p.json'), note()]).toEqual([2, expect.stringMatching(new RegExp(`PACKET_INVALID[^]*${said === 'PACKET_INVALID' ? '' : said}`))]);
+    expect([await call('replay-packet', 'p.json'), note()]).toEqual([
+      2,
+      expect.stringMatching(new RegExp(`PACKET_INVALID[^]*${said === 'PACKET_INVALID' ? '' : said}`)),
+    ]);
   });
 
   it('refuses a file that is not there', async () => {

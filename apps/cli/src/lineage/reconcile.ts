@@ -10,17 +10,28 @@ import type { ExitKind } from '../problem.js';
 /** The ledger takes a thousand commits and 160 KB a comparison; long ids need the room. */
 const [PART_COMMITS, PART_BYTES] = [500, 120 * 1_024];
 
-interface Ref { readonly run_id: string; readonly commit_id: string }
+interface Ref {
+  readonly run_id: string;
+  readonly commit_id: string;
+}
 /** A commit as a runtime holds it. */
-export interface Held extends Ref { readonly derived_from: readonly Ref[]; readonly [more: string]: unknown }
+export interface Held extends Ref {
+  readonly derived_from: readonly Ref[];
+  readonly [more: string]: unknown;
+}
 
 /** Reads the commits of a file. Errors: CliProblem(INPUT_INVALID). */
 export function heldIn(content: unknown, file: string): readonly Held[] {
   const list = Array.isArray(content) ? content : docOf(content)['commits'];
-  if (!Array.isArray(list)) throw new CliProblem('INPUT_INVALID', `${file} holds no list of commits`, 'usage', { remedy: 'Give a JSON list of {run_id, commit_id, derived_from, stands, reached_user_at}, or an object with it as `commits`.' });
+  if (!Array.isArray(list))
+    throw new CliProblem('INPUT_INVALID', `${file} holds no list of commits`, 'usage', {
+      remedy:
+        'Give a JSON list of {run_id, commit_id, derived_from, stands, reached_user_at}, or an object with it as `commits`.',
+    });
   return list.map((one: unknown, at) => {
     const { run_id, commit_id, derived_from, ...more } = docOf(one);
-    if (typeof run_id !== 'string' || typeof commit_id !== 'string') throw new CliProblem('INPUT_INVALID', `commit ${at} of ${file} lacks run_id or commit_id`, 'usage');
+    if (typeof run_id !== 'string' || typeof commit_id !== 'string')
+      throw new CliProblem('INPUT_INVALID', `commit ${at} of ${file} lacks run_id or commit_id`, 'usage');
     return { ...more, run_id, commit_id, derived_from: Array.isArray(derived_from) ? derived_from.map(refOf) : [] };
   });
 }
@@ -31,7 +42,10 @@ export function partsOf(commits: readonly Held[]): readonly (readonly Held[])[] 
   let [count, bytes] = [PART_COMMITS, 0];
   for (const commit of parentsFirst(commits)) {
     const size = Buffer.byteLength(JSON.stringify(commit));
-    if (count >= PART_COMMITS || bytes + size > PART_BYTES) { parts.push([]); [count, bytes] = [0, 0]; }
+    if (count >= PART_COMMITS || bytes + size > PART_BYTES) {
+      parts.push([]);
+      [count, bytes] = [0, 0];
+    }
     parts.at(-1)?.push(commit);
     [count, bytes] = [count + 1, bytes + size];
   }
@@ -41,7 +55,13 @@ export function partsOf(commits: readonly Held[]): readonly (readonly Held[])[] 
 /** P1. A part with what earlier ones found. */
 export function carried(part: readonly Held[], found: readonly Doc[]): readonly Held[] {
   const fallen = new Map(found.map((one) => [nameOf(refOf(one)), refOf(one['fallen'])] as const));
-  return part.map((commit) => ({ ...commit, derived_from: [...commit.derived_from, ...commit.derived_from.flatMap((parent) => fallen.get(nameOf(parent)) ?? [])] }));
+  return part.map((commit) => ({
+    ...commit,
+    derived_from: [
+      ...commit.derived_from,
+      ...commit.derived_from.flatMap((parent) => fallen.get(nameOf(parent)) ?? []),
+    ],
+  }));
 }
 
 /** What diverges: worst first, that is what users saw, latest first. */
@@ -66,7 +86,13 @@ function parentsFirst(commits: readonly Held[]): readonly Held[] {
       if (one.isReady) ordered.push(one.commit);
       if (one.isReady || done.has(name)) continue;
       done.add(name);
-      stack.push({ commit: one.commit, isReady: true }, ...one.commit.derived_from.flatMap((parent) => { const commit = byName.get(nameOf(parent)); return commit === undefined || done.has(nameOf(parent)) ? [] : [{ commit, isReady: false }]; }));
+      stack.push(
+        { commit: one.commit, isReady: true },
+        ...one.commit.derived_from.flatMap((parent) => {
+          const commit = byName.get(nameOf(parent));
+          return commit === undefined || done.has(nameOf(parent)) ? [] : [{ commit, isReady: false }];
+        }),
+      );
     }
   }
   return ordered;
@@ -74,6 +100,11 @@ function parentsFirst(commits: readonly Held[]): readonly Held[] {
 
 function refOf(value: unknown): Ref {
   const { run_id, commit_id } = docOf(value);
-  return { run_id: typeof run_id === 'string' ? run_id : '', commit_id: typeof commit_id === 'string' ? commit_id : '' };
+  return {
+    run_id: typeof run_id === 'string' ? run_id : '',
+    commit_id: typeof commit_id === 'string' ? commit_id : '',
+  };
 }
-function nameOf({ run_id, commit_id }: Ref): string { return `${run_id}\u0000${commit_id}`; }
+function nameOf({ run_id, commit_id }: Ref): string {
+  return `${run_id}\u0000${commit_id}`;
+}

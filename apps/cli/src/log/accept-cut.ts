@@ -38,7 +38,9 @@ export interface Accepted {
 const PARTITION_KEY = 'progress';
 const CUT_ACCEPTED = 'CutAccepted';
 
-export function openLog(options: OwnLogOptions): OwnLog { return new OwnLog(options); }
+export function openLog(options: OwnLogOptions): OwnLog {
+  return new OwnLog(options);
+}
 
 /** Reads the whole log and compares it with the projection. Errors: those of Kafka, registry and database. */
 export async function lookAtLoss(log: OwnLog, projection: Projection): Promise<Seen> {
@@ -50,7 +52,12 @@ export async function lookAtLoss(log: OwnLog, projection: Projection): Promise<S
     last = records.at(-1) ?? last;
   }
   const { head } = log.position;
-  return { projected, log: head, decidedAt: last?.decidedAt ?? 0, loss: judgeLoss({ projected, log: head, hashAtProjected, lastAccepts: acceptedBy(last) }) };
+  return {
+    projected,
+    log: head,
+    decidedAt: last?.decidedAt ?? 0,
+    loss: judgeLoss({ projected, log: head, hashAtProjected, lastAccepts: acceptedBy(last) }),
+  };
 }
 
 function acceptedBy(record: PlacedRecord | null): { readonly lostHeadHash: Buffer } | null {
@@ -59,29 +66,52 @@ function acceptedBy(record: PlacedRecord | null): { readonly lostHeadHash: Buffe
 }
 
 /** Records the loss and drops the projection. Errors: Failure(HEAD_MOVED, PROJECTION_FENCED); CliProblem(NOTHING_LOST, LOG_REWRITTEN). */
-export async function acceptLoss(log: OwnLog, projection: Projection, seen: Seen, acceptance: Acceptance): Promise<Accepted> {
+export async function acceptLoss(
+  log: OwnLog,
+  projection: Projection,
+  seen: Seen,
+  acceptance: Acceptance,
+): Promise<Accepted> {
   const { loss, projected } = seen;
   if (projected === null || loss.kind === 'nothing_lost') throw nothingLost();
   if (loss.kind === 'rewritten') throw rewritten(loss.seq);
-  const accepted = loss.kind === 'cut' ? await record(log, projection, { ...seen, loss }, acceptance) : { seq: null, hash: null };
+  const accepted =
+    loss.kind === 'cut' ? await record(log, projection, { ...seen, loss }, acceptance) : { seq: null, hash: null };
   await projection.drop(projected);
   return accepted;
 }
 
-async function record(log: OwnLog, projection: Projection, { loss, decidedAt }: Seen & { readonly loss: Extract<Loss, { kind: 'cut' }> }, { by, reason }: Acceptance): Promise<Accepted> {
+async function record(
+  log: OwnLog,
+  projection: Projection,
+  { loss, decidedAt }: Seen & { readonly loss: Extract<Loss, { kind: 'cut' }> },
+  { by, reason }: Acceptance,
+): Promise<Accepted> {
   const batch = log.seal(Math.max(decidedAt, await projection.now()));
   const body = { lost_from_seq: loss.fromSeq, lost_to_seq: loss.toSeq, lost_head_hash: loss.headHash, by, reason };
   const { seq, hash } = batch.add({ type: CUT_ACCEPTED, body }, PARTITION_KEY);
-  if ((await log.append(batch)) !== 'accepted') throw new Failure('HEAD_MOVED', 'the record was not accepted at the head that was seen: somebody else writes this log; call again');
+  if ((await log.append(batch)) !== 'accepted')
+    throw new Failure(
+      'HEAD_MOVED',
+      'the record was not accepted at the head that was seen: somebody else writes this log; call again',
+    );
   return { seq, hash: hash.toString('hex') };
 }
 
 export function nothingLost(): CliProblem {
-  return new CliProblem('NOTHING_LOST', 'the log holds everything that was projected', 'refused', { remedy: 'There is nothing to accept. See `recourse audit verify`.' });
+  return new CliProblem('NOTHING_LOST', 'the log holds everything that was projected', 'refused', {
+    remedy: 'There is nothing to accept. See `recourse audit verify`.',
+  });
 }
 
 export function rewritten(seq: number): CliProblem {
-  return new CliProblem('LOG_REWRITTEN', `record ${seq} is not the one that was projected: another history stands in its place`, 'refused', {
-    remedy: 'This is no cut. Run `recourse audit verify`, and restore the topic or the database from the same moment.',
-  });
+  return new CliProblem(
+    'LOG_REWRITTEN',
+    `record ${seq} is not the one that was projected: another history stands in its place`,
+    'refused',
+    {
+      remedy:
+        'This is no cut. Run `recourse audit verify`, and restore the topic or the database from the same moment.',
+    },
+  );
 }

@@ -2,4 +2,6 @@
 import { TOPICS } from '@recourse/messages';
 
 /** Topic to service name. */
-export const OWNED_LOGS: ReadonlyMap<string, string> = new Map(TOPICS.filter(({ kind }) => (kind as string) === 'log').map(({ name, written_by }) => [name, written_by]));
+export const OWNED_LOGS: ReadonlyMap<string, string> = new Map(
+  TOPICS.filter(({ kind }) => (kind as string) === 'log').map(({ name, written_by }) => [name, written_by]),
+);

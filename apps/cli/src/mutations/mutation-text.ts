@@ -7,14 +7,39 @@ import { cellText, formatFields, instant, money } from '../output/table.js';
 export function describeMutation(found: Doc): string {
   const [ref, execution, terms] = [docOf(found['ref']), docOf(found['execution']), docOf(found['terms'])];
   const facts = formatFields([
-    ['mutation', found['mutation_id']], ['tenant', found['tenant']], ['run', found['run_id']], ['capability', found['capability']], ['effect', terms['effect']],
-    ['agent', execution['agent_id']], ['on behalf of', execution['initiator']], ['objective', execution['objective']],
-    ['args', docOf(execution['args'])['body']], ['result', docOf(execution['result'])['body']], ['value', money(execution['value'])], ['subject', found['subject_ref']],
-    ['relies on', ref['assumption_refs']], ['class', ref['reversal_class']], ['undone by', ref['reversal_capability']], ['with', docOf(ref['reversal_args'])['body']], ['residue', terms['residue']],
-    ['contract', terms['contract_name'] === undefined ? null : `${cellText(terms['contract_name'])} version ${cellText(terms['contract_version'])}`],
-    ['committed', instant(ref['committed_at'])], ['window ends', instant(ref['reversal_expires_at'])],
-    ['status', found['status']], ['execution', found['execution_state']], ['recoverability', found['recoverability']], ['reason', found['reason']], ['rollback', found['rollback_id']],
-    ['attempts', found['compensation_attempts'] === 0 ? null : found['compensation_attempts']], ['last error', found['last_error']], ['record', found['recorded_hash']],
+    ['mutation', found['mutation_id']],
+    ['tenant', found['tenant']],
+    ['run', found['run_id']],
+    ['capability', found['capability']],
+    ['effect', terms['effect']],
+    ['agent', execution['agent_id']],
+    ['on behalf of', execution['initiator']],
+    ['objective', execution['objective']],
+    ['args', docOf(execution['args'])['body']],
+    ['result', docOf(execution['result'])['body']],
+    ['value', money(execution['value'])],
+    ['subject', found['subject_ref']],
+    ['relies on', ref['assumption_refs']],
+    ['class', ref['reversal_class']],
+    ['undone by', ref['reversal_capability']],
+    ['with', docOf(ref['reversal_args'])['body']],
+    ['residue', terms['residue']],
+    [
+      'contract',
+      terms['contract_name'] === undefined
+        ? null
+        : `${cellText(terms['contract_name'])} version ${cellText(terms['contract_version'])}`,
+    ],
+    ['committed', instant(ref['committed_at'])],
+    ['window ends', instant(ref['reversal_expires_at'])],
+    ['status', found['status']],
+    ['execution', found['execution_state']],
+    ['recoverability', found['recoverability']],
+    ['reason', found['reason']],
+    ['rollback', found['rollback_id']],
+    ['attempts', found['compensation_attempts'] === 0 ? null : found['compensation_attempts']],
+    ['last error', found['last_error']],
+    ['record', found['recorded_hash']],
   ]);
   const proof = describeProof(docOf(found['proof']));
   return proof === '' ? facts : `${facts}\n\nWhat proves it\n${proof}`;
@@ -23,7 +48,13 @@ export function describeMutation(found: Doc): string {
 /** Place in the log and the hashes that its record commits to. */
 function describeProof(proof: Doc): string {
   return formatFields([
-    ['  log', proof['log']], ['  partition', proof['partition']], ['  seq', proof['seq']], ['  record hash', proof['recorded_hash']], ['  contract digest', proof['contract_digest']],
-    ['  bound args', proof['bound_args_sha256']], ['  prior value', proof['prior_value_hash']], ['  as reported', proof['content_sha256']],
+    ['  log', proof['log']],
+    ['  partition', proof['partition']],
+    ['  seq', proof['seq']],
+    ['  record hash', proof['recorded_hash']],
+    ['  contract digest', proof['contract_digest']],
+    ['  bound args', proof['bound_args_sha256']],
+    ['  prior value', proof['prior_value_hash']],
+    ['  as reported', proof['content_sha256']],
   ]);
 }

@@ -2,14 +2,36 @@ import { describe, expect, it } from '@jest/globals';
 import { run } from '../program.js';
 
 const CLOSING = {
-  mutation_id: 'mut_1', tenant: 'acme', run_id: 'run-1', capability: 'payments.issue_refund', subject_ref: 'order/4711', expires_at: 3_600_000, closes_in_ms: 3_540_000,
-  value: { amount_minor: 500_000, currency: 'INR' }, reversal_capability: 'payments.reverse_refund', recovery_approval_mode: 'human',
+  mutation_id: 'mut_1',
+  tenant: 'acme',
+  run_id: 'run-1',
+  capability: 'payments.issue_refund',
+  subject_ref: 'order/4711',
+  expires_at: 3_600_000,
+  closes_in_ms: 3_540_000,
+  value: { amount_minor: 500_000, currency: 'INR' },
+  reversal_capability: 'payments.reverse_refund',
+  recovery_approval_mode: 'human',
 };
-const STAKES = [{ tenant: 'acme', currency: 'INR', amount_minor: 700_000, mutations: 2, closes_first_at: 3_600_000 }, { tenant: 'acme', currency: null, amount_minor: null, mutations: 1, closes_first_at: 4_000_000 }];
+const STAKES = [
+  { tenant: 'acme', currency: 'INR', amount_minor: 700_000, mutations: 2, closes_first_at: 3_600_000 },
+  { tenant: 'acme', currency: null, amount_minor: null, mutations: 1, closes_first_at: 4_000_000 },
+];
 const HORIZON = { as_of: 60_000, at_stake: STAKES, items: [CLOSING], next_cursor: 'next' };
 const FOUND = {
-  mutation_id: 'mut_1', status: 'compensated', compensation_attempts: 2, last_error: 'PROVIDER_REFUSED', recorded_hash: 'aa',
-  proof: { log: 'recourse.mutations', partition: 3, seq: 17, recorded_hash: 'aa', contract_digest: 'bb', bound_args_sha256: 'cc' },
+  mutation_id: 'mut_1',
+  status: 'compensated',
+  compensation_attempts: 2,
+  last_error: 'PROVIDER_REFUSED',
+  recorded_hash: 'aa',
+  proof: {
+    log: 'recourse.mutations',
+    partition: 3,
+    seq: 17,
+    recorded_hash: 'aa',
+    contract_digest: 'bb',
+    bound_args_sha256: 'cc',
+  },
 };
 
 /** A ledger that answers from a table, and what was asked of it. */
@@ -19,10 +41,27 @@ function ledger(answers: Readonly<Record<string, object>>) {
     const { pathname, search } = new URL(input instanceof Request ? input.url : input);
     asked.push(`${pathname}${search}`);
     const answer = answers[pathname];
-    return answer === undefined ? Promise.reject(new TypeError('fetch failed')) : Promise.resolve(Response.json(answer));
+    return answer === undefined
+      ? Promise.reject(new TypeError('fetch failed'))
+      : Promise.resolve(Response.json(answer));
   };
-  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
-  const call = (...args: readonly string[]): Promise<number> => run(['mutations', ...args], { terminal, environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' }, folder: '/', fetch: fetcher });
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: (text: string) => {
+      note.push(text);
+    },
+    isInteractive: false,
+    ask: () => Promise.resolve(''),
+  };
+  const call = (...args: readonly string[]): Promise<number> =>
+    run(['mutations', ...args], {
+      terminal,
+      environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' },
+      folder: '/',
+      fetch: fetcher,
+    });
   return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
 }
 
@@ -32,8 +71,15 @@ describe('mutations horizon', () => {
     expect(await call('horizon', '--within', '90', '--capability', 'payments.issue_refund', '--limit', '1')).toBe(0);
     expect(asked.at(-1)).toBe('/v1/horizon?within_ms=5400000&capability=payments.issue_refund&limit=1');
     const [head, stake, unnamed, , closings, closing] = out().split('\n');
-    expect([head, stake, unnamed]).toEqual([expect.stringMatching(/^TENANT +AT STAKE/), expect.stringMatching(/^acme +7000\.00 INR +2 +1970-01-01 01:00:00Z/), expect.stringContaining('no value named')]);
-    expect([closings, closing]).toEqual([expect.stringMatching(/^CLOSES IN/), expect.stringMatching(/^ +59 min +1970-01-01 01:00:00Z +mut_1 .*5000\.00 INR +payments\.reverse_refund +human$/)]);
+    expect([head, stake, unnamed]).toEqual([
+      expect.stringMatching(/^TENANT +AT STAKE/),
+      expect.stringMatching(/^acme +7000\.00 INR +2 +1970-01-01 01:00:00Z/),
+      expect.stringContaining('no value named'),
+    ]);
+    expect([closings, closing]).toEqual([
+      expect.stringMatching(/^CLOSES IN/),
+      expect.stringMatching(/^ +59 min +1970-01-01 01:00:00Z +mut_1 .*5000\.00 INR +payments\.reverse_refund +human$/),
+    ]);
     expect(out()).toContain('raise --limit');
   });
 
@@ -62,7 +108,9 @@ describe('mutations show', () => {
     expect(await call('show', 'mut_1')).toBe(0);
     expect(out()).toMatch(/status +compensated/);
     expect(out()).toMatch(/attempts +2\nlast error +PROVIDER_REFUSED/);
-    expect(out().split('What proves it\n')[1]).toMatch(/log +recourse\.mutations\n +partition +3\n +seq +17\n +record hash +aa\n +contract digest +bb\n +bound args +cc$/);
+    expect(out().split('What proves it\n')[1]).toMatch(
+      /log +recourse\.mutations\n +partition +3\n +seq +17\n +record hash +aa\n +contract digest +bb\n +bound args +cc$/,
+    );
   });
 
   it('claims no proof of what is only planned', async () => {

@@ -2,7 +2,19 @@ import { describe, expect, it } from '@jest/globals';
 import { run } from '../program.js';
 
 type Answer = { readonly status?: number; readonly body: object };
-const DELIVERY = { id: 'msg_1', endpoint: 'chat', tenant: 'acme', occasion: 'opened', item_kind: 'approval', item_id: 'step_1', state: 'given_up', attempts: 7, next_at: null, last_error: { code: 'SERVER_ERROR', http_status: 503 }, way_out: 'Mend the receiver, then retry it.' };
+const DELIVERY = {
+  id: 'msg_1',
+  endpoint: 'chat',
+  tenant: 'acme',
+  occasion: 'opened',
+  item_kind: 'approval',
+  item_id: 'step_1',
+  state: 'given_up',
+  attempts: 7,
+  next_at: null,
+  last_error: { code: 'SERVER_ERROR', http_status: 503 },
+  way_out: 'Mend the receiver, then retry it.',
+};
 
 /** A notifier that answers each question with its next answer, the last one for ever. */
 function notifier(answers: Readonly<Record<string, readonly Answer[]>>) {
@@ -15,17 +27,39 @@ function notifier(answers: Readonly<Record<string, readonly Answer[]>>) {
     const count = counts.get(question) ?? 0;
     counts.set(question, count + 1);
     const given = answers[question];
-    const { status = 200, body } = given?.[Math.min(count, given.length - 1)] ?? { status: 404, body: { code: 'NOT_FOUND', title: 'none', detail: 'nothing there' } };
-    return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } }));
+    const { status = 200, body } = given?.[Math.min(count, given.length - 1)] ?? {
+      status: 404,
+      body: { code: 'NOT_FOUND', title: 'none', detail: 'nothing there' },
+    };
+    return Promise.resolve(
+      new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } }),
+    );
   };
-  const terminal = { out: (text: string) => { out.push(text); }, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
-  const call = (...args: readonly string[]): Promise<number> => run(['notifications', ...args], { terminal, environment: { RECOURSE_NOTIFIER_URL: 'http://notifier', RECOURSE_TOKEN: 't' }, folder: '/', fetch: fetcher });
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: (text: string) => {
+      note.push(text);
+    },
+    isInteractive: false,
+    ask: () => Promise.resolve(''),
+  };
+  const call = (...args: readonly string[]): Promise<number> =>
+    run(['notifications', ...args], {
+      terminal,
+      environment: { RECOURSE_NOTIFIER_URL: 'http://notifier', RECOURSE_TOKEN: 't' },
+      folder: '/',
+      fetch: fetcher,
+    });
   return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
 }
 
 describe('notifications list', () => {
   it('shows what failed, why, and the way out', async () => {
-    const { call, asked, out } = notifier({ 'GET /v1/deliveries': [{ body: { items: [DELIVERY], next_cursor: null } }] });
+    const { call, asked, out } = notifier({
+      'GET /v1/deliveries': [{ body: { items: [DELIVERY], next_cursor: null } }],
+    });
     expect(await call('list', '--state', 'given_up', '--endpoint', 'chat', '--limit', '5')).toBe(0);
     expect(asked).toEqual(['GET /v1/deliveries?state=given_up&endpoint=chat&limit=5']);
     expect(out()).toMatch(/msg_1 +chat +acme +opened +approval +step_1 +given_up +7 +SERVER_ERROR \(503\)/);
@@ -40,7 +74,14 @@ describe('notifications list', () => {
 
   it('says that it needs to know where the notifier is', async () => {
     const note: string[] = [];
-    const terminal = { out: () => undefined, note: (text: string) => { note.push(text); }, isInteractive: false, ask: () => Promise.resolve('') };
+    const terminal = {
+      out: () => undefined,
+      note: (text: string) => {
+        note.push(text);
+      },
+      isInteractive: false,
+      ask: () => Promise.resolve(''),
+    };
     expect(await run(['notifications', 'list'], { terminal, environment: {}, folder: '/', fetch })).toBe(2);
     expect(note.join()).toMatch(/nothing says where the notifier is[\s\S]+--notifier-url/);
   });
@@ -50,14 +91,25 @@ describe('notifications test', () => {
   const queued = { ...DELIVERY, state: 'queued', attempts: 0, last_error: null, way_out: null };
 
   it('waits until the receiver took it', async () => {
-    const { call, asked, out } = notifier({ 'POST /v1/endpoints/chat/test': [{ body: queued }], 'GET /v1/deliveries/msg_1': [{ body: { ...queued, attempts: 1 } }, { body: { ...queued, attempts: 1, state: 'delivered' } }] });
+    const { call, asked, out } = notifier({
+      'POST /v1/endpoints/chat/test': [{ body: queued }],
+      'GET /v1/deliveries/msg_1': [
+        { body: { ...queued, attempts: 1 } },
+        { body: { ...queued, attempts: 1, state: 'delivered' } },
+      ],
+    });
     expect(await call('test', 'chat')).toBe(0);
     expect(asked).toEqual(['POST /v1/endpoints/chat/test', 'GET /v1/deliveries/msg_1', 'GET /v1/deliveries/msg_1']);
     expect(out()).toMatch(/state +delivered/);
   });
 
   it('ends with another exit code when the receiver did not', async () => {
-    const { call, out } = notifier({ 'POST /v1/endpoints/chat/test': [{ body: queued }], 'GET /v1/deliveries/msg_1': [{ body: { ...queued, attempts: 1, last_error: { code: 'TIMEOUT', http_status: null } } }] });
+    const { call, out } = notifier({
+      'POST /v1/endpoints/chat/test': [{ body: queued }],
+      'GET /v1/deliveries/msg_1': [
+        { body: { ...queued, attempts: 1, last_error: { code: 'TIMEOUT', http_status: null } } },
+      ],
+    });
     expect(await call('test', 'chat')).toBe(4);
     expect(out()).toMatch(/last error +TIMEOUT$/m);
   });
@@ -72,15 +124,34 @@ describe('notifications test', () => {
 describe('notifications retry, on and endpoints', () => {
   it('waits for the attempt it asked for, not for an older one', async () => {
     const again = { ...DELIVERY, state: 'queued', last_error: null };
-    const { call, out } = notifier({ 'POST /v1/deliveries/msg_1/retry': [{ body: again }], 'GET /v1/deliveries/msg_1': [{ body: again }, { body: { ...again, attempts: 8, state: 'delivered' } }] });
+    const { call, out } = notifier({
+      'POST /v1/deliveries/msg_1/retry': [{ body: again }],
+      'GET /v1/deliveries/msg_1': [{ body: again }, { body: { ...again, attempts: 8, state: 'delivered' } }],
+    });
     expect(await call('retry', 'msg_1')).toBe(0);
     expect(out()).toMatch(/attempts +8/);
   });
 
   it('turns an endpoint on, and lists them', async () => {
-    const endpoint = { name: 'chat', state: 'on', shape: 'slack', to: 'https://hooks.example.org', tenants: 'all', kinds: ['approval', 'incident'], queued: 2, given_up: 0, oldest_due_at: 1_000, way_out: null };
-    const { call, out } = notifier({ 'POST /v1/endpoints/chat/on': [{ body: endpoint }], 'GET /v1/endpoints': [{ body: { items: [endpoint], next_cursor: null } }] });
+    const endpoint = {
+      name: 'chat',
+      state: 'on',
+      shape: 'slack',
+      to: 'https://hooks.example.org',
+      tenants: 'all',
+      kinds: ['approval', 'incident'],
+      queued: 2,
+      given_up: 0,
+      oldest_due_at: 1_000,
+      way_out: null,
+    };
+    const { call, out } = notifier({
+      'POST /v1/endpoints/chat/on': [{ body: endpoint }],
+      'GET /v1/endpoints': [{ body: { items: [endpoint], next_cursor: null } }],
+    });
     expect([await call('on', 'chat'), await call('endpoints')]).toEqual([0, 0]);
-    expect(out()).toMatch(/chat +on +slack +https:\/\/hooks\.example\.org +all +approval, incident +2 +0 +1970-01-01 00:00:01Z/);
+    expect(out()).toMatch(
+      /chat +on +slack +https:\/\/hooks\.example\.org +all +approval, incident +2 +0 +1970-01-01 00:00:01Z/,
+    );
   });
 });

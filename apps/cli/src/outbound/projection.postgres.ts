@@ -42,13 +42,21 @@ export async function openProjection({ databaseUrl, log, partition }: Projection
   await coded('connect', () => client.connect());
 
   async function head(lock = ''): Promise<Projected | null> {
-    const { rows } = await client.query<{ seq: string; hash: Buffer; log_offset: string; decided_at: string }>(`SELECT seq, hash, log_offset, decided_at FROM ${schema}.heads WHERE log_partition = $1 ${lock}`, [partition]);
+    const { rows } = await client.query<{ seq: string; hash: Buffer; log_offset: string; decided_at: string }>(
+      `SELECT seq, hash, log_offset, decided_at FROM ${schema}.heads WHERE log_partition = $1 ${lock}`,
+      [partition],
+    );
     const [row] = rows;
-    return row === undefined ? null : { seq: Number(row.seq), hash: row.hash, offset: Number(row.log_offset), decidedAt: Number(row.decided_at) };
+    return row === undefined
+      ? null
+      : { seq: Number(row.seq), hash: row.hash, offset: Number(row.log_offset), decidedAt: Number(row.decided_at) };
   }
 
   async function tables(): Promise<readonly string[]> {
-    const { rows } = await client.query<{ table_name: string }>("SELECT table_name FROM information_schema.columns WHERE table_schema = $1 AND column_name = 'log_partition'", [schema.slice(1, -1)]);
+    const { rows } = await client.query<{ table_name: string }>(
+      "SELECT table_name FROM information_schema.columns WHERE table_schema = $1 AND column_name = 'log_partition'",
+      [schema.slice(1, -1)],
+    );
     return rows.map(({ table_name }) => quoted(table_name));
   }
 
@@ -56,8 +64,10 @@ export async function openProjection({ databaseUrl, log, partition }: Projection
     await client.query('BEGIN');
     try {
       const now = await head('FOR UPDATE');
-      if (now?.seq !== expected.seq || !now.hash.equals(expected.hash)) throw new Failure('PROJECTION_FENCED', `${log}/${partition} is projected by somebody else`);
-      for (const table of await tables()) await client.query(`DELETE FROM ${schema}.${table} WHERE log_partition = $1`, [partition]);
+      if (now?.seq !== expected.seq || !now.hash.equals(expected.hash))
+        throw new Failure('PROJECTION_FENCED', `${log}/${partition} is projected by somebody else`);
+      for (const table of await tables())
+        await client.query(`DELETE FROM ${schema}.${table} WHERE log_partition = $1`, [partition]);
       await client.query('COMMIT');
     } catch (problem) {
       await client.query('ROLLBACK').catch(() => undefined);
@@ -67,7 +77,16 @@ export async function openProjection({ databaseUrl, log, partition }: Projection
 
   return {
     head: () => coded('read the head', () => head()),
-    now: () => coded('read the clock', async () => Number((await client.query<{ now: string }>('SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now')).rows[0]?.now)),
+    now: () =>
+      coded('read the clock', async () =>
+        Number(
+          (
+            await client.query<{ now: string }>(
+              'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+            )
+          ).rows[0]?.now,
+        ),
+      ),
     drop: (expected) => coded('drop the projection', () => drop(expected)),
     close: () => client.end().catch(() => undefined),
   };
@@ -78,7 +97,11 @@ async function coded<T>(what: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
-    throw new Failure('DATABASE_UNAVAILABLE', `could not ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Failure(
+      'DATABASE_UNAVAILABLE',
+      `could not ${what}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 

@@ -19,7 +19,11 @@ const GAP = '  ';
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map((column) => visibleOnOneLine(cellText(column.of(row)))));
   const widths = columns.map(({ title }, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
-  const line = (texts: readonly string[]): string => texts.map((text, at) => pad(text, widths[at] ?? 0, columns[at]?.align)).join(GAP).trimEnd();
+  const line = (texts: readonly string[]): string =>
+    texts
+      .map((text, at) => pad(text, widths[at] ?? 0, columns[at]?.align))
+      .join(GAP)
+      .trimEnd();
   return [line(columns.map(({ title }) => title)), ...cells.map(line)].join('\n');
 }
 
@@ -27,7 +31,12 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
 export function formatFields(fields: readonly (readonly [name: string, value: unknown])[]): string {
   const shown = fields.filter(([, value]) => value !== undefined && value !== null && value !== '');
   const width = Math.max(0, ...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${name.padEnd(width)}${GAP}${visible(cellText(value)).replaceAll('\n', `\n${' '.repeat(width + GAP.length)}`)}`).join('\n');
+  return shown
+    .map(
+      ([name, value]) =>
+        `${name.padEnd(width)}${GAP}${visible(cellText(value)).replaceAll('\n', `\n${' '.repeat(width + GAP.length)}`)}`,
+    )
+    .join('\n');
 }
 
 /** A value as people read it: nothing as a dash, lists with commas, anything deeper as JSON. */
@@ -41,18 +50,33 @@ export function cellText(value: unknown): string {
 
 /** An instant in epoch milliseconds as people read it, in UTC. */
 export function instant(ms: unknown): string | null {
-  return typeof ms === 'number' && Number.isFinite(ms) ? new Date(ms).toISOString().replace('T', ' ').replace(/\.\d+Z$/, 'Z') : null;
+  return typeof ms === 'number' && Number.isFinite(ms)
+    ? new Date(ms)
+        .toISOString()
+        .replace('T', ' ')
+        .replace(/\.\d+Z$/, 'Z')
+    : null;
 }
 
 /** A span of milliseconds in its largest two units. */
 export function span(ms: unknown): string | null {
   if (typeof ms !== 'number' || !Number.isFinite(ms)) return null;
   const seconds = Math.floor(ms / 1_000);
-  const parts = ([['d', 86_400], ['h', 3_600], ['min', 60], ['s', 1]] as const).map(([unit, size], at, units) => {
+  const parts = (
+    [
+      ['d', 86_400],
+      ['h', 3_600],
+      ['min', 60],
+      ['s', 1],
+    ] as const
+  ).map(([unit, size], at, units) => {
     const above = units[at - 1]?.[1];
     return [Math.floor((above === undefined ? seconds : seconds % above) / size), unit] as const;
   });
-  const shown = parts.filter(([count]) => count > 0).slice(0, 2).map(([count, unit]) => `${count} ${unit}`);
+  const shown = parts
+    .filter(([count]) => count > 0)
+    .slice(0, 2)
+    .map(([count, unit]) => `${count} ${unit}`);
   return shown.length === 0 ? '0 s' : shown.join(' ');
 }
 
@@ -77,4 +101,6 @@ function decimalsOf(currency: string): number {
   }
 }
 
-function pad(text: string, width: number, align: Column<never>['align']): string { return align === 'right' ? text.padStart(width) : text.padEnd(width); }
+function pad(text: string, width: number, align: Column<never>['align']): string {
+  return align === 'right' ? text.padStart(width) : text.padEnd(width);
+}

@@ -3,10 +3,19 @@ import { cellText, formatFields, formatTable, instant, minorUnits, money, span }
 
 describe('a table', () => {
   it('is as wide as its widest cells, with numbers on the right and no trailing blanks', () => {
-    const rows = [{ name: 'a', count: 7 }, { name: 'longer', count: 1_200 }];
-    expect(formatTable([{ title: 'NAME', of: ({ name }) => name }, { title: 'N', of: ({ count }) => count, align: 'right' }], rows)).toBe(
-      'NAME       N\na          7\nlonger  1200',
-    );
+    const rows = [
+      { name: 'a', count: 7 },
+      { name: 'longer', count: 1_200 },
+    ];
+    expect(
+      formatTable(
+        [
+          { title: 'NAME', of: ({ name }) => name },
+          { title: 'N', of: ({ count }) => count, align: 'right' },
+        ],
+        rows,
+      ),
+    ).toBe('NAME       N\na          7\nlonger  1200');
   });
   it('shows its headings when it is empty', () => {
     expect(formatTable([{ title: 'NAME', of: (row: string) => row }], [])).toBe('NAME');
@@ -15,20 +24,46 @@ describe('a table', () => {
 
 describe('a list of fields', () => {
   it('leaves out what has no value and indents further lines', () => {
-    expect(formatFields([['why', 'one\ntwo'], ['none', null], ['deadline', 3]])).toBe('why       one\n          two\ndeadline  3');
+    expect(
+      formatFields([
+        ['why', 'one\ntwo'],
+        ['none', null],
+        ['deadline', 3],
+      ]),
+    ).toBe('why       one\n          two\ndeadline  3');
   });
 });
 
 describe('a cell', () => {
   it.each([
-    [null, '-'], [undefined, '-'], ['', '-'], [[], '-'], [['a', 'b'], 'a, b'], [{ a: 1 }, '{"a":1}'], [false, 'false'], [0, '0'],
-  ])('shows %j as %s', (value, text) => { expect(cellText(value)).toBe(text); });
+    [null, '-'],
+    [undefined, '-'],
+    ['', '-'],
+    [[], '-'],
+    [['a', 'b'], 'a, b'],
+    [{ a: 1 }, '{"a":1}'],
+    [false, 'false'],
+    [0, '0'],
+  ])('shows %j as %s', (value, text) => {
+    expect(cellText(value)).toBe(text);
+  });
 });
 
 describe('values with a unit', () => {
-  it('reads instants in UTC', () => { expect(instant(1_795_311_257_159)).toBe('2026-11-22 01:34:17Z'); });
-  it('has no instant where there is none', () => { expect(instant(null)).toBeNull(); });
-  it.each([[0, '0 s'], [59_999, '59 s'], [3_661_000, '1 h 1 min'], [90_000_000, '1 d 1 h']])('reads %d ms as %s', (ms, text) => { expect(span(ms)).toBe(text); });
+  it('reads instants in UTC', () => {
+    expect(instant(1_795_311_257_159)).toBe('2026-11-22 01:34:17Z');
+  });
+  it('has no instant where there is none', () => {
+    expect(instant(null)).toBeNull();
+  });
+  it.each([
+    [0, '0 s'],
+    [59_999, '59 s'],
+    [3_661_000, '1 h 1 min'],
+    [90_000_000, '1 d 1 h'],
+  ])('reads %d ms as %s', (ms, text) => {
+    expect(span(ms)).toBe(text);
+  });
   it('places the decimals of the currency', () => {
     expect(minorUnits(500_000, 'INR')).toBe('5000.00 INR');
     expect(minorUnits(500, 'JPY')).toBe('500 JPY');

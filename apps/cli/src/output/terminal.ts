@@ -17,8 +17,12 @@ export interface Terminal {
 /** The process's own terminal. Everything passes `visible` on its way out: texts of agents are in it. */
 export function processTerminal(): Terminal {
   return {
-    out: (text) => { process.stdout.write(`${visible(text)}\n`); },
-    note: (text) => { process.stderr.write(`${visible(text)}\n`); },
+    out: (text) => {
+      process.stdout.write(`${visible(text)}\n`);
+    },
+    note: (text) => {
+      process.stderr.write(`${visible(text)}\n`);
+    },
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
     ...(process.stderr.isTTY ? { progress: showProgress } : {}),
     ask: async (question) => {
@@ -33,7 +37,11 @@ export function processTerminal(): Terminal {
 }
 
 /** A line that is written over: to its start, clear, write. */
-const showProgress = (text: string | null): void => { process.stderr.write(`\r\u001b[2K${visible(text ?? '')}`); };
+const showProgress = (text: string | null): void => {
+  process.stderr.write(`\r\u001b[2K${visible(text ?? '')}`);
+};
 
 /** True only for a clear yes. */
-export function isYes(answer: string): boolean { return ['y', 'yes'].includes(answer.trim().toLowerCase()); }
+export function isYes(answer: string): boolean {
+  return ['y', 'yes'].includes(answer.trim().toLowerCase());
+}

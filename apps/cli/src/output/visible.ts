@@ -12,7 +12,11 @@ const JOINED = /\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]*$/u;
 
 /** The text with dangerous characters as `\uXXXX`: the spelling of JSON, so that a document stays one. */
 export function visible(text: string): string {
-  return text.replace(DANGEROUS, (character, offset: number) => (LAYOUT.has(character) || (character === JOINER && JOINED.test(text.slice(0, offset))) ? character : escaped(character)));
+  return text.replace(DANGEROUS, (character, offset: number) =>
+    LAYOUT.has(character) || (character === JOINER && JOINED.test(text.slice(0, offset)))
+      ? character
+      : escaped(character),
+  );
 }
 
 /** The same on one line. */
@@ -21,5 +25,8 @@ export function visibleOnOneLine(text: string): string {
 }
 
 function escaped(character: string): string {
-  return Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
 }

@@ -24,14 +24,29 @@ describe('text that somebody else wrote', () => {
   });
 
   it.each(HOSTILE_STRINGS)('breaks no table and forges no field: $name', ({ text }) => {
-    const table = formatTable([{ title: 'A', of: ({ a }: { readonly a: string }) => a }, { title: 'B', of: () => 'own' }], [{ a: text }, { a: 'next' }]);
+    const table = formatTable(
+      [
+        { title: 'A', of: ({ a }: { readonly a: string }) => a },
+        { title: 'B', of: () => 'own' },
+      ],
+      [{ a: text }, { a: 'next' }],
+    );
     expect(table.split('\n')).toHaveLength(3);
-    const fields = formatFields([['said', text], ['state', 'open']]);
-    expect(fields.split('\n').filter((line) => /^\S/.test(line)).map((line) => line.split(' ')[0])).toEqual(text === '' ? ['state'] : ['said', 'state']);
+    const fields = formatFields([
+      ['said', text],
+      ['state', 'open'],
+    ]);
+    expect(
+      fields
+        .split('\n')
+        .filter((line) => /^\S/.test(line))
+        .map((line) => line.split(' ')[0]),
+    ).toEqual(text === '' ? ['state'] : ['said', 'state']);
   });
 
   it('keeps what people write', () => {
-    for (const text of ['refund of ₹500', 'שלום', '日本語', 'e\u0301', '👩‍👩‍👧‍👦', 'two\nlines']) expect(visible(text)).toBe(text);
+    for (const text of ['refund of ₹500', 'שלום', '日本語', 'e\u0301', '👩‍👩‍👧‍👦', 'two\nlines'])
+      expect(visible(text)).toBe(text);
     expect(visibleOnOneLine('two\nlines\tand a tab')).toBe('two\\nlines\\tand a tab');
   });
 });

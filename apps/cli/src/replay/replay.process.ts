@@ -27,13 +27,28 @@ export interface ReplayAsked {
   readonly database_url: string | null;
 }
 
-export interface ReplayProgress { readonly partition: number; readonly offset: number; readonly end: number }
+export interface ReplayProgress {
+  readonly partition: number;
+  readonly offset: number;
+  readonly end: number;
+}
 
 const line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('progress'), partition: z.int(), offset: z.int(), end: z.int() }),
   z.object({
-    type: z.literal('partition'), log: z.string(), partition: z.int(), seq: z.int(), hash: z.string(), decided_at: z.int().nullable(), rows: z.int(), voids: z.int(), state_hash: z.string(), ended_by: z.enum(['log', 'bound']),
-    projected: z.object({ seq: z.int(), state_hash: z.string(), verdict: z.enum(['same', 'differs', 'log_cut', 'rewritten']) }).nullable(),
+    type: z.literal('partition'),
+    log: z.string(),
+    partition: z.int(),
+    seq: z.int(),
+    hash: z.string(),
+    decided_at: z.int().nullable(),
+    rows: z.int(),
+    voids: z.int(),
+    state_hash: z.string(),
+    ended_by: z.enum(['log', 'bound']),
+    projected: z
+      .object({ seq: z.int(), state_hash: z.string(), verdict: z.enum(['same', 'differs', 'log_cut', 'rewritten']) })
+      .nullable(),
   }),
   z.object({ type: z.literal('problem'), code: z.string(), message: z.string() }),
 ]);
@@ -41,10 +56,16 @@ const line = z.discriminatedUnion('type', [
 const STDERR_KEPT = 2_000;
 
 /** The rebuilt partitions, in order. Errors: CliProblem with the code of what was in the way; NOT_BUILT; REPLAY_BROKEN_OFF. */
-export async function replayInProcess(service: string, asked: ReplayAsked, onProgress: (progress: ReplayProgress) => void): Promise<readonly ReplayedPartition[]> {
+export async function replayInProcess(
+  service: string,
+  asked: ReplayAsked,
+  onProgress: (progress: ReplayProgress) => void,
+): Promise<readonly ReplayedPartition[]> {
   const child = spawn(process.execPath, [programOf(service)], { stdio: ['pipe', 'pipe', 'pipe'] });
   let said = '';
-  child.stderr.on('data', (chunk: Buffer) => { said = `${said}${chunk.toString('utf8')}`.slice(-STDERR_KEPT); });
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk.toString('utf8')}`.slice(-STDERR_KEPT);
+  });
   // A child that ends before it has read the request says why below.
   child.stdin.on('error', () => undefined);
   child.stdin.end(JSON.stringify(asked));
@@ -61,8 +82,14 @@ export async function replayInProcess(service: string, asked: ReplayAsked, onPro
     child.kill();
     throw problem;
   }
-  const [code] = await ended as [number | null];
-  if (code !== 0) throw new CliProblem('REPLAY_BROKEN_OFF', `the process of ${service} ended with ${String(code)}: ${said.trim()}`, 'bug', { remedy: 'Report it with the lines above.' });
+  const [code] = (await ended) as [number | null];
+  if (code !== 0)
+    throw new CliProblem(
+      'REPLAY_BROKEN_OFF',
+      `the process of ${service} ended with ${String(code)}: ${said.trim()}`,
+      'bug',
+      { remedy: 'Report it with the lines above.' },
+    );
   return partitions;
 }
 
@@ -70,13 +97,21 @@ export async function replayInProcess(service: string, asked: ReplayAsked, onPro
 function programOf(service: string): string {
   const program = fileURLToPath(new URL(`../../../${service}/dist/replay.main.js`, import.meta.url));
   if (existsSync(program)) return program;
-  throw new CliProblem('NOT_BUILT', `${service} is not compiled yet`, 'usage', { remedy: 'Run `npm run build` (npm start does it too).' });
+  throw new CliProblem('NOT_BUILT', `${service} is not compiled yet`, 'usage', {
+    remedy: 'Run `npm run build` (npm start does it too).',
+  });
 }
 
-function partitionOf({ type: _type, ...partition }: Extract<z.infer<typeof line>, { type: 'partition' }>): ReplayedPartition { return partition; }
+function partitionOf({
+  type: _type,
+  ...partition
+}: Extract<z.infer<typeof line>, { type: 'partition' }>): ReplayedPartition {
+  return partition;
+}
 
 function problemIn({ code, message }: { readonly code: string; readonly message: string }): CliProblem {
-  if (code === 'PARTITION_UNKNOWN') return new CliProblem(code, message, 'usage', { remedy: 'Name one of its partitions, or leave the number out.' });
+  if (code === 'PARTITION_UNKNOWN')
+    return new CliProblem(code, message, 'usage', { remedy: 'Name one of its partitions, or leave the number out.' });
   const isKnown = Object.hasOwn(FAILURES, code);
   const remedy = isKnown ? FAILURES[code as keyof typeof FAILURES].summary : 'Report it with the lines above.';
   return new CliProblem(code, message.replace(`${code}: `, ''), isKnown ? 'unavailable' : 'bug', { remedy });

@@ -16,7 +16,11 @@ export interface ReplayedPartition {
   readonly state_hash: string;
   readonly ended_by: 'log' | 'bound';
   /** The projection at the same record; null unless it was compared. */
-  readonly projected: { readonly seq: number; readonly state_hash: string; readonly verdict: 'same' | 'differs' | 'log_cut' | 'rewritten' } | null;
+  readonly projected: {
+    readonly seq: number;
+    readonly state_hash: string;
+    readonly verdict: 'same' | 'differs' | 'log_cut' | 'rewritten';
+  } | null;
 }
 
 export interface ReplayReport {
@@ -39,7 +43,10 @@ const COLUMNS: readonly Column<ReplayedPartition>[] = [
   { title: 'ROWS', of: ({ rows }) => rows, align: 'right' },
   { title: 'STATE HASH', of: ({ state_hash }) => state_hash },
 ];
-const DATABASE: Column<ReplayedPartition> = { title: 'DATABASE', of: (one) => (one.projected === null ? null : SAYS[one.projected.verdict](one)) };
+const DATABASE: Column<ReplayedPartition> = {
+  title: 'DATABASE',
+  of: (one) => (one.projected === null ? null : SAYS[one.projected.verdict](one)),
+};
 
 export function replayReport(partitions: readonly ReplayedPartition[]): ReplayReport {
   return { ok: partitions.every(({ projected }) => projected === null || projected.verdict === 'same'), partitions };
@@ -51,6 +58,9 @@ export function describeReplay({ partitions }: ReplayReport, untilSeq: number | 
   const short = partitions.filter(({ seq, projected }) => projected === null && untilSeq !== null && seq < untilSeq);
   return [
     formatTable(isCompared ? [...COLUMNS, DATABASE] : COLUMNS, partitions),
-    ...short.map(({ log, partition, seq }) => `${log}/${String(partition)} ends at record ${String(seq)}, before ${String(untilSeq)}.`),
+    ...short.map(
+      ({ log, partition, seq }) =>
+        `${log}/${String(partition)} ends at record ${String(seq)}, before ${String(untilSeq)}.`,
+    ),
   ].join('\n');
 }

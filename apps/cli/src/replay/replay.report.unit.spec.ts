@@ -5,9 +5,20 @@ import type { ReplayedPartition } from './replay.report.js';
 const HASH = 'ab'.repeat(32);
 const OTHER = 'cd'.repeat(32);
 const one = (over: Partial<ReplayedPartition> = {}): ReplayedPartition => ({
-  log: 'recourse.budgets', partition: 0, seq: 7, hash: HASH, decided_at: 1_795_311_257_159, rows: 3, voids: 0, state_hash: HASH, ended_by: 'log', projected: null, ...over,
+  log: 'recourse.budgets',
+  partition: 0,
+  seq: 7,
+  hash: HASH,
+  decided_at: 1_795_311_257_159,
+  rows: 3,
+  voids: 0,
+  state_hash: HASH,
+  ended_by: 'log',
+  projected: null,
+  ...over,
 });
-const compared = (verdict: NonNullable<ReplayedPartition['projected']>['verdict']): ReplayedPartition => one({ projected: { seq: 9, state_hash: OTHER, verdict } });
+const compared = (verdict: NonNullable<ReplayedPartition['projected']>['verdict']): ReplayedPartition =>
+  one({ projected: { seq: 9, state_hash: OTHER, verdict } });
 
 describe('a report of a replay', () => {
   it('is good when nothing was compared, and when everything is the same', () => {
@@ -20,11 +31,19 @@ describe('a report of a replay', () => {
 
 describe('its table', () => {
   it('shows the record, its instant, the rows and the whole hash', () => {
-    expect(describeReplay(replayReport([one()]), null).split('\n')[1]).toBe(`recourse.budgets/0       7  2026-11-22 01:34:17Z     3  ${HASH}`);
+    expect(describeReplay(replayReport([one()]), null).split('\n')[1]).toBe(
+      `recourse.budgets/0       7  2026-11-22 01:34:17Z     3  ${HASH}`,
+    );
   });
-  it('has a dash for the instant of an empty log', () => { expect(describeReplay(replayReport([one({ seq: 0, decided_at: null })]), null)).toContain('  -  '); });
-  it('says what the database holds in its place', () => { expect(describeReplay(replayReport([compared('differs')]), null)).toContain(`differs: ${OTHER}`); });
-  it('says how far a database went that a cut log no longer reaches', () => { expect(describeReplay(replayReport([compared('log_cut')]), null)).toContain('log cut: 9 records were projected'); });
+  it('has a dash for the instant of an empty log', () => {
+    expect(describeReplay(replayReport([one({ seq: 0, decided_at: null })]), null)).toContain('  -  ');
+  });
+  it('says what the database holds in its place', () => {
+    expect(describeReplay(replayReport([compared('differs')]), null)).toContain(`differs: ${OTHER}`);
+  });
+  it('says how far a database went that a cut log no longer reaches', () => {
+    expect(describeReplay(replayReport([compared('log_cut')]), null)).toContain('log cut: 9 records were projected');
+  });
   it('says when the log ends before the record that was asked for', () => {
     expect(describeReplay(replayReport([one()]), 8)).toContain('recourse.budgets/0 ends at record 7, before 8.');
     expect(describeReplay(replayReport([one()]), 7)).not.toContain('ends at');

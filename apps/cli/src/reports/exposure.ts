@@ -52,11 +52,16 @@ const RECOVERY_COLUMNS: readonly Column<Doc>[] = [
 
 /** Joins what is exposed and what was observed with what contracts declare. */
 export function exposureOf({ ledger, recoveries, contracts }: ExposureSources): ExposureReport {
-  const costs = new Map(contracts.map((row) => [String(row['digest']), docOf(docOf(row['contract'])['recovery_cost'])]));
+  const costs = new Map(
+    contracts.map((row) => [String(row['digest']), docOf(docOf(row['contract'])['recovery_cost'])]),
+  );
   return {
     as_of: ledger['as_of'] ?? null,
     exposure: itemsOf(ledger).map((row) => exposed(row, costs.get(String(row['contract_digest'])))),
-    recoveries: itemsOf(recoveries).map((row) => ({ ...row, time_at_most_ms: longestDeclared(contracts, row['capability']) })),
+    recoveries: itemsOf(recoveries).map((row) => ({
+      ...row,
+      time_at_most_ms: longestDeclared(contracts, row['capability']),
+    })),
     more: ledger['more'] === true || recoveries['more'] === true,
   };
 }
@@ -77,20 +82,28 @@ function exposed(row: Doc, declared: Doc | undefined): Doc {
   const { amount_minor: minor, currency } = cost;
   const { open, happened, contradicted } = row;
   return {
-    ...row, declared_cost: declared === undefined || typeof minor !== 'number' ? null : declared,
-    cost_at_most: typeof minor === 'number' && typeof open === 'number' ? { amount_minor: minor * open, currency } : null,
-    part_contradicted: typeof happened === 'number' && typeof contradicted === 'number' && happened > 0 ? contradicted / happened : null,
+    ...row,
+    declared_cost: declared === undefined || typeof minor !== 'number' ? null : declared,
+    cost_at_most:
+      typeof minor === 'number' && typeof open === 'number' ? { amount_minor: minor * open, currency } : null,
+    part_contradicted:
+      typeof happened === 'number' && typeof contradicted === 'number' && happened > 0 ? contradicted / happened : null,
   };
 }
 
 /** Longest time that any version of the capability's contract declares; null where none does. */
 function longestDeclared(contracts: readonly Doc[], capability: unknown): number | null {
-  const times = contracts.filter(({ name }) => name === capability).map(({ contract }) => docOf(docOf(contract)['recovery_cost'])['time_ms']).filter((time) => typeof time === 'number');
+  const times = contracts
+    .filter(({ name }) => name === capability)
+    .map(({ contract }) => docOf(docOf(contract)['recovery_cost'])['time_ms'])
+    .filter((time) => typeof time === 'number');
   return times.length === 0 ? null : Math.max(...times);
 }
 
 /** Rows of a report. */
-export function itemsOf({ items }: Doc): readonly Doc[] { return Array.isArray(items) ? items.map(docOf) : []; }
+export function itemsOf({ items }: Doc): readonly Doc[] {
+  return Array.isArray(items) ? items.map(docOf) : [];
+}
 
 /** A sum beyond the exact numbers comes as text and is shown as it is; effects without a value have none. */
 function amount(row: Doc, name: string): string | null {
@@ -100,7 +113,11 @@ function amount(row: Doc, name: string): string | null {
 }
 
 /** Short times matter here, so they are told to the millisecond. */
-function duration(ms: unknown): string | null { return typeof ms === 'number' && ms < 1_000 ? `${String(ms)} ms` : span(ms); }
+function duration(ms: unknown): string | null {
+  return typeof ms === 'number' && ms < 1_000 ? `${String(ms)} ms` : span(ms);
+}
 
 /** A part from 0 to 1 as people read it. */
-export function percent(part: unknown): string | null { return typeof part === 'number' ? `${(part * 100).toFixed(1)} %` : null; }
+export function percent(part: unknown): string | null {
+  return typeof part === 'number' ? `${(part * 100).toFixed(1)} %` : null;
+}

@@ -2,15 +2,68 @@ import { describe, expect, it } from '@jest/globals';
 import { run } from '../program.js';
 
 const ROW = {
-  tenant: 'acme', capability: 'payments.issue_refund', contract_digest: 'aa', currency: 'INR', open: 3, recovering: 0, beyond: 2, expired: 1, uncertain: 1, settled: 4, happened: 9, contradicted: 3,
-  open_minor: 700_000, recovering_minor: null, beyond_minor: 150_000, uncertain_minor: 90_000, closes_first_at: 3_600_000,
+  tenant: 'acme',
+  capability: 'payments.issue_refund',
+  contract_digest: 'aa',
+  currency: 'INR',
+  open: 3,
+  recovering: 0,
+  beyond: 2,
+  expired: 1,
+  uncertain: 1,
+  settled: 4,
+  happened: 9,
+  contradicted: 3,
+  open_minor: 700_000,
+  recovering_minor: null,
+  beyond_minor: 150_000,
+  uncertain_minor: 90_000,
+  closes_first_at: 3_600_000,
 };
-const BARE = { ...ROW, capability: 'mail.send', contract_digest: null, currency: null, open: 0, open_minor: null, beyond_minor: null, happened: 0, contradicted: 0, closes_first_at: null };
-const OBSERVED = { tenant: 'acme', capability: 'payments.issue_refund', compensated: 4, automatic: 1, manual: 2, open: 1, not_needed: 0, attempts: 6, mean_ms: 950, max_ms: 65_000 };
-const CONTRACT = { name: 'payments.issue_refund', digest: 'aa', contract: { recovery_cost: { time_ms: 60_000, value: { amount_minor: 2_500, currency: 'INR' } } } };
-const REASON = { tenant: 'acme', capability: 'mail.send', reason: 'OUTCOME_UNKNOWN', steps: 4, ended: 10, share: 0.4, is_unprovable: true };
+const BARE = {
+  ...ROW,
+  capability: 'mail.send',
+  contract_digest: null,
+  currency: null,
+  open: 0,
+  open_minor: null,
+  beyond_minor: null,
+  happened: 0,
+  contradicted: 0,
+  closes_first_at: null,
+};
+const OBSERVED = {
+  tenant: 'acme',
+  capability: 'payments.issue_refund',
+  compensated: 4,
+  automatic: 1,
+  manual: 2,
+  open: 1,
+  not_needed: 0,
+  attempts: 6,
+  mean_ms: 950,
+  max_ms: 65_000,
+};
+const CONTRACT = {
+  name: 'payments.issue_refund',
+  digest: 'aa',
+  contract: { recovery_cost: { time_ms: 60_000, value: { amount_minor: 2_500, currency: 'INR' } } },
+};
+const REASON = {
+  tenant: 'acme',
+  capability: 'mail.send',
+  reason: 'OUTCOME_UNKNOWN',
+  steps: 4,
+  ended: 10,
+  share: 0.4,
+  is_unprovable: true,
+};
 const DENIED = { ...REASON, reason: 'DENIED', steps: 1, share: 0.1, is_unprovable: false };
-const MANUAL = { items: [REASON, DENIED], more: true, pointed_out: [{ tenant: 'acme', capability: 'mail.send', unprovable: 4, ended: 10, share: 0.4 }] };
+const MANUAL = {
+  items: [REASON, DENIED],
+  more: true,
+  pointed_out: [{ tenant: 'acme', capability: 'mail.send', unprovable: 4, ended: 10, share: 0.4 }],
+};
 const EXPOSED = { as_of: 60_000, items: [ROW, BARE], more: false };
 
 /** Services that answer from a table, and what was asked of them. */
@@ -20,22 +73,46 @@ function services(answers: Readonly<Record<string, object>>) {
     const { host, pathname, search } = new URL(input instanceof Request ? input.url : input);
     asked.push(`${host}${pathname}${search}`);
     const answer = answers[pathname];
-    return answer === undefined ? Promise.reject(new TypeError('fetch failed')) : Promise.resolve(Response.json(answer));
+    return answer === undefined
+      ? Promise.reject(new TypeError('fetch failed'))
+      : Promise.resolve(Response.json(answer));
   };
-  const terminal = { out: (text: string) => { out.push(text); }, note: () => undefined, isInteractive: false, ask: () => Promise.resolve('') };
-  const environment = { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_RECOVERIES_URL: 'http://recoveries.test', RECOURSE_CONTRACTS_URL: 'http://contracts.test', RECOURSE_TOKEN: 'secret' };
-  const call = (...args: readonly string[]): Promise<number> => run(['report', ...args], { terminal, environment, folder: '/', fetch: fetcher });
+  const terminal = {
+    out: (text: string) => {
+      out.push(text);
+    },
+    note: () => undefined,
+    isInteractive: false,
+    ask: () => Promise.resolve(''),
+  };
+  const environment = {
+    RECOURSE_LEDGER_URL: 'http://ledger.test',
+    RECOURSE_RECOVERIES_URL: 'http://recoveries.test',
+    RECOURSE_CONTRACTS_URL: 'http://contracts.test',
+    RECOURSE_TOKEN: 'secret',
+  };
+  const call = (...args: readonly string[]): Promise<number> =>
+    run(['report', ...args], { terminal, environment, folder: '/', fetch: fetcher });
   return { call, asked, out: () => out.join('\n') };
 }
-const ALL = { '/v1/reports/exposure': EXPOSED, '/v1/reports/recoveries': { items: [OBSERVED], more: false }, '/v1/contracts': { items: [CONTRACT], next_cursor: null }, '/v1/reports/manual-reasons': MANUAL };
+const ALL = {
+  '/v1/reports/exposure': EXPOSED,
+  '/v1/reports/recoveries': { items: [OBSERVED], more: false },
+  '/v1/contracts': { items: [CONTRACT], next_cursor: null },
+  '/v1/reports/manual-reasons': MANUAL,
+};
 
 describe('report exposure', () => {
   it('shows what is open with its bounded cost, what fell, and what recoveries took beside their bound (A4)', async () => {
     const { call, out } = services(ALL);
     expect(await call('exposure')).toBe(0);
     const [head, refund, mail, , observedHead, observed] = out().split('\n');
-    expect(head).toMatch(/^TENANT +CAPABILITY +OPEN +AT STAKE +FIRST CLOSES +COST AT MOST +FELL +UNCERTAIN +BEYOND REVERSAL +THAT STANDS$/);
-    expect(refund).toMatch(/^acme +payments\.issue_refund +3 +7000\.00 INR +1970-01-01 01:00:00Z +75\.00 INR +33\.3 % +1 +2 +1500\.00 INR$/);
+    expect(head).toMatch(
+      /^TENANT +CAPABILITY +OPEN +AT STAKE +FIRST CLOSES +COST AT MOST +FELL +UNCERTAIN +BEYOND REVERSAL +THAT STANDS$/,
+    );
+    expect(refund).toMatch(
+      /^acme +payments\.issue_refund +3 +7000\.00 INR +1970-01-01 01:00:00Z +75\.00 INR +33\.3 % +1 +2 +1500\.00 INR$/,
+    );
     expect(mail).toMatch(/^acme +mail\.send +0 +- +- +not bounded +- +1 +2 +-$/);
     expect(observedHead).toMatch(/MEAN TIME +LONGEST +TIME AT MOST$/);
     expect(observed).toMatch(/^acme +payments\.issue_refund +4 +1 +2 +1 +6 +950 ms +1 min 5 s +1 min$/);
@@ -45,8 +122,18 @@ describe('report exposure', () => {
     const { call, out } = services(ALL);
     await call('exposure', '--json');
     expect(JSON.parse(out())).toMatchObject({
-      as_of: 60_000, more: false, recoveries: [{ ...OBSERVED, time_at_most_ms: 60_000 }],
-      exposure: [{ ...ROW, declared_cost: { time_ms: 60_000, value: { amount_minor: 2_500, currency: 'INR' } }, cost_at_most: { amount_minor: 7_500, currency: 'INR' }, part_contradicted: 3 / 9 }, { declared_cost: null, cost_at_most: null, part_contradicted: null }],
+      as_of: 60_000,
+      more: false,
+      recoveries: [{ ...OBSERVED, time_at_most_ms: 60_000 }],
+      exposure: [
+        {
+          ...ROW,
+          declared_cost: { time_ms: 60_000, value: { amount_minor: 2_500, currency: 'INR' } },
+          cost_at_most: { amount_minor: 7_500, currency: 'INR' },
+          part_contradicted: 3 / 9,
+        },
+        { declared_cost: null, cost_at_most: null, part_contradicted: null },
+      ],
     });
   });
 
@@ -54,15 +141,22 @@ describe('report exposure', () => {
     const { call, asked } = services(ALL);
     await call('exposure', '--capability', 'mail.send', '--tenant', 'acme', '--limit', '7');
     expect(asked.toSorted()).toEqual([
-      'contracts.test/v1/contracts?name=mail.send&tenant=acme&limit=500', 'ledger.test/v1/reports/exposure?capability=mail.send&tenant=acme&limit=7',
+      'contracts.test/v1/contracts?name=mail.send&tenant=acme&limit=500',
+      'ledger.test/v1/reports/exposure?capability=mail.send&tenant=acme&limit=7',
       'recoveries.test/v1/reports/recoveries?capability=mail.send&tenant=acme&limit=7',
     ]);
   });
 
   it('says that nothing is exposed, and that there is more', async () => {
-    const { call, out } = services({ ...ALL, '/v1/reports/exposure': { as_of: 1, items: [], more: true }, '/v1/reports/recoveries': { items: [], more: false } });
+    const { call, out } = services({
+      ...ALL,
+      '/v1/reports/exposure': { as_of: 1, items: [], more: true },
+      '/v1/reports/recoveries': { items: [], more: false },
+    });
     await call('exposure');
-    expect(out()).toBe('nothing is exposed\n\nno recovery was observed\n\nthere are more rows: raise --limit, or name a --capability');
+    expect(out()).toBe(
+      'nothing is exposed\n\nno recovery was observed\n\nthere are more rows: raise --limit, or name a --capability',
+    );
   });
 });
 
@@ -72,9 +166,14 @@ describe('report manual', () => {
     expect(await call('manual')).toBe(0);
     const lines = out().split('\n');
     expect(lines.slice(0, 3)).toEqual([
-      expect.stringMatching(/^TENANT +CAPABILITY +REASON +STEPS +OF ENDED +PART +PROVABLE$/), expect.stringMatching(/^acme +mail\.send +OUTCOME_UNKNOWN +4 +10 +40\.0 % +no$/), expect.stringMatching(/^acme +mail\.send +DENIED +1 +10 +10\.0 % +yes$/),
+      expect.stringMatching(/^TENANT +CAPABILITY +REASON +STEPS +OF ENDED +PART +PROVABLE$/),
+      expect.stringMatching(/^acme +mail\.send +OUTCOME_UNKNOWN +4 +10 +40\.0 % +no$/),
+      expect.stringMatching(/^acme +mail\.send +DENIED +1 +10 +10\.0 % +yes$/),
     ]);
-    expect(lines.slice(-2)).toEqual([expect.stringMatching(/^OFTEN NOT PROVABLE/), expect.stringMatching(/^mail\.send +acme +4 +10 +40\.0 %$/)]);
+    expect(lines.slice(-2)).toEqual([
+      expect.stringMatching(/^OFTEN NOT PROVABLE/),
+      expect.stringMatching(/^mail\.send +acme +4 +10 +40\.0 %$/),
+    ]);
     expect(out()).toContain('raise --limit');
   });
 

@@ -9,16 +9,40 @@
 import type { Contract } from '@recourse/contract';
 import { CAPABILITY_PATTERN, capabilitiesNamed, parseContract, readContract } from '@recourse/contract';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
-import type { AcceptedRecord, Change, Decision, Doc, Input, KindSpec, Row, ServiceCore, StateView } from '@recourse/event-log';
+import type {
+  AcceptedRecord,
+  Change,
+  Decision,
+  Doc,
+  Input,
+  KindSpec,
+  Row,
+  ServiceCore,
+  StateView,
+} from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import type { ConfirmRegistration, RegisterContract, RetireContract } from '@recourse/messages';
 import { decideContract } from '../domain/contract/contract.decider.js';
 import { CONTRACT_REJECTIONS, EVERY_TENANT } from '../domain/contract/contract.messages.js';
-import type { Asker, ContractAnswer, ContractCommand, ContractState, ContractVersion, Proposal } from '../domain/contract/contract.messages.js';
+import type {
+  Asker,
+  ContractAnswer,
+  ContractCommand,
+  ContractState,
+  ContractVersion,
+  Proposal,
+} from '../domain/contract/contract.messages.js';
 import { contractPhaseAfter } from '../domain/contract/contract.transitions.js';
 import { proposalPhaseAfter } from '../domain/contract/proposal.transitions.js';
 import { dropped } from '../domain/contract/registration.decisions.js';
-import { decideEntryCommand, ENTRY_COMMANDS, entryCommandOf, entryKind, entryNeeds, evolveEntry } from './entries.part.js';
+import {
+  decideEntryCommand,
+  ENTRY_COMMANDS,
+  entryCommandOf,
+  entryKind,
+  entryNeeds,
+  evolveEntry,
+} from './entries.part.js';
 
 export const CONTRACTS_LOG = 'recourse.contracts';
 export const REGISTRY_COMMANDS = 'recourse.registry-commands';
@@ -60,13 +84,20 @@ const COMMAND_TYPES = ['RegisterContract', 'RetireContract', 'ConfirmRegistratio
 export function registryCore(): ServiceCore {
   return {
     log: CONTRACTS_LOG,
-    inputs: [{ topic: REGISTRY_COMMANDS, source: 'wire', mode: 'aligned', types: [...COMMAND_TYPES, ...ENTRY_COMMANDS] }],
+    inputs: [
+      { topic: REGISTRY_COMMANDS, source: 'wire', mode: 'aligned', types: [...COMMAND_TYPES, ...ENTRY_COMMANDS] },
+    ],
     views: [],
     kinds: [contractKind, proposalKind, entryKind],
     keyOf: (record) => String(record.body['name']),
     needs: (input) => {
       const entry = entryCommandOf(input);
-      return entry === null ? namesRead(input).flatMap((name) => [{ kind: CONTRACT_KIND, group: name }, { kind: PROPOSAL_KIND, group: name }]) : entryNeeds(entry);
+      return entry === null
+        ? namesRead(input).flatMap((name) => [
+            { kind: CONTRACT_KIND, group: name },
+            { kind: PROPOSAL_KIND, group: name },
+          ])
+        : entryNeeds(entry);
     },
     decide: ({ state, now }, input) => {
       if (input.source === 'timer') return lapsed(state, input.address.group, now);
@@ -91,19 +122,34 @@ function lapsed(state: StateView, name: string, now: number): Decision {
 function evolve(state: StateView, record: AcceptedRecord): readonly Change[] {
   const name = String(record.body['name']);
   switch (record.type) {
-    case 'ContractRegistered': return [versionChange(state, record, record.type), ...(isWaiting(state, record) ? [proposalEnd(name, record.type)] : [])];
-    case 'ContractRetired': return [versionChange(state, record, record.type)];
-    case 'RegistrationProposed': return [{ op: 'put', row: proposalRow(record) }];
-    case 'RegistrationDropped': return [proposalEnd(name, record.type)];
-    default: return evolveEntry(state, record);
+    case 'ContractRegistered':
+      return [
+        versionChange(state, record, record.type),
+        ...(isWaiting(state, record) ? [proposalEnd(name, record.type)] : []),
+      ];
+    case 'ContractRetired':
+      return [versionChange(state, record, record.type)];
+    case 'RegistrationProposed':
+      return [{ op: 'put', row: proposalRow(record) }];
+    case 'RegistrationDropped':
+      return [proposalEnd(name, record.type)];
+    default:
+      return evolveEntry(state, record);
   }
 }
 
-function versionChange(state: StateView, record: AcceptedRecord, type: 'ContractRegistered' | 'ContractRetired'): Change {
+function versionChange(
+  state: StateView,
+  record: AcceptedRecord,
+  type: 'ContractRegistered' | 'ContractRetired',
+): Change {
   const name = String(record.body['name']);
   const key = String(record.body['version']);
   const standing = state.get(CONTRACT_KIND, name, key);
-  const phase = contractPhaseAfter(standing === undefined ? 'absent' : versionOf(standing).retired ? 'retired' : 'standing', type);
+  const phase = contractPhaseAfter(
+    standing === undefined ? 'absent' : versionOf(standing).retired ? 'retired' : 'standing',
+    type,
+  );
   return { op: 'put', row: rowOf(name, key, { ...(standing ?? registeredDoc(record)), retired: phase === 'retired' }) };
 }
 
@@ -121,15 +167,31 @@ function proposalEnd(name: string, type: 'ContractRegistered' | 'RegistrationDro
 function proposalRow({ body, decidedAt }: AcceptedRecord): Row {
   const { name, version, tenant, weakenings, proposed_by, expires_at } = body;
   // Avro fixed fields are Buffers, timestamps numbers.
-  const doc = { name, version, tenant, digest: (body['digest'] as Buffer).toString('hex'), body: body['body'], weakenings, proposed_by, proposed_at: decidedAt, expires_at };
+  const doc = {
+    name,
+    version,
+    tenant,
+    digest: (body['digest'] as Buffer).toString('hex'),
+    body: body['body'],
+    weakenings,
+    proposed_by,
+    proposed_at: decidedAt,
+    expires_at,
+  };
   return { kind: PROPOSAL_KIND, group: String(name), key: WAITING, dueAt: expires_at as number, doc };
 }
 
 function registeredDoc({ body, decidedAt }: AcceptedRecord): Doc {
   return {
-    name: body['name'], version: body['version'], tenant: body['tenant'], body: body['body'],
+    name: body['name'],
+    version: body['version'],
+    tenant: body['tenant'],
+    body: body['body'],
     // Avro fixed fields are Buffers.
-    digest: (body['digest'] as Buffer).toString('hex'), registered_by: body['registered_by'], confirmed_by: body['confirmed_by'] ?? null, registered_at: decidedAt,
+    digest: (body['digest'] as Buffer).toString('hex'),
+    registered_by: body['registered_by'],
+    confirmed_by: body['confirmed_by'] ?? null,
+    registered_at: decidedAt,
   };
 }
 
@@ -139,17 +201,26 @@ function rowOf(name: string, key: string, doc: Doc): Row {
 
 function stateOf(state: StateView, { name, asker }: ContractCommand, now: number): ContractState {
   const contractOf = (other: string): Contract | undefined => {
-    const usable = state.list(CONTRACT_KIND, other).map(versionOf).filter((version) => !version.retired && (version.tenant === EVERY_TENANT || version.tenant === asker.tenant));
+    const usable = state
+      .list(CONTRACT_KIND, other)
+      .map(versionOf)
+      .filter((version) => !version.retired && (version.tenant === EVERY_TENANT || version.tenant === asker.tenant));
     const newest = usable.sort((a, b) => b.version - a.version)[0];
     return newest === undefined ? undefined : parsed(newest.body);
   };
   if (!isAddress(name)) return { versions: [], proposal: null, contractOf, now };
-  return { versions: state.list(CONTRACT_KIND, name).map(versionOf), proposal: waitingOf(state, name), contractOf, now };
+  return {
+    versions: state.list(CONTRACT_KIND, name).map(versionOf),
+    proposal: waitingOf(state, name),
+    contractOf,
+    now,
+  };
 }
 
 function parsed(body: string): Contract {
   const read = parseContract(body);
-  if (!read.ok) throw new InvariantViolation('registered contracts parse', read.problems.map(({ code }) => code).join(', '));
+  if (!read.ok)
+    throw new InvariantViolation('registered contracts parse', read.problems.map(({ code }) => code).join(', '));
   return read.contract;
 }
 
@@ -160,8 +231,10 @@ function waitingOf(state: StateView, name: string): Proposal | null {
 
 function answered(answer: ContractAnswer): Decision {
   switch (answer.kind) {
-    case 'recorded': return accepted(answer.isNew ? 201 : 200, { ...answer.outcome }, ...answer.events);
-    case 'unchanged': return accepted(200, { ...answer.outcome });
+    case 'recorded':
+      return accepted(answer.isNew ? 201 : 200, { ...answer.outcome }, ...answer.events);
+    case 'unchanged':
+      return accepted(200, { ...answer.outcome });
     case 'rejected': {
       const { code, message, ...more } = answer.rejection;
       return refused(CONTRACT_REJECTIONS[code], code, message, more);
@@ -174,13 +247,23 @@ function commandOf(input: Input): ContractCommand | null {
   // The codec made the body from the schema of this type.
   const body = input.body as unknown as RegisterContract & RetireContract & ConfirmRegistration;
   const { envelope, name } = body;
-  const asker: Asker = { commandId: envelope.command_id, tenant: envelope.tenant, principal: envelope.principal, roles: envelope.roles };
+  const asker: Asker = {
+    commandId: envelope.command_id,
+    tenant: envelope.tenant,
+    principal: envelope.principal,
+    roles: envelope.roles,
+  };
   switch (input.type) {
-    case 'RegisterContract': return { type: 'RegisterContract', asker, name, body: body.body };
-    case 'RetireContract': return { type: 'RetireContract', asker, name, version: body.version };
-    case 'ConfirmRegistration': return { type: 'ConfirmRegistration', asker, name, digest: body.digest.toString('hex') };
-    case 'WithdrawRegistration': return { type: 'WithdrawRegistration', asker, name };
-    default: throw new InvariantViolation('registry inputs', `no command ${input.type}`);
+    case 'RegisterContract':
+      return { type: 'RegisterContract', asker, name, body: body.body };
+    case 'RetireContract':
+      return { type: 'RetireContract', asker, name, version: body.version };
+    case 'ConfirmRegistration':
+      return { type: 'ConfirmRegistration', asker, name, digest: body.digest.toString('hex') };
+    case 'WithdrawRegistration':
+      return { type: 'WithdrawRegistration', asker, name };
+    default:
+      throw new InvariantViolation('registry inputs', `no command ${input.type}`);
   }
 }
 

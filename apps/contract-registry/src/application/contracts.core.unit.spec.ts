@@ -9,16 +9,28 @@ import { CONTRACTS_LOG, registryCore, REGISTRY_COMMANDS } from './contracts.core
 
 type Json = Record<string, unknown>;
 const envelope = {
-  command_id: 'cmd_1', tenant: 'acme', principal: 'dana', roles: ['contract_editor'], route: 'POST /contracts', idempotency_key: 'k', body_sha256: Buffer.alloc(32), issued_at: 0,
+  command_id: 'cmd_1',
+  tenant: 'acme',
+  principal: 'dana',
+  roles: ['contract_editor'],
+  route: 'POST /contracts',
+  idempotency_key: 'k',
+  body_sha256: Buffer.alloc(32),
+  issued_at: 0,
   signature: Buffer.alloc(0),
 };
 function example(name: string, changes: Json = {}): Json {
-  const merged = { ...JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Json, ...changes };
+  const merged = { ...(JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Json), ...changes };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
 }
 function register(contract: Json, who: Partial<typeof envelope> = {}): RecordInput {
   const name = String(contract['name']);
-  return wire(REGISTRY_COMMANDS, 'RegisterContract', { envelope: { ...envelope, ...who }, name, body: JSON.stringify(contract) }, { key: name });
+  return wire(
+    REGISTRY_COMMANDS,
+    'RegisterContract',
+    { envelope: { ...envelope, ...who }, name, body: JSON.stringify(contract) },
+    { key: name },
+  );
 }
 function retire(name: string, version: number): RecordInput {
   return wire(REGISTRY_COMMANDS, 'RetireContract', { envelope, name, version }, { key: name });
@@ -31,60 +43,106 @@ describe.each(WAYS)('the contract registry, $way', ({ isRebuilt }) => {
   it('registers the contracts of the example, each after those it names', () => {
     const registry = start();
     for (const name of ['payments.get_refund', 'payments.reverse_refund', 'payments.issue_refund']) {
-      registry.when(register(example(name)), 1).then(fact('ContractRegistered', { name, version: 1, tenant: '*', registered_by: 'dana', command_id: 'cmd_1' }))
+      registry
+        .when(register(example(name)), 1)
+        .then(fact('ContractRegistered', { name, version: 1, tenant: '*', registered_by: 'dana', command_id: 'cmd_1' }))
         .thenAnswer({ status: 'accepted', httpStatus: 201 });
     }
     expect(registry.rows('contract').map((row) => [row.group, row.key, row.doc['retired']])).toEqual([
-      ['payments.get_refund', '1', false], ['payments.issue_refund', '1', false], ['payments.reverse_refund', '1', false],
+      ['payments.get_refund', '1', false],
+      ['payments.issue_refund', '1', false],
+      ['payments.reverse_refund', '1', false],
     ]);
   });
 
   it('lists every problem of a contract, and records nothing', () => {
-    const registry = start().when(register(example('payments.issue_refund', { residue: undefined, colour: 'red' })), 1).thenNothing()
+    const registry = start()
+      .when(register(example('payments.issue_refund', { residue: undefined, colour: 'red' })), 1)
+      .thenNothing()
       .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'CONTRACT_REFUSED' });
-    const problems = registry.decision().answer?.body['problems'] as readonly { readonly code: string; readonly path: string }[];
+    const problems = registry.decision().answer?.body['problems'] as readonly {
+      readonly code: string;
+      readonly path: string;
+    }[];
     expect(problems.map(({ code, path }) => `${code} ${path}`)).toEqual([
-      'CONTRACT_FIELD_UNKNOWN /colour', 'RESIDUE_MISSING /residue', 'CAPABILITY_UNKNOWN /compensation_capability', 'CAPABILITY_UNKNOWN /reconcile_capability',
-      'CAPABILITY_UNKNOWN /stale_check/observe_capability', 'CAPABILITY_UNKNOWN /verification/verify_capability',
+      'CONTRACT_FIELD_UNKNOWN /colour',
+      'RESIDUE_MISSING /residue',
+      'CAPABILITY_UNKNOWN /compensation_capability',
+      'CAPABILITY_UNKNOWN /reconcile_capability',
+      'CAPABILITY_UNKNOWN /stale_check/observe_capability',
+      'CAPABILITY_UNKNOWN /verification/verify_capability',
     ]);
   });
 
   it('answers the same contract with the same digest, and records it once', () => {
     const registry = start().when(register(read), 1);
     const first = registry.decision().answer?.body;
-    registry.when(register(Object.fromEntries(Object.entries(read).reverse())), 2).thenNothing().thenAnswer({ status: 'accepted', httpStatus: 200 });
+    registry
+      .when(register(Object.fromEntries(Object.entries(read).reverse())), 2)
+      .thenNothing()
+      .thenAnswer({ status: 'accepted', httpStatus: 200 });
     expect(registry.decision().answer?.body).toEqual(first);
-    registry.when(register({ ...read, version: undefined }), 3).thenNothing().thenAnswer({ httpStatus: 200 });
+    registry
+      .when(register({ ...read, version: undefined }), 3)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 200 });
   });
 
   it('counts versions up, and keeps the old ones', () => {
-    start().when(register(read), 1).when(register({ ...read, version: undefined, effect: 'Reads a refund.' }), 2).then(fact('ContractRegistered', { version: 2 }))
-      .when(register({ ...read, version: 2, effect: 'Reads.' }), 3).thenAnswer({ status: 'rejected', httpStatus: 409, code: 'CONTRACT_VERSION_UNEXPECTED' })
-      .when(register({ ...read, version: 3, effect: 'Reads.' }), 4).then(fact('ContractRegistered', { version: 3 }))
-      .when(register(read), 5).thenNothing().thenAnswer({ httpStatus: 200, body: { version: 1 } });
+    start()
+      .when(register(read), 1)
+      .when(register({ ...read, version: undefined, effect: 'Reads a refund.' }), 2)
+      .then(fact('ContractRegistered', { version: 2 }))
+      .when(register({ ...read, version: 2, effect: 'Reads.' }), 3)
+      .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'CONTRACT_VERSION_UNEXPECTED' })
+      .when(register({ ...read, version: 3, effect: 'Reads.' }), 4)
+      .then(fact('ContractRegistered', { version: 3 }))
+      .when(register(read), 5)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 200, body: { version: 1 } });
   });
 
   it('retires a version once', () => {
-    const registry = start().when(register(read), 1).when(retire('payments.get_refund', 1), 2).then(fact('ContractRetired', { version: 1, retired_by: 'dana' }));
+    const registry = start()
+      .when(register(read), 1)
+      .when(retire('payments.get_refund', 1), 2)
+      .then(fact('ContractRetired', { version: 1, retired_by: 'dana' }));
     expect(registry.rows('contract')[0]?.doc['retired']).toBe(true);
-    registry.when(retire('payments.get_refund', 1), 3).thenNothing().thenAnswer({ status: 'accepted', httpStatus: 200 })
-      .when(retire('payments.get_refund', 2), 4).thenAnswer({ status: 'rejected', httpStatus: 404, code: 'CONTRACT_UNKNOWN' })
-      .when(retire('x'.repeat(9_000), 1), 5).thenAnswer({ status: 'rejected', code: 'CONTRACT_UNKNOWN' })
-      .when(register(read), 6).thenAnswer({ status: 'rejected', httpStatus: 409, code: 'CONTRACT_RETIRED' })
-      .when(register({ ...read, version: undefined }), 7).then(fact('ContractRegistered', { version: 2 }));
+    registry
+      .when(retire('payments.get_refund', 1), 3)
+      .thenNothing()
+      .thenAnswer({ status: 'accepted', httpStatus: 200 })
+      .when(retire('payments.get_refund', 2), 4)
+      .thenAnswer({ status: 'rejected', httpStatus: 404, code: 'CONTRACT_UNKNOWN' })
+      .when(retire('x'.repeat(9_000), 1), 5)
+      .thenAnswer({ status: 'rejected', code: 'CONTRACT_UNKNOWN' })
+      .when(register(read), 6)
+      .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'CONTRACT_RETIRED' })
+      .when(register({ ...read, version: undefined }), 7)
+      .then(fact('ContractRegistered', { version: 2 }));
   });
 
   it('refuses a contract that names a retired capability', () => {
-    const registry = start().when(register(read), 1).when(retire('payments.get_refund', 1), 2).when(register(example('payments.reverse_refund')), 3)
+    const registry = start()
+      .when(register(read), 1)
+      .when(retire('payments.get_refund', 1), 2)
+      .when(register(example('payments.reverse_refund')), 3)
       .thenAnswer({ status: 'rejected', code: 'CONTRACT_REFUSED' });
     expect(registry.decision().answer?.body['problems']).toMatchObject([{ code: 'CAPABILITY_UNKNOWN' }]);
   });
 
   it('takes contracts from editors only, and for their own tenant only', () => {
-    start().when(register(read, { roles: ['approver'] }), 1).thenNothing().thenAnswer({ status: 'rejected', httpStatus: 403, code: 'ROLE_REQUIRED' })
-      .when(register({ ...read, tenant: 'globex' }), 2).thenNothing().thenAnswer({ status: 'rejected', httpStatus: 403, code: 'TENANT_MISMATCH' })
-      .when(register({ ...read, tenant: 'acme' }), 3).then(fact('ContractRegistered', { tenant: 'acme' }))
-      .when(register({ ...read, tenant: 'globex' }, { tenant: 'globex' }), 4).thenAnswer({ httpStatus: 409, code: 'CONTRACT_OF_ANOTHER_TENANT' });
+    start()
+      .when(register(read, { roles: ['approver'] }), 1)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'ROLE_REQUIRED' })
+      .when(register({ ...read, tenant: 'globex' }), 2)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'TENANT_MISMATCH' })
+      .when(register({ ...read, tenant: 'acme' }), 3)
+      .then(fact('ContractRegistered', { tenant: 'acme' }))
+      .when(register({ ...read, tenant: 'globex' }, { tenant: 'globex' }), 4)
+      .thenAnswer({ httpStatus: 409, code: 'CONTRACT_OF_ANOTHER_TENANT' });
   });
 
   it('feeds the view the other services read', () => {
@@ -103,7 +161,12 @@ it('records of the contracts log fit their schemas', async () => {
   await codecs.prepareWriter(CONTRACTS_LOG, { register: true });
   const registry = harness(registryCore()).when(register(read), 1).when(retire('payments.get_refund', 1), 2);
   const types = registry.records().map(({ type, body, seq, decidedAt }) => {
-    const frame = codecs.encode(CONTRACTS_LOG, type, { ...body, seq, prev_hash: Buffer.alloc(32), decided_at: decidedAt });
+    const frame = codecs.encode(CONTRACTS_LOG, type, {
+      ...body,
+      seq,
+      prev_hash: Buffer.alloc(32),
+      decided_at: decidedAt,
+    });
     expect(frame.length).toBeGreaterThan(5);
     return type;
   });

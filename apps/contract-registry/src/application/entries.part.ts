@@ -32,23 +32,45 @@ export function entryCommandOf(input: Input): EntryCommand | null {
   if (input.source !== 'wire' || !ENTRY_COMMANDS.some((type) => type === input.type)) return null;
   // The codec made the body from the schema of this type.
   const { envelope, kind, name, body, reason } = input.body as unknown as RegisterEntry & RetireEntry;
-  const asker = { commandId: envelope.command_id, tenant: envelope.tenant, principal: envelope.principal, roles: envelope.roles };
-  return input.type === 'RegisterEntry' ? { type: 'RegisterEntry', asker, kind, name, body } : { type: 'RetireEntry', asker, kind, name, reason };
+  const asker = {
+    commandId: envelope.command_id,
+    tenant: envelope.tenant,
+    principal: envelope.principal,
+    roles: envelope.roles,
+  };
+  return input.type === 'RegisterEntry'
+    ? { type: 'RegisterEntry', asker, kind, name, body }
+    : { type: 'RetireEntry', asker, kind, name, reason };
 }
 
 /** Rows a decision about an entry reads. */
-export function entryNeeds({ kind, asker }: EntryCommand): readonly { readonly kind: string; readonly group: string }[] {
+export function entryNeeds({
+  kind,
+  asker,
+}: EntryCommand): readonly { readonly kind: string; readonly group: string }[] {
   return [{ kind: ENTRY_KIND, group: groupOf(kind, asker.tenant) }];
 }
 
 export function decideEntryCommand(state: StateView, command: EntryCommand): Decision {
-  const doc = command.name.length > NAME_MAX ? undefined : state.get(ENTRY_KIND, groupOf(command.kind, command.asker.tenant), command.name);
-  return answered(decideEntry(command, doc === undefined ? undefined : versionOf(doc), command.kind === 'subscription' ? othersOf(state, command) : 0));
+  const doc =
+    command.name.length > NAME_MAX
+      ? undefined
+      : state.get(ENTRY_KIND, groupOf(command.kind, command.asker.tenant), command.name);
+  return answered(
+    decideEntry(
+      command,
+      doc === undefined ? undefined : versionOf(doc),
+      command.kind === 'subscription' ? othersOf(state, command) : 0,
+    ),
+  );
 }
 
 /** Subscriptions of the tenant that stand, this one left out. */
 function othersOf(state: StateView, { kind, name, asker }: EntryCommand): number {
-  return state.list(ENTRY_KIND, groupOf(kind, asker.tenant)).map(versionOf).filter((one) => !one.retired && one.name !== name).length;
+  return state
+    .list(ENTRY_KIND, groupOf(kind, asker.tenant))
+    .map(versionOf)
+    .filter((one) => !one.retired && one.name !== name).length;
 }
 
 /** Rows an accepted record of entries changes; none for other records. */
@@ -57,23 +79,45 @@ export function evolveEntry(state: StateView, { type, body, decidedAt }: Accepte
   const [kind, tenant, name] = [String(body['kind']), String(body['tenant']), String(body['name'])];
   const group = groupOf(kind, tenant);
   const standing = state.get(ENTRY_KIND, group, name);
-  const phase = entryPhaseAfter(standing === undefined ? 'absent' : versionOf(standing).retired ? 'retired' : 'standing', type);
-  const doc = type === 'EntryRegistered'
-    // Avro fixed fields are Buffers.
-    ? { kind, name, tenant, version: body['version'], digest: (body['digest'] as Buffer).toString('hex'), body: body['body'], registered_by: body['registered_by'], registered_at: decidedAt }
-    : { ...standing, retired_by: body['retired_by'], retired_at: decidedAt, reason: body['reason'] };
-  return [{ op: 'put', row: { kind: ENTRY_KIND, group, key: name, dueAt: null, doc: { ...doc, retired: phase === 'retired' } } }];
+  const phase = entryPhaseAfter(
+    standing === undefined ? 'absent' : versionOf(standing).retired ? 'retired' : 'standing',
+    type,
+  );
+  const doc =
+    type === 'EntryRegistered'
+      ? // Avro fixed fields are Buffers.
+        {
+          kind,
+          name,
+          tenant,
+          version: body['version'],
+          digest: (body['digest'] as Buffer).toString('hex'),
+          body: body['body'],
+          registered_by: body['registered_by'],
+          registered_at: decidedAt,
+        }
+      : { ...standing, retired_by: body['retired_by'], retired_at: decidedAt, reason: body['reason'] };
+  return [
+    {
+      op: 'put',
+      row: { kind: ENTRY_KIND, group, key: name, dueAt: null, doc: { ...doc, retired: phase === 'retired' } },
+    },
+  ];
 }
 
 /** Longest name that can be a row's key. */
 const NAME_MAX = 128;
 
-function groupOf(kind: string, tenant: string): string { return `${kind}/${tenant}`; }
+function groupOf(kind: string, tenant: string): string {
+  return `${kind}/${tenant}`;
+}
 
 function answered(answer: EntryAnswer): Decision {
   switch (answer.kind) {
-    case 'recorded': return accepted(answer.event.type === 'EntryRegistered' ? 201 : 200, { ...answer.entry }, answer.event);
-    case 'unchanged': return accepted(200, { ...answer.entry });
+    case 'recorded':
+      return accepted(answer.event.type === 'EntryRegistered' ? 201 : 200, { ...answer.entry }, answer.event);
+    case 'unchanged':
+      return accepted(200, { ...answer.entry });
     case 'rejected': {
       const { code, message, ...more } = answer.rejection;
       return refused(ENTRY_REJECTIONS[code], code, message, more);

@@ -2,11 +2,26 @@
 //
 // Rows: `assumption` is what stands for a ref in a scope; `statement` is one row per (ref, event id), loaded one at a time.
 import { subjectOfAssumption } from '@recourse/contract';
-import type { AcceptedRecord, Change, Decision, InputSpec, KindSpec, RecordInput, Row, ServiceCore, StateView } from '@recourse/event-log';
+import type {
+  AcceptedRecord,
+  Change,
+  Decision,
+  InputSpec,
+  KindSpec,
+  RecordInput,
+  Row,
+  ServiceCore,
+  StateView,
+} from '@recourse/event-log';
 import { facts, NOTHING } from '@recourse/event-log';
 import type { AssumptionStated, StatementConflicted } from '@recourse/messages';
 import { decideStatement, effectiveAt } from '../domain/assumption/assumption.decider.js';
-import type { Body, KnownStatement, StandingStatement, StatementEvent } from '../domain/assumption/assumption.messages.js';
+import type {
+  Body,
+  KnownStatement,
+  StandingStatement,
+  StatementEvent,
+} from '../domain/assumption/assumption.messages.js';
 import { RESERVED_PREFIX } from '../domain/mutation/lineage.decider.js';
 import { eventScope, refScope } from '../domain/scope.js';
 
@@ -34,7 +49,12 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
 }
 
 const INPUTS: readonly InputSpec[] = [
-  { topic: 'recourse.assumption-events', source: 'wire', mode: 'aligned', types: ['AssumptionDeclared', 'AssumptionInvalidated', 'AssumptionReaffirmed'] },
+  {
+    topic: 'recourse.assumption-events',
+    source: 'wire',
+    mode: 'aligned',
+    types: ['AssumptionDeclared', 'AssumptionInvalidated', 'AssumptionReaffirmed'],
+  },
   { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: [] },
 ];
 
@@ -57,8 +77,13 @@ const KINDS: readonly KindSpec[] = [
 function decide(state: StateView, input: RecordInput, now: number): Decision {
   const event = eventOf(input);
   const { tenant, ref, run_id: runId, event_id: eventId } = event.body;
-  if (input.key !== ref) return { records: [], park: { reason: 'KEY_MISMATCH', detail: 'the record key must be the ref' } };
-  if (ref.startsWith(RESERVED_PREFIX)) return { records: [], park: { reason: 'REF_RESERVED', detail: `no wire states refs that begin with ${RESERVED_PREFIX}` } };
+  if (input.key !== ref)
+    return { records: [], park: { reason: 'KEY_MISMATCH', detail: 'the record key must be the ref' } };
+  if (ref.startsWith(RESERVED_PREFIX))
+    return {
+      records: [],
+      park: { reason: 'REF_RESERVED', detail: `no wire states refs that begin with ${RESERVED_PREFIX}` },
+    };
   const known = state.get('statement', eventScope(tenant, ref, eventId), 'event') as KnownStatement | undefined;
   const standing = state.get('assumption', refScope(tenant, ref), scopeKey(runId)) as StandingStatement | undefined;
   const fact = decideStatement(event, { known: known ?? null, standing: standing ?? null }, now);
@@ -73,29 +98,53 @@ function evolve(state: StateView, record: AcceptedRecord): readonly Change[] {
 function stated(body: Body<AssumptionStated>, decidedAt: number): readonly Change[] {
   const { tenant, ref, run_id, event_id, verdict, source, source_kind, stated_at, content_sha256 } = body;
   const known: KnownStatement = { event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null };
-  const standing: StandingStatement = { tenant, ref, run_id, verdict, event_id, source, source_kind, stated_at, effective_at: effectiveAt(stated_at, decidedAt) };
+  const standing: StandingStatement = {
+    tenant,
+    ref,
+    run_id,
+    verdict,
+    event_id,
+    source,
+    source_kind,
+    stated_at,
+    effective_at: effectiveAt(stated_at, decidedAt),
+  };
   const event = put('statement', eventScope(tenant, ref, event_id), 'event', known);
   return body.superseded ? [event] : [event, put('assumption', refScope(tenant, ref), scopeKey(run_id), standing)];
 }
 
-function conflicted(state: StateView, { tenant, ref, event_id, conflicting_sha256 }: Body<StatementConflicted>): readonly Change[] {
+function conflicted(
+  state: StateView,
+  { tenant, ref, event_id, conflicting_sha256 }: Body<StatementConflicted>,
+): readonly Change[] {
   const group = eventScope(tenant, ref, event_id);
   const known = state.get('statement', group, 'event') as KnownStatement | undefined;
-  return known === undefined ? [] : [put('statement', group, 'event', { ...known, conflict_sha256: conflicting_sha256 })];
+  return known === undefined
+    ? []
+    : [put('statement', group, 'event', { ...known, conflict_sha256: conflicting_sha256 })];
 }
 
 function needsOf({ body }: StatementEvent): readonly { readonly kind: string; readonly group: string }[] {
-  return [{ kind: 'statement', group: eventScope(body.tenant, body.ref, body.event_id) }, { kind: 'assumption', group: refScope(body.tenant, body.ref) }];
+  return [
+    { kind: 'statement', group: eventScope(body.tenant, body.ref, body.event_id) },
+    { kind: 'assumption', group: refScope(body.tenant, body.ref) },
+  ];
 }
 
 /** Row key of what stands in a scope. */
-function scopeKey(runId: string | null): string { return runId === null ? 'current' : eventScope('current', '', runId); }
+function scopeKey(runId: string | null): string {
+  return runId === null ? 'current' : eventScope('current', '', runId);
+}
 
 function put(kind: string, group: string, key: string, doc: KnownStatement | StandingStatement): Change {
   return { op: 'put', row: { kind, group, key, dueAt: null, doc } };
 }
 
 // The catalogue admits only these types on the wire, and the codec has checked their shape.
-function eventOf(input: RecordInput): StatementEvent { return { type: input.type, body: input.body } as unknown as StatementEvent; }
+function eventOf(input: RecordInput): StatementEvent {
+  return { type: input.type, body: input.body } as unknown as StatementEvent;
+}
 // Rows of this kind are written by `stated` alone.
-function standingOf(row: Row): StandingStatement { return row.doc as StandingStatement; }
+function standingOf(row: Row): StandingStatement {
+  return row.doc as StandingStatement;
+}

@@ -7,8 +7,21 @@ import { assumptionsCore } from './assumptions.core.js';
 
 const REF = 'order/4711#not_shipped';
 
-function event(type: string, eventId: string, statedAt: number, changes: Partial<AssumptionInvalidated> = {}): RecordInput {
-  const body: AssumptionReaffirmed = { event_id: eventId, tenant: 'acme', ref: REF, run_id: null, source: 'warehouse', statement: plainPayload({ at: eventId }), stated_at: statedAt };
+function event(
+  type: string,
+  eventId: string,
+  statedAt: number,
+  changes: Partial<AssumptionInvalidated> = {},
+): RecordInput {
+  const body: AssumptionReaffirmed = {
+    event_id: eventId,
+    tenant: 'acme',
+    ref: REF,
+    run_id: null,
+    source: 'warehouse',
+    statement: plainPayload({ at: eventId }),
+    stated_at: statedAt,
+  };
   const kind = type === 'AssumptionInvalidated' ? { source_kind: 'observation' } : {};
   return wire('recourse.assumption-events', type, { ...body, ...kind, ...changes }, { key: changes.ref ?? REF });
 }
@@ -21,64 +34,115 @@ describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
       .when(event('AssumptionDeclared', 'e1', 1_000), 1_100)
       .then(fact('AssumptionStated', { event_id: 'e1', kind: 'declared', verdict: 'holds', superseded: false }))
       .when(event('AssumptionInvalidated', 'e2', 2_000), 2_100)
-      .then(fact('AssumptionStated', { event_id: 'e2', kind: 'invalidated', verdict: 'invalidated', superseded: false, source_kind: 'observation' }));
+      .then(
+        fact('AssumptionStated', {
+          event_id: 'e2',
+          kind: 'invalidated',
+          verdict: 'invalidated',
+          superseded: false,
+          source_kind: 'observation',
+        }),
+      );
   });
 
-  it.each(['observation', 'critic', 'human', 'verifier', 'tool_return'] as const)('records that a contradiction came from %s (A58)', (source_kind) => {
-    start()
-      .when(event('AssumptionInvalidated', 'e1', 2_000, { source_kind }), 2_100)
-      .then(fact('AssumptionStated', { event_id: 'e1', verdict: 'invalidated', source_kind }));
-  });
+  it.each(['observation', 'critic', 'human', 'verifier', 'tool_return'] as const)(
+    'records that a contradiction came from %s (A58)',
+    (source_kind) => {
+      start()
+        .when(event('AssumptionInvalidated', 'e1', 2_000, { source_kind }), 2_100)
+        .then(fact('AssumptionStated', { event_id: 'e1', verdict: 'invalidated', source_kind }));
+    },
+  );
 
   it('keeps an older statement without effect', () => {
-    const run = start().when(event('AssumptionReaffirmed', 'e1', 5_000), 6_000).when(event('AssumptionInvalidated', 'e2', 4_999), 6_001);
+    const run = start()
+      .when(event('AssumptionReaffirmed', 'e1', 5_000), 6_000)
+      .when(event('AssumptionInvalidated', 'e2', 4_999), 6_001);
     run.then(fact('AssumptionStated', { event_id: 'e2', kind: 'invalidated', verdict: 'holds', superseded: true }));
     expect(run.rows('assumption').map((row) => row.doc.event_id)).toEqual(['e1']);
     expect(run.rows('statement')).toHaveLength(2);
   });
 
-  it.each([[1_000, 2_000], [2_000, 1_000]])('keeps what two sources said of one ref, at %d and %d: the newer stands, whichever came first (D65)', (warehouseAt, carrierAt) => {
-    const run = start().when(event('AssumptionReaffirmed', 'w1', warehouseAt, { source: 'warehouse' }), 3_000).when(event('AssumptionInvalidated', 'c1', carrierAt, { source: 'carrier' }), 3_001);
-    const newer = carrierAt > warehouseAt ? 'c1' : 'w1';
-    run.then(fact('AssumptionStated', { event_id: 'c1', source: 'carrier', verdict: newer === 'c1' ? 'invalidated' : 'holds', superseded: newer !== 'c1' }));
-    expect(run.rows('statement')).toHaveLength(2);
-    expect(run.rows('assumption').map((row) => row.doc.event_id)).toEqual([newer]);
-  });
+  it.each([
+    [1_000, 2_000],
+    [2_000, 1_000],
+  ])(
+    'keeps what two sources said of one ref, at %d and %d: the newer stands, whichever came first (D65)',
+    (warehouseAt, carrierAt) => {
+      const run = start()
+        .when(event('AssumptionReaffirmed', 'w1', warehouseAt, { source: 'warehouse' }), 3_000)
+        .when(event('AssumptionInvalidated', 'c1', carrierAt, { source: 'carrier' }), 3_001);
+      const newer = carrierAt > warehouseAt ? 'c1' : 'w1';
+      run.then(
+        fact('AssumptionStated', {
+          event_id: 'c1',
+          source: 'carrier',
+          verdict: newer === 'c1' ? 'invalidated' : 'holds',
+          superseded: newer !== 'c1',
+        }),
+      );
+      expect(run.rows('statement')).toHaveLength(2);
+      expect(run.rows('assumption').map((row) => row.doc.event_id)).toEqual([newer]);
+    },
+  );
 
   it('lets the later record stand when both name one instant', () => {
-    start().when(event('AssumptionReaffirmed', 'e1', 5_000), 6_000).when(event('AssumptionInvalidated', 'e2', 5_000), 6_001)
+    start()
+      .when(event('AssumptionReaffirmed', 'e1', 5_000), 6_000)
+      .when(event('AssumptionInvalidated', 'e2', 5_000), 6_001)
       .then(fact('AssumptionStated', { verdict: 'invalidated', superseded: false }));
   });
 
   it('is not pinned by a source whose clock is in the year 2100', () => {
-    start().when(event('AssumptionReaffirmed', 'e1', 4_102_444_800_000), 6_000).when(event('AssumptionInvalidated', 'e2', 6_001), 6_002)
+    start()
+      .when(event('AssumptionReaffirmed', 'e1', 4_102_444_800_000), 6_000)
+      .when(event('AssumptionInvalidated', 'e2', 6_001), 6_002)
       .then(fact('AssumptionStated', { verdict: 'invalidated', superseded: false }));
   });
 
   it('keeps the scopes of a run and of the tenant apart', () => {
-    const run = start().when(event('AssumptionInvalidated', 'e1', 1_000), 1_000).when(event('AssumptionReaffirmed', 'e2', 500, { run_id: 'run-1' }), 1_001);
+    const run = start()
+      .when(event('AssumptionInvalidated', 'e1', 1_000), 1_000)
+      .when(event('AssumptionReaffirmed', 'e2', 500, { run_id: 'run-1' }), 1_001);
     run.then(fact('AssumptionStated', { run_id: 'run-1', verdict: 'holds', superseded: false }));
-    expect(run.rows('assumption').map((row) => [row.doc.run_id, row.doc.verdict])).toEqual(expect.arrayContaining([[null, 'invalidated'], ['run-1', 'holds']]));
+    expect(run.rows('assumption').map((row) => [row.doc.run_id, row.doc.verdict])).toEqual(
+      expect.arrayContaining([
+        [null, 'invalidated'],
+        ['run-1', 'holds'],
+      ]),
+    );
   });
 
   it('takes the same event again as nothing', () => {
-    start().when(event('AssumptionInvalidated', 'e1', 1_000), 1_000).when(event('AssumptionInvalidated', 'e1', 1_000), 1_001).thenNothing();
+    start()
+      .when(event('AssumptionInvalidated', 'e1', 1_000), 1_000)
+      .when(event('AssumptionInvalidated', 'e1', 1_000), 1_001)
+      .thenNothing();
   });
 
   it('records the same id with other content as a conflict, once', () => {
-    start().when(event('AssumptionInvalidated', 'e1', 1_000), 1_000)
-      .when(event('AssumptionReaffirmed', 'e1', 1_000), 1_001).then(fact('StatementConflicted', { event_id: 'e1', ref: REF }))
-      .when(event('AssumptionReaffirmed', 'e1', 1_000), 1_002).thenNothing();
+    start()
+      .when(event('AssumptionInvalidated', 'e1', 1_000), 1_000)
+      .when(event('AssumptionReaffirmed', 'e1', 1_000), 1_001)
+      .then(fact('StatementConflicted', { event_id: 'e1', ref: REF }))
+      .when(event('AssumptionReaffirmed', 'e1', 1_000), 1_002)
+      .thenNothing();
   });
 
   it('takes the same id about another ref or of another tenant as another event', () => {
-    start().when(event('AssumptionInvalidated', 'e1', 1_000), 1_000)
-      .when(event('AssumptionInvalidated', 'e1', 1_000, { ref: 'order/4712#not_shipped' }), 1_001).then(fact('AssumptionStated', { ref: 'order/4712#not_shipped' }))
-      .when(event('AssumptionInvalidated', 'e1', 1_000, { tenant: 'other' }), 1_002).then(fact('AssumptionStated', { tenant: 'other' }));
+    start()
+      .when(event('AssumptionInvalidated', 'e1', 1_000), 1_000)
+      .when(event('AssumptionInvalidated', 'e1', 1_000, { ref: 'order/4712#not_shipped' }), 1_001)
+      .then(fact('AssumptionStated', { ref: 'order/4712#not_shipped' }))
+      .when(event('AssumptionInvalidated', 'e1', 1_000, { tenant: 'other' }), 1_002)
+      .then(fact('AssumptionStated', { tenant: 'other' }));
   });
 
   it('parks what is keyed by something else, and what names a commit', () => {
-    start().when({ ...event('AssumptionInvalidated', 'e1', 1_000), key: 'elsewhere' }, 1_000).thenParked('KEY_MISMATCH')
-      .when(event('AssumptionInvalidated', 'e2', 1_000, { ref: 'commit/mut_1#stands' }), 1_001).thenParked('REF_RESERVED');
+    start()
+      .when({ ...event('AssumptionInvalidated', 'e1', 1_000), key: 'elsewhere' }, 1_000)
+      .thenParked('KEY_MISMATCH')
+      .when(event('AssumptionInvalidated', 'e2', 1_000, { ref: 'commit/mut_1#stands' }), 1_001)
+      .thenParked('REF_RESERVED');
   });
 });

@@ -3,7 +3,14 @@
 // Rows: `commit` and `state_chunk` by run. Timer: a commit when its state is given up.
 import type { AcceptedRecord, Change, KindSpec, Row, StateView } from '@recourse/event-log';
 import { DEPTH_MAX } from '@recourse/lineage';
-import type { CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, Reattached, StateChunkRecorded } from '@recourse/messages';
+import type {
+  CheckpointHardened,
+  CheckpointRecorded,
+  CheckpointRolledBack,
+  CommitBeyondBound,
+  Reattached,
+  StateChunkRecorded,
+} from '@recourse/messages';
 import { givenUpAt } from '../domain/commit/checkpoint.decisions.js';
 import { stands } from '../domain/commit/ancestry.decisions.js';
 import type { Chunk, Commit } from '../domain/commit/commit.messages.js';
@@ -11,23 +18,53 @@ import { standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Binding, Body } from '../domain/mutation/mutation.messages.js';
 import { refScope } from '../domain/scope.js';
 
-const text = (name: string, of: (commit: Commit) => string | null): KindSpec['columns'][number] => ({ name, type: 'text', of: (row: Row) => of(commitOfRow(row)) });
-const long = (name: string, of: (commit: Commit) => number | null): KindSpec['columns'][number] => ({ name, type: 'bigint', of: (row: Row) => of(commitOfRow(row)) });
+const text = (name: string, of: (commit: Commit) => string | null): KindSpec['columns'][number] => ({
+  name,
+  type: 'text',
+  of: (row: Row) => of(commitOfRow(row)),
+});
+const long = (name: string, of: (commit: Commit) => number | null): KindSpec['columns'][number] => ({
+  name,
+  type: 'bigint',
+  of: (row: Row) => of(commitOfRow(row)),
+});
 
 export const COMMIT_KINDS: readonly KindSpec[] = [
   {
     kind: 'commit',
     table: 'commit',
     columns: [
-      text('commit_id', (commit) => commit.commit_id), text('tenant', (commit) => commit.tenant), text('run_id', (commit) => commit.run_id),
-      text('agent_id', (commit) => commit.checkpoint.agent_id), text('step_id', (commit) => commit.checkpoint.step_id), text('subject_ref', (commit) => commit.checkpoint.subject_ref),
-      text('bundle', (commit) => commit.checkpoint.gate?.bundle ?? null), text('rollback_id', (commit) => commit.rollback_id), text('hardened', (commit) => commit.hardened),
+      text('commit_id', (commit) => commit.commit_id),
+      text('tenant', (commit) => commit.tenant),
+      text('run_id', (commit) => commit.run_id),
+      text('agent_id', (commit) => commit.checkpoint.agent_id),
+      text('step_id', (commit) => commit.checkpoint.step_id),
+      text('subject_ref', (commit) => commit.checkpoint.subject_ref),
+      text('bundle', (commit) => commit.checkpoint.gate?.bundle ?? null),
+      text('rollback_id', (commit) => commit.rollback_id),
+      text('hardened', (commit) => commit.hardened),
       text('standing', (commit) => standingOf(commit)),
-      long('recorded_seq', (commit) => commit.recorded_seq), long('recorded_at', (commit) => commit.recorded_at), long('updated_at', (commit) => commit.updated_at),
+      long('recorded_seq', (commit) => commit.recorded_seq),
+      long('recorded_at', (commit) => commit.recorded_at),
+      long('updated_at', (commit) => commit.updated_at),
     ],
-    indexes: [['commit_id'], ['tenant', 'standing', 'updated_at'], ['hardened', 'updated_at'], ['tenant', 'subject_ref']],
+    indexes: [
+      ['commit_id'],
+      ['tenant', 'standing', 'updated_at'],
+      ['hardened', 'updated_at'],
+      ['tenant', 'subject_ref'],
+    ],
   },
-  { kind: 'state_chunk', table: 'state_chunk', columns: (['commit_id', 'tenant', 'run_id'] as const).map((name) => ({ name, type: 'text', of: (row) => String(row.doc[name]) })), indexes: [['commit_id']] },
+  {
+    kind: 'state_chunk',
+    table: 'state_chunk',
+    columns: (['commit_id', 'tenant', 'run_id'] as const).map((name) => ({
+      name,
+      type: 'text',
+      of: (row) => String(row.doc[name]),
+    })),
+    indexes: [['commit_id']],
+  },
 ];
 
 /** What became of a commit, in a word. */
@@ -40,41 +77,91 @@ export function standingOf(commit: Commit): (typeof STANDINGS)[number] {
 }
 
 /** A commit by run and id. */
-export function commitIn(state: StateView, runId: string, commitId: string): Commit | undefined { return state.get('commit', runId, commitId) as Commit | undefined; }
+export function commitIn(state: StateView, runId: string, commitId: string): Commit | undefined {
+  return state.get('commit', runId, commitId) as Commit | undefined;
+}
 
 /** The chunk of a state, by its place. */
-export function chunkIn(state: StateView, runId: string, commitId: string, index: number): Chunk | undefined { return state.get('state_chunk', runId, chunkKey(commitId, index)) as Chunk | undefined; }
+export function chunkIn(state: StateView, runId: string, commitId: string, index: number): Chunk | undefined {
+  return state.get('state_chunk', runId, chunkKey(commitId, index)) as Chunk | undefined;
+}
 
 /** Rows that records of commits change; undefined for other records. */
-export const COMMIT_EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord) => readonly Change[]>> = {
-  CheckpointRecorded: recorded,
-  StateChunkRecorded: (state, { body, decidedAt }) => {
-    const { tenant, run_id, commit_id, index, chunk, chunks_missing } = body as Body<StateChunkRecorded>; // the type says which body it is
-    const doc: Chunk = { tenant, run_id, commit_id, index, chunk };
-    return [{ op: 'put', row: { kind: 'state_chunk', group: run_id, key: chunkKey(commit_id, index), dueAt: null, doc } }, ...changed(state, run_id, commit_id, decidedAt, { chunks_missing })];
-  },
-  CheckpointRolledBack: (state, { body, decidedAt }) => {
-    const { run_id, commit_id, rollback_id, evidence, resume, harden_at } = body as Body<CheckpointRolledBack>;
-    return changed(state, run_id, commit_id, decidedAt, { rollback_id, rollback_evidence: evidence, rolled_back_at: decidedAt, resume, harden_at });
-  },
-  CommitBeyondBound: (state, { body, decidedAt }) => {
-    const { tenant, run_id, mutation_id, evidence } = body as Body<CommitBeyondBound>;
-    const commit = commitIn(state, run_id, mutation_id);
-    const beyond = evidence.root === null || commit === undefined ? [] : changed(state, run_id, mutation_id, decidedAt, { beyond: [...commit.beyond, evidence.root.rollback_id] });
-    return [...beyond, ...taken(state, tenant, mutation_id, evidence)];
-  },
-  Reattached: reattached,
-  CheckpointHardened: hardened,
-};
+export const COMMIT_EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord) => readonly Change[]>> =
+  {
+    CheckpointRecorded: recorded,
+    StateChunkRecorded: (state, { body, decidedAt }) => {
+      const { tenant, run_id, commit_id, index, chunk, chunks_missing } = body as Body<StateChunkRecorded>; // the type says which body it is
+      const doc: Chunk = { tenant, run_id, commit_id, index, chunk };
+      return [
+        { op: 'put', row: { kind: 'state_chunk', group: run_id, key: chunkKey(commit_id, index), dueAt: null, doc } },
+        ...changed(state, run_id, commit_id, decidedAt, { chunks_missing }),
+      ];
+    },
+    CheckpointRolledBack: (state, { body, decidedAt }) => {
+      const { run_id, commit_id, rollback_id, evidence, resume, harden_at } = body as Body<CheckpointRolledBack>;
+      return changed(state, run_id, commit_id, decidedAt, {
+        rollback_id,
+        rollback_evidence: evidence,
+        rolled_back_at: decidedAt,
+        resume,
+        harden_at,
+      });
+    },
+    CommitBeyondBound: (state, { body, decidedAt }) => {
+      const { tenant, run_id, mutation_id, evidence } = body as Body<CommitBeyondBound>;
+      const commit = commitIn(state, run_id, mutation_id);
+      const beyond =
+        evidence.root === null || commit === undefined
+          ? []
+          : changed(state, run_id, mutation_id, decidedAt, { beyond: [...commit.beyond, evidence.root.rollback_id] });
+      return [...beyond, ...taken(state, tenant, mutation_id, evidence)];
+    },
+    Reattached: reattached,
+    CheckpointHardened: hardened,
+  };
 
 /** What builds on the state of others keeps theirs as long as its own. */
 function recorded(state: StateView, { body, decidedAt, hash, seq }: AcceptedRecord): readonly Change[] {
-  const { run_id, tenant, commit_id, checkpoint, judged, event_id, content_sha256, depth, chunks_missing, full_until } = body as Body<CheckpointRecorded>;
+  const { run_id, tenant, commit_id, checkpoint, judged, event_id, content_sha256, depth, chunks_missing, full_until } =
+    body as Body<CheckpointRecorded>;
   const commit: Commit = {
-    commit_id, tenant, run_id, checkpoint, parents: checkpoint.parents, event_id, content_sha256, recorded_hash: hash, recorded_seq: seq, recorded_at: decidedAt, depth, chunks_missing, full_until,
-    hardened: null, rollback_id: null, rollback_evidence: null, rolled_back_at: null, resume: null, harden_at: null, beyond: [], reattached: [], updated_at: decidedAt,
+    commit_id,
+    tenant,
+    run_id,
+    checkpoint,
+    parents: checkpoint.parents,
+    event_id,
+    content_sha256,
+    recorded_hash: hash,
+    recorded_seq: seq,
+    recorded_at: decidedAt,
+    depth,
+    chunks_missing,
+    full_until,
+    hardened: null,
+    rollback_id: null,
+    rollback_evidence: null,
+    rolled_back_at: null,
+    resume: null,
+    harden_at: null,
+    beyond: [],
+    reattached: [],
+    updated_at: decidedAt,
   };
-  const bindings = judged.map(({ ref, position }) => putBinding({ mutation_id: commit_id, tenant, run_id, ref, position, recorded_seq: seq, recorded_at: decidedAt, is_commit: true, ...parentOf(checkpoint.parents, ref) }));
+  const bindings = judged.map(({ ref, position }) =>
+    putBinding({
+      mutation_id: commit_id,
+      tenant,
+      run_id,
+      ref,
+      position,
+      recorded_seq: seq,
+      recorded_at: decidedAt,
+      is_commit: true,
+      ...parentOf(checkpoint.parents, ref),
+    }),
+  );
   return [putCommit(commit), ...bindings, ...kept(state, commit)];
 }
 
@@ -84,7 +171,8 @@ function kept(state: StateView, { run_id, checkpoint, full_until }: Commit): rea
   for (let steps = 0; base !== null && steps <= DEPTH_MAX; steps += 1) {
     const commit = commitIn(state, run_id, base);
     if (commit === undefined || full_until === null) break;
-    if (commit.full_until !== null && commit.full_until < full_until) changes.push(putCommit({ ...commit, full_until }));
+    if (commit.full_until !== null && commit.full_until < full_until)
+      changes.push(putCommit({ ...commit, full_until }));
     base = commit.checkpoint.state?.base_id ?? null;
   }
   return changes;
@@ -97,9 +185,39 @@ function reattached(state: StateView, { body, decidedAt }: AcceptedRecord): read
   if (commit === undefined) return [];
   const rest = commit.parents.filter(({ commit_id: id }) => id !== fallen.commit_id);
   const isNew = parent !== null && !rest.some(({ commit_id: id }) => id === parent.commit_id);
-  const next = { ...commit, parents: isNew ? [...rest, parent] : rest, reattached: [...commit.reattached, { fallen, parent, rollback_id: evidence.root?.rollback_id ?? evidence.event_id }], updated_at: decidedAt };
-  const bound = isNew && judged !== null ? [putBinding({ mutation_id, tenant, run_id, ref: judged.ref, position: judged.position, recorded_seq: commit.recorded_seq, recorded_at: commit.recorded_at, is_commit: true, parent_run_id: parent.run_id })] : [];
-  return [putCommit(next), { op: 'delete', address: { kind: 'binding', group: refScope(tenant, standsRef(fallen.commit_id)), key: mutation_id } }, ...bound];
+  const next = {
+    ...commit,
+    parents: isNew ? [...rest, parent] : rest,
+    reattached: [
+      ...commit.reattached,
+      { fallen, parent, rollback_id: evidence.root?.rollback_id ?? evidence.event_id },
+    ],
+    updated_at: decidedAt,
+  };
+  const bound =
+    isNew && judged !== null
+      ? [
+          putBinding({
+            mutation_id,
+            tenant,
+            run_id,
+            ref: judged.ref,
+            position: judged.position,
+            recorded_seq: commit.recorded_seq,
+            recorded_at: commit.recorded_at,
+            is_commit: true,
+            parent_run_id: parent.run_id,
+          }),
+        ]
+      : [];
+  return [
+    putCommit(next),
+    {
+      op: 'delete',
+      address: { kind: 'binding', group: refScope(tenant, standsRef(fallen.commit_id)), key: mutation_id },
+    },
+    ...bound,
+  ];
 }
 
 /** Rows let go of the sealed bytes too; their key is destroyed by the janitor. */
@@ -108,18 +226,41 @@ function hardened(state: StateView, { body, decidedAt }: AcceptedRecord): readon
   const commit = commitIn(state, run_id, commit_id);
   if (commit === undefined) return [];
   const { gate, state: told } = commit.checkpoint;
-  const checkpoint = { ...commit.checkpoint, gate: gate === null ? null : { ...gate, inputs: null }, state: told === null ? null : { ...told, body: null } };
-  const chunks = told === null || told.body !== null ? [] : told.chunk_sha256s.flatMap((_, index): readonly Change[] => (chunkIn(state, run_id, commit_id, index) === undefined ? [] : [{ op: 'delete', address: { kind: 'state_chunk', group: run_id, key: chunkKey(commit_id, index) } }]));
+  const checkpoint = {
+    ...commit.checkpoint,
+    gate: gate === null ? null : { ...gate, inputs: null },
+    state: told === null ? null : { ...told, body: null },
+  };
+  const chunks =
+    told === null || told.body !== null
+      ? []
+      : told.chunk_sha256s.flatMap((_, index): readonly Change[] =>
+          chunkIn(state, run_id, commit_id, index) === undefined
+            ? []
+            : [{ op: 'delete', address: { kind: 'state_chunk', group: run_id, key: chunkKey(commit_id, index) } }],
+        );
   return [putCommit({ ...commit, checkpoint, hardened: cause, updated_at: decidedAt }), ...chunks];
 }
 
 /** The binding has now taken the fall into account. */
-function taken(state: StateView, tenant: string, mutationId: string, { ref, position }: { readonly ref: string | null; readonly position: number }): readonly Change[] {
-  const binding = ref === null ? undefined : state.get('binding', refScope(tenant, ref), mutationId) as Binding | undefined; // rows of this kind are bindings
+function taken(
+  state: StateView,
+  tenant: string,
+  mutationId: string,
+  { ref, position }: { readonly ref: string | null; readonly position: number },
+): readonly Change[] {
+  const binding =
+    ref === null ? undefined : (state.get('binding', refScope(tenant, ref), mutationId) as Binding | undefined); // rows of this kind are bindings
   return binding === undefined || position <= binding.position ? [] : [putBinding({ ...binding, position })];
 }
 
-function changed(state: StateView, runId: string, commitId: string, decidedAt: number, changes: Partial<Commit>): readonly Change[] {
+function changed(
+  state: StateView,
+  runId: string,
+  commitId: string,
+  decidedAt: number,
+  changes: Partial<Commit>,
+): readonly Change[] {
   const commit = commitIn(state, runId, commitId);
   return commit === undefined ? [] : [putCommit({ ...commit, ...changes, updated_at: decidedAt })];
 }
@@ -129,8 +270,28 @@ function parentOf(parents: Commit['parents'], ref: string): Pick<Binding, 'paren
   return parent === undefined ? {} : { parent_run_id: parent.run_id };
 }
 
-function putCommit(commit: Commit): Change { return { op: 'put', row: { kind: 'commit', group: commit.run_id, key: commit.commit_id, dueAt: givenUpAt(commit), doc: commit } }; }
-function putBinding(binding: Binding): Change { return { op: 'put', row: { kind: 'binding', group: refScope(binding.tenant, binding.ref), key: binding.mutation_id, dueAt: null, doc: binding } }; }
-function chunkKey(commitId: string, index: number): string { return `${commitId}/${String(index).padStart(4, '0')}`; }
+function putCommit(commit: Commit): Change {
+  return {
+    op: 'put',
+    row: { kind: 'commit', group: commit.run_id, key: commit.commit_id, dueAt: givenUpAt(commit), doc: commit },
+  };
+}
+function putBinding(binding: Binding): Change {
+  return {
+    op: 'put',
+    row: {
+      kind: 'binding',
+      group: refScope(binding.tenant, binding.ref),
+      key: binding.mutation_id,
+      dueAt: null,
+      doc: binding,
+    },
+  };
+}
+function chunkKey(commitId: string, index: number): string {
+  return `${commitId}/${String(index).padStart(4, '0')}`;
+}
 // Rows of this kind are written by putCommit alone.
-function commitOfRow(row: Row): Commit { return row.doc as Commit; }
+function commitOfRow(row: Row): Commit {
+  return row.doc as Commit;
+}

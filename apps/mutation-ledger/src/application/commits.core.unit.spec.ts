@@ -12,12 +12,20 @@ const DAY_MS = 86_400_000;
 const commitsIn = ({ run }: Ledger): readonly Commit[] => run.rows('commit').map(({ doc }) => doc as Commit);
 const rowOf = (on: Ledger, { id }: Told): Commit => commitsIn(on).find((one) => one.commit_id === id) as Commit;
 const resume = (on: Ledger) => resumeOf({ commits: commitsIn(on), mutations: [], chunks: [] });
-const fallen = (on: Ledger): string[] => on.run.records().filter(({ type }) => type === 'CheckpointRolledBack').map(({ body }) => String(body['commit_id']));
+const fallen = (on: Ledger): string[] =>
+  on.run
+    .records()
+    .filter(({ type }) => type === 'CheckpointRolledBack')
+    .map(({ body }) => String(body['commit_id']));
 /** A chain of commits in a run, each with its state. */
 function chain(on: Ledger, steps: readonly string[], run = 'run-1'): readonly Told[] {
   return steps.reduce<readonly Told[]>((made, step) => {
     const before = made.at(-1);
-    const next = commit(step, { run, parents: before === undefined ? [] : [before.ref], whole: { done: [...made.map(({ event }) => event.checkpoint.step_id), step] } });
+    const next = commit(step, {
+      run,
+      parents: before === undefined ? [] : [before.ref],
+      whole: { done: [...made.map(({ event }) => event.checkpoint.step_id), step] },
+    });
     on.run.when(committed(next), NOW);
     return [...made, next];
   }, []);
@@ -29,7 +37,15 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
   it('is recorded once, with what it relies on judged at one position', () => {
     const { run } = start();
     const one = commit('plan', { assumption_refs: [REF], whole: { plan: 'a' } });
-    run.when(committed(one), NOW).then(fact('CheckpointRecorded', { commit_id: one.id, depth: 0, chunks_missing: 0, full_until: NOW + 7 * DAY_MS, judged: [{ ref: REF, verdict: 'unknown' }] }));
+    run.when(committed(one), NOW).then(
+      fact('CheckpointRecorded', {
+        commit_id: one.id,
+        depth: 0,
+        chunks_missing: 0,
+        full_until: NOW + 7 * DAY_MS,
+        judged: [{ ref: REF, verdict: 'unknown' }],
+      }),
+    );
     run.when(committed(one), NOW + 1).thenNothing();
     run.when(committed({ ...one, event: { ...one.event, event_id: 'told again' } }), NOW + 2).thenNothing();
   });
@@ -37,35 +53,58 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
   it('is parked with what is wrong with it', () => {
     const on = start();
     const one = commit('plan', { whole: { plan: 'a' } });
-    const parkedAs = (event: Partial<Told['event']>, key = 'run-1') => on.run.when({ ...committed({ ...one, event: { ...one.event, ...event } }), key }, NOW);
+    const parkedAs = (event: Partial<Told['event']>, key = 'run-1') =>
+      on.run.when({ ...committed({ ...one, event: { ...one.event, ...event } }), key }, NOW);
     parkedAs({}, 'run-9').thenParked('KEY_MISMATCH');
     parkedAs({ commit_id: `cp_${'0'.repeat(64)}` }).thenParked('COMMIT_ID_MISMATCH');
     parkedAs({ checkpoint: { ...one.event.checkpoint, step_id: 'other' } }).thenParked('COMMIT_ID_MISMATCH');
     parkedAs({ tenant: 'other' }).thenParked('COMMIT_MISPLACED');
     const state = one.event.checkpoint.state;
     const other = commit('plan', { whole: { plan: 'b' } }).event.checkpoint.state?.body ?? null;
-    parkedAs({ checkpoint: { ...one.event.checkpoint, state: state === null ? null : { ...state, body: other } } }).thenParked('STATE_MISMATCH');
+    parkedAs({
+      checkpoint: { ...one.event.checkpoint, state: state === null ? null : { ...state, body: other } },
+    }).thenParked('STATE_MISMATCH');
     for (const [wrong, code] of [
       [commit('gated', { gate: gateOf('risk', {}, { verdict: 'refused' }) }), 'GATE_REFUSED'],
       [commit('gated', { gate: gateOf('risk', {}, { inputs_sha256: Buffer.alloc(32) }) }), 'GATE_INPUTS_MISMATCH'],
       [commit('delta', { delta: [one.id, { plan: 'b' }], parents: [one.ref] }), 'STATE_BASE_UNKNOWN'],
-      [commit('greedy', { assumption_refs: Array.from({ length: 101 }, (_, at) => `order/${String(at)}#paid`) }), 'TOO_MANY_REFS'],
+      [
+        commit('greedy', { assumption_refs: Array.from({ length: 101 }, (_, at) => `order/${String(at)}#paid`) }),
+        'TOO_MANY_REFS',
+      ],
       [commit('forger', { assumption_refs: ['commit/x#stands'] }), 'REF_RESERVED'],
-    ] as const) on.run.when(committed(wrong), NOW).thenParked(code);
+    ] as const)
+      on.run.when(committed(wrong), NOW).thenParked(code);
   });
 
   it('that comes after what speaks against it is contradicted as it is recorded', () => {
     const { run, assumptions } = start();
     assumptions.append(REF, statement('invalidated', 'inv-1'));
     const one = commit('plan', { assumption_refs: [REF] });
-    run.when(committed(one), NOW).then(fact('CheckpointRecorded', { commit_id: one.id }), fact('CommitContradicted', { mutation_id: one.id, evidence: { event_id: 'inv-1' } }));
+    run
+      .when(committed(one), NOW)
+      .then(
+        fact('CheckpointRecorded', { commit_id: one.id }),
+        fact('CommitContradicted', { mutation_id: one.id, evidence: { event_id: 'inv-1' } }),
+      );
   });
 
   it('falls at a rollback, once; its announcement follows its commit, names where the run goes on, and says that there is no effect', () => {
     const on = start();
     const [first, second] = chain(on, ['plan', 'book']) as [Told, Told];
-    on.run.when(rollback(second), NOW + 5).then(fact('CheckpointRolledBack', { commit_id: second.id, resume: first.ref, derived_from: [first.ref], harden_at: NOW + 5 + DAY_MS, evidence: { root: { mutation_id: second.id, bound_at: null } } }));
-    expect(on.run.derived().map(({ type, body }) => [type, body['mutation_id']])).toEqual([['CommitAnnounced', second.id], ['RollbackAnnounced', second.id]]);
+    on.run.when(rollback(second), NOW + 5).then(
+      fact('CheckpointRolledBack', {
+        commit_id: second.id,
+        resume: first.ref,
+        derived_from: [first.ref],
+        harden_at: NOW + 5 + DAY_MS,
+        evidence: { root: { mutation_id: second.id, bound_at: null } },
+      }),
+    );
+    expect(on.run.derived().map(({ type, body }) => [type, body['mutation_id']])).toEqual([
+      ['CommitAnnounced', second.id],
+      ['RollbackAnnounced', second.id],
+    ]);
     expect(on.run.derived()[1]?.body).toMatchObject({ has_effect: false, resume_checkpoint: first.ref });
     on.run.when(rollback(second), NOW + 6).thenNothing();
   });
@@ -81,11 +120,21 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
   it('takes down what was made from it, across runs, effects too, and nothing else', () => {
     const on = start();
     const [root, next] = chain(on, ['plan', 'book']) as [Told, Told];
-    const [, , other] = [...chain(on, ['else', 'where'], 'run-2'), commit('mixed', { run: 'run-2', parents: [next.ref] })] as [Told, Told, Told];
-    on.run.when(committed(other), NOW).when(executed(refund({ run_id: 'run-3', assumption_refs: [], derived_from: [other.ref] })), NOW);
+    const [, , other] = [
+      ...chain(on, ['else', 'where'], 'run-2'),
+      commit('mixed', { run: 'run-2', parents: [next.ref] }),
+    ] as [Told, Told, Told];
+    on.run
+      .when(committed(other), NOW)
+      .when(executed(refund({ run_id: 'run-3', assumption_refs: [], derived_from: [other.ref] })), NOW);
     spread(on.run, on.fallen, rollback(root), NOW + 1);
     expect(fallen(on).sort()).toEqual([root.id, next.id, other.id].sort());
-    expect(on.run.records().filter(({ type }) => type === 'CommitRolledBack').map(({ body }) => body['run_id'])).toEqual(['run-3']);
+    expect(
+      on.run
+        .records()
+        .filter(({ type }) => type === 'CommitRolledBack')
+        .map(({ body }) => body['run_id']),
+    ).toEqual(['run-3']);
   });
 
   it('recorded after its parent fell falls too, and not again when the news comes', () => {
@@ -93,7 +142,13 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
     const [root] = chain(on, ['plan']) as [Told];
     const news = told(on.run.when(rollback(root), NOW + 1), on.fallen);
     const late = commit('late', { parents: [root.ref] });
-    on.run.when(committed(late), NOW + 2).then(fact('CheckpointRecorded', { judged: [{ verdict: 'invalidated' }] }), fact('CommitContradicted', { mutation_id: late.id, evidence: { kind: 'lineage', root: { mutation_id: root.id } } }));
+    on.run.when(committed(late), NOW + 2).then(
+      fact('CheckpointRecorded', { judged: [{ verdict: 'invalidated' }] }),
+      fact('CommitContradicted', {
+        mutation_id: late.id,
+        evidence: { kind: 'lineage', root: { mutation_id: root.id } },
+      }),
+    );
     for (const notice of news) on.run.when(notice, NOW + 3).thenNothing();
   });
 
@@ -105,7 +160,9 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
     spread(on.run, on.fallen, rollback(root), NOW + 1);
     expect(fallen(on)).toEqual([root.id]);
     const foreign = rollback(theirs);
-    on.run.when({ ...foreign, body: { ...foreign.body, tenant: 'acme' } }, NOW + 9).then(fact('TriggerUnmatched', { tenant: 'acme' }));
+    on.run
+      .when({ ...foreign, body: { ...foreign.body, tenant: 'acme' } }, NOW + 9)
+      .then(fact('TriggerUnmatched', { tenant: 'acme' }));
   });
 });
 
@@ -115,20 +172,35 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
     const root = commit('root');
     const old = commit('old', { run: 'run-2', parents: [root.ref] });
     const young = commit('young', { run: 'run-3', parents: [old.ref] });
-    on.run.when(committed(root), NOW).when(committed(old), NOW + 10).when(committed(young), NOW + 1_000);
+    on.run
+      .when(committed(root), NOW)
+      .when(committed(old), NOW + 10)
+      .when(committed(young), NOW + 1_000);
     spread(on.run, on.fallen, rollback(root, NOW + 500), NOW + 2_000);
     expect(fallen(on)).toEqual([root.id, young.id]);
     const [left] = on.run.records().filter(({ type }) => type === 'CommitBeyondBound');
-    expect(left?.body).toMatchObject({ mutation_id: old.id, committed_at: NOW + 10, evidence: { root: { mutation_id: root.id, bound_at: NOW + 500 } } });
-    expect(resumeOf({ commits: commitsIn(on).filter(({ run_id: run }) => run === 'run-2'), mutations: [], chunks: [] })).toMatchObject({ checkpoint: null, beyond: [old.id] });
+    expect(left?.body).toMatchObject({
+      mutation_id: old.id,
+      committed_at: NOW + 10,
+      evidence: { root: { mutation_id: root.id, bound_at: NOW + 500 } },
+    });
+    expect(
+      resumeOf({ commits: commitsIn(on).filter(({ run_id: run }) => run === 'run-2'), mutations: [], chunks: [] }),
+    ).toMatchObject({ checkpoint: null, beyond: [old.id] });
     const late = commit('late', { run: 'run-3', parents: [old.ref] });
-    on.run.when(committed(late), NOW + 3_000).then(fact('CheckpointRecorded'), fact('CommitContradicted', { mutation_id: late.id }));
+    on.run
+      .when(committed(late), NOW + 3_000)
+      .then(fact('CheckpointRecorded'), fact('CommitContradicted', { mutation_id: late.id }));
   });
 });
 
 describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
   const RULE = { name: 'paid', when: 'gate.order != "4711" && !("4711" in state)', reason: 'the order is in doubt' };
-  const start = (rules = [RULE]) => { const on = ledger({ isRebuilt }); on.entries.append('risk', bundleRegistered('risk', rules)); return on; };
+  const start = (rules = [RULE]) => {
+    const on = ledger({ isRebuilt });
+    on.entries.append('risk', bundleRegistered('risk', rules));
+    return on;
+  };
 
   it('is run again without what fell: who is independent goes on with the commit before, and falls with that one', () => {
     const on = start();
@@ -137,23 +209,45 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
     on.run.when(committed(free), NOW);
     spread(on.run, on.fallen, rollback(offender), NOW + 1);
     expect(fallen(on)).toEqual([offender.id]);
-    expect(on.run.records().find(({ type }) => type === 'Reattached')?.body).toMatchObject({ mutation_id: free.id, fallen: offender.ref, parent: first.ref, bundle: 'risk', bundle_version: 1 });
+    expect(on.run.records().find(({ type }) => type === 'Reattached')?.body).toMatchObject({
+      mutation_id: free.id,
+      fallen: offender.ref,
+      parent: first.ref,
+      bundle: 'risk',
+      bundle_version: 1,
+    });
     expect(rowOf(on, free)).toMatchObject({ parents: [first.ref], rollback_id: null });
     const resumed = commit('again', { parents: [first.ref] });
     on.run.when(committed(resumed), NOW + 50);
     spread(on.run, on.fallen, rollback(first), NOW + 60);
     expect(fallen(on).slice(1).sort()).toEqual([first.id, resumed.id].sort());
-    expect(rowOf(on, free)).toMatchObject({ parents: [], rollback_id: null, reattached: [{ fallen: offender.ref }, { fallen: first.ref, parent: null }] });
+    expect(rowOf(on, free)).toMatchObject({
+      parents: [],
+      rollback_id: null,
+      reattached: [{ fallen: offender.ref }, { fallen: first.ref, parent: null }],
+    });
   });
 
   it('that refuses, sees the state that is left, finds no bundle, or was never asked lets the commit fall', () => {
     const on = start();
     const [offender] = chain(on, ['book']) as [Told];
-    const refused = commit('refused', { run: 'run-2', parents: [offender.ref], gate: gateOf('risk', { order: '4711' }) });
+    const refused = commit('refused', {
+      run: 'run-2',
+      parents: [offender.ref],
+      gate: gateOf('risk', { order: '4711' }),
+    });
     const ungated = commit('ungated', { run: 'run-2', parents: [offender.ref] });
-    const unknown = commit('unknown', { run: 'run-2', parents: [offender.ref], gate: gateOf('nobodys', { order: '4712' }) });
+    const unknown = commit('unknown', {
+      run: 'run-2',
+      parents: [offender.ref],
+      gate: gateOf('nobodys', { order: '4712' }),
+    });
     const before = commit('before', { run: 'run-3', whole: { 4711: 'planned' } });
-    const stateful = commit('stateful', { run: 'run-3', parents: [before.ref, offender.ref], gate: gateOf('risk', { order: '4712' }) });
+    const stateful = commit('stateful', {
+      run: 'run-3',
+      parents: [before.ref, offender.ref],
+      gate: gateOf('risk', { order: '4712' }),
+    });
     for (const one of [refused, ungated, unknown, before, stateful]) on.run.when(committed(one), NOW);
     spread(on.run, on.fallen, rollback(offender), NOW + 1);
     expect(fallen(on).sort()).toEqual([offender.id, refused.id, ungated.id, unknown.id, stateful.id].sort());
@@ -167,7 +261,11 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
     const held = commit('held', { parents: [silent.ref, offender.ref], gate: gateOf('risk', { order: '4712' }) });
     const [clear, quiet] = [commit('plan', { run: 'run-3', whole: { clear: 1 } }), commit('think', { run: 'run-3' })];
     const behind = commit('think', { run: 'run-3', parents: [clear.ref, quiet.ref] });
-    const free = commit('free', { run: 'run-3', parents: [behind.ref, offender.ref], gate: gateOf('risk', { order: '4712' }) });
+    const free = commit('free', {
+      run: 'run-3',
+      parents: [behind.ref, offender.ref],
+      gate: gateOf('risk', { order: '4712' }),
+    });
     for (const one of [first, silent, offender, held, clear, quiet, behind, free]) on.run.when(committed(one), NOW);
     spread(on.run, on.fallen, rollback(offender), NOW + 1);
     expect(fallen(on).sort()).toEqual([offender.id, held.id].sort());
@@ -185,7 +283,11 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
     const first = commit('plan', { whole: { done: true } });
     const offender = commit('book', { parents: [first.ref], whole: { 4711: 'booked' } });
     const free = commit('free', { parents: [offender.ref], gate: gateOf('risk', { order: '4712' }) });
-    const held = commit('held', { parents: [offender.ref], delta: [offender.id, { more: 1 }], gate: gateOf('risk', { order: '4712' }) });
+    const held = commit('held', {
+      parents: [offender.ref],
+      delta: [offender.id, { more: 1 }],
+      gate: gateOf('risk', { order: '4712' }),
+    });
     for (const one of [first, offender, free, held]) on.run.when(committed(one), NOW);
     spread(on.run, on.fallen, rollback(offender), NOW + 1);
     expect(fallen(on).sort()).toEqual([offender.id, held.id].sort());
@@ -201,9 +303,17 @@ describe.each(WAYS)('the state of a commit, $way', ({ isRebuilt }) => {
     const second = commit('book', { parents: [first.ref], delta: [first.id, { items: [1, 2] }] });
     const third = commit('tell', { parents: [second.ref], delta: [second.id, { told: true }] });
     for (const one of [first, second, third]) on.run.when(committed(one), NOW);
-    expect(stateAt(third.id, { commits: commitsIn(on), chunks: [] })).toEqual({ ok: true, state: { order: 'a', items: [1, 2], told: true } });
+    expect(stateAt(third.id, { commits: commitsIn(on), chunks: [] })).toEqual({
+      ok: true,
+      state: { order: 'a', items: [1, 2], told: true },
+    });
     spread(on.run, on.fallen, rollback(third), NOW + 1);
-    expect(resume(on)).toMatchObject({ checkpoint: second.ref, state: { order: 'a', items: [1, 2] }, rolled_back: [third.id], evidence: [{ commit_id: third.id, evidence: { event_id: 'inv-1' } }] });
+    expect(resume(on)).toMatchObject({
+      checkpoint: second.ref,
+      state: { order: 'a', items: [1, 2] },
+      rolled_back: [third.id],
+      evidence: [{ commit_id: third.id, evidence: { event_id: 'inv-1' } }],
+    });
   });
 
   it('comes in chunks, each the one that was told of, and is incomplete until the last', () => {
@@ -212,7 +322,10 @@ describe.each(WAYS)('the state of a commit, $way', ({ isRebuilt }) => {
     expect(large.chunks).toHaveLength(3);
     run.when(chunk(large, 0), NOW).thenParked('CHUNK_UNKNOWN');
     run.when(committed(large), NOW).then(fact('CheckpointRecorded', { chunks_missing: 3 }));
-    const rows = () => ({ commits: run.rows('commit').map(({ doc }) => doc as Commit), chunks: run.rows('state_chunk').map(({ doc }) => doc as never) });
+    const rows = () => ({
+      commits: run.rows('commit').map(({ doc }) => doc as Commit),
+      chunks: run.rows('state_chunk').map(({ doc }) => doc as never),
+    });
     for (const index of [2, 0]) run.when(chunk(large, index), NOW);
     run.when(chunk(large, 0), NOW).thenNothing();
     run.when({ ...chunk(large, 0), body: { ...chunk(large, 0).body, index: 1 } }, NOW).thenParked('CHUNK_MISMATCH');
@@ -228,25 +341,40 @@ describe.each(WAYS)('the state of a commit, $way', ({ isRebuilt }) => {
     const base = commit('base', { whole: { a: 1 } });
     const delta = commit('delta', { parents: [base.ref], delta: [base.id, { a: 2 }] });
     const soft = commit('soft', { run: 'run-2', whole: { b: 1 } });
-    on.run.when(committed(base), NOW).when(committed(soft), NOW).when(committed(delta), NOW + 600).when(rollback(soft), NOW + 600);
+    on.run
+      .when(committed(base), NOW)
+      .when(committed(soft), NOW)
+      .when(committed(delta), NOW + 600)
+      .when(rollback(soft), NOW + 600);
     on.run.whenDue(NOW + 700).then(fact('CheckpointHardened', { commit_id: soft.id, cause: 'rolled_back' }));
     on.run.whenDue(NOW + 1_599);
     expect(stateAt(delta.id, { commits: commitsIn(on), chunks: [] })).toEqual({ ok: true, state: { a: 2 } });
     on.run.whenDue(NOW + 1_600);
-    expect(commitsIn(on).map(({ hardened }) => hardened).sort()).toEqual(['retention', 'retention', 'rolled_back']);
+    expect(
+      commitsIn(on)
+        .map(({ hardened }) => hardened)
+        .sort(),
+    ).toEqual(['retention', 'retention', 'rolled_back']);
     expect(stateAt(delta.id, { commits: commitsIn(on), chunks: [] })).toEqual({ ok: false, code: 'state_unavailable' });
     const more = commit('more', { parents: [delta.ref], delta: [delta.id, { a: 3 }] });
     on.run.when(committed(more), NOW + 1_700).then(fact('CheckpointRecorded', { commit_id: more.id }));
     expect(stateAt(more.id, { commits: commitsIn(on), chunks: [] })).toEqual({ ok: false, code: 'state_unavailable' });
-    on.run.when(rollback(base), NOW + 1_800).then(fact('CheckpointRolledBack', { commit_id: base.id, harden_at: null }));
+    on.run
+      .when(rollback(base), NOW + 1_800)
+      .then(fact('CheckpointRolledBack', { commit_id: base.id, harden_at: null }));
   });
 
   it('never builds on more deltas than can be applied in bounded time', () => {
     const on = ledger({ isRebuilt: false });
     let last = commit('0', { whole: { n: 0 } });
     on.run.when(committed(last), NOW);
-    for (let at = 1; at <= 32; at += 1) { last = commit(String(at), { parents: [last.ref], delta: [last.id, { n: at }] }); on.run.when(committed(last), NOW); }
+    for (let at = 1; at <= 32; at += 1) {
+      last = commit(String(at), { parents: [last.ref], delta: [last.id, { n: at }] });
+      on.run.when(committed(last), NOW);
+    }
     expect(stateAt(last.id, { commits: commitsIn(on), chunks: [] })).toEqual({ ok: true, state: { n: 32 } });
-    on.run.when(committed(commit('33', { parents: [last.ref], delta: [last.id, { n: 33 }] })), NOW).thenParked('STATE_TOO_DEEP');
+    on.run
+      .when(committed(commit('33', { parents: [last.ref], delta: [last.id, { n: 33 }] })), NOW)
+      .thenParked('STATE_TOO_DEEP');
   });
 });

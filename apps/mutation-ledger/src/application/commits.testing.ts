@@ -10,11 +10,19 @@ import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { decideRollbackOf, NOW, RUN, TENANT } from './ledger.testing.js';
 
 /** A commit ready to be told, with its name. */
-export interface Told { readonly event: CommitRecorded; readonly ref: CommitRef; readonly id: string; readonly chunks: readonly Payload[] }
+export interface Told {
+  readonly event: CommitRecorded;
+  readonly ref: CommitRef;
+  readonly id: string;
+  readonly chunks: readonly Payload[];
+}
 
 let salted = 0;
 /** A salt per chunk; its bytes do not matter to what is proved. */
-function salt(): Buffer { salted += 1; return Buffer.alloc(16, salted % 251); }
+function salt(): Buffer {
+  salted += 1;
+  return Buffer.alloc(16, salted % 251);
+}
 
 export interface CommitOptions extends Partial<Omit<Checkpoint, 'state' | 'gate'>> {
   readonly run?: string;
@@ -26,32 +34,82 @@ export interface CommitOptions extends Partial<Omit<Checkpoint, 'state' | 'gate'
 
 /** A commit of a run. */
 export function commit(stepId: string, { run = RUN, whole, delta, ...more }: CommitOptions = {}): Told {
-  const cut = delta === undefined ? (whole === undefined ? null : cutState(whole, salt)) : cutState(delta[1], salt, delta[0]);
+  const cut =
+    delta === undefined ? (whole === undefined ? null : cutState(whole, salt)) : cutState(delta[1], salt, delta[0]);
   const state: CheckpointState | null = cut?.state ?? null;
   const checkpoint: Checkpoint = {
-    tenant: TENANT, run_id: run, agent_id: 'agent-1', initiator: null, objective: null, step_id: stepId, produced_by: `call-${stepId}`, subject_ref: null,
-    parents: [], assumption_refs: [], gate: null, release: null, committed_at: NOW - 1_000, ...more, state,
+    tenant: TENANT,
+    run_id: run,
+    agent_id: 'agent-1',
+    initiator: null,
+    objective: null,
+    step_id: stepId,
+    produced_by: `call-${stepId}`,
+    subject_ref: null,
+    parents: [],
+    assumption_refs: [],
+    gate: null,
+    release: null,
+    committed_at: NOW - 1_000,
+    ...more,
+    state,
   };
   const id = commitIdOf(checkpoint);
-  return { event: { event_id: `evt-${id.slice(3, 15)}`, tenant: checkpoint.tenant, run_id: run, commit_id: id, checkpoint }, ref: { run_id: run, commit_id: id }, id, chunks: cut?.chunks ?? [] };
+  return {
+    event: { event_id: `evt-${id.slice(3, 15)}`, tenant: checkpoint.tenant, run_id: run, commit_id: id, checkpoint },
+    ref: { run_id: run, commit_id: id },
+    id,
+    chunks: cut?.chunks ?? [],
+  };
 }
 
 /** How a bundle admitted a commit. */
 export function gateOf(bundle: string, gate: Json, more: Partial<Gate> = {}): Gate {
   const inputs = plainPayload({ salt: 'a salt', gate });
-  return { bundle, bundle_version: 1, bundle_digest: Buffer.alloc(32, 1), verdict: 'admitted', inputs_sha256: inputs.sha256, inputs, ...more };
+  return {
+    bundle,
+    bundle_version: 1,
+    bundle_digest: Buffer.alloc(32, 1),
+    verdict: 'admitted',
+    inputs_sha256: inputs.sha256,
+    inputs,
+    ...more,
+  };
 }
 
 /** A version of a bundle, as the registry announces it. */
-export function bundleRegistered(name: string, admission: readonly { readonly name: string; readonly when: string; readonly reason: string }[], version = 1, tenant = TENANT): Decided {
+export function bundleRegistered(
+  name: string,
+  admission: readonly { readonly name: string; readonly when: string; readonly reason: string }[],
+  version = 1,
+  tenant = TENANT,
+): Decided {
   const body = canonicalJson({ owner: 'risk', doc: 'What may be committed.', admission, recovery: [] });
-  return fact('EntryRegistered', { kind: 'policy_bundle', name, version, tenant, digest: Buffer.from(sha256Hex(body), 'hex'), body, registered_by: 'eddie', command_id: `cmd-${name}-${String(version)}` });
+  return fact('EntryRegistered', {
+    kind: 'policy_bundle',
+    name,
+    version,
+    tenant,
+    digest: Buffer.from(sha256Hex(body), 'hex'),
+    body,
+    registered_by: 'eddie',
+    command_id: `cmd-${name}-${String(version)}`,
+  });
 }
 
-export function committed({ event }: Told): RecordInput { return wire('recourse.tool-executions', 'CommitRecorded', event, { key: event.run_id }); }
+export function committed({ event }: Told): RecordInput {
+  return wire('recourse.tool-executions', 'CommitRecorded', event, { key: event.run_id });
+}
 
 export function chunk({ event, chunks }: Told, index: number): RecordInput {
-  const body = { event_id: `${event.event_id}-${String(index)}`, tenant: event.tenant, run_id: event.run_id, commit_id: event.commit_id, index, chunk: chunks[index] };
+  const body = {
+    event_id: `${event.event_id}-${String(index)}`,
+    tenant: event.tenant,
+    run_id: event.run_id,
+    commit_id: event.commit_id,
+    index,
+    chunk: chunks[index],
+  };
   return wire('recourse.tool-executions', 'StateChunk', body, { key: event.run_id });
 }
 
@@ -63,7 +121,10 @@ export function rollback({ ref, event }: Told, boundAt: number | null = null): R
 
 /** What the last decision owes downstream, as every partition reads it. */
 export function told(run: CoreHarness, fallen: MemoryView): readonly RecordInput[] {
-  return run.derived().filter(({ type }) => type === 'RollbackAnnounced' || type === 'BoundReached').map(({ key, type, body }) => fallen.append(key, fact(type, body)));
+  return run
+    .derived()
+    .filter(({ type }) => type === 'RollbackAnnounced' || type === 'BoundReached')
+    .map(({ key, type, body }) => fallen.append(key, fact(type, body)));
 }
 
 /** Lets a rollback spread: what is contradicted is rolled back by an orchestrator that admits all lineage, until nothing moves. */
@@ -75,7 +136,12 @@ export function spread(run: CoreHarness, fallen: MemoryView, first: RecordInput,
     waiting.push(...told(run, fallen));
     for (const { type, body } of decided) {
       if (type !== 'CommitContradicted') continue;
-      const { run_id, mutation_id, tenant, evidence } = body as { readonly run_id: string; readonly mutation_id: string; readonly tenant: string; readonly evidence: { readonly root: { readonly bound_at: number | null } | null } };
+      const { run_id, mutation_id, tenant, evidence } = body as {
+        readonly run_id: string;
+        readonly mutation_id: string;
+        readonly tenant: string;
+        readonly evidence: { readonly root: { readonly bound_at: number | null } | null };
+      };
       const opened = decideRollbackOf(run_id, mutation_id, tenant);
       waiting.push({ ...opened, body: { ...opened.body, evidence, bound_at: evidence.root?.bound_at ?? null } });
     }

@@ -4,18 +4,49 @@
 // Timers: a delivery at its deadline, once.
 import { entryView } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
-import type { AcceptedRecord, Change, DecideContext, Decision, Doc, InputSpec, KindSpec, RecordInput, Row, StateView, TimerInput } from '@recourse/event-log';
-import type { CheckpointRolledBack, CommitRolledBack, ConsumerAcknowledged, DeliveryOverdue, DueConsumer } from '@recourse/messages';
+import type {
+  AcceptedRecord,
+  Change,
+  DecideContext,
+  Decision,
+  Doc,
+  InputSpec,
+  KindSpec,
+  RecordInput,
+  Row,
+  StateView,
+  TimerInput,
+} from '@recourse/event-log';
+import type {
+  CheckpointRolledBack,
+  CommitRolledBack,
+  ConsumerAcknowledged,
+  DeliveryOverdue,
+  DueConsumer,
+} from '@recourse/messages';
 import { decideAck, decideOverdue, lateAmong } from '../domain/consumer/ack.decider.js';
 import { deliveryKey } from '../domain/consumer/consumer.messages.js';
-import type { Ack, AckWaits, Answer, Delivery, DeliveryEvent, RolledBack, Scoped } from '../domain/consumer/consumer.messages.js';
+import type {
+  Ack,
+  AckWaits,
+  Answer,
+  Delivery,
+  DeliveryEvent,
+  RolledBack,
+  Scoped,
+} from '../domain/consumer/consumer.messages.js';
 import { DELIVERY_AFTER } from '../domain/consumer/delivery.transitions.js';
 import { dueConsumers } from '../domain/consumer/due.decider.js';
 import { contentHash } from '../domain/content.js';
 import type { Body, RecordedMutation } from '../domain/mutation/mutation.messages.js';
 
 /** What consumers say of the rollbacks they applied. */
-export const ACKS_INPUT: InputSpec = { topic: 'recourse.consumer-acks', source: 'wire', mode: 'aligned', types: ['RollbackAcknowledged'] };
+export const ACKS_INPUT: InputSpec = {
+  topic: 'recourse.consumer-acks',
+  source: 'wire',
+  mode: 'aligned',
+  types: ['RollbackAcknowledged'],
+};
 
 const [DELIVERY, ROLLED_BACK] = ['delivery', 'rolled_back'] as const;
 
@@ -24,9 +55,21 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
     kind: DELIVERY,
     table: 'delivery',
     columns: [
-      ...(['tenant', 'run_id', 'mutation_id', 'rollback_id', 'consumer', 'mode', 'phase'] as const).map((name) => ({ name, type: 'text' as const, of: (row: Row) => deliveryOf(row.doc)[name] })),
-      ...(['commit_to_user_ms', 'rolled_back_at', 'deadline_at'] as const).map((name) => ({ name, type: 'bigint' as const, of: (row: Row) => deliveryOf(row.doc)[name] })),
-      ...(['after_ms', 'trigger_ms', 'late_emissions', 'latest_ms'] as const).map((name) => ({ name, type: 'bigint' as const, of: (row: Row) => deliveryOf(row.doc).answer?.[name] ?? null })),
+      ...(['tenant', 'run_id', 'mutation_id', 'rollback_id', 'consumer', 'mode', 'phase'] as const).map((name) => ({
+        name,
+        type: 'text' as const,
+        of: (row: Row) => deliveryOf(row.doc)[name],
+      })),
+      ...(['commit_to_user_ms', 'rolled_back_at', 'deadline_at'] as const).map((name) => ({
+        name,
+        type: 'bigint' as const,
+        of: (row: Row) => deliveryOf(row.doc)[name],
+      })),
+      ...(['after_ms', 'trigger_ms', 'late_emissions', 'latest_ms'] as const).map((name) => ({
+        name,
+        type: 'bigint' as const,
+        of: (row: Row) => deliveryOf(row.doc).answer?.[name] ?? null,
+      })),
       { name: 'emissions', type: 'bigint', of: (row) => deliveryOf(row.doc).answer?.emissions.length ?? null },
       { name: 'is_late', type: 'boolean', of: (row) => deliveryOf(row.doc).answer?.is_late ?? null },
     ],
@@ -36,8 +79,16 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
     kind: ROLLED_BACK,
     table: 'rolled_back',
     columns: [
-      ...(['tenant', 'agent_id', 'run_id', 'commit_id', 'subject_ref', 'rollback_id'] as const).map((name) => ({ name, type: 'text' as const, of: (row: Row) => rolledBackOf(row.doc)[name] })),
-      ...(['seq', 'rolled_back_at'] as const).map((name) => ({ name, type: 'bigint' as const, of: (row: Row) => rolledBackOf(row.doc)[name] })),
+      ...(['tenant', 'agent_id', 'run_id', 'commit_id', 'subject_ref', 'rollback_id'] as const).map((name) => ({
+        name,
+        type: 'text' as const,
+        of: (row: Row) => rolledBackOf(row.doc)[name],
+      })),
+      ...(['seq', 'rolled_back_at'] as const).map((name) => ({
+        name,
+        type: 'bigint' as const,
+        of: (row: Row) => rolledBackOf(row.doc)[name],
+      })),
     ],
     indexes: [['commit_id'], ['log_partition', 'seq']],
   },
@@ -45,7 +96,10 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
 
 /** Rows that a decision about an acknowledgement reads. */
 export function needsOfAck(runId: string): readonly { readonly kind: string; readonly group: string }[] {
-  return [{ kind: DELIVERY, group: runId }, { kind: ROLLED_BACK, group: runId }];
+  return [
+    { kind: DELIVERY, group: runId },
+    { kind: ROLLED_BACK, group: runId },
+  ];
 }
 
 /**
@@ -53,7 +107,11 @@ export function needsOfAck(runId: string): readonly { readonly kind: string; rea
  *
  * Shape:  whoever had subscribed before the mark was decided is in it, since the view is read to its end before (E18).
  */
-export function consumersDue({ views, viewsFresh, now }: DecideContext, who: Scoped, waits: AckWaits): readonly DueConsumer[] | null {
+export function consumersDue(
+  { views, viewsFresh, now }: DecideContext,
+  who: Scoped,
+  waits: AckWaits,
+): readonly DueConsumer[] | null {
   return viewsFresh ? dueConsumers(views.view(entryView.name), who, now, waits) : null;
 }
 
@@ -61,14 +119,27 @@ export function consumersDue({ views, viewsFresh, now }: DecideContext, who: Sco
 export const READ_SUBSCRIPTIONS: Decision = { records: [], refresh: [entryView.name] };
 
 /** What a scope is compared with, of a mutation. */
-export function scopedOf({ tenant, run_id, subject_ref, execution }: Pick<RecordedMutation, 'tenant' | 'run_id' | 'subject_ref' | 'execution'>): Scoped {
+export function scopedOf({
+  tenant,
+  run_id,
+  subject_ref,
+  execution,
+}: Pick<RecordedMutation, 'tenant' | 'run_id' | 'subject_ref' | 'execution'>): Scoped {
   return { tenant, agent: execution.agent_id, run: run_id, subject: subject_ref ?? '' };
 }
 
 /** Takes an acknowledgement from the wire. */
 export function onAck({ state, now }: DecideContext, { key }: RecordInput, ack: Ack): Decision {
-  if (key !== ack.run_id) return { records: [], park: { reason: 'KEY_MISMATCH', detail: 'the record key must be the run id' } };
-  const fact = decideAck(ack, { delivery: deliveryIn(state, ack.run_id, ack.mutation_id, ack.consumer), rolledBack: rolledBackIn(state, ack.run_id, ack.mutation_id) }, now);
+  if (key !== ack.run_id)
+    return { records: [], park: { reason: 'KEY_MISMATCH', detail: 'the record key must be the run id' } };
+  const fact = decideAck(
+    ack,
+    {
+      delivery: deliveryIn(state, ack.run_id, ack.mutation_id, ack.consumer),
+      rolledBack: rolledBackIn(state, ack.run_id, ack.mutation_id),
+    },
+    now,
+  );
   return fact === null ? NOTHING : facts(fact);
 }
 
@@ -80,53 +151,154 @@ export function onDeliveryDue({ state, now }: DecideContext, { address: { group,
 }
 
 /** Is a timer one of a delivery? */
-export function isDeliveryTimer({ address: { kind } }: TimerInput): boolean { return kind === DELIVERY; }
+export function isDeliveryTimer({ address: { kind } }: TimerInput): boolean {
+  return kind === DELIVERY;
+}
 
 /** Rows of consumers that an accepted record of the mutations log changes; none for other records. */
 export function evolveConsumers(state: StateView, record: AcceptedRecord): readonly Change[] {
   // The type says which body it is.
   switch (record.type) {
-    case 'CommitRolledBack': return marked(rolledBackBy(record, record.body as Body<CommitRolledBack>), (record.body as Body<CommitRolledBack>).consumers);
-    case 'CheckpointRolledBack': return marked(fallenBy(record, record.body as Body<CheckpointRolledBack>), (record.body as Body<CheckpointRolledBack>).consumers);
-    case 'ConsumerAcknowledged': return answered(state, record.body as Body<ConsumerAcknowledged>, record.decidedAt);
+    case 'CommitRolledBack':
+      return marked(
+        rolledBackBy(record, record.body as Body<CommitRolledBack>),
+        (record.body as Body<CommitRolledBack>).consumers,
+      );
+    case 'CheckpointRolledBack':
+      return marked(
+        fallenBy(record, record.body as Body<CheckpointRolledBack>),
+        (record.body as Body<CheckpointRolledBack>).consumers,
+      );
+    case 'ConsumerAcknowledged':
+      return answered(state, record.body as Body<ConsumerAcknowledged>, record.decidedAt);
     case 'DeliveryOverdue': {
       const { run_id, mutation_id, consumer, owner, deadline_at } = record.body as Body<DeliveryOverdue>;
       return moved(state, { run_id, mutation_id, consumer }, 'DeliveryOverdue', { owner, deadline_at });
     }
-    default: return [];
+    default:
+      return [];
   }
 }
 
-function rolledBackBy({ seq, decidedAt }: AcceptedRecord, { tenant, run_id, mutation_id, rollback_id, evidence, execution, consumers }: Body<CommitRolledBack>): RolledBack {
+function rolledBackBy(
+  { seq, decidedAt }: AcceptedRecord,
+  { tenant, run_id, mutation_id, rollback_id, evidence, execution, consumers }: Body<CommitRolledBack>,
+): RolledBack {
   const { agent_id, subject_ref } = execution;
-  return { tenant, agent_id, run_id, commit_id: mutation_id, subject_ref, rollback_id, has_effect: true, seq, rolled_back_at: decidedAt, triggered_at: Math.min(evidence.stated_at, decidedAt), consumers: consumers.map(({ consumer }) => consumer) };
+  return {
+    tenant,
+    agent_id,
+    run_id,
+    commit_id: mutation_id,
+    subject_ref,
+    rollback_id,
+    has_effect: true,
+    seq,
+    rolled_back_at: decidedAt,
+    triggered_at: Math.min(evidence.stated_at, decidedAt),
+    consumers: consumers.map(({ consumer }) => consumer),
+  };
 }
 
-function fallenBy({ seq, decidedAt }: AcceptedRecord, { tenant, run_id, commit_id, rollback_id, evidence, agent_id, subject_ref, consumers }: Body<CheckpointRolledBack>): RolledBack {
-  return { tenant, agent_id, run_id, commit_id, subject_ref, rollback_id, has_effect: false, seq, rolled_back_at: decidedAt, triggered_at: Math.min(evidence.stated_at, decidedAt), consumers: consumers.map(({ consumer }) => consumer) };
+function fallenBy(
+  { seq, decidedAt }: AcceptedRecord,
+  { tenant, run_id, commit_id, rollback_id, evidence, agent_id, subject_ref, consumers }: Body<CheckpointRolledBack>,
+): RolledBack {
+  return {
+    tenant,
+    agent_id,
+    run_id,
+    commit_id,
+    subject_ref,
+    rollback_id,
+    has_effect: false,
+    seq,
+    rolled_back_at: decidedAt,
+    triggered_at: Math.min(evidence.stated_at, decidedAt),
+    consumers: consumers.map(({ consumer }) => consumer),
+  };
 }
 
 function marked(fallen: RolledBack, consumers: readonly DueConsumer[]): readonly Change[] {
   const { tenant, run_id, commit_id, rollback_id, rolled_back_at, triggered_at } = fallen;
-  const waiting = consumers.map(({ subscription, consumer, mode, ack_by, commit_to_user_ms }) => putDelivery({
-    tenant, run_id, mutation_id: commit_id, rollback_id, subscription, consumer, mode, commit_to_user_ms, phase: 'waiting', rolled_back_at, triggered_at, ack_by, owner: consumer, deadline_at: ack_by, answer: null,
-  }));
-  return [{ op: 'put', row: { kind: ROLLED_BACK, group: run_id, key: commit_id, dueAt: null, doc: fallen } }, ...waiting];
+  const waiting = consumers.map(({ subscription, consumer, mode, ack_by, commit_to_user_ms }) =>
+    putDelivery({
+      tenant,
+      run_id,
+      mutation_id: commit_id,
+      rollback_id,
+      subscription,
+      consumer,
+      mode,
+      commit_to_user_ms,
+      phase: 'waiting',
+      rolled_back_at,
+      triggered_at,
+      ack_by,
+      owner: consumer,
+      deadline_at: ack_by,
+      answer: null,
+    }),
+  );
+  return [
+    { op: 'put', row: { kind: ROLLED_BACK, group: run_id, key: commit_id, dueAt: null, doc: fallen } },
+    ...waiting,
+  ];
 }
 
 function answered(state: StateView, body: Body<ConsumerAcknowledged>, decidedAt: number): readonly Change[] {
-  const { tenant, run_id, mutation_id, rollback_id, consumer, event_id, applied_at, derived, emissions, after_ms, is_late, late_emissions } = body;
+  const {
+    tenant,
+    run_id,
+    mutation_id,
+    rollback_id,
+    consumer,
+    event_id,
+    applied_at,
+    derived,
+    emissions,
+    after_ms,
+    is_late,
+    late_emissions,
+  } = body;
   const delivery = deliveryIn(state, run_id, mutation_id, consumer);
   if (delivery === undefined) return [];
-  const late = lateAmong(emissions, delivery.rolled_back_at).map(({ emitted_at }) => emitted_at - delivery.rolled_back_at);
-  const content_sha256 = contentHash('RollbackAcknowledged', { event_id, tenant, run_id, mutation_id, rollback_id, consumer, applied_at, derived, emissions } satisfies Ack);
+  const late = lateAmong(emissions, delivery.rolled_back_at).map(
+    ({ emitted_at }) => emitted_at - delivery.rolled_back_at,
+  );
+  const content_sha256 = contentHash('RollbackAcknowledged', {
+    event_id,
+    tenant,
+    run_id,
+    mutation_id,
+    rollback_id,
+    consumer,
+    applied_at,
+    derived,
+    emissions,
+  } satisfies Ack);
   const answer: Answer = {
-    event_id, content_sha256, applied_at, acknowledged_at: decidedAt, after_ms, trigger_ms: decidedAt - delivery.triggered_at, is_late, derived, emissions, late_emissions, latest_ms: late.length === 0 ? null : Math.max(...late),
+    event_id,
+    content_sha256,
+    applied_at,
+    acknowledged_at: decidedAt,
+    after_ms,
+    trigger_ms: decidedAt - delivery.triggered_at,
+    is_late,
+    derived,
+    emissions,
+    late_emissions,
+    latest_ms: late.length === 0 ? null : Math.max(...late),
   };
   return moved(state, { run_id, mutation_id, consumer }, 'ConsumerAcknowledged', { answer });
 }
 
-function moved(state: StateView, { run_id, mutation_id, consumer }: Pick<Delivery, 'run_id' | 'mutation_id' | 'consumer'>, event: DeliveryEvent, changes: Partial<Delivery>): readonly Change[] {
+function moved(
+  state: StateView,
+  { run_id, mutation_id, consumer }: Pick<Delivery, 'run_id' | 'mutation_id' | 'consumer'>,
+  event: DeliveryEvent,
+  changes: Partial<Delivery>,
+): readonly Change[] {
   const delivery = deliveryIn(state, run_id, mutation_id, consumer);
   const phase = delivery === undefined ? null : DELIVERY_AFTER[delivery.phase][event];
   return delivery === undefined || phase === null ? [] : [putDelivery({ ...delivery, ...changes, phase })];
@@ -134,7 +306,16 @@ function moved(state: StateView, { run_id, mutation_id, consumer }: Pick<Deliver
 
 function putDelivery(delivery: Delivery): Change {
   const { run_id, mutation_id, consumer, phase, ack_by } = delivery;
-  return { op: 'put', row: { kind: DELIVERY, group: run_id, key: deliveryKey(mutation_id, consumer), dueAt: phase === 'waiting' ? ack_by : null, doc: delivery } };
+  return {
+    op: 'put',
+    row: {
+      kind: DELIVERY,
+      group: run_id,
+      key: deliveryKey(mutation_id, consumer),
+      dueAt: phase === 'waiting' ? ack_by : null,
+      doc: delivery,
+    },
+  };
 }
 
 function deliveryIn(state: StateView, runId: string, mutationId: string, consumer: string): Delivery | undefined {
@@ -142,8 +323,14 @@ function deliveryIn(state: StateView, runId: string, mutationId: string, consume
   return doc === undefined ? undefined : deliveryOf(doc);
 }
 
-function rolledBackIn(state: StateView, runId: string, commitId: string): RolledBack | undefined { return state.get(ROLLED_BACK, runId, commitId) as RolledBack | undefined; }
+function rolledBackIn(state: StateView, runId: string, commitId: string): RolledBack | undefined {
+  return state.get(ROLLED_BACK, runId, commitId) as RolledBack | undefined;
+}
 
 // Rows of these kinds are written here alone.
-function deliveryOf(doc: Doc): Delivery { return doc as Delivery; }
-function rolledBackOf(doc: Doc): RolledBack { return doc as RolledBack; }
+function deliveryOf(doc: Doc): Delivery {
+  return doc as Delivery;
+}
+function rolledBackOf(doc: Doc): RolledBack {
+  return doc as RolledBack;
+}

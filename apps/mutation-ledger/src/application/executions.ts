@@ -8,37 +8,65 @@ import type { ExecutionState, ToolExecuted, ToolPlanned } from '@recourse/messag
 import type { NamedContract } from '../domain/mutation/binding.decider.js';
 import { alreadyClosed, closedByExecution, closingRefsOf } from '../domain/mutation/closing.decider.js';
 import { cancelHeld, fallenRef } from '../domain/mutation/hold.decider.js';
-import { recordConflict, recordExecution, recordIntent, standingOfExecution, standingOfIntent } from '../domain/mutation/mutation.decider.js';
+import {
+  recordConflict,
+  recordExecution,
+  recordIntent,
+  standingOfExecution,
+  standingOfIntent,
+} from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import type { CancelReason, Mutation, MutationFact, ParkCode } from '../domain/mutation/mutation.messages.js';
-import { judgeParents, namesReserved, parentsOf, RESERVED_PREFIX, standsRef } from '../domain/mutation/lineage.decider.js';
+import {
+  judgeParents,
+  namesReserved,
+  parentsOf,
+  RESERVED_PREFIX,
+  standsRef,
+} from '../domain/mutation/lineage.decider.js';
 import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
 import type { Judgement } from '../domain/mutation/refs.decider.js';
 import { undoAfterFailure, undoPart } from '../domain/mutation/undo.decider.js';
 import { refScope } from '../domain/scope.js';
 import { bindingIn, mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
 
-export type ToolEvent = { readonly type: 'ToolPlanned'; readonly body: ToolPlanned } | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted };
+export type ToolEvent =
+  | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
+  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted };
 
 /** Id of the effect of a run: one mutation however often it is reported (C22). */
-export function mutationIdOf({ tenant, run_id, effect_key }: Pick<ToolExecuted, 'tenant' | 'run_id' | 'effect_key'>): string {
+export function mutationIdOf({
+  tenant,
+  run_id,
+  effect_key,
+}: Pick<ToolExecuted, 'tenant' | 'run_id' | 'effect_key'>): string {
   return deriveId('mut', tenant, run_id, effect_key);
 }
 
 /** Takes an intent or an execution. */
 export function onTool(context: DecideContext, key: string, event: ToolEvent, policy: LedgerPolicy): Decision {
   if (key !== event.body.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
-  if (event.body.assumption_refs.length + event.body.derived_from.length > REFS_MAX) return parked('TOO_MANY_REFS', `an execution relies on ${REFS_MAX} refs and commits at the most`);
-  if (namesReserved(event.body.assumption_refs)) return parked('REF_RESERVED', `refs that begin with ${RESERVED_PREFIX} follow from derived_from, and are named by nobody`);
+  if (event.body.assumption_refs.length + event.body.derived_from.length > REFS_MAX)
+    return parked('TOO_MANY_REFS', `an execution relies on ${REFS_MAX} refs and commits at the most`);
+  if (namesReserved(event.body.assumption_refs))
+    return parked(
+      'REF_RESERVED',
+      `refs that begin with ${RESERVED_PREFIX} follow from derived_from, and are named by nobody`,
+    );
   const id = mutationIdOf(event.body);
   const mutation = mutationIn(context.state, event.body.run_id, id);
-  const standing = event.type === 'ToolPlanned' ? standingOfIntent(event.body, mutation) : standingOfExecution(event.body, mutation);
+  const standing =
+    event.type === 'ToolPlanned' ? standingOfIntent(event.body, mutation) : standingOfExecution(event.body, mutation);
   if (standing === 'known') return NOTHING;
   if (standing === 'conflict' && mutation !== undefined) return oneOrNone(recordConflict(event, mutation));
   const named = contractOf(context, event.body);
   if (named.kind !== 'found') return named.decision;
   try {
-    return facts(...event.type === 'ToolPlanned' ? intentFacts(context, id, event.body, named.contract, policy) : executionFacts(context, id, event.body, named.contract, policy));
+    return facts(
+      ...(event.type === 'ToolPlanned'
+        ? intentFacts(context, id, event.body, named.contract, policy)
+        : executionFacts(context, id, event.body, named.contract, policy)),
+    );
   } catch (cause) {
     if (cause instanceof PayloadUnreadable) return parked(cause.code, cause.message);
     throw cause;
@@ -46,12 +74,21 @@ export function onTool(context: DecideContext, key: string, event: ToolEvent, po
 }
 
 /** Scopes whose bindings an execution will seem to write: its refs, and the events that close its window. */
-export function bindingScopes({ tenant, outcome, subject_ref, contract_digest, args, assumption_refs, derived_from }: ToolExecuted, views: Views): readonly string[] {
+export function bindingScopes(
+  { tenant, outcome, subject_ref, contract_digest, args, assumption_refs, derived_from }: ToolExecuted,
+  views: Views,
+): readonly string[] {
   if (outcome === 'failed') return [];
-  const contract = contract_digest === null ? undefined : contractByDigest(views.view('contracts'), contract_digest)?.contract;
+  const contract =
+    contract_digest === null ? undefined : contractByDigest(views.view('contracts'), contract_digest)?.contract;
   const events = contract?.window_closed_by ?? [];
-  const closing = contract === undefined || events.length === 0 ? [] : closingRefsOf(subject_ref ?? subjectIfReadable(contract, args), { window_closed_by: events });
-  const parents = parentsOf(derived_from).slice(0, REFS_MAX).map(({ commit_id: id }) => standsRef(id));
+  const closing =
+    contract === undefined || events.length === 0
+      ? []
+      : closingRefsOf(subject_ref ?? subjectIfReadable(contract, args), { window_closed_by: events });
+  const parents = parentsOf(derived_from)
+    .slice(0, REFS_MAX)
+    .map(({ commit_id: id }) => standsRef(id));
   return [...assumption_refs.slice(0, REFS_MAX), ...parents, ...closing].map((ref) => refScope(tenant, ref));
 }
 
@@ -65,48 +102,131 @@ function subjectIfReadable(contract: Contract, args: ToolExecuted['args']): stri
 }
 
 /** An execution, what contradicts it already, and the windows that it closes. Errors: PayloadUnreadable. */
-export function executionFacts(context: DecideContext, id: string, event: ToolExecuted, contract: NamedContract | null, policy: LedgerPolicy): readonly MutationFact[] {
+export function executionFacts(
+  context: DecideContext,
+  id: string,
+  event: ToolExecuted,
+  contract: NamedContract | null,
+  policy: LedgerPolicy,
+): readonly MutationFact[] {
   const { tenant, run_id: runId, outcome } = event;
   const mutation = mutationIn(context.state, runId, id);
   const view = context.views.view('assumptions');
   const judgements = outcome === 'failed' ? [] : judgementsOf(context, event, event.assumption_refs);
-  const bound = mutation === undefined ? [] : judgements.flatMap(({ judged }) => bindingIn(context.state, refScope(tenant, judged.ref), id) ?? []);
-  const recorded = recordExecution(id, event, contract, judgements.map(({ judged }) => judged), mutation, context.now, policy);
+  const bound =
+    mutation === undefined
+      ? []
+      : judgements.flatMap(({ judged }) => bindingIn(context.state, refScope(tenant, judged.ref), id) ?? []);
+  const recorded = recordExecution(
+    id,
+    event,
+    contract,
+    judgements.map(({ judged }) => judged),
+    mutation,
+    context.now,
+    policy,
+  );
   const { ref, terms, recoverability } = recorded.body;
-  const closed = recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id: runId, ref, terms }, view) : null;
-  const accepted: MutationFact = closed === null ? recorded : { ...recorded, body: { ...recorded.body, recoverability: 'reversal_expired', reason: `CLOSED_BY:${closed}`, warn_at: null } };
-  return [accepted, ...contradictionsAtBinding(id, tenant, runId, judgements, bound), ...closes(context, id, event, ref.subject_ref), ...takenAlong(context, id, event, recorded.body.execution_state)];
+  const closed =
+    recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id: runId, ref, terms }, view) : null;
+  const accepted: MutationFact =
+    closed === null
+      ? recorded
+      : {
+          ...recorded,
+          body: { ...recorded.body, recoverability: 'reversal_expired', reason: `CLOSED_BY:${closed}`, warn_at: null },
+        };
+  return [
+    accepted,
+    ...contradictionsAtBinding(id, tenant, runId, judgements, bound),
+    ...closes(context, id, event, ref.subject_ref),
+    ...takenAlong(context, id, event, recorded.body.execution_state),
+  ];
 }
 
 /** Verdicts on all that an action relies on: assumptions, and that the commits it was derived from stand. */
-export function judgementsOf({ views }: DecideContext, { tenant, run_id, derived_from }: Pick<ToolExecuted, 'tenant' | 'run_id' | 'derived_from'>, refs: readonly string[]): readonly Judgement[] {
-  return [...judgeRefs(tenant, run_id, refs, views.view('assumptions')), ...judgeParents(tenant, derived_from, () => views.view('fallen'))];
+export function judgementsOf(
+  { views }: DecideContext,
+  { tenant, run_id, derived_from }: Pick<ToolExecuted, 'tenant' | 'run_id' | 'derived_from'>,
+  refs: readonly string[],
+): readonly Judgement[] {
+  return [
+    ...judgeRefs(tenant, run_id, refs, views.view('assumptions')),
+    ...judgeParents(tenant, derived_from, () => views.view('fallen')),
+  ];
 }
 
 /** Where the run says so, a step that failed for good takes back what the run did before it (A53). */
-function takenAlong(context: DecideContext, id: string, event: ToolExecuted, state: ExecutionState): readonly MutationFact[] {
+function takenAlong(
+  context: DecideContext,
+  id: string,
+  event: ToolExecuted,
+  state: ExecutionState,
+): readonly MutationFact[] {
   if (event.on_failure === 'keep' || state !== 'failed') return [];
-  const before = mutationsIn(context.state, event.run_id).filter(({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null);
+  const before = mutationsIn(context.state, event.run_id).filter(
+    ({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null,
+  );
   return before.length === 0 ? [] : undoPart(undoAfterFailure(id, event), before, EFFECTS_MAX - REFS_MAX);
 }
 
 /** Looks at the run only where some contract names the capability as what closes a window. */
-function closes(context: DecideContext, id: string, { tenant, run_id, capability, outcome }: ToolExecuted, subjectRef: string | null): readonly MutationFact[] {
+function closes(
+  context: DecideContext,
+  id: string,
+  { tenant, run_id, capability, outcome }: ToolExecuted,
+  subjectRef: string | null,
+): readonly MutationFact[] {
   if (outcome !== 'succeeded' || !isCloser(context.views.view('contracts'), capability)) return [];
-  return closedByExecution({ mutation_id: id, tenant, capability, subject_ref: subjectRef }, mutationsIn(context.state, run_id));
+  return closedByExecution(
+    { mutation_id: id, tenant, capability, subject_ref: subjectRef },
+    mutationsIn(context.state, run_id),
+  );
 }
 
 /** An intent. A held one that something speaks against already is cancelled with it. */
-function intentFacts(context: DecideContext, id: string, event: ToolPlanned, contract: NamedContract | null, policy: LedgerPolicy): readonly MutationFact[] {
+function intentFacts(
+  context: DecideContext,
+  id: string,
+  event: ToolPlanned,
+  contract: NamedContract | null,
+  policy: LedgerPolicy,
+): readonly MutationFact[] {
   const { tenant, run_id: runId } = event;
   const judgements = event.is_held ? judgementsOf(context, event, event.assumption_refs) : [];
-  const planned = recordIntent(id, event, contract, judgements.map(({ judged }) => judged), context.now, policy);
+  const planned = recordIntent(
+    id,
+    event,
+    contract,
+    judgements.map(({ judged }) => judged),
+    context.now,
+    policy,
+  );
   const { execution, terms, hold_until } = planned.body;
   if (hold_until === null) return [planned];
   const reason = objectionTo(judgements, triggerIn(context.state, runId, tenant, id) !== undefined);
   if (reason === null) return [planned];
-  const held = { mutation_id: id, tenant, run_id: runId, execution, execution_state: 'planned', terms, recoverability: 'pending_commit', forward: null } as const;
-  const cancelled = cancelHeld(held, { reason, eventId: fallenRef(judgements) ?? event.event_id, contract: contract?.contract ?? null, refs: event.assumption_refs }, context.now, policy);
+  const held = {
+    mutation_id: id,
+    tenant,
+    run_id: runId,
+    execution,
+    execution_state: 'planned',
+    terms,
+    recoverability: 'pending_commit',
+    forward: null,
+  } as const;
+  const cancelled = cancelHeld(
+    held,
+    {
+      reason,
+      eventId: fallenRef(judgements) ?? event.event_id,
+      contract: contract?.contract ?? null,
+      refs: event.assumption_refs,
+    },
+    context.now,
+    policy,
+  );
   return [planned, ...contradictionsAtBinding(id, tenant, runId, judgements, []), ...cancelled];
 }
 
@@ -116,28 +236,42 @@ function objectionTo(judgements: readonly Judgement[], isRolledBack: boolean): C
 }
 
 /** A contract that was found (null: none was named), or what to do until it is. */
-export type Named = { readonly kind: 'found'; readonly contract: NamedContract | null } | { readonly kind: 'wait'; readonly decision: Decision };
+export type Named =
+  | { readonly kind: 'found'; readonly contract: NamedContract | null }
+  | { readonly kind: 'wait'; readonly decision: Decision };
 
 /** The contract an event names: under that digest and no other (A22). An unknown one may only not have been read yet. */
-export function contractOf({ views, viewsFresh }: DecideContext, { contract_digest: digest, capability, tenant }: Pick<ToolExecuted, 'contract_digest' | 'capability' | 'tenant'>): Named {
+export function contractOf(
+  { views, viewsFresh }: DecideContext,
+  { contract_digest: digest, capability, tenant }: Pick<ToolExecuted, 'contract_digest' | 'capability' | 'tenant'>,
+): Named {
   if (digest === null) return { kind: 'found', contract: null };
   const known = contractByDigest(views.view('contracts'), digest);
   if (known === undefined) {
-    const decision = viewsFresh ? parked('CONTRACT_UNKNOWN', `no contract has the digest ${digest.toString('hex')}`) : { records: [], refresh: ['contracts'] };
+    const decision = viewsFresh
+      ? parked('CONTRACT_UNKNOWN', `no contract has the digest ${digest.toString('hex')}`)
+      : { records: [], refresh: ['contracts'] };
     return { kind: 'wait', decision };
   }
   const owner = known.contract.tenant ?? '*';
   if (known.contract.name !== capability || (owner !== '*' && owner !== tenant)) {
-    return { kind: 'wait', decision: parked('CONTRACT_MISMATCH', `the digest is that of ${known.contract.name}, owned by ${owner}`) };
+    return {
+      kind: 'wait',
+      decision: parked('CONTRACT_MISMATCH', `the digest is that of ${known.contract.name}, owned by ${owner}`),
+    };
   }
   return { kind: 'found', contract: known };
 }
 
 /** The contract a mutation was accepted under; null when it named none. */
 export function contractOfMutation({ views }: DecideContext, { terms }: Pick<Mutation, 'terms'>): Contract | null {
-  return terms === null ? null : contractByDigest(views.view('contracts'), terms.contract_digest)?.contract ?? null;
+  return terms === null ? null : (contractByDigest(views.view('contracts'), terms.contract_digest)?.contract ?? null);
 }
 
-export function oneOrNone(fact: MutationFact | null): Decision { return fact === null ? NOTHING : facts(fact); }
+export function oneOrNone(fact: MutationFact | null): Decision {
+  return fact === null ? NOTHING : facts(fact);
+}
 
-export function parked(reason: ParkCode, detail: string): Decision { return { records: [], park: { reason, detail } }; }
+export function parked(reason: ParkCode, detail: string): Decision {
+  return { records: [], park: { reason, detail } };
+}

@@ -18,14 +18,22 @@ import { mutationIn } from './mutation-rows.js';
 export const CANCEL_ROLES: readonly string[] = ['agent', 'operator', 'approver', 'administrator'];
 
 /** Takes a worker's report. One under another key than its run is refused on the key it came with. */
-export function onReport(context: DecideContext, input: RecordInput, message: LegReported, policy: LedgerPolicy): Decision {
+export function onReport(
+  context: DecideContext,
+  input: RecordInput,
+  message: LegReported,
+  policy: LedgerPolicy,
+): Decision {
   if (input.key !== message.run_id) return facts(refuseAnswer({ ...message, run_id: input.key }, 'KEY_MISMATCH'));
   const [mutationId] = message.steps.map(({ step_id }) => step_id);
-  const mutation = mutationId === undefined ? mutationOfLeg(context, message) : mutationIn(context.state, message.run_id, mutationId);
+  const mutation =
+    mutationId === undefined ? mutationOfLeg(context, message) : mutationIn(context.state, message.run_id, mutationId);
   const ask = askOf(message, mutation);
   if (mutation === undefined || ask === null) return facts(refuseAnswer(message, 'LEASE_UNKNOWN'));
   const named = contractOf(context, factsOf(mutation));
-  return named.kind === 'wait' ? named.decision : facts(...takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)));
+  return named.kind === 'wait'
+    ? named.decision
+    : facts(...takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)));
 }
 
 /** A report without a step names nothing but its request: nobody was asked under that name but one of the run. */
@@ -35,21 +43,43 @@ function mutationOfLeg(context: DecideContext, { run_id, leg_id }: LegReported):
 }
 
 /** Takes back an effect that is held; what was let go before is not taken back (H1). */
-export function onCancel(context: DecideContext, input: RecordInput, { envelope, run_id, mutation_id }: CancelMutation, policy: LedgerPolicy): Decision {
+export function onCancel(
+  context: DecideContext,
+  input: RecordInput,
+  { envelope, run_id, mutation_id }: CancelMutation,
+  policy: LedgerPolicy,
+): Decision {
   if (input.key !== run_id) return refused(422, 'KEY_MISMATCH', 'The record key must be the run the command is about.');
-  if (!envelope.roles.some((role) => CANCEL_ROLES.includes(role))) return refused(403, 'ROLE_REQUIRED', `CancelMutation needs one of the roles ${CANCEL_ROLES.join(', ')}.`);
+  if (!envelope.roles.some((role) => CANCEL_ROLES.includes(role)))
+    return refused(403, 'ROLE_REQUIRED', `CancelMutation needs one of the roles ${CANCEL_ROLES.join(', ')}.`);
   const mutation = mutationIn(context.state, run_id, mutation_id);
-  if (mutation?.tenant !== envelope.tenant) return refused(404, 'MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
+  if (mutation?.tenant !== envelope.tenant)
+    return refused(404, 'MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
   const answer = { mutation_id, run_id, recoverability: 'cancelled' };
   if (mutation.recoverability === 'cancelled') return accepted(200, { ...answer, reason: mutation.reason });
-  if (!isHeld(mutation)) return refused(409, 'NOT_HELD', 'The effect is not held: it was let go, or never waited.', { execution_state: mutation.execution_state, recoverability: mutation.recoverability });
+  if (!isHeld(mutation))
+    return refused(409, 'NOT_HELD', 'The effect is not held: it was let go, or never waited.', {
+      execution_state: mutation.execution_state,
+      recoverability: mutation.recoverability,
+    });
   const reason: CancelReason = 'CANCELLED_BY_PERSON';
   return accepted(200, { ...answer, reason }, ...cancels(context, mutation, reason, envelope.command_id, policy));
 }
 
 /** Cancels a held effect under the contract it was planned under. */
-export function cancels(context: DecideContext, held: Mutation, reason: CancelReason, eventId: string, policy: LedgerPolicy): readonly MutationFact[] {
-  return cancelHeld(held, { reason, eventId, contract: contractOfMutation(context, held), refs: held.forward?.refs ?? [] }, context.now, policy);
+export function cancels(
+  context: DecideContext,
+  held: Mutation,
+  reason: CancelReason,
+  eventId: string,
+  policy: LedgerPolicy,
+): readonly MutationFact[] {
+  return cancelHeld(
+    held,
+    { reason, eventId, contract: contractOfMutation(context, held), refs: held.forward?.refs ?? [] },
+    context.now,
+    policy,
+  );
 }
 
 /** Does what is due about a mutation. */
@@ -60,20 +90,43 @@ export function onDue(context: DecideContext, mutation: Mutation, policy: Ledger
   switch (duty.do) {
     case 'miss_answer': {
       const named = contractOf(context, factsOf(mutation));
-      return named.kind === 'wait' ? named.decision : facts(...missAnswer(mutation, answering(context, mutation, named, policy)));
+      return named.kind === 'wait'
+        ? named.decision
+        : facts(...missAnswer(mutation, answering(context, mutation, named, policy)));
     }
-    case 'ask_again': return facts(...askAgain(mutation, duty.ask, now, policy));
-    case 'end_hold': return facts(...endHold(mutation, judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []), contractOfMutation(context, mutation), now, policy));
-    case 'warn': return oneOrNone(warnOfEnd(mutation));
-    case 'close_window': return isRecorded(mutation) ? oneOrNone(closeWindow(mutation)) : NOTHING;
+    case 'ask_again':
+      return facts(...askAgain(mutation, duty.ask, now, policy));
+    case 'end_hold':
+      return facts(
+        ...endHold(
+          mutation,
+          judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
+          contractOfMutation(context, mutation),
+          now,
+          policy,
+        ),
+      );
+    case 'warn':
+      return oneOrNone(warnOfEnd(mutation));
+    case 'close_window':
+      return isRecorded(mutation) ? oneOrNone(closeWindow(mutation)) : NOTHING;
     case 'reconcile':
-    case 'ask_person': return facts(concludeExecution(mutation, now, policy));
+    case 'ask_person':
+      return facts(concludeExecution(mutation, now, policy));
   }
 }
 
-function answering(context: DecideContext, mutation: Mutation, { contract }: Extract<Named, { kind: 'found' }>, policy: LedgerPolicy): AnswerContext {
+function answering(
+  context: DecideContext,
+  mutation: Mutation,
+  { contract }: Extract<Named, { kind: 'found' }>,
+  policy: LedgerPolicy,
+): AnswerContext {
   return {
-    now: context.now, policy, contract: contract?.contract ?? null, judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
+    now: context.now,
+    policy,
+    contract: contract?.contract ?? null,
+    judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
     record: (event) => executionFacts(context, mutation.mutation_id, event, contract, policy),
   };
 }

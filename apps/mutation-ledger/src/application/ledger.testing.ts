@@ -4,7 +4,20 @@ import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { contractDigest, contractView, entryView, plainPayload } from '@recourse/contract';
 import type { BroadcastView, Decided, RecordInput } from '@recourse/event-log';
-import type { AssumptionStated, Evidence, LegReported, LegRequested, Observation, ObservationPhase, RollbackOpened, StepReport, StatedVerdict, StepVerdict, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type {
+  AssumptionStated,
+  Evidence,
+  LegReported,
+  LegRequested,
+  Observation,
+  ObservationPhase,
+  RollbackOpened,
+  StepReport,
+  StatedVerdict,
+  StepVerdict,
+  ToolExecuted,
+  ToolPlanned,
+} from '@recourse/messages';
 import { fact, harness, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
@@ -20,7 +33,10 @@ export const NOW = 10_000_000;
 
 /** A shipped contract with some fields changed; `undefined` removes one. */
 export function contractText(changes: Readonly<Record<string, unknown>> = {}): string {
-  const shipped = JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as Record<string, unknown>;
+  const shipped = JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as Record<
+    string,
+    unknown
+  >;
   return canonicalJson({ ...shipped, ...changes });
 }
 
@@ -30,27 +46,91 @@ export const REFUND_DIGEST = contractDigest(REFUND);
 /** The record that registers a contract. */
 export function registered(body: string): Decided {
   const { name } = JSON.parse(body) as { readonly name: string };
-  return fact('ContractRegistered', { name, version: 1, tenant: '*', digest: contractDigest(body), body, registered_by: 'owner', command_id: 'c' });
+  return fact('ContractRegistered', {
+    name,
+    version: 1,
+    tenant: '*',
+    digest: contractDigest(body),
+    body,
+    registered_by: 'owner',
+    command_id: 'c',
+  });
 }
 
 /** The refund as its producer reports it. */
 export function refund(changes: Partial<ToolExecuted> = {}): ToolExecuted {
   return {
-    event_id: 'ev-1', tenant: TENANT, run_id: RUN, agent_id: 'agent-1', initiator: 'ada', objective: 'settle the complaint', step_id: 'refund', call_id: 'call-1',
-    capability: 'payments.issue_refund', contract_digest: REFUND_DIGEST, effect_key: 'refund-4711', idempotency_key: 'key-1', subject_ref: null,
-    args: plainPayload({ order_id: '4711', amount_minor: 4_200, currency: 'INR' }), assumption_refs: [REF], outcome: 'succeeded',
-    result: plainPayload({ refund_id: 're_1', status: 'issued' }), prior_value: null, external_transaction_ref: 're_1', error_kind: null, committed_at: NOW - 1_000,
-    derived_from: [], on_failure: 'keep', handled_as: null,
+    event_id: 'ev-1',
+    tenant: TENANT,
+    run_id: RUN,
+    agent_id: 'agent-1',
+    initiator: 'ada',
+    objective: 'settle the complaint',
+    step_id: 'refund',
+    call_id: 'call-1',
+    capability: 'payments.issue_refund',
+    contract_digest: REFUND_DIGEST,
+    effect_key: 'refund-4711',
+    idempotency_key: 'key-1',
+    subject_ref: null,
+    args: plainPayload({ order_id: '4711', amount_minor: 4_200, currency: 'INR' }),
+    assumption_refs: [REF],
+    outcome: 'succeeded',
+    result: plainPayload({ refund_id: 're_1', status: 'issued' }),
+    prior_value: null,
+    external_transaction_ref: 're_1',
+    error_kind: null,
+    committed_at: NOW - 1_000,
+    derived_from: [],
+    on_failure: 'keep',
+    handled_as: null,
     ...changes,
   };
 }
 
 /** The intent of the same refund. */
 export function intent(changes: Partial<ToolPlanned> = {}): ToolPlanned {
-  const { event_id, tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, contract_digest, effect_key, idempotency_key, subject_ref, args, assumption_refs } = refund();
+  const {
+    event_id,
+    tenant,
+    run_id,
+    agent_id,
+    initiator,
+    objective,
+    step_id,
+    call_id,
+    capability,
+    contract_digest,
+    effect_key,
+    idempotency_key,
+    subject_ref,
+    args,
+    assumption_refs,
+  } = refund();
   return {
-    event_id: `${event_id}-plan`, tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, contract_digest, effect_key, idempotency_key, subject_ref, args,
-    assumption_refs, planned_at: NOW - 2_000, is_held: false, prior_value: null, rehearsal: null, staged_ref: null, derived_from: [], on_failure: 'keep', ...changes,
+    event_id: `${event_id}-plan`,
+    tenant,
+    run_id,
+    agent_id,
+    initiator,
+    objective,
+    step_id,
+    call_id,
+    capability,
+    contract_digest,
+    effect_key,
+    idempotency_key,
+    subject_ref,
+    args,
+    assumption_refs,
+    planned_at: NOW - 2_000,
+    is_held: false,
+    prior_value: null,
+    rehearsal: null,
+    staged_ref: null,
+    derived_from: [],
+    on_failure: 'keep',
+    ...changes,
   };
 }
 
@@ -58,44 +138,110 @@ export const MUTATION = mutationIdOf(refund());
 export const ROLLBACK = deriveId('rb', MUTATION);
 
 /** A report on the wire, keyed by its run. */
-export function executed(event: ToolExecuted): RecordInput { return wire('recourse.tool-executions', 'ToolExecuted', event, { key: event.run_id }); }
-export function planned(event: ToolPlanned): RecordInput { return wire('recourse.tool-executions', 'ToolPlanned', event, { key: event.run_id }); }
+export function executed(event: ToolExecuted): RecordInput {
+  return wire('recourse.tool-executions', 'ToolExecuted', event, { key: event.run_id });
+}
+export function planned(event: ToolPlanned): RecordInput {
+  return wire('recourse.tool-executions', 'ToolPlanned', event, { key: event.run_id });
+}
 
 /** An accepted statement about a ref. */
-export function statement(verdict: StatedVerdict, eventId: string, changes: Partial<Body<AssumptionStated>> = {}): Decided {
+export function statement(
+  verdict: StatedVerdict,
+  eventId: string,
+  changes: Partial<Body<AssumptionStated>> = {},
+): Decided {
   const body: Body<AssumptionStated> = {
-    event_id: eventId, tenant: TENANT, ref: REF, run_id: null, source: 'warehouse', statement: plainPayload({ shipped: verdict === 'invalidated' }),
-    kind: verdict === 'holds' ? 'reaffirmed' : 'invalidated', source_kind: 'observation', stated_at: NOW, verdict, superseded: false, content_sha256: Buffer.alloc(32, 1), ...changes,
+    event_id: eventId,
+    tenant: TENANT,
+    ref: REF,
+    run_id: null,
+    source: 'warehouse',
+    statement: plainPayload({ shipped: verdict === 'invalidated' }),
+    kind: verdict === 'holds' ? 'reaffirmed' : 'invalidated',
+    source_kind: 'observation',
+    stated_at: NOW,
+    verdict,
+    superseded: false,
+    content_sha256: Buffer.alloc(32, 1),
+    ...changes,
   };
   return fact('AssumptionStated', body);
 }
 
 /** Evidence of the warehouse, as the orchestrator admitted it. */
 export const EVIDENCE: Evidence = {
-  kind: 'observation', event_id: 'inv-1', ref: REF, source: 'warehouse', statement: null, stated_at: NOW, partition: 0, position: 1,
-    root: null,
+  kind: 'observation',
+  event_id: 'inv-1',
+  ref: REF,
+  source: 'warehouse',
+  statement: null,
+  stated_at: NOW,
+  partition: 0,
+  position: 1,
+  root: null,
 };
 
 /** A record of the recoveries log. Seq does not matter to the ledger. */
-export function fromRecoveries(type: string, body: object): RecordInput { return logged('recourse.recoveries', type, body, 1, { key: RUN }); }
+export function fromRecoveries(type: string, body: object): RecordInput {
+  return logged('recourse.recoveries', type, body, 1, { key: RUN });
+}
 
 const ABOUT = { tenant: TENANT, run_id: RUN, mutation_id: MUTATION, step_id: 'step-1', recovery_id: 'rec-1' } as const;
 
 export const ROLLBACK_OPENED: RecordInput = fromRecoveries('RollbackOpened', {
-  rollback_id: ROLLBACK, tenant: TENANT, run_id: RUN, mutation_id: MUTATION, evidence: EVIDENCE, command_id: null, confirmed_by: null, storm_window_ms: 0, closure_counted: false, bound_at: null,
+  rollback_id: ROLLBACK,
+  tenant: TENANT,
+  run_id: RUN,
+  mutation_id: MUTATION,
+  evidence: EVIDENCE,
+  command_id: null,
+  confirmed_by: null,
+  storm_window_ms: 0,
+  closure_counted: false,
+  bound_at: null,
 } satisfies Body<RollbackOpened>);
 /** An admitted rollback of some commit. */
 export function decideRollbackOf(runId: string, mutationId: string, tenant = TENANT): RecordInput {
-  return { ...ROLLBACK_OPENED, key: runId, body: { ...ROLLBACK_OPENED.body, tenant, run_id: runId, mutation_id: mutationId, rollback_id: deriveId('rb', mutationId) } };
+  return {
+    ...ROLLBACK_OPENED,
+    key: runId,
+    body: {
+      ...ROLLBACK_OPENED.body,
+      tenant,
+      run_id: runId,
+      mutation_id: mutationId,
+      rollback_id: deriveId('rb', mutationId),
+    },
+  };
 }
 export const DISPATCHED = fromRecoveries('LegDispatched', { ...ABOUT, leg_id: 'leg-1', attempt: 1 });
 export const DENIED = fromRecoveries('StepDenied', { ...ABOUT, by: 'grace', reason: 'the customer keeps it' });
-export function resolvedBy(resolution: string): RecordInput { return fromRecoveries('StepResolved', { ...ABOUT, resolution, evidence: plainPayload({}), by: 'grace', reason: 'repaired by hand', command_id: 'cmd-1' }); }
-export function outcome(verdict: StepVerdict, reason: string): RecordInput { return fromRecoveries('StepOutcomeRecorded', { ...ABOUT, attempt: 1, outcome: verdict, reason }); }
-export function escalated(reason: string): RecordInput { return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS }); }
+export function resolvedBy(resolution: string): RecordInput {
+  return fromRecoveries('StepResolved', {
+    ...ABOUT,
+    resolution,
+    evidence: plainPayload({}),
+    by: 'grace',
+    reason: 'repaired by hand',
+    command_id: 'cmd-1',
+  });
+}
+export function outcome(verdict: StepVerdict, reason: string): RecordInput {
+  return fromRecoveries('StepOutcomeRecorded', { ...ABOUT, attempt: 1, outcome: verdict, reason });
+}
+export function escalated(reason: string): RecordInput {
+  return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS });
+}
 
 /** A run-partition of the mutations log with both of its views. */
-export interface Ledger { readonly run: CoreHarness; readonly assumptions: MemoryView; readonly contracts: MemoryView; readonly fallen: MemoryView; readonly entries: MemoryView }
+export interface Ledger {
+  readonly run: CoreHarness;
+  readonly assumptions: MemoryView;
+  readonly contracts: MemoryView;
+  readonly fallen: MemoryView;
+  readonly entries: MemoryView;
+}
 
 export interface LedgerOptions {
   readonly isRebuilt?: boolean;
@@ -118,24 +264,70 @@ export interface LedgerOptions {
 }
 
 /** How the ledger of a spec asks workers. */
-export const ASKING = { leaseKey: Buffer.alloc(32, 9), leaseMs: 5_000, marginMs: 2_000, askAttemptsMax: 2, backoff: { baseMs: 100, maxMs: 1_000 } } as const;
+export const ASKING = {
+  leaseKey: Buffer.alloc(32, 9),
+  leaseMs: 5_000,
+  marginMs: 2_000,
+  askAttemptsMax: 2,
+  backoff: { baseMs: 100, maxMs: 1_000 },
+} as const;
 
 /** Starts an empty ledger. */
-export function ledger({ isRebuilt = false, effectsMax, concludeWithinMs, asks = false, partitioner, contracts: bodies = [REFUND], fallen = memoryView(fallenView, partitioner), partition = 0, keeping = {}, boundMs }: LedgerOptions = {}): Ledger {
+export function ledger({
+  isRebuilt = false,
+  effectsMax,
+  concludeWithinMs,
+  asks = false,
+  partitioner,
+  contracts: bodies = [REFUND],
+  fallen = memoryView(fallenView, partitioner),
+  partition = 0,
+  keeping = {},
+  boundMs,
+}: LedgerOptions = {}): Ledger {
   const assumptions = memoryView(assumptionView, partitioner);
   // The fold of this view takes less of a record than a core's view is given.
   const contracts = memoryView(contractView);
   for (const body of bodies) contracts.append('payments.issue_refund', registered(body));
   const entries = memoryView(entryView);
   const views: Readonly<Record<string, BroadcastView>> = { assumptions, contracts, fallen, entries };
-  const config = { ...keeping, ...(boundMs === undefined ? {} : { boundMs }), ...(effectsMax === undefined ? {} : { effectsMax }), ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }), ...(asks ? ASKING : {}) };
-  return { run: harness(mutationsCore(config), { views, isRebuilt, partition }), assumptions, contracts, fallen, entries };
+  const config = {
+    ...keeping,
+    ...(boundMs === undefined ? {} : { boundMs }),
+    ...(effectsMax === undefined ? {} : { effectsMax }),
+    ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }),
+    ...(asks ? ASKING : {}),
+  };
+  return {
+    run: harness(mutationsCore(config), { views, isRebuilt, partition }),
+    assumptions,
+    contracts,
+    fallen,
+    entries,
+  };
 }
 
 /** A worker's report on a request, under its lease unless told otherwise. */
-export function reported({ leg_id, tenant, run_id, attempt, lease_id, steps }: LegRequested, step: Partial<StepReport>, changes: Partial<LegReported> = {}): RecordInput {
-  const report: StepReport = { step_id: steps[0]?.step_id ?? '', outcome: 'unknown', observations: [], error_kind: null, detail: null, external_transaction_ref: null, ...step };
-  return wire('recourse.tool-results', 'LegReported', { leg_id, tenant, run_id, attempt, lease_id, worker_id: 'w-1', reported_at: NOW, steps: [report], ...changes }, { key: run_id });
+export function reported(
+  { leg_id, tenant, run_id, attempt, lease_id, steps }: LegRequested,
+  step: Partial<StepReport>,
+  changes: Partial<LegReported> = {},
+): RecordInput {
+  const report: StepReport = {
+    step_id: steps[0]?.step_id ?? '',
+    outcome: 'unknown',
+    observations: [],
+    error_kind: null,
+    detail: null,
+    external_transaction_ref: null,
+    ...step,
+  };
+  return wire(
+    'recourse.tool-results',
+    'LegReported',
+    { leg_id, tenant, run_id, attempt, lease_id, worker_id: 'w-1', reported_at: NOW, steps: [report], ...changes },
+    { key: run_id },
+  );
 }
 
 /** Something a worker saw. */
@@ -151,4 +343,6 @@ export function request(run: CoreHarness): LegRequested {
 }
 
 /** Appends a statement about its ref; the input as the broadcast loop sees it. */
-export function state(assumptions: MemoryView, record: Decided): RecordInput { return assumptions.append(String(record.body.ref), record); }
+export function state(assumptions: MemoryView, record: Decided): RecordInput {
+  return assumptions.append(String(record.body.ref), record);
+}

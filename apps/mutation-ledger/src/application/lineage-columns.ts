@@ -12,7 +12,8 @@ export const LINEAGE_COLUMNS: KindSpec['columns'] = [
 
 function lineage(name: string, of: (binding: Binding) => string | null): KindSpec['columns'][number] {
   return {
-    name, type: 'text',
+    name,
+    type: 'text',
     of: ({ doc }: Row) => {
       const binding = doc as Binding; // rows of this kind are bindings
       return binding.parent_run_id === undefined ? null : of(binding);

@@ -3,12 +3,31 @@ import { contractDigest, happened, notHappened } from '@recourse/contract';
 import { leaseIdOf } from '@recourse/kernel';
 import type { StepReport } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
-import { ASKING, contractText, executed, intent, ledger, MUTATION, NOW, planned, refund, reported, request, ROLLBACK_OPENED, RUN, seen, TENANT } from './ledger.testing.js';
+import {
+  ASKING,
+  contractText,
+  executed,
+  intent,
+  ledger,
+  MUTATION,
+  NOW,
+  planned,
+  refund,
+  reported,
+  request,
+  ROLLBACK_OPENED,
+  RUN,
+  seen,
+  TENANT,
+} from './ledger.testing.js';
 
 const UNCERTAIN = refund({ outcome: 'uncertain', result: null, external_transaction_ref: null });
 /** The contract's call time-out and the margin: no call can be under way any more. */
 const ASKED_AT = NOW + 2_000 + ASKING.marginMs;
-const FOUND: Partial<StepReport> = { outcome: 'verified', observations: [seen('reconcile', happened({ refund_id: 're_1', status: 'issued' }, 're_1'))] };
+const FOUND: Partial<StepReport> = {
+  outcome: 'verified',
+  observations: [seen('reconcile', happened({ refund_id: 're_1', status: 'issued' }, 're_1'))],
+};
 const FOUND_NOTHING: Partial<StepReport> = { outcome: 'unverified', observations: [seen('reconcile', notHappened())] };
 
 describe.each(WAYS)('an execution nobody knows the end of, $way', ({ isRebuilt }) => {
@@ -16,12 +35,32 @@ describe.each(WAYS)('an execution nobody knows the end of, $way', ({ isRebuilt }
   const asked = () => start().when(executed(UNCERTAIN), NOW).whenDue(ASKED_AT);
 
   it('is asked about once no call can be under way any more, under its own keys', () => {
-    const run = start().when(executed(UNCERTAIN), NOW).whenDue(ASKED_AT - 1).thenNothing();
-    run.whenDue(ASKED_AT).then(fact('WorkerAsked', { mutation_id: MUTATION, adapter: 'payments', first_asked_at: ASKED_AT }));
+    const run = start()
+      .when(executed(UNCERTAIN), NOW)
+      .whenDue(ASKED_AT - 1)
+      .thenNothing();
+    run
+      .whenDue(ASKED_AT)
+      .then(fact('WorkerAsked', { mutation_id: MUTATION, adapter: 'payments', first_asked_at: ASKED_AT }));
     const [message] = run.outgoing();
-    expect(message).toMatchObject({ topic: 'recourse.tool-requests.payments', key: RUN, type: 'recourse.tools.LegRequested' });
+    expect(message).toMatchObject({
+      topic: 'recourse.tool-requests.payments',
+      key: RUN,
+      type: 'recourse.tools.LegRequested',
+    });
     const sent = request(run);
-    expect(sent).toMatchObject({ kind: 'reconcile', attempt: 1, not_after: ASKED_AT + ASKING.leaseMs, steps: [{ step_id: MUTATION, reconcile_capability: 'payments.get_refund', call: { idempotency_key: 'key-1', call_id: 'call-1' } }] });
+    expect(sent).toMatchObject({
+      kind: 'reconcile',
+      attempt: 1,
+      not_after: ASKED_AT + ASKING.leaseMs,
+      steps: [
+        {
+          step_id: MUTATION,
+          reconcile_capability: 'payments.get_refund',
+          call: { idempotency_key: 'key-1', call_id: 'call-1' },
+        },
+      ],
+    });
     expect(sent.lease_id).toBe(leaseIdOf(ASKING.leaseKey, sent.leg_id, 1, sent.not_after));
   });
 
@@ -29,97 +68,181 @@ describe.each(WAYS)('an execution nobody knows the end of, $way', ({ isRebuilt }
     const run = asked();
     run.when(reported(request(run), FOUND), ASKED_AT + 5).then(
       fact('WorkerAnswered', { kind: 'reconcile', verdict: 'met', reason: 'FOUND', retry_at: null }),
-      fact('MutationRecorded', { mutation_id: MUTATION, execution_state: 'succeeded', recoverability: 'reversal_available', ref: { external_transaction_ref: 're_1', committed_at: NOW - 1_000 } }),
+      fact('MutationRecorded', {
+        mutation_id: MUTATION,
+        execution_state: 'succeeded',
+        recoverability: 'reversal_available',
+        ref: { external_transaction_ref: 're_1', committed_at: NOW - 1_000 },
+      }),
     );
-    expect(run.rows('mutation')).toMatchObject([{ doc: { execution_state: 'succeeded', awaited: null, forward: { reconcile_at: null } } }]);
+    expect(run.rows('mutation')).toMatchObject([
+      { doc: { execution_state: 'succeeded', awaited: null, forward: { reconcile_at: null } } },
+    ]);
   });
 
   it('that is proven not to have happened failed', () => {
     const run = asked();
-    run.when(reported(request(run), FOUND_NOTHING), ASKED_AT + 5).then(fact('WorkerAnswered', { verdict: 'not_met', reason: 'FOUND_NOTHING' }), fact('MutationRecorded', { execution_state: 'failed', reason: 'EXECUTION_FAILED' }));
+    run
+      .when(reported(request(run), FOUND_NOTHING), ASKED_AT + 5)
+      .then(
+        fact('WorkerAnswered', { verdict: 'not_met', reason: 'FOUND_NOTHING' }),
+        fact('MutationRecorded', { execution_state: 'failed', reason: 'EXECUTION_FAILED' }),
+      );
     expect(run.rows().filter((row) => row.dueAt !== null)).toEqual([]);
   });
 
-  it('stays failed when its producer\'s first word is delivered again, and again after a retry', () => {
+  it("stays failed when its producer's first word is delivered again, and again after a retry", () => {
     const run = asked();
-    run.when(reported(request(run), FOUND_NOTHING), ASKED_AT + 5).when(executed(UNCERTAIN), ASKED_AT + 6).thenNothing();
+    run
+      .when(reported(request(run), FOUND_NOTHING), ASKED_AT + 5)
+      .when(executed(UNCERTAIN), ASKED_AT + 6)
+      .thenNothing();
     run.when(executed(refund()), ASKED_AT + 7).then(fact('MutationRecorded', { execution_state: 'succeeded' }));
-    run.when(executed(UNCERTAIN), ASKED_AT + 8).thenNothing().when(executed(refund()), ASKED_AT + 9).thenNothing();
+    run
+      .when(executed(UNCERTAIN), ASKED_AT + 8)
+      .thenNothing()
+      .when(executed(refund()), ASKED_AT + 9)
+      .thenNothing();
   });
 
   it('is asked about again after a while, and given to a person after the last time', () => {
     const run = asked();
-    run.when(reported(request(run), { outcome: 'unknown' }), ASKED_AT + 5).then(fact('WorkerAnswered', { verdict: 'unknown', retry_at: ASKED_AT + 105 }));
+    run
+      .when(reported(request(run), { outcome: 'unknown' }), ASKED_AT + 5)
+      .then(fact('WorkerAnswered', { verdict: 'unknown', retry_at: ASKED_AT + 105 }));
     run.whenDue(ASKED_AT + 105).then(fact('WorkerAsked', { request: { attempt: 2 }, first_asked_at: ASKED_AT }));
     const second = request(run);
-    run.whenDue(second.not_after + 4_000).then(fact('WorkerAnswered', { reason: 'NO_ANSWER', attempt: 2, retry_at: null }), fact('ExecutionOverdue', { execution_state: 'uncertain', owner: 'role:administrator' }));
-    expect(run.rows('mutation')).toMatchObject([{ dueAt: null, doc: { awaited: { owner: 'role:administrator', is_overdue: true } } }]);
-    run.when(reported(second, FOUND), second.not_after + 9_000).then(fact('MutationRecorded', { execution_state: 'succeeded' }));
+    run
+      .whenDue(second.not_after + 4_000)
+      .then(
+        fact('WorkerAnswered', { reason: 'NO_ANSWER', attempt: 2, retry_at: null }),
+        fact('ExecutionOverdue', { execution_state: 'uncertain', owner: 'role:administrator' }),
+      );
+    expect(run.rows('mutation')).toMatchObject([
+      { dueAt: null, doc: { awaited: { owner: 'role:administrator', is_overdue: true } } },
+    ]);
+    run
+      .when(reported(second, FOUND), second.not_after + 9_000)
+      .then(fact('MutationRecorded', { execution_state: 'succeeded' }));
   });
 
   it('is not believed of a worker whose verdict and finding disagree, nor of an answer in another form', () => {
-    for (const step of [{ ...FOUND, outcome: 'unverified' }, { ...FOUND_NOTHING, outcome: 'verified' }, { outcome: 'verified', observations: [seen('reconcile', { refund_id: 're_1' })] }] as const) {
+    for (const step of [
+      { ...FOUND, outcome: 'unverified' },
+      { ...FOUND_NOTHING, outcome: 'verified' },
+      { outcome: 'verified', observations: [seen('reconcile', { refund_id: 're_1' })] },
+    ] as const) {
       const run = asked();
       run.when(reported(request(run), step), ASKED_AT + 5).then(fact('WorkerAnswered', { verdict: 'unknown' }));
     }
   });
 
-  it('is nobody else\'s to tell: another lease decides nothing, and says so', () => {
+  it("is nobody else's to tell: another lease decides nothing, and says so", () => {
     const run = asked();
-    run.when(reported(request(run), FOUND, { lease_id: 'guess' }), ASKED_AT + 5).then(fact('AnswerRefused', { code: 'LEASE_UNKNOWN' }));
-    run.when(reported(request(asked()), FOUND, { tenant: 'other' }), ASKED_AT + 6).then(fact('AnswerRefused', { code: 'LEASE_UNKNOWN', tenant: 'other' }));
-    run.when({ ...reported(request(asked()), FOUND), key: 'run-2' }, ASKED_AT + 7).then(fact('AnswerRefused', { code: 'KEY_MISMATCH', run_id: 'run-2' }));
+    run
+      .when(reported(request(run), FOUND, { lease_id: 'guess' }), ASKED_AT + 5)
+      .then(fact('AnswerRefused', { code: 'LEASE_UNKNOWN' }));
+    run
+      .when(reported(request(asked()), FOUND, { tenant: 'other' }), ASKED_AT + 6)
+      .then(fact('AnswerRefused', { code: 'LEASE_UNKNOWN', tenant: 'other' }));
+    run
+      .when({ ...reported(request(asked()), FOUND), key: 'run-2' }, ASKED_AT + 7)
+      .then(fact('AnswerRefused', { code: 'KEY_MISMATCH', run_id: 'run-2' }));
   });
 
   it('stays open when a copy of the request was refused late', () => {
     const run = asked();
     const sent = request(run);
-    run.when(reported(sent, { outcome: 'refused_late' }), ASKED_AT + 5).then(fact('AnswerRefused', { code: 'REFUSED_LATE' }));
-    run.when(reported(sent, FOUND), ASKED_AT + 6).then(fact('WorkerAnswered'), fact('MutationRecorded', { execution_state: 'succeeded' }));
+    run
+      .when(reported(sent, { outcome: 'refused_late' }), ASKED_AT + 5)
+      .then(fact('AnswerRefused', { code: 'REFUSED_LATE' }));
+    run
+      .when(reported(sent, FOUND), ASKED_AT + 6)
+      .then(fact('WorkerAnswered'), fact('MutationRecorded', { execution_state: 'succeeded' }));
   });
 
   it('told by its producer meanwhile makes the answer needless; a contrary one is a conflict on record', () => {
-    const told = () => { const run = asked(); const sent = request(run); run.when(executed(refund()), ASKED_AT + 1); return { run, sent }; };
+    const told = () => {
+      const run = asked();
+      const sent = request(run);
+      run.when(executed(refund()), ASKED_AT + 1);
+      return { run, sent };
+    };
     const agreeing = told();
-    agreeing.run.when(reported(agreeing.sent, FOUND), ASKED_AT + 5).then(fact('AnswerRefused', { code: 'ALREADY_ANSWERED' }));
+    agreeing.run
+      .when(reported(agreeing.sent, FOUND), ASKED_AT + 5)
+      .then(fact('AnswerRefused', { code: 'ALREADY_ANSWERED' }));
     const contrary = told();
-    contrary.run.when(reported(contrary.sent, FOUND_NOTHING), ASKED_AT + 5).then(fact('ExecutionConflicted', { mutation_id: MUTATION, event_id: `${contrary.sent.leg_id}.not_met` }));
+    contrary.run
+      .when(reported(contrary.sent, FOUND_NOTHING), ASKED_AT + 5)
+      .then(fact('ExecutionConflicted', { mutation_id: MUTATION, event_id: `${contrary.sent.leg_id}.not_met` }));
   });
 
   it('told the same by its producer afterwards is known; told otherwise is a conflict', () => {
     const run = asked();
-    run.when(reported(request(run), FOUND), ASKED_AT + 5).when(executed(refund({ event_id: 'ev-2' })), ASKED_AT + 6).thenNothing();
-    run.when(executed(refund({ event_id: 'ev-3', external_transaction_ref: 're_2' })), ASKED_AT + 7).then(fact('ExecutionConflicted', { event_id: 'ev-3' }));
+    run
+      .when(reported(request(run), FOUND), ASKED_AT + 5)
+      .when(executed(refund({ event_id: 'ev-2' })), ASKED_AT + 6)
+      .thenNothing();
+    run
+      .when(executed(refund({ event_id: 'ev-3', external_transaction_ref: 're_2' })), ASKED_AT + 7)
+      .then(fact('ExecutionConflicted', { event_id: 'ev-3' }));
   });
 
   it('answered twice the same is recorded once', () => {
     const run = asked();
     const report = reported(request(run), FOUND);
-    run.when(report, ASKED_AT + 5).when(report, ASKED_AT + 6).thenNothing();
+    run
+      .when(report, ASKED_AT + 5)
+      .when(report, ASKED_AT + 6)
+      .thenNothing();
   });
 
   it('is owed a request until it is answered, or too late to take', () => {
     const run = asked();
     const [message] = run.outgoing();
-    expect(message !== undefined && [run.owed(message, ASKED_AT + 1), run.owed(message, request(run).not_after)]).toEqual([true, false]);
+    expect(
+      message !== undefined && [run.owed(message, ASKED_AT + 1), run.owed(message, request(run).not_after)],
+    ).toEqual([true, false]);
     const sent = request(run);
     run.when(reported(sent, FOUND), ASKED_AT + 5);
     expect(message !== undefined && run.owed(message, ASKED_AT + 6)).toBe(false);
   });
 
   it('that was only planned is asked about at its deadline, and its window counts from its intent', () => {
-    const run = start().when(planned(intent()), NOW).whenDue(NOW + 900_000).then(fact('WorkerAsked', { mutation_id: MUTATION }));
-    run.when(reported(request(run), FOUND), NOW + 900_005).then(fact('WorkerAnswered'), fact('MutationRecorded', { execution_state: 'succeeded', ref: { committed_at: NOW - 2_000 }, judged: [{ verdict: 'unknown' }] }));
+    const run = start()
+      .when(planned(intent()), NOW)
+      .whenDue(NOW + 900_000)
+      .then(fact('WorkerAsked', { mutation_id: MUTATION }));
+    run.when(reported(request(run), FOUND), NOW + 900_005).then(
+      fact('WorkerAnswered'),
+      fact('MutationRecorded', {
+        execution_state: 'succeeded',
+        ref: { committed_at: NOW - 2_000 },
+        judged: [{ verdict: 'unknown' }],
+      }),
+    );
   });
 
   it('whose contract names nobody who could tell goes to a person at its deadline', () => {
     const mute = contractText({ reconcile_capability: undefined });
-    const run = ledger({ isRebuilt, asks: true, contracts: [mute] }).run.when(executed({ ...UNCERTAIN, contract_digest: contractDigest(mute) }), NOW);
+    const run = ledger({ isRebuilt, asks: true, contracts: [mute] }).run.when(
+      executed({ ...UNCERTAIN, contract_digest: contractDigest(mute) }),
+      NOW,
+    );
     run.whenDue(NOW + 900_000).then(fact('ExecutionOverdue', { mutation_id: MUTATION, tenant: TENANT }));
   });
 
   it('and that was rolled back meanwhile is still found out', () => {
-    const run = start().when(executed(UNCERTAIN), NOW).when(ROLLBACK_OPENED, NOW + 1).whenDue(ASKED_AT);
-    run.when(reported(request(run), FOUND), ASKED_AT + 5).then(fact('WorkerAnswered'), fact('MutationRecorded', { execution_state: 'succeeded', recoverability: 'reversal_available' }));
+    const run = start()
+      .when(executed(UNCERTAIN), NOW)
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .whenDue(ASKED_AT);
+    run
+      .when(reported(request(run), FOUND), ASKED_AT + 5)
+      .then(
+        fact('WorkerAnswered'),
+        fact('MutationRecorded', { execution_state: 'succeeded', recoverability: 'reversal_available' }),
+      );
   });
 });

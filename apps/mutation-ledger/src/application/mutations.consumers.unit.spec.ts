@@ -3,7 +3,18 @@ import type { RecordInput } from '@recourse/event-log';
 import type { CheckpointRolledBack, RollbackAcknowledged } from '@recourse/messages';
 import { fact, WAYS, wire } from '@recourse/testing';
 import type { Body } from '../domain/mutation/mutation.messages.js';
-import { EVIDENCE, executed, ledger, MUTATION, NOW, refund, ROLLBACK, ROLLBACK_OPENED, RUN, TENANT } from './ledger.testing.js';
+import {
+  EVIDENCE,
+  executed,
+  ledger,
+  MUTATION,
+  NOW,
+  refund,
+  ROLLBACK,
+  ROLLBACK_OPENED,
+  RUN,
+  TENANT,
+} from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 
 const MARKED = NOW + 10;
@@ -12,12 +23,32 @@ const DAY = 86_400_000;
 
 /** A subscription as the registry recorded it. */
 function subscribed(name: string, more: Readonly<Record<string, unknown>> = {}, tenant = TENANT) {
-  const body = JSON.stringify({ owner: 'platform', doc: 'd', consumer: name, scope: tenant, mode: 'async', commit_to_user_ms: 5_000, ...more });
+  const body = JSON.stringify({
+    owner: 'platform',
+    doc: 'd',
+    consumer: name,
+    scope: tenant,
+    mode: 'async',
+    commit_to_user_ms: 5_000,
+    ...more,
+  });
   return fact('EntryRegistered', { kind: 'subscription', tenant, name, version: 1, body });
 }
 
-const ACK: RollbackAcknowledged = { event_id: 'ack-1', tenant: TENANT, run_id: RUN, mutation_id: MUTATION, rollback_id: ROLLBACK, consumer: 'mailer', applied_at: MARKED + 5, derived: [], emissions: [] };
-function acked(more: Partial<RollbackAcknowledged> = {}, key = RUN): RecordInput { return wire('recourse.consumer-acks', 'RollbackAcknowledged', { ...ACK, ...more }, { key }); }
+const ACK: RollbackAcknowledged = {
+  event_id: 'ack-1',
+  tenant: TENANT,
+  run_id: RUN,
+  mutation_id: MUTATION,
+  rollback_id: ROLLBACK,
+  consumer: 'mailer',
+  applied_at: MARKED + 5,
+  derived: [],
+  emissions: [],
+};
+function acked(more: Partial<RollbackAcknowledged> = {}, key = RUN): RecordInput {
+  return wire('recourse.consumer-acks', 'RollbackAcknowledged', { ...ACK, ...more }, { key });
+}
 
 describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
   function started(...names: readonly string[]): Ledger {
@@ -36,10 +67,20 @@ describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
     all.entries.append('foreign', subscribed('foreign', {}, 'globex'));
     expect(due(all)).toEqual([
       { subscription: 'audit', consumer: 'audit', mode: 'sync', ack_by: MARKED + 5_000, commit_to_user_ms: 0 },
-      { subscription: 'mailer', consumer: 'mailer', mode: 'async', ack_by: MARKED + ASYNC_MS, commit_to_user_ms: 5_000 },
+      {
+        subscription: 'mailer',
+        consumer: 'mailer',
+        mode: 'async',
+        ack_by: MARKED + ASYNC_MS,
+        commit_to_user_ms: 5_000,
+      },
       { subscription: 'report', consumer: 'report', mode: 'poll', ack_by: MARKED + DAY, commit_to_user_ms: 5_000 },
     ]);
-    expect(all.run.derived().find(({ type }) => type === 'RollbackAnnounced')?.body['consumers']).toEqual(['audit', 'mailer', 'report']);
+    expect(all.run.derived().find(({ type }) => type === 'RollbackAnnounced')?.body['consumers']).toEqual([
+      'audit',
+      'mailer',
+      'report',
+    ]);
   });
 
   it('waits for a consumer once, by its strictest subscription', () => {
@@ -57,7 +98,10 @@ describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
 
   it('leaves out who has left', () => {
     const all = started('mailer');
-    all.entries.append('mailer', fact('EntryRetired', { kind: 'subscription', tenant: TENANT, name: 'mailer', version: 1 }));
+    all.entries.append(
+      'mailer',
+      fact('EntryRetired', { kind: 'subscription', tenant: TENANT, name: 'mailer', version: 1 }),
+    );
     expect(due(all)).toEqual([]);
   });
 
@@ -65,7 +109,22 @@ describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
     const all = ledger({ isRebuilt });
     all.entries.append('mailer', subscribed('mailer'));
     all.run.when(ROLLBACK_OPENED, NOW - 1).then(fact('TriggerUnmatched'));
-    all.run.when(executed(refund()), NOW).whenDue(NOW).then(fact('CommitRolledBack', { consumers: [{ subscription: 'mailer', consumer: 'mailer', mode: 'async', ack_by: NOW + ASYNC_MS, commit_to_user_ms: 5_000 }] }));
+    all.run
+      .when(executed(refund()), NOW)
+      .whenDue(NOW)
+      .then(
+        fact('CommitRolledBack', {
+          consumers: [
+            {
+              subscription: 'mailer',
+              consumer: 'mailer',
+              mode: 'async',
+              ack_by: NOW + ASYNC_MS,
+              commit_to_user_ms: 5_000,
+            },
+          ],
+        }),
+      );
   });
 });
 
@@ -75,53 +134,126 @@ describe.each(WAYS)('a consumer that is waited for, $way', ({ isRebuilt }) => {
     for (const name of ['mailer', 'report']) all.entries.append(name, subscribed(name));
     return all.run.when(executed(refund()), NOW).when(ROLLBACK_OPENED, MARKED);
   }
-  const phaseOf = (run: ReturnType<typeof marked>, consumer = 'mailer') => run.rows('delivery').find(({ doc }) => doc['consumer'] === consumer)?.doc['phase'];
+  const phaseOf = (run: ReturnType<typeof marked>, consumer = 'mailer') =>
+    run.rows('delivery').find(({ doc }) => doc['consumer'] === consumer)?.doc['phase'];
 
   it('answers: how long it took, what it had derived, and what went out after the mark', () => {
-    const emissions = [{ kind: 'email', ref: 'm-1', emitted_at: MARKED }, { kind: 'email', ref: 'm-2', emitted_at: MARKED + 1 }];
+    const emissions = [
+      { kind: 'email', ref: 'm-1', emitted_at: MARKED },
+      { kind: 'email', ref: 'm-2', emitted_at: MARKED + 1 },
+    ];
     const derived = [{ run_id: 'own', commit_id: 'report-1' }];
     const run = marked().when(acked({ emissions, derived }), MARKED + 40);
-    run.then(fact('ConsumerAcknowledged', { consumer: 'mailer', after_ms: 40, is_late: false, late_emissions: 1, emissions, derived, event_id: 'ack-1' }));
-    expect(run.rows('delivery')).toMatchObject([{ dueAt: null, doc: { consumer: 'mailer', phase: 'acknowledged', answer: { late_emissions: 1, latest_ms: 1, trigger_ms: 50 } } }, { dueAt: MARKED + ASYNC_MS, doc: { consumer: 'report', phase: 'waiting', owner: 'report' } }]);
+    run.then(
+      fact('ConsumerAcknowledged', {
+        consumer: 'mailer',
+        after_ms: 40,
+        is_late: false,
+        late_emissions: 1,
+        emissions,
+        derived,
+        event_id: 'ack-1',
+      }),
+    );
+    expect(run.rows('delivery')).toMatchObject([
+      {
+        dueAt: null,
+        doc: { consumer: 'mailer', phase: 'acknowledged', answer: { late_emissions: 1, latest_ms: 1, trigger_ms: 50 } },
+      },
+      { dueAt: MARKED + ASYNC_MS, doc: { consumer: 'report', phase: 'waiting', owner: 'report' } },
+    ]);
   });
 
   it('is heard once: the same again is nothing, something else is refused', () => {
-    const run = marked().when(acked(), MARKED + 40).when(acked(), MARKED + 41).thenNothing();
+    const run = marked()
+      .when(acked(), MARKED + 40)
+      .when(acked(), MARKED + 41)
+      .thenNothing();
     run.when(acked({ event_id: 'ack-2' }), MARKED + 42).thenNothing();
-    run.when(acked({ applied_at: 7 }), MARKED + 43).then(fact('AckRefused', { code: 'ACK_CONFLICT', consumer: 'mailer' }));
+    run
+      .when(acked({ applied_at: 7 }), MARKED + 43)
+      .then(fact('AckRefused', { code: 'ACK_CONFLICT', consumer: 'mailer' }));
     expect(run.rows('delivery')[0]?.doc).toMatchObject({ answer: { applied_at: MARKED + 5 } });
   });
 
   it('that stays silent is told to a person once, and still heard', () => {
-    const run = marked().when(acked({ consumer: 'report' }), MARKED + 1).whenDue(MARKED + ASYNC_MS - 1).thenNothing();
-    run.whenDue(MARKED + ASYNC_MS).then(fact('DeliveryOverdue', { consumer: 'mailer', mode: 'async', owner: 'role:administrator', deadline_at: MARKED + ASYNC_MS + DAY }));
-    expect(run.rows('delivery')[0]).toMatchObject({ dueAt: null, doc: { phase: 'overdue', owner: 'role:administrator', deadline_at: MARKED + ASYNC_MS + DAY } });
+    const run = marked()
+      .when(acked({ consumer: 'report' }), MARKED + 1)
+      .whenDue(MARKED + ASYNC_MS - 1)
+      .thenNothing();
+    run.whenDue(MARKED + ASYNC_MS).then(
+      fact('DeliveryOverdue', {
+        consumer: 'mailer',
+        mode: 'async',
+        owner: 'role:administrator',
+        deadline_at: MARKED + ASYNC_MS + DAY,
+      }),
+    );
+    expect(run.rows('delivery')[0]).toMatchObject({
+      dueAt: null,
+      doc: { phase: 'overdue', owner: 'role:administrator', deadline_at: MARKED + ASYNC_MS + DAY },
+    });
     run.whenDue(MARKED + 2 * ASYNC_MS).thenNothing();
-    run.when(acked(), MARKED + 2 * ASYNC_MS).then(fact('ConsumerAcknowledged', { is_late: true, after_ms: 2 * ASYNC_MS }));
+    run
+      .when(acked(), MARKED + 2 * ASYNC_MS)
+      .then(fact('ConsumerAcknowledged', { is_late: true, after_ms: 2 * ASYNC_MS }));
     expect(phaseOf(run)).toBe('acknowledged');
   });
 
   it.each([
-    ['ACK_UNKNOWN_ROLLBACK', { mutation_id: 'mut_none' }], ['ACK_UNKNOWN_ROLLBACK', { rollback_id: 'rb_other' }], ['ACK_NOT_DUE', { consumer: 'nobody' }], ['ACK_FOREIGN', { tenant: 'globex' }], ['ACK_FOREIGN', { tenant: 'globex', consumer: 'nobody' }],
-    ['ACK_MALFORMED', { consumer: '' }], ['ACK_MALFORMED', { event_id: 'x'.repeat(513) }], ['ACK_MALFORMED', { applied_at: -1 }], ['ACK_MALFORMED', { emissions: [{ kind: 'email', ref: null, emitted_at: -5 }] }],
-    ['ACK_MALFORMED', { derived: [{ run_id: '', commit_id: 'c' }] }], ['ACK_MALFORMED', { derived: Array.from({ length: 1_001 }, () => ({ run_id: 'r', commit_id: 'c' })) }],
+    ['ACK_UNKNOWN_ROLLBACK', { mutation_id: 'mut_none' }],
+    ['ACK_UNKNOWN_ROLLBACK', { rollback_id: 'rb_other' }],
+    ['ACK_NOT_DUE', { consumer: 'nobody' }],
+    ['ACK_FOREIGN', { tenant: 'globex' }],
+    ['ACK_FOREIGN', { tenant: 'globex', consumer: 'nobody' }],
+    ['ACK_MALFORMED', { consumer: '' }],
+    ['ACK_MALFORMED', { event_id: 'x'.repeat(513) }],
+    ['ACK_MALFORMED', { applied_at: -1 }],
+    ['ACK_MALFORMED', { emissions: [{ kind: 'email', ref: null, emitted_at: -5 }] }],
+    ['ACK_MALFORMED', { derived: [{ run_id: '', commit_id: 'c' }] }],
+    ['ACK_MALFORMED', { derived: Array.from({ length: 1_001 }, () => ({ run_id: 'r', commit_id: 'c' })) }],
   ] as const)('is not closed by a forged answer: %s', (code, forged) => {
-    const run = marked().when(acked(forged), MARKED + 1).then(fact('AckRefused', { code, run_id: RUN }));
+    const run = marked()
+      .when(acked(forged), MARKED + 1)
+      .then(fact('AckRefused', { code, run_id: RUN }));
     expect([phaseOf(run), phaseOf(run, 'report')]).toEqual(['waiting', 'waiting']);
   });
 
-  it('answers under its run, or not at all', () => { marked().when(acked({}, 'elsewhere'), MARKED + 1).thenParked('KEY_MISMATCH'); });
+  it('answers under its run, or not at all', () => {
+    marked()
+      .when(acked({}, 'elsewhere'), MARKED + 1)
+      .thenParked('KEY_MISMATCH');
+  });
 });
 
 describe.each(WAYS)('a commit without an effect that fell, $way', ({ isRebuilt }) => {
   const FALLEN: Body<CheckpointRolledBack> = {
-    tenant: TENANT, run_id: RUN, commit_id: 'cp_1', rollback_id: 'rb_1', evidence: EVIDENCE, agent_id: 'agent-1', step_id: 's', produced_by: 'p', subject_ref: null, assumption_refs: [], derived_from: [], committed_at: NOW,
-    recorded_hash: Buffer.alloc(32), recorded_seq: 1, resume: null, harden_at: null, consumers: [{ subscription: 'm', consumer: 'mailer', mode: 'sync', ack_by: 5_000, commit_to_user_ms: 0 }],
+    tenant: TENANT,
+    run_id: RUN,
+    commit_id: 'cp_1',
+    rollback_id: 'rb_1',
+    evidence: EVIDENCE,
+    agent_id: 'agent-1',
+    step_id: 's',
+    produced_by: 'p',
+    subject_ref: null,
+    assumption_refs: [],
+    derived_from: [],
+    committed_at: NOW,
+    recorded_hash: Buffer.alloc(32),
+    recorded_seq: 1,
+    resume: null,
+    harden_at: null,
+    consumers: [{ subscription: 'm', consumer: 'mailer', mode: 'sync', ack_by: 5_000, commit_to_user_ms: 0 }],
   };
 
   it('is acknowledged like an effect, and stands among what was rolled back', () => {
     const run = ledger({ isRebuilt }).run.given(fact('CheckpointRolledBack', FALLEN));
-    expect(run.rows('rolled_back').map(({ doc }) => doc)).toMatchObject([{ commit_id: 'cp_1', has_effect: false, agent_id: 'agent-1', seq: 1, consumers: ['mailer'] }]);
-    run.when(acked({ mutation_id: 'cp_1', rollback_id: 'rb_1' }), NOW).then(fact('ConsumerAcknowledged', { mutation_id: 'cp_1' }));
+    expect(run.rows('rolled_back').map(({ doc }) => doc)).toMatchObject([
+      { commit_id: 'cp_1', has_effect: false, agent_id: 'agent-1', seq: 1, consumers: ['mailer'] },
+    ]);
+    run
+      .when(acked({ mutation_id: 'cp_1', rollback_id: 'rb_1' }), NOW)
+      .then(fact('ConsumerAcknowledged', { mutation_id: 'cp_1' }));
   });
 });

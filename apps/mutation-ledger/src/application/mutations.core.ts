@@ -4,10 +4,30 @@
 // workers are asked in forward-legs.ts; rows are made in mutation-rows.ts.
 import { contractView, entryView, isClosingRef, subjectOfRecord } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
-import type { AcceptedRecord, DecideContext, Decision, Doc, InputSpec, Outgoing, RecordInput, ServiceCore, StateView, TimerInput, Views, ViewSpec } from '@recourse/event-log';
+import type {
+  AcceptedRecord,
+  DecideContext,
+  Decision,
+  Doc,
+  InputSpec,
+  Outgoing,
+  RecordInput,
+  ServiceCore,
+  StateView,
+  TimerInput,
+  Views,
+  ViewSpec,
+} from '@recourse/event-log';
 import { InvariantViolation, isAskOfLedger } from '@recourse/kernel';
 import { isCommitId } from '@recourse/lineage';
-import type { AssumptionStated, Checkpoint, Execution, LegRequested, RollbackOpened, WorkerAsked } from '@recourse/messages';
+import type {
+  AssumptionStated,
+  Checkpoint,
+  Execution,
+  LegRequested,
+  RollbackOpened,
+  WorkerAsked,
+} from '@recourse/messages';
 import type { AckWaits } from '../domain/consumer/consumer.messages.js';
 import { ACK_WAITS } from '../domain/consumer/due.decider.js';
 import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
@@ -18,19 +38,53 @@ import { decideRecovery, decideRollback, LEDGER_POLICY, rollBack } from '../doma
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import type { Binding, Body, MutationEvent, MutationFact, Trigger } from '../domain/mutation/mutation.messages.js';
-import { continueSpread, decideReaffirmation, decideStatement, EFFECTS_MAX, verdictEntry } from '../domain/mutation/refs.decider.js';
+import {
+  continueSpread,
+  decideReaffirmation,
+  decideStatement,
+  EFFECTS_MAX,
+  verdictEntry,
+} from '../domain/mutation/refs.decider.js';
 import { refScope } from '../domain/scope.js';
 import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
 import { KEEPING } from '../domain/commit/checkpoint.decisions.js';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
 import { markCommit, needsOfCommit, onChunk, onCommit, onCommitDue, triggerOf, withFates } from './commits.part.js';
-import { ACKS_INPUT, CONSUMER_KINDS, consumersDue, evolveConsumers, isDeliveryTimer, needsOfAck, onAck, onDeliveryDue, READ_SUBSCRIPTIONS, scopedOf } from './consumers.part.js';
+import {
+  ACKS_INPUT,
+  CONSUMER_KINDS,
+  consumersDue,
+  evolveConsumers,
+  isDeliveryTimer,
+  needsOfAck,
+  onAck,
+  onDeliveryDue,
+  READ_SUBSCRIPTIONS,
+  scopedOf,
+} from './consumers.part.js';
 import { commitIn } from './commit-rows.js';
 import { bindingScopes, oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
 import { onReconcile } from './reconciliations.part.js';
-import { bindingsIn, evolveMutations, MUTATION_KINDS, mutationIn, mutationsIn, namesOf, spreadsIn, triggerIn, undoIn } from './mutation-rows.js';
-import { needsOfBundle, needsOfSuccessor, onReevaluationDue, onSuccessor, REEVALUATION_KIND, SUCCESSORS } from './reevaluations.part.js';
+import {
+  bindingsIn,
+  evolveMutations,
+  MUTATION_KINDS,
+  mutationIn,
+  mutationsIn,
+  namesOf,
+  spreadsIn,
+  triggerIn,
+  undoIn,
+} from './mutation-rows.js';
+import {
+  needsOfBundle,
+  needsOfSuccessor,
+  onReevaluationDue,
+  onSuccessor,
+  REEVALUATION_KIND,
+  SUCCESSORS,
+} from './reevaluations.part.js';
 import type { Reevaluating } from './reevaluations.part.js';
 import { noticesOf } from './rollback-notices.js';
 
@@ -50,18 +104,32 @@ const NOTICES = 'recourse.rollback-notifications';
 
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
-  const policy: Policy = { ...LEDGER_POLICY, ...KEEPING, effectsMax: EFFECTS_MAX, boundMs: null, ackWaits: ACK_WAITS, ...config };
+  const policy: Policy = {
+    ...LEDGER_POLICY,
+    ...KEEPING,
+    effectsMax: EFFECTS_MAX,
+    boundMs: null,
+    ackWaits: ACK_WAITS,
+    ...config,
+  };
   return {
     log: 'recourse.mutations',
     inputs: INPUTS,
     views: [contractView, entryView, assumptionView, fallenView],
     kinds: [...MUTATION_KINDS, ...CONSUMER_KINDS],
-    sealScope: ({ type, body }, state) => ({ ...subjectOfRecord(body, (run) => subjectIn(state, run, body)), ...unitOf(type, body) }),
-    keyOf: ({ body }) => String(body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle ?? body.runtime),
+    sealScope: ({ type, body }, state) => ({
+      ...subjectOfRecord(body, (run) => subjectIn(state, run, body)),
+      ...unitOf(type, body),
+    }),
+    keyOf: ({ body }) =>
+      String(
+        body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle ?? body.runtime,
+      ),
     needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
     // A mark names the consumers that are waited for: whoever has subscribed by then.
     readsViewsToEnd: ({ type }) => type === 'RollbackOpened',
-    decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy)),
+    decide: (context, input) =>
+      input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy),
     evolve: (state, record) => [...evolveMutations(state, record), ...evolveConsumers(state, record)],
     react: requestsOf,
     owed: isAskOwed,
@@ -96,16 +164,49 @@ export const assumptionView: ViewSpec = {
 export const fallenView: ViewSpec = {
   name: 'fallen',
   topic: NOTICES,
-  fold: ({ type, body, seq }: AcceptedRecord) => (type === 'RollbackAnnounced' || type === 'BoundReached' ? [fallenEntry(body as Announced | Passed, seq)] : []), // the type says which body it is
+  fold: ({ type, body, seq }: AcceptedRecord) =>
+    type === 'RollbackAnnounced' || type === 'BoundReached' ? [fallenEntry(body as Announced | Passed, seq)] : [], // the type says which body it is
 };
 
 const INPUTS: readonly InputSpec[] = [
-  { topic: 'recourse.tool-executions', source: 'wire', mode: 'aligned', types: ['ToolPlanned', 'ToolExecuted', 'CommitRecorded', 'StateChunk'] },
-  { topic: 'recourse.tool-results', source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])) },
+  {
+    topic: 'recourse.tool-executions',
+    source: 'wire',
+    mode: 'aligned',
+    types: ['ToolPlanned', 'ToolExecuted', 'CommitRecorded', 'StateChunk'],
+  },
+  {
+    topic: 'recourse.tool-results',
+    source: 'wire',
+    mode: 'aligned',
+    types: ['LegReported'],
+    concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])),
+  },
   { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation', 'ReconcileLineage'] },
   ACKS_INPUT,
-  { topic: 'recourse.recoveries', source: 'log', mode: 'aligned', types: ['RollbackOpened', 'UndoOpened', 'LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'] },
-  { topic: 'recourse.assumptions', source: 'log', mode: 'broadcast', types: ['AssumptionStated'], concerns: ({ body }) => body['superseded'] !== true && (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))) },
+  {
+    topic: 'recourse.recoveries',
+    source: 'log',
+    mode: 'aligned',
+    types: [
+      'RollbackOpened',
+      'UndoOpened',
+      'LegDispatched',
+      'StepOutcomeRecorded',
+      'StepEscalated',
+      'StepDenied',
+      'StepResolved',
+    ],
+  },
+  {
+    topic: 'recourse.assumptions',
+    source: 'log',
+    mode: 'broadcast',
+    types: ['AssumptionStated'],
+    concerns: ({ body }) =>
+      body['superseded'] !== true &&
+      (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))),
+  },
   { topic: NOTICES, source: 'log', mode: 'broadcast', types: ['RollbackAnnounced', 'BoundReached'] },
   SUCCESSORS,
 ];
@@ -114,19 +215,31 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
   const event = eventOf(input);
   switch (event.type) {
     case 'ToolPlanned':
-    case 'ToolExecuted': return onTool(context, input.key, event, policy);
-    case 'CommitRecorded': return onCommit(context, input.key, event.body, policy);
-    case 'StateChunk': return onChunk(context, input.key, event.body);
-    case 'AssumptionStated': return onStatement(context, input, event.body, policy);
+    case 'ToolExecuted':
+      return onTool(context, input.key, event, policy);
+    case 'CommitRecorded':
+      return onCommit(context, input.key, event.body, policy);
+    case 'StateChunk':
+      return onChunk(context, input.key, event.body);
+    case 'AssumptionStated':
+      return onStatement(context, input, event.body, policy);
     case 'RollbackAnnounced':
-    case 'BoundReached': return onFall(context, input, event.body, policy);
-    case 'RollbackOpened': return onRollback(context, event.body, policy);
-    case 'UndoOpened': return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
-    case 'LegReported': return onReport(context, input, event.body, policy);
-    case 'CancelMutation': return onCancel(context, input, event.body, policy);
-    case 'ReconcileLineage': return onReconcile(context, input, event.body);
-    case 'RollbackAcknowledged': return onAck(context, input, event.body);
-    case 'EntryRegistered': return onSuccessor(context, event.body, input, policy);
+    case 'BoundReached':
+      return onFall(context, input, event.body, policy);
+    case 'RollbackOpened':
+      return onRollback(context, event.body, policy);
+    case 'UndoOpened':
+      return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
+    case 'LegReported':
+      return onReport(context, input, event.body, policy);
+    case 'CancelMutation':
+      return onCancel(context, input, event.body, policy);
+    case 'ReconcileLineage':
+      return onReconcile(context, input, event.body);
+    case 'RollbackAcknowledged':
+      return onAck(context, input, event.body);
+    case 'EntryRegistered':
+      return onSuccessor(context, event.body, input, policy);
     case 'LegDispatched':
     case 'StepOutcomeRecorded':
     case 'StepEscalated':
@@ -136,7 +249,8 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
       return isRecorded(mutation) ? oneOrNone(decideRecovery(event, mutation)) : NOTHING;
     }
     // Commands to take up or drop what is parked are the loop's; the core is not asked about them.
-    default: return NOTHING;
+    default:
+      return NOTHING;
   }
 }
 
@@ -147,19 +261,32 @@ function onRollback(context: DecideContext, opened: Body<RollbackOpened>, policy
   const commit = markCommit(context, event, policy);
   if (commit !== null) return commit;
   const mutation = mutationIn(context.state, run_id, mutation_id);
-  const due = isRecorded(mutation) && mutation.rollback_id === null ? consumersDue(context, scopedOf(mutation), policy.ackWaits) : [];
+  const due =
+    isRecorded(mutation) && mutation.rollback_id === null
+      ? consumersDue(context, scopedOf(mutation), policy.ackWaits)
+      : [];
   if (due === null) return READ_SUBSCRIPTIONS;
   const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id), due);
   if (marked === null) return NOTHING;
-  const cancelled = isHeld(mutation) && mutation.tenant === tenant ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy) : [];
+  const cancelled =
+    isHeld(mutation) && mutation.tenant === tenant
+      ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy)
+      : [];
   return facts(marked, ...cancelled);
 }
 
 /** Statements that reach the commits of a ref: it does not hold, or it holds again. */
-function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' | 'kind'>): boolean { return verdict === 'invalidated' || kind === 'reaffirmed'; }
+function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' | 'kind'>): boolean {
+  return verdict === 'invalidated' || kind === 'reaffirmed';
+}
 
 /** A statement is decided once the view has it: what binds from here on is judged at or after it. */
-function onStatement(context: DecideContext, input: RecordInput, body: Body<AssumptionStated>, policy: Policy): Decision {
+function onStatement(
+  context: DecideContext,
+  input: RecordInput,
+  body: Body<AssumptionStated>,
+  policy: Policy,
+): Decision {
   const { state, views } = context;
   const isEvent = isClosingRef(body.ref);
   if (body.superseded || !(isNewsOfRef(body) || isEvent)) return NOTHING;
@@ -167,9 +294,26 @@ function onStatement(context: DecideContext, input: RecordInput, body: Body<Assu
   if (behind !== null) return behind;
   const scope = refScope(body.tenant, body.ref);
   const bindings = bindingsIn(state, scope);
-  const closed = closedByStatement(body, bindings).flatMap((binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body) ?? []);
-  const contradicted = decideStatement(body, input.partition, input.seq, bindings, spreadsIn(state, scope), policy.effectsMax);
-  const reaffirmed = decideReaffirmation(body, input.partition, input.seq, bindings, spreadsIn(state, scope), policy.effectsMax, views.view('assumptions'));
+  const closed = closedByStatement(body, bindings).flatMap(
+    (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body) ?? [],
+  );
+  const contradicted = decideStatement(
+    body,
+    input.partition,
+    input.seq,
+    bindings,
+    spreadsIn(state, scope),
+    policy.effectsMax,
+  );
+  const reaffirmed = decideReaffirmation(
+    body,
+    input.partition,
+    input.seq,
+    bindings,
+    spreadsIn(state, scope),
+    policy.effectsMax,
+    views.view('assumptions'),
+  );
   return facts(...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed);
 }
 
@@ -179,35 +323,63 @@ function onFall(context: DecideContext, input: RecordInput, body: Announced | Pa
   if (behind !== null) return behind;
   const scope = refScope(body.tenant, standsRef(body.mutation_id));
   const bindings = bindingsIn(context.state, scope);
-  const fallen = decideFall(body, input.partition, input.seq, bindings, spreadsIn(context.state, scope), policy.effectsMax);
+  const fallen = decideFall(
+    body,
+    input.partition,
+    input.seq,
+    bindings,
+    spreadsIn(context.state, scope),
+    policy.effectsMax,
+  );
   return facts(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
 }
 
 /** What to do until a view has come as far as an input of its log; null once it has. */
-function behindOf({ views, viewsFresh }: DecideContext, view: string, { partition, seq }: RecordInput): Decision | null {
+function behindOf(
+  { views, viewsFresh }: DecideContext,
+  view: string,
+  { partition, seq }: RecordInput,
+): Decision | null {
   if (views.view(view).position(partition) >= seq) return null;
-  if (viewsFresh) throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
+  if (viewsFresh)
+    throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
   return { records: [], refresh: [view] };
 }
 
 /** Where a contradicted effect is still held, it is cancelled in the same decision. */
-function withCancels(context: DecideContext, decided: readonly MutationFact[], bindings: readonly Binding[], policy: Policy): readonly MutationFact[] {
+function withCancels(
+  context: DecideContext,
+  decided: readonly MutationFact[],
+  bindings: readonly Binding[],
+  policy: Policy,
+): readonly MutationFact[] {
   const held = new Set(bindings.filter((binding) => binding.is_held === true).map((binding) => binding.mutation_id));
   if (held.size === 0) return decided;
   return decided.flatMap((fact) => {
     if (fact.type !== 'CommitContradicted' || !held.has(fact.body.mutation_id)) return [fact];
     const mutation = mutationIn(context.state, fact.body.run_id, fact.body.mutation_id);
-    return isHeld(mutation) ? [fact, ...cancels(context, mutation, 'REF_INVALIDATED', fact.body.evidence.event_id, policy)] : [fact];
+    return isHeld(mutation)
+      ? [fact, ...cancels(context, mutation, 'REF_INVALIDATED', fact.body.evidence.event_id, policy)]
+      : [fact];
   });
 }
 
 function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Decision {
-  const { address: { kind, group, key } } = timer;
+  const {
+    address: { kind, group, key },
+  } = timer;
   const { state } = context;
   if (isDeliveryTimer(timer)) return onDeliveryDue(context, timer);
   if (kind === 'spread') {
     const bindings = bindingsIn(state, group);
-    return facts(...withCancels(context, withFates(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings), bindings, policy));
+    return facts(
+      ...withCancels(
+        context,
+        withFates(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings),
+        bindings,
+        policy,
+      ),
+    );
   }
   if (kind === REEVALUATION_KIND) return onReevaluationDue(context, { group, key }, policy);
   if (kind === 'mutation') {
@@ -232,7 +404,15 @@ function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Dec
 function requestsOf(record: AcceptedRecord): readonly Outgoing[] {
   if (record.type !== 'WorkerAsked') return [];
   const { adapter, run_id, request } = record.body as Body<WorkerAsked>; // the type says which body it is
-  return [{ obligationId: request.leg_id, topic: `recourse.tool-requests.${adapter}`, key: run_id, type: 'recourse.tools.LegRequested', body: { ...request } }];
+  return [
+    {
+      obligationId: request.leg_id,
+      topic: `recourse.tool-requests.${adapter}`,
+      key: run_id,
+      type: 'recourse.tools.LegRequested',
+      body: { ...request },
+    },
+  ];
 }
 
 /** Owed as long as it is open and a worker may still take it. */
@@ -243,24 +423,55 @@ function isAskOwed(state: StateView, message: Outgoing, now: number): boolean {
   return ask?.answered === null && now < not_after;
 }
 
-interface Group { readonly kind: string; readonly group: string }
+interface Group {
+  readonly kind: string;
+  readonly group: string;
+}
 
 function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Group[] {
   switch (type) {
-    case 'AssumptionStated': return isNewsOfRef(body) || isClosingRef(body.ref) ? needsOfRef(refScope(body.tenant, body.ref)) : [];
-    case 'ToolPlanned': return body.is_held ? [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }] : [{ kind: 'mutation', group: body.run_id }];
-    case 'ToolExecuted': return [{ kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group }))];
-    case 'CommitRecorded': return needsOfCommit(body);
-    case 'StateChunk': return [{ kind: 'commit', group: body.run_id }, { kind: 'state_chunk', group: body.run_id }];
-    case 'EntryRegistered': return needsOfSuccessor(body);
+    case 'AssumptionStated':
+      return isNewsOfRef(body) || isClosingRef(body.ref) ? needsOfRef(refScope(body.tenant, body.ref)) : [];
+    case 'ToolPlanned':
+      return body.is_held
+        ? [
+            { kind: 'mutation', group: body.run_id },
+            { kind: 'trigger', group: body.run_id },
+          ]
+        : [{ kind: 'mutation', group: body.run_id }];
+    case 'ToolExecuted':
+      return [
+        { kind: 'mutation', group: body.run_id },
+        { kind: 'trigger', group: body.run_id },
+        ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group })),
+      ];
+    case 'CommitRecorded':
+      return needsOfCommit(body);
+    case 'StateChunk':
+      return [
+        { kind: 'commit', group: body.run_id },
+        { kind: 'state_chunk', group: body.run_id },
+      ];
+    case 'EntryRegistered':
+      return needsOfSuccessor(body);
     case 'RollbackAnnounced':
-    case 'BoundReached': return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
+    case 'BoundReached':
+      return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
     case 'RollbackOpened': {
       const { rollback, recovery } = namesOf(body);
-      const about = isCommitId(body.mutation_id) ? [{ kind: 'commit', group: body.run_id }] : [{ kind: 'named', group: recovery }];
-      return [...about, { kind: 'mutation', group: body.run_id }, { kind: 'trigger', group: body.run_id }, { kind: 'named', group: rollback }, ...needsOfAck(body.run_id)];
+      const about = isCommitId(body.mutation_id)
+        ? [{ kind: 'commit', group: body.run_id }]
+        : [{ kind: 'named', group: recovery }];
+      return [
+        ...about,
+        { kind: 'mutation', group: body.run_id },
+        { kind: 'trigger', group: body.run_id },
+        { kind: 'named', group: rollback },
+        ...needsOfAck(body.run_id),
+      ];
     }
-    case 'RollbackAcknowledged': return needsOfAck(body.run_id);
+    case 'RollbackAcknowledged':
+      return needsOfAck(body.run_id);
     case 'UndoOpened':
     case 'LegReported':
     case 'CancelMutation':
@@ -268,22 +479,36 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
     case 'StepOutcomeRecorded':
     case 'StepEscalated':
     case 'StepDenied':
-    case 'StepResolved': return [{ kind: 'mutation', group: body.run_id }];
+    case 'StepResolved':
+      return [{ kind: 'mutation', group: body.run_id }];
     // The loop's own commands read nothing of the core's.
-    default: return [];
+    default:
+      return [];
   }
 }
 
 function needsOfTimer(timer: TimerInput): readonly Group[] {
-  const { address: { kind, group } } = timer;
+  const {
+    address: { kind, group },
+  } = timer;
   if (isDeliveryTimer(timer)) return [{ kind, group }];
   if (kind === 'spread') return needsOfRef(group);
   if (kind === 'commit') return [{ kind, group }];
   if (kind === REEVALUATION_KIND) return needsOfBundle(group);
-  return [{ kind: 'mutation', group }, { kind: kind === 'undo' ? 'undo' : 'trigger', group }];
+  return [
+    { kind: 'mutation', group },
+    { kind: kind === 'undo' ? 'undo' : 'trigger', group },
+  ];
 }
 
-function needsOfRef(scope: string): readonly Group[] { return [{ kind: 'binding', group: scope }, { kind: 'spread', group: scope }]; }
+function needsOfRef(scope: string): readonly Group[] {
+  return [
+    { kind: 'binding', group: scope },
+    { kind: 'spread', group: scope },
+  ];
+}
 
 // The catalogue admits only these types, and the codec has checked their shape.
-function eventOf(input: RecordInput): MutationEvent { return { type: input.type, body: input.body } as unknown as MutationEvent; }
+function eventOf(input: RecordInput): MutationEvent {
+  return { type: input.type, body: input.body } as unknown as MutationEvent;
+}

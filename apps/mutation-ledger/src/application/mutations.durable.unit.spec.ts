@@ -6,7 +6,23 @@ import type { CommitContradicted, CommitRolledBack, MutationRecorded, MutationRe
 import { fact, WAYS } from '@recourse/testing';
 import { agentEffectOf } from '../domain/effect/effect.decisions.js';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
-import { DISPATCHED, EVIDENCE, executed, intent, ledger, MUTATION, NOW, planned, refund, REF, ROLLBACK_OPENED, RUN, state, statement, TENANT } from './ledger.testing.js';
+import {
+  DISPATCHED,
+  EVIDENCE,
+  executed,
+  intent,
+  ledger,
+  MUTATION,
+  NOW,
+  planned,
+  refund,
+  REF,
+  ROLLBACK_OPENED,
+  RUN,
+  state,
+  statement,
+  TENANT,
+} from './ledger.testing.js';
 import { mutationIdOf } from './mutations.core.js';
 
 describe.each(WAYS)('an effect on record, $way', ({ isRebuilt }) => {
@@ -15,18 +31,37 @@ describe.each(WAYS)('an effect on record, $way', ({ isRebuilt }) => {
   const effect = (run: ReturnType<typeof start>) => agentEffectOf(run.rows('mutation')[0]?.doc as Mutation);
 
   it('says with which tool and arguments, on what, whether that is proven, and whether it was compensated (C19)', () => {
-    const uncertain = start().when(executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW);
-    expect(effect(uncertain)).toMatchObject({ tool_name: 'payments.issue_refund', arguments: refund().args, external_ref: null, status: 'uncertain', compensation_attempts: 0 });
+    const uncertain = start().when(
+      executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })),
+      NOW,
+    );
+    expect(effect(uncertain)).toMatchObject({
+      tool_name: 'payments.issue_refund',
+      arguments: refund().args,
+      external_ref: null,
+      status: 'uncertain',
+      compensation_attempts: 0,
+    });
     const proven = uncertain.when(executed(refund({ event_id: 'ev-2' })), NOW + 1);
     expect(effect(proven)).toMatchObject({ external_ref: 're_1', status: 'succeeded', compensation_attempts: 0 });
     proven.when(ROLLBACK_OPENED, NOW + 2).when(DISPATCHED, NOW + 3);
-    expect(effect(proven)).toMatchObject({ tool_name: 'payments.issue_refund', arguments: refund().args, external_ref: 're_1', status: 'compensating', compensation_attempts: 1 });
+    expect(effect(proven)).toMatchObject({
+      tool_name: 'payments.issue_refund',
+      arguments: refund().args,
+      external_ref: 're_1',
+      status: 'compensating',
+      compensation_attempts: 1,
+    });
   });
 
   it('is the same one after a crash, a retry and a replan (C25)', () => {
-    const run = start().when(planned(intent()), NOW).when(executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW + 1);
+    const run = start()
+      .when(planned(intent()), NOW)
+      .when(executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW + 1);
     run.when(planned(intent({ event_id: 'replanned' })), NOW + 2).thenNothing();
-    run.when(executed(refund({ event_id: 'ev-2', call_id: 'call-2' })), NOW + 3).then(fact('MutationRecorded', { mutation_id: MUTATION, execution_state: 'succeeded' }));
+    run
+      .when(executed(refund({ event_id: 'ev-2', call_id: 'call-2' })), NOW + 3)
+      .then(fact('MutationRecorded', { mutation_id: MUTATION, execution_state: 'succeeded' }));
     run.when(executed(refund({ event_id: 'ev-3', call_id: 'call-2' })), NOW + 4).thenNothing();
     expect(run.rows('mutation').map(({ key }) => key)).toEqual([MUTATION]);
   });
@@ -34,7 +69,17 @@ describe.each(WAYS)('an effect on record, $way', ({ isRebuilt }) => {
   it('keeps its whole recovery pointer for whoever recovers it later (D9, D10)', () => {
     const run = start().when(executed(refund()), NOW);
     const { ref: bound } = run.records()[0]?.body as unknown as { readonly ref: MutationRef };
-    expect(bound).toMatchObject({ reversal_args: plainPayload({ refund_id: 're_1', amount_minor: 4_200, currency: 'INR', reason: 'agent_effect_compensation' }), assumption_refs: [REF], external_transaction_ref: 're_1', idempotency_key: 'key-1' });
+    expect(bound).toMatchObject({
+      reversal_args: plainPayload({
+        refund_id: 're_1',
+        amount_minor: 4_200,
+        currency: 'INR',
+        reason: 'agent_effect_compensation',
+      }),
+      assumption_refs: [REF],
+      external_transaction_ref: 're_1',
+      idempotency_key: 'key-1',
+    });
     run.when(ROLLBACK_OPENED, NOW + 1_000).then(fact('CommitRolledBack', { mutation_id: MUTATION, ref: { ...bound } }));
   });
 });
@@ -42,22 +87,39 @@ describe.each(WAYS)('an effect on record, $way', ({ isRebuilt }) => {
 describe('the log alone (F6)', () => {
   /** Everything a false assumption reaches, from records and nothing else: who relied on it, what fell, which record it fell from. */
   function closureOf(records: readonly AcceptedRecord[], ref: string) {
-    const of = <Body>(type: string): readonly Body[] => records.filter((record) => record.type === type).map(({ body }) => body as unknown as Body);
-    const relying = of<MutationRecorded>('MutationRecorded').filter(({ judged }) => judged.some((each) => each.ref === ref)).map(({ mutation_id }) => mutation_id);
-    const fallen = of<CommitContradicted>('CommitContradicted').filter(({ evidence }) => evidence.ref === ref).map(({ mutation_id }) => mutation_id);
+    const of = <Body>(type: string): readonly Body[] =>
+      records.filter((record) => record.type === type).map(({ body }) => body as unknown as Body);
+    const relying = of<MutationRecorded>('MutationRecorded')
+      .filter(({ judged }) => judged.some((each) => each.ref === ref))
+      .map(({ mutation_id }) => mutation_id);
+    const fallen = of<CommitContradicted>('CommitContradicted')
+      .filter(({ evidence }) => evidence.ref === ref)
+      .map(({ mutation_id }) => mutation_id);
     const undone = of<CommitRolledBack>('CommitRolledBack').map(({ mutation_id, recorded_hash, evidence }) => ({
-      mutation_id, because: evidence.event_id, of: records.find(({ hash }) => hash.equals(recorded_hash))?.body['mutation_id'],
+      mutation_id,
+      because: evidence.event_id,
+      of: records.find(({ hash }) => hash.equals(recorded_hash))?.body['mutation_id'],
     }));
     return { relying: [...new Set(relying)].sort(), fallen: fallen.sort(), undone };
   }
 
   it('tells what a false assumption reaches, what was rolled back for it, and which record bound it', () => {
     const { run, assumptions } = ledger();
-    const others = [refund({ effect_key: 'refund-4712', call_id: 'call-2', event_id: 'ev-2' }), refund({ effect_key: 'refund-4713', call_id: 'call-3', event_id: 'ev-3', assumption_refs: ['order/4713#open'] })];
+    const others = [
+      refund({ effect_key: 'refund-4712', call_id: 'call-2', event_id: 'ev-2' }),
+      refund({ effect_key: 'refund-4713', call_id: 'call-3', event_id: 'ev-3', assumption_refs: ['order/4713#open'] }),
+    ];
     [refund(), ...others].forEach((each, at) => run.when(executed(each), NOW + at));
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 10).when(ROLLBACK_OPENED, NOW + 11);
     const [first, second] = [MUTATION, ...others.map(mutationIdOf)];
-    expect(closureOf(run.records(), REF)).toEqual({ relying: [first, second].sort(), fallen: [first, second].sort(), undone: [{ mutation_id: MUTATION, because: EVIDENCE.event_id, of: MUTATION }] });
-    expect(run.derived().map(({ type, body }) => [type, body['mutation_id'], body['run_id'], body['tenant']])).toEqual([['CommitAnnounced', MUTATION, RUN, TENANT], ['RollbackAnnounced', MUTATION, RUN, TENANT]]);
+    expect(closureOf(run.records(), REF)).toEqual({
+      relying: [first, second].sort(),
+      fallen: [first, second].sort(),
+      undone: [{ mutation_id: MUTATION, because: EVIDENCE.event_id, of: MUTATION }],
+    });
+    expect(run.derived().map(({ type, body }) => [type, body['mutation_id'], body['run_id'], body['tenant']])).toEqual([
+      ['CommitAnnounced', MUTATION, RUN, TENANT],
+      ['RollbackAnnounced', MUTATION, RUN, TENANT],
+    ]);
   });
 });

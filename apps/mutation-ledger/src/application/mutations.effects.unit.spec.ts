@@ -3,7 +3,20 @@ import { deriveId } from '@recourse/kernel';
 import { fact, WAYS } from '@recourse/testing';
 import { agentEffectOf } from '../domain/effect/effect.decisions.js';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
-import { DISPATCHED, escalated, executed, ledger, MUTATION, NOW, outcome, refund, ROLLBACK, ROLLBACK_OPENED, RUN, TENANT } from './ledger.testing.js';
+import {
+  DISPATCHED,
+  escalated,
+  executed,
+  ledger,
+  MUTATION,
+  NOW,
+  outcome,
+  refund,
+  ROLLBACK,
+  ROLLBACK_OPENED,
+  RUN,
+  TENANT,
+} from './ledger.testing.js';
 
 const attempt = (n: number) => ({ ...DISPATCHED, body: { ...DISPATCHED.body, attempt: n } });
 
@@ -16,32 +29,71 @@ describe.each(WAYS)('the effect of a mutation, $way', ({ isRebuilt }) => {
     const told = effect(recorded());
     expect(Object.keys(told)).toHaveLength(16);
     expect(told).toMatchObject({
-      id: MUTATION, run_id: RUN, step_id: 'refund', tool_name: 'payments.issue_refund', effect_key: 'refund-4711', idempotency_key: 'key-1', external_ref: 're_1', status: 'succeeded',
-      compensation_mode: 'approval_required', compensation_attempts: 0, last_error: null, created_at: NOW, updated_at: NOW,
+      id: MUTATION,
+      run_id: RUN,
+      step_id: 'refund',
+      tool_name: 'payments.issue_refund',
+      effect_key: 'refund-4711',
+      idempotency_key: 'key-1',
+      external_ref: 're_1',
+      status: 'succeeded',
+      compensation_mode: 'approval_required',
+      compensation_attempts: 0,
+      last_error: null,
+      created_at: NOW,
+      updated_at: NOW,
     });
     expect(told.compensation_args).not.toBeNull();
   });
 
   it('waits for its compensation once it is rolled back', () => {
-    expect(effect(recorded().when(ROLLBACK_OPENED, NOW + 1))).toMatchObject({ status: 'compensation_pending', updated_at: NOW + 1 });
+    expect(effect(recorded().when(ROLLBACK_OPENED, NOW + 1))).toMatchObject({
+      status: 'compensation_pending',
+      updated_at: NOW + 1,
+    });
   });
 
   it('counts each attempt that is dispatched, and each once', () => {
-    const run = recorded().when(ROLLBACK_OPENED, NOW + 1).when(attempt(1), NOW + 2).when(attempt(1), NOW + 3).thenNothing();
-    run.when(attempt(2), NOW + 4).then(fact('RecoverabilityChanged', { event: 'compensation_started', from_state: 'compensating', to_state: 'compensating' }));
+    const run = recorded()
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(attempt(1), NOW + 2)
+      .when(attempt(1), NOW + 3)
+      .thenNothing();
+    run.when(attempt(2), NOW + 4).then(
+      fact('RecoverabilityChanged', {
+        event: 'compensation_started',
+        from_state: 'compensating',
+        to_state: 'compensating',
+      }),
+    );
     expect(run.derived()).toEqual([]);
     expect(effect(run)).toMatchObject({ status: 'compensating', compensation_attempts: 2 });
   });
 
   it('keeps the last thing that went wrong', () => {
-    const run = recorded().when(ROLLBACK_OPENED, NOW + 1).when(attempt(1), NOW + 2).when(outcome('failed', 'PROVIDER_REFUSED'), NOW + 3);
+    const run = recorded()
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(attempt(1), NOW + 2)
+      .when(outcome('failed', 'PROVIDER_REFUSED'), NOW + 3);
     expect(effect(run)).toMatchObject({ status: 'manual_review', last_error: 'PROVIDER_REFUSED' });
-    expect(effect(run.when(attempt(2), NOW + 4))).toMatchObject({ status: 'compensating', compensation_attempts: 2, last_error: 'PROVIDER_REFUSED' });
-    expect(effect(run.when(escalated('STALE'), NOW + 5))).toMatchObject({ status: 'manual_review', last_error: 'STALE' });
+    expect(effect(run.when(attempt(2), NOW + 4))).toMatchObject({
+      status: 'compensating',
+      compensation_attempts: 2,
+      last_error: 'PROVIDER_REFUSED',
+    });
+    expect(effect(run.when(escalated('STALE'), NOW + 5))).toMatchObject({
+      status: 'manual_review',
+      last_error: 'STALE',
+    });
   });
 
-  it('without a contract is a person\'s, and says why', () => {
-    expect(effect(ledger({ isRebuilt }).run.when(executed(refund({ contract_digest: null })), NOW))).toMatchObject({ status: 'manual_review', compensation_mode: null, compensation_args: null, last_error: 'UNCONTRACTED' });
+  it("without a contract is a person's, and says why", () => {
+    expect(effect(ledger({ isRebuilt }).run.when(executed(refund({ contract_digest: null })), NOW))).toMatchObject({
+      status: 'manual_review',
+      compensation_mode: null,
+      compensation_args: null,
+      last_error: 'UNCONTRACTED',
+    });
   });
 });
 
@@ -59,8 +111,19 @@ describe.each(WAYS)('the ids of a rollback, $way', ({ isRebuilt }) => {
 
   it('are known before the commit is, to the tenant that named it and apart from its owner', () => {
     const { run } = ledger({ isRebuilt });
-    run.when({ ...ROLLBACK_OPENED, body: { ...ROLLBACK_OPENED.body, tenant: 'other' } }, NOW).when(executed(refund()), NOW + 1).when(ROLLBACK_OPENED, NOW + 2);
-    expect(run.rows('named').filter(({ group }) => group === ROLLBACK).map(({ key, doc }) => [key, doc['tenant']])).toEqual([[TENANT, TENANT], ['other', 'other']]);
+    run
+      .when({ ...ROLLBACK_OPENED, body: { ...ROLLBACK_OPENED.body, tenant: 'other' } }, NOW)
+      .when(executed(refund()), NOW + 1)
+      .when(ROLLBACK_OPENED, NOW + 2);
+    expect(
+      run
+        .rows('named')
+        .filter(({ group }) => group === ROLLBACK)
+        .map(({ key, doc }) => [key, doc['tenant']]),
+    ).toEqual([
+      [TENANT, TENANT],
+      ['other', 'other'],
+    ]);
   });
 
   it('are found where the record of the commit is', () => {

@@ -6,22 +6,48 @@ import type { RecordInput } from '@recourse/event-log';
 import type { CommitRef } from '@recourse/messages';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { fact, memoryView, WAYS } from '@recourse/testing';
-import { decideRollbackOf, executed, HOUR_MS, ledger, NOW, planned, refund, intent, contractText, registered, TENANT } from './ledger.testing.js';
+import {
+  decideRollbackOf,
+  executed,
+  HOUR_MS,
+  ledger,
+  NOW,
+  planned,
+  refund,
+  intent,
+  contractText,
+  registered,
+  TENANT,
+} from './ledger.testing.js';
 import { fallenView, mutationIdOf } from './mutations.core.js';
 
 const RUNS = ['run-1', 'run-2', 'run-3'];
-const idOf = (run: string, effect: string, tenant = TENANT): string => mutationIdOf({ tenant, run_id: run, effect_key: effect });
-const commit = (run: string, effect: string, tenant = TENANT): CommitRef => ({ run_id: run, commit_id: idOf(run, effect, tenant) });
+const idOf = (run: string, effect: string, tenant = TENANT): string =>
+  mutationIdOf({ tenant, run_id: run, effect_key: effect });
+const commit = (run: string, effect: string, tenant = TENANT): CommitRef => ({
+  run_id: run,
+  commit_id: idOf(run, effect, tenant),
+});
 const parent = refund({ effect_key: 'parent', assumption_refs: [] });
 const PARENT = commit('run-1', 'parent');
-const child = (more: Parameters<typeof refund>[0] = {}) => refund({ run_id: 'run-2', effect_key: 'child', assumption_refs: [], derived_from: [PARENT], ...more });
+const child = (more: Parameters<typeof refund>[0] = {}) =>
+  refund({ run_id: 'run-2', effect_key: 'child', assumption_refs: [], derived_from: [PARENT], ...more });
 const CHILD = idOf('run-2', 'child');
 const STANDS = `commit/${PARENT.commit_id}#stands`;
 
 /** Has a commit marked rolled back; the notices it owes, as every partition reads them. */
-function fall(run: CoreHarness, fallen: MemoryView, { run_id, commit_id }: CommitRef, at: number, tenant = TENANT): readonly RecordInput[] {
+function fall(
+  run: CoreHarness,
+  fallen: MemoryView,
+  { run_id, commit_id }: CommitRef,
+  at: number,
+  tenant = TENANT,
+): readonly RecordInput[] {
   run.when(decideRollbackOf(run_id, commit_id, tenant), at);
-  return run.derived().filter(({ type }) => type === 'RollbackAnnounced').map(({ key, type, body }) => fallen.append(key, fact(type, body)));
+  return run
+    .derived()
+    .filter(({ type }) => type === 'RollbackAnnounced')
+    .map(({ key, type, body }) => fallen.append(key, fact(type, body)));
 }
 
 describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt }) => {
@@ -29,27 +55,49 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
 
   it('relies on its standing, and is contradicted when it falls, once', () => {
     const { run, fallen } = start();
-    run.when(executed(parent), NOW).when(executed(child()), NOW).then(fact('MutationRecorded', { judged: [{ ref: STANDS, partition: 0, position: 0, verdict: 'unknown' }] }));
+    run
+      .when(executed(parent), NOW)
+      .when(executed(child()), NOW)
+      .then(fact('MutationRecorded', { judged: [{ ref: STANDS, partition: 0, position: 0, verdict: 'unknown' }] }));
     const [notice] = fall(run, fallen, PARENT, NOW + 1);
     if (notice === undefined) throw new Error('nothing was announced');
-    run.when(notice, NOW + 2).then(fact('CommitContradicted', {
-      mutation_id: CHILD, run_id: 'run-2',
-      evidence: { kind: 'lineage', event_id: deriveId('rb', PARENT.commit_id), ref: STANDS, source: 'service:mutation-ledger', statement: null, partition: 0, position: 1 },
-    }));
+    run.when(notice, NOW + 2).then(
+      fact('CommitContradicted', {
+        mutation_id: CHILD,
+        run_id: 'run-2',
+        evidence: {
+          kind: 'lineage',
+          event_id: deriveId('rb', PARENT.commit_id),
+          ref: STANDS,
+          source: 'service:mutation-ledger',
+          statement: null,
+          partition: 0,
+          position: 1,
+        },
+      }),
+    );
     run.when(notice, NOW + 3).thenNothing();
   });
 
   it('after the other fell is contradicted as it is recorded, and not again', () => {
     const { run, fallen } = start();
     const notices = fall(run.when(executed(parent), NOW), fallen, PARENT, NOW + 1);
-    run.when(executed(child()), NOW + 2).then(fact('MutationRecorded', { judged: [{ ref: STANDS, position: 1, verdict: 'invalidated' }] }), fact('CommitContradicted', { mutation_id: CHILD, evidence: { kind: 'lineage', position: 1 } }));
+    run
+      .when(executed(child()), NOW + 2)
+      .then(
+        fact('MutationRecorded', { judged: [{ ref: STANDS, position: 1, verdict: 'invalidated' }] }),
+        fact('CommitContradicted', { mutation_id: CHILD, evidence: { kind: 'lineage', position: 1 } }),
+      );
     for (const notice of notices) run.when(notice, NOW + 3).thenNothing();
   });
 
   it('is judged no earlier than its chain has read: a notice is taken once the view has it', () => {
     const { run, fallen } = start();
     run.when(executed(parent), NOW).when(decideRollbackOf('run-1', PARENT.commit_id), NOW + 1);
-    const [notice] = run.derived().filter(({ type }) => type === 'RollbackAnnounced').map(({ key, type, body }) => fallen.appendUnread(key, fact(type, body)));
+    const [notice] = run
+      .derived()
+      .filter(({ type }) => type === 'RollbackAnnounced')
+      .map(({ key, type, body }) => fallen.appendUnread(key, fact(type, body)));
     if (notice === undefined) throw new Error('nothing was announced');
     run.when(notice, NOW + 2).thenRefresh('fallen');
     fallen.catchUp();
@@ -60,11 +108,19 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     const { run, fallen } = start();
     const theirs = { ...parent, tenant: 'other' };
     run.when(executed(theirs), NOW).when(executed(parent), NOW);
-    run.when(executed(child({ derived_from: [commit('run-1', 'parent', 'other'), { ...PARENT, run_id: 'run-3' }] })), NOW);
-    const notices = [...fall(run, fallen, commit('run-1', 'parent', 'other'), NOW + 1, 'other'), ...fall(run, fallen, PARENT, NOW + 2)];
+    run.when(
+      executed(child({ derived_from: [commit('run-1', 'parent', 'other'), { ...PARENT, run_id: 'run-3' }] })),
+      NOW,
+    );
+    const notices = [
+      ...fall(run, fallen, commit('run-1', 'parent', 'other'), NOW + 1, 'other'),
+      ...fall(run, fallen, PARENT, NOW + 2),
+    ];
     expect(notices).toHaveLength(2);
     for (const notice of notices) run.when(notice, NOW + 3).thenNothing();
-    run.when(executed(child({ effect_key: 'later', derived_from: [commit('run-1', 'parent', 'other')] })), NOW + 4).then(fact('MutationRecorded', { judged: [{ verdict: 'unknown' }] }));
+    run
+      .when(executed(child({ effect_key: 'later', derived_from: [commit('run-1', 'parent', 'other')] })), NOW + 4)
+      .then(fact('MutationRecorded', { judged: [{ verdict: 'unknown' }] }));
   });
 
   it('is cancelled while it is still held', () => {
@@ -72,12 +128,29 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     const { run, fallen, contracts } = start();
     contracts.append('payments.issue_refund', registered(held));
     const digest = registered(held).body['digest'] as Buffer; // a digest
-    run.when(executed(parent), NOW).when(planned(intent({ run_id: 'run-2', effect_key: 'child', assumption_refs: [], derived_from: [PARENT], is_held: true, contract_digest: digest })), NOW);
+    run.when(executed(parent), NOW).when(
+      planned(
+        intent({
+          run_id: 'run-2',
+          effect_key: 'child',
+          assumption_refs: [],
+          derived_from: [PARENT],
+          is_held: true,
+          contract_digest: digest,
+        }),
+      ),
+      NOW,
+    );
     run.then(fact('MutationPlanned', { judged: [{ ref: STANDS, verdict: 'unknown' }] }));
     const [notice] = fall(run, fallen, PARENT, NOW + 1);
     if (notice === undefined) throw new Error('nothing was announced');
     run.when(notice, NOW + 2);
-    expect(run.recorded().map(({ type }) => type).slice(0, 2)).toEqual(['CommitContradicted', 'MutationRecorded']);
+    expect(
+      run
+        .recorded()
+        .map(({ type }) => type)
+        .slice(0, 2),
+    ).toEqual(['CommitContradicted', 'MutationRecorded']);
     expect(run.recorded()[1]?.body).toMatchObject({ recoverability: 'cancelled', reason: 'REF_INVALIDATED' });
     expect(run.rows('binding').filter(({ doc }) => doc['closes'] !== true)).toEqual([]);
   });
@@ -90,7 +163,12 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     const [ofA] = fall(run, fallen, a, NOW + 1);
     if (ofA === undefined) throw new Error('nothing was announced');
     run.when(ofA, NOW + 2);
-    expect(run.recorded().map(({ body }) => body['mutation_id']).sort()).toEqual([a.commit_id, b.commit_id].sort());
+    expect(
+      run
+        .recorded()
+        .map(({ body }) => body['mutation_id'])
+        .sort(),
+    ).toEqual([a.commit_id, b.commit_id].sort());
     const [ofB] = fall(run, fallen, b, NOW + 3);
     if (ofB === undefined) throw new Error('nothing was announced');
     run.when(ofB, NOW + 4).then(fact('CommitContradicted', { mutation_id: a.commit_id }));
@@ -103,14 +181,30 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     for (const name of ['c1', 'c2', 'c3']) run.when(executed(child({ effect_key: name, event_id: name })), NOW);
     const [notice] = fall(run, fallen, PARENT, NOW + 1);
     if (notice === undefined) throw new Error('nothing was announced');
-    run.when(notice, NOW + 2).then(fact('SpreadOpened', { ref: STANDS, parent_run_id: 'run-1', evidence: { kind: 'lineage' } }));
-    run.whenDue(NOW + 2).then(fact('CommitContradicted'), fact('CommitContradicted'), fact('SpreadContinued'), fact('CommitContradicted'), fact('SpreadClosed', { contradicted: 3 }));
+    run
+      .when(notice, NOW + 2)
+      .then(fact('SpreadOpened', { ref: STANDS, parent_run_id: 'run-1', evidence: { kind: 'lineage' } }));
+    run
+      .whenDue(NOW + 2)
+      .then(
+        fact('CommitContradicted'),
+        fact('CommitContradicted'),
+        fact('SpreadContinued'),
+        fact('CommitContradicted'),
+        fact('SpreadClosed', { contradicted: 3 }),
+      );
   });
 
   it('says so to the owner of the other run, and names it when it comes to rest; one of its own run does not', () => {
     const { run } = start();
     run.when(executed(child({ derived_from: [PARENT, commit('run-2', 'own')] })), NOW);
-    expect(run.derived()).toEqual([{ key: 'run-2', type: 'DerivationAnnounced', body: { tenant: TENANT, run_id: 'run-2', mutation_id: CHILD, parents: [PARENT] } }]);
+    expect(run.derived()).toEqual([
+      {
+        key: 'run-2',
+        type: 'DerivationAnnounced',
+        body: { tenant: TENANT, run_id: 'run-2', mutation_id: CHILD, parents: [PARENT] },
+      },
+    ]);
     run.when(executed(child({ effect_key: 'inside', event_id: 'in', derived_from: [commit('run-2', 'child')] })), NOW);
     expect(run.derived()).toEqual([]);
   });
@@ -120,7 +214,17 @@ describe('refs of commits', () => {
   it('are named by no execution: the ledger alone says whether a commit stands', () => {
     const { run } = ledger();
     run.when(executed(refund({ assumption_refs: ['commit/mut_1#stands'] })), NOW).thenParked('REF_RESERVED');
-    run.when(executed(refund({ assumption_refs: [], derived_from: Array.from({ length: 101 }, (_, at) => commit('run-1', `p${String(at)}`)) })), NOW).thenParked('TOO_MANY_REFS');
+    run
+      .when(
+        executed(
+          refund({
+            assumption_refs: [],
+            derived_from: Array.from({ length: 101 }, (_, at) => commit('run-1', `p${String(at)}`)),
+          }),
+        ),
+        NOW,
+      )
+      .thenParked('TOO_MANY_REFS');
   });
 
   it('cost nothing where nobody derives: no record, no row', () => {
@@ -133,12 +237,30 @@ describe('refs of commits', () => {
   });
 });
 
-interface Drawn { readonly run: number; readonly parents: readonly number[]; readonly isRoot: boolean; readonly order: number }
+interface Drawn {
+  readonly run: number;
+  readonly parents: readonly number[];
+  readonly isRoot: boolean;
+  readonly order: number;
+}
 
 describe('the closure over partitions', () => {
   it('equals the transitive closure, whatever is recorded before or after what it was derived from fell', () => {
-    const commits = fc.array(fc.record({ run: fc.nat(2), parents: fc.array(fc.nat(11), { maxLength: 3 }), isRoot: fc.boolean(), order: fc.nat(1_000) }), { minLength: 1, maxLength: 12 });
-    fc.assert(fc.property(commits, (drawn) => { expect(settle(drawn)).toEqual(naive(drawn)); }), { numRuns: 60 });
+    const commits = fc.array(
+      fc.record({
+        run: fc.nat(2),
+        parents: fc.array(fc.nat(11), { maxLength: 3 }),
+        isRoot: fc.boolean(),
+        order: fc.nat(1_000),
+      }),
+      { minLength: 1, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(commits, (drawn) => {
+        expect(settle(drawn)).toEqual(naive(drawn));
+      }),
+      { numRuns: 60 },
+    );
   });
 });
 
@@ -146,7 +268,9 @@ function naive(drawn: readonly Drawn[]): readonly number[] {
   const fallen = new Set(drawn.flatMap(({ isRoot }, at) => (isRoot && at % 3 === 0 ? [at] : [])));
   for (let before = -1; before !== fallen.size;) {
     before = fallen.size;
-    drawn.forEach(({ parents }, at) => { if (parents.some((one) => one < drawn.length && fallen.has(one))) fallen.add(at); });
+    drawn.forEach(({ parents }, at) => {
+      if (parents.some((one) => one < drawn.length && fallen.has(one))) fallen.add(at);
+    });
   }
   return [...fallen].sort((a, b) => a - b);
 }
@@ -162,17 +286,31 @@ function settle(drawn: readonly Drawn[]): readonly number[] {
     if (marked.has(ref.commit_id)) return;
     marked.add(ref.commit_id);
     run.when(decideRollbackOf(ref.run_id, ref.commit_id), NOW);
-    for (const { key, type, body } of run.derived()) if (type === 'RollbackAnnounced') inbox.push(shared.append(key, fact(type, body)));
+    for (const { key, type, body } of run.derived())
+      if (type === 'RollbackAnnounced') inbox.push(shared.append(key, fact(type, body)));
   };
   const follow = (run: CoreHarness): void => {
-    for (const { type, body } of [...run.recorded()]) if (type === 'CommitContradicted') mark(run, { run_id: String(body['run_id']), commit_id: String(body['mutation_id']) });
+    for (const { type, body } of [...run.recorded()])
+      if (type === 'CommitContradicted')
+        mark(run, { run_id: String(body['run_id']), commit_id: String(body['mutation_id']) });
   };
   for (const at of drawn.map((_, index) => index).sort((a, b) => (drawn[a]?.order ?? 0) - (drawn[b]?.order ?? 0))) {
     const [one, ref] = [drawn[at], refOf(at)];
     const run = partitions[one?.run ?? 0];
     if (one === undefined || run === undefined) continue;
     const derived_from = one.parents.filter((parentAt) => parentAt < drawn.length).map(refOf);
-    run.when(executed(refund({ run_id: ref.run_id, effect_key: `e${String(at)}`, event_id: `ev-${String(at)}`, assumption_refs: [], derived_from })), NOW);
+    run.when(
+      executed(
+        refund({
+          run_id: ref.run_id,
+          effect_key: `e${String(at)}`,
+          event_id: `ev-${String(at)}`,
+          assumption_refs: [],
+          derived_from,
+        }),
+      ),
+      NOW,
+    );
     recorded.add(ref.commit_id);
     follow(run);
     if (one.isRoot && at % 3 === 0) mark(run, ref);
@@ -186,5 +324,8 @@ function settle(drawn: readonly Drawn[]): readonly number[] {
 function deliver(inbox: RecordInput[], partitions: readonly CoreHarness[], follow: (run: CoreHarness) => void): void {
   const notice = inbox.shift();
   if (notice === undefined) return;
-  for (const run of partitions) { run.when(notice, NOW); follow(run); }
+  for (const run of partitions) {
+    run.when(notice, NOW);
+    follow(run);
+  }
 }

@@ -6,14 +6,27 @@ import { DISPATCHED, executed, ledger, NOW, outcome, refund, ROLLBACK_OPENED } f
 const TOOL = 'payments.issue_refund';
 /** What the records of a run say, as `tool status`. */
 function told(run: ReturnType<typeof ledger>['run']): readonly string[] {
-  return run.records().map(effectMeasure).filter((measure): measure is EffectMeasure => measure !== null).map(({ tool, status, isNewlyIrreversible }) => `${tool} ${status}${isNewlyIrreversible ? ' irreversible' : ''}`);
+  return run
+    .records()
+    .map(effectMeasure)
+    .filter((measure): measure is EffectMeasure => measure !== null)
+    .map(({ tool, status, isNewlyIrreversible }) => `${tool} ${status}${isNewlyIrreversible ? ' irreversible' : ''}`);
 }
 
 describe('effects as series', () => {
   it('are counted by tool each time one comes into a status', () => {
     const { run } = ledger();
-    run.when(executed(refund()), NOW).when(ROLLBACK_OPENED, NOW + 1).when(DISPATCHED, NOW + 2).when(outcome('compensated', 'VERIFIED'), NOW + 3);
-    expect(told(run)).toEqual([`${TOOL} succeeded`, `${TOOL} compensation_pending`, `${TOOL} compensating`, `${TOOL} compensated`]);
+    run
+      .when(executed(refund()), NOW)
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(DISPATCHED, NOW + 2)
+      .when(outcome('compensated', 'VERIFIED'), NOW + 3);
+    expect(told(run)).toEqual([
+      `${TOOL} succeeded`,
+      `${TOOL} compensation_pending`,
+      `${TOOL} compensating`,
+      `${TOOL} compensated`,
+    ]);
   });
 
   it('without a contract are one series, whatever their producers call them', () => {

@@ -16,20 +16,43 @@ const RUNS_TRIED = Number(process.env['RECOURSE_ORACLE_RUNS'] ?? '60');
 const PARTITIONS = 3;
 const MINUTE_MS = 60_000;
 
-interface Node { readonly parents: readonly number[]; readonly run: number; readonly gate: 'none' | 'admits' | 'refuses' }
-interface Plan { readonly nodes: readonly Node[]; readonly roots: readonly number[]; readonly told: readonly number[]; readonly bound: number | null; readonly order: readonly number[] }
+interface Node {
+  readonly parents: readonly number[];
+  readonly run: number;
+  readonly gate: 'none' | 'admits' | 'refuses';
+}
+interface Plan {
+  readonly nodes: readonly Node[];
+  readonly roots: readonly number[];
+  readonly told: readonly number[];
+  readonly bound: number | null;
+  readonly order: readonly number[];
+}
 
-const plans: fc.Arbitrary<Plan> = fc.integer({ min: 2, max: 14 }).chain((count) => fc.record({
-  nodes: fc.tuple(...Array.from({ length: count }, (_, at) => fc.record({
-    parents: at === 0 ? fc.constant([]) : fc.uniqueArray(fc.integer({ min: 0, max: at - 1 }), { maxLength: 3 }),
-    run: fc.integer({ min: 0, max: 4 }),
-    gate: fc.oneof({ arbitrary: fc.constant('none' as const), weight: 4 }, { arbitrary: fc.constant('admits' as const), weight: 1 }, { arbitrary: fc.constant('refuses' as const), weight: 1 }),
-  }))),
-  roots: fc.uniqueArray(fc.integer({ min: 0, max: count - 1 }), { minLength: 1, maxLength: 3 }),
-  told: fc.shuffledSubarray(Array.from({ length: count }, (_, at) => at), { minLength: count, maxLength: count }),
-  bound: fc.option(fc.integer({ min: 0, max: count - 2 }), { nil: null }),
-  order: fc.array(fc.nat(), { minLength: 40, maxLength: 40 }),
-}));
+const plans: fc.Arbitrary<Plan> = fc.integer({ min: 2, max: 14 }).chain((count) =>
+  fc.record({
+    nodes: fc.tuple(
+      ...Array.from({ length: count }, (_, at) =>
+        fc.record({
+          parents: at === 0 ? fc.constant([]) : fc.uniqueArray(fc.integer({ min: 0, max: at - 1 }), { maxLength: 3 }),
+          run: fc.integer({ min: 0, max: 4 }),
+          gate: fc.oneof(
+            { arbitrary: fc.constant('none' as const), weight: 4 },
+            { arbitrary: fc.constant('admits' as const), weight: 1 },
+            { arbitrary: fc.constant('refuses' as const), weight: 1 },
+          ),
+        }),
+      ),
+    ),
+    roots: fc.uniqueArray(fc.integer({ min: 0, max: count - 1 }), { minLength: 1, maxLength: 3 }),
+    told: fc.shuffledSubarray(
+      Array.from({ length: count }, (_, at) => at),
+      { minLength: count, maxLength: count },
+    ),
+    bound: fc.option(fc.integer({ min: 0, max: count - 2 }), { nil: null }),
+    order: fc.array(fc.nat(), { minLength: 40, maxLength: 40 }),
+  }),
+);
 
 /** What each commit should be at rest: `fallen`, `beyond`, or standing. A gate that admits keeps its commit; a parent that was told later than the fall is no less a parent. */
 function oracle({ nodes, roots, told: toldIn, bound }: Plan): readonly ('fallen' | 'beyond' | 'stands')[] {
@@ -40,7 +63,10 @@ function oracle({ nodes, roots, told: toldIn, bound }: Plan): readonly ('fallen'
     nodes.forEach(({ parents, gate }, at) => {
       if (fates[at] !== 'stands' || !parents.some((parent) => fates[parent] !== 'stands')) return;
       const isOld = bound !== null && (recordedAt[at] ?? 0) < bound;
-      if (isOld || gate !== 'admits') { fates[at] = isOld ? 'beyond' : 'fallen'; moved = true; }
+      if (isOld || gate !== 'admits') {
+        fates[at] = isOld ? 'beyond' : 'fallen';
+        moved = true;
+      }
     });
   }
   return fates;
@@ -49,19 +75,27 @@ function oracle({ nodes, roots, told: toldIn, bound }: Plan): readonly ('fallen'
 /** A driver of several ledgers: every message is delivered, one of those that wait at a time. */
 class World {
   readonly fallen = memoryView(fallenView, (run) => Number(run.split('-')[1] ?? 0) % PARTITIONS);
-  readonly ledgers: readonly Ledger[] = Array.from({ length: PARTITIONS }, (_, partition) => ledger({ partition, fallen: this.fallen }));
+  readonly ledgers: readonly Ledger[] = Array.from({ length: PARTITIONS }, (_, partition) =>
+    ledger({ partition, fallen: this.fallen }),
+  );
   private readonly waiting: (readonly [number, RecordInput])[] = [];
   now = NOW;
 
   constructor(private readonly order: readonly number[]) {
-    for (const { entries } of this.ledgers) entries.append('risk', bundleRegistered('risk', [{ name: 'free', when: 'gate.free', reason: 'it is in doubt' }]));
+    for (const { entries } of this.ledgers)
+      entries.append('risk', bundleRegistered('risk', [{ name: 'free', when: 'gate.free', reason: 'it is in doubt' }]));
   }
 
-  send(run: string, input: RecordInput): void { this.waiting.push([partitionOf(run), input]); }
+  send(run: string, input: RecordInput): void {
+    this.waiting.push([partitionOf(run), input]);
+  }
 
   settle(boundAt: number | null, isQuiet: boolean): void {
     for (let turn = 0; this.waiting.length > 0 && (isQuiet || turn < 3); turn += 1) {
-      const [at, input] = this.waiting.splice((this.order[turn % this.order.length] ?? 0) % this.waiting.length, 1)[0] as readonly [number, RecordInput];
+      const [at, input] = this.waiting.splice(
+        (this.order[turn % this.order.length] ?? 0) % this.waiting.length,
+        1,
+      )[0] as readonly [number, RecordInput];
       this.deliver(at, input, boundAt);
     }
   }
@@ -70,7 +104,12 @@ class World {
   fire(boundAt: number | null): void {
     for (let isMoving = true; isMoving;) {
       this.settle(boundAt, true);
-      const due = this.ledgers.flatMap(({ run }, at) => run.rows('trigger').filter(({ dueAt }) => dueAt !== null).map(({ key }) => [at, run.timer('trigger', key)] as const));
+      const due = this.ledgers.flatMap(({ run }, at) =>
+        run
+          .rows('trigger')
+          .filter(({ dueAt }) => dueAt !== null)
+          .map(({ key }) => [at, run.timer('trigger', key)] as const),
+      );
       for (const [at, timer] of due) this.deliver(at, timer, boundAt);
       isMoving = due.length > 0 || this.waiting.length > 0;
     }
@@ -82,20 +121,32 @@ class World {
     this.now += 1;
     on.run.when(input, this.now);
     const hits = on.run.recorded().filter(({ type }) => type === 'CommitContradicted');
-    for (const notice of told(on.run, this.fallen)) this.ledgers.forEach((_, every) => this.waiting.push([every, notice]));
+    for (const notice of told(on.run, this.fallen))
+      this.ledgers.forEach((_, every) => this.waiting.push([every, notice]));
     for (const { body } of hits) {
       const opened = decideRollbackOf(String(body['run_id']), String(body['mutation_id']));
-      this.send(String(body['run_id']), { ...opened, body: { ...opened.body, evidence: body['evidence'], bound_at: boundAt } });
+      this.send(String(body['run_id']), {
+        ...opened,
+        body: { ...opened.body, evidence: body['evidence'], bound_at: boundAt },
+      });
     }
   }
 }
 
-function partitionOf(run: string): number { return Number(run.split('-')[1] ?? 0) % PARTITIONS; }
+function partitionOf(run: string): number {
+  return Number(run.split('-')[1] ?? 0) % PARTITIONS;
+}
 
 function commitsOf({ nodes }: Plan): readonly Told[] {
   const commits: Told[] = [];
   for (const [at, { parents, run, gate }] of nodes.entries()) {
-    commits.push(commit(`step-${String(at)}`, { run: `run-${String(run)}`, parents: parents.map((parent) => (commits[parent] as Told).ref), gate: gate === 'none' ? null : gateOf('risk', { free: gate === 'admits' }) }));
+    commits.push(
+      commit(`step-${String(at)}`, {
+        run: `run-${String(run)}`,
+        parents: parents.map((parent) => (commits[parent] as Told).ref),
+        gate: gate === 'none' ? null : gateOf('risk', { free: gate === 'admits' }),
+      }),
+    );
   }
   return commits;
 }
@@ -110,19 +161,38 @@ function play(plan: Plan): ReadonlyMap<string, string> {
     world.now = Math.max(world.now, NOW + minute * MINUTE_MS);
     const one = commits[at] as Told;
     world.deliver(partitionOf(one.ref.run_id), committed(one), boundAt);
-    if (minute === toldIn.length - 2) for (const root of roots) { const offender = commits[root] as Told; world.send(offender.ref.run_id, rollback(offender, boundAt)); }
+    if (minute === toldIn.length - 2)
+      for (const root of roots) {
+        const offender = commits[root] as Told;
+        world.send(offender.ref.run_id, rollback(offender, boundAt));
+      }
     world.settle(boundAt, false);
   }
   world.fire(boundAt);
   const rows = world.ledgers.flatMap(({ run }) => run.rows('commit').map(({ doc }) => doc));
-  return new Map(rows.map((doc) => [String(doc['commit_id']), doc['rollback_id'] !== null ? 'fallen' : (doc['beyond'] as readonly string[]).length > 0 ? 'beyond' : 'stands'] as const));
+  return new Map(
+    rows.map(
+      (doc) =>
+        [
+          String(doc['commit_id']),
+          doc['rollback_id'] !== null
+            ? 'fallen'
+            : (doc['beyond'] as readonly string[]).length > 0
+              ? 'beyond'
+              : 'stands',
+        ] as const,
+    ),
+  );
 }
 
 describe('a fall at rest', () => {
   it('equals what a naive oracle says of the same graph', () => {
-    fc.assert(fc.property(plans, (plan) => {
-      const played = play(plan);
-      expect(commitsOf(plan).map(({ id }) => played.get(id))).toEqual(oracle(plan));
-    }), { numRuns: RUNS_TRIED });
+    fc.assert(
+      fc.property(plans, (plan) => {
+        const played = play(plan);
+        expect(commitsOf(plan).map(({ id }) => played.get(id))).toEqual(oracle(plan));
+      }),
+      { numRuns: RUNS_TRIED },
+    );
   }, 1_200_000);
 });

@@ -20,33 +20,70 @@ describe.each(WAYS)('an execution nobody told the end of, $way', ({ isRebuilt })
   });
 
   it('is given to a person at the deadline, planned or uncertain', () => {
-    for (const [input, state] of [[planned(intent()), 'planned'], [executed(UNCERTAIN), 'uncertain']] as const) {
+    for (const [input, state] of [
+      [planned(intent()), 'planned'],
+      [executed(UNCERTAIN), 'uncertain'],
+    ] as const) {
       const run = start().when(input, NOW).whenDue(DEADLINE);
-      run.then(fact('ExecutionOverdue', { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, execution_state: state, owner: 'role:administrator', deadline_at: DEADLINE + DAY }));
-      expect(run.rows('mutation')).toMatchObject([{ dueAt: null, doc: { awaited: { owner: 'role:administrator', deadline_at: DEADLINE + DAY, is_overdue: true } } }]);
+      run.then(
+        fact('ExecutionOverdue', {
+          mutation_id: MUTATION,
+          tenant: TENANT,
+          run_id: RUN,
+          execution_state: state,
+          owner: 'role:administrator',
+          deadline_at: DEADLINE + DAY,
+        }),
+      );
+      expect(run.rows('mutation')).toMatchObject([
+        {
+          dueAt: null,
+          doc: { awaited: { owner: 'role:administrator', deadline_at: DEADLINE + DAY, is_overdue: true } },
+        },
+      ]);
     }
   });
 
   it('is given to a person once', () => {
     const run = start().when(executed(UNCERTAIN), NOW);
     const due = run.timer('mutation', MUTATION);
-    run.when(due, DEADLINE).when(due, DEADLINE + 1).thenNothing();
+    run
+      .when(due, DEADLINE)
+      .when(due, DEADLINE + 1)
+      .thenNothing();
   });
 
   it('still counts when it is told late, with its reversal bound', () => {
-    const run = start().when(planned(intent()), NOW).whenDue(DEADLINE).when(executed(refund()), DEADLINE + 1);
-    run.then(fact('MutationRecorded', { execution_state: 'succeeded', recoverability: 'reversal_available', conclude_by: null }));
+    const run = start()
+      .when(planned(intent()), NOW)
+      .whenDue(DEADLINE)
+      .when(executed(refund()), DEADLINE + 1);
+    run.then(
+      fact('MutationRecorded', {
+        execution_state: 'succeeded',
+        recoverability: 'reversal_available',
+        conclude_by: null,
+      }),
+    );
     expect(awaited(run)).toBeNull();
   });
 
   it('has a new deadline when its intent turns out uncertain', () => {
-    const run = start().when(planned(intent()), NOW).when(executed(UNCERTAIN), NOW + 10).whenDue(DEADLINE).thenNothing();
+    const run = start()
+      .when(planned(intent()), NOW)
+      .when(executed(UNCERTAIN), NOW + 10)
+      .whenDue(DEADLINE)
+      .thenNothing();
     run.whenDue(DEADLINE + 10).then(fact('ExecutionOverdue', { execution_state: 'uncertain' }));
   });
 
-  it('is nobody\'s concern once it is told', () => {
+  it("is nobody's concern once it is told", () => {
     for (const told of [refund(), refund({ outcome: 'failed', result: null, external_transaction_ref: null })]) {
-      const run = start().when(planned(intent()), NOW).when(executed(told), NOW + 1).whenDue(DEADLINE).thenNothing();
+      const run = start()
+        .when(planned(intent()), NOW)
+        .when(executed(told), NOW + 1)
+        .whenDue(DEADLINE)
+        .thenNothing();
       expect(awaited(run)).toBeNull();
     }
   });

@@ -5,12 +5,43 @@ import type { ReconcileLineage } from '@recourse/messages';
 import { fact, wire } from '@recourse/testing';
 import { EVIDENCE, ledger, MUTATION, NOW, ROLLBACK, RUN, TENANT } from './ledger.testing.js';
 
-const compare = (changes: Partial<ReconcileLineage['envelope']> = {}, runtime = 'reports', count = 1): RecordInput => wire('recourse.ledger-commands', 'ReconcileLineage', {
-  envelope: { command_id: 'cmd-1', tenant: TENANT, principal: 'dana', roles: ['operator'], route: 'r', idempotency_key: 'k', body_sha256: Buffer.alloc(32), issued_at: 0, signature: Buffer.alloc(0), ...changes },
-  runtime, commits: Array.from({ length: count }, () => ({ run_id: RUN, commit_id: MUTATION, derived_from: [], stands: true, reached_user_at: 1 })),
-} satisfies ReconcileLineage, { key: 'reports' });
+const compare = (changes: Partial<ReconcileLineage['envelope']> = {}, runtime = 'reports', count = 1): RecordInput =>
+  wire(
+    'recourse.ledger-commands',
+    'ReconcileLineage',
+    {
+      envelope: {
+        command_id: 'cmd-1',
+        tenant: TENANT,
+        principal: 'dana',
+        roles: ['operator'],
+        route: 'r',
+        idempotency_key: 'k',
+        body_sha256: Buffer.alloc(32),
+        issued_at: 0,
+        signature: Buffer.alloc(0),
+        ...changes,
+      },
+      runtime,
+      commits: Array.from({ length: count }, () => ({
+        run_id: RUN,
+        commit_id: MUTATION,
+        derived_from: [],
+        stands: true,
+        reached_user_at: 1,
+      })),
+    } satisfies ReconcileLineage,
+    { key: 'reports' },
+  );
 const who = { tenant: TENANT, agent_id: 'agent-1', run_id: RUN, mutation_id: MUTATION, subject_ref: null };
-const fell = fact('RollbackAnnounced', { ...who, rollback_id: ROLLBACK, caused_by: EVIDENCE, has_effect: true, resume_checkpoint: null, consumers: [] });
+const fell = fact('RollbackAnnounced', {
+  ...who,
+  rollback_id: ROLLBACK,
+  caused_by: EVIDENCE,
+  has_effect: true,
+  resume_checkpoint: null,
+  consumers: [],
+});
 const passed = fact('BoundReached', { ...who, caused_by: EVIDENCE, committed_at: 1 });
 
 describe('a comparison', () => {
@@ -19,13 +50,31 @@ describe('a comparison', () => {
     fallen.appendUnread(RUN, fell);
     fallen.catchUp();
     run.when(compare(), NOW);
-    run.thenAnswer({ status: 'accepted', httpStatus: 201, body: { runtime: 'reports', compared: 1, diverges: true, contaminated: [{ commit_id: MUTATION, cause: 'fallen', rollback_id: ROLLBACK, rolled_back_at: EVIDENCE.stated_at }] } });
-    expect(run.rows().filter(({ kind }) => kind === 'reconciliation').map(({ doc }) => doc)).toEqual([expect.objectContaining({ tenant: TENANT, runtime: 'reports', diverges: true, reconciled_at: NOW })]);
+    run.thenAnswer({
+      status: 'accepted',
+      httpStatus: 201,
+      body: {
+        runtime: 'reports',
+        compared: 1,
+        diverges: true,
+        contaminated: [
+          { commit_id: MUTATION, cause: 'fallen', rollback_id: ROLLBACK, rolled_back_at: EVIDENCE.stated_at },
+        ],
+      },
+    });
+    expect(
+      run
+        .rows()
+        .filter(({ kind }) => kind === 'reconciliation')
+        .map(({ doc }) => doc),
+    ).toEqual([expect.objectContaining({ tenant: TENANT, runtime: 'reports', diverges: true, reconciled_at: NOW })]);
   });
 
-  it('is not decided before the view is read to its end', () => { ledger().run.when(compare(), NOW).thenRefresh('fallen'); });
+  it('is not decided before the view is read to its end', () => {
+    ledger().run.when(compare(), NOW).thenRefresh('fallen');
+  });
 
-  it('finds nothing in another tenant\'s fall, nor in what was left to a person', () => {
+  it("finds nothing in another tenant's fall, nor in what was left to a person", () => {
     const { run, fallen } = ledger();
     fallen.append(RUN, fell);
     run.when(compare({ tenant: 'globex' }), NOW);
@@ -37,7 +86,9 @@ describe('a comparison', () => {
   });
 
   it.each([
-    ['under another key', compare({}, 'elsewhere'), 'KEY_MISMATCH'], ['by nobody with a role', compare({ roles: ['approver'] }), 'ROLE_REQUIRED'], ['of more than one decision holds', compare({}, 'reports', 1_001), 'RECONCILIATION_TOO_LARGE'],
+    ['under another key', compare({}, 'elsewhere'), 'KEY_MISMATCH'],
+    ['by nobody with a role', compare({ roles: ['approver'] }), 'ROLE_REQUIRED'],
+    ['of more than one decision holds', compare({}, 'reports', 1_001), 'RECONCILIATION_TOO_LARGE'],
   ])('is refused %s', (_, input, code) => {
     const { run } = ledger();
     run.when(input, NOW).thenAnswer({ status: 'rejected', code });

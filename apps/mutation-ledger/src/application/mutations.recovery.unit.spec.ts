@@ -1,6 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import { fact, WAYS } from '@recourse/testing';
-import { DENIED, DISPATCHED, escalated, EVIDENCE, executed, HOUR_MS, intent, ledger, MUTATION, NOW, outcome, planned, refund, REF, resolvedBy, ROLLBACK, ROLLBACK_OPENED, RUN, TENANT } from './ledger.testing.js';
+import {
+  DENIED,
+  DISPATCHED,
+  escalated,
+  EVIDENCE,
+  executed,
+  HOUR_MS,
+  intent,
+  ledger,
+  MUTATION,
+  NOW,
+  outcome,
+  planned,
+  refund,
+  REF,
+  resolvedBy,
+  ROLLBACK,
+  ROLLBACK_OPENED,
+  RUN,
+  TENANT,
+} from './ledger.testing.js';
 
 const EXPIRES = NOW - 1_000 + HOUR_MS;
 
@@ -13,45 +33,110 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   it('marks its commit once, with all that recovery needs', () => {
     const run = recorded();
     const hash = run.records()[0]?.hash;
-    run.when(ROLLBACK_OPENED, NOW + 1).then(fact('CommitRolledBack', {
-      mutation_id: MUTATION, rollback_id: ROLLBACK, evidence: ROOTED, execution_state: 'succeeded', recoverability: 'reversal_available', recorded_hash: hash,
-      terms: { contract_name: 'payments.issue_refund' }, ref: { mutation_id: MUTATION, reversal_expires_at: EXPIRES },
-    }));
+    run.when(ROLLBACK_OPENED, NOW + 1).then(
+      fact('CommitRolledBack', {
+        mutation_id: MUTATION,
+        rollback_id: ROLLBACK,
+        evidence: ROOTED,
+        execution_state: 'succeeded',
+        recoverability: 'reversal_available',
+        recorded_hash: hash,
+        terms: { contract_name: 'payments.issue_refund' },
+        ref: { mutation_id: MUTATION, reversal_expires_at: EXPIRES },
+      }),
+    );
     run.when(ROLLBACK_OPENED, NOW + 2).thenNothing();
   });
 
   it('announces the commit and then its rollback', () => {
-    const notices = recorded().when(ROLLBACK_OPENED, NOW + 1).derived();
-    expect(notices.map(({ key, type }) => [key, type])).toEqual([[RUN, 'CommitAnnounced'], [RUN, 'RollbackAnnounced']]);
-    expect(notices[0]?.body).toEqual({ tenant: TENANT, agent_id: 'agent-1', run_id: RUN, mutation_id: MUTATION, capability: 'payments.issue_refund', subject_ref: '4711', assumption_refs: [REF], committed_at: NOW - 1_000, derived_from: [] });
-    expect(notices[1]?.body).toEqual({ tenant: TENANT, agent_id: 'agent-1', run_id: RUN, mutation_id: MUTATION, subject_ref: '4711', rollback_id: ROLLBACK, caused_by: ROOTED, has_effect: true, resume_checkpoint: null, consumers: [] });
+    const notices = recorded()
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .derived();
+    expect(notices.map(({ key, type }) => [key, type])).toEqual([
+      [RUN, 'CommitAnnounced'],
+      [RUN, 'RollbackAnnounced'],
+    ]);
+    expect(notices[0]?.body).toEqual({
+      tenant: TENANT,
+      agent_id: 'agent-1',
+      run_id: RUN,
+      mutation_id: MUTATION,
+      capability: 'payments.issue_refund',
+      subject_ref: '4711',
+      assumption_refs: [REF],
+      committed_at: NOW - 1_000,
+      derived_from: [],
+    });
+    expect(notices[1]?.body).toEqual({
+      tenant: TENANT,
+      agent_id: 'agent-1',
+      run_id: RUN,
+      mutation_id: MUTATION,
+      subject_ref: '4711',
+      rollback_id: ROLLBACK,
+      caused_by: ROOTED,
+      has_effect: true,
+      resume_checkpoint: null,
+      consumers: [],
+    });
   });
 
   it('of a commit that was at rest already is settled at once', () => {
-    const run = ledger({ isRebuilt }).run.when(executed(refund({ contract_digest: null })), NOW).when(ROLLBACK_OPENED, NOW + 1);
+    const run = ledger({ isRebuilt })
+      .run.when(executed(refund({ contract_digest: null })), NOW)
+      .when(ROLLBACK_OPENED, NOW + 1);
     expect(run.derived().map(({ type }) => type)).toEqual(['CommitAnnounced', 'RollbackAnnounced', 'RollbackSettled']);
-    expect(run.derived()[2]?.body).toMatchObject({ recoverability: 'manual_resolution_required', reason: 'UNCONTRACTED' });
+    expect(run.derived()[2]?.body).toMatchObject({
+      recoverability: 'manual_resolution_required',
+      reason: 'UNCONTRACTED',
+    });
   });
 
   it('of an unknown commit is remembered and fires when the commit is recorded', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(ROLLBACK_OPENED, NOW).then(fact('TriggerUnmatched', { mutation_id: MUTATION, rollback_id: ROLLBACK })).when(ROLLBACK_OPENED, NOW + 1).thenNothing();
+    run
+      .when(ROLLBACK_OPENED, NOW)
+      .then(fact('TriggerUnmatched', { mutation_id: MUTATION, rollback_id: ROLLBACK }))
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .thenNothing();
     run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded'));
     const hash = run.recorded()[0]?.hash;
-    run.whenDue(NOW + 2).then(fact('CommitRolledBack', { mutation_id: MUTATION, rollback_id: ROLLBACK, evidence: ROOTED, recorded_hash: hash }));
+    run.whenDue(NOW + 2).then(
+      fact('CommitRolledBack', {
+        mutation_id: MUTATION,
+        rollback_id: ROLLBACK,
+        evidence: ROOTED,
+        recorded_hash: hash,
+      }),
+    );
     expect(run.rows('trigger')).toEqual([]);
   });
 
   it('of a commit that is only planned waits for its execution', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(planned(intent()), NOW).when(ROLLBACK_OPENED, NOW + 1).then(fact('TriggerUnmatched')).when(executed(refund()), NOW + 2).whenDue(NOW + 2).then(fact('CommitRolledBack'));
+    run
+      .when(planned(intent()), NOW)
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .then(fact('TriggerUnmatched'))
+      .when(executed(refund()), NOW + 2)
+      .whenDue(NOW + 2)
+      .then(fact('CommitRolledBack'));
   });
 
   it('is named by whatever is recorded of its commit later, with the pointer and the state of then', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW).then(fact('MutationRecorded', { rollback_id: null }));
+    run
+      .when(executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW)
+      .then(fact('MutationRecorded', { rollback_id: null }));
     run.when(ROLLBACK_OPENED, NOW + 1).then(fact('CommitRolledBack', { execution_state: 'uncertain' }));
-    run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded', { rollback_id: ROLLBACK, execution_state: 'succeeded', recoverability: 'reversal_available', ref: { mutation_id: MUTATION, reversal_expires_at: EXPIRES } }));
+    run.when(executed(refund()), NOW + 2).then(
+      fact('MutationRecorded', {
+        rollback_id: ROLLBACK,
+        execution_state: 'succeeded',
+        recoverability: 'reversal_available',
+        ref: { mutation_id: MUTATION, reversal_expires_at: EXPIRES },
+      }),
+    );
   });
 
   it('is settled once its commit turns out to be one that only a person can undo', () => {
@@ -59,81 +144,187 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     const uncontracted = { contract_digest: null };
     run.when(executed(refund({ ...uncontracted, outcome: 'uncertain' })), NOW).when(ROLLBACK_OPENED, NOW + 1);
     run.derived();
-    expect(run.when(executed(refund(uncontracted)), NOW + 2).derived().map(({ type, body }) => [type, body['recoverability']])).toContainEqual(['RollbackSettled', 'manual_resolution_required']);
+    expect(
+      run
+        .when(executed(refund(uncontracted)), NOW + 2)
+        .derived()
+        .map(({ type, body }) => [type, body['recoverability']]),
+    ).toContainEqual(['RollbackSettled', 'manual_resolution_required']);
   });
 
   it('named by another tenant never touches the commit', () => {
     const foreign = { ...ROLLBACK_OPENED, body: { ...ROLLBACK_OPENED.body, tenant: 'other' } };
     const { run } = ledger({ isRebuilt });
-    run.when(foreign, NOW).then(fact('TriggerUnmatched', { tenant: 'other' })).when(executed(refund()), NOW + 1).whenDue(NOW + 1).thenNothing();
+    run
+      .when(foreign, NOW)
+      .then(fact('TriggerUnmatched', { tenant: 'other' }))
+      .when(executed(refund()), NOW + 1)
+      .whenDue(NOW + 1)
+      .thenNothing();
   });
 });
 
 describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
-  const rolledBack = () => ledger({ isRebuilt }).run.when(executed(refund()), NOW).when(ROLLBACK_OPENED, NOW + 1);
-  const moved = (event: string, from: string, to: string, more = {}) => fact('RecoverabilityChanged', { mutation_id: MUTATION, event, from_state: from, to_state: to, rollback_id: ROLLBACK, ...more });
+  const rolledBack = () =>
+    ledger({ isRebuilt })
+      .run.when(executed(refund()), NOW)
+      .when(ROLLBACK_OPENED, NOW + 1);
+  const moved = (event: string, from: string, to: string, more = {}) =>
+    fact('RecoverabilityChanged', {
+      mutation_id: MUTATION,
+      event,
+      from_state: from,
+      to_state: to,
+      rollback_id: ROLLBACK,
+      ...more,
+    });
 
   it('is compensated when the orchestrator has seen it verified, and frees its debit', () => {
     const run = rolledBack();
-    run.when(DISPATCHED, NOW + 2).then(moved('compensation_started', 'reversal_available', 'compensating', { step_id: 'step-1', refund: null }));
+    run
+      .when(DISPATCHED, NOW + 2)
+      .then(moved('compensation_started', 'reversal_available', 'compensating', { step_id: 'step-1', refund: null }));
     expect(run.derived()).toEqual([]);
-    run.when(outcome('compensated', 'VERIFIED'), NOW + 3).then(moved('compensation_verified', 'compensating', 'compensated', { reason: null, refund: { amount_minor: 4_200, currency: 'INR' } }));
-    expect(run.derived()).toMatchObject([{ type: 'RollbackSettled', body: { mutation_id: MUTATION, rollback_id: ROLLBACK, subject_ref: '4711', recoverability: 'compensated', reason: null } }]);
+    run.when(outcome('compensated', 'VERIFIED'), NOW + 3).then(
+      moved('compensation_verified', 'compensating', 'compensated', {
+        reason: null,
+        refund: { amount_minor: 4_200, currency: 'INR' },
+      }),
+    );
+    expect(run.derived()).toMatchObject([
+      {
+        type: 'RollbackSettled',
+        body: {
+          mutation_id: MUTATION,
+          rollback_id: ROLLBACK,
+          subject_ref: '4711',
+          recoverability: 'compensated',
+          reason: null,
+        },
+      },
+    ]);
   });
 
   it('moves once however often a record is repeated', () => {
-    const run = rolledBack().when(DISPATCHED, NOW + 2).when(DISPATCHED, NOW + 3).thenNothing();
-    run.when(outcome('compensated', 'VERIFIED'), NOW + 4).when(outcome('compensated', 'VERIFIED'), NOW + 5).thenNothing().when(escalated('LATE'), NOW + 6).thenNothing();
+    const run = rolledBack()
+      .when(DISPATCHED, NOW + 2)
+      .when(DISPATCHED, NOW + 3)
+      .thenNothing();
+    run
+      .when(outcome('compensated', 'VERIFIED'), NOW + 4)
+      .when(outcome('compensated', 'VERIFIED'), NOW + 5)
+      .thenNothing()
+      .when(escalated('LATE'), NOW + 6)
+      .thenNothing();
   });
 
-  it('fails, and then is a person\'s', () => {
-    const run = rolledBack().when(DISPATCHED, NOW + 2).when(outcome('failed', 'PROVIDER_REFUSED'), NOW + 3).then(moved('compensation_failed', 'compensating', 'compensation_failed', { reason: 'PROVIDER_REFUSED' }));
+  it("fails, and then is a person's", () => {
+    const run = rolledBack()
+      .when(DISPATCHED, NOW + 2)
+      .when(outcome('failed', 'PROVIDER_REFUSED'), NOW + 3)
+      .then(moved('compensation_failed', 'compensating', 'compensation_failed', { reason: 'PROVIDER_REFUSED' }));
     expect(run.derived()).toEqual([]);
-    run.when(escalated('PROVIDER_REFUSED'), NOW + 4).then(moved('manual_required', 'compensation_failed', 'manual_resolution_required', { reason: 'PROVIDER_REFUSED' }));
-    expect(run.derived()).toMatchObject([{ type: 'RollbackSettled', body: { recoverability: 'manual_resolution_required', reason: 'PROVIDER_REFUSED' } }]);
+    run
+      .when(escalated('PROVIDER_REFUSED'), NOW + 4)
+      .then(
+        moved('manual_required', 'compensation_failed', 'manual_resolution_required', { reason: 'PROVIDER_REFUSED' }),
+      );
+    expect(run.derived()).toMatchObject([
+      { type: 'RollbackSettled', body: { recoverability: 'manual_resolution_required', reason: 'PROVIDER_REFUSED' } },
+    ]);
   });
 
   it('is not moved by an outcome that is stale or uncertain, only by what is made of it', () => {
-    rolledBack().when(DISPATCHED, NOW + 2).when(outcome('uncertain', 'TIMED_OUT'), NOW + 3).thenNothing().when(outcome('stale', 'STALE'), NOW + 4).thenNothing()
-      .when(escalated('STALE'), NOW + 5).then(moved('manual_required', 'compensating', 'manual_resolution_required', { reason: 'STALE' }));
+    rolledBack()
+      .when(DISPATCHED, NOW + 2)
+      .when(outcome('uncertain', 'TIMED_OUT'), NOW + 3)
+      .thenNothing()
+      .when(outcome('stale', 'STALE'), NOW + 4)
+      .thenNothing()
+      .when(escalated('STALE'), NOW + 5)
+      .then(moved('manual_required', 'compensating', 'manual_resolution_required', { reason: 'STALE' }));
   });
 
   it('is manual when a person denies it', () => {
-    const run = rolledBack().when(DENIED, NOW + 2).then(moved('manual_required', 'reversal_available', 'manual_resolution_required', { reason: 'DENIED' }));
+    const run = rolledBack()
+      .when(DENIED, NOW + 2)
+      .then(moved('manual_required', 'reversal_available', 'manual_resolution_required', { reason: 'DENIED' }));
     run.when(escalated('DENIED'), NOW + 3).thenNothing();
   });
 
   it('that a person closed by hand says how, and is not compensated for that', () => {
-    const run = rolledBack().when(escalated('STALE'), NOW + 2).when(resolvedBy('repaired'), NOW + 3)
-      .then(moved('resolved', 'manual_resolution_required', 'manual_resolution_required', { reason: 'RESOLVED:repaired', step_id: 'step-1', refund: null }));
+    const run = rolledBack()
+      .when(escalated('STALE'), NOW + 2)
+      .when(resolvedBy('repaired'), NOW + 3)
+      .then(
+        moved('resolved', 'manual_resolution_required', 'manual_resolution_required', {
+          reason: 'RESOLVED:repaired',
+          step_id: 'step-1',
+          refund: null,
+        }),
+      );
     expect(run.derived()).toEqual([]);
-    expect(run.rows('mutation')[0]?.doc).toMatchObject({ recoverability: 'manual_resolution_required', reason: 'RESOLVED:repaired', last_error: 'STALE' });
+    expect(run.rows('mutation')[0]?.doc).toMatchObject({
+      recoverability: 'manual_resolution_required',
+      reason: 'RESOLVED:repaired',
+      last_error: 'STALE',
+    });
   });
 
   it('of a mutation this ledger does not know changes nothing', () => {
-    ledger({ isRebuilt }).run.when(DISPATCHED, NOW).thenNothing().when(escalated('X'), NOW + 1).thenNothing();
+    ledger({ isRebuilt })
+      .run.when(DISPATCHED, NOW)
+      .thenNothing()
+      .when(escalated('X'), NOW + 1)
+      .thenNothing();
   });
 });
 
 describe.each(WAYS)('a window, $way', ({ isRebuilt }) => {
   it('is closed by the clock alone, at its instant', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(executed(refund()), NOW).whenDue(EXPIRES - 1).then(fact('WindowClosing', { closes_at: EXPIRES }));
-    run.whenDue(EXPIRES).then(fact('RecoverabilityChanged', { event: 'window_closed', from_state: 'reversal_available', to_state: 'reversal_expired', reason: 'WINDOW_CLOSED', rollback_id: null }));
+    run
+      .when(executed(refund()), NOW)
+      .whenDue(EXPIRES - 1)
+      .then(fact('WindowClosing', { closes_at: EXPIRES }));
+    run.whenDue(EXPIRES).then(
+      fact('RecoverabilityChanged', {
+        event: 'window_closed',
+        from_state: 'reversal_available',
+        to_state: 'reversal_expired',
+        reason: 'WINDOW_CLOSED',
+        rollback_id: null,
+      }),
+    );
     expect(run.derived()).toEqual([]);
     expect(run.rows().filter((row) => row.dueAt !== null)).toEqual([]);
   });
 
   it('that closes on a rolled-back commit is told downstream', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(executed(refund()), NOW).when(ROLLBACK_OPENED, NOW + 1).whenDue(EXPIRES);
-    expect(run.derived()).toMatchObject([{ type: 'RollbackSettled', body: { recoverability: 'reversal_expired', reason: 'WINDOW_CLOSED' } }]);
+    run
+      .when(executed(refund()), NOW)
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .whenDue(EXPIRES);
+    expect(run.derived()).toMatchObject([
+      { type: 'RollbackSettled', body: { recoverability: 'reversal_expired', reason: 'WINDOW_CLOSED' } },
+    ]);
   });
 
   it('does not end a compensation that was dispatched within it, heard of before or after', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(executed(refund()), NOW).when(ROLLBACK_OPENED, NOW + 1).when(DISPATCHED, EXPIRES - 5).whenDue(EXPIRES).thenNothing();
+    run
+      .when(executed(refund()), NOW)
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(DISPATCHED, EXPIRES - 5)
+      .whenDue(EXPIRES)
+      .thenNothing();
     const late = ledger({ isRebuilt }).run;
-    late.when(executed(refund()), NOW).when(ROLLBACK_OPENED, NOW + 1).whenDue(EXPIRES).when(DISPATCHED, EXPIRES + 1).then(fact('RecoverabilityChanged', { from_state: 'reversal_expired', to_state: 'compensating' }));
+    late
+      .when(executed(refund()), NOW)
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .whenDue(EXPIRES)
+      .when(DISPATCHED, EXPIRES + 1)
+      .then(fact('RecoverabilityChanged', { from_state: 'reversal_expired', to_state: 'compensating' }));
   });
 });

@@ -1,23 +1,50 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Evidence } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
-import { executed, HOUR_MS, ledger, MUTATION, NOW, refund, REF, ROLLBACK_OPENED, RUN, state, statement } from './ledger.testing.js';
+import {
+  executed,
+  HOUR_MS,
+  ledger,
+  MUTATION,
+  NOW,
+  refund,
+  REF,
+  ROLLBACK_OPENED,
+  RUN,
+  state,
+  statement,
+} from './ledger.testing.js';
 
 describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
   const start = () => ledger({ isRebuilt });
-  const contradicted = (eventId: string, position: number) => fact('CommitContradicted', { mutation_id: MUTATION, evidence: { event_id: eventId, ref: REF, partition: 0, position } });
-  const reaffirmed = (eventId: string, position: number) => fact('CommitReaffirmed', { mutation_id: MUTATION, evidence: { event_id: eventId, ref: REF, partition: 0, position } });
+  const contradicted = (eventId: string, position: number) =>
+    fact('CommitContradicted', {
+      mutation_id: MUTATION,
+      evidence: { event_id: eventId, ref: REF, partition: 0, position },
+    });
+  const reaffirmed = (eventId: string, position: number) =>
+    fact('CommitReaffirmed', {
+      mutation_id: MUTATION,
+      evidence: { event_id: eventId, ref: REF, partition: 0, position },
+    });
 
   it('invalidated after the binding contradicts the commit', () => {
     const { run, assumptions } = start();
-    run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ ref: REF, partition: 0, position: 0, verdict: 'unknown' }] }));
+    run
+      .when(executed(refund()), NOW)
+      .then(fact('MutationRecorded', { judged: [{ ref: REF, partition: 0, position: 0, verdict: 'unknown' }] }));
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(contradicted('inv-1', 1));
   });
 
   it('invalidated before the binding contradicts the commit as it is recorded, and not again', () => {
     const { run, assumptions } = start();
     const input = state(assumptions, statement('invalidated', 'inv-1'));
-    run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ ref: REF, position: 1, verdict: 'invalidated' }] }), contradicted('inv-1', 1));
+    run
+      .when(executed(refund()), NOW)
+      .then(
+        fact('MutationRecorded', { judged: [{ ref: REF, position: 1, verdict: 'invalidated' }] }),
+        contradicted('inv-1', 1),
+      );
     run.when(input, NOW + 1).thenNothing();
   });
 
@@ -26,7 +53,11 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
     const invalidation = state(assumptions, statement('invalidated', 'inv-1'));
     const reaffirmation = state(assumptions, statement('holds', 'reaf-1'));
     run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ position: 2, verdict: 'holds' }] }));
-    run.when(invalidation, NOW + 1).thenNothing().when(reaffirmation, NOW + 2).thenNothing();
+    run
+      .when(invalidation, NOW + 1)
+      .thenNothing()
+      .when(reaffirmation, NOW + 2)
+      .thenNothing();
   });
 
   it('reaffirmed only after the binding does not take back what came between', () => {
@@ -42,7 +73,13 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
     const counted = state(assumptions, statement('holds', 'decl-1'));
     run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ position: 1, verdict: 'holds' }] }));
     const next = state(assumptions, statement('invalidated', 'inv-1'));
-    run.when(counted, NOW + 1).thenNothing().when(next, NOW + 2).then(contradicted('inv-1', 2)).when(next, NOW + 3).thenNothing();
+    run
+      .when(counted, NOW + 1)
+      .thenNothing()
+      .when(next, NOW + 2)
+      .then(contradicted('inv-1', 2))
+      .when(next, NOW + 3)
+      .thenNothing();
   });
 
   it('fires for every later invalidation once', () => {
@@ -59,7 +96,11 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
     run.when(state(assumptions, statement('holds', 'reaf-0')), NOW + 1).thenNothing();
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 2).then(contradicted('inv-1', 2));
     const again = state(assumptions, statement('holds', 'reaf-1'));
-    run.when(again, NOW + 3).then(reaffirmed('reaf-1', 3)).when(again, NOW + 4).thenNothing();
+    run
+      .when(again, NOW + 3)
+      .then(reaffirmed('reaf-1', 3))
+      .when(again, NOW + 4)
+      .thenNothing();
     run.when(state(assumptions, statement('holds', 'reaf-2')), NOW + 5).thenNothing();
   });
 
@@ -75,29 +116,41 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
     run.when(executed(refund()), NOW);
     run.when(state(assumptions, statement('invalidated', 'old', { superseded: true })), NOW + 1).thenNothing();
     run.when(state(assumptions, statement('invalidated', 'inv-1', { tenant: 'other' })), NOW + 2).thenNothing();
-    run.when(state(assumptions, statement('invalidated', 'inv-1', { ref: 'order/4712#not_shipped' })), NOW + 3).thenNothing();
+    run
+      .when(state(assumptions, statement('invalidated', 'inv-1', { ref: 'order/4712#not_shipped' })), NOW + 3)
+      .thenNothing();
   });
 
   it('invalidated for one run reaches that run only, in both orders', () => {
     const { run, assumptions } = start();
     run.when(executed(refund()), NOW).when(executed(refund({ run_id: 'run-2' })), NOW);
-    run.when(state(assumptions, statement('invalidated', 'inv-1', { run_id: 'run-2' })), NOW + 1).then(fact('CommitContradicted', { run_id: 'run-2' }));
-    run.when(executed(refund({ run_id: 'run-3' })), NOW + 2).then(fact('MutationRecorded', { judged: [{ verdict: 'unknown' }] }));
-    run.when(executed(refund({ run_id: 'run-2', effect_key: 'second' })), NOW + 3).then(fact('MutationRecorded'), fact('CommitContradicted', { run_id: 'run-2' }));
+    run
+      .when(state(assumptions, statement('invalidated', 'inv-1', { run_id: 'run-2' })), NOW + 1)
+      .then(fact('CommitContradicted', { run_id: 'run-2' }));
+    run
+      .when(executed(refund({ run_id: 'run-3' })), NOW + 2)
+      .then(fact('MutationRecorded', { judged: [{ verdict: 'unknown' }] }));
+    run
+      .when(executed(refund({ run_id: 'run-2', effect_key: 'second' })), NOW + 3)
+      .then(fact('MutationRecorded'), fact('CommitContradicted', { run_id: 'run-2' }));
   });
 
   it('invalidated for all stays so for a run that says otherwise', () => {
     const { run, assumptions } = start();
     state(assumptions, statement('invalidated', 'inv-1'));
     state(assumptions, statement('holds', 'mine', { run_id: RUN }));
-    run.when(executed(refund()), NOW).then(fact('MutationRecorded', { judged: [{ verdict: 'invalidated' }] }), contradicted('inv-1', 1));
+    run
+      .when(executed(refund()), NOW)
+      .then(fact('MutationRecorded', { judged: [{ verdict: 'invalidated' }] }), contradicted('inv-1', 1));
   });
 
   it('of an uncertain execution that turns out to have happened fires no second time', () => {
     const { run, assumptions } = start();
     run.when(executed(refund({ outcome: 'uncertain', result: null })), NOW);
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(contradicted('inv-1', 1));
-    run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded', { judged: [{ position: 1, verdict: 'invalidated' }] }));
+    run
+      .when(executed(refund()), NOW + 2)
+      .then(fact('MutationRecorded', { judged: [{ position: 1, verdict: 'invalidated' }] }));
   });
 
   it('waits until the view has the statement, so that no later binding is judged before it', () => {
@@ -113,17 +166,32 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
 describe.each(WAYS)('an invalidated ref, $way (D25)', ({ isRebuilt }) => {
   it('finds the commits that were bound to it, and no others', () => {
     const { run, assumptions } = ledger({ isRebuilt });
-    run.when(executed(refund()), NOW).when(executed(refund({ run_id: 'run-2', assumption_refs: [REF, 'order/4711#paid'] })), NOW).when(executed(refund({ run_id: 'run-3', assumption_refs: ['order/4711#paid'] })), NOW);
+    run
+      .when(executed(refund()), NOW)
+      .when(executed(refund({ run_id: 'run-2', assumption_refs: [REF, 'order/4711#paid'] })), NOW)
+      .when(executed(refund({ run_id: 'run-3', assumption_refs: ['order/4711#paid'] })), NOW);
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
-    expect(run.recorded().map(({ type, body }) => [type, body['run_id']]).sort()).toEqual([['CommitContradicted', RUN], ['CommitContradicted', 'run-2']]);
+    expect(
+      run
+        .recorded()
+        .map(({ type, body }) => [type, body['run_id']])
+        .sort(),
+    ).toEqual([
+      ['CommitContradicted', RUN],
+      ['CommitContradicted', 'run-2'],
+    ]);
   });
 
-  it('finds the commit whose window is over too: it is marked, and a person\'s, not passed over', () => {
+  it("finds the commit whose window is over too: it is marked, and a person's, not passed over", () => {
     const { run, assumptions } = ledger({ isRebuilt });
     run.when(executed(refund()), NOW).whenDue(NOW + 100 * HOUR_MS);
     expect(run.rows('mutation')[0]?.doc).toMatchObject({ recoverability: 'reversal_expired' });
-    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 100 * HOUR_MS + 1).then(fact('CommitContradicted', { mutation_id: MUTATION }));
-    run.when(ROLLBACK_OPENED, NOW + 100 * HOUR_MS + 2).then(fact('CommitRolledBack', { mutation_id: MUTATION, recoverability: 'reversal_expired' }));
+    run
+      .when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 100 * HOUR_MS + 1)
+      .then(fact('CommitContradicted', { mutation_id: MUTATION }));
+    run
+      .when(ROLLBACK_OPENED, NOW + 100 * HOUR_MS + 2)
+      .then(fact('CommitRolledBack', { mutation_id: MUTATION, recoverability: 'reversal_expired' }));
   });
 });
 
@@ -144,49 +212,91 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
 
   it('is a job: opened by a record, continued in bounded decisions, closed by a record', () => {
     const { run, assumptions } = bound(2);
-    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(fact('SpreadOpened', { ref: REF, position: 1, scope_run_id: null }));
+    run
+      .when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1)
+      .then(fact('SpreadOpened', { ref: REF, position: 1, scope_run_id: null }));
     const key = '0000000000000001';
-    run.when(run.timer('spread', key), NOW + 2).then(fact('CommitContradicted'), fact('CommitContradicted'), fact('SpreadContinued', { contradicted: 2 }));
-    run.when(run.timer('spread', key), NOW + 2).then(fact('CommitContradicted'), fact('CommitContradicted'), fact('SpreadContinued', { contradicted: 4 }));
-    run.when(run.timer('spread', key), NOW + 2).then(fact('CommitContradicted'), fact('SpreadClosed', { contradicted: 5 }));
+    run
+      .when(run.timer('spread', key), NOW + 2)
+      .then(fact('CommitContradicted'), fact('CommitContradicted'), fact('SpreadContinued', { contradicted: 2 }));
+    run
+      .when(run.timer('spread', key), NOW + 2)
+      .then(fact('CommitContradicted'), fact('CommitContradicted'), fact('SpreadContinued', { contradicted: 4 }));
+    run
+      .when(run.timer('spread', key), NOW + 2)
+      .then(fact('CommitContradicted'), fact('SpreadClosed', { contradicted: 5 }));
     expect(run.rows('spread')).toEqual([]);
-    expect(new Set(run.records().filter((one) => one.type === 'CommitContradicted').map((one) => one.body.run_id))).toEqual(new Set(runs));
+    expect(
+      new Set(
+        run
+          .records()
+          .filter((one) => one.type === 'CommitContradicted')
+          .map((one) => one.body.run_id),
+      ),
+    ).toEqual(new Set(runs));
   });
 
   it('is spread before later statements about the same ref, and each reaches every commit once', () => {
     const { run, assumptions } = bound(2);
-    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).when(state(assumptions, statement('invalidated', 'inv-2')), NOW + 1).then(fact('SpreadOpened', { position: 2 }));
+    run
+      .when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1)
+      .when(state(assumptions, statement('invalidated', 'inv-2')), NOW + 1)
+      .then(fact('SpreadOpened', { position: 2 }));
     run.whenDue(NOW + 2);
-    const hits = run.recorded().filter((one) => one.type === 'CommitContradicted').map((one) => `${(one.body.evidence as Evidence).event_id}/${String(one.body.run_id)}`);
-    expect([...hits].sort()).toEqual(['inv-1', 'inv-2'].flatMap((eventId) => runs.map((run_id) => `${eventId}/${run_id}`)));
+    const hits = run
+      .recorded()
+      .filter((one) => one.type === 'CommitContradicted')
+      .map((one) => `${(one.body.evidence as Evidence).event_id}/${String(one.body.run_id)}`);
+    expect([...hits].sort()).toEqual(
+      ['inv-1', 'inv-2'].flatMap((eventId) => runs.map((run_id) => `${eventId}/${run_id}`)),
+    );
     expect(hits.slice(0, 5).every((hit) => hit.startsWith('inv-1'))).toBe(true);
   });
 
   it('reaches an execution that is recorded again while it is spread, once', () => {
     const { run, assumptions } = ledger({ isRebuilt, effectsMax: 2 });
     for (const run_id of runs) run.when(executed(refund({ run_id, outcome: 'uncertain', result: null })), NOW);
-    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(fact('SpreadOpened', { position: 1 }));
+    run
+      .when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1)
+      .then(fact('SpreadOpened', { position: 1 }));
     state(assumptions, statement('holds', 'reaf-1'));
-    run.when(executed(refund({ run_id: 'e' })), NOW + 2).then(fact('MutationRecorded', { judged: [{ position: 2, verdict: 'holds' }] }));
+    run
+      .when(executed(refund({ run_id: 'e' })), NOW + 2)
+      .then(fact('MutationRecorded', { judged: [{ position: 2, verdict: 'holds' }] }));
     run.whenDue(NOW + 3);
-    const reached = run.recorded().filter((one) => one.type === 'CommitContradicted').map((one) => String(one.body.run_id));
+    const reached = run
+      .recorded()
+      .filter((one) => one.type === 'CommitContradicted')
+      .map((one) => String(one.body.run_id));
     expect([...reached].sort()).toEqual(runs);
-    expect(run.rows('binding').filter(({ doc }) => doc.closes !== true).map(({ doc }) => doc.position)).toEqual([1, 1, 1, 1, 1]);
+    expect(
+      run
+        .rows('binding')
+        .filter(({ doc }) => doc.closes !== true)
+        .map(({ doc }) => doc.position),
+    ).toEqual([1, 1, 1, 1, 1]);
   });
 
   it('goes before a later statement that would fit one decision', () => {
     const { run, assumptions } = bound(2);
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
-    run.when(state(assumptions, statement('invalidated', 'inv-2', { run_id: 'e' })), NOW + 1).then(fact('SpreadOpened', { position: 2, scope_run_id: 'e' }));
+    run
+      .when(state(assumptions, statement('invalidated', 'inv-2', { run_id: 'e' })), NOW + 1)
+      .then(fact('SpreadOpened', { position: 2, scope_run_id: 'e' }));
     run.whenDue(NOW + 2);
-    const hits = run.recorded().filter((one) => one.type === 'CommitContradicted' && one.body.run_id === 'e').map((one) => (one.body.evidence as Evidence).event_id);
+    const hits = run
+      .recorded()
+      .filter((one) => one.type === 'CommitContradicted' && one.body.run_id === 'e')
+      .map((one) => (one.body.evidence as Evidence).event_id);
     expect(hits).toEqual(['inv-1', 'inv-2']);
   });
 
   it('leaves alone what binds while it is going on', () => {
     const { run, assumptions } = bound(2);
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
-    run.when(executed(refund({ run_id: 'late' })), NOW + 1).then(fact('MutationRecorded'), fact('CommitContradicted', { run_id: 'late' }));
+    run
+      .when(executed(refund({ run_id: 'late' })), NOW + 1)
+      .then(fact('MutationRecorded'), fact('CommitContradicted', { run_id: 'late' }));
     run.whenDue(NOW + 2);
     expect(run.recorded().filter((one) => one.body.run_id === 'late')).toEqual([]);
   });

@@ -29,11 +29,29 @@ export function ledgerSpans({ type, body, decidedAt, seq }: AcceptedRecord): rea
   // Bodies of a type have its fields.
   if (type === 'CommitRolledBack') {
     const { rollback_id, tenant, run_id, mutation_id, execution, recoverability } = body as Body<CommitRolledBack>;
-    return [{ about: rollback_id, name: 'mark', which: '', ...moment, attributes: { ...place, tenant, run_id, mutation_id, capability: execution.capability, recoverability }, problem: null }];
+    return [
+      {
+        about: rollback_id,
+        name: 'mark',
+        which: '',
+        ...moment,
+        attributes: { ...place, tenant, run_id, mutation_id, capability: execution.capability, recoverability },
+        problem: null,
+      },
+    ];
   }
   if (type !== 'RecoverabilityChanged') return [];
   const { rollback_id, tenant, run_id, mutation_id, ref, to_state, reason } = body as Body<RecoverabilityChanged>;
   if (rollback_id === null || !ENDS.includes(to_state)) return [];
-  const problem = to_state === 'compensated' ? null : reason ?? to_state;
-  return [{ about: rollback_id, name: 'settlement', which: String(seq), ...moment, attributes: { ...place, tenant, run_id, mutation_id, capability: ref.capability, recoverability: to_state }, problem }];
+  const problem = to_state === 'compensated' ? null : (reason ?? to_state);
+  return [
+    {
+      about: rollback_id,
+      name: 'settlement',
+      which: String(seq),
+      ...moment,
+      attributes: { ...place, tenant, run_id, mutation_id, capability: ref.capability, recoverability: to_state },
+      problem,
+    },
+  ];
 }

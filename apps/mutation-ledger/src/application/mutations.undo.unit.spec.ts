@@ -2,42 +2,91 @@
 import { describe, expect, it } from '@jest/globals';
 import { fact, logged, WAYS } from '@recourse/testing';
 import { deriveId } from '@recourse/kernel';
-import { EVIDENCE, executed, intent, ledger, NOW, planned, refund, ROLLBACK_OPENED, RUN, TENANT } from './ledger.testing.js';
+import {
+  EVIDENCE,
+  executed,
+  intent,
+  ledger,
+  NOW,
+  planned,
+  refund,
+  ROLLBACK_OPENED,
+  RUN,
+  TENANT,
+} from './ledger.testing.js';
 import { mutationIdOf } from './executions.js';
 
 const UNDO = 'undo_1';
-const effect = (key: string, more: Parameters<typeof refund>[0] = {}) => refund({ event_id: `evt-${key}`, effect_key: key, call_id: `call-${key}`, idempotency_key: `key-${key}`, assumption_refs: [], ...more });
+const effect = (key: string, more: Parameters<typeof refund>[0] = {}) =>
+  refund({
+    event_id: `evt-${key}`,
+    effect_key: key,
+    call_id: `call-${key}`,
+    idempotency_key: `key-${key}`,
+    assumption_refs: [],
+    ...more,
+  });
 const idOf = (key: string): string => mutationIdOf(effect(key));
-const opened = (ids: readonly string[] = [], tenant = TENANT) => logged('recourse.recoveries', 'UndoOpened', {
-  undo_id: UNDO, tenant, run_id: RUN, recovery_id: 'rec_1', mutation_ids: ids, evidence: EVIDENCE, command_id: 'cmd-1', owner: 'service:mutation-ledger', deadline_at: NOW,
-}, 9, { key: RUN });
+const opened = (ids: readonly string[] = [], tenant = TENANT) =>
+  logged(
+    'recourse.recoveries',
+    'UndoOpened',
+    {
+      undo_id: UNDO,
+      tenant,
+      run_id: RUN,
+      recovery_id: 'rec_1',
+      mutation_ids: ids,
+      evidence: EVIDENCE,
+      command_id: 'cmd-1',
+      owner: 'service:mutation-ledger',
+      deadline_at: NOW,
+    },
+    9,
+    { key: RUN },
+  );
 const hit = (key: string) => fact('CommitContradicted', { mutation_id: idOf(key), run_id: RUN, evidence: EVIDENCE });
-const spread = (keys: readonly string[], more: Readonly<Record<string, unknown>> = {}) => fact('UndoSpread', { undo_id: UNDO, mutation_ids: keys.map(idOf), unknown_ids: [], is_last: true, ...more });
+const spread = (keys: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
+  fact('UndoSpread', { undo_id: UNDO, mutation_ids: keys.map(idOf), unknown_ids: [], is_last: true, ...more });
 
 describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
-  const ran = (...keys: readonly string[]) => keys.reduce((run, key, index) => run.when(executed(effect(key)), NOW + index), ledger({ isRebuilt }).run);
+  const ran = (...keys: readonly string[]) =>
+    keys.reduce((run, key, index) => run.when(executed(effect(key)), NOW + index), ledger({ isRebuilt }).run);
 
   it('of a run reaches each of its effects, last first', () => {
-    ran('a', 'b', 'c').when(opened(), NOW + 10).then(spread(['c', 'b', 'a']), hit('c'), hit('b'), hit('a'));
+    ran('a', 'b', 'c')
+      .when(opened(), NOW + 10)
+      .then(spread(['c', 'b', 'a']), hit('c'), hit('b'), hit('a'));
   });
 
   it('of some reaches these, in the same order, and names what the run does not have', () => {
-    ran('a', 'b', 'c').when(opened([idOf('a'), 'mut_never', idOf('c')]), NOW + 10).then(spread(['c', 'a'], { unknown_ids: ['mut_never'] }), hit('c'), hit('a'));
+    ran('a', 'b', 'c')
+      .when(opened([idOf('a'), 'mut_never', idOf('c')]), NOW + 10)
+      .then(spread(['c', 'a'], { unknown_ids: ['mut_never'] }), hit('c'), hit('a'));
   });
 
   it('names also what was rolled back before, and contradicts it not again', () => {
-    ledger({ isRebuilt }).run.when(executed(refund()), NOW).when(ROLLBACK_OPENED, NOW + 1).when(opened(), NOW + 2).then(fact('UndoSpread', { mutation_ids: [mutationIdOf(refund())] }));
+    ledger({ isRebuilt })
+      .run.when(executed(refund()), NOW)
+      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(opened(), NOW + 2)
+      .then(fact('UndoSpread', { mutation_ids: [mutationIdOf(refund())] }));
   });
 
   it('takes a plan before everything that was done', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(planned(intent({ effect_key: 'p', event_id: 'evt-p' })), NOW).when(executed(effect('a')), NOW + 1).when(opened(), NOW + 2);
+    run
+      .when(planned(intent({ effect_key: 'p', event_id: 'evt-p' })), NOW)
+      .when(executed(effect('a')), NOW + 1)
+      .when(opened(), NOW + 2);
     run.then(spread(['p', 'a']), hit('p'), hit('a'));
   });
 
   it('goes in bounded parts, each once', () => {
     const { run } = ledger({ isRebuilt, effectsMax: 2 });
-    ['a', 'b', 'c', 'd', 'e'].forEach((key, index) => { run.when(executed(effect(key)), NOW + index); });
+    ['a', 'b', 'c', 'd', 'e'].forEach((key, index) => {
+      run.when(executed(effect(key)), NOW + index);
+    });
     run.when(opened(), NOW + 10).then(spread(['e', 'd'], { is_last: false }), hit('e'), hit('d'));
     run.whenDue(NOW + 10).then(spread(['c', 'b'], { is_last: false }), hit('c'), hit('b'), spread(['a']), hit('a'));
     expect(run.rows('undo')).toEqual([]);
@@ -46,7 +95,9 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
   it('names what is recorded again between two parts, and nothing that came to be meanwhile', () => {
     const { run } = ledger({ isRebuilt, effectsMax: 2 });
     run.when(executed(effect('a', { outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW);
-    ['b', 'c', 'd'].forEach((key, index) => { run.when(executed(effect(key)), NOW + 1 + index); });
+    ['b', 'c', 'd'].forEach((key, index) => {
+      run.when(executed(effect(key)), NOW + 1 + index);
+    });
     run.when(opened(), NOW + 10).then(spread(['d', 'c'], { is_last: false }), hit('d'), hit('c'));
     run.when(executed(effect('a', { event_id: 'evt-a-found' })), NOW + 11).when(executed(effect('e')), NOW + 12);
     run.whenDue(NOW + 12).then(spread(['a', 'b']), hit('a'), hit('b'));
@@ -54,30 +105,60 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
   });
 
   it('of another tenant reaches nothing', () => {
-    ran('a').when(opened([], 'evil'), NOW + 10).then(fact('UndoSpread', { mutation_ids: [], is_last: true }));
+    ran('a')
+      .when(opened([], 'evil'), NOW + 10)
+      .then(fact('UndoSpread', { mutation_ids: [], is_last: true }));
   });
 });
 
 describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
-  const failing = (key: string, more: Parameters<typeof refund>[0] = {}) => executed(effect(key, { outcome: 'failed', result: null, external_transaction_ref: null, on_failure: 'compensate', ...more }));
+  const failing = (key: string, more: Parameters<typeof refund>[0] = {}) =>
+    executed(
+      effect(key, {
+        outcome: 'failed',
+        result: null,
+        external_transaction_ref: null,
+        on_failure: 'compensate',
+        ...more,
+      }),
+    );
 
   it('takes back what its run did before, last first, where the run says so (A53)', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(executed(effect('a')), NOW).when(executed(effect('b')), NOW + 1).when(failing('c'), NOW + 2).then(
-      fact('MutationRecorded', { execution_state: 'failed' }), fact('UndoSpread', { undo_id: deriveId('undo', idOf('c'), 'payments.issue_refund', 'evt-c'), mutation_ids: [idOf('b'), idOf('a')] }),
-      fact('CommitContradicted', { mutation_id: idOf('b'), evidence: { kind: 'tool_return', event_id: 'evt-c' } }), fact('CommitContradicted', { mutation_id: idOf('a') }));
+    run
+      .when(executed(effect('a')), NOW)
+      .when(executed(effect('b')), NOW + 1)
+      .when(failing('c'), NOW + 2)
+      .then(
+        fact('MutationRecorded', { execution_state: 'failed' }),
+        fact('UndoSpread', {
+          undo_id: deriveId('undo', idOf('c'), 'payments.issue_refund', 'evt-c'),
+          mutation_ids: [idOf('b'), idOf('a')],
+        }),
+        fact('CommitContradicted', { mutation_id: idOf('b'), evidence: { kind: 'tool_return', event_id: 'evt-c' } }),
+        fact('CommitContradicted', { mutation_id: idOf('a') }),
+      );
   });
 
   it('leaves it where the run does not', () => {
-    ledger({ isRebuilt }).run.when(executed(effect('a')), NOW).when(failing('c', { on_failure: 'keep' }), NOW + 2).then(fact('MutationRecorded'));
+    ledger({ isRebuilt })
+      .run.when(executed(effect('a')), NOW)
+      .when(failing('c', { on_failure: 'keep' }), NOW + 2)
+      .then(fact('MutationRecorded'));
   });
 
   it('takes nothing along while it is not known that it failed', () => {
-    ledger({ isRebuilt }).run.when(executed(effect('a')), NOW).when(failing('c', { outcome: 'uncertain' }), NOW + 2).then(fact('MutationRecorded', { execution_state: 'uncertain' }));
+    ledger({ isRebuilt })
+      .run.when(executed(effect('a')), NOW)
+      .when(failing('c', { outcome: 'uncertain' }), NOW + 2)
+      .then(fact('MutationRecorded', { execution_state: 'uncertain' }));
   });
 
   it('leaves another run and another tenant alone', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(executed(effect('a', { run_id: 'run-other' })), NOW).when(failing('c'), NOW + 2).then(fact('MutationRecorded'));
+    run
+      .when(executed(effect('a', { run_id: 'run-other' })), NOW)
+      .when(failing('c'), NOW + 2)
+      .then(fact('MutationRecorded'));
   });
 });

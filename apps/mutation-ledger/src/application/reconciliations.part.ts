@@ -2,7 +2,16 @@
 //
 // Rows: `reconciliation` by runtime.
 import { accepted, refused } from '@recourse/event-log';
-import type { AcceptedRecord, Change, DecideContext, Decision, Doc, KindSpec, RecordInput, Row } from '@recourse/event-log';
+import type {
+  AcceptedRecord,
+  Change,
+  DecideContext,
+  Decision,
+  Doc,
+  KindSpec,
+  RecordInput,
+  Row,
+} from '@recourse/event-log';
 import type { LineageReconciled, ReconcileLineage } from '@recourse/messages';
 import { standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Body, Verdict } from '../domain/mutation/mutation.messages.js';
@@ -18,29 +27,60 @@ const FALLEN = 'fallen';
 /** A comparison as its row holds it. */
 export type Reconciliation = Body<LineageReconciled> & { readonly diverges: boolean; readonly reconciled_at: number };
 
-export const RECONCILIATION_KINDS: readonly KindSpec[] = [{
-  kind: 'reconciliation', table: 'reconciliation', indexes: [['tenant', 'runtime', 'reconciled_at']],
-  columns: [
-    ...(['reconciliation_id', 'tenant', 'runtime'] as const).map((name) => ({ name, type: 'text' as const, of: ({ doc }: Row) => reconciliationOf(doc)[name] })),
-    { name: 'diverges', type: 'boolean', of: ({ doc }) => reconciliationOf(doc).diverges },
-    { name: 'reconciled_at', type: 'bigint', of: ({ doc }) => reconciliationOf(doc).reconciled_at },
-  ],
-}];
+export const RECONCILIATION_KINDS: readonly KindSpec[] = [
+  {
+    kind: 'reconciliation',
+    table: 'reconciliation',
+    indexes: [['tenant', 'runtime', 'reconciled_at']],
+    columns: [
+      ...(['reconciliation_id', 'tenant', 'runtime'] as const).map((name) => ({
+        name,
+        type: 'text' as const,
+        of: ({ doc }: Row) => reconciliationOf(doc)[name],
+      })),
+      { name: 'diverges', type: 'boolean', of: ({ doc }) => reconciliationOf(doc).diverges },
+      { name: 'reconciled_at', type: 'bigint', of: ({ doc }) => reconciliationOf(doc).reconciled_at },
+    ],
+  },
+];
 
 /** Answers a comparison; what fell before it was asked for is in the view before it is decided. */
-export function onReconcile({ views, viewsFresh }: DecideContext, input: RecordInput, command: ReconcileLineage): Decision {
-  const { envelope: { tenant, roles }, runtime, commits } = command;
-  if (input.key !== runtime) return refused(422, 'KEY_MISMATCH', 'The record key must be the runtime the command is about.');
-  if (!roles.some((role) => RECONCILE_ROLES.includes(role))) return refused(403, 'ROLE_REQUIRED', `ReconcileLineage needs one of the roles ${RECONCILE_ROLES.join(', ')}.`);
-  if (commits.length > COMMITS_MAX) return refused(422, 'RECONCILIATION_TOO_LARGE', `A comparison takes ${COMMITS_MAX} commits; split it.`);
+export function onReconcile(
+  { views, viewsFresh }: DecideContext,
+  input: RecordInput,
+  command: ReconcileLineage,
+): Decision {
+  const {
+    envelope: { tenant, roles },
+    runtime,
+    commits,
+  } = command;
+  if (input.key !== runtime)
+    return refused(422, 'KEY_MISMATCH', 'The record key must be the runtime the command is about.');
+  if (!roles.some((role) => RECONCILE_ROLES.includes(role)))
+    return refused(403, 'ROLE_REQUIRED', `ReconcileLineage needs one of the roles ${RECONCILE_ROLES.join(', ')}.`);
+  if (commits.length > COMMITS_MAX)
+    return refused(422, 'RECONCILIATION_TOO_LARGE', `A comparison takes ${COMMITS_MAX} commits; split it.`);
   if (!viewsFresh) return { records: [], refresh: [FALLEN] };
   const view = views.view(FALLEN);
   const fallOf: FallOf = ({ run_id, commit_id }) => {
     const verdict = view.get(verdictScope(tenant, standsRef(commit_id), run_id)) as Verdict | undefined; // entries of this view are verdicts
-    return verdict === undefined || verdict.evidence === null || verdict.is_beyond === true ? null : { rollback_id: verdict.evidence.event_id, rolled_back_at: verdict.stated_at };
+    return verdict === undefined || verdict.evidence === null || verdict.is_beyond === true
+      ? null
+      : { rollback_id: verdict.evidence.event_id, rolled_back_at: verdict.stated_at };
   };
   const body = reconcile(command, fallOf);
-  return accepted(201, { reconciliation_id: body.reconciliation_id, runtime, compared: body.compared, diverges: body.contaminated.length > 0, contaminated: body.contaminated }, { type: 'LineageReconciled', body });
+  return accepted(
+    201,
+    {
+      reconciliation_id: body.reconciliation_id,
+      runtime,
+      compared: body.compared,
+      diverges: body.contaminated.length > 0,
+      contaminated: body.contaminated,
+    },
+    { type: 'LineageReconciled', body },
+  );
 }
 
 /** Rows an accepted comparison makes; none for other records. */
@@ -48,8 +88,21 @@ export function evolveReconciliation({ type, body, decidedAt }: AcceptedRecord):
   if (type !== 'LineageReconciled') return [];
   const told = body as Body<LineageReconciled>; // the type says which body it is
   const doc: Reconciliation = { ...told, diverges: told.contaminated.length > 0, reconciled_at: decidedAt };
-  return [{ op: 'put', row: { kind: 'reconciliation', group: refScope(told.tenant, told.runtime), key: told.reconciliation_id, dueAt: null, doc } }];
+  return [
+    {
+      op: 'put',
+      row: {
+        kind: 'reconciliation',
+        group: refScope(told.tenant, told.runtime),
+        key: told.reconciliation_id,
+        dueAt: null,
+        doc,
+      },
+    },
+  ];
 }
 
 // Rows of this kind are written here alone.
-function reconciliationOf(doc: Doc): Reconciliation { return doc as Reconciliation; }
+function reconciliationOf(doc: Doc): Reconciliation {
+  return doc as Reconciliation;
+}

@@ -17,13 +17,24 @@ const OF_STATE = { name: 'total', when: 'state.total < 100', reason: 'too much i
 type Rules = Parameters<typeof bundleRegistered>[1];
 
 /** A commit that version 1 of the bundle let through. */
-function gated(step: string, amount: Json, more: Parameters<typeof commit>[1] = {}): Told { return commit(step, { gate: gateOf('risk', { amount }), ...more }); }
+function gated(step: string, amount: Json, more: Parameters<typeof commit>[1] = {}): Told {
+  return commit(step, { gate: gateOf('risk', { amount }), ...more });
+}
 
-function jobs({ run }: Ledger): readonly Reevaluation[] { return run.rows('reevaluation').map(({ doc }) => doc as Reevaluation); }
+function jobs({ run }: Ledger): readonly Reevaluation[] {
+  return run.rows('reevaluation').map(({ doc }) => doc as Reevaluation);
+}
 /** Commits a successor contradicted, in order. */
-function contradicted({ run }: Ledger): readonly string[] { return run.records().filter(({ type }) => type === 'CommitContradicted').map(({ body }) => String(body['mutation_id'])); }
+function contradicted({ run }: Ledger): readonly string[] {
+  return run
+    .records()
+    .filter(({ type }) => type === 'CommitContradicted')
+    .map(({ body }) => String(body['mutation_id']));
+}
 /** The registry's news of a version. */
-function register({ entries }: Ledger, rules: Rules, version: number, tenant = TENANT) { return entries.append('risk', bundleRegistered('risk', rules, version, tenant)); }
+function register({ entries }: Ledger, rules: Rules, version: number, tenant = TENANT) {
+  return entries.append('risk', bundleRegistered('risk', rules, version, tenant));
+}
 
 describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
   const start = (more: Parameters<typeof ledger>[0] = {}): Ledger => {
@@ -31,20 +42,49 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     on.run.when(register(on, [TRUE], 1), NOW).thenNothing();
     return on;
   };
-  const take = (on: Ledger, ...commits: readonly Told[]): void => { for (const one of commits) on.run.when(committed(one), NOW); };
+  const take = (on: Ledger, ...commits: readonly Told[]): void => {
+    for (const one of commits) on.run.when(committed(one), NOW);
+  };
 
   it('contradicts what it would have refused, with itself as evidence, and nothing else', () => {
     const on = start();
-    const [small, large, ungated, other] = [gated('small', 7), gated('large', 700), commit('ungated'), commit('other', { gate: gateOf('refunds', { amount: 700 }) })] as const;
+    const [small, large, ungated, other] = [
+      gated('small', 7),
+      gated('large', 700),
+      commit('ungated'),
+      commit('other', { gate: gateOf('refunds', { amount: 700 }) }),
+    ] as const;
     take(on, small, large, ungated, other);
-    on.run.when(register(on, [TRUE, LIMIT], 2), NOW + 1).then(fact('ReevaluationOpened', { tenant: TENANT, bundle: 'risk', bundle_version: 2, since: 0 }));
+    on.run
+      .when(register(on, [TRUE, LIMIT], 2), NOW + 1)
+      .then(fact('ReevaluationOpened', { tenant: TENANT, bundle: 'risk', bundle_version: 2, since: 0 }));
     const [job] = jobs(on);
     on.run.whenDue(NOW + 1).then(
-      fact('CommitContradicted', { mutation_id: large.id, run_id: 'run-1', tenant: TENANT, evidence: { kind: 'policy_reevaluation', event_id: job?.job_id, ref: null, source: 'service:mutation-ledger', stated_at: NOW + 1, partition: -1, position: -1, root: null } }),
+      fact('CommitContradicted', {
+        mutation_id: large.id,
+        run_id: 'run-1',
+        tenant: TENANT,
+        evidence: {
+          kind: 'policy_reevaluation',
+          event_id: job?.job_id,
+          ref: null,
+          source: 'service:mutation-ledger',
+          stated_at: NOW + 1,
+          partition: -1,
+          position: -1,
+          root: null,
+        },
+      }),
       fact('ReevaluationClosed', { looked_at: 2, refused: 1, unjudged: 0 }),
     );
-    const { statement } = on.run.records().find(({ type }) => type === 'CommitContradicted')?.body['evidence'] as Evidence; // the record's evidence
-    expect(JSON.parse(String(statement?.body))).toEqual({ bundle: 'risk', version: 2, reason: 'limit: more than one may commit alone' });
+    const { statement } = on.run.records().find(({ type }) => type === 'CommitContradicted')?.body[
+      'evidence'
+    ] as Evidence; // the record's evidence
+    expect(JSON.parse(String(statement?.body))).toEqual({
+      bundle: 'risk',
+      version: 2,
+      reason: 'limit: more than one may commit alone',
+    });
     expect(jobs(on)).toMatchObject([{ phase: 'closed', looked_at: 2, refused: 1 }]);
     expect(on.run.rows('reevaluation')[0]?.dueAt).toBeNull();
   });
@@ -53,12 +93,19 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     const on = start();
     on.run.when(register(on, [LIMIT], 2), NOW).thenNothing();
     take(on, gated('large', 700, { gate: gateOf('risk', { amount: 700 }, { bundle_version: 2 }) }));
-    on.run.when(register(on, [LIMIT], 3, 'globex'), NOW).then(fact('ReevaluationOpened')).whenDue(NOW).then(fact('ReevaluationClosed', { looked_at: 0, refused: 0 }));
+    on.run
+      .when(register(on, [LIMIT], 3, 'globex'), NOW)
+      .then(fact('ReevaluationOpened'))
+      .whenDue(NOW)
+      .then(fact('ReevaluationClosed', { looked_at: 0, refused: 0 }));
   });
 
   it('looks only at commits of earlier versions', () => {
     const on = start();
-    const [old, newer] = [gated('old', 700), commit('newer', { gate: gateOf('risk', { amount: 800 }, { bundle_version: 2 }) })] as const;
+    const [old, newer] = [
+      gated('old', 700),
+      commit('newer', { gate: gateOf('risk', { amount: 800 }, { bundle_version: 2 }) }),
+    ] as const;
     take(on, old, newer);
     on.run.when(register(on, [LIMIT], 2), NOW + 1).whenDue(NOW + 1);
     expect([contradicted(on), jobs(on)]).toMatchObject([[old.id], [{ looked_at: 1 }]]);
@@ -69,7 +116,10 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     const [before, within] = [gated('before', 700), gated('within', 800)] as const;
     take(on, before);
     on.run.when(committed(within), NOW + 1);
-    on.run.when(register(on, [LIMIT], 2), NOW + 1 + HOUR_MS).then(fact('ReevaluationOpened', { since: NOW + 1 })).whenDue(NOW + 1 + HOUR_MS);
+    on.run
+      .when(register(on, [LIMIT], 2), NOW + 1 + HOUR_MS)
+      .then(fact('ReevaluationOpened', { since: NOW + 1 }))
+      .whenDue(NOW + 1 + HOUR_MS);
     expect([contradicted(on), jobs(on)]).toMatchObject([[within.id], [{ looked_at: 1 }]]);
     on.run.when(register(on, [LIMIT], 3), NOW + 3 * HOUR_MS).thenNothing();
   });
@@ -78,8 +128,16 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     const on = start();
     const secret = plainPayload({ salt: 's', gate: { amount: 700 } });
     take(on, gated('state', 7), commit('lacking', { gate: gateOf('risk', { other: 1 }) }));
-    expect(verdictOn({ gate_inputs: { ...secret, encoding: 'sealed', key_id: 'key.1' }, is_gone: false }, { version: 2, body: { owner: 'risk', doc: 'd', admission: [LIMIT], recovery: [] } })).toEqual({ kind: 'unjudged' });
-    on.run.when(register(on, [LIMIT, OF_STATE], 2), NOW + 1).whenDue(NOW + 1).then(fact('ReevaluationClosed', { looked_at: 2, refused: 0, unjudged: 2 }));
+    expect(
+      verdictOn(
+        { gate_inputs: { ...secret, encoding: 'sealed', key_id: 'key.1' }, is_gone: false },
+        { version: 2, body: { owner: 'risk', doc: 'd', admission: [LIMIT], recovery: [] } },
+      ),
+    ).toEqual({ kind: 'unjudged' });
+    on.run
+      .when(register(on, [LIMIT, OF_STATE], 2), NOW + 1)
+      .whenDue(NOW + 1)
+      .then(fact('ReevaluationClosed', { looked_at: 2, refused: 0, unjudged: 2 }));
     expect(contradicted(on)).toEqual([]);
   });
 
@@ -97,8 +155,13 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     take(on, fell, hard);
     on.run.when(rollback(fell), NOW + 1).whenDue(NOW + HOUR_MS);
     expect(on.run.records().filter(({ type }) => type === 'CheckpointHardened')).toHaveLength(1);
-    expect(on.run.rows('under_bundle')).toMatchObject([{ doc: { commit_id: hard.id, gate_inputs: null, is_gone: true } }]);
-    on.run.when(register(on, [LIMIT], 2), NOW + HOUR_MS + 1).whenDue(NOW + HOUR_MS + 1).then(fact('ReevaluationClosed', { looked_at: 1, refused: 0, unjudged: 1 }));
+    expect(on.run.rows('under_bundle')).toMatchObject([
+      { doc: { commit_id: hard.id, gate_inputs: null, is_gone: true } },
+    ]);
+    on.run
+      .when(register(on, [LIMIT], 2), NOW + HOUR_MS + 1)
+      .whenDue(NOW + HOUR_MS + 1)
+      .then(fact('ReevaluationClosed', { looked_at: 1, refused: 0, unjudged: 1 }));
   });
 
   it('goes on in bounded turns, over blocks and restarts, and looks at each commit once', () => {
@@ -109,12 +172,19 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     on.run.given(...Array.from({ length: BLOCK_PLACES - 14 }, () => fact('Progress')));
     take(on, ...many.slice(10));
     on.run.when(register(on, [LIMIT], 2), NOW + 1);
-    on.run.when(on.run.timer('reevaluation', String(jobs(on)[0]?.job_id)), NOW + 1).then(...[0, 2].map((at) => fact('CommitContradicted', { mutation_id: many[at]?.id })), fact('ReevaluationContinued', { looked_at: 3, refused: 2 }));
+    on.run
+      .when(on.run.timer('reevaluation', String(jobs(on)[0]?.job_id)), NOW + 1)
+      .then(
+        ...[0, 2].map((at) => fact('CommitContradicted', { mutation_id: many[at]?.id })),
+        fact('ReevaluationContinued', { looked_at: 3, refused: 2 }),
+      );
     const late = gated('late', 900);
     on.run.when(committed(late), NOW + 2).whenDue(NOW + 2);
     expect(contradicted(on)).toEqual([...many.filter((_, at) => at % 2 === 0), late].map(({ id }) => id));
     expect(jobs(on)).toMatchObject([{ phase: 'closed', looked_at: many.length + 1, refused: many.length / 2 + 1 }]);
-    expect(on.run.records().filter(({ type }) => type === 'ReevaluationContinued').length).toBeGreaterThan(many.length / 3 - 2);
+    expect(on.run.records().filter(({ type }) => type === 'ReevaluationContinued').length).toBeGreaterThan(
+      many.length / 3 - 2,
+    );
     expect(on.run.rows('bundle_block')).toHaveLength(2);
   });
 
@@ -126,10 +196,21 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     const successor = register(on, [TRUE], 3);
     on.run.whenDue(NOW + 1).then(fact('ReevaluationClosed', { bundle_version: 2, looked_at: 0 }));
     on.run.when(successor, NOW + 2).whenDue(NOW + 2);
-    expect([contradicted(on), jobs(on).map(({ bundle_version, looked_at }) => [bundle_version, looked_at]).sort()]).toEqual([[], [[2, 0], [3, 2]]]);
+    expect([
+      contradicted(on),
+      jobs(on)
+        .map(({ bundle_version, looked_at }) => [bundle_version, looked_at])
+        .sort(),
+    ]).toEqual([
+      [],
+      [
+        [2, 0],
+        [3, 2],
+      ],
+    ]);
   });
 
-  it('of all tenants reaches those without a bundle of their own under the name; one tenant\'s reaches no other\'s', () => {
+  it("of all tenants reaches those without a bundle of their own under the name; one tenant's reaches no other's", () => {
     const on = start();
     const [mine, theirs] = [gated('mine', 700), gated('theirs', 800, { tenant: 'globex', run: 'run-2' })] as const;
     take(on, mine, theirs);
@@ -142,16 +223,46 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
   it('judges what is recorded under an earlier version once its job is over, with the same evidence; and what it admits, or cannot judge, stands', () => {
     const on = start();
     take(on, gated('before', 7));
-    on.run.when(register(on, [LIMIT], 2), NOW + 1).whenDue(NOW + 1).then(fact('ReevaluationClosed', { looked_at: 1, refused: 0 }));
+    on.run
+      .when(register(on, [LIMIT], 2), NOW + 1)
+      .whenDue(NOW + 1)
+      .then(fact('ReevaluationClosed', { looked_at: 1, refused: 0 }));
     const [job] = jobs(on);
     const late = gated('late', 900);
     on.run.when(committed(late), NOW + 2).then(
       fact('CheckpointRecorded', { commit_id: late.id }),
-      fact('CommitContradicted', { mutation_id: late.id, run_id: 'run-1', tenant: TENANT, evidence: { kind: 'policy_reevaluation', event_id: job?.job_id, ref: null, source: 'service:mutation-ledger', stated_at: NOW + 2, partition: -1, position: -1, root: null } }),
+      fact('CommitContradicted', {
+        mutation_id: late.id,
+        run_id: 'run-1',
+        tenant: TENANT,
+        evidence: {
+          kind: 'policy_reevaluation',
+          event_id: job?.job_id,
+          ref: null,
+          source: 'service:mutation-ledger',
+          stated_at: NOW + 2,
+          partition: -1,
+          position: -1,
+          root: null,
+        },
+      }),
     );
-    const { statement } = on.run.records().findLast(({ type }) => type === 'CommitContradicted')?.body['evidence'] as Evidence; // the record's evidence
-    expect(JSON.parse(String(statement?.body))).toEqual({ bundle: 'risk', version: 2, reason: 'limit: more than one may commit alone' });
-    for (const one of [gated('small', 8), commit('lacking', { gate: gateOf('risk', { other: 1 }) }), commit('under it', { gate: gateOf('risk', { amount: 900 }, { bundle_version: 2 }) }), commit('ungated'), commit('of another', { gate: gateOf('refunds', { amount: 900 }) })]) on.run.when(committed(one), NOW + 3).then(fact('CheckpointRecorded', { commit_id: one.id }));
+    const { statement } = on.run.records().findLast(({ type }) => type === 'CommitContradicted')?.body[
+      'evidence'
+    ] as Evidence; // the record's evidence
+    expect(JSON.parse(String(statement?.body))).toEqual({
+      bundle: 'risk',
+      version: 2,
+      reason: 'limit: more than one may commit alone',
+    });
+    for (const one of [
+      gated('small', 8),
+      commit('lacking', { gate: gateOf('risk', { other: 1 }) }),
+      commit('under it', { gate: gateOf('risk', { amount: 900 }, { bundle_version: 2 }) }),
+      commit('ungated'),
+      commit('of another', { gate: gateOf('refunds', { amount: 900 }) }),
+    ])
+      on.run.when(committed(one), NOW + 3).then(fact('CheckpointRecorded', { commit_id: one.id }));
     on.run.when(committed(late), NOW + 4).thenNothing();
     expect([contradicted(on), jobs(on)]).toMatchObject([[late.id], [{ phase: 'closed', looked_at: 1 }]]);
   });
@@ -186,7 +297,12 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     on.run.when(register(on, [LIMIT], 2), NOW).when(rollback(parent), NOW);
     told(on.run, on.fallen);
     take(on, gated('late', 900, { parents: [parent.ref] }));
-    expect(on.run.records().filter(({ type }) => type === 'CommitContradicted').map(({ body }) => (body['evidence'] as Evidence).kind)).toEqual(['lineage']);
+    expect(
+      on.run
+        .records()
+        .filter(({ type }) => type === 'CommitContradicted')
+        .map(({ body }) => (body['evidence'] as Evidence).kind),
+    ).toEqual(['lineage']);
   });
 
   it('is read from the view once that has it', () => {

@@ -14,14 +14,22 @@ import type { Mutation } from '../domain/mutation/mutation.messages.js';
 export type Shown = Payload & { readonly content?: Buffer };
 
 /** What a run holds, as read. */
-export interface RunRows { readonly commits: readonly Commit[]; readonly mutations: readonly Mutation[]; readonly chunks: readonly Chunk[] }
+export interface RunRows {
+  readonly commits: readonly Commit[];
+  readonly mutations: readonly Mutation[];
+  readonly chunks: readonly Chunk[];
+}
 
 export interface Resume {
   readonly checkpoint: { readonly run_id: string; readonly commit_id: string } | null;
   /** Null with a code that says why. */
   readonly state: Json | null;
   readonly state_code: string | null;
-  readonly evidence: readonly { readonly commit_id: string; readonly rollback_id: string; readonly evidence: Evidence }[];
+  readonly evidence: readonly {
+    readonly commit_id: string;
+    readonly rollback_id: string;
+    readonly evidence: Evidence;
+  }[];
   readonly rolled_back: readonly string[];
   /** Commits a bound left to a person: nothing goes on from them. */
   readonly beyond: readonly string[];
@@ -31,15 +39,29 @@ export interface Resume {
 export function resumeOf(rows: RunRows): Resume {
   const at = resumable(rows.commits, stepsIn(rows));
   const restored: Restored = at === null ? { ok: false, code: 'no_state' } : stateAt(at.commit_id, rows);
-  const fallen = [...rows.commits.map(({ commit_id: id, rollback_id, rollback_evidence }) => ({ id, rollback_id, rollback_evidence })), ...rows.mutations.map(({ mutation_id: id, rollback_id, rollback_evidence }) => ({ id, rollback_id, rollback_evidence }))]
-    .flatMap(({ id, rollback_id, rollback_evidence: evidence }) => (rollback_id === null || evidence === null ? [] : [{ commit_id: id, rollback_id, evidence }]));
+  const fallen = [
+    ...rows.commits.map(({ commit_id: id, rollback_id, rollback_evidence }) => ({
+      id,
+      rollback_id,
+      rollback_evidence,
+    })),
+    ...rows.mutations.map(({ mutation_id: id, rollback_id, rollback_evidence }) => ({
+      id,
+      rollback_id,
+      rollback_evidence,
+    })),
+  ].flatMap(({ id, rollback_id, rollback_evidence: evidence }) =>
+    rollback_id === null || evidence === null ? [] : [{ commit_id: id, rollback_id, evidence }],
+  );
   return {
     checkpoint: at === null ? null : { run_id: at.run_id, commit_id: at.commit_id },
     state: restored.ok ? restored.state : null,
     state_code: restored.ok ? null : restored.code,
     evidence: fallen,
     rolled_back: fallen.map(({ commit_id: id }) => id),
-    beyond: rows.commits.filter(({ beyond, rollback_id }) => rollback_id === null && beyond.length > 0).map(({ commit_id: id }) => id),
+    beyond: rows.commits
+      .filter(({ beyond, rollback_id }) => rollback_id === null && beyond.length > 0)
+      .map(({ commit_id: id }) => id),
   };
 }
 
@@ -48,16 +70,30 @@ export function stateAt(commitId: string, { commits, chunks }: Pick<RunRows, 'co
   const byId = new Map(commits.map((commit) => [commit.commit_id, commit] as const));
   return restoredState(commitId, (id) => {
     const commit = byId.get(id);
-    return commit === undefined ? undefined : holder(commit, chunks.filter((chunk) => chunk.commit_id === id));
+    return commit === undefined
+      ? undefined
+      : holder(
+          commit,
+          chunks.filter((chunk) => chunk.commit_id === id),
+        );
   });
 }
 
 /** A commit as the one who restores its state sees it. */
 export function holder({ checkpoint: { state }, hardened }: Commit, chunks: readonly Chunk[]): StateHolder {
-  const told = state?.body === null ? [...chunks].sort((a, b) => a.index - b.index).map(({ chunk }) => chunk) : state === null ? [] : [state.body];
+  const told =
+    state?.body === null
+      ? [...chunks].sort((a, b) => a.index - b.index).map(({ chunk }) => chunk)
+      : state === null
+        ? []
+        : [state.body];
   const bytes = told.flatMap((chunk) => bytesOf(chunk) ?? []);
   const isErased = told.length > 0 && bytes.length < told.length;
-  return { state, isGivenUp: hardened !== null || isErased, chunks: bytes.length === (state?.chunk_sha256s.length ?? 0) ? bytes : null };
+  return {
+    state,
+    isGivenUp: hardened !== null || isErased,
+    chunks: bytes.length === (state?.chunk_sha256s.length ?? 0) ? bytes : null,
+  };
 }
 
 /** The bytes of a payload as people may see them; null for what was erased. */
@@ -73,6 +109,8 @@ function stepsIn({ commits, mutations }: RunRows): StepOf {
     const commit = commitOf.get(id);
     if (commit !== undefined) return { commit, hasFallen: !isClean(commit), parents: commit.parents };
     const mutation = mutationOf.get(id);
-    return mutation === undefined ? undefined : { commit: null, hasFallen: mutation.rollback_id !== null, parents: mutation.execution.derived_from };
+    return mutation === undefined
+      ? undefined
+      : { commit: null, hasFallen: mutation.rollback_id !== null, parents: mutation.execution.derived_from };
   };
 }

@@ -52,6 +52,8 @@ function namesOf(type: string, fields: Readonly<Record<string, unknown>>): reado
 function comparable(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return value.toString('hex');
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-  const { content_type, encoding, key_id, sha256 } = value as { readonly [Member in 'content_type' | 'encoding' | 'key_id' | 'sha256']?: unknown };
+  const { content_type, encoding, key_id, sha256 } = value as {
+    readonly [Member in 'content_type' | 'encoding' | 'key_id' | 'sha256']?: unknown;
+  };
   return [content_type, encoding, key_id, comparable(sha256)];
 }

@@ -31,4 +31,6 @@ export const AGENT_EFFECTS_VIEW: ProjectedView = {
 };
 
 /** Bytes are stored as {"$b": base64}. */
-function bytesAt(path: string): string { return `decode(d.doc #>> '{${path},body,$b}', 'base64')`; }
+function bytesAt(path: string): string {
+  return `decode(d.doc #>> '{${path},body,$b}', 'base64')`;
+}

@@ -23,17 +23,43 @@ let queries: ConsumerQueries;
 
 function mark(partition: number, seq: number): Change {
   const run_id = `run-${String(partition)}`;
-  const doc: RolledBack = { tenant: 'acme', agent_id: 'agent-1', run_id, commit_id: `cp_${String(partition)}_${String(seq)}`, subject_ref: null, rollback_id: 'rb', has_effect: false, seq, rolled_back_at: 1, triggered_at: 1, consumers: [] };
+  const doc: RolledBack = {
+    tenant: 'acme',
+    agent_id: 'agent-1',
+    run_id,
+    commit_id: `cp_${String(partition)}_${String(seq)}`,
+    subject_ref: null,
+    rollback_id: 'rb',
+    has_effect: false,
+    seq,
+    rolled_back_at: 1,
+    triggered_at: 1,
+    consumers: [],
+  };
   return { op: 'put', row: { kind: 'rolled_back', group: run_id, key: doc.commit_id, dueAt: null, doc } };
 }
 
 beforeAll(async () => {
   stack = await sharedTestStack();
   address = await createDatabase(stack, NAME, NAME, 'secret');
-  database = await PostgresDatabase.open({ url: address.url }, [{ log: MUTATIONS_LOG, kinds: withCommonKinds(mutationsCore().kinds) }]);
+  database = await PostgresDatabase.open({ url: address.url }, [
+    { log: MUTATIONS_LOG, kinds: withCommonKinds(mutationsCore().kinds) },
+  ]);
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
-    const head = { seq: 2_000, hash: Buffer.alloc(32, 1), offset: 2_000, decidedAt: 1, reactedSeq: 0, reactedOffset: 0, cursors: [] };
-    await database.partition(MUTATIONS_LOG, partition).project(null, head, SEQS.map((seq) => mark(partition, seq)));
+    const head = {
+      seq: 2_000,
+      hash: Buffer.alloc(32, 1),
+      offset: 2_000,
+      decidedAt: 1,
+      reactedSeq: 0,
+      reactedOffset: 0,
+      cursors: [],
+    };
+    await database.partition(MUTATIONS_LOG, partition).project(
+      null,
+      head,
+      SEQS.map((seq) => mark(partition, seq)),
+    );
   }
   queries = new ConsumerQueries(createPool({ url: address.url, connectionsMax: 1 }));
 }, 400_000);

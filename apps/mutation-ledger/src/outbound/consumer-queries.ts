@@ -57,7 +57,11 @@ export interface ConsumerReport extends Measured {
 }
 
 type Pool = ReturnType<typeof createPool>;
-interface PollRow { readonly log_partition: number; readonly seq: string; readonly doc: Buffer }
+interface PollRow {
+  readonly log_partition: number;
+  readonly seq: string;
+  readonly doc: Buffer;
+}
 
 /** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
 export class ConsumerQueries {
@@ -74,13 +78,30 @@ export class ConsumerQueries {
     return { items, cursor: [...cursor].sort(([a], [b]) => a - b), more: rows.length > asked.limit };
   }
 
-  async report(tenant: string | undefined, consumer: string | undefined, limit: number): Promise<readonly ConsumerReport[]> {
-    const rows = await this.rows<{ readonly [Name in keyof ConsumerReport]: ConsumerReport[Name] | string }>('sum what consumers answered', reportQuery(tenant, consumer, limit));
-    return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, TEXTS.includes(name) || value === null ? value : Number(value)])) as unknown as ConsumerReport); // the statement has these columns
+  async report(
+    tenant: string | undefined,
+    consumer: string | undefined,
+    limit: number,
+  ): Promise<readonly ConsumerReport[]> {
+    const rows = await this.rows<{ readonly [Name in keyof ConsumerReport]: ConsumerReport[Name] | string }>(
+      'sum what consumers answered',
+      reportQuery(tenant, consumer, limit),
+    );
+    return rows.map(
+      (row) =>
+        Object.fromEntries(
+          Object.entries(row).map(([name, value]) => [
+            name,
+            TEXTS.includes(name) || value === null ? value : Number(value),
+          ]),
+        ) as unknown as ConsumerReport,
+    ); // the statement has these columns
   }
 
   /** Nest calls it when the process ends. */
-  async onModuleDestroy(): Promise<void> { await this.pool.end(); }
+  async onModuleDestroy(): Promise<void> {
+    await this.pool.end();
+  }
 
   private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
     return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
@@ -94,30 +115,66 @@ export function rolledBackQuery({ scope, tenant, after, limit }: PollAsked): Que
   const values: (string | number)[] = [];
   const [scoped, agent, run, ...subject] = scope;
   const named = { tenant: tenant ?? part(scoped), agent_id: part(agent), run_id: part(run) };
-  const equal = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`${name} = ${parameter(values, value)}`]));
-  const about = part(subject[0]) === undefined ? [] : [`starts_with(subject_ref, ${parameter(values, subject[0] ?? '')})`];
-  const passed = after.map(([partition, seq]) => `(log_partition = ${parameter(values, partition)} AND seq > ${parameter(values, seq)})`);
-  const fresh = after.length === 0 ? [] : [`(${[...passed, `log_partition NOT IN (${after.map(([partition]) => parameter(values, partition)).join(', ')})`].join(' OR ')})`];
+  const equal = Object.entries(named).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name} = ${parameter(values, value)}`],
+  );
+  const about =
+    part(subject[0]) === undefined ? [] : [`starts_with(subject_ref, ${parameter(values, subject[0] ?? '')})`];
+  const passed = after.map(
+    ([partition, seq]) => `(log_partition = ${parameter(values, partition)} AND seq > ${parameter(values, seq)})`,
+  );
+  const fresh =
+    after.length === 0
+      ? []
+      : [
+          `(${[...passed, `log_partition NOT IN (${after.map(([partition]) => parameter(values, partition)).join(', ')})`].join(' OR ')})`,
+        ];
   const where = [...equal, ...about, ...fresh];
-  return { text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} ORDER BY log_partition, seq LIMIT ${parameter(values, limit + 1)}`, values };
+  return {
+    text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} ORDER BY log_partition, seq LIMIT ${parameter(values, limit + 1)}`,
+    values,
+  };
 }
 
 /** One row per tenant, consumer and mode; the shortest time to users that it declared counts. */
 export function reportQuery(tenant: string | undefined, consumer: string | undefined, limit: number): Query {
   const values: (string | number)[] = [];
-  const where = Object.entries({ tenant, consumer }).flatMap(([name, value]) => (value === undefined ? [] : [`${name} = ${parameter(values, value)}`]));
-  const quantile = (part: number, column: string, name: string): string => `round(percentile_cont(${String(part)}) WITHIN GROUP (ORDER BY ${column}))::text AS ${name}`;
+  const where = Object.entries({ tenant, consumer }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name} = ${parameter(values, value)}`],
+  );
+  const quantile = (part: number, column: string, name: string): string =>
+    `round(percentile_cont(${String(part)}) WITHIN GROUP (ORDER BY ${column}))::text AS ${name}`;
   const sums = [
-    'min(commit_to_user_ms)::text AS commit_to_user_ms', 'count(*)::text AS due', ...['acknowledged', 'overdue', 'waiting'].map((phase) => `count(*) FILTER (WHERE phase = '${phase}')::text AS ${phase}`), 'count(*) FILTER (WHERE is_late)::text AS late',
-    quantile(0.5, 'after_ms', 'p50_ms'), quantile(0.99, 'after_ms', 'p99_ms'), quantile(0.5, 'trigger_ms', 'trigger_p50_ms'), quantile(0.99, 'trigger_ms', 'trigger_p99_ms'),
-    'coalesce(sum(emissions), 0)::text AS emissions', 'coalesce(sum(late_emissions), 0)::text AS late_emissions', 'count(*) FILTER (WHERE late_emissions > 0)::text AS late_containments', 'max(latest_ms)::text AS latest_ms',
+    'min(commit_to_user_ms)::text AS commit_to_user_ms',
+    'count(*)::text AS due',
+    ...['acknowledged', 'overdue', 'waiting'].map(
+      (phase) => `count(*) FILTER (WHERE phase = '${phase}')::text AS ${phase}`,
+    ),
+    'count(*) FILTER (WHERE is_late)::text AS late',
+    quantile(0.5, 'after_ms', 'p50_ms'),
+    quantile(0.99, 'after_ms', 'p99_ms'),
+    quantile(0.5, 'trigger_ms', 'trigger_p50_ms'),
+    quantile(0.99, 'trigger_ms', 'trigger_p99_ms'),
+    'coalesce(sum(emissions), 0)::text AS emissions',
+    'coalesce(sum(late_emissions), 0)::text AS late_emissions',
+    'count(*) FILTER (WHERE late_emissions > 0)::text AS late_containments',
+    'max(latest_ms)::text AS latest_ms',
   ];
-  return { text: `SELECT tenant, consumer, mode, ${sums.join(', ')} FROM ${DELIVERY}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} GROUP BY tenant, consumer, mode ORDER BY tenant, consumer, mode LIMIT ${parameter(values, limit + 1)}`, values };
+  return {
+    text: `SELECT tenant, consumer, mode, ${sums.join(', ')} FROM ${DELIVERY}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} GROUP BY tenant, consumer, mode ORDER BY tenant, consumer, mode LIMIT ${parameter(values, limit + 1)}`,
+    values,
+  };
 }
 
 /** A part that narrows; undefined for one that does not. */
-function part(text: string | undefined): string | undefined { return text === '*' ? undefined : text; }
+function part(text: string | undefined): string | undefined {
+  return text === '*' ? undefined : text;
+}
 
-function scopedOf({ tenant, agent_id, run_id, subject_ref }: RolledBack): Scoped { return { tenant, agent: agent_id, run: run_id, subject: subject_ref ?? '' }; }
+function scopedOf({ tenant, agent_id, run_id, subject_ref }: RolledBack): Scoped {
+  return { tenant, agent: agent_id, run: run_id, subject: subject_ref ?? '' };
+}
 
-function parameter(values: (string | number)[], value: string | number): string { return `$${values.push(value)}`; }
+function parameter(values: (string | number)[], value: string | number): string {
+  return `$${values.push(value)}`;
+}

@@ -14,14 +14,25 @@ describe('the statement of a poll', () => {
 
   it('is narrowed part by part, and not where a part stands for any', () => {
     expect(rolledBackQuery({ ...ASKED, scope: ['acme', '*', 'run-1', 'order', '4711'] })).toMatchObject({
-      text: expect.stringMatching(/WHERE tenant = \$1 AND run_id = \$2 AND starts_with\(subject_ref, \$3\) ORDER BY log_partition, seq LIMIT \$4$/) as unknown, values: ['acme', 'run-1', 'order', 6],
+      text: expect.stringMatching(
+        /WHERE tenant = \$1 AND run_id = \$2 AND starts_with\(subject_ref, \$3\) ORDER BY log_partition, seq LIMIT \$4$/,
+      ) as unknown,
+      values: ['acme', 'run-1', 'order', 6],
     });
     expect(rolledBackQuery({ ...ASKED, tenant: undefined }).text).not.toContain('WHERE');
   });
 
   it('begins behind the cursor in every partition, and at the beginning of one that the cursor does not know', () => {
-    const { text, values } = rolledBackQuery({ ...ASKED, after: [[0, 7], [2, 9]] });
-    expect(text).toContain('((log_partition = $2 AND seq > $3) OR (log_partition = $4 AND seq > $5) OR log_partition NOT IN ($6, $7)) ORDER BY log_partition, seq LIMIT $8');
+    const { text, values } = rolledBackQuery({
+      ...ASKED,
+      after: [
+        [0, 7],
+        [2, 9],
+      ],
+    });
+    expect(text).toContain(
+      '((log_partition = $2 AND seq > $3) OR (log_partition = $4 AND seq > $5) OR log_partition NOT IN ($6, $7)) ORDER BY log_partition, seq LIMIT $8',
+    );
     expect(values).toEqual(['acme', 0, 7, 2, 9, 0, 2, 6]);
   });
 

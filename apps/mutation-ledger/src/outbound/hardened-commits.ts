@@ -23,7 +23,10 @@ export interface HardenedCommit {
 }
 
 /** Where a reader of one partition is: rows behind it are seen. */
-export interface Mark { readonly updatedAt: number; readonly commitId: string }
+export interface Mark {
+  readonly updatedAt: number;
+  readonly commitId: string;
+}
 
 /** Before every row. */
 export const MARK_START: Mark = { updatedAt: 0, commitId: '' };
@@ -33,7 +36,9 @@ const HEADS = tableOf(MUTATIONS_LOG, 'heads');
 
 /** Rows behind a mark, oldest first; served by (hardened, updated_at). */
 export function hardenedQuery(partition: number, { updatedAt, commitId }: Mark, limit: number): Query {
-  const causes = Object.keys(HARDEN_CAUSES).map((_, index) => `$${String(index + 5)}`).join(', ');
+  const causes = Object.keys(HARDEN_CAUSES)
+    .map((_, index) => `$${String(index + 5)}`)
+    .join(', ');
   return {
     text: `SELECT tenant, row_key AS commit_id, updated_at::text FROM ${COMMIT} WHERE hardened IN (${causes}) AND updated_at >= $2 AND log_partition = $1 AND (updated_at, row_key) > ($2, $3) ORDER BY updated_at, row_key LIMIT $4`,
     values: [partition, updatedAt, commitId, limit, ...Object.keys(HARDEN_CAUSES)],
@@ -41,7 +46,10 @@ export function hardenedQuery(partition: number, { updatedAt, commitId }: Mark, 
 }
 
 /** Commits by what became of their state. */
-export const COUNT_QUERY: Query = { text: `SELECT coalesce(hardened, 'kept') AS status, count(*)::int AS commits FROM ${COMMIT} GROUP BY hardened`, values: [] };
+export const COUNT_QUERY: Query = {
+  text: `SELECT coalesce(hardened, 'kept') AS status, count(*)::int AS commits FROM ${COMMIT} GROUP BY hardened`,
+  values: [],
+};
 const PARTITIONS_QUERY: Query = { text: `SELECT log_partition FROM ${HEADS} ORDER BY log_partition`, values: [] };
 
 /** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
@@ -49,11 +57,16 @@ export class HardenedCommits {
   constructor(private readonly pool: ReturnType<typeof createPool>) {}
 
   async partitions(): Promise<readonly number[]> {
-    return (await this.rows<{ log_partition: number }>('list partitions', PARTITIONS_QUERY)).map(({ log_partition }) => log_partition);
+    return (await this.rows<{ log_partition: number }>('list partitions', PARTITIONS_QUERY)).map(
+      ({ log_partition }) => log_partition,
+    );
   }
 
   async after(partition: number, mark: Mark, limit: number): Promise<readonly HardenedCommit[]> {
-    const rows = await this.rows<{ tenant: string; commit_id: string; updated_at: string }>('read given-up states', hardenedQuery(partition, mark, limit));
+    const rows = await this.rows<{ tenant: string; commit_id: string; updated_at: string }>(
+      'read given-up states',
+      hardenedQuery(partition, mark, limit),
+    );
     return rows.map((row) => ({ ...row, updated_at: Number(row.updated_at) }));
   }
 
@@ -63,7 +76,9 @@ export class HardenedCommits {
     return Object.fromEntries(rows.map(({ status, commits }) => [status, commits]));
   }
 
-  async close(): Promise<void> { await this.pool.end(); }
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
 
   private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
     return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);

@@ -6,7 +6,15 @@ import { decodeDoc } from '@recourse/event-log';
 import { coded } from '@recourse/service';
 import type { createPool } from '@recourse/service';
 import type { Mutation, Named } from '../domain/mutation/mutation.messages.js';
-import { exposureQuery, namedQuery, NOW_QUERY, ORDERS, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
+import {
+  exposureQuery,
+  namedQuery,
+  NOW_QUERY,
+  ORDERS,
+  pageQuery,
+  runQuery,
+  stakeQuery,
+} from './mutation-statements.js';
 import type { Closing, Filter, PageAsked, Position, Query } from './mutation-statements.js';
 
 export interface MutationPage {
@@ -60,8 +68,16 @@ export interface Exposure {
 
 type Pool = ReturnType<typeof createPool>;
 type PageRow = Readonly<Record<string, string | number>> & { readonly doc: Buffer };
-type ExposureTexts = Readonly<Record<'open_minor' | 'recovering_minor' | 'beyond_minor' | 'uncertain_minor' | 'closes_first_at', string | null>>;
-interface StakeRow { readonly tenant: string; readonly currency: string | null; readonly amount_minor: string | null; readonly mutations: number; readonly closes_first_at: string }
+type ExposureTexts = Readonly<
+  Record<'open_minor' | 'recovering_minor' | 'beyond_minor' | 'uncertain_minor' | 'closes_first_at', string | null>
+>;
+interface StakeRow {
+  readonly tenant: string;
+  readonly currency: string | null;
+  readonly amount_minor: string | null;
+  readonly mutations: number;
+  readonly closes_first_at: string;
+}
 
 /** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
 export class LedgerQueries {
@@ -72,21 +88,41 @@ export class LedgerQueries {
     const shown = rows.slice(0, asked.limit);
     const last = rows.length > asked.limit ? shown.at(-1) : undefined;
     // Rows of this table are written from mutations alone.
-    return { mutations: shown.map(({ doc }) => decodeDoc(doc) as Mutation), next: last === undefined ? null : ORDERS[asked.order].map((name) => positionValue(name, last[name])) };
+    return {
+      mutations: shown.map(({ doc }) => decodeDoc(doc) as Mutation),
+      next: last === undefined ? null : ORDERS[asked.order].map((name) => positionValue(name, last[name])),
+    };
   }
 
   async stakes(filter: Filter, closing: Closing): Promise<readonly Stake[]> {
     const rows = await this.rows<StakeRow>('sum what closes', stakeQuery(filter, closing));
-    return rows.map(({ amount_minor, closes_first_at, ...row }) => ({ ...row, amount_minor: exact(amount_minor), closes_first_at: Number(closes_first_at) }));
+    return rows.map(({ amount_minor, closes_first_at, ...row }) => ({
+      ...row,
+      amount_minor: exact(amount_minor),
+      closes_first_at: Number(closes_first_at),
+    }));
   }
 
   /** Rows of the report, and whether there are more; `now` is epoch milliseconds. */
-  async exposure(filter: Pick<Filter, 'tenant' | 'capability'>, now: number, limit: number): Promise<{ readonly items: readonly Exposure[]; readonly more: boolean }> {
-    const rows = await this.rows<Omit<Exposure, keyof ExposureTexts> & ExposureTexts>('sum what is exposed', exposureQuery(filter, now, limit));
-    const items = rows.slice(0, limit).map(({ open_minor, recovering_minor, beyond_minor, uncertain_minor, closes_first_at, ...row }) => ({
-      ...row, open_minor: exact(open_minor), recovering_minor: exact(recovering_minor), beyond_minor: exact(beyond_minor), uncertain_minor: exact(uncertain_minor),
-      closes_first_at: closes_first_at === null ? null : Number(closes_first_at),
-    }));
+  async exposure(
+    filter: Pick<Filter, 'tenant' | 'capability'>,
+    now: number,
+    limit: number,
+  ): Promise<{ readonly items: readonly Exposure[]; readonly more: boolean }> {
+    const rows = await this.rows<Omit<Exposure, keyof ExposureTexts> & ExposureTexts>(
+      'sum what is exposed',
+      exposureQuery(filter, now, limit),
+    );
+    const items = rows
+      .slice(0, limit)
+      .map(({ open_minor, recovering_minor, beyond_minor, uncertain_minor, closes_first_at, ...row }) => ({
+        ...row,
+        open_minor: exact(open_minor),
+        recovering_minor: exact(recovering_minor),
+        beyond_minor: exact(beyond_minor),
+        uncertain_minor: exact(uncertain_minor),
+        closes_first_at: closes_first_at === null ? null : Number(closes_first_at),
+      }));
     return { items, more: rows.length > limit };
   }
 
@@ -96,19 +132,26 @@ export class LedgerQueries {
 
   async named(id: string, tenant: string | undefined): Promise<Named | null> {
     const [row] = await this.rows<{ doc: Buffer }>('read a name', namedQuery(id, tenant));
-    return row === undefined ? null : decodeDoc(row.doc) as Named; // rows of this table are written from names alone
+    return row === undefined ? null : (decodeDoc(row.doc) as Named); // rows of this table are written from names alone
   }
 
   /** Tenant and number of mutations of a run; null when there is none. */
-  async run(runId: string, tenant: string | undefined): Promise<{ readonly tenant: string; readonly mutations: number } | null> {
+  async run(
+    runId: string,
+    tenant: string | undefined,
+  ): Promise<{ readonly tenant: string; readonly mutations: number } | null> {
     return (await this.rows<{ tenant: string; mutations: number }>('read a run', runQuery(runId, tenant)))[0] ?? null;
   }
 
   /** Epoch milliseconds. */
-  async now(): Promise<number> { return Number((await this.rows<{ now: string }>('read the time', NOW_QUERY))[0]?.now); }
+  async now(): Promise<number> {
+    return Number((await this.rows<{ now: string }>('read the time', NOW_QUERY))[0]?.now);
+  }
 
   /** Nest calls it when the process ends. */
-  async onModuleDestroy(): Promise<void> { await this.pool.end(); }
+  async onModuleDestroy(): Promise<void> {
+    await this.pool.end();
+  }
 
   private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
     return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
@@ -116,7 +159,9 @@ export class LedgerQueries {
 }
 
 /** The driver gives 64-bit numbers as text. */
-function positionValue(name: string, value: string | number | undefined): string | number { return name.endsWith('_key') ? String(value) : Number(value); }
+function positionValue(name: string, value: string | number | undefined): string | number {
+  return name.endsWith('_key') ? String(value) : Number(value);
+}
 
 function exact(decimal: string | null): number | string | null {
   if (decimal === null) return null;

@@ -8,13 +8,19 @@ import { MUTATIONS_LOG } from './mutation-statements.js';
 import type { Query } from './mutation-statements.js';
 import type { Named } from '../domain/lineage-view/lineage.messages.js';
 
-const [BINDING, MUTATION, COMMIT, HEADS] = ['binding', 'mutation', 'commit', 'heads'].map((table) => tableOf(MUTATIONS_LOG, table));
+const [BINDING, MUTATION, COMMIT, HEADS] = ['binding', 'mutation', 'commit', 'heads'].map((table) =>
+  tableOf(MUTATIONS_LOG, table),
+);
 
 /** A query over arrays too. */
-export interface ArrayQuery { readonly text: string; readonly values: readonly (string | number | readonly string[])[] }
+export interface ArrayQuery {
+  readonly text: string;
+  readonly values: readonly (string | number | readonly string[])[];
+}
 
 /** The same tenant and run, as a filter on what an id found: as an equality PostgreSQL may intersect the index of the id with one that holds the whole tenant, for each id anew. */
-const isNamed = (row: string, by: string, run = 'run_id'): string => `${row}.${run} IS NOT DISTINCT FROM ${by}.run_id AND ${row}.tenant IS NOT DISTINCT FROM ${by}.tenant`;
+const isNamed = (row: string, by: string, run = 'run_id'): string =>
+  `${row}.${run} IS NOT DISTINCT FROM ${by}.run_id AND ${row}.tenant IS NOT DISTINCT FROM ${by}.tenant`;
 
 /** Whoever rests on a commit, or on one that does. */
 const DOWN = `WITH RECURSIVE walk(tenant, run_id, id) AS (
@@ -38,10 +44,14 @@ export function commitQuery(id: string, tenant: string | undefined): Query {
 }
 
 /** Commits that rest on one, itself first; one more than `limit` tells that there are others. */
-export function reachedQuery(from: Named, limit: number): Query { return { text: `${DOWN} SELECT tenant, run_id, id FROM reached`, values: [...of(from), limit + 1] }; }
+export function reachedQuery(from: Named, limit: number): Query {
+  return { text: `${DOWN} SELECT tenant, run_id, id FROM reached`, values: [...of(from), limit + 1] };
+}
 
 /** Commits that one rests on, itself first; likewise. */
-export function restsOnQuery(from: Named, limit: number): Query { return { text: `${UP} SELECT tenant, run_id, id FROM walk LIMIT $4`, values: [...of(from), limit + 1] }; }
+export function restsOnQuery(from: Named, limit: number): Query {
+  return { text: `${UP} SELECT tenant, run_id, id FROM walk LIMIT $4`, values: [...of(from), limit + 1] };
+}
 
 /** What is known of a closure in columns. */
 export function closureQuery(from: Named, limit: number): Query {
@@ -56,22 +66,34 @@ export function closureQuery(from: Named, limit: number): Query {
 
 /** Who in a closure rests on whom. */
 export function reliancesQuery(from: Named, limit: number): Query {
-  return { text: `${DOWN} SELECT b.tenant, b.run_id, b.mutation_id AS child, b.parent_run_id, b.parent_id AS parent FROM reached r JOIN ${BINDING} b ON b.mutation_id = r.id AND ${isNamed('b', 'r')} AND b.parent_id IS NOT NULL`, values: [...of(from), limit + 1] };
+  return {
+    text: `${DOWN} SELECT b.tenant, b.run_id, b.mutation_id AS child, b.parent_run_id, b.parent_id AS parent FROM reached r JOIN ${BINDING} b ON b.mutation_id = r.id AND ${isNamed('b', 'r')} AND b.parent_id IS NOT NULL`,
+    values: [...of(from), limit + 1],
+  };
 }
 
 /** As reliancesQuery, of commits that are named. */
 export function reliancesAmongQuery(tenant: string, ids: readonly string[]): ArrayQuery {
-  return { text: `SELECT tenant, run_id, mutation_id AS child, parent_run_id, parent_id AS parent FROM ${BINDING} WHERE mutation_id = ANY($2::text[]) AND tenant = $1 AND parent_id IS NOT NULL`, values: [tenant, ids] };
+  return {
+    text: `SELECT tenant, run_id, mutation_id AS child, parent_run_id, parent_id AS parent FROM ${BINDING} WHERE mutation_id = ANY($2::text[]) AND tenant = $1 AND parent_id IS NOT NULL`,
+    values: [tenant, ids],
+  };
 }
 
 /** Rows of commits as they are stored. */
 export function rowsQuery(table: 'mutation' | 'commit', tenant: string, ids: readonly string[]): ArrayQuery {
-  return { text: `SELECT doc FROM ${table === 'mutation' ? MUTATION : COMMIT} WHERE ${table}_id = ANY($2::text[]) AND tenant = $1`, values: [tenant, ids] };
+  return {
+    text: `SELECT doc FROM ${table === 'mutation' ? MUTATION : COMMIT} WHERE ${table}_id = ANY($2::text[]) AND tenant = $1`,
+    values: [tenant, ids],
+  };
 }
 
 /** Consumers that were waited for. */
 export function heardQuery(tenant: string, ids: readonly string[]): ArrayQuery {
-  return { text: `SELECT mutation_id, consumer, phase FROM ${tableOf(MUTATIONS_LOG, 'delivery')} WHERE mutation_id = ANY($2::text[]) AND tenant = $1`, values: [tenant, ids] };
+  return {
+    text: `SELECT mutation_id, consumer, phase FROM ${tableOf(MUTATIONS_LOG, 'delivery')} WHERE mutation_id = ANY($2::text[]) AND tenant = $1`,
+    values: [tenant, ids],
+  };
 }
 
 /** How far each partition of the ledger has read its inputs. */
@@ -80,4 +102,6 @@ export const CURSORS_QUERY: Query = { text: `SELECT log_partition, cursors FROM 
 /** Every edge there is, child and parent, as EdgeLines takes them. */
 export const EDGES_COPY = `COPY (SELECT mutation_id, parent_id FROM ${BINDING} WHERE parent_id IS NOT NULL) TO STDOUT`;
 
-function of({ tenant, run_id, id }: Named): readonly string[] { return [tenant, run_id, id]; }
+function of({ tenant, run_id, id }: Named): readonly string[] {
+  return [tenant, run_id, id];
+}

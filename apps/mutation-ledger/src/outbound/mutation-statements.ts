@@ -24,13 +24,26 @@ export type Order = keyof typeof ORDERS;
 export type Position = readonly (string | number)[];
 
 /** A statement with the values of its parameters. */
-export interface Query { readonly text: string; readonly values: readonly (string | number)[] }
+export interface Query {
+  readonly text: string;
+  readonly values: readonly (string | number)[];
+}
 
 /** What a column must be; undefined does not narrow. */
-export type Filter = Readonly<Partial<Record<'tenant' | 'mutation_id' | 'run_id' | 'capability' | 'subject_ref' | 'status' | 'recoverability', string | undefined>>>;
+export type Filter = Readonly<
+  Partial<
+    Record<
+      'tenant' | 'mutation_id' | 'run_id' | 'capability' | 'subject_ref' | 'status' | 'recoverability',
+      string | undefined
+    >
+  >
+>;
 
 /** Bounds of the end of a window, epoch milliseconds: later than, and not later than. */
-export interface Closing { readonly after: number; readonly until: number | null }
+export interface Closing {
+  readonly after: number;
+  readonly until: number | null;
+}
 
 export interface PageAsked {
   readonly filter: Filter;
@@ -46,23 +59,34 @@ export function pageQuery({ filter, order, closing, after, limit }: PageAsked): 
   const values: (string | number)[] = [];
   const given = conditions(filter, closing, values);
   const columns = ORDERS[order];
-  const behind = after === undefined ? [] : [`(${columns.join(', ')}) > (${after.map((value) => parameter(values, value)).join(', ')})`];
+  const behind =
+    after === undefined
+      ? []
+      : [`(${columns.join(', ')}) > (${after.map((value) => parameter(values, value)).join(', ')})`];
   const where = [...given, ...behind];
-  return { text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc FROM ${MUTATION}${whereOf(where)} ORDER BY ${columns.join(', ')} LIMIT ${parameter(values, limit + 1)}`, values };
+  return {
+    text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc FROM ${MUTATION}${whereOf(where)} ORDER BY ${columns.join(', ')} LIMIT ${parameter(values, limit + 1)}`,
+    values,
+  };
 }
 
 /** Sums per tenant and currency over everything that closes, not over a page of it. */
 export function stakeQuery(filter: Filter, closing: Closing): Query {
   const values: (string | number)[] = [];
   const where = conditions(filter, closing, values);
-  return { text: `SELECT tenant, value_currency AS currency, sum(value_minor)::text AS amount_minor, count(*)::int AS mutations, min(expires_at)::text AS closes_first_at FROM ${MUTATION}${whereOf(where)} GROUP BY tenant, value_currency ORDER BY tenant, value_currency`, values };
+  return {
+    text: `SELECT tenant, value_currency AS currency, sum(value_minor)::text AS amount_minor, count(*)::int AS mutations, min(expires_at)::text AS closes_first_at FROM ${MUTATION}${whereOf(where)} GROUP BY tenant, value_currency ORDER BY tenant, value_currency`,
+    values,
+  };
 }
 
 /**
  * How an effect that was told stands. What closed a moment ago counts as beyond reversal before its row says so; what a
  * person has repaired or corrected is settled, what one has accepted stands.
  */
-const STANDING = (now: string): string => `CASE WHEN execution_state IN ('executing', 'uncertain') THEN 'uncertain' WHEN execution_state <> 'succeeded' THEN 'absent'
+const STANDING = (
+  now: string,
+): string => `CASE WHEN execution_state IN ('executing', 'uncertain') THEN 'uncertain' WHEN execution_state <> 'succeeded' THEN 'absent'
   WHEN recoverability = 'reversal_available' AND expires_at > ${now} THEN 'open' WHEN recoverability = 'compensating' THEN 'recovering'
   WHEN recoverability = 'compensated' OR reason IN ('RESOLVED:repaired', 'RESOLVED:corrected') THEN 'settled' ELSE 'beyond' END`;
 
@@ -77,12 +101,21 @@ export function exposureQuery(filter: Pick<Filter, 'tenant' | 'capability'>, now
   const standing = STANDING(`${parameter(values, now)}::bigint`);
   const told = `SELECT tenant, capability, contract_digest, value_currency AS currency, value_minor, expires_at, rollback_id, recoverability, ${standing} AS standing FROM ${MUTATION}${whereOf(conditions(filter, undefined, values))}`;
   const sums = [
-    ...['open', 'recovering', 'beyond', 'uncertain', 'settled'].map((name) => `count(*) FILTER (WHERE standing = '${name}')::int AS ${name}`),
-    ...['open', 'recovering', 'beyond', 'uncertain'].map((name) => `(sum(value_minor) FILTER (WHERE standing = '${name}'))::text AS ${name}_minor`),
-    `(min(expires_at) FILTER (WHERE standing = 'open'))::text AS closes_first_at`, `count(*) FILTER (WHERE standing = 'beyond' AND recoverability IN ('reversal_expired', 'reversal_available'))::int AS expired`,
-    `count(*) FILTER (WHERE standing NOT IN ('absent', 'uncertain'))::int AS happened`, `count(rollback_id) FILTER (WHERE standing NOT IN ('absent', 'uncertain'))::int AS contradicted`,
+    ...['open', 'recovering', 'beyond', 'uncertain', 'settled'].map(
+      (name) => `count(*) FILTER (WHERE standing = '${name}')::int AS ${name}`,
+    ),
+    ...['open', 'recovering', 'beyond', 'uncertain'].map(
+      (name) => `(sum(value_minor) FILTER (WHERE standing = '${name}'))::text AS ${name}_minor`,
+    ),
+    `(min(expires_at) FILTER (WHERE standing = 'open'))::text AS closes_first_at`,
+    `count(*) FILTER (WHERE standing = 'beyond' AND recoverability IN ('reversal_expired', 'reversal_available'))::int AS expired`,
+    `count(*) FILTER (WHERE standing NOT IN ('absent', 'uncertain'))::int AS happened`,
+    `count(rollback_id) FILTER (WHERE standing NOT IN ('absent', 'uncertain'))::int AS contradicted`,
   ];
-  return { text: `SELECT tenant, capability, contract_digest, currency, ${sums.join(', ')} FROM (${told}) m WHERE standing <> 'absent' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 4, 3 LIMIT ${parameter(values, limit + 1)}`, values };
+  return {
+    text: `SELECT tenant, capability, contract_digest, currency, ${sums.join(', ')} FROM (${told}) m WHERE standing <> 'absent' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 4, 3 LIMIT ${parameter(values, limit + 1)}`,
+    values,
+  };
 }
 
 /** What an id of the orchestrator's is about. */
@@ -96,18 +129,36 @@ export function namedQuery(id: string, tenant: string | undefined): Query {
 export function runQuery(runId: string, tenant: string | undefined): Query {
   const values: (string | number)[] = [];
   const where = conditions({ run_id: runId, tenant }, undefined, values);
-  return { text: `SELECT tenant, count(*)::int AS mutations FROM ${MUTATION}${whereOf(where)} GROUP BY tenant ORDER BY tenant LIMIT 1`, values };
+  return {
+    text: `SELECT tenant, count(*)::int AS mutations FROM ${MUTATION}${whereOf(where)} GROUP BY tenant ORDER BY tenant LIMIT 1`,
+    values,
+  };
 }
 
 /** Time of the database, epoch milliseconds: windows are judged by no other clock (P6). */
-export const NOW_QUERY: Query = { text: `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS now`, values: [] };
+export const NOW_QUERY: Query = {
+  text: `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS now`,
+  values: [],
+};
 
 function conditions(filter: Filter, closing: Closing | undefined, values: (string | number)[]): readonly string[] {
-  const equal = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [`${name} = ${parameter(values, value)}`]));
-  const ends = closing === undefined ? [] : [`expires_at > ${parameter(values, closing.after)}`, ...(closing.until === null ? [] : [`expires_at <= ${parameter(values, closing.until)}`])];
+  const equal = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name} = ${parameter(values, value)}`],
+  );
+  const ends =
+    closing === undefined
+      ? []
+      : [
+          `expires_at > ${parameter(values, closing.after)}`,
+          ...(closing.until === null ? [] : [`expires_at <= ${parameter(values, closing.until)}`]),
+        ];
   return [...equal, ...ends];
 }
 
-function whereOf(conditions: readonly string[]): string { return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`; }
+function whereOf(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+}
 
-function parameter(values: (string | number)[], value: string | number): string { return `$${values.push(value)}`; }
+function parameter(values: (string | number)[], value: string | number): string {
+  return `$${values.push(value)}`;
+}

@@ -5,8 +5,21 @@ import type { Query } from './mutation-statements.js';
 const CLOSING = { after: 1, until: 2 };
 const READS: readonly (readonly [name: string, read: (tenant: string | undefined) => Query])[] = [
   ['a page in order of place', (tenant) => pageQuery({ filter: { tenant, run_id: 'r' }, order: 'place', limit: 5 })],
-  ['a later page of one status', (tenant) => pageQuery({ filter: { tenant, status: 'uncertain' }, order: 'updated', after: [7, 'mut_1'], limit: 5 })],
-  ['a page of what closes', (tenant) => pageQuery({ filter: { tenant, recoverability: 'reversal_available' }, order: 'expiry', closing: CLOSING, after: [7, 'mut_1'], limit: 5 })],
+  [
+    'a later page of one status',
+    (tenant) => pageQuery({ filter: { tenant, status: 'uncertain' }, order: 'updated', after: [7, 'mut_1'], limit: 5 }),
+  ],
+  [
+    'a page of what closes',
+    (tenant) =>
+      pageQuery({
+        filter: { tenant, recoverability: 'reversal_available' },
+        order: 'expiry',
+        closing: CLOSING,
+        after: [7, 'mut_1'],
+        limit: 5,
+      }),
+  ],
   ['the money at stake', (tenant) => stakeQuery({ tenant }, CLOSING)],
   ['the exposure', (tenant) => exposureQuery({ tenant, capability: 'payments.issue_refund' }, 7, 5)],
   ['a name', (tenant) => namedQuery('rb_1', tenant)],

@@ -37,7 +37,9 @@ export class StateJanitor {
   constructor(private readonly options: StateJanitorOptions) {}
 
   /** Nest calls it when the process starts. */
-  onApplicationBootstrap(): void { this.#running = this.#run(); }
+  onApplicationBootstrap(): void {
+    this.#running = this.#run();
+  }
 
   /** Nest calls it when the process ends. */
   async onModuleDestroy(): Promise<void> {
@@ -53,7 +55,8 @@ export class StateJanitor {
     for (const partition of await commits.partitions()) destroyed += await this.#sweepPartition(partition);
     if (destroyed > 0) metrics.count('stateKeysDestroyed', {}, destroyed);
     const counts = await commits.counts();
-    for (const status of ['kept', ...Object.keys(HARDEN_CAUSES)]) metrics.set('commits', { status }, counts[status] ?? 0);
+    for (const status of ['kept', ...Object.keys(HARDEN_CAUSES)])
+      metrics.set('commits', { status }, counts[status] ?? 0);
     return destroyed;
   }
 
@@ -66,16 +69,24 @@ export class StateJanitor {
       const page = await commits.after(partition, mark, PAGE);
       const last = page.at(-1);
       if (last === undefined) return destroyed;
-      destroyed += await keys.destroyUnits(page.map(({ tenant, commit_id }) => ({ tenant, unit: commit_id })), BY, REASON);
+      destroyed += await keys.destroyUnits(
+        page.map(({ tenant, commit_id }) => ({ tenant, unit: commit_id })),
+        BY,
+        REASON,
+      );
       mark = { updatedAt: last.updated_at, commitId: last.commit_id };
       this.#marks.set(partition, mark);
       if (page.length < PAGE || this.#isStopped()) return destroyed;
     }
   }
 
-  #markOf(partition: number): Mark { return this.#marks.get(partition) ?? MARK_START; }
+  #markOf(partition: number): Mark {
+    return this.#marks.get(partition) ?? MARK_START;
+  }
 
-  #isStopped(): boolean { return this.#stopped.signal.aborted; }
+  #isStopped(): boolean {
+    return this.#stopped.signal.aborted;
+  }
 
   async #run(): Promise<void> {
     const { isReady, everyMs, sleep, onError } = this.options;

@@ -7,36 +7,83 @@ import { PAGE, StateJanitor } from './state-janitor.js';
 import type { StateJanitorOptions } from './state-janitor.js';
 
 const WINDOW = { windowStart: 0, windowEnd: 86_400_000 };
-const hardened = (n: number, updated_at: number, tenant = 'acme'): HardenedCommit => ({ tenant, commit_id: `cp_${String(n).padStart(6, '0')}`, updated_at });
+const hardened = (n: number, updated_at: number, tenant = 'acme'): HardenedCommit => ({
+  tenant,
+  commit_id: `cp_${String(n).padStart(6, '0')}`,
+  updated_at,
+});
 
 let keys: MemoryKeyStore;
 let rows: Map<number, HardenedCommit[]>;
 let asked: Mark[];
 let told: string[];
 
-beforeEach(() => { keys = new MemoryKeyStore(); rows = new Map([[0, []], [1, []]]); asked = []; told = []; });
+beforeEach(() => {
+  keys = new MemoryKeyStore();
+  rows = new Map([
+    [0, []],
+    [1, []],
+  ]);
+  asked = [];
+  told = [];
+});
 
 /** A reader over plain lists, as the table answers. */
 function after(partition: number, mark: Mark, limit: number): Promise<readonly HardenedCommit[]> {
   asked.push(mark);
-  const behind = (rows.get(partition) ?? []).filter(({ updated_at, commit_id }) => updated_at > mark.updatedAt || (updated_at === mark.updatedAt && commit_id > mark.commitId));
-  return Promise.resolve(behind.toSorted((left, right) => left.updated_at - right.updated_at || (left.commit_id < right.commit_id ? -1 : 1)).slice(0, limit));
+  const behind = (rows.get(partition) ?? []).filter(
+    ({ updated_at, commit_id }) =>
+      updated_at > mark.updatedAt || (updated_at === mark.updatedAt && commit_id > mark.commitId),
+  );
+  return Promise.resolve(
+    behind
+      .toSorted((left, right) => left.updated_at - right.updated_at || (left.commit_id < right.commit_id ? -1 : 1))
+      .slice(0, limit),
+  );
 }
 
 function janitor(more: Partial<StateJanitorOptions> = {}): StateJanitor {
   return new StateJanitor({
-    commits: { partitions: () => Promise.resolve([...rows.keys()]), after, counts: () => Promise.resolve({ kept: 3, retention: 1 }), close: () => { told.push('closed'); return Promise.resolve(); } },
-    keys, metrics: { count: (name, _labels, by) => { told.push(`${name} ${String(by)}`); }, set: (name, labels, value) => { told.push(`${name} ${Object.values(labels).join()} ${String(value)}`); } },
-    isReady: () => true, everyMs: 100, sleep: () => Promise.resolve(), onError: (cause) => { told.push(cause instanceof Failure ? cause.code : String(cause)); }, ...more,
+    commits: {
+      partitions: () => Promise.resolve([...rows.keys()]),
+      after,
+      counts: () => Promise.resolve({ kept: 3, retention: 1 }),
+      close: () => {
+        told.push('closed');
+        return Promise.resolve();
+      },
+    },
+    keys,
+    metrics: {
+      count: (name, _labels, by) => {
+        told.push(`${name} ${String(by)}`);
+      },
+      set: (name, labels, value) => {
+        told.push(`${name} ${Object.values(labels).join()} ${String(value)}`);
+      },
+    },
+    isReady: () => true,
+    everyMs: 100,
+    sleep: () => Promise.resolve(),
+    onError: (cause) => {
+      told.push(cause instanceof Failure ? cause.code : String(cause));
+    },
+    ...more,
   });
 }
 
 /** A key of each commit, and one of the run beside them. */
 async function sealed(...commits: readonly HardenedCommit[]): Promise<readonly string[]> {
-  const scopes = [...commits.map(({ tenant, commit_id }) => ({ tenant, subject: 'run/1', ...WINDOW, unit: commit_id })), { tenant: 'acme', subject: 'run/1', ...WINDOW }];
-  return (await keys.ensure(scopes.map((scope, n) => ({ scope, candidate: Buffer.alloc(64, n) })))).map(({ keyId }) => keyId);
+  const scopes = [
+    ...commits.map(({ tenant, commit_id }) => ({ tenant, subject: 'run/1', ...WINDOW, unit: commit_id })),
+    { tenant: 'acme', subject: 'run/1', ...WINDOW },
+  ];
+  return (await keys.ensure(scopes.map((scope, n) => ({ scope, candidate: Buffer.alloc(64, n) })))).map(
+    ({ keyId }) => keyId,
+  );
 }
-const standing = async (ids: readonly string[]): Promise<readonly boolean[]> => (await keys.find(ids)).map(({ secret }) => secret !== null);
+const standing = async (ids: readonly string[]): Promise<readonly boolean[]> =>
+  (await keys.find(ids)).map(({ secret }) => secret !== null);
 
 describe('the state janitor', () => {
   it('destroys the keys of states that were given up, of every partition and tenant, and no other', async () => {
@@ -82,7 +129,12 @@ describe('the state janitor', () => {
     const ids = await sealed(hardened(1, 10));
     rows.set(0, [hardened(1, 10)]);
     let isDown = true;
-    const one = janitor({ keys: { destroyUnits: (...asking) => (isDown ? Promise.reject(new Failure('KEY_STORE_UNAVAILABLE', 'away')) : keys.destroyUnits(...asking)) } });
+    const one = janitor({
+      keys: {
+        destroyUnits: (...asking) =>
+          isDown ? Promise.reject(new Failure('KEY_STORE_UNAVAILABLE', 'away')) : keys.destroyUnits(...asking),
+      },
+    });
     await expect(one.sweep()).rejects.toMatchObject({ code: 'KEY_STORE_UNAVAILABLE' });
     isDown = false;
     expect(await one.sweep()).toBe(1);
@@ -96,7 +148,12 @@ describe('the state janitor', () => {
     const awake = Promise.withResolvers<undefined>();
     const one = janitor({
       isReady: () => ready[rounds - 1] ?? false,
-      sleep: () => { rounds += 1; if (rounds <= ready.length) return Promise.resolve(); asleep.resolve(undefined); return awake.promise; },
+      sleep: () => {
+        rounds += 1;
+        if (rounds <= ready.length) return Promise.resolve();
+        asleep.resolve(undefined);
+        return awake.promise;
+      },
       keys: { destroyUnits: () => Promise.reject(new Failure('KEY_STORE_UNAVAILABLE', 'away')) },
     });
     rows.set(0, [hardened(1, 10)]);
@@ -113,9 +170,13 @@ describe('the statements of the janitor', () => {
   it('read one partition behind a mark, by the index over why and when', () => {
     const { text, values } = hardenedQuery(3, { updatedAt: 10, commitId: 'cp_1' }, 7);
     expect(values).toEqual([3, 10, 'cp_1', 7, 'rolled_back', 'retention']);
-    expect(text).toContain('hardened IN ($5, $6) AND updated_at >= $2 AND log_partition = $1 AND (updated_at, row_key) > ($2, $3)');
+    expect(text).toContain(
+      'hardened IN ($5, $6) AND updated_at >= $2 AND log_partition = $1 AND (updated_at, row_key) > ($2, $3)',
+    );
     expect(hardenedQuery(0, MARK_START, 1).values.slice(0, 3)).toEqual([0, 0, '']);
   });
 
-  it('count commits by what became of their state', () => { expect(COUNT_QUERY.text).toContain("coalesce(hardened, 'kept')"); });
+  it('count commits by what became of their state', () => {
+    expect(COUNT_QUERY.text).toContain("coalesce(hardened, 'kept')");
+  });
 });

@@ -16,7 +16,12 @@ import type { SignedHeaders } from '../domain/webhook/signature.decisions.js';
 import type { NotifierStore } from './notifier-store.port.js';
 
 /** One request to a receiver. */
-export interface WebhookRequest { readonly url: string; readonly headers: SignedHeaders; readonly body: string; readonly timeoutMs: number }
+export interface WebhookRequest {
+  readonly url: string;
+  readonly headers: SignedHeaders;
+  readonly body: string;
+  readonly timeoutMs: number;
+}
 
 /** Sends one request and says what came of it; never throws, follows no redirect. */
 export type SendWebhook = (request: WebhookRequest) => Promise<Attempted>;
@@ -46,7 +51,12 @@ export class EndpointSender {
   async sendDue(): Promise<number> {
     const { endpoint, store, now, timeoutMs } = this.options;
     const at = now();
-    const claimed = await store.claim({ endpoint: endpoint.name, now: at, until: at + timeoutMs + GRACE_MS, countMax: AT_ONCE });
+    const claimed = await store.claim({
+      endpoint: endpoint.name,
+      now: at,
+      until: at + timeoutMs + GRACE_MS,
+      countMax: AT_ONCE,
+    });
     await Promise.all(claimed.map((delivery) => this.#attempt(delivery)));
     return claimed.length;
   }
@@ -54,7 +64,12 @@ export class EndpointSender {
   async #attempt(delivery: Delivery): Promise<void> {
     const { endpoint, store, send, policy, bases, timeoutMs, now, onAttempt } = this.options;
     const body = bodyOf(endpoint.shape, delivery.notice, bases);
-    const attempted = await send({ url: endpoint.url, headers: signedHeaders(delivery.id, body, endpoint.keys, now()), body, timeoutMs });
+    const attempted = await send({
+      url: endpoint.url,
+      headers: signedHeaders(delivery.id, body, endpoint.keys, now()),
+      body,
+      timeoutMs,
+    });
     const verdict = judgeAttempt(delivery, attempted, policy, now());
     await store.settle(delivery, verdict, now());
     onAttempt?.(endpoint.name, verdict);

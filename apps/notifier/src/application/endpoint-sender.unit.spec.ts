@@ -21,8 +21,17 @@ class Stage {
   sender(name = 'chat'): EndpointSender {
     const one = endpoint({ name, keys: [Buffer.alloc(24, 1), Buffer.alloc(24, 2)] });
     return new EndpointSender({
-      endpoint: one, store: this.store, policy: POLICY, bases: BASES, timeoutMs: 500, now: () => this.now,
-      send: (request) => { this.sent.push(request); const next = this.answers.shift() ?? OK; return next === 'never' ? new Promise(() => undefined) : Promise.resolve(next); },
+      endpoint: one,
+      store: this.store,
+      policy: POLICY,
+      bases: BASES,
+      timeoutMs: 500,
+      now: () => this.now,
+      send: (request) => {
+        this.sent.push(request);
+        const next = this.answers.shift() ?? OK;
+        return next === 'never' ? new Promise(() => undefined) : Promise.resolve(next);
+      },
     });
   }
 
@@ -39,16 +48,32 @@ describe('the sender of an endpoint', () => {
     const id = await stage.queued();
     expect([await stage.sender().sendDue(), await stage.sender().sendDue()]).toEqual([1, 0]);
     const [request] = stage.sent;
-    const signatures = [1, 2].map((key) => `v1,${createHmac('sha256', Buffer.alloc(24, key)).update(`${id}.1.${request?.body ?? ''}`).digest('base64')}`);
-    expect([request?.headers, request?.url, (await stage.store.find(id))?.state]).toEqual([{ 'webhook-id': id, 'webhook-timestamp': '1', 'webhook-signature': signatures.join(' ') }, 'https://hooks.example.org/x', 'delivered']);
+    const signatures = [1, 2].map(
+      (key) =>
+        `v1,${createHmac('sha256', Buffer.alloc(24, key))
+          .update(`${id}.1.${request?.body ?? ''}`)
+          .digest('base64')}`,
+    );
+    expect([request?.headers, request?.url, (await stage.store.find(id))?.state]).toEqual([
+      { 'webhook-id': id, 'webhook-timestamp': '1', 'webhook-signature': signatures.join(' ') },
+      'https://hooks.example.org/x',
+      'delivered',
+    ]);
   });
 
   it('tries again under the same id with the same body until the receiver takes it', async () => {
     const stage = new Stage();
     stage.answers = [BROKEN, BROKEN, OK];
     const id = await stage.queued();
-    for (let turn = 0; turn < 10; turn += 1) { await stage.sender().sendDue(); stage.now += 1_000; }
-    expect([stage.sent.map(({ headers }) => headers['webhook-id']), new Set(stage.sent.map(({ body }) => body)).size, await stage.store.find(id)]).toMatchObject([[id, id, id], 1, { state: 'delivered', attempts: 3, lastError: null }]);
+    for (let turn = 0; turn < 10; turn += 1) {
+      await stage.sender().sendDue();
+      stage.now += 1_000;
+    }
+    expect([
+      stage.sent.map(({ headers }) => headers['webhook-id']),
+      new Set(stage.sent.map(({ body }) => body)).size,
+      await stage.store.find(id),
+    ]).toMatchObject([[id, id, id], 1, { state: 'delivered', attempts: 3, lastError: null }]);
   });
 
   it('sends again what was begun when the process was killed', async () => {
@@ -61,15 +86,24 @@ describe('the sender of an endpoint', () => {
     expect(await stage.sender().sendDue()).toBe(0);
     stage.now += 1;
     expect(await stage.sender().sendDue()).toBe(1);
-    expect([stage.sent.map(({ headers }) => headers['webhook-id']), (await stage.store.find(id))?.state]).toEqual([[id, id], 'delivered']);
+    expect([stage.sent.map(({ headers }) => headers['webhook-id']), (await stage.store.find(id))?.state]).toEqual([
+      [id, id],
+      'delivered',
+    ]);
   });
 
   it('gives up after the configured time, and says so', async () => {
     const stage = new Stage();
     stage.answers = Array.from({ length: 100 }, () => BROKEN);
     const id = await stage.queued();
-    for (let turn = 0; turn < 200; turn += 1) { await stage.sender().sendDue(); stage.now += 1_000; }
-    expect(await stage.store.find(id)).toMatchObject({ state: 'given_up', lastError: { code: 'SERVER_ERROR', httpStatus: 500 } });
+    for (let turn = 0; turn < 200; turn += 1) {
+      await stage.sender().sendDue();
+      stage.now += 1_000;
+    }
+    expect(await stage.store.find(id)).toMatchObject({
+      state: 'given_up',
+      lastError: { code: 'SERVER_ERROR', httpStatus: 500 },
+    });
     expect(stage.sent.length).toBeLessThan(12);
   });
 
@@ -77,7 +111,10 @@ describe('the sender of an endpoint', () => {
     const stage = new Stage();
     stage.answers = [{ kind: 'answered', httpStatus: 410, retryAfterMs: null }];
     const id = await stage.queued();
-    for (let turn = 0; turn < 5; turn += 1) { await stage.sender().sendDue(); stage.now += 60_000; }
+    for (let turn = 0; turn < 5; turn += 1) {
+      await stage.sender().sendDue();
+      stage.now += 60_000;
+    }
     expect([stage.sent.length, (await stage.store.find(id))?.state]).toEqual([1, 'queued']);
     await stage.store.turnOn('chat');
     await stage.sender().sendDue();

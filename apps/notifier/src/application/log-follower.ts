@@ -48,12 +48,12 @@ export class LogFollower {
    */
   async readOn(): Promise<number> {
     const { log } = this.options;
-    const from = this.#position ?? await this.#stored();
+    const from = this.#position ?? (await this.#stored());
     let count = 0;
     try {
       let at = from;
       for await (const records of log.read(from)) {
-        if (!await this.#take(records, at)) return count;
+        if (!(await this.#take(records, at))) return count;
         at = this.#position = log.position();
         count += records.length;
       }
@@ -76,7 +76,13 @@ export class LogFollower {
     const { store, topic, partition, log } = this.options;
     const { head, offset } = log.position();
     const step = await this.#judged(records);
-    const isOurs = await store.take({ topic, partition, fromSeq: from.head.seq, to: { seq: head.seq, hash: head.hash, offset }, ...step });
+    const isOurs = await store.take({
+      topic,
+      partition,
+      fromSeq: from.head.seq,
+      to: { seq: head.seq, hash: head.hash, offset },
+      ...step,
+    });
     // Another process reads the same log for us: where it stands is read from the store.
     if (!isOurs) this.#position = null;
     return isOurs;
@@ -94,7 +100,8 @@ export class LogFollower {
         const key = change.op === 'put' ? keyOf(change.thing) : change.key;
         const after = change.op === 'put' ? change.thing : undefined;
         page.add(newsOf(things.get(key), after, endpoints, place));
-        if (after === undefined) things.delete(key); else things.set(key, after);
+        if (after === undefined) things.delete(key);
+        else things.set(key, after);
         changes.push(change);
       }
     }
@@ -120,16 +127,24 @@ class PageOfNews {
     }
   }
 
-  all(): Pick<Taken, 'superseded' | 'queued'> { return { superseded: this.#superseded, queued: [...this.#queued.values()] }; }
+  all(): Pick<Taken, 'superseded' | 'queued'> {
+    return { superseded: this.#superseded, queued: [...this.#queued.values()] };
+  }
 }
 
 function isMeant({ about, notice }: Delivery, { key, opening, only }: Superseding): boolean {
-  return about?.key === key && about.opening === opening && (only === null ? notice.occasion !== 'ended' : notice.occasion === only);
+  return (
+    about?.key === key &&
+    about.opening === opening &&
+    (only === null ? notice.occasion !== 'ended' : notice.occasion === only)
+  );
 }
 
 /** What is read late is due now, and tried as long as any other; a reminder of a deadline that is over reminds of nothing. */
 function dueFrom(delivery: Delivery, now: number): Delivery | null {
-  const { notice: { occasion, item } } = delivery;
+  const {
+    notice: { occasion, item },
+  } = delivery;
   if (occasion === 'reminder' && item !== null && item.deadlineAt <= now) return null;
   return { ...delivery, dueAt: Math.max(now, delivery.dueAt), nextAt: Math.max(now, delivery.nextAt), updatedAt: now };
 }

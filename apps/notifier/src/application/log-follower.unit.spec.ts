@@ -10,7 +10,14 @@ import type { NotifierStore } from './notifier-store.port.js';
 const NOW = 50_000;
 const PAGER = endpoint({ name: 'pager', remindBeforeMs: 10_000, tellsEnds: true });
 const START: LogPosition = { head: { seq: 0, hash: Buffer.alloc(32) }, offset: 0 };
-const asked = (step: string, deadline_at = 90_000): Readonly<Record<string, unknown>> => ({ step_id: step, rollback_id: `rb-${step}`, decision: 'request_approval', reason: 'HIGH_IMPACT', required_approvals: 1, deadline_at });
+const asked = (step: string, deadline_at = 90_000): Readonly<Record<string, unknown>> => ({
+  step_id: step,
+  rollback_id: `rb-${step}`,
+  decision: 'request_approval',
+  reason: 'HIGH_IMPACT',
+  required_approvals: 1,
+  deadline_at,
+});
 
 /** A log in memory, read in pages. */
 class Log implements FollowedPartition {
@@ -20,11 +27,23 @@ class Log implements FollowedPartition {
 
   add(type: string, more: Readonly<Record<string, unknown>>): void {
     const seq = this.records.length + 1;
-    this.records.push({ ...recordOf(RECOVERIES, type, more), seq, hash: Buffer.alloc(32, seq), prevHash: Buffer.alloc(32, seq - 1), decidedAt: 1_000 * seq, offset: seq - 1, key: 'run-1' });
+    this.records.push({
+      ...recordOf(RECOVERIES, type, more),
+      seq,
+      hash: Buffer.alloc(32, seq),
+      prevHash: Buffer.alloc(32, seq - 1),
+      decidedAt: 1_000 * seq,
+      offset: seq - 1,
+      key: 'run-1',
+    });
   }
 
-  origin(): LogPosition { return START; }
-  position(): LogPosition { return this.#at; }
+  origin(): LogPosition {
+    return START;
+  }
+  position(): LogPosition {
+    return this.#at;
+  }
   async *read(from: LogPosition): AsyncGenerator<readonly PlacedRecord[]> {
     this.#at = from;
     for (let at = from.head.seq; at < this.records.length; at = this.#at.head.seq) {
@@ -42,7 +61,9 @@ function follower(log: Log, store: Pick<NotifierStore, 'position' | 'things' | '
 }
 
 async function queuedIn(store: MemoryNotifierStore): Promise<readonly (readonly [string, string, number])[]> {
-  return (await store.list({ countMax: 100, state: 'queued' })).map(({ notice, nextAt }) => [notice.item?.id ?? '', notice.occasion, nextAt] as const).sort();
+  return (await store.list({ countMax: 100, state: 'queued' }))
+    .map(({ notice, nextAt }) => [notice.item?.id ?? '', notice.occasion, nextAt] as const)
+    .sort();
 }
 
 describe('who follows a log', () => {
@@ -50,18 +71,28 @@ describe('who follows a log', () => {
     const [log, store] = [new Log(), new MemoryNotifierStore()];
     log.add('StepDecided', asked('s1'));
     expect(await follower(log, store).readOn()).toBe(1);
-    expect(await queuedIn(store)).toEqual([['s1', 'opened', NOW], ['s1', 'reminder', 80_000]]);
+    expect(await queuedIn(store)).toEqual([
+      ['s1', 'opened', NOW],
+      ['s1', 'reminder', 80_000],
+    ]);
     expect(await store.position(RECOVERIES, 0)).toEqual({ seq: 1, hash: Buffer.alloc(32, 1), offset: 1 });
   });
 
-  it.each([1, 100])('tells nobody of what ended meanwhile, and takes its reminder back: pages of %i', async (pageSize) => {
-    const [log, store] = [new Log(pageSize), new MemoryNotifierStore()];
-    log.add('StepDecided', asked('s1'));
-    log.add('StepDecided', asked('s2'));
-    log.add('StepDenied', { step_id: 's1' });
-    await follower(log, store).readOn();
-    expect(await queuedIn(store)).toEqual([['s1', 'ended', NOW], ['s2', 'opened', NOW], ['s2', 'reminder', 80_000]]);
-  });
+  it.each([1, 100])(
+    'tells nobody of what ended meanwhile, and takes its reminder back: pages of %i',
+    async (pageSize) => {
+      const [log, store] = [new Log(pageSize), new MemoryNotifierStore()];
+      log.add('StepDecided', asked('s1'));
+      log.add('StepDecided', asked('s2'));
+      log.add('StepDenied', { step_id: 's1' });
+      await follower(log, store).readOn();
+      expect(await queuedIn(store)).toEqual([
+        ['s1', 'ended', NOW],
+        ['s2', 'opened', NOW],
+        ['s2', 'reminder', 80_000],
+      ]);
+    },
+  );
 
   it('reminds of no deadline that is over', async () => {
     const [log, store] = [new Log(), new MemoryNotifierStore()];
@@ -75,10 +106,22 @@ describe('who follows a log', () => {
     log.add('StepDecided', asked('s1'));
     log.add('StepDecided', asked('s2'));
     let pages = 0;
-    const dying = { position: store.position.bind(store), things: store.things.bind(store), take: (taken: Parameters<NotifierStore['take']>[0]) => { pages += 1; return pages === 2 ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'killed')) : store.take(taken); } };
+    const dying = {
+      position: store.position.bind(store),
+      things: store.things.bind(store),
+      take: (taken: Parameters<NotifierStore['take']>[0]) => {
+        pages += 1;
+        return pages === 2 ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'killed')) : store.take(taken);
+      },
+    };
     await expect(follower(log, dying).readOn()).rejects.toThrow('killed');
     expect(await follower(log, store, NOW + 5).readOn()).toBe(1);
-    expect((await queuedIn(store)).map(([id, occasion, at]) => [id, occasion, at])).toEqual([['s1', 'opened', NOW], ['s1', 'reminder', 80_000], ['s2', 'opened', NOW + 5], ['s2', 'reminder', 80_000]]);
+    expect((await queuedIn(store)).map(([id, occasion, at]) => [id, occasion, at])).toEqual([
+      ['s1', 'opened', NOW],
+      ['s1', 'reminder', 80_000],
+      ['s2', 'opened', NOW + 5],
+      ['s2', 'reminder', 80_000],
+    ]);
   });
 
   it('keeps nothing where another process has read on, and goes on from there', async () => {
@@ -91,6 +134,10 @@ describe('who follows a log', () => {
     expect([await slow.readOn(), await slow.readOn()]).toEqual([0, 0]);
     log.add('StepDenied', { step_id: 's2' });
     expect(await slow.readOn()).toBe(1);
-    expect((await queuedIn(store)).map(([id, occasion]) => `${id} ${occasion}`)).toEqual(['s1 opened', 's1 reminder', 's2 ended']);
+    expect((await queuedIn(store)).map(([id, occasion]) => `${id} ${occasion}`)).toEqual([
+      's1 opened',
+      's1 reminder',
+      's2 ended',
+    ]);
   });
 });

@@ -5,7 +5,11 @@ import type { Superseding } from '../domain/delivery/occasion.decisions.js';
 import type { Thing, ThingChange } from '../domain/item/item.messages.js';
 
 /** How far one partition of a log was read: the record accepted last and the offset after it. */
-export interface ReadPosition { readonly seq: number; readonly hash: Buffer; readonly offset: number }
+export interface ReadPosition {
+  readonly seq: number;
+  readonly hash: Buffer;
+  readonly offset: number;
+}
 
 /** What reading on brought, to be kept together. */
 export interface Taken {
@@ -20,7 +24,12 @@ export interface Taken {
   readonly queued: readonly Delivery[];
 }
 
-export interface Claim { readonly endpoint: string; readonly now: number; /** When an attempt that brought nothing is given up. */ readonly until: number; readonly countMax: number }
+export interface Claim {
+  readonly endpoint: string;
+  readonly now: number;
+  /** When an attempt that brought nothing is given up. */ readonly until: number;
+  readonly countMax: number;
+}
 
 export interface DeliveryQuery {
   readonly state?: DeliveryState | undefined;
@@ -33,7 +42,10 @@ export interface DeliveryQuery {
 }
 
 /** Where a delivery stands in a list. */
-export interface DeliveryPlace { readonly updatedAt: number; readonly id: string }
+export interface DeliveryPlace {
+  readonly updatedAt: number;
+  readonly id: string;
+}
 
 /** What an endpoint has before it. */
 export interface EndpointFigures {

@@ -39,14 +39,35 @@ export class Notifier {
   readonly #caughtUp = Promise.withResolvers<undefined>();
   #loops: readonly Promise<void>[] = [];
 
-  constructor(private readonly options: NotifierOptions) { this.#behind = new Set(options.followers.map(({ name }) => name)); }
+  constructor(private readonly options: NotifierOptions) {
+    this.#behind = new Set(options.followers.map(({ name }) => name));
+  }
 
   start(): void {
     const { followers, senders, store, keepMs, now } = this.options;
     this.#loops = [
-      ...followers.map(({ name, follower }) => this.#run(name, () => follower.readOn(), POLL_MS, () => { this.#caughtUpWith(name); })),
-      ...senders.map(async ({ name, sender }) => { await this.#caughtUp.promise; await this.#run(name, () => sender.sendDue(), POLL_MS); }),
-      this.#run('tidying', async () => { await store.prune(now() - keepMs); return 0; }, PRUNE_EVERY_MS),
+      ...followers.map(({ name, follower }) =>
+        this.#run(
+          name,
+          () => follower.readOn(),
+          POLL_MS,
+          () => {
+            this.#caughtUpWith(name);
+          },
+        ),
+      ),
+      ...senders.map(async ({ name, sender }) => {
+        await this.#caughtUp.promise;
+        await this.#run(name, () => sender.sendDue(), POLL_MS);
+      }),
+      this.#run(
+        'tidying',
+        async () => {
+          await store.prune(now() - keepMs);
+          return 0;
+        },
+        PRUNE_EVERY_MS,
+      ),
     ];
   }
 
@@ -56,7 +77,12 @@ export class Notifier {
     await Promise.all(this.#loops);
   }
 
-  health(): NotifierHealth { return { ready: this.#behind.size === 0 && this.#trouble.size === 0 && !this.#stopped.signal.aborted, trouble: Object.fromEntries(this.#trouble) }; }
+  health(): NotifierHealth {
+    return {
+      ready: this.#behind.size === 0 && this.#trouble.size === 0 && !this.#stopped.signal.aborted,
+      trouble: Object.fromEntries(this.#trouble),
+    };
+  }
 
   /** Works without a pause while there is something to do. */
   async #run(name: string, work: () => Promise<number>, pauseMs: number, onDone?: () => void): Promise<void> {

@@ -3,12 +3,29 @@ import { Failure } from '@recourse/kernel';
 import { Notifier } from './notifier.js';
 import type { NotifierOptions } from './notifier.js';
 
-const turns = async (count = 20): Promise<void> => { for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => { setImmediate(resolve); }); };
+const turns = async (count = 20): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+};
 
 function notifier(more: Partial<NotifierOptions>): Notifier {
   return new Notifier({
-    followers: [], senders: [], store: { prune: () => Promise.resolve() }, keepMs: 1_000, now: () => 5_000, onTrouble: () => undefined,
-    sleep: (_ms, signal) => new Promise((resolve) => { setImmediate(resolve); signal.addEventListener('abort', () => { resolve(); }); }), ...more,
+    followers: [],
+    senders: [],
+    store: { prune: () => Promise.resolve() },
+    keepMs: 1_000,
+    now: () => 5_000,
+    onTrouble: () => undefined,
+    sleep: (_ms, signal) =>
+      new Promise((resolve) => {
+        setImmediate(resolve);
+        signal.addEventListener('abort', () => {
+          resolve();
+        });
+      }),
+    ...more,
   });
 }
 
@@ -17,8 +34,21 @@ describe('the notifier', () => {
     const held = Promise.withResolvers<number>();
     let sent = 0;
     const one = notifier({
-      followers: [{ name: 'quick', follower: { readOn: () => Promise.resolve(0) } }, { name: 'slow', follower: { readOn: () => held.promise } }],
-      senders: [{ name: 'chat', sender: { sendDue: () => { sent += 1; return Promise.resolve(0); } } }],
+      followers: [
+        { name: 'quick', follower: { readOn: () => Promise.resolve(0) } },
+        { name: 'slow', follower: { readOn: () => held.promise } },
+      ],
+      senders: [
+        {
+          name: 'chat',
+          sender: {
+            sendDue: () => {
+              sent += 1;
+              return Promise.resolve(0);
+            },
+          },
+        },
+      ],
     });
     one.start();
     await turns();
@@ -37,13 +67,36 @@ describe('the notifier', () => {
     const patience = Promise.withResolvers<undefined>();
     const one = notifier({
       // The pause after a failure is the longer one.
-      sleep: (ms) => (ms === 1_000 ? patience.promise : new Promise((resolve) => { setImmediate(resolve); })),
+      sleep: (ms) =>
+        ms === 1_000
+          ? patience.promise
+          : new Promise((resolve) => {
+              setImmediate(resolve);
+            }),
       followers: [{ name: 'log', follower: { readOn: () => Promise.resolve(0) } }],
       senders: [
-        { name: 'broken', sender: { sendDue: () => { tries += 1; return tries < 3 ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'gone')) : Promise.resolve(0); } } },
-        { name: 'chat', sender: { sendDue: () => { sent += 1; return Promise.resolve(0); } } },
+        {
+          name: 'broken',
+          sender: {
+            sendDue: () => {
+              tries += 1;
+              return tries < 3 ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'gone')) : Promise.resolve(0);
+            },
+          },
+        },
+        {
+          name: 'chat',
+          sender: {
+            sendDue: () => {
+              sent += 1;
+              return Promise.resolve(0);
+            },
+          },
+        },
       ],
-      onTrouble: (name) => { troubles.push(name); },
+      onTrouble: (name) => {
+        troubles.push(name);
+      },
     });
     one.start();
     await turns();
@@ -56,7 +109,14 @@ describe('the notifier', () => {
 
   it('forgets what ended longer ago than is kept', async () => {
     const pruned: number[] = [];
-    const one = notifier({ store: { prune: (before) => { pruned.push(before); return Promise.resolve(); } } });
+    const one = notifier({
+      store: {
+        prune: (before) => {
+          pruned.push(before);
+          return Promise.resolve();
+        },
+      },
+    });
     one.start();
     await turns(2);
     await one.stop();

@@ -4,7 +4,9 @@ import { notifierStoreContract } from '../application/notifier-store.contract.js
 import { MemoryNotifierStore } from '../application/notifier-store.memory.js';
 import { PostgresNotifierStore } from './notifier-store.postgres.js';
 
-interface TestStack { readonly postgres: { readonly host: string; readonly port: number; readonly user: string; readonly password: string } }
+interface TestStack {
+  readonly postgres: { readonly host: string; readonly port: number; readonly user: string; readonly password: string };
+}
 
 const stack = process.env['RECOURSE_TEST_STACK'];
 
@@ -17,7 +19,11 @@ function urlOf(database: string): string {
 async function query(database: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: urlOf(database) });
   await client.connect();
-  try { await client.query(statement); } finally { await client.end(); }
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 notifierStoreContract('memory', () => {
@@ -32,7 +38,9 @@ notifierStoreContract('memory', () => {
   beforeAll(async () => {
     await query('postgres', `CREATE DATABASE ${name}`);
     // Two that start together migrate one after the other.
-    stores.push(...await Promise.all([PostgresNotifierStore.open(urlOf(name)), PostgresNotifierStore.open(urlOf(name))]));
+    stores.push(
+      ...(await Promise.all([PostgresNotifierStore.open(urlOf(name)), PostgresNotifierStore.open(urlOf(name))])),
+    );
   });
   afterAll(async () => {
     await Promise.all(stores.map((store) => store.close()));

@@ -6,7 +6,9 @@ class NotifierTables1795400000000 implements MigrationInterface {
   readonly name = 'NotifierTables1795400000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('CREATE TABLE read_positions (topic text NOT NULL, log_partition int NOT NULL, seq bigint NOT NULL, hash bytea NOT NULL, next_offset bigint NOT NULL, PRIMARY KEY (topic, log_partition))');
+    await runner.query(
+      'CREATE TABLE read_positions (topic text NOT NULL, log_partition int NOT NULL, seq bigint NOT NULL, hash bytea NOT NULL, next_offset bigint NOT NULL, PRIMARY KEY (topic, log_partition))',
+    );
     await runner.query('CREATE TABLE things (thing_key text PRIMARY KEY, doc jsonb NOT NULL)');
     await runner.query(`CREATE TABLE deliveries (
       id text PRIMARY KEY, endpoint text NOT NULL, tenant text NOT NULL, thing_key text, opening text, occasion text NOT NULL, notice jsonb NOT NULL, state text NOT NULL, attempts int NOT NULL,
@@ -19,7 +21,8 @@ class NotifierTables1795400000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of ['endpoints_off', 'deliveries', 'things', 'read_positions']) await runner.query(`DROP TABLE ${table}`);
+    for (const table of ['endpoints_off', 'deliveries', 'things', 'read_positions'])
+      await runner.query(`DROP TABLE ${table}`);
   }
 }
 

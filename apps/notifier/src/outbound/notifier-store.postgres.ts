@@ -11,7 +11,14 @@ import { DELIVERY_AFTER } from '../domain/delivery/delivery.transitions.js';
 import { keyOf } from '../domain/item/item.messages.js';
 import type { Thing, ThingChange } from '../domain/item/item.messages.js';
 import type { Superseding } from '../domain/delivery/occasion.decisions.js';
-import type { Claim, DeliveryQuery, EndpointFigures, NotifierStore, ReadPosition, Taken } from '../application/notifier-store.port.js';
+import type {
+  Claim,
+  DeliveryQuery,
+  EndpointFigures,
+  NotifierStore,
+  ReadPosition,
+  Taken,
+} from '../application/notifier-store.port.js';
 import { NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
 
 const CONNECTIONS_MAX = 8;
@@ -19,9 +26,11 @@ const CONNECTIONS_MAX = 8;
 const MOVE_ON = `
 INSERT INTO read_positions (topic, log_partition, seq, hash, next_offset) SELECT $1, $2, $4, $5, $6 WHERE $3 = 0
 ON CONFLICT (topic, log_partition) DO NOTHING`;
-const MOVE = 'UPDATE read_positions SET seq = $4, hash = $5, next_offset = $6 WHERE topic = $1 AND log_partition = $2 AND seq = $3';
+const MOVE =
+  'UPDATE read_positions SET seq = $4, hash = $5, next_offset = $6 WHERE topic = $1 AND log_partition = $2 AND seq = $3';
 
-const PUT_THINGS = 'INSERT INTO things (thing_key, doc) SELECT * FROM unnest($1::text[], $2::jsonb[]) ON CONFLICT (thing_key) DO UPDATE SET doc = EXCLUDED.doc';
+const PUT_THINGS =
+  'INSERT INTO things (thing_key, doc) SELECT * FROM unnest($1::text[], $2::jsonb[]) ON CONFLICT (thing_key) DO UPDATE SET doc = EXCLUDED.doc';
 
 /** `only` is null for everything but the word that the item ended. */
 const MEANT = `FROM unnest($1::text[], $2::text[], $3::text[]) AS s(thing_key, opening, only_occasion)
@@ -58,8 +67,19 @@ SELECT coalesce(d.endpoint, o.endpoint) AS name, o.off_since, count(*) FILTER (W
 FROM deliveries d FULL JOIN endpoints_off o ON o.endpoint = d.endpoint GROUP BY 1, 2 ORDER BY 1`;
 
 interface DeliveryRow {
-  readonly id: string; readonly endpoint: string; readonly tenant: string; readonly thing_key: string | null; readonly opening: string | null; readonly notice: Notice; readonly state: string; readonly attempts: number;
-  readonly due_at: string; readonly next_at: string; readonly error_code: string | null; readonly http_status: number | null; readonly updated_at: string;
+  readonly id: string;
+  readonly endpoint: string;
+  readonly tenant: string;
+  readonly thing_key: string | null;
+  readonly opening: string | null;
+  readonly notice: Notice;
+  readonly state: string;
+  readonly attempts: number;
+  readonly due_at: string;
+  readonly next_at: string;
+  readonly error_code: string | null;
+  readonly http_status: number | null;
+  readonly updated_at: string;
 }
 
 /** Deliveries and cursors in PostgreSQL. */
@@ -68,7 +88,17 @@ export class PostgresNotifierStore implements NotifierStore {
 
   /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
   static async open(url: string): Promise<PostgresNotifierStore> {
-    const source = new DataSource({ type: 'postgres', url, applicationName: 'recourse-notifier', poolSize: 1, migrationsTableName: 'migrations', migrations: NOTIFIER_MIGRATIONS, connectTimeoutMS: 3_000, logging: false, poolErrorHandler: () => undefined });
+    const source = new DataSource({
+      type: 'postgres',
+      url,
+      applicationName: 'recourse-notifier',
+      poolSize: 1,
+      migrationsTableName: 'migrations',
+      migrations: NOTIFIER_MIGRATIONS,
+      connectTimeoutMS: 3_000,
+      logging: false,
+      poolErrorHandler: () => undefined,
+    });
     await coded('migrate', () => migrate(url, source));
     await source.destroy();
     return new PostgresNotifierStore(createPool({ url, connectionsMax: CONNECTIONS_MAX, isDurable: true }));
@@ -76,7 +106,12 @@ export class PostgresNotifierStore implements NotifierStore {
 
   position(topic: string, partition: number): Promise<ReadPosition | null> {
     return coded('read the position', async () => {
-      const { rows: [row] } = await this.pool.query<{ seq: string; hash: Buffer; next_offset: string }>('SELECT seq, hash, next_offset FROM read_positions WHERE topic = $1 AND log_partition = $2', [topic, partition]);
+      const {
+        rows: [row],
+      } = await this.pool.query<{ seq: string; hash: Buffer; next_offset: string }>(
+        'SELECT seq, hash, next_offset FROM read_positions WHERE topic = $1 AND log_partition = $2',
+        [topic, partition],
+      );
       return row === undefined ? null : { seq: Number(row.seq), hash: row.hash, offset: Number(row.next_offset) };
     });
   }
@@ -84,72 +119,149 @@ export class PostgresNotifierStore implements NotifierStore {
   things(keys: readonly string[]): Promise<readonly Thing[]> {
     if (keys.length === 0) return Promise.resolve([]);
     // Docs are written by `take` alone.
-    return coded('read things', async () => (await this.pool.query<{ doc: Thing }>('SELECT doc FROM things WHERE thing_key = ANY($1::text[])', [keys])).rows.map(({ doc }) => doc));
+    return coded('read things', async () =>
+      (
+        await this.pool.query<{ doc: Thing }>('SELECT doc FROM things WHERE thing_key = ANY($1::text[])', [keys])
+      ).rows.map(({ doc }) => doc),
+    );
   }
 
   take(taken: Taken): Promise<boolean> {
-    return coded('take what was read', () => inTransaction(this.pool, 'BEGIN', async (client) => {
-      if (!await movedOn(client, taken)) return false;
-      await putChanges(client, taken.changes);
-      await superseded(client, taken.superseded);
-      await queued(client, taken.queued);
-      return true;
-    }));
+    return coded('take what was read', () =>
+      inTransaction(this.pool, 'BEGIN', async (client) => {
+        if (!(await movedOn(client, taken))) return false;
+        await putChanges(client, taken.changes);
+        await superseded(client, taken.superseded);
+        await queued(client, taken.queued);
+        return true;
+      }),
+    );
   }
 
   claim({ endpoint, now, until, countMax }: Claim): Promise<readonly Delivery[]> {
-    return coded('claim deliveries', async () => (await this.pool.query<DeliveryRow>(CLAIM, [endpoint, now, until, countMax])).rows.map(deliveryOf).sort((a, b) => a.dueAt - b.dueAt));
+    return coded('claim deliveries', async () =>
+      (await this.pool.query<DeliveryRow>(CLAIM, [endpoint, now, until, countMax])).rows
+        .map(deliveryOf)
+        .sort((a, b) => a.dueAt - b.dueAt),
+    );
   }
 
-  settle({ id, attempts, endpoint }: Pick<Delivery, 'id' | 'attempts' | 'endpoint'>, { event, error, nextAt, closesEndpoint }: AttemptVerdict, now: number): Promise<void> {
-    return coded('settle an attempt', () => inTransaction(this.pool, 'BEGIN', async (client) => {
-      if (closesEndpoint) await client.query('INSERT INTO endpoints_off (endpoint, off_since) VALUES ($1, $2) ON CONFLICT DO NOTHING', [endpoint, now]);
-      const [before, after] = movesOf(event);
-      await client.query(SETTLE, [id, before, after, nextAt, error?.code ?? null, error?.httpStatus ?? null, now, attempts]);
-    }));
+  settle(
+    { id, attempts, endpoint }: Pick<Delivery, 'id' | 'attempts' | 'endpoint'>,
+    { event, error, nextAt, closesEndpoint }: AttemptVerdict,
+    now: number,
+  ): Promise<void> {
+    return coded('settle an attempt', () =>
+      inTransaction(this.pool, 'BEGIN', async (client) => {
+        if (closesEndpoint)
+          await client.query('INSERT INTO endpoints_off (endpoint, off_since) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+            endpoint,
+            now,
+          ]);
+        const [before, after] = movesOf(event);
+        await client.query(SETTLE, [
+          id,
+          before,
+          after,
+          nextAt,
+          error?.code ?? null,
+          error?.httpStatus ?? null,
+          now,
+          attempts,
+        ]);
+      }),
+    );
   }
 
-  queue(delivery: Delivery): Promise<void> { return coded('queue a delivery', () => inTransaction(this.pool, 'BEGIN', (client) => queued(client, [delivery]))); }
+  queue(delivery: Delivery): Promise<void> {
+    return coded('queue a delivery', () => inTransaction(this.pool, 'BEGIN', (client) => queued(client, [delivery])));
+  }
 
   find(id: string): Promise<Delivery | null> {
-    return coded('read a delivery', async () => firstOf((await this.pool.query<DeliveryRow>('SELECT * FROM deliveries WHERE id = $1', [id])).rows));
+    return coded('read a delivery', async () =>
+      firstOf((await this.pool.query<DeliveryRow>('SELECT * FROM deliveries WHERE id = $1', [id])).rows),
+    );
   }
 
   list({ state, endpoint, tenant, countMax, after }: DeliveryQuery): Promise<readonly Delivery[]> {
-    const values = [state ?? null, endpoint ?? null, tenant ?? null, after?.updatedAt ?? null, after?.id ?? null, countMax];
-    return coded('list deliveries', async () => (await this.pool.query<DeliveryRow>(LIST, values)).rows.map(deliveryOf));
+    const values = [
+      state ?? null,
+      endpoint ?? null,
+      tenant ?? null,
+      after?.updatedAt ?? null,
+      after?.id ?? null,
+      countMax,
+    ];
+    return coded('list deliveries', async () =>
+      (await this.pool.query<DeliveryRow>(LIST, values)).rows.map(deliveryOf),
+    );
   }
 
   retry(id: string, now: number): Promise<Delivery | null> {
-    return coded('retry a delivery', async () => firstOf((await this.pool.query<DeliveryRow>(RETRY, [id, now, movesOf('Retried')[0]])).rows));
+    return coded('retry a delivery', async () =>
+      firstOf((await this.pool.query<DeliveryRow>(RETRY, [id, now, movesOf('Retried')[0]])).rows),
+    );
   }
 
-  turnOn(endpoint: string): Promise<void> { return coded('turn an endpoint on', async () => { await this.pool.query('DELETE FROM endpoints_off WHERE endpoint = $1', [endpoint]); }); }
-
-  figures(now: number): Promise<readonly EndpointFigures[]> {
-    return coded('count deliveries', async () => {
-      const { rows } = await this.pool.query<{ name: string; off_since: string | null; queued: string; oldest_due_at: string | null; given_up: string }>(FIGURES, [now]);
-      return rows.map(({ name, off_since, queued: waiting, oldest_due_at, given_up }) => ({ name, offSince: numberOrNull(off_since), queued: Number(waiting), oldestDueAt: numberOrNull(oldest_due_at), givenUp: Number(given_up) }));
+  turnOn(endpoint: string): Promise<void> {
+    return coded('turn an endpoint on', async () => {
+      await this.pool.query('DELETE FROM endpoints_off WHERE endpoint = $1', [endpoint]);
     });
   }
 
-  prune(before: number): Promise<void> { return coded('forget deliveries', async () => { await this.pool.query("DELETE FROM deliveries WHERE state <> 'queued' AND updated_at < $1", [before]); }); }
+  figures(now: number): Promise<readonly EndpointFigures[]> {
+    return coded('count deliveries', async () => {
+      const { rows } = await this.pool.query<{
+        name: string;
+        off_since: string | null;
+        queued: string;
+        oldest_due_at: string | null;
+        given_up: string;
+      }>(FIGURES, [now]);
+      return rows.map(({ name, off_since, queued: waiting, oldest_due_at, given_up }) => ({
+        name,
+        offSince: numberOrNull(off_since),
+        queued: Number(waiting),
+        oldestDueAt: numberOrNull(oldest_due_at),
+        givenUp: Number(given_up),
+      }));
+    });
+  }
 
-  close(): Promise<void> { return this.pool.end(); }
+  prune(before: number): Promise<void> {
+    return coded('forget deliveries', async () => {
+      await this.pool.query("DELETE FROM deliveries WHERE state <> 'queued' AND updated_at < $1", [before]);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
 }
 
 /** The cursor is the fence: whoever does not move it keeps nothing. */
 async function movedOn(client: PoolClient, { topic, partition, fromSeq, to }: Taken): Promise<boolean> {
-  const { rowCount } = await client.query(fromSeq === 0 ? MOVE_ON : MOVE, [topic, partition, fromSeq, to.seq, to.hash, to.offset]);
+  const { rowCount } = await client.query(fromSeq === 0 ? MOVE_ON : MOVE, [
+    topic,
+    partition,
+    fromSeq,
+    to.seq,
+    to.hash,
+    to.offset,
+  ]);
   if (rowCount === 1) return true;
   // Void records at the start move the offset and leave the seq at 0.
-  return fromSeq === 0 && (await client.query(MOVE, [topic, partition, fromSeq, to.seq, to.hash, to.offset])).rowCount === 1;
+  return (
+    fromSeq === 0 && (await client.query(MOVE, [topic, partition, fromSeq, to.seq, to.hash, to.offset])).rowCount === 1
+  );
 }
 
 async function putChanges(client: PoolClient, changes: readonly ThingChange[]): Promise<void> {
   // The last change of a thing is what is so: one statement takes each key once.
   const last = new Map(changes.map((change) => [change.op === 'put' ? keyOf(change.thing) : change.key, change]));
-  const puts = [...last].flatMap(([key, change]) => (change.op === 'put' ? [[key, JSON.stringify(change.thing)] as const] : []));
+  const puts = [...last].flatMap(([key, change]) =>
+    change.op === 'put' ? [[key, JSON.stringify(change.thing)] as const] : [],
+  );
   const gone = [...last].flatMap(([key, { op }]) => (op === 'forget' ? [key] : []));
   if (puts.length > 0) await client.query(PUT_THINGS, [puts.map(([key]) => key), puts.map(([, doc]) => doc)]);
   if (gone.length > 0) await client.query('DELETE FROM things WHERE thing_key = ANY($1::text[])', [gone]);
@@ -166,15 +278,29 @@ async function queued(client: PoolClient, all: readonly Delivery[]): Promise<voi
   if (all.length === 0) return;
   const column = (of: (one: Delivery) => unknown): unknown[] => all.map(of);
   await client.query(QUEUE, [
-    column(({ id }) => id), column(({ endpoint }) => endpoint), column(({ tenant }) => tenant), column(({ about }) => about?.key ?? null), column(({ about }) => about?.opening ?? null), column(({ notice }) => notice.occasion),
-    column(({ notice }) => JSON.stringify(notice)), column(({ state }) => state), column(({ attempts }) => attempts), column(({ dueAt }) => dueAt), column(({ nextAt }) => nextAt),
-    column(({ lastError }) => lastError?.code ?? null), column(({ lastError }) => lastError?.httpStatus ?? null), column(({ updatedAt }) => updatedAt),
+    column(({ id }) => id),
+    column(({ endpoint }) => endpoint),
+    column(({ tenant }) => tenant),
+    column(({ about }) => about?.key ?? null),
+    column(({ about }) => about?.opening ?? null),
+    column(({ notice }) => notice.occasion),
+    column(({ notice }) => JSON.stringify(notice)),
+    column(({ state }) => state),
+    column(({ attempts }) => attempts),
+    column(({ dueAt }) => dueAt),
+    column(({ nextAt }) => nextAt),
+    column(({ lastError }) => lastError?.code ?? null),
+    column(({ lastError }) => lastError?.httpStatus ?? null),
+    column(({ updatedAt }) => updatedAt),
   ]);
 }
 
 /** States an event moves, and where to: a row of the table for each. */
 function movesOf(event: DeliveryEvent): readonly [readonly DeliveryState[], readonly DeliveryState[]] {
-  const moves = DELIVERY_STATES.flatMap((before) => { const after: DeliveryState | null = DELIVERY_AFTER[before][event]; return after === null ? [] : [{ before, after }]; });
+  const moves = DELIVERY_STATES.flatMap((before) => {
+    const after: DeliveryState | null = DELIVERY_AFTER[before][event];
+    return after === null ? [] : [{ before, after }];
+  });
   return [moves.map(({ before }) => before), moves.map(({ after }) => after)];
 }
 
@@ -182,10 +308,23 @@ function deliveryOf(row: DeliveryRow): Delivery {
   const state = DELIVERY_STATES.find((one) => one === row.state) ?? 'queued';
   const code = ATTEMPT_CODES.find((one) => one === row.error_code);
   return {
-    id: row.id, endpoint: row.endpoint, tenant: row.tenant, about: row.thing_key === null || row.opening === null ? null : { key: row.thing_key, opening: row.opening }, notice: row.notice, state, attempts: row.attempts,
-    dueAt: Number(row.due_at), nextAt: Number(row.next_at), lastError: code === undefined ? null : { code, httpStatus: row.http_status }, updatedAt: Number(row.updated_at),
+    id: row.id,
+    endpoint: row.endpoint,
+    tenant: row.tenant,
+    about: row.thing_key === null || row.opening === null ? null : { key: row.thing_key, opening: row.opening },
+    notice: row.notice,
+    state,
+    attempts: row.attempts,
+    dueAt: Number(row.due_at),
+    nextAt: Number(row.next_at),
+    lastError: code === undefined ? null : { code, httpStatus: row.http_status },
+    updatedAt: Number(row.updated_at),
   };
 }
 
-function firstOf(rows: readonly DeliveryRow[]): Delivery | null { return rows[0] === undefined ? null : deliveryOf(rows[0]); }
-function numberOrNull(text: string | null): number | null { return text === null ? null : Number(text); }
+function firstOf(rows: readonly DeliveryRow[]): Delivery | null {
+  return rows[0] === undefined ? null : deliveryOf(rows[0]);
+}
+function numberOrNull(text: string | null): number | null {
+  return text === null ? null : Number(text);
+}

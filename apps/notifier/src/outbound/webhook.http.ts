@@ -6,18 +6,28 @@ import type { SendWebhook } from '../application/endpoint-sender.js';
 export const sendWebhook: SendWebhook = async ({ url, headers, body, timeoutMs }) => {
   try {
     const answer = await fetch(url, {
-      method: 'POST', redirect: 'manual', body, signal: AbortSignal.timeout(timeoutMs),
+      method: 'POST',
+      redirect: 'manual',
+      body,
+      signal: AbortSignal.timeout(timeoutMs),
       headers: { 'content-type': 'application/json', 'user-agent': 'recourse-notifier', ...headers },
     });
     await answer.body?.cancel();
-    return { kind: 'answered', httpStatus: answer.status, retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), Date.now()) };
+    return {
+      kind: 'answered',
+      httpStatus: answer.status,
+      retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), Date.now()),
+    };
   } catch (cause) {
     return failed(cause);
   }
 };
 
 function failed(cause: unknown): Attempted {
-  return { kind: 'failed', code: cause instanceof DOMException && cause.name === 'TimeoutError' ? 'TIMEOUT' : 'UNREACHABLE' };
+  return {
+    kind: 'failed',
+    code: cause instanceof DOMException && cause.name === 'TimeoutError' ? 'TIMEOUT' : 'UNREACHABLE',
+  };
 }
 
 /** What a Retry-After header asks for: seconds, or a date; null for neither. Units: milliseconds. */

@@ -4,7 +4,12 @@
 import type { IncidentDoc, StepDoc } from '../domain/step/step.messages.js';
 
 /** One entry; `at` in epoch milliseconds. */
-export interface TimelineEntry { readonly at: number; readonly what: string; readonly who: string | null; readonly detail: string | null }
+export interface TimelineEntry {
+  readonly at: number;
+  readonly what: string;
+  readonly who: string | null;
+  readonly detail: string | null;
+}
 
 /** An incident with its timeline, oldest first. */
 export function timelineOf(incident: IncidentDoc, step: StepDoc): readonly TimelineEntry[] {
@@ -14,11 +19,32 @@ export function timelineOf(incident: IncidentDoc, step: StepDoc): readonly Timel
     { at: evidence.stated_at, what: 'it was contradicted', who: evidence.source, detail: evidence.ref },
     { at: step.decided_at, what: 'it was decided upon', who: null, detail: step.decision },
     ...approvals.map(({ at, by, reason }) => ({ at, what: 'it was agreed to', who: by, detail: reason })),
-    step.first_dispatched_at === null ? null : { at: step.first_dispatched_at, what: 'a worker was asked', who: null, detail: `${String(legs.length)} attempts` },
+    step.first_dispatched_at === null
+      ? null
+      : {
+          at: step.first_dispatched_at,
+          what: 'a worker was asked',
+          who: null,
+          detail: `${String(legs.length)} attempts`,
+        },
     last === null ? null : { at: last.at, what: 'it was judged', who: null, detail: `${last.outcome}: ${last.reason}` },
-    { at: incident.opened.at, what: 'it became an incident', who: incident.opened.by, detail: `${incident.severity}: ${incident.opened.reason}` },
-    resolved === null ? null : { at: resolved.at, what: 'a person closed the item', who: resolved.by, detail: `${resolved.resolution}: ${resolved.reason}` },
-    incident.closed === null ? null : { at: incident.closed.at, what: 'the incident ended', who: incident.closed.by, detail: incident.closed.reason },
+    {
+      at: incident.opened.at,
+      what: 'it became an incident',
+      who: incident.opened.by,
+      detail: `${incident.severity}: ${incident.opened.reason}`,
+    },
+    resolved === null
+      ? null
+      : {
+          at: resolved.at,
+          what: 'a person closed the item',
+          who: resolved.by,
+          detail: `${resolved.resolution}: ${resolved.reason}`,
+        },
+    incident.closed === null
+      ? null
+      : { at: incident.closed.at, what: 'the incident ended', who: incident.closed.by, detail: incident.closed.reason },
   ];
   return entries.filter((entry) => entry !== null).sort((one, other) => one.at - other.at);
 }

@@ -34,20 +34,48 @@ export function legRequests(record: AcceptedRecord): readonly Outgoing[] {
     reason: CALL_REASON,
     steps: [stepOf(leg)],
   };
-  return [{ obligationId: leg.leg_id, topic: `recourse.tool-requests.${leg.adapter}`, key: leg.run_id, type: 'recourse.tools.LegRequested', body: { ...request }, headers: placedIn(leg, legSpan(leg.attempt, 'answered')) }];
+  return [
+    {
+      obligationId: leg.leg_id,
+      topic: `recourse.tool-requests.${leg.adapter}`,
+      key: leg.run_id,
+      type: 'recourse.tools.LegRequested',
+      body: { ...request },
+      headers: placedIn(leg, legSpan(leg.attempt, 'answered')),
+    },
+  ];
 }
 
 /** Looks change nothing: the capability that observes, and the condition that must hold. */
 function lookRequest(look: FactBodies['LookDispatched']): Outgoing {
   const request: LegRequested = {
-    leg_id: look.leg_id, kind: 'observe', tenant: look.tenant, run_id: look.run_id, attempt: 1, lease_id: look.lease_id, not_after: look.not_after, call_timeout_ms: look.terms.call_timeout_ms,
-    reconcile_first: false, reason: LOOK_REASON, steps: [stepOf(look)],
+    leg_id: look.leg_id,
+    kind: 'observe',
+    tenant: look.tenant,
+    run_id: look.run_id,
+    attempt: 1,
+    lease_id: look.lease_id,
+    not_after: look.not_after,
+    call_timeout_ms: look.terms.call_timeout_ms,
+    reconcile_first: false,
+    reason: LOOK_REASON,
+    steps: [stepOf(look)],
   };
-  return { obligationId: look.leg_id, topic: `recourse.tool-requests.${look.adapter}`, key: look.run_id, type: 'recourse.tools.LegRequested', body: { ...request }, headers: placedIn(look, DECISION) };
+  return {
+    obligationId: look.leg_id,
+    topic: `recourse.tool-requests.${look.adapter}`,
+    key: look.run_id,
+    type: 'recourse.tools.LegRequested',
+    body: { ...request },
+    headers: placedIn(look, DECISION),
+  };
 }
 
 /** The worker's calls hang below this span of the rollback's trace. */
-function placedIn({ mutation_id }: { readonly mutation_id: string }, span: SpanPlace): Readonly<Record<string, string>> {
+function placedIn(
+  { mutation_id }: { readonly mutation_id: string },
+  span: SpanPlace,
+): Readonly<Record<string, string>> {
   return { [TRACEPARENT]: traceparentOf(rollbackIdOf(mutation_id), span) };
 }
 
@@ -55,13 +83,33 @@ function placedIn({ mutation_id }: { readonly mutation_id: string }, span: SpanP
 function factsRequest(ask: FactBodies['FactsAsked']): Outgoing {
   const step = stepOf(ask);
   const request: LegRequested = {
-    leg_id: ask.leg_id, kind: 'observe', tenant: ask.tenant, run_id: ask.run_id, attempt: ask.round, lease_id: ask.lease_id, not_after: ask.not_after, call_timeout_ms: ask.terms.call_timeout_ms,
-    reconcile_first: false, reason: LOOK_REASON, steps: [{ ...step, verify_capability: step.stale_capability, success_condition: step.stale_condition }],
+    leg_id: ask.leg_id,
+    kind: 'observe',
+    tenant: ask.tenant,
+    run_id: ask.run_id,
+    attempt: ask.round,
+    lease_id: ask.lease_id,
+    not_after: ask.not_after,
+    call_timeout_ms: ask.terms.call_timeout_ms,
+    reconcile_first: false,
+    reason: LOOK_REASON,
+    steps: [{ ...step, verify_capability: step.stale_capability, success_condition: step.stale_condition }],
   };
-  return { obligationId: ask.leg_id, topic: `recourse.tool-requests.${ask.adapter}`, key: ask.run_id, type: 'recourse.tools.LegRequested', body: { ...request } };
+  return {
+    obligationId: ask.leg_id,
+    topic: `recourse.tool-requests.${ask.adapter}`,
+    key: ask.run_id,
+    type: 'recourse.tools.LegRequested',
+    body: { ...request },
+  };
 }
 
-function stepOf({ step_id, call, terms, ref }: Pick<FactBodies['LegDispatched'], 'step_id' | 'call' | 'terms' | 'ref'>): LegStep {
+function stepOf({
+  step_id,
+  call,
+  terms,
+  ref,
+}: Pick<FactBodies['LegDispatched'], 'step_id' | 'call' | 'terms' | 'ref'>): LegStep {
   return {
     step_id,
     call,

@@ -4,20 +4,50 @@ import type { CoreHarness } from '@recourse/testing';
 import { fact, harness, WAYS, wire } from '@recourse/testing';
 import { plainPayload } from '@recourse/contract';
 import {
-  approval, CLOSED_COMPENSATED, CLOSED_MANUAL, contradicted, core, denial, digest, envelope, execution, LAST_DISPATCH, LEASE, type marked, markedInput, ref, requestIn, REVIEW, ROLLBACK, RUN,
-  STEP, terms, trigger, windowClosed, WINDOW_END, views,
+  approval,
+  CLOSED_COMPENSATED,
+  CLOSED_MANUAL,
+  contradicted,
+  core,
+  denial,
+  digest,
+  envelope,
+  execution,
+  LAST_DISPATCH,
+  LEASE,
+  type marked,
+  markedInput,
+  ref,
+  requestIn,
+  REVIEW,
+  ROLLBACK,
+  RUN,
+  STEP,
+  terms,
+  trigger,
+  windowClosed,
+  WINDOW_END,
+  views,
 } from '../recoveries.testing.js';
 import type { RecoveriesConfig } from './recoveries.core.js';
 
 describe.each(WAYS)('$way', ({ isRebuilt }) => {
-  const scenario = (config: Partial<RecoveriesConfig> = {}): CoreHarness => harness(core(config), { isRebuilt, views: views() });
-  const asked = (more: Parameters<typeof marked>[0] = {}, config: Partial<RecoveriesConfig> = {}): CoreHarness => scenario(config).when(markedInput(more), 10_000, { viewsFresh: true });
+  const scenario = (config: Partial<RecoveriesConfig> = {}): CoreHarness =>
+    harness(core(config), { isRebuilt, views: views() });
+  const asked = (more: Parameters<typeof marked>[0] = {}, config: Partial<RecoveriesConfig> = {}): CoreHarness =>
+    scenario(config).when(markedInput(more), 10_000, { viewsFresh: true });
   const phase = (run: CoreHarness): unknown => run.rows('step')[0]?.doc['phase'];
 
   describe('a trigger', () => {
     it('opens a rollback with an owner and a deadline', () => {
-      const run = scenario().when(contradicted(), 1_000).then(fact('RollbackOpened', { rollback_id: ROLLBACK, command_id: null }));
-      expect(run.rows('rollback')[0]?.doc).toMatchObject({ phase: 'opened', owner: 'service:mutation-ledger', deadline_at: 61_000 });
+      const run = scenario()
+        .when(contradicted(), 1_000)
+        .then(fact('RollbackOpened', { rollback_id: ROLLBACK, command_id: null }));
+      expect(run.rows('rollback')[0]?.doc).toMatchObject({
+        phase: 'opened',
+        owner: 'service:mutation-ledger',
+        deadline_at: 61_000,
+      });
     });
 
     it('for what is rolled back already is recorded and changes no row (E20)', () => {
@@ -28,26 +58,47 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     });
 
     it('by several sources at once gives one rollback (E21)', () => {
-      const run = scenario().when(trigger(), 1_000).thenAnswer({ status: 'accepted', httpStatus: 201 }).when(contradicted(), 1_000).when(trigger('otto', ['approver']), 1_000);
+      const run = scenario()
+        .when(trigger(), 1_000)
+        .thenAnswer({ status: 'accepted', httpStatus: 201 })
+        .when(contradicted(), 1_000)
+        .when(trigger('otto', ['approver']), 1_000);
       run.thenAnswer({ status: 'accepted', httpStatus: 200, body: { redundant: true } });
       expect(run.records().map(({ type }) => type)).toEqual(['RollbackOpened', 'TriggerRedundant', 'TriggerRedundant']);
     });
 
     it('needs a role', () => {
-      scenario().when(trigger('rita', ['viewer']), 1_000).then().thenAnswer({ status: 'rejected', httpStatus: 403, code: 'ROLE_REQUIRED' });
+      scenario()
+        .when(trigger('rita', ['viewer']), 1_000)
+        .then()
+        .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'ROLE_REQUIRED' });
     });
 
     it.each(['reporter', 'requester', 'approver', 'administrator'])('is asked for by a %s', (role) => {
-      scenario().when(trigger('rita', [role]), 1_000).then(fact('RollbackOpened')).thenAnswer({ status: 'accepted', httpStatus: 201 });
+      scenario()
+        .when(trigger('rita', [role]), 1_000)
+        .then(fact('RollbackOpened'))
+        .thenAnswer({ status: 'accepted', httpStatus: 201 });
     });
 
     it('by another tenant does not take the commit', () => {
       const foreign = trigger('eve', ['reporter'], { envelope: envelope('eve', ['reporter'], { tenant: 'evil' }) });
-      scenario().when(foreign, 1_000).thenAnswer({ httpStatus: 201 }).when(contradicted(), 1_000).then(fact('RollbackOpened', { tenant: 'acme' }));
+      scenario()
+        .when(foreign, 1_000)
+        .thenAnswer({ httpStatus: 201 })
+        .when(contradicted(), 1_000)
+        .then(fact('RollbackOpened', { tenant: 'acme' }));
     });
 
-    it.each([['NUL', 'a\0b'], ['nothing', ''], ['10 KB', 'x'.repeat(10_000)]])('that names a mutation of %s is refused', (_name, mutationId) => {
-      scenario().when(trigger('rita', ['reporter'], { mutation_id: mutationId }), 1_000).then().thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
+    it.each([
+      ['NUL', 'a\0b'],
+      ['nothing', ''],
+      ['10 KB', 'x'.repeat(10_000)],
+    ])('that names a mutation of %s is refused', (_name, mutationId) => {
+      scenario()
+        .when(trigger('rita', ['reporter'], { mutation_id: mutationId }), 1_000)
+        .then()
+        .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
     });
 
     it('under a key that is not its run is refused', () => {
@@ -58,9 +109,23 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
 
   describe('a marked commit', () => {
     it('of high impact waits for a person until its review ends', () => {
-      const run = scenario().when(contradicted(), 9_000).when(markedInput(), 10_000)
-        .then(fact('StepDecided', { step_id: STEP, decision: 'request_approval', reason: 'HIGH_IMPACT', action_digest: digest(), required_approvals: 1, deadline_at: 10_000 + REVIEW }));
-      expect(run.rows('step')[0]).toMatchObject({ dueAt: 10_000 + REVIEW, doc: { phase: 'awaiting_approval', owner: 'role:approver', answerable_to: 'ines' } });
+      const run = scenario()
+        .when(contradicted(), 9_000)
+        .when(markedInput(), 10_000)
+        .then(
+          fact('StepDecided', {
+            step_id: STEP,
+            decision: 'request_approval',
+            reason: 'HIGH_IMPACT',
+            action_digest: digest(),
+            required_approvals: 1,
+            deadline_at: 10_000 + REVIEW,
+          }),
+        );
+      expect(run.rows('step')[0]).toMatchObject({
+        dueAt: 10_000 + REVIEW,
+        doc: { phase: 'awaiting_approval', owner: 'role:approver', answerable_to: 'ines' },
+      });
       expect(run.rows('rollback')[0]?.doc).toMatchObject({ phase: 'marked', deadline_at: null });
       expect(run.rows('recovery')[0]?.doc).toMatchObject({ phase: 'open', owner: 'role:approver' });
       expect(run.outgoing()).toEqual([]);
@@ -73,35 +138,67 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     it('of ordinary impact and automatic mode is dispatched at once, without a person', () => {
       const run = asked({ terms: terms({ impact: 'write', recovery_approval_mode: 'auto' }) }).then(
         fact('StepDecided', { decision: 'compensate_now', reason: 'POLICY_AUTO' }),
-        fact('LegDispatched', { attempt: 1, not_after: 10_000 + LEASE, reconcile_first: false, approval_id: null }));
-      expect(requestIn(run.outgoing()).steps[0]?.call).toMatchObject({ approval_mode: 'network', call_id: 'rev_mut_1', idempotency_key: 'rev_key-1', policy_ref: 'policy/refunds' });
+        fact('LegDispatched', { attempt: 1, not_after: 10_000 + LEASE, reconcile_first: false, approval_id: null }),
+      );
+      expect(requestIn(run.outgoing()).steps[0]?.call).toMatchObject({
+        approval_mode: 'network',
+        call_id: 'rev_mut_1',
+        idempotency_key: 'rev_key-1',
+        policy_ref: 'policy/refunds',
+      });
     });
 
     it('of automatic mode and financial impact still waits for a person (C35)', () => {
-      asked({ terms: terms({ recovery_approval_mode: 'auto' }) }).then(fact('StepDecided', { decision: 'request_approval', reason: 'HIGH_IMPACT', required_approvals: 1 }));
+      asked({ terms: terms({ recovery_approval_mode: 'auto' }) }).then(
+        fact('StepDecided', { decision: 'request_approval', reason: 'HIGH_IMPACT', required_approvals: 1 }),
+      );
     });
 
-    it('marked again opens nothing', () => { asked().when(markedInput(), 11_000).thenNothing(); });
+    it('marked again opens nothing', () => {
+      asked().when(markedInput(), 11_000).thenNothing();
+    });
 
     it.each([
       ['outside its window', { ref: ref({ reversal_expires_at: 17_000 }) }, 'REVERSAL_EXPIRED'],
       ['expired at the ledger', { recoverability: 'reversal_expired' as const }, 'REVERSAL_EXPIRED'],
       ['without contract', { terms: null }, 'UNCONTRACTED', true],
-      ['that is irreversible', { ref: ref({ reversal_class: 'irreversible' as const }) }, 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', true],
+      [
+        'that is irreversible',
+        { ref: ref({ reversal_class: 'irreversible' as const }) },
+        'TOOL_HAS_NO_AUTOMATIC_COMPENSATION',
+        true,
+      ],
       ['with incomplete context', { ref: ref({ reversal_args: null }) }, 'HANDLE_INCOMPLETE'],
-      ['in an unsupported state', { recoverability: 'manual_resolution_required' as const }, 'UNSUPPORTED_RECOVERY_STATE'],
+      [
+        'in an unsupported state',
+        { recoverability: 'manual_resolution_required' as const },
+        'UNSUPPORTED_RECOVERY_STATE',
+      ],
     ])('%s goes to a person with its code, an owner and a deadline', (_name, more, reason, opensTasks = false) => {
-      const run = asked(more).then(fact('StepDecided', { decision: 'manual_review', reason }), fact('StepEscalated', { reason, deadline_at: 10_000 + REVIEW }), ...(opensTasks ? [fact('TasksOpened')] : []), CLOSED_MANUAL);
-      expect(run.rows('step')[0]).toMatchObject({ dueAt: null, doc: { phase: 'manual', reason, owner: 'role:administrator', deadline_at: 10_000 + REVIEW } });
+      const run = asked(more).then(
+        fact('StepDecided', { decision: 'manual_review', reason }),
+        fact('StepEscalated', { reason, deadline_at: 10_000 + REVIEW }),
+        ...(opensTasks ? [fact('TasksOpened')] : []),
+        CLOSED_MANUAL,
+      );
+      expect(run.rows('step')[0]).toMatchObject({
+        dueAt: null,
+        doc: { phase: 'manual', reason, owner: 'role:administrator', deadline_at: 10_000 + REVIEW },
+      });
       expect(run.outgoing()).toEqual([]);
     });
 
     it('whose forward action failed needs nothing', () => {
-      asked({ execution_state: 'failed', recoverability: 'planned' }).then(fact('StepDecided', { decision: 'retry_forward', reason: 'NOTHING_TO_UNDO' }), CLOSED_COMPENSATED);
+      asked({ execution_state: 'failed', recoverability: 'planned' }).then(
+        fact('StepDecided', { decision: 'retry_forward', reason: 'NOTHING_TO_UNDO' }),
+        CLOSED_COMPENSATED,
+      );
     });
 
     it('whose forward action is uncertain is held, and goes to a person at the deadline', () => {
-      const run = asked({ execution_state: 'uncertain' }).then(fact('StepDecided', { decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }));
+      const run = asked({ execution_state: 'uncertain' }).then(
+        fact('StepDecided', { decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }),
+      );
       expect(phase(run)).toBe('held');
       run.whenDue(10_000 + REVIEW).then(fact('StepEscalated', { reason: 'FORWARD_UNRESOLVED' }), CLOSED_MANUAL);
     });
@@ -109,25 +206,62 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
 
   describe('an approval', () => {
     it('dispatches at once, under its own id, and sends one request', () => {
-      const run = asked().when(approval(), 20_000).thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'dispatched', approvals: 1, required_approvals: 1 } });
-      run.then(fact('StepApproved', { by: 'olga', action_digest: digest() }), fact('LegDispatched', { attempt: 1, first_dispatched_at: 20_000, not_after: 20_000 + LEASE }));
-      expect(requestIn(run.outgoing())).toMatchObject({ kind: 'compensate', reason: 'agent_effect_compensation', reconcile_first: false, steps: [{ call: { approval_mode: 'delegated' } }] });
+      const run = asked()
+        .when(approval(), 20_000)
+        .thenAnswer({
+          status: 'accepted',
+          httpStatus: 200,
+          body: { phase: 'dispatched', approvals: 1, required_approvals: 1 },
+        });
+      run.then(
+        fact('StepApproved', { by: 'olga', action_digest: digest() }),
+        fact('LegDispatched', { attempt: 1, first_dispatched_at: 20_000, not_after: 20_000 + LEASE }),
+      );
+      expect(requestIn(run.outgoing())).toMatchObject({
+        kind: 'compensate',
+        reason: 'agent_effect_compensation',
+        reconcile_first: false,
+        steps: [{ call: { approval_mode: 'delegated' } }],
+      });
       expect(run.rows('approval')[0]?.doc).toMatchObject({ by: 'olga', used_by: requestIn(run.outgoing()).leg_id });
     });
 
     it.each([
-      ['its initiator', 'ines'], ['its initiator in other letters', ' Ines '], ['its agent', 'agent:refund-agent'], ['its agent by bare id', 'refund-agent'],
+      ['its initiator', 'ines'],
+      ['its initiator in other letters', ' Ines '],
+      ['its agent', 'agent:refund-agent'],
+      ['its agent by bare id', 'refund-agent'],
     ])('by %s is refused (P5)', (_name, by) => {
       asked().when(approval({ by }), 20_000).then().thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
     });
 
-    it('by another agent is refused', () => { asked().when(approval({ by: 'agent:other' }), 20_000).then().thenAnswer({ httpStatus: 403, code: 'APPROVER_NOT_A_PERSON' }); });
+    it('by another agent is refused', () => {
+      asked()
+        .when(approval({ by: 'agent:other' }), 20_000)
+        .then()
+        .thenAnswer({ httpStatus: 403, code: 'APPROVER_NOT_A_PERSON' });
+    });
 
-    it('without the role is refused', () => { asked().when(approval({ roles: ['reporter', 'administrator'] }), 20_000).then().thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' }); });
+    it('without the role is refused', () => {
+      asked()
+        .when(approval({ roles: ['reporter', 'administrator'] }), 20_000)
+        .then()
+        .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
+    });
 
-    it('of another tenant finds no step', () => { asked().when(approval({ tenant: 'evil' }), 20_000).then().thenAnswer({ httpStatus: 404, code: 'STEP_UNKNOWN' }); });
+    it('of another tenant finds no step', () => {
+      asked()
+        .when(approval({ tenant: 'evil' }), 20_000)
+        .then()
+        .thenAnswer({ httpStatus: 404, code: 'STEP_UNKNOWN' });
+    });
 
-    it('of an unknown step finds none', () => { asked().when(approval({ stepId: 'step_x' }), 20_000).then().thenAnswer({ httpStatus: 404, code: 'STEP_UNKNOWN' }); });
+    it('of an unknown step finds none', () => {
+      asked()
+        .when(approval({ stepId: 'step_x' }), 20_000)
+        .then()
+        .thenAnswer({ httpStatus: 404, code: 'STEP_UNKNOWN' });
+    });
 
     it.each([
       ['arguments', digest({ ref: ref({ reversal_args: plainPayload({ refund_id: 're_2' }) }) })],
@@ -138,21 +272,33 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       ['target', digest({ ref: ref({ external_transaction_ref: 're_9' }) })],
     ])('of an action with another %s is refused (P4)', (_name, other) => {
       expect(other.equals(digest())).toBe(false);
-      asked().when(approval({ digest: other }), 20_000).then().thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
+      asked()
+        .when(approval({ digest: other }), 20_000)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
     });
 
     it('given twice is used once', () => {
-      asked().when(approval(), 20_000).when(approval({ by: 'otto' }), 21_000).then().thenAnswer({ httpStatus: 409, code: 'APPROVAL_USED' });
+      asked()
+        .when(approval(), 20_000)
+        .when(approval({ by: 'otto' }), 21_000)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'APPROVAL_USED' });
     });
 
     it('after the window closed is refused, before and after the timer ran', () => {
-      const run = asked({}, { reviewDeadlineMs: 10_000_000 }).when(approval(), LAST_DISPATCH).then().thenAnswer({ httpStatus: 409, code: 'WINDOW_CLOSED' });
+      const run = asked({}, { reviewDeadlineMs: 10_000_000 })
+        .when(approval(), LAST_DISPATCH)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'WINDOW_CLOSED' });
       run.whenDue(LAST_DISPATCH).then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
       run.when(approval(), WINDOW_END).then().thenAnswer({ httpStatus: 409, code: 'WINDOW_CLOSED' });
     });
 
     it('one millisecond before the last instant still dispatches, for that millisecond', () => {
-      asked({}, { reviewDeadlineMs: 10_000_000 }).when(approval(), LAST_DISPATCH - 1).then(fact('StepApproved'), fact('LegDispatched', { not_after: LAST_DISPATCH }));
+      asked({}, { reviewDeadlineMs: 10_000_000 })
+        .when(approval(), LAST_DISPATCH - 1)
+        .then(fact('StepApproved'), fact('LegDispatched', { not_after: LAST_DISPATCH }));
     });
 
     it('of what nobody proposes is refused', () => {
@@ -160,12 +306,18 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     });
 
     it('after a denial is refused', () => {
-      asked().when(denial(), 20_000).then(fact('StepDenied', { by: 'olga' }), CLOSED_MANUAL).thenAnswer({ httpStatus: 200 })
-        .when(approval({ by: 'otto' }), 21_000).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      asked()
+        .when(denial(), 20_000)
+        .then(fact('StepDenied', { by: 'olga' }), CLOSED_MANUAL)
+        .thenAnswer({ httpStatus: 200 })
+        .when(approval({ by: 'otto' }), 21_000)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
     });
 
     it('whose tool forgets its key within a call goes to a person', () => {
-      asked({ terms: terms({ key_lifetime_ms: 7_000 }) }).when(approval({ digest: digest({ terms: terms({ key_lifetime_ms: 7_000 }) }) }), 20_000)
+      asked({ terms: terms({ key_lifetime_ms: 7_000 }) })
+        .when(approval({ digest: digest({ terms: terms({ key_lifetime_ms: 7_000 }) }) }), 20_000)
         .then(fact('StepApproved'), fact('StepEscalated', { reason: 'KEY_LIFETIME_OVER' }), CLOSED_MANUAL);
     });
   });
@@ -174,56 +326,105 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     const dual = { terms: terms({ recovery_approval_mode: 'dual_control' }) };
 
     it('is dispatched by the second of two different ones (P5)', () => {
-      const run = asked(dual).when(approval(), 20_000).then(fact('StepApproved', { by: 'olga' })).thenAnswer({ body: { phase: 'awaiting_approval', approvals: 1, required_approvals: 2 } });
+      const run = asked(dual)
+        .when(approval(), 20_000)
+        .then(fact('StepApproved', { by: 'olga' }))
+        .thenAnswer({ body: { phase: 'awaiting_approval', approvals: 1, required_approvals: 2 } });
       expect(run.outgoing()).toEqual([]);
-      run.when(approval({ by: 'otto' }), 21_000).then(fact('StepApproved', { by: 'otto' }), fact('LegDispatched', { attempt: 1 }));
+      run
+        .when(approval({ by: 'otto' }), 21_000)
+        .then(fact('StepApproved', { by: 'otto' }), fact('LegDispatched', { attempt: 1 }));
       expect(run.rows('approval').map((row) => row.doc['used_by'])).not.toContain(null);
     });
 
-    it.each([['the same one', 'olga'], ['the same one in capitals', 'OLGA'], ['the same one with a blank', 'olga ']])('does not take %s twice', (_name, by) => {
-      asked(dual).when(approval(), 20_000).when(approval({ by }), 21_000).then().thenAnswer({ httpStatus: 409, code: 'SAME_APPROVER' });
+    it.each([
+      ['the same one', 'olga'],
+      ['the same one in capitals', 'OLGA'],
+      ['the same one with a blank', 'olga '],
+    ])('does not take %s twice', (_name, by) => {
+      asked(dual)
+        .when(approval(), 20_000)
+        .when(approval({ by }), 21_000)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'SAME_APPROVER' });
     });
 
     it('is any that nobody answers for (DESIGN 3.5)', () => {
-      const run = asked({ execution: execution({ initiator: null }) }).then(fact('StepDecided', { required_approvals: 2, answerable_to: null }));
+      const run = asked({ execution: execution({ initiator: null }) }).then(
+        fact('StepDecided', { required_approvals: 2, answerable_to: null }),
+      );
       run.when(approval(), 20_000).then(fact('StepApproved'));
       expect(phase(run)).toBe('awaiting_approval');
     });
 
     it('is not one whose agent has an owner, who may not approve it', () => {
-      asked({ execution: execution({ initiator: null }) }, { ownerOf: (tenant, agent) => (tenant === 'acme' && agent === 'refund-agent' ? 'otto' : null) })
+      asked(
+        { execution: execution({ initiator: null }) },
+        { ownerOf: (tenant, agent) => (tenant === 'acme' && agent === 'refund-agent' ? 'otto' : null) },
+      )
         .then(fact('StepDecided', { required_approvals: 1, answerable_to: 'otto' }))
-        .when(approval({ by: 'otto' }), 20_000).thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' })
-        .when(approval(), 20_000).then(fact('StepApproved'), fact('LegDispatched'));
+        .when(approval({ by: 'otto' }), 20_000)
+        .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' })
+        .when(approval(), 20_000)
+        .then(fact('StepApproved'), fact('LegDispatched'));
     });
   });
 
   describe('a step that waits for a person', () => {
-    it('is escalated when nobody answers', () => { asked().whenDue(10_000 + REVIEW).then(fact('StepEscalated', { reason: 'APPROVAL_TIMEOUT' }), CLOSED_MANUAL); });
+    it('is escalated when nobody answers', () => {
+      asked()
+        .whenDue(10_000 + REVIEW)
+        .then(fact('StepEscalated', { reason: 'APPROVAL_TIMEOUT' }), CLOSED_MANUAL);
+    });
 
     it('is escalated when the ledger says that its window closed', () => {
-      const run = asked().when(windowClosed(), 50_000).then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
+      const run = asked()
+        .when(windowClosed(), 50_000)
+        .then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
       expect(run.rows('step')[0]).toMatchObject({ dueAt: null, doc: { phase: 'manual' } });
     });
 
     it('ignores the window of another mutation, and other events', () => {
-      asked().when(windowClosed({ mutation_id: 'mut_2' }), 50_000).thenNothing().when(windowClosed({ event: 'handle_bound' }), 50_000).thenNothing();
+      asked()
+        .when(windowClosed({ mutation_id: 'mut_2' }), 50_000)
+        .thenNothing()
+        .when(windowClosed({ event: 'handle_bound' }), 50_000)
+        .thenNothing();
     });
 
     it('is not denied with another digest', () => {
-      asked().when(denial({ digest: Buffer.alloc(32) }), 20_000).then().thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
+      asked()
+        .when(denial({ digest: Buffer.alloc(32) }), 20_000)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
     });
 
-    it('may be denied by its initiator', () => { asked().when(denial({ by: 'ines' }), 20_000).then(fact('StepDenied', { by: 'ines' }), CLOSED_MANUAL); });
+    it('may be denied by its initiator', () => {
+      asked()
+        .when(denial({ by: 'ines' }), 20_000)
+        .then(fact('StepDenied', { by: 'ines' }), CLOSED_MANUAL);
+    });
   });
 
   describe('two steps of one run', () => {
-    const second = { mutation_id: 'mut_2', rollback_id: 'rb_2', ref: ref({ mutation_id: 'mut_2' }), execution: execution({ effect_key: 'effect-2' }) };
+    const second = {
+      mutation_id: 'mut_2',
+      rollback_id: 'rb_2',
+      ref: ref({ mutation_id: 'mut_2' }),
+      execution: execution({ effect_key: 'effect-2' }),
+    };
 
     it('close their recovery with the last of them', () => {
-      const run = asked().when(markedInput(second), 11_000).then(fact('StepDecided', { mutation_id: 'mut_2' }));
+      const run = asked()
+        .when(markedInput(second), 11_000)
+        .then(fact('StepDecided', { mutation_id: 'mut_2' }));
       run.when(denial(), 20_000).then(fact('StepDenied'));
-      run.whenDue(11_000 + REVIEW).then(fact('StepEscalated', { mutation_id: 'mut_2' }), fact('RecoveryClosed', { rollback_id: 'rb_2', outcome: 'manual' }));
+      run
+        .whenDue(11_000 + REVIEW)
+        .then(
+          fact('StepEscalated', { mutation_id: 'mut_2' }),
+          fact('RecoveryClosed', { rollback_id: 'rb_2', outcome: 'manual' }),
+        );
       expect(run.rows('recovery')).toHaveLength(1);
     });
 
@@ -235,7 +436,9 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
   });
 
   it('a record of no interest changes nothing', () => {
-    const run = asked().when(wire('recourse.recovery-commands', 'SomethingElse', { run_id: RUN }, { key: RUN }), 20_000).thenNothing();
+    const run = asked()
+      .when(wire('recourse.recovery-commands', 'SomethingElse', { run_id: RUN }, { key: RUN }), 20_000)
+      .thenNothing();
     expect(run.records()).toHaveLength(1);
   });
 });

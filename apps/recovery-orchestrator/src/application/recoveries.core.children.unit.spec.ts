@@ -5,7 +5,20 @@ import { partitionForKey } from '@recourse/kernel';
 import type { CommitRef } from '@recourse/messages';
 import { fact, harness, logged, WAYS } from '@recourse/testing';
 import { CHILDREN_FIRST_MS } from '../domain/lineage/dependents.decisions.js';
-import { core, LAST_DISPATCH, LEASE, markedInput, MUTATION, ref, RUN, STEP, TENANT, terms, views, WINDOW_END } from '../recoveries.testing.js';
+import {
+  core,
+  LAST_DISPATCH,
+  LEASE,
+  markedInput,
+  MUTATION,
+  ref,
+  RUN,
+  STEP,
+  TENANT,
+  terms,
+  views,
+  WINDOW_END,
+} from '../recoveries.testing.js';
 import { recoveriesCore } from './recoveries.core.js';
 
 const AT = 10_000;
@@ -14,25 +27,66 @@ const PARENT: CommitRef = { run_id: RUN, commit_id: MUTATION };
 const marked = () => markedInput({ terms: terms(AUTO) });
 
 function notice(type: string, child: string, more: Readonly<Record<string, unknown>>, tenant = TENANT): RecordInput {
-  return logged('recourse.rollback-notifications', type, { tenant, run_id: 'run-child', mutation_id: child, ...more }, 1, { key: 'run-child' });
+  return logged(
+    'recourse.rollback-notifications',
+    type,
+    { tenant, run_id: 'run-child', mutation_id: child, ...more },
+    1,
+    { key: 'run-child' },
+  );
 }
 const derived = (child: string, tenant = TENANT) => notice('DerivationAnnounced', child, { parents: [PARENT] }, tenant);
-const settled = (child: string, recoverability = 'compensated', tenant = TENANT) => notice('RollbackSettled', child, { rollback_id: 'rb_c', subject_ref: null, recoverability, reason: null, derived_from: [PARENT] }, tenant);
+const settled = (child: string, recoverability = 'compensated', tenant = TENANT) =>
+  notice(
+    'RollbackSettled',
+    child,
+    { rollback_id: 'rb_c', subject_ref: null, recoverability, reason: null, derived_from: [PARENT] },
+    tenant,
+  );
 
 describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRebuilt }) => {
   const start = () => harness(core(), { isRebuilt, views: views() });
 
   it('waits for them, and goes when the last of them is at rest', () => {
-    const run = start().when(derived('mut_a'), AT).then(fact('DependentNoted', { run_id: RUN, mutation_id: MUTATION, child_run_id: 'run-child', child_mutation_id: 'mut_a', is_late: false }));
+    const run = start()
+      .when(derived('mut_a'), AT)
+      .then(
+        fact('DependentNoted', {
+          run_id: RUN,
+          mutation_id: MUTATION,
+          child_run_id: 'run-child',
+          child_mutation_id: 'mut_a',
+          is_late: false,
+        }),
+      );
     run.when(derived('mut_a'), AT).thenNothing().when(derived('mut_b'), AT);
-    run.when(marked(), AT + 1).then(fact('StepDecided'), fact('StepWaits', { reason: 'CHILDREN', outstanding: ['mut_a', 'mut_b'], owner: 'service:recovery-orchestrator', deadline_at: AT + 1 + CHILDREN_FIRST_MS }));
-    run.when(settled('mut_a'), AT + 2).then(fact('DependentSettled', { child_mutation_id: 'mut_a', recoverability: 'compensated' }));
+    run.when(marked(), AT + 1).then(
+      fact('StepDecided'),
+      fact('StepWaits', {
+        reason: 'CHILDREN',
+        outstanding: ['mut_a', 'mut_b'],
+        owner: 'service:recovery-orchestrator',
+        deadline_at: AT + 1 + CHILDREN_FIRST_MS,
+      }),
+    );
+    run
+      .when(settled('mut_a'), AT + 2)
+      .then(fact('DependentSettled', { child_mutation_id: 'mut_a', recoverability: 'compensated' }));
     run.when(settled('mut_a'), AT + 2).thenNothing();
-    run.when(settled('mut_b', 'manual_resolution_required'), AT + 3).then(fact('DependentSettled', { child_mutation_id: 'mut_b' }), fact('LegDispatched', { step_id: STEP, outstanding: [] }));
+    run
+      .when(settled('mut_b', 'manual_resolution_required'), AT + 3)
+      .then(
+        fact('DependentSettled', { child_mutation_id: 'mut_b' }),
+        fact('LegDispatched', { step_id: STEP, outstanding: [] }),
+      );
   });
 
   it('goes without them at the deadline, and names who is outstanding', () => {
-    const run = start().when(derived('mut_a'), AT).when(derived('mut_b'), AT).when(marked(), AT).when(settled('mut_a'), AT + 1);
+    const run = start()
+      .when(derived('mut_a'), AT)
+      .when(derived('mut_b'), AT)
+      .when(marked(), AT)
+      .when(settled('mut_a'), AT + 1);
     run.whenDue(AT + CHILDREN_FIRST_MS - 1).thenNothing();
     run.whenDue(AT + CHILDREN_FIRST_MS).then(fact('LegDispatched', { outstanding: ['mut_b'] }));
     run.when(settled('mut_b'), AT + CHILDREN_FIRST_MS + 1).then(fact('DependentSettled'));
@@ -40,26 +94,41 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
 
   it('waits no longer than its window leaves, with a lease', () => {
     const end = WINDOW_END - LAST_DISPATCH + AT + LEASE + 5_000;
-    const run = start().when(derived('mut_a'), AT).when(markedInput({ terms: terms(AUTO), ref: ref({ reversal_expires_at: end }) }), AT);
+    const run = start()
+      .when(derived('mut_a'), AT)
+      .when(markedInput({ terms: terms(AUTO), ref: ref({ reversal_expires_at: end }) }), AT);
     run.then(fact('StepDecided'), fact('StepWaits', { reason: 'CHILDREN', deadline_at: AT + 5_000 }));
     run.whenDue(AT + 5_000).then(fact('LegDispatched', { outstanding: ['mut_a'] }));
   });
 
   it('that is being undone already comes before one noted later, which says so', () => {
-    const run = start().when(marked(), AT).then(fact('StepDecided'), fact('LegDispatched', { outstanding: [] }));
+    const run = start()
+      .when(marked(), AT)
+      .then(fact('StepDecided'), fact('LegDispatched', { outstanding: [] }));
     run.when(derived('mut_a'), AT + 1).then(fact('DependentNoted', { child_mutation_id: 'mut_a', is_late: true }));
   });
 
   it('waits for nobody of another tenant, and no settled one nobody noted is recorded', () => {
-    const run = start().when(derived('mut_a', 'other'), AT).when(marked(), AT + 1).then(fact('StepDecided'), fact('LegDispatched', { outstanding: [] }));
+    const run = start()
+      .when(derived('mut_a', 'other'), AT)
+      .when(marked(), AT + 1)
+      .then(fact('StepDecided'), fact('LegDispatched', { outstanding: [] }));
     run.when(settled('mut_x'), AT + 2).thenNothing();
   });
 });
 
 describe('notices of commits of other runs', () => {
   const count = 6;
-  const input = recoveriesCore({ leaseKey: Buffer.alloc(32), leaseMs: LEASE, reviewDeadlineMs: 1_000, backoff: { baseMs: 1, maxMs: 1 }, ownerOf: () => null, partitionCount: count }).inputs.find(({ topic }) => topic === 'recourse.rollback-notifications');
-  const concerned = (one: RecordInput): readonly number[] => Array.from({ length: count }, (_, at) => at).filter((partition) => input?.concerns?.(one, partition) === true);
+  const input = recoveriesCore({
+    leaseKey: Buffer.alloc(32),
+    leaseMs: LEASE,
+    reviewDeadlineMs: 1_000,
+    backoff: { baseMs: 1, maxMs: 1 },
+    ownerOf: () => null,
+    partitionCount: count,
+  }).inputs.find(({ topic }) => topic === 'recourse.rollback-notifications');
+  const concerned = (one: RecordInput): readonly number[] =>
+    Array.from({ length: count }, (_, at) => at).filter((partition) => input?.concerns?.(one, partition) === true);
 
   it('concern the owner of the run they were made from, and nobody where there is none', () => {
     expect(concerned(derived('mut_a'))).toEqual([partitionForKey(RUN, count)]);

@@ -5,156 +5,354 @@ import type { LegRequested, Observation, StepOutcome } from '@recourse/messages'
 import { fact, harness, wire, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import {
-  answered, approval, BALANCE_KEPT, BALANCE_ZERO, CALL_TIMEOUT, core, envelope, LEASE, MARGIN, markedInput, ref, requestIn, REVIEW, RUN, STEP, STILL_PENDING, terms, views, WINDOW_END,
+  answered,
+  approval,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
+  CALL_TIMEOUT,
+  core,
+  envelope,
+  LEASE,
+  MARGIN,
+  markedInput,
+  ref,
+  requestIn,
+  REVIEW,
+  RUN,
+  STEP,
+  STILL_PENDING,
+  terms,
+  views,
+  WINDOW_END,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
 const AUTO = { impact: 'write', recovery_approval_mode: 'auto', max_attempts: 1 } as const;
 type Verb = 'RetryStep' | 'CheckStep' | 'AbandonStep' | 'EscalateStep';
 
-function command(verb: Verb, more: Readonly<Record<string, unknown>> = {}, by = 'olga', roles: readonly string[] = ['approver']) {
-  const about = { RetryStep: {}, AbandonStep: {}, CheckStep: { purpose: 'repair', evidence: plainPayload({ ticket: 'T-1' }) }, EscalateStep: { severity: 'sev2', runbook: 'https://runbooks.example/refunds' } }[verb];
-  return wire('recourse.recovery-commands', verb, { envelope: envelope(by, roles), run_id: RUN, step_id: STEP, reason: 'looked at it', ...about, ...more }, { key: RUN });
+function command(
+  verb: Verb,
+  more: Readonly<Record<string, unknown>> = {},
+  by = 'olga',
+  roles: readonly string[] = ['approver'],
+) {
+  const about = {
+    RetryStep: {},
+    AbandonStep: {},
+    CheckStep: { purpose: 'repair', evidence: plainPayload({ ticket: 'T-1' }) },
+    EscalateStep: { severity: 'sev2', runbook: 'https://runbooks.example/refunds' },
+  }[verb];
+  return wire(
+    'recourse.recovery-commands',
+    verb,
+    { envelope: envelope(by, roles), run_id: RUN, step_id: STEP, reason: 'looked at it', ...about, ...more },
+    { key: RUN },
+  );
 }
 
 describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
   const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() });
-  const report = (request: LegRequested, outcome: StepOutcome, observations: readonly Observation[]) => answered(request, outcome, observations);
+  const report = (request: LegRequested, outcome: StepOutcome, observations: readonly Observation[]) =>
+    answered(request, outcome, observations);
   /** Its only attempt did not show in the world. */
   function unverified(more: Parameters<typeof terms>[0] = AUTO, pointer: Parameters<typeof ref>[0] = {}): CoreHarness {
     const run = start().when(markedInput({ terms: terms(more), ref: ref(pointer) }), AT);
-    return run.when(report(requestIn(run.outgoing()), 'unverified', [STILL_PENDING, BALANCE_KEPT]), AT + 100).then(fact('StepOutcomeRecorded', { outcome: 'unverified' }), fact('StepEscalated'), fact('RecoveryClosed'));
+    return run
+      .when(report(requestIn(run.outgoing()), 'unverified', [STILL_PENDING, BALANCE_KEPT]), AT + 100)
+      .then(fact('StepOutcomeRecorded', { outcome: 'unverified' }), fact('StepEscalated'), fact('RecoveryClosed'));
   }
   const doc = (run: CoreHarness) => run.rows('step')[0]?.doc;
 
   describe('is tried again', () => {
     it('at once where nobody has to agree, as the next attempt under the same key, and reconciles first', () => {
-      const run = unverified().when(command('RetryStep'), AT + 200).then(fact('StepReopened', { by: 'olga', required_approvals: 0 }), fact('LegDispatched', { attempt: 2, reconcile_first: true, call: { idempotency_key: 'rev_key-1' } }));
+      const run = unverified()
+        .when(command('RetryStep'), AT + 200)
+        .then(
+          fact('StepReopened', { by: 'olga', required_approvals: 0 }),
+          fact('LegDispatched', { attempt: 2, reconcile_first: true, call: { idempotency_key: 'rev_key-1' } }),
+        );
       run.thenAnswer({ status: 'accepted', body: { phase: 'dispatched' } });
       expect(run.rows('recovery')[0]?.doc).toMatchObject({ phase: 'open' });
-      run.when(report(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), AT + 300).then(fact('StepOutcomeRecorded', { outcome: 'compensated', attempt: 2 }), fact('RecoveryClosed', { outcome: 'compensated' }));
+      run
+        .when(report(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), AT + 300)
+        .then(
+          fact('StepOutcomeRecorded', { outcome: 'compensated', attempt: 2 }),
+          fact('RecoveryClosed', { outcome: 'compensated' }),
+        );
     });
 
-    it('with as many attempts as its contract gives, and then is a person\'s again', () => {
+    it("with as many attempts as its contract gives, and then is a person's again", () => {
       const run = unverified().when(command('RetryStep'), AT + 200);
-      run.when(report(requestIn(run.outgoing()), 'unverified', [STILL_PENDING, BALANCE_KEPT]), AT + 300).then(fact('StepOutcomeRecorded', { attempt: 2 }), fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }), fact('RecoveryClosed', { outcome: 'manual' }));
+      run
+        .when(report(requestIn(run.outgoing()), 'unverified', [STILL_PENDING, BALANCE_KEPT]), AT + 300)
+        .then(
+          fact('StepOutcomeRecorded', { attempt: 2 }),
+          fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }),
+          fact('RecoveryClosed', { outcome: 'manual' }),
+        );
     });
 
     it('only after people agreed, where its declared risk keeps it from going by itself (C37)', () => {
-      const run = start().when(markedInput({ terms: terms({ ...AUTO, risk_level: 'high' }) }), AT).then(fact('StepDecided', { decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT', required_approvals: 1 }), fact('StepEscalated', { reason: 'RISK_ABOVE_LIMIT' }), fact('RecoveryClosed'));
-      run.when(command('RetryStep', {}, 'omar'), AT + 200).then(fact('StepReopened', { required_approvals: 1, owner: 'role:approver' }));
+      const run = start()
+        .when(markedInput({ terms: terms({ ...AUTO, risk_level: 'high' }) }), AT)
+        .then(
+          fact('StepDecided', { decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT', required_approvals: 1 }),
+          fact('StepEscalated', { reason: 'RISK_ABOVE_LIMIT' }),
+          fact('RecoveryClosed'),
+        );
+      run
+        .when(command('RetryStep', {}, 'omar'), AT + 200)
+        .then(fact('StepReopened', { required_approvals: 1, owner: 'role:approver' }));
       expect(run.outgoing()).toEqual([]);
-      run.when(approval({ by: 'petra', digest: doc(run)?.['action_digest'] as Buffer }), AT + 300).then(fact('StepApproved'), fact('LegDispatched', { attempt: 1 }));
+      run
+        .when(approval({ by: 'petra', digest: doc(run)?.['action_digest'] as Buffer }), AT + 300)
+        .then(fact('StepApproved'), fact('LegDispatched', { attempt: 1 }));
     });
 
     it('only after people agreed anew: their approval was used', () => {
-      const run = start().when(markedInput({ terms: terms({ max_attempts: 1 }) }), AT).when(approval(), AT + 1);
+      const run = start()
+        .when(markedInput({ terms: terms({ max_attempts: 1 }) }), AT)
+        .when(approval(), AT + 1);
       run.when(report(requestIn(run.outgoing()), 'unverified', [STILL_PENDING, BALANCE_KEPT]), AT + 100);
-      run.when(command('RetryStep', {}, 'omar'), AT + 200).then(fact('StepReopened', { required_approvals: 1, owner: 'role:approver' }));
+      run
+        .when(command('RetryStep', {}, 'omar'), AT + 200)
+        .then(fact('StepReopened', { required_approvals: 1, owner: 'role:approver' }));
       expect(run.outgoing()).toEqual([]);
       expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', approvals: [], deadline_at: AT + 200 + REVIEW });
       run.when(approval({ by: 'petra' }), AT + 300).then(fact('StepApproved'), fact('LegDispatched', { attempt: 2 }));
     });
 
     it('never out of its window, nor where a repeated call could act twice', () => {
-      unverified().when(command('RetryStep'), WINDOW_END - MARGIN - CALL_TIMEOUT).then().thenAnswer({ httpStatus: 409, code: 'WINDOW_CLOSED' });
-      unverified({ ...AUTO, key_lifetime_ms: null }).when(command('RetryStep'), AT + 200).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      unverified()
+        .when(command('RetryStep'), WINDOW_END - MARGIN - CALL_TIMEOUT)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'WINDOW_CLOSED' });
+      unverified({ ...AUTO, key_lifetime_ms: null })
+        .when(command('RetryStep'), AT + 200)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
     });
 
     it('never while a copy of an earlier attempt may still act (L11)', () => {
       const run = start().when(markedInput({ terms: terms(AUTO) }), AT);
-      run.when(report(requestIn(run.outgoing()), 'unknown', []), AT + 100).then(fact('StepOutcomeRecorded', { outcome: 'uncertain' }));
-      run.when(command('RetryStep'), AT + 200).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
-      run.when(command('AbandonStep'), AT + 201).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      run
+        .when(report(requestIn(run.outgoing()), 'unknown', []), AT + 100)
+        .then(fact('StepOutcomeRecorded', { outcome: 'uncertain' }));
+      run
+        .when(command('RetryStep'), AT + 200)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      run
+        .when(command('AbandonStep'), AT + 201)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
       expect(doc(run)).toMatchObject({ phase: 'uncertain' });
     });
 
-    it('only when there is a compensation, and only from a person\'s hands', () => {
-      start().when(markedInput({ ref: ref({ reversal_class: 'irreversible' }) }), AT).when(command('RetryStep'), AT + 1).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
-      start().when(markedInput(), AT).when(command('RetryStep'), AT + 1).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
-      unverified().when(command('RetryStep', {}, 'agent:fixer'), AT + 200).then().thenAnswer({ httpStatus: 403, code: 'APPROVER_NOT_A_PERSON' });
-      unverified().when(command('RetryStep', {}, 'mallory', ['reader']), AT + 200).then().thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
+    it("only when there is a compensation, and only from a person's hands", () => {
+      start()
+        .when(markedInput({ ref: ref({ reversal_class: 'irreversible' }) }), AT)
+        .when(command('RetryStep'), AT + 1)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      start()
+        .when(markedInput(), AT)
+        .when(command('RetryStep'), AT + 1)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      unverified()
+        .when(command('RetryStep', {}, 'agent:fixer'), AT + 200)
+        .then()
+        .thenAnswer({ httpStatus: 403, code: 'APPROVER_NOT_A_PERSON' });
+      unverified()
+        .when(command('RetryStep', {}, 'mallory', ['reader']), AT + 200)
+        .then()
+        .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
     });
   });
 
   describe('is looked at', () => {
-    const looked = (purpose: string): CoreHarness => unverified().when(command('CheckStep', { purpose }), AT + 200).then(fact('LookDispatched', { purpose, by: 'olga', answer_by: AT + 200 + LEASE + MARGIN + CALL_TIMEOUT }));
+    const looked = (purpose: string): CoreHarness =>
+      unverified()
+        .when(command('CheckStep', { purpose }), AT + 200)
+        .then(fact('LookDispatched', { purpose, by: 'olga', answer_by: AT + 200 + LEASE + MARGIN + CALL_TIMEOUT }));
 
     it('by a worker that is asked to observe, and to call nothing', () => {
       const request = requestIn(looked('repair').outgoing());
-      expect(request).toMatchObject({ kind: 'observe', attempt: 1, steps: [{ step_id: STEP, verify_capability: 'payments.read_balance' }] });
+      expect(request).toMatchObject({
+        kind: 'observe',
+        attempt: 1,
+        steps: [{ step_id: STEP, verify_capability: 'payments.read_balance' }],
+      });
     });
 
     it('and is repaired, verified, when the success condition holds (C64)', () => {
       const run = looked('repair');
       run.when(report(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), AT + 300).then(
-        fact('LookAnswered', { verdict: 'met' }), fact('StepResolved', { resolution: 'repaired', verified: true, by: 'olga', evidence: plainPayload({ ticket: 'T-1' }) }), fact('RecoveryClosed', { outcome: 'manual' }));
+        fact('LookAnswered', { verdict: 'met' }),
+        fact('StepResolved', {
+          resolution: 'repaired',
+          verified: true,
+          by: 'olga',
+          evidence: plainPayload({ ticket: 'T-1' }),
+        }),
+        fact('RecoveryClosed', { outcome: 'manual' }),
+      );
       expect(doc(run)).toMatchObject({ phase: 'resolved', resolved: { verified: true } });
     });
 
     it('and is compensated when an earlier attempt turns out to have taken effect', () => {
       const run = looked('reconcile');
-      run.when(report(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), AT + 300).then(fact('LookAnswered'), fact('StepOutcomeRecorded', { outcome: 'compensated', attempt: 1, outcome_kind: 'reversed' }), fact('RecoveryClosed', { outcome: 'compensated' }));
+      run
+        .when(report(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), AT + 300)
+        .then(
+          fact('LookAnswered'),
+          fact('StepOutcomeRecorded', { outcome: 'compensated', attempt: 1, outcome_kind: 'reversed' }),
+          fact('RecoveryClosed', { outcome: 'compensated' }),
+        );
     });
 
-    it.each([['not_met', 'unverified', [BALANCE_KEPT]], ['unknown', 'verified', [BALANCE_KEPT]], ['unknown', 'unknown', []]] as const)('and stays a person\'s when it shows %s (the worker says %s)', (verdict, outcome, observations) => {
+    it.each([
+      ['not_met', 'unverified', [BALANCE_KEPT]],
+      ['unknown', 'verified', [BALANCE_KEPT]],
+      ['unknown', 'unknown', []],
+    ] as const)("and stays a person's when it shows %s (the worker says %s)", (verdict, outcome, observations) => {
       const run = looked('repair');
-      run.when(report(requestIn(run.outgoing()), outcome, observations), AT + 300).then(fact('LookAnswered', { verdict, deadline_at: AT + 300 + REVIEW, owner: 'role:administrator' }), fact('RecoveryClosed', { outcome: 'manual' }));
+      run
+        .when(report(requestIn(run.outgoing()), outcome, observations), AT + 300)
+        .then(
+          fact('LookAnswered', { verdict, deadline_at: AT + 300 + REVIEW, owner: 'role:administrator' }),
+          fact('RecoveryClosed', { outcome: 'manual' }),
+        );
       expect(doc(run)).toMatchObject({ phase: 'manual', look: null });
     });
 
     it('to its deadline: nobody answered, nothing was seen', () => {
-      looked('repair').whenDue(AT + 200 + LEASE + MARGIN + CALL_TIMEOUT).then(fact('LookAnswered', { verdict: 'unknown', reason: 'NO_ANSWER' }), fact('RecoveryClosed'));
+      looked('repair')
+        .whenDue(AT + 200 + LEASE + MARGIN + CALL_TIMEOUT)
+        .then(fact('LookAnswered', { verdict: 'unknown', reason: 'NO_ANSWER' }), fact('RecoveryClosed'));
     });
 
     it('under its lease alone', () => {
       const run = looked('repair');
-      run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO], { lease_id: 'forged' }), AT + 300).then(fact('ReportRefused', { code: 'LEASE_UNKNOWN' }));
+      run
+        .when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO], { lease_id: 'forged' }), AT + 300)
+        .then(fact('ReportRefused', { code: 'LEASE_UNKNOWN' }));
     });
 
     it('only where something can observe it, and to reconcile only what was tried', () => {
-      start().when(markedInput({ terms: null }), AT).when(command('CheckStep'), AT + 1).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
-      start().when(markedInput(), AT).whenDue(AT + REVIEW).when(command('CheckStep', { purpose: 'reconcile' }), AT + REVIEW + 1).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
-      unverified().when(command('CheckStep', { purpose: 'unrecognized' }), AT + 200).then().thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
+      start()
+        .when(markedInput({ terms: null }), AT)
+        .when(command('CheckStep'), AT + 1)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      start()
+        .when(markedInput(), AT)
+        .whenDue(AT + REVIEW)
+        .when(command('CheckStep', { purpose: 'reconcile' }), AT + REVIEW + 1)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      unverified()
+        .when(command('CheckStep', { purpose: 'unrecognized' }), AT + 200)
+        .then()
+        .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
     });
   });
 
   describe('is given up', () => {
     it('while it waits: nothing is called any more', () => {
-      const run = start().when(markedInput(), AT).when(command('AbandonStep'), AT + 1).then(fact('StepEscalated', { reason: 'ABANDONED' }), fact('StepResolved', { resolution: 'accepted', by: 'olga' }), fact('RecoveryClosed', { outcome: 'manual' }));
-      run.when(approval(), AT + 2).then().thenAnswer({ code: 'STEP_WRONG_PHASE' });
+      const run = start()
+        .when(markedInput(), AT)
+        .when(command('AbandonStep'), AT + 1)
+        .then(
+          fact('StepEscalated', { reason: 'ABANDONED' }),
+          fact('StepResolved', { resolution: 'accepted', by: 'olga' }),
+          fact('RecoveryClosed', { outcome: 'manual' }),
+        );
+      run
+        .when(approval(), AT + 2)
+        .then()
+        .thenAnswer({ code: 'STEP_WRONG_PHASE' });
       expect(run.outgoing()).toEqual([]);
     });
 
-    it('when it is a person\'s already', () => {
-      const run = unverified().when(command('AbandonStep'), AT + LEASE * 2).then(fact('StepResolved', { resolution: 'accepted' }));
+    it("when it is a person's already", () => {
+      const run = unverified()
+        .when(command('AbandonStep'), AT + LEASE * 2)
+        .then(fact('StepResolved', { resolution: 'accepted' }));
       expect(doc(run)).toMatchObject({ phase: 'resolved' });
     });
 
     it('never while a worker has it, and with a reason', () => {
-      start().when(markedInput({ terms: terms(AUTO) }), AT).when(command('AbandonStep'), AT + 1).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
-      start().when(markedInput(), AT).when(command('AbandonStep', { reason: ' ' }), AT + 1).then().thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
+      start()
+        .when(markedInput({ terms: terms(AUTO) }), AT)
+        .when(command('AbandonStep'), AT + 1)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      start()
+        .when(markedInput(), AT)
+        .when(command('AbandonStep', { reason: ' ' }), AT + 1)
+        .then()
+        .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
     });
   });
 
   describe('is made an incident of', () => {
     const incident = (): CoreHarness => unverified().when(command('EscalateStep', {}, 'rita', ['reporter']), AT + 200);
-    const closing = (id: unknown, tenant = 'acme') => wire('recourse.recovery-commands', 'CloseIncident', { envelope: envelope('olga', ['approver'], { tenant }), run_id: RUN, incident_id: id, summary: plainPayload({ cause: 'the tool lied' }), reason: 'over' }, { key: RUN });
+    const closing = (id: unknown, tenant = 'acme') =>
+      wire(
+        'recourse.recovery-commands',
+        'CloseIncident',
+        {
+          envelope: envelope('olga', ['approver'], { tenant }),
+          run_id: RUN,
+          incident_id: id,
+          summary: plainPayload({ cause: 'the tool lied' }),
+          reason: 'over',
+        },
+        { key: RUN },
+      );
 
     it('with severity, runbook, owner and deadline, and ends once', () => {
-      const run = incident().then(fact('IncidentOpened', { severity: 'sev2', runbook: 'https://runbooks.example/refunds', by: 'rita', owner: 'role:administrator', deadline_at: AT + 200 + REVIEW }));
+      const run = incident().then(
+        fact('IncidentOpened', {
+          severity: 'sev2',
+          runbook: 'https://runbooks.example/refunds',
+          by: 'rita',
+          owner: 'role:administrator',
+          deadline_at: AT + 200 + REVIEW,
+        }),
+      );
       const id = run.rows('incident')[0]?.key;
       run.thenAnswer({ status: 'accepted', body: { incident_id: id } });
-      run.when(closing(id, 'evil'), AT + 250).then().thenAnswer({ httpStatus: 404, code: 'INCIDENT_UNKNOWN' });
-      run.when(closing(id), AT + 300).then(fact('IncidentClosed', { incident_id: id, by: 'olga' })).when(closing(id), AT + 301).then().thenAnswer({ httpStatus: 409, code: 'INCIDENT_CLOSED' });
-      expect(run.rows('incident')[0]?.doc).toMatchObject({ phase: 'closed', deadline_at: null, closed: { by: 'olga' } });
+      run
+        .when(closing(id, 'evil'), AT + 250)
+        .then()
+        .thenAnswer({ httpStatus: 404, code: 'INCIDENT_UNKNOWN' });
+      run
+        .when(closing(id), AT + 300)
+        .then(fact('IncidentClosed', { incident_id: id, by: 'olga' }))
+        .when(closing(id), AT + 301)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'INCIDENT_CLOSED' });
+      expect(run.rows('incident')[0]?.doc).toMatchObject({
+        phase: 'closed',
+        deadline_at: null,
+        closed: { by: 'olga' },
+      });
       expect(doc(run)).toMatchObject({ phase: 'manual' });
     });
 
     it('in a word that is a severity, and not of what is over', () => {
-      unverified().when(command('EscalateStep', { severity: 'unrecognized' }), AT + 200).then().thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
+      unverified()
+        .when(command('EscalateStep', { severity: 'unrecognized' }), AT + 200)
+        .then()
+        .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
       const run = unverified().when(command('AbandonStep'), AT + LEASE * 2);
-      run.when(command('EscalateStep'), AT + LEASE * 3).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      run
+        .when(command('EscalateStep'), AT + LEASE * 3)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
     });
   });
 });

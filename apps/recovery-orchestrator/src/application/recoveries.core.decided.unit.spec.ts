@@ -6,8 +6,31 @@ import type { LegRequested, RecoveryApprovalMode } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import {
-  answered, approval, BALANCE_ZERO, CALL_TIMEOUT, CLOSED_COMPENSATED, CLOSED_MANUAL, contradicted, core, digest, execution, LEASE, MARGIN, markedInput, observed, recordedAgain, RECOVERY, ref, requestIn, REVIEW, ROLLBACK,
-  STEP, STILL_PENDING, terms, trigger, views,
+  answered,
+  approval,
+  BALANCE_ZERO,
+  CALL_TIMEOUT,
+  CLOSED_COMPENSATED,
+  CLOSED_MANUAL,
+  contradicted,
+  core,
+  digest,
+  execution,
+  LEASE,
+  MARGIN,
+  markedInput,
+  observed,
+  recordedAgain,
+  RECOVERY,
+  ref,
+  requestIn,
+  REVIEW,
+  ROLLBACK,
+  STEP,
+  STILL_PENDING,
+  terms,
+  trigger,
+  views,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -21,48 +44,100 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
   it.each([
     ['was only planned', { execution_state: 'planned', recoverability: 'planned' }, 'FORWARD_NOT_STARTED'],
     ['failed', { execution_state: 'failed', recoverability: 'planned' }, 'NOTHING_TO_UNDO'],
-  ] as const)('about an action that %s: there is nothing to undo, and nobody is called (C31, C36)', (_what, more, reason) => {
-    const run = start().when(trigger(), 9_000).when(markedInput({ ...more, terms: AUTO }), MARKED_AT);
-    expect(run.records().find(({ type }) => type === 'StepDecided')?.body).toMatchObject({ decision: 'retry_forward', reason });
-    run.whenDue(MARKED_AT + REVIEW);
-    expect(dispatches(run)).toBe(0);
-  });
+  ] as const)(
+    'about an action that %s: there is nothing to undo, and nobody is called (C31, C36)',
+    (_what, more, reason) => {
+      const run = start()
+        .when(trigger(), 9_000)
+        .when(markedInput({ ...more, terms: AUTO }), MARKED_AT);
+      expect(run.records().find(({ type }) => type === 'StepDecided')?.body).toMatchObject({
+        decision: 'retry_forward',
+        reason,
+      });
+      run.whenDue(MARKED_AT + REVIEW);
+      expect(dispatches(run)).toBe(0);
+    },
+  );
 
   it('about an effect that a later check found wrong: the compensation that people agreed to runs (C32)', () => {
-    const smokeTest = { kind: 'observation', event_id: 'ev-9', ref: 'release/42#smoke_test_passes', source: 'smoke-test', statement: null, stated_at: 5_000, partition: 0, position: 4, root: null } as const;
-    const run = start().when(contradicted({ evidence: smokeTest }), 9_000).when(markedInput({ evidence: smokeTest }), MARKED_AT).then(fact('StepDecided', { decision: 'request_approval' }));
+    const smokeTest = {
+      kind: 'observation',
+      event_id: 'ev-9',
+      ref: 'release/42#smoke_test_passes',
+      source: 'smoke-test',
+      statement: null,
+      stated_at: 5_000,
+      partition: 0,
+      position: 4,
+      root: null,
+    } as const;
+    const run = start()
+      .when(contradicted({ evidence: smokeTest }), 9_000)
+      .when(markedInput({ evidence: smokeTest }), MARKED_AT)
+      .then(fact('StepDecided', { decision: 'request_approval' }));
     run.when(approval(), 20_000).then(fact('StepApproved'), fact('LegDispatched', { attempt: 1 }));
-    run.when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000).then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+    run
+      .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000)
+      .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
   });
 
   it('about an uncertain action waits for what the ledger finds out, and calls nobody before (C33)', () => {
-    const run = start().when(markedInput({ execution_state: 'uncertain', terms: AUTO }), MARKED_AT).then(fact('StepDecided', { decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }));
+    const run = start()
+      .when(markedInput({ execution_state: 'uncertain', terms: AUTO }), MARKED_AT)
+      .then(fact('StepDecided', { decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }));
     expect(dispatches(run)).toBe(0);
-    run.when(recordedAgain({ terms: AUTO }), 20_000).then(fact('MutationAdvanced', { decision: 'compensate_now' }), fact('LegDispatched'));
+    run
+      .when(recordedAgain({ terms: AUTO }), 20_000)
+      .then(fact('MutationAdvanced', { decision: 'compensate_now' }), fact('LegDispatched'));
   });
 
   it('never inherits how the action itself was approved (D26)', () => {
     const forward = execution({ capability: 'payments.issue_refund', objective: 'approved by the customer' });
-    start().when(markedInput({ execution: forward, terms: terms({ impact: 'write', recovery_approval_mode: 'human' }) }), MARKED_AT).then(fact('StepDecided', { decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' }));
+    start()
+      .when(
+        markedInput({ execution: forward, terms: terms({ impact: 'write', recovery_approval_mode: 'human' }) }),
+        MARKED_AT,
+      )
+      .then(fact('StepDecided', { decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' }));
   });
 
   it.each([
-    ['auto', 'compensate_now'], ['human', 'request_approval'], ['dual_control', 'request_approval'], [null, 'request_approval'], ['unrecognized', 'manual_review'],
-  ] as const)('under recovery mode %s is %s: only auto goes alone, and people are the default (D27)', (mode, decision) => {
-    // A mode that is absent, or that a later version made, may come over the wire whatever the type says.
-    const contract = terms({ impact: 'write', recovery_approval_mode: mode as unknown as RecoveryApprovalMode });
-    const run = start().when(markedInput({ terms: contract }), MARKED_AT);
-    expect(run.records()[0]?.body).toMatchObject({ decision });
-    expect(dispatches(run)).toBe(mode === 'auto' ? 1 : 0);
-  });
+    ['auto', 'compensate_now'],
+    ['human', 'request_approval'],
+    ['dual_control', 'request_approval'],
+    [null, 'request_approval'],
+    ['unrecognized', 'manual_review'],
+  ] as const)(
+    'under recovery mode %s is %s: only auto goes alone, and people are the default (D27)',
+    (mode, decision) => {
+      // A mode that is absent, or that a later version made, may come over the wire whatever the type says.
+      const contract = terms({ impact: 'write', recovery_approval_mode: mode as unknown as RecoveryApprovalMode });
+      const run = start().when(markedInput({ terms: contract }), MARKED_AT);
+      expect(run.records()[0]?.body).toMatchObject({ decision });
+      expect(dispatches(run)).toBe(mode === 'auto' ? 1 : 0);
+    },
+  );
 
   it('is a record each time one is made, with its word and its reason (C42)', () => {
-    const run = start().when(markedInput({ execution_state: 'uncertain', recoverability: 'pending_commit' }), MARKED_AT).when(recordedAgain(), 20_000).when(approval(), 30_000);
+    const run = start()
+      .when(markedInput({ execution_state: 'uncertain', recoverability: 'pending_commit' }), MARKED_AT)
+      .when(recordedAgain(), 20_000)
+      .when(approval(), 30_000);
     run.when(answered(requestIn(run.outgoing()), 'failed', []), 31_000).whenDue(32_000);
     run.when(answered(requestIn(run.outgoing()), 'failed', []), 33_000);
-    expect(run.records().map(({ type, body }) => [type, body['decision'] ?? body['outcome'] ?? null, body['reason'] ?? null])).toEqual([
-      ['StepDecided', 'reconcile_first', 'FORWARD_UNCERTAIN'], ['MutationAdvanced', 'request_approval', 'HIGH_IMPACT'], ['StepApproved', null, 'shipped after all'], ['LegDispatched', null, null],
-      ['StepOutcomeRecorded', 'failed', 'TOOL_FAILED'], ['LegDispatched', null, null], ['StepOutcomeRecorded', 'failed', 'TOOL_FAILED'], ['StepEscalated', null, 'COMPENSATION_FAILED'],
+    expect(
+      run
+        .records()
+        .map(({ type, body }) => [type, body['decision'] ?? body['outcome'] ?? null, body['reason'] ?? null]),
+    ).toEqual([
+      ['StepDecided', 'reconcile_first', 'FORWARD_UNCERTAIN'],
+      ['MutationAdvanced', 'request_approval', 'HIGH_IMPACT'],
+      ['StepApproved', null, 'shipped after all'],
+      ['LegDispatched', null, null],
+      ['StepOutcomeRecorded', 'failed', 'TOOL_FAILED'],
+      ['LegDispatched', null, null],
+      ['StepOutcomeRecorded', 'failed', 'TOOL_FAILED'],
+      ['StepEscalated', null, 'COMPENSATION_FAILED'],
       ['RecoveryClosed', 'manual', null],
     ]);
     expect(stepOf(run)).toMatchObject({ decision: 'request_approval', phase: 'manual' });
@@ -77,7 +152,16 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
     const says = (mode: string): void => {
       version += 1;
       const body = JSON.stringify({ ...shipped, version, recovery_approval_mode: mode });
-      both.contracts.append('c', fact('ContractRegistered', { name: 'payments.issue_refund', version, tenant: '*', digest: contractDigest(body), body }));
+      both.contracts.append(
+        'c',
+        fact('ContractRegistered', {
+          name: 'payments.issue_refund',
+          version,
+          tenant: '*',
+          digest: contractDigest(body),
+          body,
+        }),
+      );
     };
     return { says, run: harness(core(), { isRebuilt, views: both }) };
   };
@@ -87,7 +171,13 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
     says('human');
     run.when(markedInput(), MARKED_AT).then(fact('StepDecided', { required_approvals: 1 }));
     says('dual_control');
-    run.when(approval(), 20_000).then(fact('StepApproved'), fact('StepEscalated', { reason: 'POLICY_CHANGED', owner: 'role:administrator', deadline_at: 20_000 + REVIEW }), CLOSED_MANUAL);
+    run
+      .when(approval(), 20_000)
+      .then(
+        fact('StepApproved'),
+        fact('StepEscalated', { reason: 'POLICY_CHANGED', owner: 'role:administrator', deadline_at: 20_000 + REVIEW }),
+        CLOSED_MANUAL,
+      );
     expect(run.outgoing()).toEqual([]);
   });
 
@@ -97,19 +187,27 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
     run.when(markedInput({ terms: AUTO }), MARKED_AT);
     const request = requestIn(run.outgoing());
     says('human');
-    run.when(answered(request, 'failed', []), 11_000).then(fact('StepOutcomeRecorded')).whenDue(12_000).then(fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
+    run
+      .when(answered(request, 'failed', []), 11_000)
+      .then(fact('StepOutcomeRecorded'))
+      .whenDue(12_000)
+      .then(fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
   });
 
   it('and was tightened before the mark is asked of people from the start', () => {
     const { says, run } = world();
     says('human');
-    run.when(markedInput({ terms: AUTO }), MARKED_AT).then(fact('StepDecided', { decision: 'request_approval', required_approvals: 1 }));
+    run
+      .when(markedInput({ terms: AUTO }), MARKED_AT)
+      .then(fact('StepDecided', { decision: 'request_approval', required_approvals: 1 }));
   });
 
   it('and was loosened loosens nothing: what an effect was bound to stays', () => {
     const { says, run } = world();
     says('auto');
-    run.when(markedInput({ terms: terms({ impact: 'write', recovery_approval_mode: 'dual_control' }) }), MARKED_AT).then(fact('StepDecided', { decision: 'request_approval', required_approvals: 2 }));
+    run
+      .when(markedInput({ terms: terms({ impact: 'write', recovery_approval_mode: 'dual_control' }) }), MARKED_AT)
+      .then(fact('StepDecided', { decision: 'request_approval', required_approvals: 2 }));
   });
 });
 
@@ -118,38 +216,92 @@ describe.each(WAYS)('a worker that is slow, $way (C43)', ({ isRebuilt }) => {
     const run = harness(core(), { isRebuilt, views: views() }).when(markedInput({ terms: AUTO }), MARKED_AT);
     const first = requestIn(run.outgoing());
     const overAt = first.not_after + CALL_TIMEOUT + MARGIN;
-    for (const at of [MARKED_AT + 1, first.not_after, overAt - 1]) run.when(markedInput({ terms: AUTO }), at).thenNothing().whenDue(at).thenNothing();
-    run.whenDue(overAt).then(fact('StepUncertain', { reason: 'NO_ANSWER' })).whenDue(overAt + 1_000).then(fact('LegDispatched', { attempt: 2, reconcile_first: true }));
+    for (const at of [MARKED_AT + 1, first.not_after, overAt - 1])
+      run
+        .when(markedInput({ terms: AUTO }), at)
+        .thenNothing()
+        .whenDue(at)
+        .thenNothing();
+    run
+      .whenDue(overAt)
+      .then(fact('StepUncertain', { reason: 'NO_ANSWER' }))
+      .whenDue(overAt + 1_000)
+      .then(fact('LegDispatched', { attempt: 2, reconcile_first: true }));
     const second = requestIn(run.outgoing());
-    expect([first.not_after, second.not_after > overAt, second.lease_id === first.lease_id]).toEqual([MARKED_AT + LEASE, true, false]);
+    expect([first.not_after, second.not_after > overAt, second.lease_id === first.lease_id]).toEqual([
+      MARKED_AT + LEASE,
+      true,
+      false,
+    ]);
   });
 });
 
 describe.each(WAYS)('a resource that somebody changed since, $way (C53, C54)', ({ isRebuilt }) => {
   it.each([
-    ['a person fixed the ticket', 'tickets.get_ticket', 'observed.status == "open" && observed.assignee == "agent"', { status: 'closed', assignee: 'asha' }],
-    ['the pipeline was rolled back', 'deployments.get_deployment', 'observed.live_release == "r-42"', { live_release: 'r-41' }],
+    [
+      'a person fixed the ticket',
+      'tickets.get_ticket',
+      'observed.status == "open" && observed.assignee == "agent"',
+      { status: 'closed', assignee: 'asha' },
+    ],
+    [
+      'the pipeline was rolled back',
+      'deployments.get_deployment',
+      'observed.live_release == "r-42"',
+      { live_release: 'r-41' },
+    ],
     ['a newer workflow changed the value', 'crm.get_contact', 'observed.version == 7', { version: 8, phone: '3' }],
-  ] as const)('%s: the compensation stops, writes nothing and goes to a person, with what was seen', (_case, capability, condition, seen) => {
-    const contract = { ...AUTO, stale_capability: capability, stale_condition: condition };
-    const run = harness(core(), { isRebuilt, views: views() }).when(markedInput({ terms: contract }), MARKED_AT);
-    const look = observed('stale_check', capability, seen);
-    run.when(answered(requestIn(run.outgoing()), 'stale', [look]), 20_000).then(fact('StepOutcomeRecorded', { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' }), fact('StepEscalated', { reason: 'RESOURCE_CHANGED', owner: 'role:administrator' }), CLOSED_MANUAL);
-    run.whenDue(900_000);
-    expect([run.records().filter(({ type }) => type === 'LegDispatched').length, run.rows('step')[0]?.doc]).toMatchObject([1, { phase: 'manual', last: { observations: [look] } }]);
-  });
+  ] as const)(
+    '%s: the compensation stops, writes nothing and goes to a person, with what was seen',
+    (_case, capability, condition, seen) => {
+      const contract = { ...AUTO, stale_capability: capability, stale_condition: condition };
+      const run = harness(core(), { isRebuilt, views: views() }).when(markedInput({ terms: contract }), MARKED_AT);
+      const look = observed('stale_check', capability, seen);
+      run
+        .when(answered(requestIn(run.outgoing()), 'stale', [look]), 20_000)
+        .then(
+          fact('StepOutcomeRecorded', { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' }),
+          fact('StepEscalated', { reason: 'RESOURCE_CHANGED', owner: 'role:administrator' }),
+          CLOSED_MANUAL,
+        );
+      run.whenDue(900_000);
+      expect([
+        run.records().filter(({ type }) => type === 'LegDispatched').length,
+        run.rows('step')[0]?.doc,
+      ]).toMatchObject([1, { phase: 'manual', last: { observations: [look] } }]);
+    },
+  );
 });
 
 describe('a compensation on record (C50)', () => {
   it('leads from the trigger over its step and its leg to what was verified, by ids alone', () => {
-    const run = harness(core(), { views: views() }).when(trigger(), 9_000).when(markedInput(), MARKED_AT).when(approval(), 20_000);
+    const run = harness(core(), { views: views() })
+      .when(trigger(), 9_000)
+      .when(markedInput(), MARKED_AT)
+      .when(approval(), 20_000);
     const request: LegRequested = requestIn(run.outgoing());
     run.when(answered(request, 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000);
     const [opened, decided, agreed, dispatched, outcome, closed] = run.records();
-    expect([opened, decided, agreed, dispatched, outcome, closed].map((record) => record?.type)).toEqual(['RollbackOpened', 'StepDecided', 'StepApproved', 'LegDispatched', 'StepOutcomeRecorded', 'RecoveryClosed']);
-    expect([opened?.body, decided?.body]).toMatchObject([{ rollback_id: ROLLBACK, command_id: 'cmd-rita' }, { rollback_id: ROLLBACK, step_id: STEP, recovery_id: RECOVERY }]);
-    expect([agreed?.body, dispatched?.body]).toMatchObject([{ step_id: STEP, by: 'olga', action_digest: digest() }, { step_id: STEP, leg_id: request.leg_id, approval_id: agreed?.body['approval_id'] }]);
-    expect([outcome?.body, closed?.body]).toMatchObject([{ step_id: STEP, leg_id: request.leg_id, reverses_mutation_ref: ref().mutation_id }, { recovery_id: RECOVERY, rollback_id: ROLLBACK, outcome: 'compensated' }]);
+    expect([opened, decided, agreed, dispatched, outcome, closed].map((record) => record?.type)).toEqual([
+      'RollbackOpened',
+      'StepDecided',
+      'StepApproved',
+      'LegDispatched',
+      'StepOutcomeRecorded',
+      'RecoveryClosed',
+    ]);
+    expect([opened?.body, decided?.body]).toMatchObject([
+      { rollback_id: ROLLBACK, command_id: 'cmd-rita' },
+      { rollback_id: ROLLBACK, step_id: STEP, recovery_id: RECOVERY },
+    ]);
+    expect([agreed?.body, dispatched?.body]).toMatchObject([
+      { step_id: STEP, by: 'olga', action_digest: digest() },
+      { step_id: STEP, leg_id: request.leg_id, approval_id: agreed?.body['approval_id'] },
+    ]);
+    expect([outcome?.body, closed?.body]).toMatchObject([
+      { step_id: STEP, leg_id: request.leg_id, reverses_mutation_ref: ref().mutation_id },
+      { recovery_id: RECOVERY, rollback_id: ROLLBACK, outcome: 'compensated' },
+    ]);
     expect(request.steps).toMatchObject([{ step_id: STEP, call: { call_id: `rev_${ref().mutation_id}` } }]);
   });
 });

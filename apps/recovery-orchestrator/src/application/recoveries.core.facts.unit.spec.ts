@@ -6,21 +6,60 @@ import { fact, harness, logged, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { RECOVERY_RULES } from '../domain/policy.messages.js';
 import {
-  answered, approval, BALANCE_ZERO, CALL_TIMEOUT, CLOSED_COMPENSATED, CLOSED_MANUAL, core, denial, digest, EVIDENCE, LEASE, MARGIN, markedInput, MUTATION, observed, ref, requestIn, REVIEW, RUN, STEP, STILL_PENDING, TENANT, terms, views,
+  answered,
+  approval,
+  BALANCE_ZERO,
+  CALL_TIMEOUT,
+  CLOSED_COMPENSATED,
+  CLOSED_MANUAL,
+  core,
+  denial,
+  digest,
+  EVIDENCE,
+  LEASE,
+  MARGIN,
+  markedInput,
+  MUTATION,
+  observed,
+  ref,
+  requestIn,
+  REVIEW,
+  RUN,
+  STEP,
+  STILL_PENDING,
+  TENANT,
+  terms,
+  views,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
 const PENDING = { status: 'pending', amount: 4_900, read_at: 1 };
 
-function resource(json: Json) { return observed('verify', 'payments.read_refund', json); }
-function saw(request: LegRequested, json: Json) { return answered(request, 'verified', [resource(json)]); }
+function resource(json: Json) {
+  return observed('verify', 'payments.read_refund', json);
+}
+function saw(request: LegRequested, json: Json) {
+  return answered(request, 'verified', [resource(json)]);
+}
 function reaffirmed(eventId = 'ev-2') {
-  return logged('recourse.mutations', 'CommitReaffirmed', { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, evidence: { ...EVIDENCE, event_id: eventId, source: 'warehouse', position: 4 } }, 5, { key: RUN });
+  return logged(
+    'recourse.mutations',
+    'CommitReaffirmed',
+    {
+      mutation_id: MUTATION,
+      tenant: TENANT,
+      run_id: RUN,
+      evidence: { ...EVIDENCE, event_id: eventId, source: 'warehouse', position: 4 },
+    },
+    5,
+    { key: RUN },
+  );
 }
 
 describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   const start = (): CoreHarness => harness(core({ rules: RECOVERY_RULES }), { isRebuilt, views: views() });
-  const asked = (more: Parameters<typeof terms>[0] = {}): CoreHarness => start().when(markedInput({ terms: terms(more) }), AT, { viewsFresh: true });
+  const asked = (more: Parameters<typeof terms>[0] = {}): CoreHarness =>
+    start().when(markedInput({ terms: terms(more) }), AT, { viewsFresh: true });
   const doc = (run: CoreHarness) => run.rows('step')[0]?.doc as Readonly<Record<string, unknown>>;
   /** Somebody decides about the step who sees the resource. */
   function shown(json: Json = PENDING, more: Parameters<typeof terms>[0] = {}): CoreHarness {
@@ -29,59 +68,108 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   }
   /** They agreed, and the resource is looked at again. */
   function agreed(more: Parameters<typeof terms>[0] = {}): CoreHarness {
-    return shown(PENDING, more).when(approval(), AT + 200, { viewsFresh: true }).then(fact('StepApproved'), fact('FactsAsked', { purpose: 'dispatch', round: 1, not_after: AT + 200 + LEASE }));
+    return shown(PENDING, more)
+      .when(approval(), AT + 200, { viewsFresh: true })
+      .then(fact('StepApproved'), fact('FactsAsked', { purpose: 'dispatch', round: 1, not_after: AT + 200 + LEASE }));
   }
 
   it('are looked at as soon as a person is to decide, by the capability of the stale-state check, and nothing is called', () => {
-    const run = asked().then(fact('StepDecided', { decision: 'request_approval' }), fact('FactsAsked', { purpose: 'review', adapter: 'payments' }));
-    expect(requestIn(run.outgoing())).toMatchObject({ kind: 'observe', steps: [{ verify_capability: 'payments.read_refund', success_condition: 'observed.status == "pending"' }] });
+    const run = asked().then(
+      fact('StepDecided', { decision: 'request_approval' }),
+      fact('FactsAsked', { purpose: 'review', adapter: 'payments' }),
+    );
+    expect(requestIn(run.outgoing())).toMatchObject({
+      kind: 'observe',
+      steps: [{ verify_capability: 'payments.read_refund', success_condition: 'observed.status == "pending"' }],
+    });
     expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', owner: 'role:approver', deadline_at: AT + REVIEW });
   });
 
   it('are not looked at where nobody is asked, or where the contract says no way to', () => {
-    asked({ impact: 'write', recovery_approval_mode: 'auto' }).then(fact('StepDecided', { decision: 'compensate_now' }), fact('LegDispatched'));
-    asked({ stale_capability: null, stale_condition: null }).then(fact('StepDecided')).when(approval({ digest: digest({ terms: terms({ stale_capability: null, stale_condition: null }) }) }), AT + 200, { viewsFresh: true })
+    asked({ impact: 'write', recovery_approval_mode: 'auto' }).then(
+      fact('StepDecided', { decision: 'compensate_now' }),
+      fact('LegDispatched'),
+    );
+    asked({ stale_capability: null, stale_condition: null })
+      .then(fact('StepDecided'))
+      .when(
+        approval({ digest: digest({ terms: terms({ stale_capability: null, stale_condition: null }) }) }),
+        AT + 200,
+        { viewsFresh: true },
+      )
       .then(fact('StepApproved'), fact('LegDispatched'));
   });
 
   it('that are as they were let the compensation go', () => {
     const run = agreed();
     expect(doc(run)).toMatchObject({ phase: 'observing', owner: 'adapter:payments' });
-    run.when(saw(requestIn(run.outgoing()), PENDING), AT + 300).then(fact('FactsObserved', { purpose: 'dispatch' }), fact('LegDispatched', { attempt: 1 }));
-    run.when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), AT + 400).then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+    run
+      .when(saw(requestIn(run.outgoing()), PENDING), AT + 300)
+      .then(fact('FactsObserved', { purpose: 'dispatch' }), fact('LegDispatched', { attempt: 1 }));
+    run
+      .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), AT + 400)
+      .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
   });
 
   it('that changed void the approval, say which fact it was, and make it another action to agree to', () => {
     const run = agreed();
-    run.when(saw(requestIn(run.outgoing()), { ...PENDING, status: 'paid_out' }), AT + 300)
-      .then(fact('FactsObserved'), fact('FactChanged', { changed: ['/status'], evidence: null, owner: 'role:approver', deadline_at: AT + 300 + REVIEW }));
+    run.when(saw(requestIn(run.outgoing()), { ...PENDING, status: 'paid_out' }), AT + 300).then(
+      fact('FactsObserved'),
+      fact('FactChanged', {
+        changed: ['/status'],
+        evidence: null,
+        owner: 'role:approver',
+        deadline_at: AT + 300 + REVIEW,
+      }),
+    );
     expect(run.outgoing()).toEqual([]);
-    expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', reason: 'FACT_CHANGED', approvals: [], changed: ['/status'] });
+    expect(doc(run)).toMatchObject({
+      phase: 'awaiting_approval',
+      reason: 'FACT_CHANGED',
+      approvals: [],
+      changed: ['/status'],
+    });
     // The tab of before is stale: what it names is no action any more.
-    run.when(approval({ by: 'petra' }), AT + 400, { viewsFresh: true }).then().thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
-    run.when(denial({ by: 'petra' }), AT + 400).then().thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
+    run
+      .when(approval({ by: 'petra' }), AT + 400, { viewsFresh: true })
+      .then()
+      .thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
+    run
+      .when(denial({ by: 'petra' }), AT + 400)
+      .then()
+      .thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
   });
 
   it('are agreed to anew as they are now, and the same approver may', () => {
     const run = agreed();
     run.when(saw(requestIn(run.outgoing()), { ...PENDING, status: 'paid_out' }), AT + 300);
     const anew = doc(run)['action_digest'] as Buffer;
-    run.when(approval({ digest: anew }), AT + 400, { viewsFresh: true }).then(fact('StepApproved', { action_digest: anew }), fact('FactsAsked', { purpose: 'dispatch' }));
-    run.when(saw(requestIn(run.outgoing()), { ...PENDING, status: 'paid_out' }), AT + 500).then(fact('FactsObserved'), fact('LegDispatched'));
+    run
+      .when(approval({ digest: anew }), AT + 400, { viewsFresh: true })
+      .then(fact('StepApproved', { action_digest: anew }), fact('FactsAsked', { purpose: 'dispatch' }));
+    run
+      .when(saw(requestIn(run.outgoing()), { ...PENDING, status: 'paid_out' }), AT + 500)
+      .then(fact('FactsObserved'), fact('LegDispatched'));
   });
 
   it('may change by themselves where the contract says so', () => {
     const run = shown({ ...PENDING, read_at: 1 }, { stale_volatile: ['/read_at'] });
     run.when(approval({ digest: doc(run)['action_digest'] as Buffer }), AT + 200, { viewsFresh: true });
-    run.when(saw(requestIn(run.outgoing()), { ...PENDING, read_at: 2 }), AT + 300).then(fact('FactsObserved'), fact('LegDispatched'));
+    run
+      .when(saw(requestIn(run.outgoing()), { ...PENDING, read_at: 2 }), AT + 300)
+      .then(fact('FactsObserved'), fact('LegDispatched'));
   });
 
   it('that nobody saw before are compared with nothing; the stale-state check of the leg stands', () => {
-    const run = asked().when(approval(), AT + 200, { viewsFresh: true }).then(fact('StepApproved'), fact('FactsAsked', { purpose: 'dispatch' }));
-    run.when(saw(requestIn(run.outgoing()), { status: 'paid_out' }), AT + 300).then(fact('FactsObserved'), fact('LegDispatched'));
+    const run = asked()
+      .when(approval(), AT + 200, { viewsFresh: true })
+      .then(fact('StepApproved'), fact('FactsAsked', { purpose: 'dispatch' }));
+    run
+      .when(saw(requestIn(run.outgoing()), { status: 'paid_out' }), AT + 300)
+      .then(fact('FactsObserved'), fact('LegDispatched'));
   });
 
-  it('that cannot be observed are asked for three times, and then the step is a person\'s', () => {
+  it("that cannot be observed are asked for three times, and then the step is a person's", () => {
     const run = agreed();
     const last = [1, 2].reduce((at, round) => {
       const due = at + LEASE + CALL_TIMEOUT + MARGIN;
@@ -89,13 +177,17 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
       return due;
     }, AT + 200);
     const due = last + LEASE + CALL_TIMEOUT + MARGIN;
-    run.when(run.timer('step', STEP), due).then(fact('StepEscalated', { reason: 'FACTS_NOT_OBSERVED', owner: 'role:administrator' }), CLOSED_MANUAL);
+    run
+      .when(run.timer('step', STEP), due)
+      .then(fact('StepEscalated', { reason: 'FACTS_NOT_OBSERVED', owner: 'role:administrator' }), CLOSED_MANUAL);
   });
 
   it('are not taken from an answer under another lease, nor twice, nor from a copy that came too late', () => {
     const run = agreed();
     const request = requestIn(run.outgoing());
-    run.when(answered(request, 'verified', [resource(PENDING)], { lease_id: 'forged' }), AT + 300).then(fact('ReportRefused', { code: 'LEASE_UNKNOWN' }));
+    run
+      .when(answered(request, 'verified', [resource(PENDING)], { lease_id: 'forged' }), AT + 300)
+      .then(fact('ReportRefused', { code: 'LEASE_UNKNOWN' }));
     run.when(answered(request, 'refused_late', []), AT + 300).then(fact('ReportRefused', { code: 'REFUSED_LATE' }));
     run.when(saw(request, PENDING), AT + 300).then(fact('FactsObserved'), fact('LegDispatched'));
     run.when(saw(request, PENDING), AT + 310).then(fact('ReportRefused', { code: 'LEASE_UNKNOWN' }));
@@ -104,10 +196,18 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   describe('an assumption that is said to hold again', () => {
     it('voids what was agreed to because it did not, and is named', () => {
       const run = shown(PENDING, { recovery_approval_mode: 'dual_control' });
-      run.when(approval({ digest: doc(run)['action_digest'] as Buffer }), AT + 200, { viewsFresh: true }).then(fact('StepApproved'));
+      run
+        .when(approval({ digest: doc(run)['action_digest'] as Buffer }), AT + 200, { viewsFresh: true })
+        .then(fact('StepApproved'));
       const [given] = doc(run)['approvals'] as readonly { readonly approval_id: string }[];
-      run.when(reaffirmed(), AT + 300).then(fact('FactChanged', { changed: ['order/4711#not_shipped'], voided: [given?.approval_id] }));
-      expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', approvals: [], reaffirmed: { source: 'warehouse' } });
+      run
+        .when(reaffirmed(), AT + 300)
+        .then(fact('FactChanged', { changed: ['order/4711#not_shipped'], voided: [given?.approval_id] }));
+      expect(doc(run)).toMatchObject({
+        phase: 'awaiting_approval',
+        approvals: [],
+        reaffirmed: { source: 'warehouse' },
+      });
       run.when(reaffirmed(), AT + 310).thenNothing();
     });
 
@@ -121,14 +221,23 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
     it('changes nothing for what was sent, and nothing where nobody had to agree', () => {
       const run = agreed();
-      run.when(saw(requestIn(run.outgoing()), PENDING), AT + 300).when(reaffirmed(), AT + 310).thenNothing();
-      asked({ impact: 'write', recovery_approval_mode: 'auto' }).when(reaffirmed(), AT + 310).thenNothing();
+      run
+        .when(saw(requestIn(run.outgoing()), PENDING), AT + 300)
+        .when(reaffirmed(), AT + 310)
+        .thenNothing();
+      asked({ impact: 'write', recovery_approval_mode: 'auto' })
+        .when(reaffirmed(), AT + 310)
+        .thenNothing();
     });
 
     it('is told to whom the step was given, and stays theirs', () => {
-      const run = start().when(markedInput({ ref: ref({ reversal_expires_at: AT }) }), AT, { viewsFresh: true }).then(fact('StepDecided'), fact('StepEscalated'), CLOSED_MANUAL);
+      const run = start()
+        .when(markedInput({ ref: ref({ reversal_expires_at: AT }) }), AT, { viewsFresh: true })
+        .then(fact('StepDecided'), fact('StepEscalated'), CLOSED_MANUAL);
       const before = doc(run)['required_approvals'];
-      run.when(reaffirmed(), AT + 300).then(...(before === 0 ? [] : [fact('FactChanged', { voided: [], owner: 'role:administrator' })]));
+      run
+        .when(reaffirmed(), AT + 300)
+        .then(...(before === 0 ? [] : [fact('FactChanged', { voided: [], owner: 'role:administrator' })]));
       expect(doc(run)).toMatchObject({ phase: 'manual', reason: 'REVERSAL_EXPIRED' });
     });
   });

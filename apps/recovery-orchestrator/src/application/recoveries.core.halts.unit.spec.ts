@@ -1,17 +1,42 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import { fact, harness, logged, WAYS } from '@recourse/testing';
-import { answered, approval, BALANCE_ZERO, core, execution, LAST_DISPATCH, markedInput, observed, ref, requestIn, REVIEW, RUN, STEP, STILL_PENDING, terms, trigger, views, windowClosed } from '../recoveries.testing.js';
+import {
+  answered,
+  approval,
+  BALANCE_ZERO,
+  core,
+  execution,
+  LAST_DISPATCH,
+  markedInput,
+  observed,
+  ref,
+  requestIn,
+  REVIEW,
+  RUN,
+  STEP,
+  STILL_PENDING,
+  terms,
+  trigger,
+  views,
+  windowClosed,
+} from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
 const CALLED = 'payments.cancel_refund';
-type Scope = { readonly over: 'tenant' } | { readonly over: 'agent'; readonly agent: string } | { readonly over: 'capability'; readonly capability: string };
+type Scope =
+  | { readonly over: 'tenant' }
+  | { readonly over: 'agent'; readonly agent: string }
+  | { readonly over: 'capability'; readonly capability: string };
 
 function world() {
   const both = views();
   const said = (type: 'EntryRegistered' | 'EntryRetired', name: string, scope: Scope, tenant: string): RecordInput => {
     const body = JSON.stringify({ owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' });
-    return both.entries.append(name, fact(type, { kind: 'kill_switch', tenant, name, version: 1, digest: Buffer.alloc(32), body }));
+    return both.entries.append(
+      name,
+      fact(type, { kind: 'kill_switch', tenant, name, version: 1, digest: Buffer.alloc(32), body }),
+    );
   };
   const on = (name: string, scope: Scope, tenant = 'acme') => said('EntryRegistered', name, scope, tenant);
   const off = (name: string, scope: Scope, tenant = 'acme') => said('EntryRetired', name, scope, tenant);
@@ -19,22 +44,40 @@ function world() {
 }
 
 describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
-  const start = () => { const { views: both, on, off } = world(); return { on, off, run: harness(core(), { isRebuilt, views: both }) }; };
+  const start = () => {
+    const { views: both, on, off } = world();
+    return { on, off, run: harness(core(), { isRebuilt, views: both }) };
+  };
   const step = (run: ReturnType<typeof start>['run']) => run.rows('step')[0]?.doc;
 
   it.each([
-    ['its tenant', { over: 'tenant' }, 'acme'], ['every tenant', { over: 'tenant' }, '*'], ['its agent', { over: 'agent', agent: 'refund-agent' }, 'acme'], ['the capability it calls', { over: 'capability', capability: CALLED }, 'acme'],
+    ['its tenant', { over: 'tenant' }, 'acme'],
+    ['every tenant', { over: 'tenant' }, '*'],
+    ['its agent', { over: 'agent', agent: 'refund-agent' }, 'acme'],
+    ['the capability it calls', { over: 'capability', capability: CALLED }, 'acme'],
   ] as const)('over %s waits in the open, with an owner and a deadline, and calls nobody', (_, scope, tenant) => {
     const { on, run } = start();
     on('stop', scope, tenant);
-    run.when(markedInput({ terms: AUTO }), 10_000).then(fact('StepDecided', { reason: 'POLICY_AUTO' }), fact('StepHalted', { reason: 'KILL_SWITCH', owner: 'role:operator', deadline_at: 10_000 + REVIEW }));
+    run
+      .when(markedInput({ terms: AUTO }), 10_000)
+      .then(
+        fact('StepDecided', { reason: 'POLICY_AUTO' }),
+        fact('StepHalted', { reason: 'KILL_SWITCH', owner: 'role:operator', deadline_at: 10_000 + REVIEW }),
+      );
     expect(run.outgoing()).toEqual([]);
-    expect(step(run)).toMatchObject({ phase: 'halted', reason: 'KILL_SWITCH', owner: 'role:operator', deadline_at: 10_000 + REVIEW });
+    expect(step(run)).toMatchObject({
+      phase: 'halted',
+      reason: 'KILL_SWITCH',
+      owner: 'role:operator',
+      deadline_at: 10_000 + REVIEW,
+    });
     expect(run.rows('halt')).toHaveLength(1);
   });
 
   it.each([
-    ['another tenant', { over: 'tenant' }, 'globex'], ['another agent', { over: 'agent', agent: 'mailer' }, 'acme'], ['the capability that is undone', { over: 'capability', capability: 'payments.issue_refund' }, 'acme'],
+    ['another tenant', { over: 'tenant' }, 'globex'],
+    ['another agent', { over: 'agent', agent: 'mailer' }, 'acme'],
+    ['the capability that is undone', { over: 'capability', capability: 'payments.issue_refund' }, 'acme'],
   ] as const)('over %s goes on', (_, scope, tenant) => {
     const { on, run } = start();
     on('stop', scope, tenant);
@@ -44,15 +87,25 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
   it('lets triggers and marks through, and takes approvals', () => {
     const { on, run } = start();
     on('stop', { over: 'tenant' });
-    run.when(trigger(), 9_000).then(fact('RollbackOpened')).when(markedInput(), 10_000).then(fact('StepDecided', { decision: 'request_approval' }))
-      .when(approval(), 20_000).then(fact('StepApproved'), fact('StepHalted')).thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'halted', reason: 'KILL_SWITCH' } });
+    run
+      .when(trigger(), 9_000)
+      .then(fact('RollbackOpened'))
+      .when(markedInput(), 10_000)
+      .then(fact('StepDecided', { decision: 'request_approval' }))
+      .when(approval(), 20_000)
+      .then(fact('StepApproved'), fact('StepHalted'))
+      .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'halted', reason: 'KILL_SWITCH' } });
   });
 
   it('goes on once it is lifted, under the approval it has', () => {
     const { on, off, run } = start();
     on('stop', { over: 'tenant' });
     run.when(markedInput(), 10_000).when(approval(), 20_000);
-    run.when(off('stop', { over: 'tenant' }), 30_000).then(fact('HaltsReviewed', { name: 'stop' })).whenDue(30_000).then(fact('LegDispatched', { attempt: 1 }));
+    run
+      .when(off('stop', { over: 'tenant' }), 30_000)
+      .then(fact('HaltsReviewed', { name: 'stop' }))
+      .whenDue(30_000)
+      .then(fact('LegDispatched', { attempt: 1 }));
     expect(requestIn(run.outgoing())).toMatchObject({ attempt: 1 });
     expect([step(run)?.['phase'], run.rows('halt')]).toEqual(['dispatched', []]);
   });
@@ -63,7 +116,11 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     on('two', { over: 'capability', capability: CALLED });
     run.when(markedInput({ terms: AUTO }), 10_000);
     run.when(off('one', { over: 'tenant' }), 20_000).thenNothing();
-    run.when(on('two', { over: 'capability', capability: 'other.do_it' }), 30_000).then(fact('HaltsReviewed', { name: 'two' })).whenDue(30_000).then(fact('LegDispatched'));
+    run
+      .when(on('two', { over: 'capability', capability: 'other.do_it' }), 30_000)
+      .then(fact('HaltsReviewed', { name: 'two' }))
+      .whenDue(30_000)
+      .then(fact('LegDispatched'));
   });
 
   it('is halted anew when another one came before its turn, and keeps its deadline', () => {
@@ -71,21 +128,32 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     on('one', { over: 'tenant' });
     run.when(markedInput({ terms: AUTO }), 10_000).when(off('one', { over: 'tenant' }), 20_000);
     on('two', { over: 'tenant' });
-    run.whenDue(20_000).then(fact('StepHalted', { detail: 'the kill switch two stops tenant of acme', deadline_at: 10_000 + REVIEW }));
+    run
+      .whenDue(20_000)
+      .then(fact('StepHalted', { detail: 'the kill switch two stops tenant of acme', deadline_at: 10_000 + REVIEW }));
     expect(run.rows('halt')).toMatchObject([{ dueAt: null }]);
   });
 
   it('that nobody lifts goes to a person, and expires with its window', () => {
     const { on, run } = start();
     on('stop', { over: 'tenant' });
-    run.when(markedInput({ terms: AUTO }), 10_000).whenDue(10_000 + REVIEW).then(fact('StepEscalated', { reason: 'HALTED_TOO_LONG' }), fact('RecoveryClosed', { outcome: 'manual' }));
+    run
+      .when(markedInput({ terms: AUTO }), 10_000)
+      .whenDue(10_000 + REVIEW)
+      .then(fact('StepEscalated', { reason: 'HALTED_TOO_LONG' }), fact('RecoveryClosed', { outcome: 'manual' }));
     expect(run.rows('halt')).toEqual([]);
     const late = start();
     late.on('stop', { over: 'tenant' });
-    late.run.when(markedInput({ terms: AUTO }), LAST_DISPATCH - 10).whenDue(LAST_DISPATCH).then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), fact('RecoveryClosed'));
+    late.run
+      .when(markedInput({ terms: AUTO }), LAST_DISPATCH - 10)
+      .whenDue(LAST_DISPATCH)
+      .then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), fact('RecoveryClosed'));
     const closed = start();
     closed.on('stop', { over: 'tenant' });
-    closed.run.when(markedInput({ terms: AUTO }), 10_000).when(windowClosed(), 20_000).then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), fact('RecoveryClosed'));
+    closed.run
+      .when(markedInput({ terms: AUTO }), 10_000)
+      .when(windowClosed(), 20_000)
+      .then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), fact('RecoveryClosed'));
   });
 
   it('does not retry, and still believes a late proof of the attempt before', () => {
@@ -93,8 +161,17 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     run.when(markedInput({ terms: AUTO }), 10_000);
     const request = requestIn(run.outgoing());
     on('stop', { over: 'agent', agent: 'refund-agent' });
-    run.when(answered(request, 'failed', []), 11_000).then(fact('StepOutcomeRecorded')).whenDue(12_000).then(fact('StepHalted'));
-    run.when(answered(request, 'verified', [STILL_PENDING, observed('execute', CALLED, {}), BALANCE_ZERO]), 13_000).then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), fact('RecoveryClosed', { outcome: 'compensated' }));
+    run
+      .when(answered(request, 'failed', []), 11_000)
+      .then(fact('StepOutcomeRecorded'))
+      .whenDue(12_000)
+      .then(fact('StepHalted'));
+    run
+      .when(answered(request, 'verified', [STILL_PENDING, observed('execute', CALLED, {}), BALANCE_ZERO]), 13_000)
+      .then(
+        fact('StepOutcomeRecorded', { outcome: 'compensated' }),
+        fact('RecoveryClosed', { outcome: 'compensated' }),
+      );
     expect(run.rows('halt')).toEqual([]);
   });
 
@@ -103,23 +180,50 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     run.when(off('stop', { over: 'tenant' }), 10_000).thenNothing();
     const [input] = core().inputs.filter(({ topic }) => topic === 'recourse.contracts');
     const charter = logged('recourse.contracts', 'EntryRegistered', { kind: 'agent_charter' }, 1);
-    expect([input?.mode, input?.concerns?.(charter, 0), input?.concerns?.(logged('recourse.contracts', 'EntryRetired', { kind: 'kill_switch' }, 2), 0)]).toEqual(['broadcast', false, true]);
+    expect([
+      input?.mode,
+      input?.concerns?.(charter, 0),
+      input?.concerns?.(logged('recourse.contracts', 'EntryRetired', { kind: 'kill_switch' }, 2), 0),
+    ]).toEqual(['broadcast', false, true]);
   });
 });
 
 describe('an execution that names no initiator', () => {
   const nameless = { execution: execution({ initiator: null }), ref: ref(), terms: terms() };
-  const charter = (both: ReturnType<typeof views>): void => { both.entries.append('c', fact('EntryRegistered', { kind: 'agent_charter', tenant: 'acme', name: 'c', version: 1, digest: Buffer.alloc(32), body: JSON.stringify({ owner: 'olga', doc: 'd', agent: 'refund-agent', purpose: 'p', allowed: ['payments.*'], denied: [] }) })); };
+  const charter = (both: ReturnType<typeof views>): void => {
+    both.entries.append(
+      'c',
+      fact('EntryRegistered', {
+        kind: 'agent_charter',
+        tenant: 'acme',
+        name: 'c',
+        version: 1,
+        digest: Buffer.alloc(32),
+        body: JSON.stringify({
+          owner: 'olga',
+          doc: 'd',
+          agent: 'refund-agent',
+          purpose: 'p',
+          allowed: ['payments.*'],
+          denied: [],
+        }),
+      }),
+    );
+  };
 
-  it('counts as the owner\'s whom the agent\'s charter names, who may not approve it (DESIGN 3.5)', () => {
+  it("counts as the owner's whom the agent's charter names, who may not approve it (DESIGN 3.5)", () => {
     const both = views();
     charter(both);
-    const run = harness(core(), { views: both }).when(markedInput(nameless), 10_000).then(fact('StepDecided', { answerable_to: 'olga', required_approvals: 1 }));
+    const run = harness(core(), { views: both })
+      .when(markedInput(nameless), 10_000)
+      .then(fact('StepDecided', { answerable_to: 'olga', required_approvals: 1 }));
     run.when(approval({ by: 'OLGA ' }), 11_000).thenAnswer({ status: 'rejected', code: 'SELF_APPROVAL' });
     expect(run.rows('step')[0]?.doc).toMatchObject({ step_id: STEP, run_id: RUN, phase: 'awaiting_approval' });
   });
 
   it('needs two where no charter names one', () => {
-    harness(core(), { views: views() }).when(markedInput(nameless), 10_000).then(fact('StepDecided', { answerable_to: null, required_approvals: 2 }));
+    harness(core(), { views: views() })
+      .when(markedInput(nameless), 10_000)
+      .then(fact('StepDecided', { answerable_to: null, required_approvals: 2 }));
   });
 });

@@ -5,8 +5,30 @@ import type { CoreHarness } from '@recourse/testing';
 import { fact, harness, WAYS } from '@recourse/testing';
 import { leaseIdOf } from '../domain/lease/lease.decisions.js';
 import {
-  answered, approval, BALANCE_KEPT, BALANCE_ZERO, CALL_TIMEOUT, CLOSED_COMPENSATED, CLOSED_MANUAL, CONFIG, core, digest, LEASE, MARGIN, markedInput, observed, PAID_OUT, ref, requestIn, RUN,
-  STEP, STILL_PENDING, terms, trigger, windowClosed, views,
+  answered,
+  approval,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
+  CALL_TIMEOUT,
+  CLOSED_COMPENSATED,
+  CLOSED_MANUAL,
+  CONFIG,
+  core,
+  digest,
+  LEASE,
+  MARGIN,
+  markedInput,
+  observed,
+  PAID_OUT,
+  ref,
+  requestIn,
+  RUN,
+  STEP,
+  STILL_PENDING,
+  terms,
+  trigger,
+  windowClosed,
+  views,
 } from '../recoveries.testing.js';
 
 const SENT_AT = 20_000;
@@ -15,9 +37,14 @@ const ANSWER_BY = SENT_AT + LEASE + CALL_TIMEOUT + MARGIN;
 const RETRY_AT = ANSWER_BY + CONFIG.backoff.baseMs;
 
 describe.each(WAYS)('$way', ({ isRebuilt }) => {
-  const dispatchedWith = (more: Partial<ReturnType<typeof terms>> = {}, pointer = ref()): { run: CoreHarness; request: LegRequested } => {
+  const dispatchedWith = (
+    more: Partial<ReturnType<typeof terms>> = {},
+    pointer = ref(),
+  ): { run: CoreHarness; request: LegRequested } => {
     const contract = terms(more);
-    const run = harness(core(), { isRebuilt, views: views() }).when(markedInput({ terms: contract, ref: pointer }), 10_000).when(approval({ digest: digest({ terms: contract, ref: pointer }) }), SENT_AT);
+    const run = harness(core(), { isRebuilt, views: views() })
+      .when(markedInput({ terms: contract, ref: pointer }), 10_000)
+      .when(approval({ digest: digest({ terms: contract, ref: pointer }) }), SENT_AT);
     return { run, request: requestIn(run.outgoing()) };
   };
   const stepOf = (run: CoreHarness): Readonly<Record<string, unknown>> => run.rows('step')[0]?.doc ?? {};
@@ -25,13 +52,27 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
   describe('a request', () => {
     it('carries what a worker needs and the lease only we can make (L11)', () => {
       const { request } = dispatchedWith();
-      expect(request).toMatchObject({ attempt: 1, not_after: SENT_AT + LEASE, call_timeout_ms: CALL_TIMEOUT, lease_id: leaseIdOf(CONFIG.leaseKey, request.leg_id, 1, SENT_AT + LEASE) });
-      expect(request.steps[0]).toMatchObject({ step_id: STEP, verify_capability: 'payments.read_balance', stale_capability: 'payments.read_refund', external_transaction_ref: 're_1' });
+      expect(request).toMatchObject({
+        attempt: 1,
+        not_after: SENT_AT + LEASE,
+        call_timeout_ms: CALL_TIMEOUT,
+        lease_id: leaseIdOf(CONFIG.leaseKey, request.leg_id, 1, SENT_AT + LEASE),
+      });
+      expect(request.steps[0]).toMatchObject({
+        step_id: STEP,
+        verify_capability: 'payments.read_balance',
+        stale_capability: 'payments.read_refund',
+        external_transaction_ref: 're_1',
+      });
     });
 
     it('goes to the topic of its adapter under its run', () => {
       const { run } = dispatchedWith();
-      expect(run.outgoing()[0]).toMatchObject({ topic: 'recourse.tool-requests.payments', key: RUN, type: 'recourse.tools.LegRequested' });
+      expect(run.outgoing()[0]).toMatchObject({
+        topic: 'recourse.tool-requests.payments',
+        key: RUN,
+        type: 'recourse.tools.LegRequested',
+      });
     });
 
     it('is owed until it is too late, answered or superseded', () => {
@@ -60,10 +101,17 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       const { run, request } = dispatchedWith();
       run.when(answered(request, 'verified', [STILL_PENDING, BALANCE_ZERO]), 25_000).then(
         fact('StepOutcomeRecorded', {
-          outcome: 'compensated', reported: 'verified', reason: 'SUCCESS_CONDITION_HELD', reverses_call_id: 'call-1', reverses_mutation_ref: 'mut_1',
-          reverses_record_hash: Buffer.alloc(32, 9), assumption_refs: ['order/4711#not_shipped'], retry_at: null,
+          outcome: 'compensated',
+          reported: 'verified',
+          reason: 'SUCCESS_CONDITION_HELD',
+          reverses_call_id: 'call-1',
+          reverses_mutation_ref: 'mut_1',
+          reverses_record_hash: Buffer.alloc(32, 9),
+          assumption_refs: ['order/4711#not_shipped'],
+          retry_at: null,
         }),
-        CLOSED_COMPENSATED);
+        CLOSED_COMPENSATED,
+      );
       expect(stepOf(run)).toMatchObject({ phase: 'compensated', due_at: null, deadline_at: null });
       expect(run.rows('recovery')[0]?.doc).toMatchObject({ phase: 'closed', outcome: 'compensated' });
     });
@@ -76,7 +124,10 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
 
     it('that contradicts the one taken is refused', () => {
       const { run, request } = dispatchedWith();
-      run.when(answered(request, 'verified', [BALANCE_ZERO]), 25_000).when(answered(request, 'failed', []), 26_000).then(fact('ReportRefused', { code: 'ALREADY_ANSWERED' }));
+      run
+        .when(answered(request, 'verified', [BALANCE_ZERO]), 25_000)
+        .when(answered(request, 'failed', []), 26_000)
+        .then(fact('ReportRefused', { code: 'ALREADY_ANSWERED' }));
       expect(stepOf(run)['phase']).toBe('compensated');
     });
 
@@ -96,19 +147,28 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       const { run, request } = dispatchedWith();
       run.when(answered(request, 'refused_late', []), 25_000).then(fact('ReportRefused', { code: 'REFUSED_LATE' }));
       expect(stepOf(run)).toMatchObject({ phase: 'dispatched', due_at: ANSWER_BY });
-      run.when(answered(request, 'verified', [BALANCE_ZERO]), 26_000).then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+      run
+        .when(answered(request, 'verified', [BALANCE_ZERO]), 26_000)
+        .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
     });
 
     it('that the resource was changed goes to a person at once (P7)', () => {
       const { run, request } = dispatchedWith();
-      run.when(answered(request, 'stale', [PAID_OUT]), 25_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' }), fact('StepEscalated', { reason: 'RESOURCE_CHANGED' }), CLOSED_MANUAL);
+      run
+        .when(answered(request, 'stale', [PAID_OUT]), 25_000)
+        .then(
+          fact('StepOutcomeRecorded', { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' }),
+          fact('StepEscalated', { reason: 'RESOURCE_CHANGED' }),
+          CLOSED_MANUAL,
+        );
       expect(run.outgoing()).toEqual([]);
     });
 
     it('that says nothing of the step is uncertain', () => {
       const { run, request } = dispatchedWith();
-      run.when(answered(request, 'verified', [], { steps: [] }), 25_000).then(fact('StepOutcomeRecorded', { outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', retry_at: ANSWER_BY }));
+      run
+        .when(answered(request, 'verified', [], { steps: [] }), 25_000)
+        .then(fact('StepOutcomeRecorded', { outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', retry_at: ANSWER_BY }));
     });
   });
 
@@ -116,11 +176,41 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     it.each([
       ['verified without an observation', 'verified', [], 'uncertain', 'SUCCESS_NOT_OBSERVED'],
       ['verified where the condition is false', 'verified', [BALANCE_KEPT], 'unverified', 'SUCCESS_CONDITION_FALSE'],
-      ['verified by the acting capability', 'verified', [observed('verify', 'payments.cancel_refund', { refunded: 0 })], 'uncertain', 'SUCCESS_NOT_OBSERVED'],
-      ['verified by what was seen before acting', 'verified', [{ ...BALANCE_ZERO, phase: 'reconcile' as const }], 'uncertain', 'SUCCESS_NOT_OBSERVED'],
-      ['verified by a value that is missing', 'verified', [observed('verify', 'payments.read_balance', {})], 'uncertain', 'SUCCESS_NOT_OBSERVED'],
-      ['verified first and then not', 'verified', [BALANCE_ZERO, BALANCE_KEPT], 'unverified', 'SUCCESS_CONDITION_FALSE'],
-      ['verified though the resource was changed', 'verified', [PAID_OUT, BALANCE_ZERO], 'uncertain', 'VERDICTS_DISAGREE'],
+      [
+        'verified by the acting capability',
+        'verified',
+        [observed('verify', 'payments.cancel_refund', { refunded: 0 })],
+        'uncertain',
+        'SUCCESS_NOT_OBSERVED',
+      ],
+      [
+        'verified by what was seen before acting',
+        'verified',
+        [{ ...BALANCE_ZERO, phase: 'reconcile' as const }],
+        'uncertain',
+        'SUCCESS_NOT_OBSERVED',
+      ],
+      [
+        'verified by a value that is missing',
+        'verified',
+        [observed('verify', 'payments.read_balance', {})],
+        'uncertain',
+        'SUCCESS_NOT_OBSERVED',
+      ],
+      [
+        'verified first and then not',
+        'verified',
+        [BALANCE_ZERO, BALANCE_KEPT],
+        'unverified',
+        'SUCCESS_CONDITION_FALSE',
+      ],
+      [
+        'verified though the resource was changed',
+        'verified',
+        [PAID_OUT, BALANCE_ZERO],
+        'uncertain',
+        'VERDICTS_DISAGREE',
+      ],
       ['unverified where the condition holds', 'unverified', [BALANCE_ZERO], 'uncertain', 'VERDICTS_DISAGREE'],
       ['unverified where it does not', 'unverified', [BALANCE_KEPT], 'unverified', 'SUCCESS_CONDITION_FALSE'],
       ['failed', 'failed', [STILL_PENDING], 'failed', 'TOOL_FAILED'],
@@ -130,36 +220,64 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       ['unknown', 'unknown', [], 'uncertain', 'OUTCOME_NOT_KNOWN'],
     ] as const)('on %s', (_name, reported, observations, outcome, reason) => {
       const { run, request } = dispatchedWith();
-      run.when(answered(request, reported, observations), 25_000).then(fact('StepOutcomeRecorded', { reported, outcome, reason }));
+      run
+        .when(answered(request, reported, observations), 25_000)
+        .then(fact('StepOutcomeRecorded', { reported, outcome, reason }));
       expect(stepOf(run)['phase']).not.toBe('compensated');
     });
 
     it('agrees where an earlier delivery acted, and the worker found it done: looked back and verified is compensated (B18)', () => {
       const { run, request } = dispatchedWith();
-      run.when(answered(request, 'verified', [{ ...BALANCE_ZERO, phase: 'reconcile' as const }, BALANCE_ZERO]), 25_000).then(fact('StepOutcomeRecorded', { outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' }), CLOSED_COMPENSATED);
+      run
+        .when(answered(request, 'verified', [{ ...BALANCE_ZERO, phase: 'reconcile' as const }, BALANCE_ZERO]), 25_000)
+        .then(
+          fact('StepOutcomeRecorded', { outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' }),
+          CLOSED_COMPENSATED,
+        );
       expect(stepOf(run)['phase']).toBe('compensated');
     });
 
     it('survives observations that are sealed or no JSON', () => {
       const { run, request } = dispatchedWith();
-      const sealed = { ...BALANCE_ZERO, observed: { ...BALANCE_ZERO.observed, encoding: 'sealed' as const, key_id: 'k' } };
+      const sealed = {
+        ...BALANCE_ZERO,
+        observed: { ...BALANCE_ZERO.observed, encoding: 'sealed' as const, key_id: 'k' },
+      };
       const damaged = { ...BALANCE_ZERO, observed: { ...BALANCE_ZERO.observed, body: Buffer.from('{') } };
-      run.when(answered(request, 'verified', [sealed]), 25_000).then(fact('StepOutcomeRecorded', { outcome: 'uncertain' }));
+      run
+        .when(answered(request, 'verified', [sealed]), 25_000)
+        .then(fact('StepOutcomeRecorded', { outcome: 'uncertain' }));
       const other = dispatchedWith();
-      other.run.when(answered(other.request, 'verified', [damaged]), 25_000).then(fact('StepOutcomeRecorded', { outcome: 'uncertain' }));
+      other.run
+        .when(answered(other.request, 'verified', [damaged]), 25_000)
+        .then(fact('StepOutcomeRecorded', { outcome: 'uncertain' }));
     });
   });
 
   describe('silence', () => {
     it('leaves the step alone until lease, call time-out and margin have passed', () => {
       const { run } = dispatchedWith();
-      run.whenDue(ANSWER_BY - 1).thenNothing().whenDue(ANSWER_BY).then(fact('StepUncertain', { attempt: 1, reason: 'NO_ANSWER', retry_at: RETRY_AT }));
+      run
+        .whenDue(ANSWER_BY - 1)
+        .thenNothing()
+        .whenDue(ANSWER_BY)
+        .then(fact('StepUncertain', { attempt: 1, reason: 'NO_ANSWER', retry_at: RETRY_AT }));
       expect(stepOf(run)).toMatchObject({ phase: 'uncertain', owner: 'adapter:payments', deadline_at: RETRY_AT });
     });
 
     it('is followed by an attempt that reconciles first, under the same call and key (C49)', () => {
       const { run, request } = dispatchedWith();
-      run.whenDue(ANSWER_BY).whenDue(RETRY_AT).then(fact('LegDispatched', { attempt: 2, reconcile_first: true, first_dispatched_at: SENT_AT, not_after: RETRY_AT + LEASE }));
+      run
+        .whenDue(ANSWER_BY)
+        .whenDue(RETRY_AT)
+        .then(
+          fact('LegDispatched', {
+            attempt: 2,
+            reconcile_first: true,
+            first_dispatched_at: SENT_AT,
+            not_after: RETRY_AT + LEASE,
+          }),
+        );
       const again = requestIn(run.outgoing());
       expect(again.leg_id).not.toBe(request.leg_id);
       expect(again.lease_id).not.toBe(request.lease_id);
@@ -176,65 +294,109 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
 
     it('then proof of the earlier attempt compensates', () => {
       const { run, request } = dispatchedWith();
-      run.whenDue(ANSWER_BY).when(answered(request, 'verified', [BALANCE_ZERO]), ANSWER_BY + 1).then(fact('StepOutcomeRecorded', { attempt: 1, outcome: 'compensated' }), CLOSED_COMPENSATED);
+      run
+        .whenDue(ANSWER_BY)
+        .when(answered(request, 'verified', [BALANCE_ZERO]), ANSWER_BY + 1)
+        .then(fact('StepOutcomeRecorded', { attempt: 1, outcome: 'compensated' }), CLOSED_COMPENSATED);
       expect(run.rows('step')[0]?.dueAt).toBeNull();
     });
 
     it('then anything but proof is stale', () => {
       const { run, request } = dispatchedWith();
-      run.whenDue(ANSWER_BY).when(answered(request, 'failed', []), ANSWER_BY + 1).then(fact('ReportRefused', { code: 'ATTEMPT_STALE' }));
-      run.when(answered(request, 'verified', [BALANCE_KEPT]), ANSWER_BY + 2).then(fact('ReportRefused', { code: 'ATTEMPT_STALE' }));
+      run
+        .whenDue(ANSWER_BY)
+        .when(answered(request, 'failed', []), ANSWER_BY + 1)
+        .then(fact('ReportRefused', { code: 'ATTEMPT_STALE' }));
+      run
+        .when(answered(request, 'verified', [BALANCE_KEPT]), ANSWER_BY + 2)
+        .then(fact('ReportRefused', { code: 'ATTEMPT_STALE' }));
     });
 
     it('then an answer of the earlier attempt while the next is out is stale', () => {
       const { run, request } = dispatchedWith();
-      run.whenDue(ANSWER_BY).whenDue(RETRY_AT).when(answered(request, 'verified', [BALANCE_ZERO]), RETRY_AT + 1).then(fact('ReportRefused', { code: 'ATTEMPT_STALE' }));
+      run
+        .whenDue(ANSWER_BY)
+        .whenDue(RETRY_AT)
+        .when(answered(request, 'verified', [BALANCE_ZERO]), RETRY_AT + 1)
+        .then(fact('ReportRefused', { code: 'ATTEMPT_STALE' }));
       expect(stepOf(run)).toMatchObject({ phase: 'dispatched', attempt: 2 });
     });
 
     it('past the life of the key goes to a person (L11)', () => {
       const { run } = dispatchedWith({ key_lifetime_ms: 40_000 });
-      run.whenDue(ANSWER_BY).whenDue(RETRY_AT).then(fact('StepEscalated', { reason: 'KEY_LIFETIME_OVER' }), CLOSED_MANUAL);
+      run
+        .whenDue(ANSWER_BY)
+        .whenDue(RETRY_AT)
+        .then(fact('StepEscalated', { reason: 'KEY_LIFETIME_OVER' }), CLOSED_MANUAL);
     });
 
     it('of a tool that takes no key is never followed by a second call', () => {
       const { run } = dispatchedWith({ key_lifetime_ms: null });
-      run.whenDue(ANSWER_BY).whenDue(RETRY_AT).then(fact('StepEscalated', { reason: 'KEY_LIFETIME_OVER' }), CLOSED_MANUAL);
+      run
+        .whenDue(ANSWER_BY)
+        .whenDue(RETRY_AT)
+        .then(fact('StepEscalated', { reason: 'KEY_LIFETIME_OVER' }), CLOSED_MANUAL);
     });
 
     it('past the window goes to a person: it closed before the next dispatch (P6)', () => {
       const { run } = dispatchedWith({}, ref({ reversal_expires_at: ANSWER_BY + 5_000 }));
       run.when(windowClosed(), SENT_AT + 1).thenNothing();
-      run.whenDue(ANSWER_BY).whenDue(RETRY_AT).then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
+      run
+        .whenDue(ANSWER_BY)
+        .whenDue(RETRY_AT)
+        .then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
     });
   });
 
   describe('an attempt that did not settle', () => {
     it('by failure is tried again after a pause, then goes to a person', () => {
       const { run, request } = dispatchedWith();
-      run.when(answered(request, 'failed', []), 25_000).then(fact('StepOutcomeRecorded', { outcome: 'failed', retry_at: 26_000 }));
+      run
+        .when(answered(request, 'failed', []), 25_000)
+        .then(fact('StepOutcomeRecorded', { outcome: 'failed', retry_at: 26_000 }));
       run.whenDue(26_000).then(fact('LegDispatched', { attempt: 2, reconcile_first: true }));
-      run.when(answered(requestIn(run.outgoing()), 'failed', []), 27_000).then(fact('StepOutcomeRecorded', { attempt: 2, outcome: 'failed' }), fact('StepEscalated', { reason: 'COMPENSATION_FAILED' }), CLOSED_MANUAL);
+      run
+        .when(answered(requestIn(run.outgoing()), 'failed', []), 27_000)
+        .then(
+          fact('StepOutcomeRecorded', { attempt: 2, outcome: 'failed' }),
+          fact('StepEscalated', { reason: 'COMPENSATION_FAILED' }),
+          CLOSED_MANUAL,
+        );
     });
 
     it('by a phantom undo is never compensated, and a person hears of it', () => {
       const { run, request } = dispatchedWith();
       run.when(answered(request, 'verified', [BALANCE_KEPT]), 25_000).whenDue(26_000);
-      run.when(answered(requestIn(run.outgoing()), 'unverified', [BALANCE_KEPT]), 27_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'unverified' }), fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }), CLOSED_MANUAL);
+      run
+        .when(answered(requestIn(run.outgoing()), 'unverified', [BALANCE_KEPT]), 27_000)
+        .then(
+          fact('StepOutcomeRecorded', { outcome: 'unverified' }),
+          fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }),
+          CLOSED_MANUAL,
+        );
       expect(run.records().some(({ body }) => body['outcome'] === 'compensated')).toBe(false);
     });
 
     it('by an unknown outcome waits until no copy can act any more', () => {
       const { run, request } = dispatchedWith();
-      run.when(answered(request, 'unknown', []), 25_000).then(fact('StepOutcomeRecorded', { outcome: 'uncertain', retry_at: ANSWER_BY }));
-      run.whenDue(ANSWER_BY - 1).thenNothing().whenDue(ANSWER_BY).then(fact('LegDispatched', { attempt: 2, reconcile_first: true }));
+      run
+        .when(answered(request, 'unknown', []), 25_000)
+        .then(fact('StepOutcomeRecorded', { outcome: 'uncertain', retry_at: ANSWER_BY }));
+      run
+        .whenDue(ANSWER_BY - 1)
+        .thenNothing()
+        .whenDue(ANSWER_BY)
+        .then(fact('LegDispatched', { attempt: 2, reconcile_first: true }));
     });
 
     it('by an unknown outcome is settled by the copy that had the claim', () => {
       const { run, request } = dispatchedWith();
-      run.when(answered(request, 'unknown', []), 25_000).when(answered(request, 'unknown', []), 25_500).thenNothing()
-        .when(answered(request, 'verified', [BALANCE_ZERO]), 26_000).then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+      run
+        .when(answered(request, 'unknown', []), 25_000)
+        .when(answered(request, 'unknown', []), 25_500)
+        .thenNothing()
+        .when(answered(request, 'verified', [BALANCE_ZERO]), 26_000)
+        .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
     });
 
     it('claimed verified but never observed, ends as a failed verification', () => {
@@ -247,12 +409,21 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
   it('a timer that was overtaken does nothing', () => {
     const { run, request } = dispatchedWith();
     const overtaken = run.timer('step', STEP);
-    run.when(answered(request, 'verified', [BALANCE_ZERO]), 25_000).when(overtaken, ANSWER_BY).thenNothing();
+    run
+      .when(answered(request, 'verified', [BALANCE_ZERO]), 25_000)
+      .when(overtaken, ANSWER_BY)
+      .thenNothing();
   });
 
   it('a trigger after the compensation is redundant, not a second undo (P1)', () => {
-    const run = harness(core(), { isRebuilt, views: views() }).when(trigger(), 9_000).when(markedInput(), 10_000).when(approval(), SENT_AT);
-    run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 25_000).when(trigger(), 30_000).then(fact('TriggerRedundant'));
+    const run = harness(core(), { isRebuilt, views: views() })
+      .when(trigger(), 9_000)
+      .when(markedInput(), 10_000)
+      .when(approval(), SENT_AT);
+    run
+      .when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 25_000)
+      .when(trigger(), 30_000)
+      .then(fact('TriggerRedundant'));
     expect(run.records().filter(({ type }) => type === 'LegDispatched')).toHaveLength(1);
   });
 });

@@ -5,7 +5,21 @@ import type { RecordInput } from '@recourse/event-log';
 import type { RollbackOpened } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { approval, contradicted, core, digest, execution, markedInput, ref, requestIn, ROLLBACK, STEP, terms, trigger, views } from '../recoveries.testing.js';
+import {
+  approval,
+  contradicted,
+  core,
+  digest,
+  execution,
+  markedInput,
+  ref,
+  requestIn,
+  ROLLBACK,
+  STEP,
+  terms,
+  trigger,
+  views,
+} from '../recoveries.testing.js';
 
 const auto = { terms: terms({ impact: 'write', recovery_approval_mode: 'auto' }) };
 
@@ -13,47 +27,91 @@ describe.each(WAYS)('a trigger, $way', ({ isRebuilt }) => {
   const start = () => harness(core(), { isRebuilt, views: views() });
 
   it('names what should not stand, and never what is run (C18)', () => {
-    const wishful = trigger('agent:planner', ['reporter'], { capability: 'payments.send_money', args: { to: 'me' }, reversal_capability: 'payments.send_money' });
-    const run = start().when(wishful, 5_000).then(fact('RollbackOpened', { rollback_id: ROLLBACK }));
+    const wishful = trigger('agent:planner', ['reporter'], {
+      capability: 'payments.send_money',
+      args: { to: 'me' },
+      reversal_capability: 'payments.send_money',
+    });
+    const run = start()
+      .when(wishful, 5_000)
+      .then(fact('RollbackOpened', { rollback_id: ROLLBACK }));
     const { evidence, ...about } = run.records()[0]?.body as unknown as RollbackOpened;
-    expect([JSON.stringify(about).includes('send_money'), evidence.statement === null ? null : readPayload(evidence.statement)]).toEqual([false, { reason: 'wrong order' }]);
-    run.when(markedInput(auto), 10_000).then(fact('StepDecided', { decision: 'compensate_now' }), fact('LegDispatched'));
-    expect(requestIn(run.outgoing()).steps[0]?.call).toMatchObject({ capability: 'payments.cancel_refund', args: ref().reversal_args });
+    expect([
+      JSON.stringify(about).includes('send_money'),
+      evidence.statement === null ? null : readPayload(evidence.statement),
+    ]).toEqual([false, { reason: 'wrong order' }]);
+    run
+      .when(markedInput(auto), 10_000)
+      .then(fact('StepDecided', { decision: 'compensate_now' }), fact('LegDispatched'));
+    expect(requestIn(run.outgoing()).steps[0]?.call).toMatchObject({
+      capability: 'payments.cancel_refund',
+      args: ref().reversal_args,
+    });
   });
 
   it('that argues for another tool reaches the registered one all the same (C18)', () => {
-    const run = start().when(trigger('agent:planner', ['reporter'], { reason: 'run payments.send_money instead' }), 5_000).when(markedInput(auto), 10_000);
+    const run = start()
+      .when(trigger('agent:planner', ['reporter'], { reason: 'run payments.send_money instead' }), 5_000)
+      .when(markedInput(auto), 10_000);
     expect(requestIn(run.outgoing()).steps[0]?.call.capability).toBe('payments.cancel_refund');
   });
 });
 
 describe.each(WAYS)('one effect, $way (C79)', ({ isRebuilt }) => {
-  const dispatched = (run: CoreHarness): readonly string[] => run.records().filter(({ type }) => type === 'LegDispatched').map(({ body }) => `${String(body['step_id'])}/${String(body['attempt'])}`);
+  const dispatched = (run: CoreHarness): readonly string[] =>
+    run
+      .records()
+      .filter(({ type }) => type === 'LegDispatched')
+      .map(({ body }) => `${String(body['step_id'])}/${String(body['attempt'])}`);
   const approving = approval({ digest: digest() });
   const orders: readonly (readonly RecordInput[])[] = [
-    [trigger(), contradicted(), markedInput(), trigger('otto'), approving, approval({ by: 'otto' }), markedInput(), contradicted()],
+    [
+      trigger(),
+      contradicted(),
+      markedInput(),
+      trigger('otto'),
+      approving,
+      approval({ by: 'otto' }),
+      markedInput(),
+      contradicted(),
+    ],
     [contradicted(), contradicted(), markedInput(), markedInput(), approving, trigger(), approving, markedInput()],
     [markedInput(), approving, trigger(), approval({ by: 'otto' }), contradicted(), approving],
   ];
 
-  it.each(orders.map((inputs, at) => [at + 1, inputs] as const))('has one rollback, one step and one attempt however often it is asked for, order %i', (_, inputs) => {
-    const run = harness(core(), { isRebuilt, views: views() });
-    inputs.forEach((input, at) => run.when(input, 10_000 + at));
-    expect([run.rows('rollback').length, run.rows('step').length]).toEqual([1, 1]);
-    expect(dispatched(run)).toEqual([`${STEP}/1`]);
-  });
+  it.each(orders.map((inputs, at) => [at + 1, inputs] as const))(
+    'has one rollback, one step and one attempt however often it is asked for, order %i',
+    (_, inputs) => {
+      const run = harness(core(), { isRebuilt, views: views() });
+      inputs.forEach((input, at) => run.when(input, 10_000 + at));
+      expect([run.rows('rollback').length, run.rows('step').length]).toEqual([1, 1]);
+      expect(dispatched(run)).toEqual([`${STEP}/1`]);
+    },
+  );
 
   it('has one dispatch per attempt, and each attempt its own number', () => {
-    const run = harness(core(), { isRebuilt, views: views() }).when(markedInput({ terms: terms({ max_attempts: 3 }) }), 10_000).when(approval({ digest: digest({ terms: terms({ max_attempts: 3 }) }) }), 20_000);
-    for (let turn = 0; turn < 40 && (run.rows('step')[0]?.dueAt ?? null) !== null; turn += 1) run.whenDue(run.rows('step')[0]?.dueAt ?? 0);
+    const run = harness(core(), { isRebuilt, views: views() })
+      .when(markedInput({ terms: terms({ max_attempts: 3 }) }), 10_000)
+      .when(approval({ digest: digest({ terms: terms({ max_attempts: 3 }) }) }), 20_000);
+    for (let turn = 0; turn < 40 && (run.rows('step')[0]?.dueAt ?? null) !== null; turn += 1)
+      run.whenDue(run.rows('step')[0]?.dueAt ?? 0);
     const attempts = dispatched(run);
     expect(attempts.length).toBeGreaterThan(1);
     expect(new Set(attempts).size).toBe(attempts.length);
   });
 
   it('is another effect under another key, and only then', () => {
-    const run = harness(core(), { isRebuilt, views: views() }).when(markedInput(), 10_000)
-      .when(markedInput({ mutation_id: 'mut_2', rollback_id: 'rb_2', ref: ref({ mutation_id: 'mut_2' }), execution: execution({ effect_key: 'effect-2' }) }), 10_001);
+    const run = harness(core(), { isRebuilt, views: views() })
+      .when(markedInput(), 10_000)
+      .when(
+        markedInput({
+          mutation_id: 'mut_2',
+          rollback_id: 'rb_2',
+          ref: ref({ mutation_id: 'mut_2' }),
+          execution: execution({ effect_key: 'effect-2' }),
+        }),
+        10_001,
+      );
     expect(run.rows('step')).toHaveLength(2);
   });
 });

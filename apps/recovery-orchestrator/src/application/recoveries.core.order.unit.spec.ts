@@ -5,7 +5,25 @@ import type { CoreHarness } from '@recourse/testing';
 import { fact, harness, WAYS } from '@recourse/testing';
 import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
 import { stepIdOf } from '../domain/step/opening.decisions.js';
-import { answered, BALANCE_KEPT, BALANCE_ZERO, core, execution, LAST_DISPATCH, LEASE, markedInput, ref, requestIn, resolution, REVIEW, RUN, STILL_PENDING, terms, views, WINDOW_END } from '../recoveries.testing.js';
+import {
+  answered,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
+  core,
+  execution,
+  LAST_DISPATCH,
+  LEASE,
+  markedInput,
+  ref,
+  requestIn,
+  resolution,
+  REVIEW,
+  RUN,
+  STILL_PENDING,
+  terms,
+  views,
+  WINDOW_END,
+} from '../recoveries.testing.js';
 
 const AT = 10_000;
 const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
@@ -13,18 +31,37 @@ const COMMIT = `cp_${'ab'.repeat(32)}`;
 const idOf = (place: number): string => `mut_${place}`;
 const stepOf = (place: number): string => stepIdOf(rollbackIdOf(idOf(place)), idOf(place));
 
-interface Made { readonly parents?: readonly number[]; /** Made of a commit without effect of the run. */ readonly isOfCommit?: boolean; readonly terms?: Parameters<typeof terms>[0]; readonly ref?: Parameters<typeof ref>[0]; readonly state?: 'succeeded' | 'executing' }
+interface Made {
+  readonly parents?: readonly number[];
+  /** Made of a commit without effect of the run. */ readonly isOfCommit?: boolean;
+  readonly terms?: Parameters<typeof terms>[0];
+  readonly ref?: Parameters<typeof ref>[0];
+  readonly state?: 'succeeded' | 'executing';
+}
 
 /** The effect that was executed at a place of the run. */
-function effect(place: number, { parents = [], isOfCommit = false, terms: termed = AUTO, ref: pointer = {}, state = 'succeeded' }: Made = {}) {
-  const derived_from: Execution['derived_from'] = [...parents.map((parent) => ({ run_id: RUN, commit_id: idOf(parent) })), ...(isOfCommit ? [{ run_id: RUN, commit_id: COMMIT }] : [])];
+function effect(
+  place: number,
+  { parents = [], isOfCommit = false, terms: termed = AUTO, ref: pointer = {}, state = 'succeeded' }: Made = {},
+) {
+  const derived_from: Execution['derived_from'] = [
+    ...parents.map((parent) => ({ run_id: RUN, commit_id: idOf(parent) })),
+    ...(isOfCommit ? [{ run_id: RUN, commit_id: COMMIT }] : []),
+  ];
   return markedInput({
-    mutation_id: idOf(place), rollback_id: rollbackIdOf(idOf(place)), recorded_seq: place, execution_state: state, terms: terms(termed),
-    execution: execution({ effect_key: `effect-${place}`, call_id: `call-${place}`, derived_from }), ref: ref({ mutation_id: idOf(place), idempotency_key: `key-${place}`, ...pointer }),
+    mutation_id: idOf(place),
+    rollback_id: rollbackIdOf(idOf(place)),
+    recorded_seq: place,
+    execution_state: state,
+    terms: terms(termed),
+    execution: execution({ effect_key: `effect-${place}`, call_id: `call-${place}`, derived_from }),
+    ref: ref({ mutation_id: idOf(place), idempotency_key: `key-${place}`, ...pointer }),
   });
 }
-const phaseOf = (run: CoreHarness, place: number): unknown => run.rows('step').find(({ key }) => key === stepOf(place))?.doc['phase'];
-const docOf = (run: CoreHarness, place: number): Readonly<Record<string, unknown>> | undefined => run.rows('step').find(({ key }) => key === stepOf(place))?.doc;
+const phaseOf = (run: CoreHarness, place: number): unknown =>
+  run.rows('step').find(({ key }) => key === stepOf(place))?.doc['phase'];
+const docOf = (run: CoreHarness, place: number): Readonly<Record<string, unknown>> | undefined =>
+  run.rows('step').find(({ key }) => key === stepOf(place))?.doc;
 const done = (request: LegRequested) => answered(request, 'verified', [STILL_PENDING, BALANCE_ZERO]);
 const failed = (request: LegRequested) => answered(request, 'unverified', [STILL_PENDING, BALANCE_KEPT]);
 
@@ -34,26 +71,48 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
   it('are undone last first, one after the other, where none says what it was made from', () => {
     const run = start().when(effect(3), AT);
     const third = requestIn(run.outgoing());
-    run.when(effect(2), AT + 1).then(fact('StepDecided', { decision: 'compensate_now', executed_seq: 2 }), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(3)], owner: 'service:recovery-orchestrator' }));
-    run.when(effect(1), AT + 2).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(2), stepOf(3)].sort() }));
+    run
+      .when(effect(2), AT + 1)
+      .then(
+        fact('StepDecided', { decision: 'compensate_now', executed_seq: 2 }),
+        fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(3)], owner: 'service:recovery-orchestrator' }),
+      );
+    run
+      .when(effect(1), AT + 2)
+      .then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(2), stepOf(3)].sort() }));
     expect(run.outgoing()).toEqual([]);
-    run.when(done(third), AT + 3).then(fact('StepOutcomeRecorded', { outcome: 'compensated', outcome_kind: 'reversed' }), fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }));
+    run
+      .when(done(third), AT + 3)
+      .then(
+        fact('StepOutcomeRecorded', { outcome: 'compensated', outcome_kind: 'reversed' }),
+        fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }),
+      );
     const second = requestIn(run.outgoing());
     run.when(done(second), AT + 4).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(1) }));
-    run.when(done(requestIn(run.outgoing())), AT + 5).then(fact('StepOutcomeRecorded'), fact('RecoveryClosed', { outcome: 'compensated' }));
+    run
+      .when(done(requestIn(run.outgoing())), AT + 5)
+      .then(fact('StepOutcomeRecorded'), fact('RecoveryClosed', { outcome: 'compensated' }));
   });
 
-  it('go on past one that is a person\'s: what can be undone is', () => {
+  it("go on past one that is a person's: what can be undone is", () => {
     const run = start().when(effect(2, { terms: { ...AUTO, max_attempts: 1 } }), AT);
     const second = requestIn(run.outgoing());
     run.when(effect(1), AT + 1);
-    run.when(failed(second), AT + 2).then(fact('StepOutcomeRecorded', { outcome: 'unverified', outcome_kind: null }), fact('StepEscalated', { outcome_kind: 'escalated' }), fact('LegDispatched', { step_id: stepOf(1), outstanding: [] }));
+    run
+      .when(failed(second), AT + 2)
+      .then(
+        fact('StepOutcomeRecorded', { outcome: 'unverified', outcome_kind: null }),
+        fact('StepEscalated', { outcome_kind: 'escalated' }),
+        fact('LegDispatched', { step_id: stepOf(1), outstanding: [] }),
+      );
   });
 
   it('that say what they were made from go side by side, each after what was made of it', () => {
     const run = start().when(effect(4, { parents: [1] }), AT);
     const fourth = requestIn(run.outgoing());
-    run.when(effect(3, { parents: [2] }), AT + 1).then(fact('StepDecided'), fact('LegDispatched', { step_id: stepOf(3) }));
+    run
+      .when(effect(3, { parents: [2] }), AT + 1)
+      .then(fact('StepDecided'), fact('LegDispatched', { step_id: stepOf(3) }));
     const third = requestIn(run.outgoing());
     run.when(effect(2), AT + 2).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3)] }));
     run.when(effect(1), AT + 3).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(4)] }));
@@ -64,41 +123,83 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
   it('that were made of commits without effect are undone last first: nobody sees here what such a commit was made of', () => {
     const run = start().when(effect(3, { isOfCommit: true }), AT);
     const third = requestIn(run.outgoing());
-    run.when(effect(2), AT + 1).then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(3)] }));
-    run.when(effect(1), AT + 2).then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(2), stepOf(3)].sort() }));
-    run.when(done(third), AT + 3).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }));
+    run
+      .when(effect(2), AT + 1)
+      .then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(3)] }));
+    run
+      .when(effect(1), AT + 2)
+      .then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(2), stepOf(3)].sort() }));
+    run
+      .when(done(third), AT + 3)
+      .then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }));
   });
 
   it('of which one was made of such a commit come after it, where others say what they were made from, and it blocks none', () => {
     const run = start().when(effect(4, { parents: [1] }), AT);
     const fourth = requestIn(run.outgoing());
-    run.when(effect(3, { isOfCommit: true, terms: { ...AUTO, max_attempts: 1 } }), AT + 1).then(fact('StepDecided'), fact('LegDispatched', { step_id: stepOf(3) }));
+    run
+      .when(effect(3, { isOfCommit: true, terms: { ...AUTO, max_attempts: 1 } }), AT + 1)
+      .then(fact('StepDecided'), fact('LegDispatched', { step_id: stepOf(3) }));
     const third = requestIn(run.outgoing());
     run.when(effect(2), AT + 2).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3)] }));
-    run.when(effect(1), AT + 3).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3), stepOf(4)].sort() }));
-    run.when(failed(third), AT + 4).then(fact('StepOutcomeRecorded'), fact('StepEscalated', { step_id: stepOf(3) }), fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }));
+    run
+      .when(effect(1), AT + 3)
+      .then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3), stepOf(4)].sort() }));
+    run
+      .when(failed(third), AT + 4)
+      .then(
+        fact('StepOutcomeRecorded'),
+        fact('StepEscalated', { step_id: stepOf(3) }),
+        fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }),
+      );
     run.when(done(fourth), AT + 5).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(1) }));
   });
 
   it('stay while a person has what was made of them, and say so', () => {
     const run = start().when(effect(2, { parents: [1], terms: { ...AUTO, max_attempts: 1 } }), AT);
     const second = requestIn(run.outgoing());
-    run.when(effect(1), AT + 1).when(failed(second), AT + 2).then(fact('StepOutcomeRecorded'), fact('StepEscalated'), fact('StepWaits', { step_id: stepOf(1), reason: 'BLOCKED_BY_STEP', outstanding: [stepOf(2)], owner: 'role:administrator' }));
-    run.when(resolution('repaired', 'olga', ['approver'], { step_id: stepOf(2) }), AT + 3).then(fact('StepResolved'), fact('LegDispatched', { step_id: stepOf(1), outstanding: [] }));
+    run
+      .when(effect(1), AT + 1)
+      .when(failed(second), AT + 2)
+      .then(
+        fact('StepOutcomeRecorded'),
+        fact('StepEscalated'),
+        fact('StepWaits', {
+          step_id: stepOf(1),
+          reason: 'BLOCKED_BY_STEP',
+          outstanding: [stepOf(2)],
+          owner: 'role:administrator',
+        }),
+      );
+    run
+      .when(resolution('repaired', 'olga', ['approver'], { step_id: stepOf(2) }), AT + 3)
+      .then(fact('StepResolved'), fact('LegDispatched', { step_id: stepOf(1), outstanding: [] }));
   });
 
   it('that are blocked to their deadline go to a person themselves', () => {
     const run = start().when(effect(2, { parents: [1], terms: { ...AUTO, max_attempts: 1 } }), AT);
     const second = requestIn(run.outgoing());
     run.when(effect(1), AT + 1).when(failed(second), AT + 2);
-    run.whenDue(AT + 1 + REVIEW).then(fact('StepEscalated', { step_id: stepOf(1), reason: 'BLOCKED_BY_STEP' }), fact('RecoveryClosed', { outcome: 'manual' }));
+    run
+      .whenDue(AT + 1 + REVIEW)
+      .then(
+        fact('StepEscalated', { step_id: stepOf(1), reason: 'BLOCKED_BY_STEP' }),
+        fact('RecoveryClosed', { outcome: 'manual' }),
+      );
   });
 
   it('go without those outstanding when their time has come, with a lease left before their window ends, and name them', () => {
     const end = WINDOW_END - 800_000;
     const last = LAST_DISPATCH - 800_000 - LEASE;
-    const run = start().when(effect(2, { state: 'executing' }), AT).when(effect(1, { ref: { reversal_expires_at: end } }), AT + 1);
-    expect(docOf(run, 1)).toMatchObject({ phase: 'waiting', deadline_at: last, due_at: last, outstanding: [stepOf(2)] });
+    const run = start()
+      .when(effect(2, { state: 'executing' }), AT)
+      .when(effect(1, { ref: { reversal_expires_at: end } }), AT + 1);
+    expect(docOf(run, 1)).toMatchObject({
+      phase: 'waiting',
+      deadline_at: last,
+      due_at: last,
+      outstanding: [stepOf(2)],
+    });
     run.whenDue(last).then(fact('LegDispatched', { step_id: stepOf(1), outstanding: [stepOf(2)] }));
     expect(docOf(run, 1)).toMatchObject({ phase: 'dispatched', outstanding: [stepOf(2)] });
   });
@@ -111,8 +212,12 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
   });
 
   it('each have an owner and a deadline while they wait (P12)', () => {
-    const run = start().when(effect(2, { state: 'executing' }), AT).when(effect(1), AT + 1);
+    const run = start()
+      .when(effect(2, { state: 'executing' }), AT)
+      .when(effect(1), AT + 1);
     expect([phaseOf(run, 1), phaseOf(run, 2)]).toEqual(['waiting', 'held']);
-    expect(run.rows('step').every(({ dueAt, doc }) => dueAt !== null && doc['deadline_at'] === dueAt && doc['owner'] !== '')).toBe(true);
+    expect(
+      run.rows('step').every(({ dueAt, doc }) => dueAt !== null && doc['deadline_at'] === dueAt && doc['owner'] !== ''),
+    ).toBe(true);
   });
 });

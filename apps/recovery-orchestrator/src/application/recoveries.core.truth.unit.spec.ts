@@ -7,13 +7,31 @@ import fc from 'fast-check';
 import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
-import { answered, BALANCE_KEPT, BALANCE_ZERO, core, execution, markedInput, PAID_OUT, ref, STILL_PENDING, terms, views } from '../recoveries.testing.js';
+import {
+  answered,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
+  core,
+  execution,
+  markedInput,
+  PAID_OUT,
+  ref,
+  STILL_PENDING,
+  terms,
+  views,
+} from '../recoveries.testing.js';
 
 const ANSWERS: readonly StepOutcome[] = ['verified', 'unverified', 'stale', 'failed', 'unknown', 'not_executed'];
 const SEEN = [[], [BALANCE_ZERO], [BALANCE_KEPT], [STILL_PENDING, BALANCE_ZERO], [PAID_OUT]] as const;
 
 /** Answers by step; null: nobody answers. What is left over is never asked for. */
-const anyRun = fc.array(fc.array(fc.option(fc.record({ outcome: fc.constantFrom(...ANSWERS), seen: fc.nat(SEEN.length - 1) })), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 5 });
+const anyRun = fc.array(
+  fc.array(fc.option(fc.record({ outcome: fc.constantFrom(...ANSWERS), seen: fc.nat(SEEN.length - 1) })), {
+    minLength: 3,
+    maxLength: 3,
+  }),
+  { minLength: 1, maxLength: 5 },
+);
 type Answers = typeof anyRun extends fc.Arbitrary<infer T> ? T : never;
 
 /** Answers of one step that is verified at once, and of one that never is. */
@@ -28,13 +46,27 @@ const refsAt = (at: number): readonly string[] => [`order/${at}#not_shipped`];
 function played(answers: Answers): CoreHarness {
   const run = harness(core(), { views: views() });
   const owed: LegRequested[] = [];
-  const gather = (): void => { for (const { body } of run.outgoing()) owed.push(body as unknown as LegRequested); }; // requests are all it sends
+  const gather = (): void => {
+    for (const { body } of run.outgoing()) owed.push(body as unknown as LegRequested);
+  }; // requests are all it sends
   answers.forEach((_, at) => {
     const id = mutationIdAt(at);
-    run.when(markedInput({
-      mutation_id: id, rollback_id: rollbackIdOf(id), recorded_hash: hashAt(at), terms: terms({ impact: 'write', recovery_approval_mode: 'auto', max_attempts: 3 }),
-      ref: ref({ mutation_id: id, original_call_id: `call-${at}`, assumption_refs: refsAt(at), reversal_expires_at: 100_000_000 }), execution: execution({ effect_key: `effect-${at}` }),
-    }), 10_000);
+    run.when(
+      markedInput({
+        mutation_id: id,
+        rollback_id: rollbackIdOf(id),
+        recorded_hash: hashAt(at),
+        terms: terms({ impact: 'write', recovery_approval_mode: 'auto', max_attempts: 3 }),
+        ref: ref({
+          mutation_id: id,
+          original_call_id: `call-${at}`,
+          assumption_refs: refsAt(at),
+          reversal_expires_at: 100_000_000,
+        }),
+        execution: execution({ effect_key: `effect-${at}` }),
+      }),
+      10_000,
+    );
     gather();
   });
   for (let now = 20_000; now < 600_000; now += 50_000) {
@@ -54,30 +86,50 @@ const stepsOf = (run: CoreHarness): readonly StepDoc[] => run.rows('step').map((
 
 describe('a recovery of several effects', () => {
   it('claims of each what was observed, and of the whole no more than of the least (B2)', () => {
-    fc.assert(fc.property(anyRun, (answers) => {
-      const run = played(answers);
-      const steps = stepsOf(run);
-      const verified = new Set(run.records().filter(({ type, body }) => type === 'StepOutcomeRecorded' && body['reason'] === 'SUCCESS_CONDITION_HELD').map(({ body }) => body['step_id']));
-      expect(steps.every(({ phase }) => isAtRest(phase))).toBe(true);
-      for (const { step_id, phase, owner, deadline_at } of steps) {
-        expect(phase === 'compensated').toBe(verified.has(step_id));
-        if (phase !== 'compensated') expect([owner, deadline_at]).toEqual(['role:administrator', expect.any(Number)]);
-      }
-      expect(run.rows('recovery')).toMatchObject([{ doc: { phase: 'closed', outcome: verified.size === steps.length ? 'compensated' : 'manual' } }]);
-    }), { numRuns: 50, examples: [[[PROVED, PROVED]], [[PROVED, MISSED]]] });
+    fc.assert(
+      fc.property(anyRun, (answers) => {
+        const run = played(answers);
+        const steps = stepsOf(run);
+        const verified = new Set(
+          run
+            .records()
+            .filter(({ type, body }) => type === 'StepOutcomeRecorded' && body['reason'] === 'SUCCESS_CONDITION_HELD')
+            .map(({ body }) => body['step_id']),
+        );
+        expect(steps.every(({ phase }) => isAtRest(phase))).toBe(true);
+        for (const { step_id, phase, owner, deadline_at } of steps) {
+          expect(phase === 'compensated').toBe(verified.has(step_id));
+          if (phase !== 'compensated') expect([owner, deadline_at]).toEqual(['role:administrator', expect.any(Number)]);
+        }
+        expect(run.rows('recovery')).toMatchObject([
+          { doc: { phase: 'closed', outcome: verified.size === steps.length ? 'compensated' : 'manual' } },
+        ]);
+      }),
+      { numRuns: 50, examples: [[[PROVED, PROVED]], [[PROVED, MISSED]]] },
+    );
   });
 
   it('records with every outcome what it reverses and on what it rested, whatever the outcome (A70, A71)', () => {
-    fc.assert(fc.property(anyRun, (answers) => {
-      const run = played(answers);
-      const steps = stepsOf(run);
-      for (const { body } of run.records().filter(({ type }) => type === 'StepOutcomeRecorded')) {
-        // From the outcome to the mutation, by the hash of the record that bound it; and from the mutation back.
-        const at = answers.findIndex((_, index) => hashAt(index).equals(body['reverses_record_hash'] as Buffer)); // a field of the schema
-        expect(body).toMatchObject({ reverses_mutation_ref: mutationIdAt(at), reverses_call_id: `call-${at}`, assumption_refs: refsAt(at), outcome: expect.any(String) });
-        expect(steps.filter(({ mutation_id }) => mutation_id === mutationIdAt(at)).map(({ step_id }) => step_id)).toEqual([body['step_id']]);
-      }
-    }), { numRuns: 40, examples: [[[PROVED, MISSED]]] });
+    fc.assert(
+      fc.property(anyRun, (answers) => {
+        const run = played(answers);
+        const steps = stepsOf(run);
+        for (const { body } of run.records().filter(({ type }) => type === 'StepOutcomeRecorded')) {
+          // From the outcome to the mutation, by the hash of the record that bound it; and from the mutation back.
+          const at = answers.findIndex((_, index) => hashAt(index).equals(body['reverses_record_hash'] as Buffer)); // a field of the schema
+          expect(body).toMatchObject({
+            reverses_mutation_ref: mutationIdAt(at),
+            reverses_call_id: `call-${at}`,
+            assumption_refs: refsAt(at),
+            outcome: expect.any(String),
+          });
+          expect(
+            steps.filter(({ mutation_id }) => mutation_id === mutationIdAt(at)).map(({ step_id }) => step_id),
+          ).toEqual([body['step_id']]);
+        }
+      }),
+      { numRuns: 40, examples: [[[PROVED, MISSED]]] },
+    );
   });
 
   it('shows of each step the record that decided last about it, and the one before it in the chain (A69)', () => {
@@ -85,7 +137,11 @@ describe('a recovery of several effects', () => {
     const chain = run.records();
     for (const { step_id, decision_record: shown } of stepsOf(run)) {
       const at = chain.findLastIndex(({ body, type }) => body['step_id'] === step_id && type.startsWith('Step'));
-      expect(shown).toEqual({ seq: chain[at]?.seq, record_hash: chain[at]?.hash, prev_record_hash: chain[at - 1]?.hash });
+      expect(shown).toEqual({
+        seq: chain[at]?.seq,
+        record_hash: chain[at]?.hash,
+        prev_record_hash: chain[at - 1]?.hash,
+      });
     }
   });
 });

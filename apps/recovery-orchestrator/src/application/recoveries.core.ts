@@ -1,12 +1,59 @@
 // The log recourse.recoveries as a core: triggers, marks, approvals, reports and timers in; decisions of recovery out.
 //
 // Boundary: reads rows and inputs, asks the domain, maps its answers. Holds no rule of recovery.
-import { charterFor, contractByDigest, contractByName, contractView, editorsOf, entryView, killVerdict, subjectOfRecord } from '@recourse/contract';
+import {
+  charterFor,
+  contractByDigest,
+  contractByName,
+  contractView,
+  editorsOf,
+  entryView,
+  killVerdict,
+  subjectOfRecord,
+} from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import type { DecideContext, Decided, Decision, Doc, Input, RecordInput, ServiceCore, TimerInput } from '@recourse/event-log';
+import type {
+  DecideContext,
+  Decided,
+  Decision,
+  Doc,
+  Input,
+  RecordInput,
+  ServiceCore,
+  TimerInput,
+} from '@recourse/event-log';
 import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
-import type { AbandonStep, ApproveStep, BreakGlass, CheckpointRolledBack, CheckStep, CloseBreaker, CloseIncident, CloseTask, CommitBeyondBound, CommitContradicted, CommitReaffirmed, CommitRolledBack, ConfirmTrigger, DerivationAnnounced, DenyStep, EscalateStep, LegReported, MutationRecorded, RecoverabilityChanged, RecoveryApprovalMode, RejectTrigger, ResolveStep, RetryStep, ReviewOutOfBand, RollbackSettled, TriggerRollback, UndoRun, UndoSpread } from '@recourse/messages';
+import type {
+  AbandonStep,
+  ApproveStep,
+  BreakGlass,
+  CheckpointRolledBack,
+  CheckStep,
+  CloseBreaker,
+  CloseIncident,
+  CloseTask,
+  CommitBeyondBound,
+  CommitContradicted,
+  CommitReaffirmed,
+  CommitRolledBack,
+  ConfirmTrigger,
+  DerivationAnnounced,
+  DenyStep,
+  EscalateStep,
+  LegReported,
+  MutationRecorded,
+  RecoverabilityChanged,
+  RecoveryApprovalMode,
+  RejectTrigger,
+  ResolveStep,
+  RetryStep,
+  ReviewOutOfBand,
+  RollbackSettled,
+  TriggerRollback,
+  UndoRun,
+  UndoSpread,
+} from '@recourse/messages';
 import { NO_LIMITS } from '../domain/admission/admission.messages.js';
 import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
 import type { Verdict } from '../domain/admission/judging.decisions.js';
@@ -15,14 +62,37 @@ import type { Rates } from '../domain/admission/pace.decisions.js';
 import { CHILDREN_FIRST_MS } from '../domain/lineage/dependents.decisions.js';
 import { FORWARD_VALID_MS, MARGIN_MS, RECOVERY_RULES, RISK_LIMIT } from '../domain/policy.messages.js';
 import type { RecoveryPolicy, RecoveryRules, RiskLevel } from '../domain/policy.messages.js';
-import { escalateRollback, isUsableId, rollbackIdOf, triggerOfCommand, triggerOfContradiction, triggerRefusal } from '../domain/rollback/rollback.decider.js';
+import {
+  escalateRollback,
+  isUsableId,
+  rollbackIdOf,
+  triggerOfCommand,
+  triggerOfContradiction,
+  triggerRefusal,
+} from '../domain/rollback/rollback.decider.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { recoveryIdOf } from '../domain/step/opening.decisions.js';
 import { handleOf } from '../domain/decision/recovery.decisions.js';
 import { escalateUndo, listUndo, openUndo, undoIdOf, undoRefusal } from '../domain/undo/undo.decider.js';
 import { escalateToIncident } from '../domain/step/command.decisions.js';
 import { isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
-import { advance, approve, breakOpen, check, closeWindow, deny, due, endTask, giveUp, open, reaffirm, report, resolve, resume, retry } from '../domain/step/step.decider.js';
+import {
+  advance,
+  approve,
+  breakOpen,
+  check,
+  closeWindow,
+  deny,
+  due,
+  endTask,
+  giveUp,
+  open,
+  reaffirm,
+  report,
+  resolve,
+  resume,
+  retry,
+} from '../domain/step/step.decider.js';
 import type { StepContext } from '../domain/step/step.decider.js';
 import { fact } from '../domain/step/step.messages.js';
 import type { Fact, Refusal, RefusalCode, StepDoc } from '../domain/step/step.messages.js';
@@ -42,35 +112,111 @@ const RESULTS = 'recourse.tool-results';
 const CONTRACTS = 'recourse.contracts';
 
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
-export type RecoveriesConfig = Omit<RecoveryPolicy, 'marginMs' | 'forwardValidMs' | 'modeNow' | 'rules' | 'riskLimit' | 'childrenFirstMs'> & {
-  readonly marginMs?: number; readonly forwardValidMs?: number; readonly rules?: RecoveryRules; readonly riskLimit?: RiskLevel; readonly childrenFirstMs?: number;
+export type RecoveriesConfig = Omit<
+  RecoveryPolicy,
+  'marginMs' | 'forwardValidMs' | 'modeNow' | 'rules' | 'riskLimit' | 'childrenFirstMs'
+> & {
+  readonly marginMs?: number;
+  readonly forwardValidMs?: number;
+  readonly rules?: RecoveryRules;
+  readonly riskLimit?: RiskLevel;
+  readonly childrenFirstMs?: number;
   /** Partitions of the log: says which runs are this partition's; one unless told. */
   readonly partitionCount?: number;
   /** Limits of triggers and rates of compensations of this partition; none unless told. */
-  readonly admission?: AdmissionLimits; readonly rates?: Rates;
+  readonly admission?: AdmissionLimits;
+  readonly rates?: Rates;
 };
 
 /** The policy with everything told. */
-type CorePolicy = RecoveryPolicy & { readonly admission: AdmissionLimits; readonly rates: Rates; readonly partitionCount: number };
+type CorePolicy = RecoveryPolicy & {
+  readonly admission: AdmissionLimits;
+  readonly rates: Rates;
+  readonly partitionCount: number;
+};
 
 /** Builds the core of recourse.recoveries. */
 export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
-  const policy: CorePolicy = { ...config, childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS, partitionCount: config.partitionCount ?? 1, admission: config.admission ?? NO_LIMITS, rates: config.rates ?? NO_RATES, modeNow: () => null, marginMs: config.marginMs ?? MARGIN_MS, forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS, rules: config.rules ?? RECOVERY_RULES, riskLimit: config.riskLimit ?? RISK_LIMIT };
+  const policy: CorePolicy = {
+    ...config,
+    childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS,
+    partitionCount: config.partitionCount ?? 1,
+    admission: config.admission ?? NO_LIMITS,
+    rates: config.rates ?? NO_RATES,
+    modeNow: () => null,
+    marginMs: config.marginMs ?? MARGIN_MS,
+    forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS,
+    rules: config.rules ?? RECOVERY_RULES,
+    riskLimit: config.riskLimit ?? RISK_LIMIT,
+  };
   return {
     log: RECOVERIES_LOG,
     inputs: [
-      { topic: COMMANDS, source: 'wire', mode: 'aligned', types: ['TriggerRollback', 'ApproveStep', 'DenyStep', 'ResolveStep', 'UndoRun', 'CloseTask', 'BreakGlass', 'RetryStep', 'CheckStep', 'AbandonStep', 'EscalateStep', 'CloseIncident', 'ConfirmTrigger', 'RejectTrigger', 'CloseBreaker', 'ReviewOutOfBand', ...FORWARD_COMMANDS] },
-      { topic: MUTATIONS, source: 'log', mode: 'aligned', types: ['CommitContradicted', 'CommitRolledBack', 'CommitReaffirmed', 'RecoverabilityChanged', 'MutationRecorded', 'UndoSpread', 'CheckpointRolledBack', 'CommitBeyondBound'], concerns: isNews },
-      { topic: RESULTS, source: 'wire', mode: 'aligned', types: ['LegReported'], concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])) },
-      { topic: CONTRACTS, source: 'log', mode: 'broadcast', types: ['EntryRegistered', 'EntryRetired'], concerns: ({ body }) => body['kind'] === 'kill_switch' },
+      {
+        topic: COMMANDS,
+        source: 'wire',
+        mode: 'aligned',
+        types: [
+          'TriggerRollback',
+          'ApproveStep',
+          'DenyStep',
+          'ResolveStep',
+          'UndoRun',
+          'CloseTask',
+          'BreakGlass',
+          'RetryStep',
+          'CheckStep',
+          'AbandonStep',
+          'EscalateStep',
+          'CloseIncident',
+          'ConfirmTrigger',
+          'RejectTrigger',
+          'CloseBreaker',
+          'ReviewOutOfBand',
+          ...FORWARD_COMMANDS,
+        ],
+      },
+      {
+        topic: MUTATIONS,
+        source: 'log',
+        mode: 'aligned',
+        types: [
+          'CommitContradicted',
+          'CommitRolledBack',
+          'CommitReaffirmed',
+          'RecoverabilityChanged',
+          'MutationRecorded',
+          'UndoSpread',
+          'CheckpointRolledBack',
+          'CommitBeyondBound',
+        ],
+        concerns: isNews,
+      },
+      {
+        topic: RESULTS,
+        source: 'wire',
+        mode: 'aligned',
+        types: ['LegReported'],
+        concerns: ({ body }) => !isAskOfLedger(String(body['leg_id'])),
+      },
+      {
+        topic: CONTRACTS,
+        source: 'log',
+        mode: 'broadcast',
+        types: ['EntryRegistered', 'EntryRetired'],
+        concerns: ({ body }) => body['kind'] === 'kill_switch',
+      },
       noticesInput(policy.partitionCount),
     ],
     views: [contractView, entryView],
     kinds: RECOVERY_KINDS,
-    sealScope: ({ body }, state) => subjectOfRecord(body, (run) => readRow(state, 'step', run, String(body['step_id']))?.ref.subject_ref ?? null),
-    keyOf: (record) => (record.type === 'HaltsReviewed' ? `kill-switch/${String(record.body['name'])}` : runOf(record.body)),
+    sealScope: ({ body }, state) =>
+      subjectOfRecord(body, (run) => readRow(state, 'step', run, String(body['step_id']))?.ref.subject_ref ?? null),
+    keyOf: (record) =>
+      record.type === 'HaltsReviewed' ? `kill-switch/${String(record.body['name'])}` : runOf(record.body),
     needs: neededBy,
-    decide: (context, input) => (input.source === 'timer' ? onTimer(context, input, policy) : onRecord(context, input, policy)),
+    decide: (context, input) =>
+      input.source === 'timer' ? onTimer(context, input, policy) : onRecord(context, input, policy),
     evolve: foldRecovery,
     react: legRequests,
     owed: isLegOwed,
@@ -81,9 +227,12 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
 /** Of what the ledger records of its mutations: marks and hits, windows that close, and what it learns of a commit after its mark. */
 function isNews({ type, body }: Pick<RecordInput, 'type' | 'body'>): boolean {
   switch (type) {
-    case 'RecoverabilityChanged': return body['event'] === 'window_closed';
-    case 'MutationRecorded':      return (body['rollback_id'] ?? null) !== null;
-    default:                      return true;
+    case 'RecoverabilityChanged':
+      return body['event'] === 'window_closed';
+    case 'MutationRecorded':
+      return (body['rollback_id'] ?? null) !== null;
+    default:
+      return true;
   }
 }
 
@@ -93,29 +242,42 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
   const run = runOf(input.body);
   switch (input.type) {
     case 'EntryRegistered':
-    case 'EntryRetired':          return kindsOf(HALTED, ['halt']);
+    case 'EntryRetired':
+      return kindsOf(HALTED, ['halt']);
     case 'CommitContradicted':
     case 'ConfirmTrigger':
     case 'RejectTrigger':
     case 'CheckpointRolledBack':
     case 'CommitBeyondBound':
-    case 'ReviewOutOfBand':       return kindsOf(run, ['rollback']);
-    case 'TriggerRollback':       return kindsOf(run, ['rollback', 'step']);
-    case 'CommitReaffirmed':      return kindsOf(run, ['step', 'recovery']);
-    case 'CommitRolledBack':      return kindsOf(run, ['step', 'recovery', 'rollback', 'dependent']);
+    case 'ReviewOutOfBand':
+      return kindsOf(run, ['rollback']);
+    case 'TriggerRollback':
+      return kindsOf(run, ['rollback', 'step']);
+    case 'CommitReaffirmed':
+      return kindsOf(run, ['step', 'recovery']);
+    case 'CommitRolledBack':
+      return kindsOf(run, ['step', 'recovery', 'rollback', 'dependent']);
     // Whose runs a notice is about only the owner can say.
     case 'DerivationAnnounced':
-    case 'RollbackSettled':       return [];
-    case 'ApproveStep':           return kindsOf(run, ['step', 'recovery', 'approval']);
-    case 'CloseTask':             return kindsOf(run, ['step', 'recovery', 'approval', 'task']);
+    case 'RollbackSettled':
+      return [];
+    case 'ApproveStep':
+      return kindsOf(run, ['step', 'recovery', 'approval']);
+    case 'CloseTask':
+      return kindsOf(run, ['step', 'recovery', 'approval', 'task']);
     case 'BreakGlass':
-    case 'RetryStep':             return kindsOf(run, ['step', 'recovery', 'approval']);
-    case 'CloseIncident':         return kindsOf(run, ['incident']);
+    case 'RetryStep':
+      return kindsOf(run, ['step', 'recovery', 'approval']);
+    case 'CloseIncident':
+      return kindsOf(run, ['incident']);
     case 'UndoRun':
-    case 'UndoSpread':            return kindsOf(run, ['undo']);
+    case 'UndoSpread':
+      return kindsOf(run, ['undo']);
     case 'RecoverabilityChanged':
-    case 'MutationRecorded':      return isNews(input) ? kindsOf(input.key, ['step', 'recovery']) : [];
-    default:                      return kindsOf(run, ['step', 'recovery']);
+    case 'MutationRecorded':
+      return isNews(input) ? kindsOf(input.key, ['step', 'recovery']) : [];
+    default:
+      return kindsOf(run, ['step', 'recovery']);
   }
 }
 
@@ -131,7 +293,8 @@ function onTimer(context: DecideContext, { address, dueAt }: TimerInput, policy:
     return recorded(overdue === null ? [] : [overdue]);
   }
   if (address.kind === FORWARD_KIND) return dueForward(context.state, address.group, address.key, context.now);
-  if (address.kind === 'held') return recorded(reviewHeld(context, address.group, address.key, { policy, limits: policy.admission }));
+  if (address.kind === 'held')
+    return recorded(reviewHeld(context, address.group, address.key, { policy, limits: policy.admission }));
   if (address.kind === 'halt') return onHaltReviewed(context, address.key, policy);
   const step = address.kind === 'step' ? readRow(context.state, 'step', address.group, address.key) : undefined;
   return step === undefined ? NOTHING : recorded(due(step, dueAt, stepContext(context, step.run_id, policy)));
@@ -140,8 +303,12 @@ function onTimer(context: DecideContext, { address, dueAt }: TimerInput, policy:
 /** A switch changed: whoever may go on now is looked at, each in a decision of its own (L4). */
 function onSwitch({ state, views }: DecideContext, { body }: RecordInput): Decision {
   const entries = views.view(entryView.name);
-  const mayGoOn = readHalts(state).some(({ tenant, agent_id: agent, capability }) => killVerdict(entries, { tenant, agent, capability }).admitted);
-  return mayGoOn ? facts(fact('HaltsReviewed', { tenant: String(body['tenant']), name: String(body['name']) })) : NOTHING;
+  const mayGoOn = readHalts(state).some(
+    ({ tenant, agent_id: agent, capability }) => killVerdict(entries, { tenant, agent, capability }).admitted,
+  );
+  return mayGoOn
+    ? facts(fact('HaltsReviewed', { tenant: String(body['tenant']), name: String(body['name']) }))
+    : NOTHING;
 }
 
 function onHaltReviewed(context: DecideContext, stepId: string, policy: CorePolicy): Decision {
@@ -151,10 +318,18 @@ function onHaltReviewed(context: DecideContext, stepId: string, policy: CorePoli
 }
 
 function onForward(context: DecideContext, input: RecordInput, type: ForwardCommandType, policy: CorePolicy): Decision {
-  if (type === 'RequestForwardApproval' && lacksContract(context, input.body['contract_digest'])) return { records: [], refresh: [contractView.name] };
+  if (type === 'RequestForwardApproval' && lacksContract(context, input.body['contract_digest']))
+    return { records: [], refresh: [contractView.name] };
   const { now, policy: told, contractOf, editorsOf: editors } = stepContext(context, runOf(input.body), policy, []);
-  const decision = decideForwardCommand(input, type, { now, policy: told, contractOf, editorsOf: editors, state: context.state });
-  const isApproved = type === 'DecideForwardApproval' && input.body['verdict'] === 'approve' && decision.records.length > 0;
+  const decision = decideForwardCommand(input, type, {
+    now,
+    policy: told,
+    contractOf,
+    editorsOf: editors,
+    state: context.state,
+  });
+  const isApproved =
+    type === 'DecideForwardApproval' && input.body['verdict'] === 'approve' && decision.records.length > 0;
   return isApproved && !context.viewsFresh ? READ_EDITORS : decision;
 }
 
@@ -162,19 +337,44 @@ function onForward(context: DecideContext, input: RecordInput, type: ForwardComm
 function onRecord(context: DecideContext, input: RecordInput, policy: CorePolicy): Decision {
   if (isForwardCommand(input.type)) return onForward(context, input, input.type, policy);
   switch (input.type) {
-    case 'CommitContradicted':    return onContradiction(context, bodyAs<CommitContradicted>(input), policy);
-    case 'CommitRolledBack':      return onMark(context, bodyAs<CommitRolledBack>(input), policy);
-    case 'CheckpointRolledBack':  return recorded(onCheckpointMarked(context, bodyAs<CheckpointRolledBack>(input)));
-    case 'CommitBeyondBound':     return recorded(onBeyondBound(context, bodyAs<CommitBeyondBound>(input), { policy, limits: policy.admission }));
-    case 'DerivationAnnounced':   return recorded(noteChildren(context.state, parentsOn(input, context.partition, policy.partitionCount), bodyAs<DerivationAnnounced>(input)));
-    case 'RollbackSettled':       return recorded(settleChildren(context.state, parentsOn(input, context.partition, policy.partitionCount), bodyAs<RollbackSettled>(input), (runId) => stepContext(context, runId, policy)));
-    case 'CommitReaffirmed':      return onReaffirmed(context, bodyAs<CommitReaffirmed>(input), policy);
-    case 'RecoverabilityChanged': return onRecoverability(context, bodyAs<RecoverabilityChanged>(input), policy);
-    case 'MutationRecorded':      return onRecordedAgain(context, input, policy);
-    case 'LegReported':           return onReport(context, input, policy);
-    case 'UndoSpread':            return onListed(context, bodyAs<UndoSpread>(input));
+    case 'CommitContradicted':
+      return onContradiction(context, bodyAs<CommitContradicted>(input), policy);
+    case 'CommitRolledBack':
+      return onMark(context, bodyAs<CommitRolledBack>(input), policy);
+    case 'CheckpointRolledBack':
+      return recorded(onCheckpointMarked(context, bodyAs<CheckpointRolledBack>(input)));
+    case 'CommitBeyondBound':
+      return recorded(onBeyondBound(context, bodyAs<CommitBeyondBound>(input), { policy, limits: policy.admission }));
+    case 'DerivationAnnounced':
+      return recorded(
+        noteChildren(
+          context.state,
+          parentsOn(input, context.partition, policy.partitionCount),
+          bodyAs<DerivationAnnounced>(input),
+        ),
+      );
+    case 'RollbackSettled':
+      return recorded(
+        settleChildren(
+          context.state,
+          parentsOn(input, context.partition, policy.partitionCount),
+          bodyAs<RollbackSettled>(input),
+          (runId) => stepContext(context, runId, policy),
+        ),
+      );
+    case 'CommitReaffirmed':
+      return onReaffirmed(context, bodyAs<CommitReaffirmed>(input), policy);
+    case 'RecoverabilityChanged':
+      return onRecoverability(context, bodyAs<RecoverabilityChanged>(input), policy);
+    case 'MutationRecorded':
+      return onRecordedAgain(context, input, policy);
+    case 'LegReported':
+      return onReport(context, input, policy);
+    case 'UndoSpread':
+      return onListed(context, bodyAs<UndoSpread>(input));
     case 'EntryRegistered':
-    case 'EntryRetired':          return onSwitch(context, input);
+    case 'EntryRetired':
+      return onSwitch(context, input);
     case 'TriggerRollback':
     case 'ApproveStep':
     case 'DenyStep':
@@ -190,8 +390,10 @@ function onRecord(context: DecideContext, input: RecordInput, policy: CorePolicy
     case 'ConfirmTrigger':
     case 'RejectTrigger':
     case 'CloseBreaker':
-    case 'ReviewOutOfBand':       return onCommand(context, input, input.type, policy);
-    default:                      return NOTHING;
+    case 'ReviewOutOfBand':
+      return onCommand(context, input, input.type, policy);
+    default:
+      return NOTHING;
   }
 }
 
@@ -201,11 +403,15 @@ function onContradiction(context: DecideContext, hit: CommitContradicted, policy
 
 function onMark(context: DecideContext, marked: CommitRolledBack, policy: CorePolicy): Decision {
   // Only a handle with something missing is bound here, from the contract the mutation executed under.
-  if (handleOf(marked.terms, marked.ref) === 'incomplete' && lacksContract(context, marked.terms?.contract_digest)) return { records: [], refresh: [contractView.name] };
+  if (handleOf(marked.terms, marked.ref) === 'incomplete' && lacksContract(context, marked.terms?.contract_digest))
+    return { records: [], refresh: [contractView.name] };
   const counted = countMarked(context, marked, { policy, limits: policy.admission });
   const opens = counted.some(({ type }) => type === 'BreakerOpened');
   const within = stepContext(context, marked.run_id, policy);
-  const facts = open(marked, opens ? { ...within, killed: breaking(within.killed, marked.terms?.reversal_capability ?? '') } : within);
+  const facts = open(
+    marked,
+    opens ? { ...within, killed: breaking(within.killed, marked.terms?.reversal_capability ?? '') } : within,
+  );
   return recorded(facts.length === 0 ? [] : [...counted, ...facts]);
 }
 
@@ -214,23 +420,48 @@ function breaking(killed: StepContext['killed'], capability: string): StepContex
   return (acting) => (acting.capability === capability ? BROKEN : killed(acting));
 }
 
-const BROKEN = { admitted: false, code: 'BREAKER_OPEN', reason: 'a burst opened the breaker over the capability that would be called' } as const;
+const BROKEN = {
+  admitted: false,
+  code: 'BREAKER_OPEN',
+  reason: 'a burst opened the breaker over the capability that would be called',
+} as const;
 
 /** Life goes on: what the ledger learnt of a commit after it was marked. */
 function onRecordedAgain(context: DecideContext, input: RecordInput, policy: CorePolicy): Decision {
-  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id } = bodyAs<MutationRecorded>(input);
+  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id } =
+    bodyAs<MutationRecorded>(input);
   if (rollback_id === null) return NOTHING;
-  if (handleOf(terms, ref) === 'incomplete' && lacksContract(context, terms?.contract_digest)) return { records: [], refresh: [contractView.name] };
+  if (handleOf(terms, ref) === 'incomplete' && lacksContract(context, terms?.contract_digest))
+    return { records: [], refresh: [contractView.name] };
   const { tenant, run_id } = execution;
   const within = stepContext(context, run_id, policy);
   const step = within.steps.find((one) => one.tenant === tenant && one.mutation_id === mutation_id);
   if (step === undefined) return NOTHING;
-  const learnt = { mutation_id, tenant, run_id, rollback_id, evidence: step.evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash: input.hash, recorded_seq: input.seq, consumers: [] };
+  const learnt = {
+    mutation_id,
+    tenant,
+    run_id,
+    rollback_id,
+    evidence: step.evidence,
+    execution,
+    execution_state,
+    recoverability,
+    reason,
+    terms,
+    ref,
+    recorded_hash: input.hash,
+    recorded_seq: input.seq,
+    consumers: [],
+  };
   return recorded(advance(step, learnt, within));
 }
 
 /** The assumption is said to hold again: who agreed because it did not is asked anew. */
-function onReaffirmed(context: DecideContext, { tenant, run_id, mutation_id, evidence }: CommitReaffirmed, policy: CorePolicy): Decision {
+function onReaffirmed(
+  context: DecideContext,
+  { tenant, run_id, mutation_id, evidence }: CommitReaffirmed,
+  policy: CorePolicy,
+): Decision {
   const within = stepContext(context, run_id, policy);
   const step = within.steps.find((one) => one.tenant === tenant && one.mutation_id === mutation_id);
   return step === undefined ? NOTHING : recorded(reaffirm(step, evidence, within));
@@ -257,33 +488,70 @@ function onListed(context: DecideContext, part: UndoSpread): Decision {
   return recorded(listed === null ? [] : [listed]);
 }
 
-type StepCommand = 'TriggerRollback' | 'ApproveStep' | 'DenyStep' | 'ResolveStep' | 'UndoRun' | 'CloseTask' | 'BreakGlass' | 'RetryStep' | 'CheckStep' | 'AbandonStep' | 'EscalateStep' | 'CloseIncident' | 'ConfirmTrigger' | 'RejectTrigger' | 'CloseBreaker' | 'ReviewOutOfBand';
+type StepCommand =
+  | 'TriggerRollback'
+  | 'ApproveStep'
+  | 'DenyStep'
+  | 'ResolveStep'
+  | 'UndoRun'
+  | 'CloseTask'
+  | 'BreakGlass'
+  | 'RetryStep'
+  | 'CheckStep'
+  | 'AbandonStep'
+  | 'EscalateStep'
+  | 'CloseIncident'
+  | 'ConfirmTrigger'
+  | 'RejectTrigger'
+  | 'CloseBreaker'
+  | 'ReviewOutOfBand';
 
 function onCommand(context: DecideContext, input: RecordInput, type: StepCommand, policy: CorePolicy): Decision {
-  if (input.key !== runOf(input.body)) return refusedWith({ httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' });
+  if (input.key !== runOf(input.body))
+    return refusedWith({
+      httpStatus: 422,
+      code: 'KEY_MISMATCH',
+      message: 'The record key must be the run the command is about.',
+    });
   // Which role ends a task depends on its kind.
-  const refusal = type === 'CloseTask' ? null : roleRefusal(type, bodyAs<Pick<ApproveStep, 'envelope'>>(input).envelope);
+  const refusal =
+    type === 'CloseTask' ? null : roleRefusal(type, bodyAs<Pick<ApproveStep, 'envelope'>>(input).envelope);
   if (refusal !== null) return refusedWith(refusal);
   switch (type) {
-    case 'TriggerRollback': return onTrigger(context, bodyAs<TriggerRollback>(input), policy);
-    case 'ApproveStep':     return onApprove(context, bodyAs<ApproveStep>(input), policy);
-    case 'DenyStep':        return onDeny(context, bodyAs<DenyStep>(input), policy);
-    case 'ResolveStep':     return onResolve(context, bodyAs<ResolveStep>(input), policy);
-    case 'UndoRun':         return onUndo(context, bodyAs<UndoRun>(input));
+    case 'TriggerRollback':
+      return onTrigger(context, bodyAs<TriggerRollback>(input), policy);
+    case 'ApproveStep':
+      return onApprove(context, bodyAs<ApproveStep>(input), policy);
+    case 'DenyStep':
+      return onDeny(context, bodyAs<DenyStep>(input), policy);
+    case 'ResolveStep':
+      return onResolve(context, bodyAs<ResolveStep>(input), policy);
+    case 'UndoRun':
+      return onUndo(context, bodyAs<UndoRun>(input));
     case 'BreakGlass': {
       const decision = onStep(context, bodyAs<BreakGlass>(input), policy, breakOpen);
       return decision.answer?.status === 'accepted' && !context.viewsFresh ? READ_EDITORS : decision;
     }
-    case 'RetryStep':       return onStep(context, bodyAs<RetryStep>(input), policy, retry);
-    case 'CheckStep':       return onStep(context, bodyAs<CheckStep>(input), policy, check);
-    case 'AbandonStep':     return onStep(context, bodyAs<AbandonStep>(input), policy, giveUp);
-    case 'EscalateStep':    return onStep(context, bodyAs<EscalateStep>(input), policy, incidentOf);
-    case 'CloseIncident':   return onCloseIncident(context, bodyAs<CloseIncident>(input));
-    case 'CloseTask':       return onCloseTask(context, bodyAs<CloseTask>(input), policy);
-    case 'ConfirmTrigger':  return onJudged(context, bodyAs<ConfirmTrigger>(input), 'confirmed', policy);
-    case 'RejectTrigger':   return onJudged(context, bodyAs<RejectTrigger>(input), 'rejected', policy);
-    case 'CloseBreaker':    return onCloseBreaker(context, bodyAs<CloseBreaker>(input));
-    case 'ReviewOutOfBand': return onReviewed(context, bodyAs<ReviewOutOfBand>(input), policy);
+    case 'RetryStep':
+      return onStep(context, bodyAs<RetryStep>(input), policy, retry);
+    case 'CheckStep':
+      return onStep(context, bodyAs<CheckStep>(input), policy, check);
+    case 'AbandonStep':
+      return onStep(context, bodyAs<AbandonStep>(input), policy, giveUp);
+    case 'EscalateStep':
+      return onStep(context, bodyAs<EscalateStep>(input), policy, incidentOf);
+    case 'CloseIncident':
+      return onCloseIncident(context, bodyAs<CloseIncident>(input));
+    case 'CloseTask':
+      return onCloseTask(context, bodyAs<CloseTask>(input), policy);
+    case 'ConfirmTrigger':
+      return onJudged(context, bodyAs<ConfirmTrigger>(input), 'confirmed', policy);
+    case 'RejectTrigger':
+      return onJudged(context, bodyAs<RejectTrigger>(input), 'rejected', policy);
+    case 'CloseBreaker':
+      return onCloseBreaker(context, bodyAs<CloseBreaker>(input));
+    case 'ReviewOutOfBand':
+      return onReviewed(context, bodyAs<ReviewOutOfBand>(input), policy);
   }
 }
 
@@ -291,28 +559,64 @@ function onTrigger(context: DecideContext, command: TriggerRollback, policy: Cor
   const refusal = triggerRefusal(command);
   if (refusal !== null) return refusedWith(refusal);
   const { tenant } = command.envelope;
-  const { facts: decided, outcome } = decideTrigger(context, triggerOfCommand(command), { policy, limits: policy.admission });
+  const { facts: decided, outcome } = decideTrigger(context, triggerOfCommand(command), {
+    policy,
+    limits: policy.admission,
+  });
   const body = {
-    rollback_id: rollbackIdOf(command.mutation_id), recovery_id: recoveryIdOf(tenant, command.run_id), run_id: command.run_id,
-    mutation_id: command.mutation_id, redundant: outcome === 'redundant', held: outcome === 'held',
+    rollback_id: rollbackIdOf(command.mutation_id),
+    recovery_id: recoveryIdOf(tenant, command.run_id),
+    run_id: command.run_id,
+    mutation_id: command.mutation_id,
+    redundant: outcome === 'redundant',
+    held: outcome === 'held',
   };
   return accepted(outcome === 'redundant' ? 200 : outcome === 'held' ? 202 : 201, body, ...decided);
 }
 
-function onJudged(context: DecideContext, command: ConfirmTrigger | RejectTrigger, verdict: Verdict, policy: CorePolicy): Decision {
-  if (![command.envelope.tenant, command.mutation_id].every(isUsableId)) return refusedWith({ httpStatus: 422, code: 'COMMAND_INVALID', message: 'Tenant and mutation must be 1 to 200 bytes without NUL.' });
+function onJudged(
+  context: DecideContext,
+  command: ConfirmTrigger | RejectTrigger,
+  verdict: Verdict,
+  policy: CorePolicy,
+): Decision {
+  if (![command.envelope.tenant, command.mutation_id].every(isUsableId))
+    return refusedWith({
+      httpStatus: 422,
+      code: 'COMMAND_INVALID',
+      message: 'Tenant and mutation must be 1 to 200 bytes without NUL.',
+    });
   const judged = judge(context, command, verdict, { policy, limits: policy.admission });
-  return 'code' in judged ? refusedWith(judged) : accepted(200, { rollback_id: command.rollback_id, run_id: command.run_id, phase: judged.phase, verdict }, ...judged.facts);
+  return 'code' in judged
+    ? refusedWith(judged)
+    : accepted(
+        200,
+        { rollback_id: command.rollback_id, run_id: command.run_id, phase: judged.phase, verdict },
+        ...judged.facts,
+      );
 }
 
 function onReviewed(context: DecideContext, command: ReviewOutOfBand, policy: CorePolicy): Decision {
   const reviewed = onReview(context, command, { policy, limits: policy.admission });
-  return 'code' in reviewed ? refusedWith(reviewed) : accepted(200, { rollback_id: rollbackIdOf(command.mutation_id), run_id: command.run_id, phase: reviewed.phase, verdict: command.verdict }, ...reviewed.facts);
+  return 'code' in reviewed
+    ? refusedWith(reviewed)
+    : accepted(
+        200,
+        {
+          rollback_id: rollbackIdOf(command.mutation_id),
+          run_id: command.run_id,
+          phase: reviewed.phase,
+          verdict: command.verdict,
+        },
+        ...reviewed.facts,
+      );
 }
 
 function onCloseBreaker(context: DecideContext, command: CloseBreaker): Decision {
   const closed = close(context, command);
-  return 'code' in closed ? refusedWith(closed) : accepted(200, { breaker_id: command.breaker_id, phase: 'closed' }, closed);
+  return 'code' in closed
+    ? refusedWith(closed)
+    : accepted(200, { breaker_id: command.breaker_id, phase: 'closed' }, closed);
 }
 
 function onApprove(context: DecideContext, command: ApproveStep, policy: CorePolicy): Decision {
@@ -324,8 +628,13 @@ function onApprove(context: DecideContext, command: ApproveStep, policy: CorePol
   if (!context.viewsFresh) return READ_EDITORS;
   const after = outcome.step;
   const body = {
-    step_id: after.step_id, recovery_id: after.recovery_id, approval_id: outcome.approvalId, phase: after.phase, reason: after.reason,
-    approvals: after.approvals.length, required_approvals: after.required_approvals,
+    step_id: after.step_id,
+    recovery_id: after.recovery_id,
+    approval_id: outcome.approvalId,
+    phase: after.phase,
+    reason: after.reason,
+    approvals: after.approvals.length,
+    required_approvals: after.required_approvals,
   };
   return accepted(200, body, ...outcome.facts);
 }
@@ -345,21 +654,42 @@ function onResolve(context: DecideContext, command: ResolveStep, policy: CorePol
   if (step === undefined) return refusedWith(STEP_UNKNOWN);
   const outcome = resolve(step, command, within);
   if ('code' in outcome) return refusedWith(outcome);
-  return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'resolved', resolution: command.resolution }, ...outcome);
+  return accepted(
+    200,
+    { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'resolved', resolution: command.resolution },
+    ...outcome,
+  );
 }
 
 /** A command about one step; the answer names its phase and what else was made of it. */
 function onStep<Command extends BreakGlass | RetryStep | CheckStep | AbandonStep | EscalateStep>(
-  context: DecideContext, command: Command, policy: CorePolicy, act: (step: StepDoc, command: Command, within: StepContext) => readonly Fact[] | Refusal,
+  context: DecideContext,
+  command: Command,
+  policy: CorePolicy,
+  act: (step: StepDoc, command: Command, within: StepContext) => readonly Fact[] | Refusal,
 ): Decision {
   const within = stepContext(context, command.run_id, policy);
   const step = stepOf(within, command);
   if (step === undefined) return refusedWith(STEP_UNKNOWN);
   const outcome = act(step, command, within);
   if ('code' in outcome) return refusedWith(outcome);
-  const after = outcome.reduce((doc, { type, body }) => (isStepRecord(type) && body['step_id'] === doc.step_id ? stepAfter(doc, type, body, context.now) : doc), step);
+  const after = outcome.reduce(
+    (doc, { type, body }) =>
+      isStepRecord(type) && body['step_id'] === doc.step_id ? stepAfter(doc, type, body, context.now) : doc,
+    step,
+  );
   const incident = outcome.find(({ type }) => type === 'IncidentOpened')?.body['incident_id'];
-  return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: after.phase, reason: after.reason, ...(incident === undefined ? {} : { incident_id: incident }) }, ...outcome);
+  return accepted(
+    200,
+    {
+      step_id: step.step_id,
+      recovery_id: step.recovery_id,
+      phase: after.phase,
+      reason: after.reason,
+      ...(incident === undefined ? {} : { incident_id: incident }),
+    },
+    ...outcome,
+  );
 }
 
 function incidentOf(step: StepDoc, command: EscalateStep, { now, policy }: StepContext): readonly Fact[] | Refusal {
@@ -367,41 +697,93 @@ function incidentOf(step: StepDoc, command: EscalateStep, { now, policy }: StepC
   return 'code' in opened ? opened : [opened];
 }
 
-function onCloseIncident(context: DecideContext, { envelope, run_id, incident_id, summary, reason }: CloseIncident): Decision {
+function onCloseIncident(
+  context: DecideContext,
+  { envelope, run_id, incident_id, summary, reason }: CloseIncident,
+): Decision {
   const incident = isUsableId(incident_id) ? readRow(context.state, 'incident', run_id, incident_id) : undefined;
-  if (incident?.tenant !== envelope.tenant) return refusedWith({ httpStatus: 404, code: 'INCIDENT_UNKNOWN', message: 'There is no such incident in this run of this tenant.' });
-  if (incident.phase === 'closed') return refusedWith({ httpStatus: 409, code: 'INCIDENT_CLOSED', message: 'Somebody has ended this incident already.' });
+  if (incident?.tenant !== envelope.tenant)
+    return refusedWith({
+      httpStatus: 404,
+      code: 'INCIDENT_UNKNOWN',
+      message: 'There is no such incident in this run of this tenant.',
+    });
+  if (incident.phase === 'closed')
+    return refusedWith({
+      httpStatus: 409,
+      code: 'INCIDENT_CLOSED',
+      message: 'Somebody has ended this incident already.',
+    });
   const { step_id, recovery_id, tenant, mutation_id } = incident;
-  return accepted(200, { incident_id, step_id, phase: 'closed' }, fact('IncidentClosed', { step_id, recovery_id, tenant, run_id, mutation_id, incident_id, summary, by: envelope.principal, reason, command_id: envelope.command_id }));
+  return accepted(
+    200,
+    { incident_id, step_id, phase: 'closed' },
+    fact('IncidentClosed', {
+      step_id,
+      recovery_id,
+      tenant,
+      run_id,
+      mutation_id,
+      incident_id,
+      summary,
+      by: envelope.principal,
+      reason,
+      command_id: envelope.command_id,
+    }),
+  );
 }
 
 function onUndo(context: DecideContext, command: UndoRun): Decision {
   const refusal = undoRefusal(command);
   if (refusal !== null) return refusedWith(refusal);
-  const { run_id, envelope: { tenant, command_id } } = command;
-  return accepted(201, { undo_id: undoIdOf(command_id), recovery_id: recoveryIdOf(tenant, run_id), run_id, phase: 'opened' }, openUndo(command, context.now));
+  const {
+    run_id,
+    envelope: { tenant, command_id },
+  } = command;
+  return accepted(
+    201,
+    { undo_id: undoIdOf(command_id), recovery_id: recoveryIdOf(tenant, run_id), run_id, phase: 'opened' },
+    openUndo(command, context.now),
+  );
 }
 
 function onCloseTask(context: DecideContext, command: CloseTask, policy: CorePolicy): Decision {
-  const task = isUsableId(command.task_id) ? readRow(context.state, 'task', command.run_id, command.task_id) : undefined;
-  if (task?.tenant !== command.envelope.tenant) return refusedWith({ httpStatus: 404, code: 'TASK_UNKNOWN', message: 'There is no such task in this run of this tenant.' });
+  const task = isUsableId(command.task_id)
+    ? readRow(context.state, 'task', command.run_id, command.task_id)
+    : undefined;
+  if (task?.tenant !== command.envelope.tenant)
+    return refusedWith({
+      httpStatus: 404,
+      code: 'TASK_UNKNOWN',
+      message: 'There is no such task in this run of this tenant.',
+    });
   const outcome = endTask(task, command, stepContext(context, command.run_id, policy));
   if ('code' in outcome) return refusedWith(outcome);
   return accepted(200, { task_id: task.task_id, step_id: task.step_id, phase: command.outcome }, ...outcome);
 }
 
 /** Another tenant's step is as unknown as none. */
-const STEP_UNKNOWN: Refusal = { httpStatus: 404, code: 'STEP_UNKNOWN', message: 'There is no such step in this run of this tenant.' };
+const STEP_UNKNOWN: Refusal = {
+  httpStatus: 404,
+  code: 'STEP_UNKNOWN',
+  message: 'There is no such step in this run of this tenant.',
+};
 
 function stepOf(within: StepContext, command: Pick<ApproveStep, 'envelope' | 'step_id'>): StepDoc | undefined {
   return within.steps.find((step) => step.step_id === command.step_id && step.tenant === command.envelope.tenant);
 }
 
 /** `steps` are those of the run unless told. */
-function stepContext({ now, state, views }: DecideContext, runId: string, policy: CorePolicy, steps = readRows(state, 'step', runId)): StepContext {
+function stepContext(
+  { now, state, views }: DecideContext,
+  runId: string,
+  policy: CorePolicy,
+  steps = readRows(state, 'step', runId),
+): StepContext {
   const entries = views.view(entryView.name);
   return {
-    now, steps,
+    now,
+    steps,
     policy: {
       ...policy,
       ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
@@ -409,7 +791,9 @@ function stepContext({ now, state, views }: DecideContext, runId: string, policy
     },
     killed: (acting) => {
       const verdict = killVerdict(entries, acting);
-      return verdict.admitted && policy.admission.storm !== null && isBroken(state, acting.tenant, acting.capability) ? BROKEN : verdict;
+      return verdict.admitted && policy.admission.storm !== null && isBroken(state, acting.tenant, acting.capability)
+        ? BROKEN
+        : verdict;
     },
     rates: policy.rates,
     dependentsIn: (run) => readRows(state, 'dependent', run),
@@ -423,24 +807,43 @@ function stepContext({ now, state, views }: DecideContext, runId: string, policy
 const READ_EDITORS: Decision = { records: [], refresh: [contractView.name] };
 
 /** Recovery mode a contract asks for; people are the default (D27). */
-function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null { return contract === undefined ? null : contract.recovery_approval_mode ?? 'human'; }
+function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null {
+  return contract === undefined ? null : (contract.recovery_approval_mode ?? 'human');
+}
 
 /** The view may not have come as far as who names a contract. */
 function lacksContract({ views, viewsFresh }: DecideContext, digest: unknown): boolean {
-  return !viewsFresh && Buffer.isBuffer(digest) && contractByDigest(views.view(contractView.name), digest) === undefined;
+  return (
+    !viewsFresh && Buffer.isBuffer(digest) && contractByDigest(views.view(contractView.name), digest) === undefined
+  );
 }
 
-function recorded(decided: readonly Fact[]): Decision { return decided.length === 0 ? NOTHING : facts(...decided); }
+function recorded(decided: readonly Fact[]): Decision {
+  return decided.length === 0 ? NOTHING : facts(...decided);
+}
 
-function refusedWith({ httpStatus, code, message }: { readonly httpStatus: number; readonly code: RefusalCode; readonly message: string }): Decision {
+function refusedWith({
+  httpStatus,
+  code,
+  message,
+}: {
+  readonly httpStatus: number;
+  readonly code: RefusalCode;
+  readonly message: string;
+}): Decision {
   return refused(httpStatus, code, message);
 }
 
-function kindsOf(group: string, kinds: readonly string[]): readonly { readonly kind: string; readonly group: string }[] {
+function kindsOf(
+  group: string,
+  kinds: readonly string[],
+): readonly { readonly kind: string; readonly group: string }[] {
   return kinds.map((kind) => ({ kind, group }));
 }
 
-function runOf(body: Decided['body']): string { return String(body['run_id']); }
+function runOf(body: Decided['body']): string {
+  return String(body['run_id']);
+}
 
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the record type it looked at
 function bodyAs<Body>(input: { readonly body: Doc }): Body {

@@ -1,6 +1,16 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
 import type { Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
-import type { ApprovalDoc, DependentDoc, HaltDoc, IncidentDoc, RecoveryDoc, RollbackDoc, StepDoc, TaskDoc, UndoDoc } from '../domain/step/step.messages.js';
+import type {
+  ApprovalDoc,
+  DependentDoc,
+  HaltDoc,
+  IncidentDoc,
+  RecoveryDoc,
+  RollbackDoc,
+  StepDoc,
+  TaskDoc,
+  UndoDoc,
+} from '../domain/step/step.messages.js';
 import { forwardKind } from './forward.part.js';
 import { dependentKey } from '../domain/lineage/dependents.decisions.js';
 import { isTimed, rollbackKey } from '../domain/rollback/rollback.decider.js';
@@ -37,7 +47,12 @@ export function rowOf<Kind extends RowKind>(kind: Kind, doc: RowDocs[Kind], dueA
 }
 
 /** Reads one row. */
-export function readRow<Kind extends RowKind>(state: StateView, kind: Kind, runId: string, key: string): RowDocs[Kind] | undefined {
+export function readRow<Kind extends RowKind>(
+  state: StateView,
+  kind: Kind,
+  runId: string,
+  key: string,
+): RowDocs[Kind] | undefined {
   // Rows of a kind are written by rowOf alone, so a document of the kind has its type.
   return state.get(kind, runId, key) as RowDocs[Kind] | undefined;
 }
@@ -49,16 +64,22 @@ export function readRows<Kind extends RowKind>(state: StateView, kind: Kind, run
 }
 
 /** Puts a row. */
-export function put(row: Row): Change { return { op: 'put', row }; }
+export function put(row: Row): Change {
+  return { op: 'put', row };
+}
 
 /** Its timer goes off when the ledger has not marked the commit, or nobody judged it; what a person was given stands in the list. */
-export function rollbackPut(rollback: RollbackDoc): Change { return put(rowOf('rollback', rollback, isTimed(rollback) ? rollback.deadline_at : null)); }
+export function rollbackPut(rollback: RollbackDoc): Change {
+  return put(rowOf('rollback', rollback, isTimed(rollback) ? rollback.deadline_at : null));
+}
 
 /** Halted steps of a partition are one group: a change of the switches looks at all of them. */
 export const HALTED = 'halted';
 
 /** The row of a halted step; it is looked at again at `dueAt`. */
-export function haltRow(halt: HaltDoc, dueAt: number | null): Row { return { kind: 'halt', group: HALTED, key: halt.step_id, dueAt, doc: halt }; }
+export function haltRow(halt: HaltDoc, dueAt: number | null): Row {
+  return { kind: 'halt', group: HALTED, key: halt.step_id, dueAt, doc: halt };
+}
 
 /** Halted steps of the partition, ordered by step. */
 export function readHalts(state: StateView): readonly HaltDoc[] {
@@ -72,17 +93,42 @@ export function readHalt(state: StateView, stepId: string): HaltDoc | undefined 
   return state.get('halt', HALTED, stepId) as HaltDoc | undefined;
 }
 
-const texts = (...names: readonly string[]): readonly ColumnSpec[] => names.map((name) => ({ name, type: 'text', of: (row) => textOf(row.doc[name]) }));
-const longs = (...names: readonly string[]): readonly ColumnSpec[] => names.map((name) => ({ name, type: 'bigint', of: (row) => longOf(row.doc[name]) }));
+const texts = (...names: readonly string[]): readonly ColumnSpec[] =>
+  names.map((name) => ({ name, type: 'text', of: (row) => textOf(row.doc[name]) }));
+const longs = (...names: readonly string[]): readonly ColumnSpec[] =>
+  names.map((name) => ({ name, type: 'bigint', of: (row) => longOf(row.doc[name]) }));
 
 /** Rows of limits: group and key are the id of what they are about. Held triggers of one cause are a group. */
 const ADMISSION_KINDS: readonly KindSpec[] = [
-  { kind: 'source', table: 'trigger_sources', columns: [...texts('tenant', 'source'), ...longs('weight_permille', 'confirmed', 'rejected', 'updated_at')], indexes: [['tenant', 'source']] },
+  {
+    kind: 'source',
+    table: 'trigger_sources',
+    columns: [...texts('tenant', 'source'), ...longs('weight_permille', 'confirmed', 'rejected', 'updated_at')],
+    indexes: [['tenant', 'source']],
+  },
   { kind: 'storm', table: 'storms', columns: [...texts('tenant', 'scope', 'name'), ...longs('updated_at')] },
-  { kind: 'breaker', table: 'breakers', columns: [...texts('tenant', 'breaker_id', 'scope', 'name', 'run_id', 'phase', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')], indexes: [['tenant', 'phase', 'deadline_at'], ['breaker_id']] },
+  {
+    kind: 'breaker',
+    table: 'breakers',
+    columns: [
+      ...texts('tenant', 'breaker_id', 'scope', 'name', 'run_id', 'phase', 'owner'),
+      ...longs('deadline_at', 'opened_at', 'updated_at'),
+    ],
+    indexes: [['tenant', 'phase', 'deadline_at'], ['breaker_id']],
+  },
   { kind: 'closure', table: 'closures', columns: [...texts('tenant', 'event_id'), ...longs('hits', 'updated_at')] },
-  { kind: 'held', table: 'held_triggers', columns: [...texts('tenant', 'run_id', 'mutation_id', 'cause'), ...longs('held_at')], indexes: [['tenant', 'cause']] },
-  { kind: 'pace', table: 'paces', columns: [...texts('tenant', 'pace_id', 'scope', 'name'), ...longs('next_at', 'updated_at')], indexes: [['tenant', 'scope', 'name']] },
+  {
+    kind: 'held',
+    table: 'held_triggers',
+    columns: [...texts('tenant', 'run_id', 'mutation_id', 'cause'), ...longs('held_at')],
+    indexes: [['tenant', 'cause']],
+  },
+  {
+    kind: 'pace',
+    table: 'paces',
+    columns: [...texts('tenant', 'pace_id', 'scope', 'name'), ...longs('next_at', 'updated_at')],
+    indexes: [['tenant', 'scope', 'name']],
+  },
 ];
 
 export const RECOVERY_KINDS: readonly KindSpec[] = [
@@ -90,7 +136,18 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     kind: 'step',
     table: 'recovery_steps',
     columns: [
-      ...texts('tenant', 'run_id', 'mutation_id', 'step_id', 'recovery_id', 'rollback_id', 'phase', 'decision', 'reason', 'owner'),
+      ...texts(
+        'tenant',
+        'run_id',
+        'mutation_id',
+        'step_id',
+        'recovery_id',
+        'rollback_id',
+        'phase',
+        'decision',
+        'reason',
+        'owner',
+      ),
       { name: 'capability', type: 'text', of: (row) => stepOf(row).execution.capability },
       { name: 'agent_id', type: 'text', of: (row) => stepOf(row).execution.agent_id },
       { name: 'source', type: 'text', of: (row) => stepOf(row).evidence.source },
@@ -98,12 +155,21 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
       { name: 'approvals', type: 'bigint', of: (row) => stepOf(row).approvals.length },
       ...longs('attempt', 'deadline_at', 'triggered_at', 'decided_at', 'updated_at'),
     ],
-    indexes: [['tenant', 'phase', 'deadline_at'], ['tenant', 'capability', 'phase'], ['mutation_id'], ['step_id'], ['recovery_id']],
+    indexes: [
+      ['tenant', 'phase', 'deadline_at'],
+      ['tenant', 'capability', 'phase'],
+      ['mutation_id'],
+      ['step_id'],
+      ['recovery_id'],
+    ],
   },
   {
     kind: 'recovery',
     table: 'recoveries',
-    columns: [...texts('tenant', 'run_id', 'recovery_id', 'phase', 'outcome', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
+    columns: [
+      ...texts('tenant', 'run_id', 'recovery_id', 'phase', 'outcome', 'owner'),
+      ...longs('deadline_at', 'opened_at', 'updated_at'),
+    ],
     indexes: [['tenant', 'phase', 'updated_at'], ['recovery_id']],
   },
   {
@@ -120,31 +186,46 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
   {
     kind: 'approval',
     table: 'approvals',
-    columns: [...texts('tenant', 'run_id', 'step_id', 'approval_id', 'by', 'command_id', 'used_by').map(renamed), ...longs('approved_at', 'updated_at')],
+    columns: [
+      ...texts('tenant', 'run_id', 'step_id', 'approval_id', 'by', 'command_id', 'used_by').map(renamed),
+      ...longs('approved_at', 'updated_at'),
+    ],
     indexes: [['tenant', 'step_id']],
   },
   {
     kind: 'task',
     table: 'tasks',
-    columns: [...texts('tenant', 'run_id', 'step_id', 'mutation_id', 'task_id', 'task_kind', 'phase', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
+    columns: [
+      ...texts('tenant', 'run_id', 'step_id', 'mutation_id', 'task_id', 'task_kind', 'phase', 'owner'),
+      ...longs('deadline_at', 'opened_at', 'updated_at'),
+    ],
     indexes: [['tenant', 'phase', 'deadline_at'], ['task_id'], ['step_id']],
   },
   {
     kind: 'undo',
     table: 'undos',
-    columns: [...texts('tenant', 'run_id', 'undo_id', 'recovery_id', 'phase', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
+    columns: [
+      ...texts('tenant', 'run_id', 'undo_id', 'recovery_id', 'phase', 'owner'),
+      ...longs('deadline_at', 'opened_at', 'updated_at'),
+    ],
     indexes: [['tenant', 'phase', 'deadline_at'], ['undo_id']],
   },
   {
     kind: 'incident',
     table: 'incidents',
-    columns: [...texts('tenant', 'run_id', 'step_id', 'incident_id', 'severity', 'phase', 'owner'), ...longs('deadline_at', 'opened_at', 'updated_at')],
+    columns: [
+      ...texts('tenant', 'run_id', 'step_id', 'incident_id', 'severity', 'phase', 'owner'),
+      ...longs('deadline_at', 'opened_at', 'updated_at'),
+    ],
     indexes: [['tenant', 'phase', 'deadline_at'], ['incident_id']],
   },
   {
     kind: 'dependent',
     table: 'dependents',
-    columns: [...texts('tenant', 'run_id', 'mutation_id', 'child_run_id', 'child_mutation_id', 'settled_as'), ...longs('noted_at', 'updated_at')],
+    columns: [
+      ...texts('tenant', 'run_id', 'mutation_id', 'child_run_id', 'child_mutation_id', 'settled_as'),
+      ...longs('noted_at', 'updated_at'),
+    ],
     indexes: [['mutation_id'], ['child_mutation_id']],
   },
   {
@@ -158,10 +239,20 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
 ];
 
 /** `by` is a word of SQL. */
-function renamed(column: ColumnSpec): ColumnSpec { return column.name === 'by' ? { ...column, name: 'approved_by' } : column; }
+function renamed(column: ColumnSpec): ColumnSpec {
+  return column.name === 'by' ? { ...column, name: 'approved_by' } : column;
+}
 
 // Rows of these kinds are written from rollbacks and steps alone.
-function rollbackOf(row: Row): RollbackDoc { return row.doc as RollbackDoc; }
-function stepOf(row: Row): StepDoc { return row.doc as StepDoc; }
-function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }
-function longOf(value: unknown): number | null { return typeof value === 'number' ? value : null; }
+function rollbackOf(row: Row): RollbackDoc {
+  return row.doc as RollbackDoc;
+}
+function stepOf(row: Row): StepDoc {
+  return row.doc as StepDoc;
+}
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+function longOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

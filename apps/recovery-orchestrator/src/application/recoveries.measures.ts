@@ -19,14 +19,26 @@ export type RecoveryMeasure =
   | { readonly series: 'compensationFailures'; readonly tool: string; readonly reason: FailureReason }
   | { readonly series: 'triggers'; readonly outcome: TriggerOutcome }
   | { readonly series: 'breakersOpened'; readonly scope: LimitScope }
-  | { readonly series: 'approvalSeconds'; readonly question: 'recovery' | 'forward'; readonly outcome: 'approved' | 'denied'; readonly seconds: number };
+  | {
+      readonly series: 'approvalSeconds';
+      readonly question: 'recovery' | 'forward';
+      readonly outcome: 'approved' | 'denied';
+      readonly seconds: number;
+    };
 
 /** Reasons an attempt did not compensate; `OTHER` for a word this version does not know. */
-export const FAILURE_REASONS = [...JUDGEMENT_REASONS.filter((reason) => reason !== 'SUCCESS_CONDITION_HELD'), 'NO_ANSWER', 'OTHER'] as const;
+export const FAILURE_REASONS = [
+  ...JUDGEMENT_REASONS.filter((reason) => reason !== 'SUCCESS_CONDITION_HELD'),
+  'NO_ANSWER',
+  'OTHER',
+] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /** A row before and after a record; `before` is undefined for one that is new. */
-interface Moved<Doc> { readonly before: Doc | undefined; readonly after: Doc }
+interface Moved<Doc> {
+  readonly before: Doc | undefined;
+  readonly after: Doc;
+}
 
 /** What became of a trigger, or was said of it. */
 export const TRIGGER_OUTCOMES = ['opened', 'held', 'redundant', 'confirmed', 'rejected'] as const;
@@ -37,7 +49,8 @@ export function recoveryMeasures(record: AcceptedRecord, rows: readonly ChangedR
   const trigger = triggered(record);
   if (trigger !== null) return [trigger];
   const step = movedIn<StepDoc>('step', rows);
-  if (step !== undefined) return [...ended(step, record.decidedAt), ...attempted(record, step.after), ...answeredStep(record, step)];
+  if (step !== undefined)
+    return [...ended(step, record.decidedAt), ...attempted(record, step.after), ...answeredStep(record, step)];
   const question = movedIn<ForwardDoc>(FORWARD_KIND, rows);
   return question === undefined ? [] : answeredQuestion(record, question);
 }
@@ -45,27 +58,41 @@ export function recoveryMeasures(record: AcceptedRecord, rows: readonly ChangedR
 /** Precision as a series: confirmed of what was judged. Names of sources are anybody's, so they are in the report, not here. */
 function triggered({ type, body }: AcceptedRecord): RecoveryMeasure | null {
   switch (type) {
-    case 'RollbackOpened':   return { series: 'triggers', outcome: 'opened' };
-    case 'TriggerHeld':      return { series: 'triggers', outcome: 'held' };
-    case 'TriggerRedundant': return { series: 'triggers', outcome: 'redundant' };
-    case 'SourceJudged':     return { series: 'triggers', outcome: bodyOf(type, body).confirmed ? 'confirmed' : 'rejected' };
-    case 'BreakerOpened':    return { series: 'breakersOpened', scope: bodyOf(type, body).scope };
-    default:                 return null;
+    case 'RollbackOpened':
+      return { series: 'triggers', outcome: 'opened' };
+    case 'TriggerHeld':
+      return { series: 'triggers', outcome: 'held' };
+    case 'TriggerRedundant':
+      return { series: 'triggers', outcome: 'redundant' };
+    case 'SourceJudged':
+      return { series: 'triggers', outcome: bodyOf(type, body).confirmed ? 'confirmed' : 'rejected' };
+    case 'BreakerOpened':
+      return { series: 'breakersOpened', scope: bodyOf(type, body).scope };
+    default:
+      return null;
   }
 }
 
 /** Once per step: when it comes to rest. What needed nothing was no recovery; what a person closes by hand was theirs before. */
 function ended({ before, after }: Moved<StepDoc>, at: number): readonly RecoveryMeasure[] {
-  if (!isAtRest(after.phase) || after.phase === 'not_needed' || (before !== undefined && before.phase !== 'not_needed' && isAtRest(before.phase))) return [];
+  if (
+    !isAtRest(after.phase) ||
+    after.phase === 'not_needed' ||
+    (before !== undefined && before.phase !== 'not_needed' && isAtRest(before.phase))
+  )
+    return [];
   const tool = toolOf(after);
   const isAutomatic = after.phase === 'compensated' && after.approvals.length === 0;
   const share: RecoveryMeasure = { series: isAutomatic ? 'recoveriesAutomatic' : 'recoveriesManual', tool };
-  return after.phase === 'compensated' ? [share, { series: 'recoverySeconds', tool, seconds: secondsBetween(after.triggered_at ?? after.decided_at, at) }] : [share];
+  return after.phase === 'compensated'
+    ? [share, { series: 'recoverySeconds', tool, seconds: secondsBetween(after.triggered_at ?? after.decided_at, at) }]
+    : [share];
 }
 
 function attempted({ type, body }: AcceptedRecord, step: StepDoc): readonly RecoveryMeasure[] {
   const tool = toolOf(step);
-  if (type === 'StepUncertain') return [{ series: 'compensationFailures', tool, reason: failureReason(bodyOf(type, body).reason) }];
+  if (type === 'StepUncertain')
+    return [{ series: 'compensationFailures', tool, reason: failureReason(bodyOf(type, body).reason) }];
   if (type !== 'StepOutcomeRecorded') return [];
   const { outcome, reason } = bodyOf(type, body);
   if (outcome === 'compensated') return [];
@@ -76,21 +103,44 @@ function attempted({ type, body }: AcceptedRecord, step: StepDoc): readonly Reco
 /** A step that waits for people changes by their word alone, so its last change is when the next of them was asked. */
 function answeredStep({ type, decidedAt }: AcceptedRecord, { before }: Moved<StepDoc>): readonly RecoveryMeasure[] {
   if ((type !== 'StepApproved' && type !== 'StepDenied') || before === undefined) return [];
-  return [{ series: 'approvalSeconds', question: 'recovery', outcome: type === 'StepApproved' ? 'approved' : 'denied', seconds: secondsBetween(before.updated_at, decidedAt) }];
+  return [
+    {
+      series: 'approvalSeconds',
+      question: 'recovery',
+      outcome: type === 'StepApproved' ? 'approved' : 'denied',
+      seconds: secondsBetween(before.updated_at, decidedAt),
+    },
+  ];
 }
 
 /** As with a step that waits for people. */
-function answeredQuestion({ type, decidedAt }: AcceptedRecord, { before, after }: Moved<ForwardDoc>): readonly RecoveryMeasure[] {
+function answeredQuestion(
+  { type, decidedAt }: AcceptedRecord,
+  { before, after }: Moved<ForwardDoc>,
+): readonly RecoveryMeasure[] {
   if (type !== 'ForwardApprovalDecided' || before === undefined) return [];
-  return [{ series: 'approvalSeconds', question: 'forward', outcome: after.phase === 'denied' ? 'denied' : 'approved', seconds: secondsBetween(before.updated_at, decidedAt) }];
+  return [
+    {
+      series: 'approvalSeconds',
+      question: 'forward',
+      outcome: after.phase === 'denied' ? 'denied' : 'approved',
+      seconds: secondsBetween(before.updated_at, decidedAt),
+    },
+  ];
 }
 
 /** Capabilities under contract are few; every other name is anybody's. */
-function toolOf({ terms, execution }: StepDoc): string { return terms === null ? 'uncontracted' : execution.capability; }
+function toolOf({ terms, execution }: StepDoc): string {
+  return terms === null ? 'uncontracted' : execution.capability;
+}
 
-function failureReason(reason: string): FailureReason { return FAILURE_REASONS.find((known) => known === reason) ?? 'OTHER'; }
+function failureReason(reason: string): FailureReason {
+  return FAILURE_REASONS.find((known) => known === reason) ?? 'OTHER';
+}
 
-function secondsBetween(from: number, to: number): number { return Math.max(0, to - from) / 1_000; }
+function secondsBetween(from: number, to: number): number {
+  return Math.max(0, to - from) / 1_000;
+}
 
 function movedIn<Doc>(kind: string, rows: readonly ChangedRow[]): Moved<Doc> | undefined {
   const found = rows.find((row) => row.kind === kind && row.after !== undefined);

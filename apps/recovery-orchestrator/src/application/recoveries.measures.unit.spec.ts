@@ -5,7 +5,31 @@ import type { CoreHarness } from '@recourse/testing';
 import { harness, WAYS, wire } from '@recourse/testing';
 import { countMeasures } from '../outbound/measures.metrics.js';
 import {
-  answered, approval, BALANCE_KEPT, BALANCE_ZERO, CALL_TIMEOUT, CONFIG, contradicted, core, denial, digest, envelope, LEASE, MARGIN, markedInput, MUTATION, PAID_OUT, recordedAgain, requestIn, resolution, REVIEW, ROLLBACK, RUN, STILL_PENDING, terms, views,
+  answered,
+  approval,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
+  CALL_TIMEOUT,
+  CONFIG,
+  contradicted,
+  core,
+  denial,
+  digest,
+  envelope,
+  LEASE,
+  MARGIN,
+  markedInput,
+  MUTATION,
+  PAID_OUT,
+  recordedAgain,
+  requestIn,
+  resolution,
+  REVIEW,
+  ROLLBACK,
+  RUN,
+  STILL_PENDING,
+  terms,
+  views,
 } from '../recoveries.testing.js';
 import { FAILURE_REASONS, recoveryMeasures } from './recoveries.measures.js';
 
@@ -17,7 +41,10 @@ async function scraped(run: CoreHarness): Promise<readonly string[]> {
   const metrics = new Metrics();
   for (const record of run.records()) countMeasures(recoveryMeasures(record, run.changedBy(record)), metrics);
   const told = /^recourse_(recovery|recoveries|compensation|stale|approval)_/;
-  return (await metrics.text()).split('\n').filter((line) => told.test(line) && !line.includes('_bucket') && !/ 0$/.test(line)).map((line) => line.replace('recourse_', ''));
+  return (await metrics.text())
+    .split('\n')
+    .filter((line) => told.test(line) && !line.includes('_bucket') && !/ 0$/.test(line))
+    .map((line) => line.replace('recourse_', ''));
 }
 
 describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
@@ -31,32 +58,51 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
   it('tell the time from the failed validation to the verified compensation, and that nobody was needed (C66, C67)', async () => {
     const { run, request } = sent();
     run.when(answered(request, 'verified', [BALANCE_ZERO]), 20_500);
-    expect(await scraped(run)).toEqual([`recovery_seconds_sum{tool="${TOOL}"} 12.5`, `recovery_seconds_count{tool="${TOOL}"} 1`, `recoveries_automatic_total{tool="${TOOL}"} 1`]);
+    expect(await scraped(run)).toEqual([
+      `recovery_seconds_sum{tool="${TOOL}"} 12.5`,
+      `recovery_seconds_count{tool="${TOOL}"} 1`,
+      `recoveries_automatic_total{tool="${TOOL}"} 1`,
+    ]);
   });
 
   it('count a compensation that a person approved as manual, and tell how long the person took (C67, C71)', async () => {
     const run = waiting().when(approval(), 40_000);
     run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 41_000);
     expect(await scraped(run)).toEqual([
-      `recovery_seconds_sum{tool="${TOOL}"} 33`, `recovery_seconds_count{tool="${TOOL}"} 1`, `recoveries_manual_total{tool="${TOOL}"} 1`,
-      'approval_seconds_sum{question="recovery",outcome="approved"} 30', 'approval_seconds_count{question="recovery",outcome="approved"} 1',
+      `recovery_seconds_sum{tool="${TOOL}"} 33`,
+      `recovery_seconds_count{tool="${TOOL}"} 1`,
+      `recoveries_manual_total{tool="${TOOL}"} 1`,
+      'approval_seconds_sum{question="recovery",outcome="approved"} 30',
+      'approval_seconds_count{question="recovery",outcome="approved"} 1',
     ]);
   });
 
   it('tell of two people each by itself (C71)', async () => {
     const two = terms({ recovery_approval_mode: 'dual_control' });
     const action = digest({ terms: two });
-    const run = start().when(markedInput({ terms: two }), 10_000).when(approval({ digest: action }), 15_000).when(approval({ by: 'otto', digest: action }), 35_000);
-    expect(await scraped(run)).toEqual(['approval_seconds_sum{question="recovery",outcome="approved"} 25', 'approval_seconds_count{question="recovery",outcome="approved"} 2']);
+    const run = start()
+      .when(markedInput({ terms: two }), 10_000)
+      .when(approval({ digest: action }), 15_000)
+      .when(approval({ by: 'otto', digest: action }), 35_000);
+    expect(await scraped(run)).toEqual([
+      'approval_seconds_sum{question="recovery",outcome="approved"} 25',
+      'approval_seconds_count{question="recovery",outcome="approved"} 2',
+    ]);
   });
 
   it('count what a person denied once, and not again when it is closed by hand (C67, C71)', async () => {
     const run = waiting().when(denial(), 12_000).when(resolution('repaired'), 13_000);
-    expect(await scraped(run)).toEqual([`recoveries_manual_total{tool="${TOOL}"} 1`, 'approval_seconds_sum{question="recovery",outcome="denied"} 2', 'approval_seconds_count{question="recovery",outcome="denied"} 1']);
+    expect(await scraped(run)).toEqual([
+      `recoveries_manual_total{tool="${TOOL}"} 1`,
+      'approval_seconds_sum{question="recovery",outcome="denied"} 2',
+      'approval_seconds_count{question="recovery",outcome="denied"} 1',
+    ]);
   });
 
   it('count what nobody answered as manual, once, however often its facts change afterwards (C67)', async () => {
-    const run = waiting().whenDue(10_000 + REVIEW).when(recordedAgain(), 11_000 + REVIEW);
+    const run = waiting()
+      .whenDue(10_000 + REVIEW)
+      .when(recordedAgain(), 11_000 + REVIEW);
     expect(await scraped(run)).toEqual([`recoveries_manual_total{tool="${TOOL}"} 1`]);
   });
 
@@ -69,7 +115,9 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
     run.when(answered(request, 'failed', []), 11_000).whenDue(11_000 + CONFIG.backoff.baseMs);
     run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_KEPT]), 14_000);
     expect(await scraped(run)).toEqual([
-      `recoveries_manual_total{tool="${TOOL}"} 1`, `compensation_failures_total{tool="${TOOL}",reason="TOOL_FAILED"} 1`, `compensation_failures_total{tool="${TOOL}",reason="SUCCESS_CONDITION_FALSE"} 1`,
+      `recoveries_manual_total{tool="${TOOL}"} 1`,
+      `compensation_failures_total{tool="${TOOL}",reason="TOOL_FAILED"} 1`,
+      `compensation_failures_total{tool="${TOOL}",reason="SUCCESS_CONDITION_FALSE"} 1`,
     ]);
   });
 
@@ -82,7 +130,11 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
   it('count a resource that somebody else had changed (C69)', async () => {
     const { run, request } = sent();
     run.when(answered(request, 'stale', [PAID_OUT]), 11_000);
-    expect(await scraped(run)).toEqual([`recoveries_manual_total{tool="${TOOL}"} 1`, `compensation_failures_total{tool="${TOOL}",reason="STALE_CONDITION_FALSE"} 1`, `stale_state_conflicts_total{tool="${TOOL}"} 1`]);
+    expect(await scraped(run)).toEqual([
+      `recoveries_manual_total{tool="${TOOL}"} 1`,
+      `compensation_failures_total{tool="${TOOL}",reason="STALE_CONDITION_FALSE"} 1`,
+      `stale_state_conflicts_total{tool="${TOOL}"} 1`,
+    ]);
   });
 
   it('count no conflict where the resource stood as it was (C69)', async () => {
@@ -106,7 +158,10 @@ describe('reasons of failure', () => {
     run.when(answered(request, 'failed', []), 11_000);
     const [outcome] = run.recorded();
     if (outcome === undefined) throw new Error('nothing was recorded');
-    const measures = recoveryMeasures({ ...outcome, body: { ...outcome.body, reason: 'step-4711 broke' } }, run.changedBy(outcome));
+    const measures = recoveryMeasures(
+      { ...outcome, body: { ...outcome.body, reason: 'step-4711 broke' } },
+      run.changedBy(outcome),
+    );
     expect(measures).toContainEqual({ series: 'compensationFailures', tool: TOOL, reason: 'OTHER' });
     expect(FAILURE_REASONS).not.toContain('SUCCESS_CONDITION_HELD');
   });
@@ -114,11 +169,31 @@ describe('reasons of failure', () => {
 
 describe('series of triggers', () => {
   it('count what became of them and what people said, without naming a source (E42)', async () => {
-    const judged = (type: string) => wire('recourse.recovery-commands', type, { envelope: envelope('olga', ['approver'], { command_id: type }), run_id: RUN, rollback_id: ROLLBACK, mutation_id: MUTATION, reason: 'x' }, { key: RUN });
-    const run = harness(core({ admission: { trustThresholdPermille: 600, storm: null, closureMax: null, boundMs: null } }), { views: views() }).when(contradicted(), 1_000).when(contradicted(), 1_001).when(judged('ConfirmTrigger'), 1_002);
+    const judged = (type: string) =>
+      wire(
+        'recourse.recovery-commands',
+        type,
+        {
+          envelope: envelope('olga', ['approver'], { command_id: type }),
+          run_id: RUN,
+          rollback_id: ROLLBACK,
+          mutation_id: MUTATION,
+          reason: 'x',
+        },
+        { key: RUN },
+      );
+    const run = harness(
+      core({ admission: { trustThresholdPermille: 600, storm: null, closureMax: null, boundMs: null } }),
+      { views: views() },
+    )
+      .when(contradicted(), 1_000)
+      .when(contradicted(), 1_001)
+      .when(judged('ConfirmTrigger'), 1_002);
     const metrics = new Metrics();
     for (const record of run.records()) countMeasures(recoveryMeasures(record, run.changedBy(record)), metrics);
     const told = (await metrics.text()).split('\n').filter((line) => line.startsWith('recourse_triggers_total'));
-    expect(told.sort()).toEqual(['confirmed', 'held', 'opened', 'redundant'].map((outcome) => `recourse_triggers_total{outcome="${outcome}"} 1`));
+    expect(told.sort()).toEqual(
+      ['confirmed', 'held', 'opened', 'redundant'].map((outcome) => `recourse_triggers_total{outcome="${outcome}"} 1`),
+    );
   });
 });

@@ -3,10 +3,15 @@ export const SPAN_NAMES = ['trigger', 'decision', 'approval', 'leg', 'verificati
 export type SpanName = (typeof SPAN_NAMES)[number];
 
 /** A span within its trace. */
-export interface SpanPlace { readonly name: SpanName; readonly which: string }
+export interface SpanPlace {
+  readonly name: SpanName;
+  readonly which: string;
+}
 
 export const TRIGGER = { name: 'trigger', which: '' } as const;
 export const DECISION = { name: 'decision', which: '' } as const;
 
 /** The span of an attempt; what its worker did hangs below the answered one. */
-export function legSpan(attempt: number, end: 'answered' | 'unanswered'): SpanPlace & { readonly name: 'leg' } { return { name: 'leg', which: `${String(attempt)} ${end}` }; }
+export function legSpan(attempt: number, end: 'answered' | 'unanswered'): SpanPlace & { readonly name: 'leg' } {
+  return { name: 'leg', which: `${String(attempt)} ${end}` };
+}

@@ -4,15 +4,27 @@ import type { EscalationReason } from '../domain/step/step.messages.js';
 
 /** Reasons that say nobody could prove what happened, or what would undo it; the rest are known ends. */
 const UNPROVABLE: readonly string[] = [
-  'OUTCOME_UNKNOWN', 'VERIFICATION_FAILED', 'KEY_LIFETIME_OVER', 'FORWARD_UNRESOLVED', 'STEP_RESULT_MISSING',
-  'FORWARD_UNCERTAIN', 'VERIFICATION_MISSING', 'HANDLE_INCOMPLETE',
+  'OUTCOME_UNKNOWN',
+  'VERIFICATION_FAILED',
+  'KEY_LIFETIME_OVER',
+  'FORWARD_UNRESOLVED',
+  'STEP_RESULT_MISSING',
+  'FORWARD_UNCERTAIN',
+  'VERIFICATION_MISSING',
+  'HANDLE_INCOMPLETE',
 ] as const satisfies readonly (EscalationReason | DecisionReason)[];
 
 /** A tool is pointed out from so many such steps on, when they are at least so large a part of all that ended. */
 const POINTED_OUT = { steps: 3, share: 0.1 } as const;
 
 /** Steps of a tool that landed with a person for one reason, out of those that ended. */
-export interface Reasoned { readonly tenant: string; readonly capability: string; readonly reason: string; readonly steps: number; readonly ended: number }
+export interface Reasoned {
+  readonly tenant: string;
+  readonly capability: string;
+  readonly reason: string;
+  readonly steps: number;
+  readonly ended: number;
+}
 
 export interface PointedOut {
   readonly tenant: string;
@@ -24,10 +36,14 @@ export interface PointedOut {
   readonly share: number;
 }
 
-export function isUnprovable(reason: string): boolean { return UNPROVABLE.includes(reason); }
+export function isUnprovable(reason: string): boolean {
+  return UNPROVABLE.includes(reason);
+}
 
 /** Part of what ended, from 0 to 1, to four digits. */
-export function shareOf(steps: number, ended: number): number { return ended === 0 ? 0 : Math.round(steps / ended * 10_000) / 10_000; }
+export function shareOf(steps: number, ended: number): number {
+  return ended === 0 ? 0 : Math.round((steps / ended) * 10_000) / 10_000;
+}
 
 /** Tools whose steps often end unproven, the largest part first. */
 export function pointedOut(reasons: readonly Reasoned[]): readonly PointedOut[] {
@@ -38,10 +54,18 @@ export function pointedOut(reasons: readonly Reasoned[]): readonly PointedOut[] 
     const unprovable = (tools.get(id)?.unprovable ?? 0) + steps;
     tools.set(id, { tenant, capability, unprovable, ended, share: shareOf(unprovable, ended) });
   }
-  return [...tools.values()].filter(({ unprovable, share }) => unprovable >= POINTED_OUT.steps && share >= POINTED_OUT.share).sort((a, b) => b.share - a.share || b.unprovable - a.unprovable);
+  return [...tools.values()]
+    .filter(({ unprovable, share }) => unprovable >= POINTED_OUT.steps && share >= POINTED_OUT.share)
+    .sort((a, b) => b.share - a.share || b.unprovable - a.unprovable);
 }
 
 /** The part of the judged triggers that people confirmed; null while none is judged (E42). */
-export function precisionOf({ confirmed, rejected }: { readonly confirmed: number; readonly rejected: number }): number | null {
+export function precisionOf({
+  confirmed,
+  rejected,
+}: {
+  readonly confirmed: number;
+  readonly rejected: number;
+}): number | null {
   return confirmed + rejected === 0 ? null : shareOf(confirmed, confirmed + rejected);
 }

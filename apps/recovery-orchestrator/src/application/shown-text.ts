@@ -10,7 +10,11 @@ import type { Json } from '@recourse/kernel';
 export const SHOWN_MAX = 2_000;
 
 /** A text too long to be shown: its beginning, its length in UTF-16 units, and the SHA-256 of the whole as it was before escapes. */
-export interface Folded { readonly folded: string; readonly length: number; readonly sha256: string }
+export interface Folded {
+  readonly folded: string;
+  readonly length: number;
+  readonly sha256: string;
+}
 
 /** Controls, bidi and zero-width characters, surrogates, private and unassigned ones, separators of lines, and fillers that look like nothing. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
@@ -28,7 +32,13 @@ export function shownText(text: string): string {
 
 /** The text as it is shown, or folded where it is too long. */
 export function foldedText(text: string): string | Folded {
-  return text.length <= SHOWN_MAX ? shownText(text) : { folded: shownText(text.slice(0, SHOWN_MAX)), length: text.length, sha256: createHash('sha256').update(text, 'utf8').digest('hex') };
+  return text.length <= SHOWN_MAX
+    ? shownText(text)
+    : {
+        folded: shownText(text.slice(0, SHOWN_MAX)),
+        length: text.length,
+        sha256: createHash('sha256').update(text, 'utf8').digest('hex'),
+      };
 }
 
 /** JSON with every text and every name in it made safe; folded as a whole where its text is too long. */
@@ -56,9 +66,16 @@ function shownValue(value: unknown): unknown {
 }
 
 function withoutLookAlikes(word: string): string {
-  return ASCII_LETTER.test(word) ? word.replace(FOREIGN_LETTER, (letter) => (EUROPEAN.test(letter) || ACCENTED.test(letter.normalize('NFD')) ? letter : escaped(letter))) : word;
+  return ASCII_LETTER.test(word)
+    ? word.replace(FOREIGN_LETTER, (letter) =>
+        EUROPEAN.test(letter) || ACCENTED.test(letter.normalize('NFD')) ? letter : escaped(letter),
+      )
+    : word;
 }
 
 function escaped(character: string): string {
-  return Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
 }

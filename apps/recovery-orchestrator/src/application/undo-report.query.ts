@@ -48,15 +48,33 @@ const NOT_KNOWN: readonly string[] = ['OUTCOME_UNKNOWN', 'FORWARD_UNCERTAIN', 'F
  *
  * Source: DESIGN 6.3 (undo), requirements B2, B20.
  */
-export function undoReport(undo: Pick<UndoDoc, 'undo_id' | 'run_id' | 'tenant' | 'phase' | 'mutation_ids' | 'unknown_ids'>, steps: readonly StepDoc[]): UndoReport {
+export function undoReport(
+  undo: Pick<UndoDoc, 'undo_id' | 'run_id' | 'tenant' | 'phase' | 'mutation_ids' | 'unknown_ids'>,
+  steps: readonly StepDoc[],
+): UndoReport {
   const own = new Map(steps.filter((step) => step.tenant === undo.tenant).map((step) => [step.mutation_id, step]));
-  const items = [...undo.mutation_ids.map((id) => itemOf(id, own.get(id))), ...undo.unknown_ids.map((id) => unmarked(id, 'not_undone', 'MUTATION_UNKNOWN'))];
+  const items = [
+    ...undo.mutation_ids.map((id) => itemOf(id, own.get(id))),
+    ...undo.unknown_ids.map((id) => unmarked(id, 'not_undone', 'MUTATION_UNKNOWN')),
+  ];
   const counts = { undone_clean: 0, undone_with_residue: 0, not_undone: 0, still_open: 0 };
   for (const item of items) counts[item.outcome] += 1;
-  return { undo_id: undo.undo_id, run_id: undo.run_id, tenant: undo.tenant, outcome: undo.phase === 'listed' ? wholeOf(counts) : 'still_open', counts, items };
+  return {
+    undo_id: undo.undo_id,
+    run_id: undo.run_id,
+    tenant: undo.tenant,
+    outcome: undo.phase === 'listed' ? wholeOf(counts) : 'still_open',
+    counts,
+    items,
+  };
 }
 
-function wholeOf({ undone_clean: clean, undone_with_residue: residue, not_undone: not, still_open: open }: Readonly<Record<ItemOutcome, number>>): UndoReport['outcome'] {
+function wholeOf({
+  undone_clean: clean,
+  undone_with_residue: residue,
+  not_undone: not,
+  still_open: open,
+}: Readonly<Record<ItemOutcome, number>>): UndoReport['outcome'] {
   if (open > 0) return 'still_open';
   if (not === 0) return 'undone';
   return clean + residue > 0 ? 'partly_undone' : 'not_undone';
@@ -64,25 +82,61 @@ function wholeOf({ undone_clean: clean, undone_with_residue: residue, not_undone
 
 function itemOf(mutationId: string, step: StepDoc | undefined): UndoItem {
   if (step === undefined) return unmarked(mutationId, 'still_open', 'NOT_MARKED_YET');
-  const { execution: { capability }, terms, ref, step_id, owner, deadline_at } = step;
+  const {
+    execution: { capability },
+    terms,
+    ref,
+    step_id,
+    owner,
+    deadline_at,
+  } = step;
   const { outcome, reason } = becameOf(step);
-  const residue = outcome === 'undone_with_residue' ? terms?.residue ?? null : null;
-  return { mutation_id: mutationId, capability, effect: terms?.effect ?? null, subject_ref: ref.subject_ref, reversal_class: ref.reversal_class, outcome, reason, residue, step_id, owner: outcome.startsWith('undone') ? null : owner, deadline_at };
+  const residue = outcome === 'undone_with_residue' ? (terms?.residue ?? null) : null;
+  return {
+    mutation_id: mutationId,
+    capability,
+    effect: terms?.effect ?? null,
+    subject_ref: ref.subject_ref,
+    reversal_class: ref.reversal_class,
+    outcome,
+    reason,
+    residue,
+    step_id,
+    owner: outcome.startsWith('undone') ? null : owner,
+    deadline_at,
+  };
 }
 
 function unmarked(mutationId: string, outcome: ItemOutcome, reason: string): UndoItem {
-  return { mutation_id: mutationId, capability: null, effect: null, subject_ref: null, reversal_class: null, outcome, reason, residue: null, step_id: null, owner: null, deadline_at: null };
+  return {
+    mutation_id: mutationId,
+    capability: null,
+    effect: null,
+    subject_ref: null,
+    reversal_class: null,
+    outcome,
+    reason,
+    residue: null,
+    step_id: null,
+    owner: null,
+    deadline_at: null,
+  };
 }
 
 function becameOf(step: StepDoc): { readonly outcome: ItemOutcome; readonly reason: string | null } {
   const { phase, reason, terms, ref, resolved } = step;
   if (!isAtRest(phase)) return { outcome: 'still_open', reason };
-  const undone = ref.reversal_class === 'reversible' && (terms?.residue ?? null) === null ? 'undone_clean' : 'undone_with_residue';
+  const undone =
+    ref.reversal_class === 'reversible' && (terms?.residue ?? null) === null ? 'undone_clean' : 'undone_with_residue';
   switch (phase) {
-    case 'compensated': return { outcome: undone, reason: null };
-    case 'not_needed':  return { outcome: 'undone_clean', reason };
-    case 'resolved':    if (resolved?.verified === true) return { outcome: undone, reason: 'RESOLVED:repaired' };
-                        return { outcome: 'not_undone', reason: `RESOLVED:${resolved?.resolution ?? 'unrecognized'}` };
-    default:            return { outcome: NOT_KNOWN.includes(reason) ? 'still_open' : 'not_undone', reason };
+    case 'compensated':
+      return { outcome: undone, reason: null };
+    case 'not_needed':
+      return { outcome: 'undone_clean', reason };
+    case 'resolved':
+      if (resolved?.verified === true) return { outcome: undone, reason: 'RESOLVED:repaired' };
+      return { outcome: 'not_undone', reason: `RESOLVED:${resolved?.resolution ?? 'unrecognized'}` };
+    default:
+      return { outcome: NOT_KNOWN.includes(reason) ? 'still_open' : 'not_undone', reason };
   }
 }

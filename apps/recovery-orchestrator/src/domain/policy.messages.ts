@@ -62,4 +62,6 @@ export const OWNER_OF_HALTED = 'role:operator';
 export const OWNER_OF_ORDER = 'service:recovery-orchestrator';
 
 /** Who is to act on a leg that is out: the workers of its adapter. */
-export function ownerOfLeg(adapter: string): string { return `adapter:${adapter}`; }
+export function ownerOfLeg(adapter: string): string {
+  return `adapter:${adapter}`;
+}

@@ -8,13 +8,24 @@ export function countMeasures(measures: readonly RecoveryMeasure[], metrics: Pic
 
 function countOne(measure: RecoveryMeasure, metrics: Pick<Metrics, 'count' | 'observe'>): void {
   switch (measure.series) {
-    case 'recoverySeconds': metrics.observe(measure.series, { tool: measure.tool }, measure.seconds); return;
-    case 'approvalSeconds': metrics.observe(measure.series, { question: measure.question, outcome: measure.outcome }, measure.seconds); return;
-    case 'triggers': metrics.count(measure.series, { outcome: measure.outcome }); return;
-    case 'breakersOpened': metrics.count(measure.series, { scope: measure.scope }); return;
-    case 'compensationFailures': metrics.count(measure.series, { tool: measure.tool, reason: measure.reason }); return;
+    case 'recoverySeconds':
+      metrics.observe(measure.series, { tool: measure.tool }, measure.seconds);
+      return;
+    case 'approvalSeconds':
+      metrics.observe(measure.series, { question: measure.question, outcome: measure.outcome }, measure.seconds);
+      return;
+    case 'triggers':
+      metrics.count(measure.series, { outcome: measure.outcome });
+      return;
+    case 'breakersOpened':
+      metrics.count(measure.series, { scope: measure.scope });
+      return;
+    case 'compensationFailures':
+      metrics.count(measure.series, { tool: measure.tool, reason: measure.reason });
+      return;
     case 'recoveriesAutomatic':
     case 'recoveriesManual':
-    case 'staleConflicts': metrics.count(measure.series, { tool: measure.tool });
+    case 'staleConflicts':
+      metrics.count(measure.series, { tool: measure.tool });
   }
 }

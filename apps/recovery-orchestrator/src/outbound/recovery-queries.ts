@@ -3,7 +3,14 @@
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop.
 import { coded } from '@recourse/service';
 import type { createPool } from '@recourse/service';
-import { manualReasonsQuery, pacesQuery, recoveriesQuery, rollbacksQuery, sourcesQuery, trendsQuery } from './recovery-statements.js';
+import {
+  manualReasonsQuery,
+  pacesQuery,
+  recoveriesQuery,
+  rollbacksQuery,
+  sourcesQuery,
+  trendsQuery,
+} from './recovery-statements.js';
 import type { Query, ReportFilter, RollbackGroup } from './recovery-statements.js';
 
 /** Steps of a tool that landed with a person for one reason. */
@@ -58,13 +65,27 @@ export interface CountedRollbacks {
 }
 
 /** Triggers of a source in the newest hour, and in the day that ends with it. */
-export interface CountedTriggers { readonly tenant: string; readonly source: string; readonly short: number; readonly long: number }
+export interface CountedTriggers {
+  readonly tenant: string;
+  readonly source: string;
+  readonly short: number;
+  readonly long: number;
+}
 
 /** A schedule of a rate that is in use. */
-export interface BusyPace { readonly tenant: string; readonly scope: string; readonly name: string; readonly next_at: number; readonly waiting: number }
+export interface BusyPace {
+  readonly tenant: string;
+  readonly scope: string;
+  readonly name: string;
+  readonly next_at: number;
+  readonly waiting: number;
+}
 
 /** Rows of a report, and whether there are more. */
-export interface Report<Row> { readonly items: readonly Row[]; readonly more: boolean }
+export interface Report<Row> {
+  readonly items: readonly Row[];
+  readonly more: boolean;
+}
 
 type Pool = ReturnType<typeof createPool>;
 type Texts = Readonly<Record<'attempts' | 'mean_ms' | 'max_ms', string | null>>;
@@ -78,8 +99,19 @@ export class RecoveryQueries {
   }
 
   async recoveries(filter: ReportFilter, limit: number): Promise<Report<ObservedRecoveries>> {
-    const rows = await this.rows<Omit<ObservedRecoveries, keyof Texts> & Texts>('sum recoveries', recoveriesQuery(filter, limit));
-    return reportOf(rows.map(({ attempts, mean_ms, max_ms, ...row }) => ({ ...row, attempts: Number(attempts), mean_ms: numberOf(mean_ms), max_ms: numberOf(max_ms) })), limit);
+    const rows = await this.rows<Omit<ObservedRecoveries, keyof Texts> & Texts>(
+      'sum recoveries',
+      recoveriesQuery(filter, limit),
+    );
+    return reportOf(
+      rows.map(({ attempts, mean_ms, max_ms, ...row }) => ({
+        ...row,
+        attempts: Number(attempts),
+        mean_ms: numberOf(mean_ms),
+        max_ms: numberOf(max_ms),
+      })),
+      limit,
+    );
   }
 
   async sources(filter: ReportFilter, limit: number): Promise<Report<TriggerSource>> {
@@ -95,19 +127,31 @@ export class RecoveryQueries {
   }
 
   async paces(filter: ReportFilter, now: number, limit: number): Promise<Report<BusyPace>> {
-    const rows = await this.rows<Omit<BusyPace, 'next_at'> & { readonly next_at: string }>('list rates', pacesQuery(filter, now, limit));
-    return reportOf(rows.map(({ next_at, ...row }) => ({ ...row, next_at: Number(next_at) })), limit);
+    const rows = await this.rows<Omit<BusyPace, 'next_at'> & { readonly next_at: string }>(
+      'list rates',
+      pacesQuery(filter, now, limit),
+    );
+    return reportOf(
+      rows.map(({ next_at, ...row }) => ({ ...row, next_at: Number(next_at) })),
+      limit,
+    );
   }
 
   /** Nest calls it when the process ends. */
-  async onModuleDestroy(): Promise<void> { await this.pool.end(); }
+  async onModuleDestroy(): Promise<void> {
+    await this.pool.end();
+  }
 
   private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
     return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
   }
 }
 
-function reportOf<Row>(rows: readonly Row[], limit: number): Report<Row> { return { items: rows.slice(0, limit), more: rows.length > limit }; }
+function reportOf<Row>(rows: readonly Row[], limit: number): Report<Row> {
+  return { items: rows.slice(0, limit), more: rows.length > limit };
+}
 
 /** The driver gives 64-bit numbers as text. */
-function numberOf(decimal: string | null): number | null { return decimal === null ? null : Number(decimal); }
+function numberOf(decimal: string | null): number | null {
+  return decimal === null ? null : Number(decimal);
+}

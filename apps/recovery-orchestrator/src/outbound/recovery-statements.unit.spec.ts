@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { manualReasonsQuery, pacesQuery, recoveriesQuery, rollbacksQuery, sourcesQuery, trendsQuery } from './recovery-statements.js';
+import {
+  manualReasonsQuery,
+  pacesQuery,
+  recoveriesQuery,
+  rollbacksQuery,
+  sourcesQuery,
+  trendsQuery,
+} from './recovery-statements.js';
 import type { Query } from './recovery-statements.js';
 
 const REPORTS: readonly (readonly [name: string, read: (tenant: string | undefined) => Query])[] = [
@@ -21,9 +28,13 @@ describe.each(REPORTS)('the statement of %s', (_name, read) => {
     expect([...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)).sort()).toEqual(values.map((_, n) => n + 1));
   });
 
-  it('reads all tenants only where none is named', () => { expect(read(undefined).text).not.toContain('tenant ='); });
+  it('reads all tenants only where none is named', () => {
+    expect(read(undefined).text).not.toContain('tenant =');
+  });
 
-  it('reads the table once, so that no branch of it escapes the tenant', () => { expect(read('acme').text.split(' FROM "').length).toBe(2); });
+  it('reads the table once, so that no branch of it escapes the tenant', () => {
+    expect(read('acme').text.split(' FROM "').length).toBe(2);
+  });
 });
 
 describe('a statement over two tables', () => {
@@ -49,7 +60,11 @@ describe('a statement over two tables', () => {
     expect(values).toEqual([77, 'acme', 6]);
   });
 
-  it.each([['agent', 'agent_id'], ['policy', 'policy'], ['source', 'source']] as const)('of rollbacks groups them by %s (E48)', (by, column) => {
+  it.each([
+    ['agent', 'agent_id'],
+    ['policy', 'policy'],
+    ['source', 'source'],
+  ] as const)('of rollbacks groups them by %s (E48)', (by, column) => {
     expect(rollbacksQuery(by, {}, 5).text).toContain(`SELECT tenant, ${column} AS name`);
   });
 });

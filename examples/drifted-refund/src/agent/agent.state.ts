@@ -29,5 +29,10 @@ export function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
 
 /** What the agent answers about a run: mutation ids, no handles. */
 export function shownRun({ result, ...request }: Run): object {
-  return { ...request, status: result === null ? 'running' : result.kind, mutation_ids: result?.mutation_refs ?? [], problems: result?.kind === 'refused' ? result.problems : [] };
+  return {
+    ...request,
+    status: result === null ? 'running' : result.kind,
+    mutation_ids: result?.mutation_refs ?? [],
+    problems: result?.kind === 'refused' ? result.problems : [],
+  };
 }

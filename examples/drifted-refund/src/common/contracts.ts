@@ -19,47 +19,94 @@ export const GET_REFUND = 'payments.get_refund';
 
 const refundSchema = {
   type: 'object',
-  properties: { refund_id: { type: 'string' }, order: { type: 'string' }, amount_minor: { type: 'integer' }, currency: { type: 'string' }, status: { type: 'string' } },
+  properties: {
+    refund_id: { type: 'string' },
+    order: { type: 'string' },
+    amount_minor: { type: 'integer' },
+    currency: { type: 'string' },
+    status: { type: 'string' },
+  },
   required: ['refund_id', 'status'],
 };
-const idSchema = { type: 'object', properties: { refund_id: { type: 'string', minLength: 1 } }, required: ['refund_id'], additionalProperties: false };
+const idSchema = {
+  type: 'object',
+  properties: { refund_id: { type: 'string', minLength: 1 } },
+  required: ['refund_id'],
+  additionalProperties: false,
+};
 
 const getRefund: Contract = {
-  name: GET_REFUND, owner: 'payments-team', effect: 'Reads a refund at the payment provider.', impact: 'read', approval_mode: 'read_only',
-  args_schema: idSchema, result_schema: refundSchema,
+  name: GET_REFUND,
+  owner: 'payments-team',
+  effect: 'Reads a refund at the payment provider.',
+  impact: 'read',
+  approval_mode: 'read_only',
+  args_schema: idSchema,
+  result_schema: refundSchema,
 };
 
 const reverseRefund: Contract = {
-  name: REVERSE_REFUND, owner: 'payments-team', effect: 'Takes a refund back before it settles.', impact: 'financial', approval_mode: 'delegated',
-  args_schema: idSchema, result_schema: refundSchema, reversal_class: 'irreversible', forward_approval: 'human',
-  idempotency: { mechanism: 'Idempotency-Key header', key_lifetime_ms: KEY_LIFETIME_MS }, call_timeout_ms: CALL_TIMEOUT_MS,
+  name: REVERSE_REFUND,
+  owner: 'payments-team',
+  effect: 'Takes a refund back before it settles.',
+  impact: 'financial',
+  approval_mode: 'delegated',
+  args_schema: idSchema,
+  result_schema: refundSchema,
+  reversal_class: 'irreversible',
+  forward_approval: 'human',
+  idempotency: { mechanism: 'Idempotency-Key header', key_lifetime_ms: KEY_LIFETIME_MS },
+  call_timeout_ms: CALL_TIMEOUT_MS,
 };
 
 const issueRefund: Contract = {
-  name: ISSUE_REFUND, owner: 'payments-team', effect: 'A customer gets the price of an order back.', impact: 'financial', approval_mode: 'delegated',
+  name: ISSUE_REFUND,
+  owner: 'payments-team',
+  effect: 'A customer gets the price of an order back.',
+  impact: 'financial',
+  approval_mode: 'delegated',
   args_schema: {
     type: 'object',
-    properties: { order: { type: 'string', minLength: 1 }, amount_minor: { type: 'integer', minimum: 1, maximum: REFUND_CAP_MINOR }, currency: { const: CURRENCY } },
-    required: ['order', 'amount_minor', 'currency'], additionalProperties: false,
+    properties: {
+      order: { type: 'string', minLength: 1 },
+      amount_minor: { type: 'integer', minimum: 1, maximum: REFUND_CAP_MINOR },
+      currency: { const: CURRENCY },
+    },
+    required: ['order', 'amount_minor', 'currency'],
+    additionalProperties: false,
   },
   result_schema: refundSchema,
-  reversal_class: 'compensable', compensation_capability: REVERSE_REFUND, residue: 'The customer sees a refund that was taken back.',
+  reversal_class: 'compensable',
+  compensation_capability: REVERSE_REFUND,
+  residue: 'The customer sees a refund that was taken back.',
   recovery_cost: { time_ms: 60_000, value: { amount_minor: 0, currency: CURRENCY } },
-  recovery_approval_mode: 'human', recovery_policy_ref: 'refund-recovery',
+  recovery_approval_mode: 'human',
+  recovery_policy_ref: 'refund-recovery',
   compensation_mode: { mode: 'approval_required', reason: 'Money moves on a customer account.' },
-  risk: 'The customer may already count on the money.', forward_approval: 'policy',
-  reversal_window_ms: WINDOW_MS, requires_external_handle: true,
+  risk: 'The customer may already count on the money.',
+  forward_approval: 'policy',
+  reversal_window_ms: WINDOW_MS,
+  requires_external_handle: true,
   reversal_args: { refund_id: { from: 'external_ref' } },
   reconcile_capability: GET_REFUND,
   stale_check: {
-    observe_capability: GET_REFUND, compares: 'status', condition: 'observed.status == "settled"',
+    observe_capability: GET_REFUND,
+    compares: 'status',
+    condition: 'observed.status == "settled"',
     check_act_gap: 'The provider has no conditional reversal; a change between check and reversal is refused by it.',
   },
-  verification: { verify_capability: GET_REFUND, success_condition: 'observed.status == "reversed" && observed.refund_id == bound.args.refund_id', max_attempts: 3, delay_ms: 200 },
+  verification: {
+    verify_capability: GET_REFUND,
+    success_condition: 'observed.status == "reversed" && observed.refund_id == bound.args.refund_id',
+    max_attempts: 3,
+    delay_ms: 200,
+  },
   blast_radius: { max_value_per_run: { amount_minor: REFUND_CAP_MINOR, currency: CURRENCY }, scope: 'single_subject' },
   idempotency: { mechanism: 'Idempotency-Key header', key_lifetime_ms: KEY_LIFETIME_MS },
-  subject: '/order', value: { amount: '/amount_minor', currency: '/currency' },
-  call_timeout_ms: CALL_TIMEOUT_MS, max_attempts: 5,
+  subject: '/order',
+  value: { amount: '/amount_minor', currency: '/currency' },
+  call_timeout_ms: CALL_TIMEOUT_MS,
+  max_attempts: 5,
 };
 
 /** In the order they must be registered: what a contract names has to stand before it. */

@@ -7,7 +7,10 @@ const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/
 const VARIABLES = {
   PORT: port,
   DATA_DIR: z.string().min(1),
-  RECOURSE_KAFKA_BROKERS: z.string().min(1).transform((text) => text.split(',').map((broker) => broker.trim())),
+  RECOURSE_KAFKA_BROKERS: z
+    .string()
+    .min(1)
+    .transform((text) => text.split(',').map((broker) => broker.trim())),
   /** One `host:port` that every connection to a broker goes to: a tunnel, a proxy. */
   RECOURSE_KAFKA_VIA: z.string().min(1).optional(),
   /** Schema registry. */
@@ -21,7 +24,10 @@ const VARIABLES = {
   /** The little services. */
   SERVICES_URL: url,
   /** Adapters a worker answers for, with commas. */
-  ADAPTERS: z.string().min(1).transform((text) => text.split(',').map((adapter) => adapter.trim())),
+  ADAPTERS: z
+    .string()
+    .min(1)
+    .transform((text) => text.split(',').map((adapter) => adapter.trim())),
   /** What the notifier signs with: `whsec_` and base64. */
   WEBHOOK_SECRET: z.string().startsWith('whsec_'),
   TENANT: z.string().min(1).default('demo'),
@@ -37,7 +43,9 @@ const VARIABLES = {
 type Variables = typeof VARIABLES;
 
 /** Reads the variables named. Errors: one that lists every problem. */
-export function readEnvironment<Name extends keyof Variables>(...names: readonly Name[]): { readonly [Key in Name]: z.infer<Variables[Key]> } {
+export function readEnvironment<Name extends keyof Variables>(
+  ...names: readonly Name[]
+): { readonly [Key in Name]: z.infer<Variables[Key]> } {
   const problems: string[] = [];
   const values = names.map((name) => {
     const read = VARIABLES[name].safeParse(process.env[name]);

@@ -29,11 +29,23 @@ export const ask: Ask = async (url, { method = 'GET', body, headers = {}, timeou
   });
   const parsed: unknown = await response.json().catch(() => ({}));
   // Lists are wrapped, so that an answer is always an object.
-  return { status: response.status, body: Array.isArray(parsed) ? { items: parsed as unknown[] } : typeof parsed === 'object' && parsed !== null ? parsed as HttpReply['body'] : {} };
+  return {
+    status: response.status,
+    body: Array.isArray(parsed)
+      ? { items: parsed as unknown[] }
+      : typeof parsed === 'object' && parsed !== null
+        ? (parsed as HttpReply['body'])
+        : {},
+  };
 };
 
 /** Whether an error says that the request never left. */
 export function wasNotSent(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
-  return typeof cause === 'object' && cause !== null && 'code' in cause && (cause.code === 'ECONNREFUSED' || cause.code === 'ENOTFOUND');
+  return (
+    typeof cause === 'object' &&
+    cause !== null &&
+    'code' in cause &&
+    (cause.code === 'ECONNREFUSED' || cause.code === 'ENOTFOUND')
+  );
 }

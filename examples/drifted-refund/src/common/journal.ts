@@ -25,17 +25,30 @@ export interface Transaction<Event, Answer> {
 export class Journal<State, Event> {
   private queue: Promise<unknown> = Promise.resolve();
 
-  private constructor(private readonly file: FileHandle, private current: State, private readonly evolve: JournalSpec<State, Event>['evolve']) {}
+  private constructor(
+    private readonly file: FileHandle,
+    private current: State,
+    private readonly evolve: JournalSpec<State, Event>['evolve'],
+  ) {}
 
   /** Opens a journal and folds what it holds; a torn last line is cut off. */
-  static async open<State, Event>({ path, initial, evolve }: JournalSpec<State, Event>): Promise<Journal<State, Event>> {
+  static async open<State, Event>({
+    path,
+    initial,
+    evolve,
+  }: JournalSpec<State, Event>): Promise<Journal<State, Event>> {
     await mkdir(dirname(path), { recursive: true });
     const bytes = await readFile(path).catch((error: unknown) => {
-      if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0);
+      if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT')
+        return Buffer.alloc(0);
       throw error;
     });
     const end = bytes.lastIndexOf(0x0a) + 1;
-    const lines = bytes.subarray(0, end).toString('utf8').split('\n').filter((line) => line !== '');
+    const lines = bytes
+      .subarray(0, end)
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line !== '');
     const file = await open(path, 'a');
     await file.truncate(end);
     // Every line was written by `transact`, from an Event.
@@ -43,7 +56,9 @@ export class Journal<State, Event> {
     return new Journal(file, state, evolve);
   }
 
-  get state(): State { return this.current; }
+  get state(): State {
+    return this.current;
+  }
 
   /** Decides on the state, makes the events durable, then answers. */
   transact<Answer>(decide: (state: State) => Transaction<Event, Answer>): Promise<Answer> {

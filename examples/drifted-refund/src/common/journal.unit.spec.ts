@@ -5,13 +5,23 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Journal } from './journal.js';
 
 let root = '';
-beforeAll(async () => { root = await mkdtemp(join(tmpdir(), 'journal-')); });
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'journal-'));
+});
 const journals: Journal<number, { readonly add: number }>[] = [];
-afterAll(async () => { await Promise.all(journals.map((journal) => journal.close())); });
-afterAll(async () => { await rm(root, { recursive: true, force: true }); });
+afterAll(async () => {
+  await Promise.all(journals.map((journal) => journal.close()));
+});
+afterAll(async () => {
+  await rm(root, { recursive: true, force: true });
+});
 
 async function open(name: string): Promise<Journal<number, { readonly add: number }>> {
-  const journal = await Journal.open<number, { readonly add: number }>({ path: join(root, name, 'journal.jsonl'), initial: 0, evolve: (sum, { add }) => sum + add });
+  const journal = await Journal.open<number, { readonly add: number }>({
+    path: join(root, name, 'journal.jsonl'),
+    initial: 0,
+    evolve: (sum, { add }) => sum + add,
+  });
   journals.push(journal);
   return journal;
 }
@@ -26,7 +36,9 @@ describe('a journal', () => {
 
   it('lets each transaction see all earlier ones', async () => {
     const journal = await open('b');
-    const seen = await Promise.all(Array.from({ length: 10 }, () => journal.transact((sum) => ({ events: [{ add: 1 }], answer: sum }))));
+    const seen = await Promise.all(
+      Array.from({ length: 10 }, () => journal.transact((sum) => ({ events: [{ add: 1 }], answer: sum }))),
+    );
     expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
@@ -42,7 +54,11 @@ describe('a journal', () => {
 
   it('survives a transaction that throws', async () => {
     const journal = await open('d');
-    await expect(journal.transact(() => { throw new Error('no'); })).rejects.toThrow('no');
+    await expect(
+      journal.transact(() => {
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
     await journal.record({ add: 3 });
     expect(journal.state).toBe(3);
   });

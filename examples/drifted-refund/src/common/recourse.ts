@@ -5,11 +5,22 @@ import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { ask } from './http.js';
 
-export interface Recourse { readonly kafka: Kafka; readonly codecs: Codecs }
+export interface Recourse {
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+}
 
 /** `via`: one `host:port` that every connection to a broker goes to. */
-export function reachRecourse(brokers: readonly string[], registryUrl: string, clientId: string, via?: string): Recourse {
-  return { kafka: createKafka({ brokers, clientId, ...(via === undefined ? {} : { via }) }), codecs: createCodecs(createSchemaRegistry({ url: registryUrl })) };
+export function reachRecourse(
+  brokers: readonly string[],
+  registryUrl: string,
+  clientId: string,
+  via?: string,
+): Recourse {
+  return {
+    kafka: createKafka({ brokers, clientId, ...(via === undefined ? {} : { via }) }),
+    codecs: createCodecs(createSchemaRegistry({ url: registryUrl })),
+  };
 }
 
 /** Repeats until it works, with a pause; a process of the example outlives a stack that is still starting. */
@@ -19,13 +30,18 @@ export async function untilReached<T>(what: string, act: () => Promise<T>): Prom
       return await act();
     } catch (error) {
       process.stderr.write(`${what}: ${error instanceof Error ? error.message : String(error)}\n`);
-      await new Promise((resolve) => { setTimeout(resolve, RETRY_PAUSE_MS); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, RETRY_PAUSE_MS);
+      });
     }
   }
 }
 
 /** A token of the development issuer. */
-export async function tokenFrom(issuerUrl: string, who: { readonly subject: string; readonly roles: readonly string[]; readonly tenant: string }): Promise<string> {
+export async function tokenFrom(
+  issuerUrl: string,
+  who: { readonly subject: string; readonly roles: readonly string[]; readonly tenant: string },
+): Promise<string> {
   const { status, body } = await ask(`${issuerUrl}/token`, { method: 'POST', body: who });
   if (typeof body['access_token'] !== 'string') throw new Error(`the issuer answered ${String(status)}`);
   return body['access_token'];

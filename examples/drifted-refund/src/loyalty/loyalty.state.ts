@@ -36,8 +36,16 @@ export const EMPTY_LOYALTY: LoyaltyState = { heard: [], grants: {} };
 export function evolveLoyalty(state: LoyaltyState, event: LoyaltyEvent): LoyaltyState {
   if (event.type === 'PointsGranted') {
     const { mutation_id, order, points } = event;
-    const isRolledBack = state.heard.some((heard) => heard.type === 'RollbackAnnounced' && heard.mutation_id === mutation_id);
-    return { ...state, grants: { ...state.grants, [mutation_id]: { mutation_id, order, points, state: isRolledBack ? 'withdrawn' : 'granted' } } };
+    const isRolledBack = state.heard.some(
+      (heard) => heard.type === 'RollbackAnnounced' && heard.mutation_id === mutation_id,
+    );
+    return {
+      ...state,
+      grants: {
+        ...state.grants,
+        [mutation_id]: { mutation_id, order, points, state: isRolledBack ? 'withdrawn' : 'granted' },
+      },
+    };
   }
   const { heard } = event;
   const grant = state.grants[heard.mutation_id];
@@ -50,7 +58,11 @@ export function evolveLoyalty(state: LoyaltyState, event: LoyaltyEvent): Loyalty
 
 export function heardOf({ type, body, partition, seq }: Notification): Heard {
   return {
-    partition, seq, type, run_id: body.run_id, mutation_id: body.mutation_id,
+    partition,
+    seq,
+    type,
+    run_id: body.run_id,
+    mutation_id: body.mutation_id,
     rollback_id: 'rollback_id' in body ? body.rollback_id : null,
     recoverability: 'recoverability' in body ? body.recoverability : null,
     reason: 'reason' in body ? body.reason : null,

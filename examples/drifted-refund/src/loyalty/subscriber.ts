@@ -17,21 +17,46 @@ export interface Subscriber {
 /** The commit of points for an order. */
 export function pointsCommit(tenant: string, order: string, refund: CommitRef, committedAt: number): Checkpoint {
   return {
-    tenant, run_id: `loyalty-${order}`, agent_id: 'loyalty', initiator: null, objective: 'thank the customer', step_id: 'grant_points', produced_by: 'loyalty', subject_ref: `order/${order}`,
-    parents: [refund], assumption_refs: [], gate: null, release: null, state: null, committed_at: committedAt,
+    tenant,
+    run_id: `loyalty-${order}`,
+    agent_id: 'loyalty',
+    initiator: null,
+    objective: 'thank the customer',
+    step_id: 'grant_points',
+    produced_by: 'loyalty',
+    subject_ref: `order/${order}`,
+    parents: [refund],
+    assumption_refs: [],
+    gate: null,
+    release: null,
+    state: null,
+    committed_at: committedAt,
   };
 }
 
 /** Subscribes under a name that is registered. Errors: Failure(TOPIC_MISSING); those of the consumer. */
-export async function subscribe({ kafka, codecs, name, tenant, logId }: Recourse & { readonly name: string; readonly tenant: string; readonly logId: string }): Promise<Subscriber> {
+export async function subscribe({
+  kafka,
+  codecs,
+  name,
+  tenant,
+  logId,
+}: Recourse & { readonly name: string; readonly tenant: string; readonly logId: string }): Promise<Subscriber> {
   const admin = await kafka.admin();
   const partitionCount = await admin.partitionCount(NOTIFICATIONS_TOPIC).finally(() => admin.close());
   if (partitionCount === null) throw new Failure('TOPIC_MISSING', NOTIFICATIONS_TOPIC);
   const producer = await createProducer({ kafka, codecs, source: name });
   const rollbacks = createRollbackConsumer({
-    kafka, codecs, logId, partitionCount, subscription: { consumer: name, scope: tenant, mode: 'async' }, inbox: new MemoryInbox(), clock: systemClock,
+    kafka,
+    codecs,
+    logId,
+    partitionCount,
+    subscription: { consumer: name, scope: tenant, mode: 'async' },
+    inbox: new MemoryInbox(),
+    clock: systemClock,
     onRollback: () => Promise.resolve(),
-    onTrouble: (cause) => process.stderr.write(`subscriber: ${cause instanceof Error ? cause.message : String(cause)}\n`),
+    onTrouble: (cause) =>
+      process.stderr.write(`subscriber: ${cause instanceof Error ? cause.message : String(cause)}\n`),
   });
   await rollbacks.start();
   return {
@@ -39,9 +64,14 @@ export async function subscribe({ kafka, codecs, name, tenant, logId }: Recourse
       const refund: CommitRef = { run_id: runId, commit_id: mutation_id };
       const checkpoint = pointsCommit(tenant, order, refund, Date.now());
       const commitId = commitIdOf(checkpoint);
-      await rollbacks.transact((_, own) => own.derive({ commit: { run_id: checkpoint.run_id, commit_id: commitId }, parents: [refund] }));
+      await rollbacks.transact((_, own) =>
+        own.derive({ commit: { run_id: checkpoint.run_id, commit_id: commitId }, parents: [refund] }),
+      );
       await producer.commitRecorded({ commitId, checkpoint });
     },
-    stop: async () => { await rollbacks.stop(); await producer.close(); },
+    stop: async () => {
+      await rollbacks.stop();
+      await producer.close();
+    },
   };
 }

@@ -3,7 +3,8 @@ import { EMPTY_PROVIDER, evolveProvider, issue, reverse, takeFault } from './pro
 import type { Decided, ProviderState } from './provider.state.js';
 
 const asked = { order: '4711', amount_minor: 500_000, currency: 'INR' };
-const after = <Answer>(state: ProviderState, { events }: Decided<Answer>): ProviderState => events.reduce(evolveProvider, state);
+const after = <Answer>(state: ProviderState, { events }: Decided<Answer>): ProviderState =>
+  events.reduce(evolveProvider, state);
 
 describe('the payment provider', () => {
   const issued = after(EMPTY_PROVIDER, issue(EMPTY_PROVIDER, 'k1', asked));
@@ -24,14 +25,22 @@ describe('the payment provider', () => {
 
   it('does not hide a second reversal under another key', () => {
     const reversed = after(issued, reverse(issued, 'a', 'rf_000001'));
-    expect(after(reversed, reverse(reversed, 'b', 'rf_000001')).effects.filter(({ kind }) => kind === 'reversal')).toHaveLength(2);
+    expect(
+      after(reversed, reverse(reversed, 'b', 'rf_000001')).effects.filter(({ kind }) => kind === 'reversal'),
+    ).toHaveLength(2);
   });
 
-  it('knows no refund it did not make', () => { expect(reverse(issued, 'k', 'rf_9').answer).toEqual({ kind: 'unknown' }); });
+  it('knows no refund it did not make', () => {
+    expect(reverse(issued, 'k', 'rf_9').answer).toEqual({ kind: 'unknown' });
+  });
 
   it('fails as often as it was told to', () => {
     let state = evolveProvider(issued, { type: 'FaultSet', mode: 'error_500', times: 2 });
-    const met = [0, 1, 2].map(() => { const fault = takeFault(state); state = after(state, fault); return fault.answer; });
+    const met = [0, 1, 2].map(() => {
+      const fault = takeFault(state);
+      state = after(state, fault);
+      return fault.answer;
+    });
     expect(met).toEqual(['error_500', 'error_500', 'none']);
   });
 });

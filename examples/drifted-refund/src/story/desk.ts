@@ -29,7 +29,10 @@ export interface Fetchers {
   readonly now: () => number;
 }
 
-export interface Person { readonly subject: string; readonly roles: readonly string[] }
+export interface Person {
+  readonly subject: string;
+  readonly roles: readonly string[];
+}
 
 export type Facts = Readonly<Record<string, unknown>>;
 
@@ -41,16 +44,31 @@ export class Desk<Side extends string = keyof StoryUrls> {
   readonly checks: Check[] = [];
   private readonly tokens = new Map<string, { readonly token: string; readonly at: number }>();
 
-  constructor(readonly urls: Readonly<Record<Side | 'issuer', string>>, readonly tenant: string, private readonly fetchers: Fetchers, readonly say: (line: string) => void) {}
+  constructor(
+    readonly urls: Readonly<Record<Side | 'issuer', string>>,
+    readonly tenant: string,
+    private readonly fetchers: Fetchers,
+    readonly say: (line: string) => void,
+  ) {}
 
   /** What a side says. `person` is asked for a token where the side is one of Recourse's. */
   async get(side: Side, path: string, person?: Person): Promise<HttpReply> {
     return this.fetchers.ask(`${this.urls[side]}${path}`, { headers: await this.headers(person) });
   }
 
-  async post(side: Side, path: string, body: object, more: { readonly person?: Person; readonly key?: string } = {}): Promise<HttpReply> {
+  async post(
+    side: Side,
+    path: string,
+    body: object,
+    more: { readonly person?: Person; readonly key?: string } = {},
+  ): Promise<HttpReply> {
     const key: Readonly<Record<string, string>> = more.key === undefined ? {} : { 'idempotency-key': more.key };
-    return this.fetchers.ask(`${this.urls[side]}${path}`, { method: 'POST', body, headers: { ...await this.headers(more.person), ...key }, timeoutMs: 20_000 });
+    return this.fetchers.ask(`${this.urls[side]}${path}`, {
+      method: 'POST',
+      body,
+      headers: { ...(await this.headers(more.person)), ...key },
+      timeoutMs: 20_000,
+    });
   }
 
   /**
@@ -75,7 +93,9 @@ export class Desk<Side extends string = keyof StoryUrls> {
     return ok;
   }
 
-  now(): number { return this.fetchers.now(); }
+  now(): number {
+    return this.fetchers.now();
+  }
 
   private async headers(person: Person | undefined): Promise<Readonly<Record<string, string>>> {
     return person === undefined ? {} : { authorization: `Bearer ${await this.tokenOf(person)}` };
@@ -84,7 +104,10 @@ export class Desk<Side extends string = keyof StoryUrls> {
   private async tokenOf(person: Person): Promise<string> {
     const held = this.tokens.get(person.subject);
     if (held !== undefined && this.now() - held.at < TOKEN_KEPT_MS) return held.token;
-    const { body } = await this.fetchers.ask(`${this.urls.issuer}/token`, { method: 'POST', body: { ...person, tenant: this.tenant } });
+    const { body } = await this.fetchers.ask(`${this.urls.issuer}/token`, {
+      method: 'POST',
+      body: { ...person, tenant: this.tenant },
+    });
     const token = textOf(body['access_token']);
     this.tokens.set(person.subject, { token, at: this.now() });
     return token;
@@ -95,14 +118,16 @@ export class Desk<Side extends string = keyof StoryUrls> {
 export function listOf(body: Facts): readonly Facts[] {
   const found = Object.values(body).find((value) => Array.isArray(value));
   // Only objects are rows.
-  return ((found ?? []) as readonly unknown[]).filter((item): item is Facts => typeof item === 'object' && item !== null);
+  return ((found ?? []) as readonly unknown[]).filter(
+    (item): item is Facts => typeof item === 'object' && item !== null,
+  );
 }
 
 /** A member that is an object; empty when it is none. */
 export function factsOf(body: Facts, ...path: readonly string[]): Facts {
   return path.reduce<Facts>((at, name) => {
     const member = at[name];
-    return typeof member === 'object' && member !== null && !Array.isArray(member) ? member as Facts : {};
+    return typeof member === 'object' && member !== null && !Array.isArray(member) ? (member as Facts) : {};
   }, body);
 }
 

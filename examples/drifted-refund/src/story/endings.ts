@@ -20,13 +20,26 @@ export async function review(desk: Desk, story: Case): Promise<Facts | null> {
   const call = factsOf(step, 'call');
   desk.say('5. Recourse asks a person. What the operator sees:');
   desk.say(`   fact then   ${JSON.stringify(factsOf(step, 'ref')['assumption_refs'])} held when the agent decided`);
-  desk.say(`   fact now    ${JSON.stringify(factsOf(step, 'evidence', 'statement')['body'])}, says ${textOf(factsOf(step, 'evidence')['source'])}`);
-  desk.say(`   proposal    ${textOf(call['capability'])} ${JSON.stringify(factsOf(call, 'args')['body'])}; what stays: ${textOf(factsOf(step, 'terms')['residue'])}`);
+  desk.say(
+    `   fact now    ${JSON.stringify(factsOf(step, 'evidence', 'statement')['body'])}, says ${textOf(factsOf(step, 'evidence')['source'])}`,
+  );
+  desk.say(
+    `   proposal    ${textOf(call['capability'])} ${JSON.stringify(factsOf(call, 'args')['body'])}; what stays: ${textOf(factsOf(step, 'terms')['residue'])}`,
+  );
   desk.say(`   time left   until ${clockOf(numberOf(factsOf(step, 'ref')['reversal_expires_at']) ?? 0)}`);
   await nothingSilent(desk, story);
-  await loyaltyHeard(desk, story, ['CommitAnnounced', 'RollbackAnnounced'], 'loyalty heard of the commit and of its rollback, in this order');
+  await loyaltyHeard(
+    desk,
+    story,
+    ['CommitAnnounced', 'RollbackAnnounced'],
+    'loyalty heard of the commit and of its rollback, in this order',
+  );
   await loyaltyAnswered(desk, story);
-  desk.check('loyalty took its points back', (await grantOf(desk, story.mutationId))?.['state'] === 'withdrawn', await grantOf(desk, story.mutationId));
+  desk.check(
+    'loyalty took its points back',
+    (await grantOf(desk, story.mutationId))?.['state'] === 'withdrawn',
+    await grantOf(desk, story.mutationId),
+  );
   return step;
 }
 
@@ -39,13 +52,32 @@ async function nothingSilent(desk: Desk, story: Case): Promise<void> {
 export async function decide(desk: Desk, step: Facts, interactive: Interactive | null): Promise<'approve' | 'deny'> {
   const path = `/v1/steps/${textOf(step['step_id'])}`;
   const action_digest = textOf(step['action_digest']);
-  const own = await desk.post('orchestrator', `${path}/approve`, { action_digest, reason: 'my own request' }, { person: INITIATOR, key: `own-${textOf(step['step_id'])}` });
-  desk.check('nobody approves what was done on their own behalf', own.status >= 400 && own.status < 500, { status: own.status, code: own.body['code'] });
-  const verdict = interactive === null ? 'approve' : await interactive(`Take the refund of ${money(amountOf(step))} back?`);
+  const own = await desk.post(
+    'orchestrator',
+    `${path}/approve`,
+    { action_digest, reason: 'my own request' },
+    { person: INITIATOR, key: `own-${textOf(step['step_id'])}` },
+  );
+  desk.check('nobody approves what was done on their own behalf', own.status >= 400 && own.status < 500, {
+    status: own.status,
+    code: own.body['code'],
+  });
+  const verdict =
+    interactive === null ? 'approve' : await interactive(`Take the refund of ${money(amountOf(step))} back?`);
   const reason = verdict === 'approve' ? 'the goods are on their way' : 'leave it to customer service';
-  const answer = await desk.post('orchestrator', `${path}/${verdict}`, { action_digest, reason }, { person: OPERATOR, key: `${verdict}-${textOf(step['step_id'])}` });
-  desk.say(`6. ${OPERATOR.subject} ${verdict === 'approve' ? 'approves' : 'denies'} exactly this action, ${action_digest.slice(0, 12)}…`);
-  desk.check(`the decision of ${OPERATOR.subject} was recorded`, answer.status < 300, { status: answer.status, body: answer.body });
+  const answer = await desk.post(
+    'orchestrator',
+    `${path}/${verdict}`,
+    { action_digest, reason },
+    { person: OPERATOR, key: `${verdict}-${textOf(step['step_id'])}` },
+  );
+  desk.say(
+    `6. ${OPERATOR.subject} ${verdict === 'approve' ? 'approves' : 'denies'} exactly this action, ${action_digest.slice(0, 12)}…`,
+  );
+  desk.check(`the decision of ${OPERATOR.subject} was recorded`, answer.status < 300, {
+    status: answer.status,
+    body: answer.body,
+  });
   return verdict;
 }
 
@@ -56,12 +88,23 @@ export async function compensated(desk: Desk, story: Case): Promise<void> {
   const reversals = await reversalsOf(desk, story);
   desk.say('7. What each side knows in the end:');
   desk.say(`   ledger      ${textOf(mutation?.['recoverability'])}`);
-  desk.say(`   provider    refund ${story.refundId} is ${textOf(refund['status'])}, reversed ${String(reversals.length)} time(s)`);
-  const isCompensated = desk.check('the ledger says compensated', mutation?.['recoverability'] === 'compensated', { recoverability: mutation?.['recoverability'], reason: mutation?.['reason'] });
+  desk.say(
+    `   provider    refund ${story.refundId} is ${textOf(refund['status'])}, reversed ${String(reversals.length)} time(s)`,
+  );
+  const isCompensated = desk.check('the ledger says compensated', mutation?.['recoverability'] === 'compensated', {
+    recoverability: mutation?.['recoverability'],
+    reason: mutation?.['reason'],
+  });
   desk.check('the provider took the refund back', refund['status'] === 'reversed', refund);
-  desk.check('it did so exactly once, under the recovery\'s own key', reversals.length === 1 && textOf(reversals[0]?.['key']).startsWith('rev_'), reversals);
+  desk.check(
+    "it did so exactly once, under the recovery's own key",
+    reversals.length === 1 && textOf(reversals[0]?.['key']).startsWith('rev_'),
+    reversals,
+  );
   if (!isCompensated) {
-    desk.say('   The provider answered yes. Recourse looked, and saw that nothing had changed: this is not compensated, and a person has it.');
+    desk.say(
+      '   The provider answered yes. Recourse looked, and saw that nothing had changed: this is not compensated, and a person has it.',
+    );
     return;
   }
   await closed(desk, story, 'compensated');
@@ -72,14 +115,30 @@ export async function compensated(desk: Desk, story: Case): Promise<void> {
 export async function windowClosed(desk: Desk, story: Case, step: Facts): Promise<void> {
   desk.say(`6. Nobody decides before ${clockOf(story.expiresAt)}. After that no machine touches it.`);
   const mutation = await atRest(desk, story);
-  const late = await desk.post('orchestrator', `/v1/steps/${textOf(step['step_id'])}/approve`, { action_digest: textOf(step['action_digest']), reason: 'too late' }, { person: OPERATOR, key: `late-${textOf(step['step_id'])}` });
+  const late = await desk.post(
+    'orchestrator',
+    `/v1/steps/${textOf(step['step_id'])}/approve`,
+    { action_digest: textOf(step['action_digest']), reason: 'too late' },
+    { person: OPERATOR, key: `late-${textOf(step['step_id'])}` },
+  );
   desk.say('7. What each side knows in the end:');
   desk.say(`   ledger      ${textOf(mutation?.['recoverability'])}, because ${textOf(mutation?.['reason'])}`);
-  desk.check('the ledger says manual_resolution_required', mutation?.['recoverability'] === 'manual_resolution_required', { recoverability: mutation?.['recoverability'], reason: mutation?.['reason'] });
-  desk.check('an approval after the window is refused', late.status >= 400 && late.status < 500, { status: late.status, code: late.body['code'] });
+  desk.check(
+    'the ledger says manual_resolution_required',
+    mutation?.['recoverability'] === 'manual_resolution_required',
+    { recoverability: mutation?.['recoverability'], reason: mutation?.['reason'] },
+  );
+  desk.check('an approval after the window is refused', late.status >= 400 && late.status < 500, {
+    status: late.status,
+    code: late.body['code'],
+  });
   const { body: refund } = await desk.get('provider', `/refunds/${story.refundId}`);
   desk.say(`   provider    refund ${story.refundId} is ${textOf(refund['status'])}`);
-  desk.check('the provider was not asked to reverse', refund['status'] === 'settled' && (await reversalsOf(desk, story)).length === 0, refund);
+  desk.check(
+    'the provider was not asked to reverse',
+    refund['status'] === 'settled' && (await reversalsOf(desk, story)).length === 0,
+    refund,
+  );
   await closed(desk, story, 'manual');
 }
 
@@ -87,7 +146,11 @@ export async function windowClosed(desk: Desk, story: Case, step: Facts): Promis
 export async function denied(desk: Desk, story: Case): Promise<void> {
   const mutation = await atRest(desk, story);
   desk.say(`7. The refund stays. The ledger says ${textOf(mutation?.['recoverability'])}.`);
-  desk.check('a denied compensation is a case for people', mutation?.['recoverability'] === 'manual_resolution_required', { recoverability: mutation?.['recoverability'] });
+  desk.check(
+    'a denied compensation is a case for people',
+    mutation?.['recoverability'] === 'manual_resolution_required',
+    { recoverability: mutation?.['recoverability'] },
+  );
   await nothingSilent(desk, story);
   await closed(desk, story, 'manual');
 }
@@ -99,7 +162,12 @@ async function closed(desk: Desk, story: Case, outcome: 'compensated' | 'manual'
   });
   desk.say(`   recovery    ${textOf(recovery?.['phase'])}, ${textOf(recovery?.['outcome'])}`);
   desk.check(`the recovery is closed as ${outcome}`, recovery?.['outcome'] === outcome, recovery);
-  await loyaltyHeard(desk, story, ['CommitAnnounced', 'RollbackAnnounced', 'RollbackSettled'], 'loyalty heard how it ended');
+  await loyaltyHeard(
+    desk,
+    story,
+    ['CommitAnnounced', 'RollbackAnnounced', 'RollbackSettled'],
+    'loyalty heard how it ended',
+  );
 }
 
 async function debtReturned(desk: Desk, story: Case): Promise<void> {
@@ -108,12 +176,16 @@ async function debtReturned(desk: Desk, story: Case): Promise<void> {
     const found = listOf(body).find((each) => each['scope_id'] === story.runId);
     return found?.['used_minor'] === 0 ? found : null;
   });
-  desk.say(`   budget      ${money(numberOf(budget?.['used_minor']) ?? -1)} of ${money(numberOf(budget?.['ceiling_minor']) ?? 0)} in use`);
+  desk.say(
+    `   budget      ${money(numberOf(budget?.['used_minor']) ?? -1)} of ${money(numberOf(budget?.['ceiling_minor']) ?? 0)} in use`,
+  );
   desk.check('the run owes nothing any more', budget !== null, budget);
 }
 
 async function atRest(desk: Desk, story: Case): Promise<Facts | null> {
-  const rested = await desk.until(OUTCOME_PATIENCE_MS, () => mutationIn(desk, story.mutationId, ({ recoverability }) => AT_REST.includes(textOf(recoverability))));
+  const rested = await desk.until(OUTCOME_PATIENCE_MS, () =>
+    mutationIn(desk, story.mutationId, ({ recoverability }) => AT_REST.includes(textOf(recoverability))),
+  );
   // What did not come to rest is shown as it stands.
   return rested ?? mutationIn(desk, story.mutationId, () => true);
 }
@@ -122,7 +194,9 @@ async function loyaltyHeard(desk: Desk, { mutationId }: Case, wanted: readonly s
   let types: readonly string[] = [];
   const heard = await desk.until(PATIENCE_MS, async () => {
     const { body } = await desk.get('loyalty', '/notifications');
-    types = listOf(body).filter((each) => each['mutation_id'] === mutationId).map((each) => textOf(each['type']));
+    types = listOf(body)
+      .filter((each) => each['mutation_id'] === mutationId)
+      .map((each) => textOf(each['type']));
     return types.length >= wanted.length ? types : null;
   });
   desk.say(`   loyalty     heard ${types.join(', ') || 'nothing'}`);
@@ -140,7 +214,9 @@ async function loyaltyAnswered(desk: Desk, { mutationId, order }: Case): Promise
     const { body } = await desk.get('ledger', `/v1/commits?run_id=loyalty-${order}&standing=rolled_back`, OPERATOR);
     return listOf(body)[0] ?? null;
   });
-  desk.say(`   lineage     what loyalty made of the refund, ${textOf(fallen?.['commit_id']).slice(0, 15)}…, fell with it`);
+  desk.say(
+    `   lineage     what loyalty made of the refund, ${textOf(fallen?.['commit_id']).slice(0, 15)}…, fell with it`,
+  );
   desk.check('what was derived from the refund fell with it', fallen !== null, fallen?.['rollback_id']);
 }
 

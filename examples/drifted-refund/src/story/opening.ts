@@ -29,14 +29,30 @@ export async function registerContracts(desk: Desk): Promise<void> {
       return status < 500 && status !== 202 ? status : null;
     });
     const { status, body } = await desk.get('registry', `/v1/contracts/${contract.name}`, CONTRACT_EDITOR);
-    desk.check(`the registry holds a contract of ${contract.name}`, status === 200 && textOf(body['digest']) !== '', { status, version: body['version'], digest: body['digest'] });
+    desk.check(`the registry holds a contract of ${contract.name}`, status === 200 && textOf(body['digest']) !== '', {
+      status,
+      version: body['version'],
+      digest: body['digest'],
+    });
   }
 }
 
 /** Who relies on refunds says so, and is told when one falls (E17). */
 export async function subscribeLoyalty(desk: Desk): Promise<void> {
-  const entry = { owner: 'loyalty', doc: 'Points are granted for refunds, and shown to customers the next day.', consumer: 'loyalty', scope: desk.tenant, mode: 'async', commit_to_user_ms: 86_400_000 };
-  const { status, body } = await desk.post('registry', '/v1/entries/subscription', { name: 'loyalty', entry }, { person: CONTRACT_EDITOR, key: `subscription-loyalty-${String(desk.now())}` });
+  const entry = {
+    owner: 'loyalty',
+    doc: 'Points are granted for refunds, and shown to customers the next day.',
+    consumer: 'loyalty',
+    scope: desk.tenant,
+    mode: 'async',
+    commit_to_user_ms: 86_400_000,
+  };
+  const { status, body } = await desk.post(
+    'registry',
+    '/v1/entries/subscription',
+    { name: 'loyalty', entry },
+    { person: CONTRACT_EDITOR, key: `subscription-loyalty-${String(desk.now())}` },
+  );
   desk.check('loyalty is subscribed to rollbacks', status < 300, { status, body });
 }
 
@@ -46,7 +62,9 @@ export async function openOrder(desk: Desk): Promise<string> {
   const order = String(number);
   await desk.post('warehouse', '/orders', { order });
   const { body } = await desk.get('warehouse', `/orders/${order}`);
-  desk.say(`2. The warehouse has order ${order}: ${textOf(body['status'])}. The customer asks for their money back, and nothing has been shipped.`);
+  desk.say(
+    `2. The warehouse has order ${order}: ${textOf(body['status'])}. The customer asks for their money back, and nothing has been shipped.`,
+  );
   desk.check('the order is open', body['status'] === 'open', body);
   return order;
 }
@@ -55,30 +73,78 @@ export async function openOrder(desk: Desk): Promise<string> {
 export async function refund(desk: Desk, order: string, capability: string): Promise<Case | null> {
   const key = `story-${order}-${String(desk.now())}`;
   await openBudget(desk, deriveId('run', key));
-  const { status, body } = await desk.post('agent', '/runs', { order, amount_minor: REFUND_CAP_MINOR, currency: CURRENCY, initiator: INITIATOR.subject, capability }, { key });
+  const { status, body } = await desk.post(
+    'agent',
+    '/runs',
+    { order, amount_minor: REFUND_CAP_MINOR, currency: CURRENCY, initiator: INITIATOR.subject, capability },
+    { key },
+  );
   const runId = textOf(body['run_id']);
   const mutationId = textOf(([] as unknown[]).concat(body['mutation_ids'])[0]);
-  if (!desk.check('the agent refunded, and was told ids only', status === 201 && body['status'] === 'succeeded' && mutationId !== '', body)) return null;
-  const mutation = await desk.until(PATIENCE_MS, () => mutationIn(desk, mutationId, ({ recoverability }) => recoverability !== 'planned' && recoverability !== 'committed'));
+  if (
+    !desk.check(
+      'the agent refunded, and was told ids only',
+      status === 201 && body['status'] === 'succeeded' && mutationId !== '',
+      body,
+    )
+  )
+    return null;
+  const mutation = await desk.until(PATIENCE_MS, () =>
+    mutationIn(
+      desk,
+      mutationId,
+      ({ recoverability }) => recoverability !== 'planned' && recoverability !== 'committed',
+    ),
+  );
   const ref = factsOf(mutation ?? {}, 'ref');
-  const found: Case = { order, runId, mutationId, refundId: textOf(ref['external_transaction_ref']), expiresAt: numberOf(ref['reversal_expires_at']) ?? 0 };
-  if (!desk.check('the ledger bound the way back when it took the refund', mutation?.['recoverability'] === 'reversal_available' && found.refundId !== '', { recoverability: mutation?.['recoverability'], ref })) return null;
+  const found: Case = {
+    order,
+    runId,
+    mutationId,
+    refundId: textOf(ref['external_transaction_ref']),
+    expiresAt: numberOf(ref['reversal_expires_at']) ?? 0,
+  };
+  if (
+    !desk.check(
+      'the ledger bound the way back when it took the refund',
+      mutation?.['recoverability'] === 'reversal_available' && found.refundId !== '',
+      { recoverability: mutation?.['recoverability'], ref },
+    )
+  )
+    return null;
   await tellWhoKnowsWhat(desk, found, ref);
   return found;
 }
 
 async function openBudget(desk: Desk, runId: string): Promise<void> {
-  const { status, body } = await desk.post('budget', '/v1/budgets', { scope: 'run', scope_id: runId, currency: CURRENCY, ceiling_minor: REFUND_CAP_MINOR }, { person: BUDGET_OWNER, key: `budget-${runId}` });
+  const { status, body } = await desk.post(
+    'budget',
+    '/v1/budgets',
+    { scope: 'run', scope_id: runId, currency: CURRENCY, ceiling_minor: REFUND_CAP_MINOR },
+    { person: BUDGET_OWNER, key: `budget-${runId}` },
+  );
   desk.check('the run has a ceiling for what it may leave irreversible', status < 300, { status, body });
 }
 
-async function tellWhoKnowsWhat(desk: Desk, { refundId, mutationId, expiresAt, order }: Case, ref: Facts): Promise<void> {
+async function tellWhoKnowsWhat(
+  desk: Desk,
+  { refundId, mutationId, expiresAt, order }: Case,
+  ref: Facts,
+): Promise<void> {
   const { body: refunded } = await desk.get('provider', `/refunds/${refundId}`);
   const points = await grantOf(desk, mutationId);
-  desk.say(`3. The agent refunded order ${order}, as the policy allows up to ${money(REFUND_CAP_MINOR)}. What each side knows now:`);
-  desk.say(`   provider    refund ${refundId} of ${money(numberOf(refunded['amount_minor']) ?? 0)} is ${textOf(refunded['status'])}`);
-  desk.say(`   ledger      mutation ${mutationId}, relies on ${JSON.stringify(ref['assumption_refs'])}, undone by ${textOf(ref['reversal_capability'])} until ${clockOf(expiresAt)}`);
-  desk.say(`   loyalty     ${points === null ? 'no points' : `${String(points['points'])} points, ${textOf(points['state'])}`}`);
+  desk.say(
+    `3. The agent refunded order ${order}, as the policy allows up to ${money(REFUND_CAP_MINOR)}. What each side knows now:`,
+  );
+  desk.say(
+    `   provider    refund ${refundId} of ${money(numberOf(refunded['amount_minor']) ?? 0)} is ${textOf(refunded['status'])}`,
+  );
+  desk.say(
+    `   ledger      mutation ${mutationId}, relies on ${JSON.stringify(ref['assumption_refs'])}, undone by ${textOf(ref['reversal_capability'])} until ${clockOf(expiresAt)}`,
+  );
+  desk.say(
+    `   loyalty     ${points === null ? 'no points' : `${String(points['points'])} points, ${textOf(points['state'])}`}`,
+  );
   desk.check('the provider moved the money once', refunded['status'] === 'settled', refunded);
 }
 
@@ -86,8 +152,12 @@ async function tellWhoKnowsWhat(desk: Desk, { refundId, mutationId, expiresAt, o
 export async function ship(desk: Desk, { order }: Case): Promise<void> {
   await desk.post('warehouse', `/orders/${order}/ship`, {});
   const { body } = await desk.get('warehouse', `/orders/${order}`);
-  desk.say(`4. Then the warehouse says: order ${order} is ${textOf(body['status'])}, with ${textOf(body['carrier'])}, at ${clockOf(numberOf(body['shipped_at']) ?? 0)}.`);
-  desk.say('   Without Recourse this is where it ends: the customer has the goods and the money, and no one side can see it.');
+  desk.say(
+    `4. Then the warehouse says: order ${order} is ${textOf(body['status'])}, with ${textOf(body['carrier'])}, at ${clockOf(numberOf(body['shipped_at']) ?? 0)}.`,
+  );
+  desk.say(
+    '   Without Recourse this is where it ends: the customer has the goods and the money, and no one side can see it.',
+  );
   desk.check('the warehouse shipped the order', body['status'] === 'shipped', body);
 }
 
@@ -100,7 +170,11 @@ export async function reviewOf(desk: Desk, { mutationId }: Case): Promise<Facts 
 }
 
 /** A mutation, once it is as wanted. */
-export async function mutationIn(desk: Desk, mutationId: string, isWanted: (mutation: Facts) => boolean): Promise<Facts | null> {
+export async function mutationIn(
+  desk: Desk,
+  mutationId: string,
+  isWanted: (mutation: Facts) => boolean,
+): Promise<Facts | null> {
   const { status, body } = await desk.get('ledger', `/v1/mutations/${mutationId}`, OPERATOR);
   return status === 200 && isWanted(body) ? body : null;
 }

@@ -35,14 +35,30 @@ export interface StoryResult {
   readonly checks: readonly Check[];
 }
 
-const REAL: Fetchers = { ask, sleep: (ms) => new Promise((resolve) => { setTimeout(resolve, ms); }), now: () => Date.now() };
+const REAL: Fetchers = {
+  ask,
+  sleep: (ms) =>
+    new Promise((resolve) => {
+      setTimeout(resolve, ms);
+    }),
+  now: () => Date.now(),
+};
 /** More often than any retry asks. */
 const FAULT_TIMES = 1_000;
 
 /** Plays the story once. Errors: none of its own; a side that does not answer at all is an error of fetch. */
-export async function playStory({ urls, scenario, breakMode, interactive, say, tenant = 'demo', fetchers = {} }: StoryOptions): Promise<StoryResult> {
+export async function playStory({
+  urls,
+  scenario,
+  breakMode,
+  interactive,
+  say,
+  tenant = 'demo',
+  fetchers = {},
+}: StoryOptions): Promise<StoryResult> {
   const desk = new Desk(urls, tenant, { ...REAL, ...fetchers }, say);
-  if (breakMode === 'phantom-undo') await desk.post('provider', '/faults', { mode: 'phantom_undo', times: FAULT_TIMES });
+  if (breakMode === 'phantom-undo')
+    await desk.post('provider', '/faults', { mode: 'phantom_undo', times: FAULT_TIMES });
   let mutationId: string | null = null;
   try {
     mutationId = await tell(desk, scenario, interactive);
@@ -50,7 +66,11 @@ export async function playStory({ urls, scenario, breakMode, interactive, say, t
     if (breakMode !== null) await desk.post('provider', '/faults', { mode: 'none', times: 0 });
   }
   const broken = desk.checks.filter(({ ok }) => !ok);
-  say(broken.length === 0 ? `All ${String(desk.checks.length)} checks held.` : `${String(broken.length)} of ${String(desk.checks.length)} checks did not hold: ${broken.map(({ name }) => name).join('; ')}.`);
+  say(
+    broken.length === 0
+      ? `All ${String(desk.checks.length)} checks held.`
+      : `${String(broken.length)} of ${String(desk.checks.length)} checks did not hold: ${broken.map(({ name }) => name).join('; ')}.`,
+  );
   return { ok: broken.length === 0, checks: desk.checks, mutationId };
 }
 

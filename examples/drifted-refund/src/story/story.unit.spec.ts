@@ -3,7 +3,11 @@ import type { Ask, HttpAsk, HttpReply } from '../common/http.js';
 import { playStory } from './story.js';
 import type { StoryOptions } from './story.js';
 
-const urls = Object.fromEntries(['issuer', 'registry', 'ledger', 'orchestrator', 'budget', 'provider', 'warehouse', 'agent', 'loyalty'].map((side) => [side, `http://${side}`])) as unknown as StoryOptions['urls'];
+const urls = Object.fromEntries(
+  ['issuer', 'registry', 'ledger', 'orchestrator', 'budget', 'provider', 'warehouse', 'agent', 'loyalty'].map(
+    (side) => [side, `http://${side}`],
+  ),
+) as unknown as StoryOptions['urls'];
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -17,7 +21,13 @@ class World {
   private orders = new Set<string>(['4711']);
   private runId = '';
 
-  constructor(private readonly temper: { readonly silent?: boolean; readonly selfApproval?: boolean; readonly expires?: boolean } = {}) {}
+  constructor(
+    private readonly temper: {
+      readonly silent?: boolean;
+      readonly selfApproval?: boolean;
+      readonly expires?: boolean;
+    } = {},
+  ) {}
 
   readonly ask: Ask = (url, how = {}) => {
     const { host, pathname } = new URL(url);
@@ -28,22 +38,51 @@ class World {
   private answer(host: string, path: string, { method = 'GET', body = {}, headers = {} }: HttpAsk): HttpReply {
     const asked = body as Facts;
     switch (host) {
-      case 'issuer': return ok({ access_token: String(asked['subject']) });
-      case 'registry': return method === 'POST' ? { status: 201, body: {} } : ok({ version: 1, digest: 'ab' });
-      case 'budget': return method === 'POST' ? { status: 201, body: {} } : ok({ items: [{ scope_id: this.runId, used_minor: 0, ceiling_minor: 500_000 }] });
-      case 'warehouse': return this.warehouse(path, method, asked);
-      case 'agent': this.runId = 'run_1'; return { status: 201, body: { run_id: 'run_1', status: 'succeeded', mutation_ids: ['mut_1'] } };
-      case 'provider': return this.provider(path, method, asked);
-      case 'ledger': return this.lineage(path) ?? ok({ recoverability: this.recoverability(), reason: null, ref: { external_transaction_ref: 'rf_1', reversal_expires_at: 10_000, reversal_capability: 'payments.reverse_refund', assumption_refs: ['order/4712#not_shipped'] } });
-      case 'orchestrator': return this.orchestrator(path, method, headers);
-      default: return this.loyalty(path);
+      case 'issuer':
+        return ok({ access_token: String(asked['subject']) });
+      case 'registry':
+        return method === 'POST' ? { status: 201, body: {} } : ok({ version: 1, digest: 'ab' });
+      case 'budget':
+        return method === 'POST'
+          ? { status: 201, body: {} }
+          : ok({ items: [{ scope_id: this.runId, used_minor: 0, ceiling_minor: 500_000 }] });
+      case 'warehouse':
+        return this.warehouse(path, method, asked);
+      case 'agent':
+        this.runId = 'run_1';
+        return { status: 201, body: { run_id: 'run_1', status: 'succeeded', mutation_ids: ['mut_1'] } };
+      case 'provider':
+        return this.provider(path, method, asked);
+      case 'ledger':
+        return (
+          this.lineage(path) ??
+          ok({
+            recoverability: this.recoverability(),
+            reason: null,
+            ref: {
+              external_transaction_ref: 'rf_1',
+              reversal_expires_at: 10_000,
+              reversal_capability: 'payments.reverse_refund',
+              assumption_refs: ['order/4712#not_shipped'],
+            },
+          })
+        );
+      case 'orchestrator':
+        return this.orchestrator(path, method, headers);
+      default:
+        return this.loyalty(path);
     }
   }
 
   private warehouse(path: string, method: string, asked: Facts): HttpReply {
     if (method === 'POST' && path === '/orders') this.orders.add(String(asked['order']));
-    if (path.endsWith('/ship')) { this.shipped = true; if (this.temper.silent === true) this.status = 'reversed'; }
-    return this.orders.has(path.split('/')[2] ?? '') ? ok({ status: this.shipped ? 'shipped' : 'open', carrier: 'BlueDart', shipped_at: 1 }) : { status: 404, body: {} };
+    if (path.endsWith('/ship')) {
+      this.shipped = true;
+      if (this.temper.silent === true) this.status = 'reversed';
+    }
+    return this.orders.has(path.split('/')[2] ?? '')
+      ? ok({ status: this.shipped ? 'shipped' : 'open', carrier: 'BlueDart', shipped_at: 1 })
+      : { status: 404, body: {} };
   }
 
   private provider(path: string, method: string, asked: Facts): HttpReply {
@@ -55,10 +94,21 @@ class World {
 
   private orchestrator(path: string, method: string, headers: Readonly<Record<string, string>>): HttpReply {
     if (path === '/v1/reviews') return ok({ items: this.shipped ? [{ step_id: 'step_1', mutation_id: 'mut_1' }] : [] });
-    if (path === '/v1/recoveries') return ok({ items: [{ run_id: 'run_1', phase: 'closed', outcome: this.recoverability() === 'compensated' ? 'compensated' : 'manual' }] });
-    if (method === 'GET') return ok({ step_id: 'step_1', action_digest: 'digest', call: { capability: 'payments.reverse_refund' } });
+    if (path === '/v1/recoveries')
+      return ok({
+        items: [
+          {
+            run_id: 'run_1',
+            phase: 'closed',
+            outcome: this.recoverability() === 'compensated' ? 'compensated' : 'manual',
+          },
+        ],
+      });
+    if (method === 'GET')
+      return ok({ step_id: 'step_1', action_digest: 'digest', call: { capability: 'payments.reverse_refund' } });
     if (this.temper.expires === true) return { status: 409, body: { code: 'WINDOW_CLOSED' } };
-    if (headers['authorization'] === 'Bearer asha' && this.temper.selfApproval !== true) return { status: 403, body: { code: 'SELF_APPROVAL' } };
+    if (headers['authorization'] === 'Bearer asha' && this.temper.selfApproval !== true)
+      return { status: 403, body: { code: 'SELF_APPROVAL' } };
     this.decided = path.endsWith('/approve') ? 'approve' : 'deny';
     if (this.decided === 'approve' && !this.phantom) this.status = 'reversed';
     return ok({});
@@ -66,13 +116,21 @@ class World {
 
   /** What loyalty made of the refund, and said of its fall. */
   private lineage(path: string): HttpReply | null {
-    if (path === '/v1/deliveries') return ok({ items: this.shipped ? [{ mutation_id: 'mut_1', phase: 'acknowledged' }] : [] });
-    return path === '/v1/commits' ? ok({ items: this.shipped ? [{ commit_id: 'cp_1', rollback_id: 'rb_2' }] : [] }) : null;
+    if (path === '/v1/deliveries')
+      return ok({ items: this.shipped ? [{ mutation_id: 'mut_1', phase: 'acknowledged' }] : [] });
+    return path === '/v1/commits'
+      ? ok({ items: this.shipped ? [{ commit_id: 'cp_1', rollback_id: 'rb_2' }] : [] })
+      : null;
   }
 
   private loyalty(path: string): HttpReply {
-    if (path === '/points') return ok({ grants: [{ mutation_id: 'mut_1', points: 50, state: this.shipped ? 'withdrawn' : 'granted' }] });
-    const types = ['CommitAnnounced', 'RollbackAnnounced', ...(this.decided !== null || this.temper.expires === true ? ['RollbackSettled'] : [])];
+    if (path === '/points')
+      return ok({ grants: [{ mutation_id: 'mut_1', points: 50, state: this.shipped ? 'withdrawn' : 'granted' }] });
+    const types = [
+      'CommitAnnounced',
+      'RollbackAnnounced',
+      ...(this.decided !== null || this.temper.expires === true ? ['RollbackSettled'] : []),
+    ];
     return ok({ notifications: types.map((type) => ({ type, mutation_id: 'mut_1' })) });
   }
 
@@ -89,9 +147,28 @@ const ok = (body: Facts): HttpReply => ({ status: 200, body });
 async function play(world: World, more: Partial<StoryOptions> = {}) {
   const lines: string[] = [];
   let time = 0;
-  const fetchers = { ask: world.ask, sleep: (ms: number) => { time += ms; return Promise.resolve(); }, now: () => time };
-  const result = await playStory({ urls, scenario: 'refund', breakMode: null, interactive: null, say: (line) => lines.push(line), fetchers, ...more });
-  return { ...result, text: lines.join('\n'), broken: result.checks.filter((check) => !check.ok).map(({ name }) => name) };
+  const fetchers = {
+    ask: world.ask,
+    sleep: (ms: number) => {
+      time += ms;
+      return Promise.resolve();
+    },
+    now: () => time,
+  };
+  const result = await playStory({
+    urls,
+    scenario: 'refund',
+    breakMode: null,
+    interactive: null,
+    say: (line) => lines.push(line),
+    fetchers,
+    ...more,
+  });
+  return {
+    ...result,
+    text: lines.join('\n'),
+    broken: result.checks.filter((check) => !check.ok).map(({ name }) => name),
+  };
 }
 
 describe('the story of the drifted refund', () => {
@@ -123,7 +200,9 @@ describe('the story of the drifted refund', () => {
   });
 
   it('notices an approval by the one who profits', async () => {
-    expect((await play(new World({ selfApproval: true }))).broken).toContain('nobody approves what was done on their own behalf');
+    expect((await play(new World({ selfApproval: true }))).broken).toContain(
+      'nobody approves what was done on their own behalf',
+    );
   });
 
   it('ends with people when the window has closed', async () => {

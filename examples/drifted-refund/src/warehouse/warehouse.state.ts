@@ -20,18 +20,31 @@ export type WarehouseEvent =
 
 export function evolveWarehouse(state: WarehouseState, event: WarehouseEvent): WarehouseState {
   if (event.type === 'OrderOpened') {
-    return { ...state, [event.order]: { order: event.order, status: 'open', opened_at: event.at, shipped_at: null, carrier: null, told: { opened: false, shipped: false } } };
+    return {
+      ...state,
+      [event.order]: {
+        order: event.order,
+        status: 'open',
+        opened_at: event.at,
+        shipped_at: null,
+        carrier: null,
+        told: { opened: false, shipped: false },
+      },
+    };
   }
   const order = state[event.order];
   if (order === undefined) return state;
-  const next: Order = event.type === 'OrderShipped'
-    ? { ...order, status: 'shipped', shipped_at: event.at, carrier: event.carrier }
-    : { ...order, told: { ...order.told, [event.what]: true } };
+  const next: Order =
+    event.type === 'OrderShipped'
+      ? { ...order, status: 'shipped', shipped_at: event.at, carrier: event.carrier }
+      : { ...order, told: { ...order.told, [event.what]: true } };
   return { ...state, [event.order]: next };
 }
 
 /** Statements that are owed: what happened before what was told. */
-export function owedStatements(state: WarehouseState): readonly { readonly order: Order; readonly what: 'opened' | 'shipped' }[] {
+export function owedStatements(
+  state: WarehouseState,
+): readonly { readonly order: Order; readonly what: 'opened' | 'shipped' }[] {
   return Object.values(state).flatMap((order) => [
     ...(order.told.opened ? [] : [{ order, what: 'opened' as const }]),
     ...(order.status === 'shipped' && !order.told.shipped ? [{ order, what: 'shipped' as const }] : []),

@@ -15,9 +15,22 @@ const TOLERANCE_S = 300;
  */
 export function verifyWebhook(secrets: readonly string[], headers: WebhookHeaders, body: string, now: number): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
-  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string' || !/^\d{1,12}$/.test(timestamp)) return false;
+  if (
+    typeof id !== 'string' ||
+    typeof timestamp !== 'string' ||
+    typeof signatures !== 'string' ||
+    !/^\d{1,12}$/.test(timestamp)
+  )
+    return false;
   if (Math.abs(now / 1_000 - Number(timestamp)) > TOLERANCE_S) return false;
-  const expected = secrets.map((secret) => createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64')).update(`${id}.${timestamp}.${body}`).digest());
-  const given = signatures.split(' ').filter((one) => one.startsWith('v1,')).map((one) => Buffer.from(one.slice(3), 'base64'));
+  const expected = secrets.map((secret) =>
+    createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
+      .update(`${id}.${timestamp}.${body}`)
+      .digest(),
+  );
+  const given = signatures
+    .split(' ')
+    .filter((one) => one.startsWith('v1,'))
+    .map((one) => Buffer.from(one.slice(3), 'base64'));
   return given.some((one) => expected.some((other) => one.length === other.length && timingSafeEqual(one, other)));
 }

@@ -24,7 +24,12 @@ export interface Forward {
 }
 
 const KEYED = { repeat: { by: 'key' }, hasHandle: true, overwrites: 'no' } as const;
-const made = (operation: string, id: string, idempotency = 'key, 1 day'): Forward => ({ operation, id, ...KEYED, idempotency });
+const made = (operation: string, id: string, idempotency = 'key, 1 day'): Forward => ({
+  operation,
+  id,
+  ...KEYED,
+  idempotency,
+});
 
 /** Calls that agents make. */
 export const FORWARD: Readonly<Record<string, Forward>> = {
@@ -34,12 +39,54 @@ export const FORWARD: Readonly<Record<string, Forward>> = {
   'payments.charge_card': made('payments.charge', 'charge_id', 'key, 90 days'),
   'travel.book_trip': made('travel.book', 'booking'),
   'shipping.dispatch_parcel': made('shipping.dispatch', 'parcel'),
-  'calendar.send_invite': { operation: 'calendar.send', id: 'invite', repeat: { by: 'state', isDone: () => true }, hasHandle: true, overwrites: 'no', idempotency: 'name given by the caller' },
-  'crm.update_contact': { operation: 'crm.update', id: 'contact', repeat: { by: 'state', isDone: (thing, { phone }) => thing['phone'] === phone }, hasHandle: false, overwrites: 'plainly', idempotency: 'same value, same state' },
-  'documents.archive_document': { operation: 'documents.archive', id: 'document', repeat: { by: 'state', isDone: ({ state }) => state === 'archived' }, hasHandle: false, overwrites: 'no', idempotency: 'archived once, kept 30 days' },
-  'labels.add_label': { operation: 'labels.add', id: 'issue', repeat: { by: 'state', isDone: ({ labels }, { label }) => Array.isArray(labels) && labels.includes(label ?? null) }, hasHandle: false, overwrites: 'no', idempotency: 'a set: there or not' },
-  'config.update_config': { operation: 'config.update', id: 'resource', repeat: { by: 'state', isDone: (thing, { value }) => thing['value'] === value }, hasHandle: false, overwrites: 'conditionally', idempotency: 'conditional write, If-Match' },
-  'inventory.reserve_stock': { operation: 'inventory.reserve', id: 'reservation', repeat: { by: 'lookup', field: 'order_id' }, hasHandle: true, overwrites: 'no', idempotency: 'none: looked up by order' },
+  'calendar.send_invite': {
+    operation: 'calendar.send',
+    id: 'invite',
+    repeat: { by: 'state', isDone: () => true },
+    hasHandle: true,
+    overwrites: 'no',
+    idempotency: 'name given by the caller',
+  },
+  'crm.update_contact': {
+    operation: 'crm.update',
+    id: 'contact',
+    repeat: { by: 'state', isDone: (thing, { phone }) => thing['phone'] === phone },
+    hasHandle: false,
+    overwrites: 'plainly',
+    idempotency: 'same value, same state',
+  },
+  'documents.archive_document': {
+    operation: 'documents.archive',
+    id: 'document',
+    repeat: { by: 'state', isDone: ({ state }) => state === 'archived' },
+    hasHandle: false,
+    overwrites: 'no',
+    idempotency: 'archived once, kept 30 days',
+  },
+  'labels.add_label': {
+    operation: 'labels.add',
+    id: 'issue',
+    repeat: { by: 'state', isDone: ({ labels }, { label }) => Array.isArray(labels) && labels.includes(label ?? null) },
+    hasHandle: false,
+    overwrites: 'no',
+    idempotency: 'a set: there or not',
+  },
+  'config.update_config': {
+    operation: 'config.update',
+    id: 'resource',
+    repeat: { by: 'state', isDone: (thing, { value }) => thing['value'] === value },
+    hasHandle: false,
+    overwrites: 'conditionally',
+    idempotency: 'conditional write, If-Match',
+  },
+  'inventory.reserve_stock': {
+    operation: 'inventory.reserve',
+    id: 'reservation',
+    repeat: { by: 'lookup', field: 'order_id' },
+    hasHandle: true,
+    overwrites: 'no',
+    idempotency: 'none: looked up by order',
+  },
 };
 
 export interface Inverse {
@@ -88,4 +135,6 @@ export const READ: Readonly<Record<string, Read>> = {
 };
 
 /** Adapters the worker can answer for. */
-export const ADAPTERS: readonly string[] = [...new Set(Object.keys(FORWARD).map((name) => name.slice(0, name.indexOf('.'))))].sort();
+export const ADAPTERS: readonly string[] = [
+  ...new Set(Object.keys(FORWARD).map((name) => name.slice(0, name.indexOf('.')))),
+].sort();

@@ -19,7 +19,11 @@ export function forwardTool(client: Services, capability: string): ForwardTool {
   if (spec === undefined) throw new TypeError(`no adapter has ${capability}`);
   return {
     execute: (args, { idempotencyKey }) => call(client, spec, docShape.parse(args), idempotencyKey),
-    ...(spec.overwrites === 'no' ? {} : { capturePriorValue: (args) => client.thing(serviceOf(spec.operation), textOf(docShape.parse(args)[spec.id])) }),
+    ...(spec.overwrites === 'no'
+      ? {}
+      : {
+          capturePriorValue: (args) => client.thing(serviceOf(spec.operation), textOf(docShape.parse(args)[spec.id])),
+        }),
     externalTransactionRef: (result) => (spec.hasHandle ? idIn(result, spec.id) : null),
   };
 }
@@ -28,29 +32,52 @@ export function forwardTool(client: Services, capability: string): ForwardTool {
 export function workerTools(client: Services, adapter: string): Readonly<Record<string, Tool>> {
   const isOurs = ([capability]: readonly [string, unknown]): boolean => capability.startsWith(`${adapter}.`);
   return {
-    ...Object.fromEntries(Object.entries(INVERSE).filter(isOurs).map(([capability, spec]) => [capability, inverseTool(client, spec)])),
-    ...Object.fromEntries(Object.entries(READ).filter(isOurs).map(([capability, spec]) => [capability, readTool(client, spec)])),
+    ...Object.fromEntries(
+      Object.entries(INVERSE)
+        .filter(isOurs)
+        .map(([capability, spec]) => [capability, inverseTool(client, spec)]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(READ)
+        .filter(isOurs)
+        .map(([capability, spec]) => [capability, readTool(client, spec)]),
+    ),
   };
 }
 
 /** What a worker of an adapter lets go when a hold ends. */
 export function heldTools(client: Services, adapter: string): Readonly<Record<string, ForwardTool>> {
-  return Object.fromEntries(Object.keys(FORWARD).filter((capability) => capability.startsWith(`${adapter}.`)).map((capability) => [capability, forwardTool(client, capability)]));
+  return Object.fromEntries(
+    Object.keys(FORWARD)
+      .filter((capability) => capability.startsWith(`${adapter}.`))
+      .map((capability) => [capability, forwardTool(client, capability)]),
+  );
 }
 
-async function call(client: Services, { operation, id, repeat, overwrites }: Forward, args: Doc, key: string): Promise<Json> {
+async function call(
+  client: Services,
+  { operation, id, repeat, overwrites }: Forward,
+  args: Doc,
+  key: string,
+): Promise<Json> {
   if (repeat.by === 'lookup') {
     const [there] = await client.things(serviceOf(operation), { [repeat.field]: textOf(args[repeat.field]) });
     if (there !== undefined) return there;
   }
-  const ifMatch = overwrites === 'conditionally' ? wordOf((await client.thing(serviceOf(operation), textOf(args[id])))['version']) : null;
+  const ifMatch =
+    overwrites === 'conditionally'
+      ? wordOf((await client.thing(serviceOf(operation), textOf(args[id])))['version'])
+      : null;
   return client.operate(operation, args, { key: repeat.by === 'key' ? key : null, ifMatch });
 }
 
 function inverseTool(client: Services, { operation, expects }: Inverse): Tool {
   return (args, { idempotencyKey }) => {
     const body = docShape.parse(args);
-    return client.operate(operation, body, { key: idempotencyKey, ifMatch: expects === undefined ? null : wordOf(body[expects]) });
+    return client.operate(operation, body, {
+      key: idempotencyKey,
+      ifMatch: expects === undefined ? null : wordOf(body[expects]),
+    });
   };
 }
 
@@ -58,7 +85,9 @@ function inverseTool(client: Services, { operation, expects }: Inverse): Tool {
 function readTool(client: Services, read: Read): Tool {
   return (args, { phase, idempotencyKey }) => {
     const asked = docShape.parse(args);
-    return phase === 'reconcile' && !COMPENSATION_KEY.test(idempotencyKey) ? findOut(client, read, asked, idempotencyKey) : client.thing(read.service, textOf(asked[read.id]));
+    return phase === 'reconcile' && !COMPENSATION_KEY.test(idempotencyKey)
+      ? findOut(client, read, asked, idempotencyKey)
+      : client.thing(read.service, textOf(asked[read.id]));
   };
 }
 
@@ -69,15 +98,26 @@ async function findOut(client: Services, { service, id, finds }: Read, args: Doc
   return thing === null ? notHappened() : happened(thing, spec.hasHandle ? idIn(thing, id) : null);
 }
 
-async function effectOf(client: Services, service: string, id: string, { operation, repeat }: Forward, args: Doc, key: string): Promise<Doc | null> {
+async function effectOf(
+  client: Services,
+  service: string,
+  id: string,
+  { operation, repeat }: Forward,
+  args: Doc,
+  key: string,
+): Promise<Doc | null> {
   switch (repeat.by) {
     case 'key': {
       const made = await client.madeUnder(operation, key);
       return made === null ? null : client.thing(service, made);
     }
-    case 'lookup': return (await client.things(service, { [repeat.field]: textOf(args[repeat.field]) }))[0] ?? null;
+    case 'lookup':
+      return (await client.things(service, { [repeat.field]: textOf(args[repeat.field]) }))[0] ?? null;
     case 'state': {
-      const thing = await client.thing(service, textOf(args[id])).catch((error: unknown) => { if (error instanceof ToolRejected) return null; throw error; });
+      const thing = await client.thing(service, textOf(args[id])).catch((error: unknown) => {
+        if (error instanceof ToolRejected) return null;
+        throw error;
+      });
       return thing !== null && repeat.isDone(thing, args) ? thing : null;
     }
   }
@@ -89,4 +129,6 @@ function idIn(result: Json, field: string): string | null {
   return typeof id === 'string' ? id : null;
 }
 
-function textOf(value: unknown): string { return typeof value === 'string' ? value : ''; }
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -21,6 +21,7 @@ export function contractFiles(capabilities: readonly string[]): readonly Contrac
 
 function readContract(name: string): Contract {
   const parsed = parseContract(readFileSync(`${FOLDER}${name}.json`, 'utf8'));
-  if (!parsed.ok) throw new Error(`${name}.json is no contract: ${parsed.problems.map(({ message }) => message).join('; ')}`);
+  if (!parsed.ok)
+    throw new Error(`${name}.json is no contract: ${parsed.problems.map(({ message }) => message).join('; ')}`);
   return parsed.contract;
 }

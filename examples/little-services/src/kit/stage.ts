@@ -1,7 +1,19 @@
 // What every story over the little services does: contracts, a budget, tools under their guard, people who decide, and the world as it is.
 import { contractBody, EXPOSURE } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { ask, BUDGET_OWNER, contractOf, CONTRACT_EDITOR, Desk, factsOf, listOf, OPERATOR, reachRecourse, textOf, tokenFrom } from '@recourse/example-drifted-refund';
+import {
+  ask,
+  BUDGET_OWNER,
+  contractOf,
+  CONTRACT_EDITOR,
+  Desk,
+  factsOf,
+  listOf,
+  OPERATOR,
+  reachRecourse,
+  textOf,
+  tokenFrom,
+} from '@recourse/example-drifted-refund';
 import type { Facts, Registered } from '@recourse/example-drifted-refund';
 import { sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -47,44 +59,86 @@ export interface Call {
   readonly args: Json;
 }
 
-const effectShape = z.object({ seq: z.number(), at: z.number(), operation: z.string(), thing: z.string(), key: z.string().nullable(), request: z.string(), requests: z.number() });
+const effectShape = z.object({
+  seq: z.number(),
+  at: z.number(),
+  operation: z.string(),
+  thing: z.string(),
+  key: z.string().nullable(),
+  request: z.string(),
+  requests: z.number(),
+});
 const worldShape = z.object({
-  things: z.record(z.string(), z.record(z.string(), z.json())), effects: z.array(effectShape), notices: z.array(z.object({ seq: z.number(), to: z.string(), text: z.string() })),
+  things: z.record(z.string(), z.record(z.string(), z.json())),
+  effects: z.array(effectShape),
+  notices: z.array(z.object({ seq: z.number(), to: z.string(), text: z.string() })),
 });
 
 /** A story's means: opened once, closed at its end. */
 export class Stage {
   private readonly registered = new Map<string, Registered>();
 
-  private constructor(private readonly place: Place, readonly desk: LittleDesk, private readonly producer: Producer) {}
+  private constructor(
+    private readonly place: Place,
+    readonly desk: LittleDesk,
+    private readonly producer: Producer,
+  ) {}
 
   static async open(place: Place): Promise<Stage> {
     const { urls, brokers, registryUrl, tenant = TENANT, say } = place;
-    const fetchers = { ask, sleep: (ms: number) => new Promise<void>((resolve) => { setTimeout(resolve, ms); }), now: () => Date.now() };
-    const producer = await createProducer({ ...reachRecourse(brokers, registryUrl, 'little-agent'), source: 'little-agent' });
+    const fetchers = {
+      ask,
+      sleep: (ms: number) =>
+        new Promise<void>((resolve) => {
+          setTimeout(resolve, ms);
+        }),
+      now: () => Date.now(),
+    };
+    const producer = await createProducer({
+      ...reachRecourse(brokers, registryUrl, 'little-agent'),
+      source: 'little-agent',
+    });
     return new Stage(place, new Desk<keyof LittleUrls>(urls, tenant, fetchers, say), producer);
   }
 
-  async close(): Promise<void> { await this.producer.close(); }
+  async close(): Promise<void> {
+    await this.producer.close();
+  }
 
   /** Registers what the capabilities need. Answers the number of contracts. */
   async register(capabilities: readonly string[]): Promise<number> {
     const contracts = contractFiles(capabilities);
     for (const contract of contracts) await this.registerOne(contract);
-    const held = await Promise.all(contracts.map(({ name }) => this.desk.get('registry', `/v1/contracts/${name}`, CONTRACT_EDITOR)));
-    this.desk.check(`the registry holds ${String(contracts.length)} contracts, from files of examples/contracts`, held.every(({ status }) => status === 200), held.map(({ status }) => status));
+    const held = await Promise.all(
+      contracts.map(({ name }) => this.desk.get('registry', `/v1/contracts/${name}`, CONTRACT_EDITOR)),
+    );
+    this.desk.check(
+      `the registry holds ${String(contracts.length)} contracts, from files of examples/contracts`,
+      held.every(({ status }) => status === 200),
+      held.map(({ status }) => status),
+    );
     const registry = { url: this.place.urls.registry, token: () => this.tokenOfAgent() };
-    await Promise.all(capabilities.map(async (name) => { this.registered.set(name, await contractOf(registry, name)); }));
+    await Promise.all(
+      capabilities.map(async (name) => {
+        this.registered.set(name, await contractOf(registry, name));
+      }),
+    );
     return contracts.length;
   }
 
-  contract(capability: string): Contract { return this.registeredOf(capability).contract; }
+  contract(capability: string): Contract {
+    return this.registeredOf(capability).contract;
+  }
 
   /** Gives a run its ceilings: for the money it may leave behind, and for what it may disclose of people. */
   async openBudget(runId: string, currency: string, ceilingMinor: number): Promise<boolean> {
-    const open = (unit: string, ceiling: number): Promise<{ readonly status: number }> => (
-      this.desk.post('budget', '/v1/budgets', { scope: 'run', scope_id: runId, currency: unit, ceiling_minor: ceiling }, { person: BUDGET_OWNER, key: `budget-${unit}-${runId}` })
-    );
+    const open = (unit: string, ceiling: number): Promise<{ readonly status: number }> =>
+      this.desk.post(
+        'budget',
+        '/v1/budgets',
+        { scope: 'run', scope_id: runId, currency: unit, ceiling_minor: ceiling },
+        { person: BUDGET_OWNER, key: `budget-${unit}-${runId}` },
+      );
     const answers = await Promise.all([open(currency, ceilingMinor), open(EXPOSURE, DISCLOSURES_MAX)]);
     return answers.every(({ status }) => status < 300);
   }
@@ -94,8 +148,13 @@ export class Stage {
     const { contract, digest } = this.registeredOf(capability);
     const token = (): Promise<string> => this.tokenOfAgent();
     const guarded = guard(forwardTool(new ServicesClient(this.place.urls.services), capability), {
-      contract, contractDigest: digest, mode: 'enforce', producer: this.producer, clock: systemClock,
-      budget: new HttpBudget({ url: this.place.urls.budget, token }), approvals: new HttpApprovals({ url: this.place.urls.orchestrator, token }),
+      contract,
+      contractDigest: digest,
+      mode: 'enforce',
+      producer: this.producer,
+      clock: systemClock,
+      budget: new HttpBudget({ url: this.place.urls.budget, token }),
+      approvals: new HttpApprovals({ url: this.place.urls.orchestrator, token }),
     });
     return guarded({ run: { ...run, tenant: this.desk.tenant }, stepId: step, args, target: null, assumptionRefs: [] });
   }
@@ -107,7 +166,12 @@ export class Stage {
       return listOf(body).find((each) => each['capability'] === capability) ?? null;
     });
     const id = textOf(item?.['approval_id']);
-    const { status } = await this.desk.post('orchestrator', `/v1/forward-approvals/${id}/approve`, { action_digest: textOf(item?.['action_digest']), reason: 'as agreed with the customer' }, { person: OPERATOR, key: `agree-${id}` });
+    const { status } = await this.desk.post(
+      'orchestrator',
+      `/v1/forward-approvals/${id}/approve`,
+      { action_digest: textOf(item?.['action_digest']), reason: 'as agreed with the customer' },
+      { person: OPERATOR, key: `agree-${id}` },
+    );
     return status === 200;
   }
 
@@ -131,20 +195,29 @@ export class Stage {
   /** Takes a mutation back as a person of today would: says that it should not stand, agrees where its contract wants it, and waits. */
   async takeBack(mutation: Facts, reason: string): Promise<Facts | null> {
     const [id, runId] = [textOf(mutation['mutation_id']), textOf(mutation['run_id'])];
-    const { status } = await this.desk.post('orchestrator', '/v1/triggers', { run_id: runId, mutation_id: id, reason }, { person: OPERATOR, key: `back-${id}` });
+    const { status } = await this.desk.post(
+      'orchestrator',
+      '/v1/triggers',
+      { run_id: runId, mutation_id: id, reason },
+      { person: OPERATOR, key: `back-${id}` },
+    );
     if (status >= 300) return null;
     if (factsOf(mutation, 'terms')['recovery_approval_mode'] !== 'auto') await this.approveStep(id, runId);
     return this.mutation(id, ({ recoverability }) => AT_REST.includes(textOf(recoverability)));
   }
 
-  async world(): Promise<World> { return worldShape.parse((await this.desk.get('services', '/state')).body); }
+  async world(): Promise<World> {
+    return worldShape.parse((await this.desk.get('services', '/state')).body);
+  }
 
   /** Puts a thing into a service, as it was before anybody acted. */
   async seed(service: string, id: string, doc: Doc): Promise<void> {
     await ask(`${this.place.urls.services}/things/${service}/${encodeURIComponent(id)}`, { method: 'POST', body: doc });
   }
 
-  async fault(operation: string, about: string, mode: 'refuse' | 'silent'): Promise<void> { await this.desk.post('services', '/faults', { operation, about, mode }); }
+  async fault(operation: string, about: string, mode: 'refuse' | 'silent'): Promise<void> {
+    await this.desk.post('services', '/faults', { operation, about, mode });
+  }
 
   /** The operator agrees to every step of a run that waits for people. */
   async agreeToSteps(runId: string): Promise<void> {
@@ -154,7 +227,11 @@ export class Stage {
 
   private async approveStep(mutationId: string, runId: string): Promise<void> {
     const step = await this.desk.until(PATIENCE_MS, async () => {
-      const { body } = await this.desk.get('orchestrator', `/v1/steps?run_id=${runId}&phase=awaiting_approval`, OPERATOR);
+      const { body } = await this.desk.get(
+        'orchestrator',
+        `/v1/steps?run_id=${runId}&phase=awaiting_approval`,
+        OPERATOR,
+      );
       return listOf(body).find((each) => each['mutation_id'] === mutationId) ?? null;
     });
     if (step !== null) await this.agreeToStep(step);
@@ -162,12 +239,20 @@ export class Stage {
 
   private async agreeToStep(step: Facts): Promise<void> {
     const id = textOf(step['step_id']);
-    await this.desk.post('orchestrator', `/v1/steps/${id}/approve`, { action_digest: textOf(step['action_digest']), reason: 'take it back' }, { person: OPERATOR, key: `approve-${id}` });
+    await this.desk.post(
+      'orchestrator',
+      `/v1/steps/${id}/approve`,
+      { action_digest: textOf(step['action_digest']), reason: 'take it back' },
+      { person: OPERATOR, key: `approve-${id}` },
+    );
   }
 
   private async registerOne(contract: Contract): Promise<void> {
     await this.desk.until(PATIENCE_MS, async () => {
-      const { status } = await this.desk.post('registry', '/v1/contracts', contract, { person: CONTRACT_EDITOR, key: sha256Hex(contractBody(contract)) });
+      const { status } = await this.desk.post('registry', '/v1/contracts', contract, {
+        person: CONTRACT_EDITOR,
+        key: sha256Hex(contractBody(contract)),
+      });
       return status < 500 && status !== 202 ? status : null;
     });
   }
@@ -178,7 +263,9 @@ export class Stage {
     return found;
   }
 
-  private tokenOfAgent(): Promise<string> { return tokenFrom(this.place.urls.issuer, { subject: AGENT_ID, roles: ['agent'], tenant: this.desk.tenant }); }
+  private tokenOfAgent(): Promise<string> {
+    return tokenFrom(this.place.urls.issuer, { subject: AGENT_ID, roles: ['agent'], tenant: this.desk.tenant });
+  }
 }
 
 export const AGENT_ID = 'little-agent';

@@ -13,7 +13,11 @@ export interface Fault {
 }
 
 /** The fault a request meets, and those that are left: each is met once. */
-export function takeFault(faults: readonly Fault[], operation: string, body: Doc): { readonly mode: FaultMode | null; readonly left: readonly Fault[] } {
+export function takeFault(
+  faults: readonly Fault[],
+  operation: string,
+  body: Doc,
+): { readonly mode: FaultMode | null; readonly left: readonly Fault[] } {
   const text = canonicalJson(body);
   const met = faults.find((fault) => fault.operation === operation && text.includes(fault.about));
   return { mode: met?.mode ?? null, left: met === undefined ? faults : faults.filter((fault) => fault !== met) };

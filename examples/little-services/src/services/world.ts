@@ -9,7 +9,11 @@ import type { Json } from '@recourse/kernel';
 export type Doc = Readonly<Record<string, Json>>;
 
 /** What somebody was told. */
-export interface Notice { readonly seq: number; readonly to: string; readonly text: string }
+export interface Notice {
+  readonly seq: number;
+  readonly to: string;
+  readonly text: string;
+}
 
 export interface Effect {
   /** Place among the effects of all services, from 1. */
@@ -47,11 +51,20 @@ export interface Request {
   readonly now: number;
 }
 
-export interface Refusal { readonly status: number; readonly code: string; readonly message: string }
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
 
 /** What an operation makes of a request: a thing as it will be, or why not. */
 export type Change =
-  | { readonly kind: 'set'; readonly thing: string; readonly doc: Doc; readonly tells?: readonly { readonly to: string; readonly text: string }[] }
+  | {
+      readonly kind: 'set';
+      readonly thing: string;
+      readonly doc: Doc;
+      readonly tells?: readonly { readonly to: string; readonly text: string }[];
+    }
   /** It is so already. */
   | { readonly kind: 'same'; readonly thing: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
@@ -62,26 +75,49 @@ export interface Operation {
   readonly change: (world: World, request: Request) => Change;
 }
 
-export interface Answered { readonly world: World; readonly status: number; readonly body: Doc }
+export interface Answered {
+  readonly world: World;
+  readonly status: number;
+  readonly body: Doc;
+}
 
 /** Asks an operation. Errors: none; a refusal is an answer. */
 export function perform(world: World, operation: Operation, request: Request): Answered {
   const digest = sha256Hex(canonicalJson(request.body));
-  const before = operation.isKeyed && request.key !== null ? world.effects.find((effect) => effect.operation === request.operation && effect.key === request.key) : undefined;
+  const before =
+    operation.isKeyed && request.key !== null
+      ? world.effects.find((effect) => effect.operation === request.operation && effect.key === request.key)
+      : undefined;
   if (before !== undefined) {
-    if (before.request !== digest) return refused(world, { status: 409, code: 'KEY_REUSED', message: 'the key was used for something else' });
-    const effects = world.effects.map((effect) => (effect === before ? { ...effect, requests: effect.requests + 1 } : effect));
-    return { world: { ...world, effects }, status: 200, body: thingIn(world, serviceOf(request.operation), before.thing) ?? {} };
+    if (before.request !== digest)
+      return refused(world, { status: 409, code: 'KEY_REUSED', message: 'the key was used for something else' });
+    const effects = world.effects.map((effect) =>
+      effect === before ? { ...effect, requests: effect.requests + 1 } : effect,
+    );
+    return {
+      world: { ...world, effects },
+      status: 200,
+      body: thingIn(world, serviceOf(request.operation), before.thing) ?? {},
+    };
   }
   const change = operation.change(world, request);
   switch (change.kind) {
-    case 'refused': return refused(world, change.refusal);
-    case 'same': return { world, status: 200, body: thingIn(world, serviceOf(request.operation), change.thing) ?? {} };
-    case 'set': return done(world, request, change, operation.isKeyed ? request.key : null, digest);
+    case 'refused':
+      return refused(world, change.refusal);
+    case 'same':
+      return { world, status: 200, body: thingIn(world, serviceOf(request.operation), change.thing) ?? {} };
+    case 'set':
+      return done(world, request, change, operation.isKeyed ? request.key : null, digest);
   }
 }
 
-function done(world: World, { operation, now }: Request, { thing, doc, tells = [] }: Extract<Change, { kind: 'set' }>, key: string | null, request: string): Answered {
+function done(
+  world: World,
+  { operation, now }: Request,
+  { thing, doc, tells = [] }: Extract<Change, { kind: 'set' }>,
+  key: string | null,
+  request: string,
+): Answered {
   const seq = world.effects.length + 1;
   return {
     world: {
@@ -89,19 +125,30 @@ function done(world: World, { operation, now }: Request, { thing, doc, tells = [
       effects: [...world.effects, { seq, at: now, operation, thing, key, request, requests: 1 }],
       notices: [...world.notices, ...tells.map((tell) => ({ seq, ...tell }))],
     },
-    status: 200, body: doc,
+    status: 200,
+    body: doc,
   };
 }
 
-function refused(world: World, { status, code, message }: Refusal): Answered { return { world, status, body: { code, message } }; }
+function refused(world: World, { status, code, message }: Refusal): Answered {
+  return { world, status, body: { code, message } };
+}
 
 /** A thing of a service, as it is. */
-export function thingIn(world: World, service: string, id: string): Doc | undefined { return world.things[`${service}/${id}`]; }
+export function thingIn(world: World, service: string, id: string): Doc | undefined {
+  return world.things[`${service}/${id}`];
+}
 
 /** Puts a thing there as it was before anybody acted; that is no effect. */
-export function seed(world: World, service: string, id: string, doc: Doc): World { return { ...world, things: { ...world.things, [`${service}/${id}`]: doc } }; }
+export function seed(world: World, service: string, id: string, doc: Doc): World {
+  return { ...world, things: { ...world.things, [`${service}/${id}`]: doc } };
+}
 
 /** A field in words. */
-export function wordOf(value: Json | undefined): string { return typeof value === 'string' ? value : JSON.stringify(value ?? null); }
+export function wordOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
 
-export function serviceOf(operation: string): string { return operation.slice(0, operation.indexOf('.')); }
+export function serviceOf(operation: string): string {
+  return operation.slice(0, operation.indexOf('.'));
+}

@@ -27,7 +27,7 @@ export const text = (reason: string): Comparer => changed('neutral', reason);
 
 /** Any change counts as this. */
 export function changed(kind: DifferenceKind, reason: string): Comparer {
-  return (from, to, path) => same(from, to) ? [] : [difference(path, kind, { from, to }, reason)];
+  return (from, to, path) => (same(from, to) ? [] : [difference(path, kind, { from, to }, reason)]);
 }
 
 /** Values in order of strictness, weakest first; `absent` is what a field means that is not there. */
@@ -35,31 +35,55 @@ export function ladder(order: readonly string[], absent: string, { weaker, stron
   const rank = (value: Json | undefined): number => order.indexOf(typeof value === 'string' ? value : absent);
   return (from, to, path) => {
     if (rank(from) === rank(to)) return [];
-    return [rank(to) < rank(from) ? difference(path, 'weakening', { from, to }, weaker) : difference(path, 'strengthening', { from, to }, stronger)];
+    return [
+      rank(to) < rank(from)
+        ? difference(path, 'weakening', { from, to }, weaker)
+        : difference(path, 'strengthening', { from, to }, stronger),
+    ];
   };
 }
 
 /** A bound: more allows more; without it there is none. */
-export function cap(reasons: Reasons): Comparer { return numeric(Number.POSITIVE_INFINITY, 'higher', reasons); }
+export function cap(reasons: Reasons): Comparer {
+  return numeric(Number.POSITIVE_INFINITY, 'higher', reasons);
+}
 
 /** A duration or weight that protects: less protects less; without it there is none. */
-export function guard(reasons: Reasons): Comparer { return numeric(0, 'lower', reasons); }
+export function guard(reasons: Reasons): Comparer {
+  return numeric(0, 'lower', reasons);
+}
 
 /** A claim of the provider that lets more happen the larger it is; without it nothing is claimed. */
-export function claim(reasons: Reasons): Comparer { return numeric(0, 'higher', reasons); }
+export function claim(reasons: Reasons): Comparer {
+  return numeric(0, 'higher', reasons);
+}
 
 function numeric(absent: number, weakerWhen: 'higher' | 'lower', { weaker, stronger }: Reasons): Comparer {
-  const valueOf = (value: Json | undefined): number => typeof value === 'number' ? value : absent;
+  const valueOf = (value: Json | undefined): number => (typeof value === 'number' ? value : absent);
   return (from, to, path) => {
     if (valueOf(from) === valueOf(to)) return [];
     const isHigher = valueOf(to) > valueOf(from);
-    return [isHigher === (weakerWhen === 'higher') ? difference(path, 'weakening', { from, to }, weaker) : difference(path, 'strengthening', { from, to }, stronger)];
+    return [
+      isHigher === (weakerWhen === 'higher')
+        ? difference(path, 'weakening', { from, to }, weaker)
+        : difference(path, 'strengthening', { from, to }, stronger),
+    ];
   };
 }
 
 /** A flag that demands something when it is true. */
 export function demand(reasons: Reasons): Comparer {
-  return (from, to, path) => (from === true) === (to === true) ? [] : [difference(path, to === true ? 'strengthening' : 'weakening', { from, to }, to === true ? reasons.stronger : reasons.weaker)];
+  return (from, to, path) =>
+    (from === true) === (to === true)
+      ? []
+      : [
+          difference(
+            path,
+            to === true ? 'strengthening' : 'weakening',
+            { from, to },
+            to === true ? reasons.stronger : reasons.weaker,
+          ),
+        ];
 }
 
 /** A check: dropped is weaker, added is stronger, another one cannot be told to be as strict, so it counts as weaker. */
@@ -68,7 +92,9 @@ export function check(what: string): Comparer {
     if (same(from, to)) return [];
     if (to === undefined) return [difference(path, 'weakening', { from, to }, `${what} is dropped`)];
     if (from === undefined) return [difference(path, 'strengthening', { from, to }, `${what} is added`)];
-    return [difference(path, 'weakening', { from, to }, `${what} is another one, and nothing shows that it is as strict`)];
+    return [
+      difference(path, 'weakening', { from, to }, `${what} is another one, and nothing shows that it is as strict`),
+    ];
   };
 }
 
@@ -79,8 +105,12 @@ export function demands(what: string): Comparer {
     const dropped = before.filter((each) => !after.includes(each));
     const added = after.filter((each) => !before.includes(each));
     return [
-      ...(dropped.length === 0 ? [] : [difference(path, 'weakening', { from, to }, `${what} is dropped: ${dropped.join(', ')}`)]),
-      ...(added.length === 0 ? [] : [difference(path, 'strengthening', { from, to }, `${what} is added: ${added.join(', ')}`)]),
+      ...(dropped.length === 0
+        ? []
+        : [difference(path, 'weakening', { from, to }, `${what} is dropped: ${dropped.join(', ')}`)]),
+      ...(added.length === 0
+        ? []
+        : [difference(path, 'strengthening', { from, to }, `${what} is added: ${added.join(', ')}`)]),
     ];
   };
 }
@@ -89,16 +119,26 @@ export function demands(what: string): Comparer {
 export function fields(comparers: Readonly<Record<string, Comparer>>, whole: Comparer | null = null): Comparer {
   return (from, to, path) => {
     if (whole !== null && (from === undefined || to === undefined)) return whole(from, to, path);
-    return Object.entries(comparers).flatMap(([name, compare]) => compare(member(from, name), member(to, name), `${path}/${name}`));
+    return Object.entries(comparers).flatMap(([name, compare]) =>
+      compare(member(from, name), member(to, name), `${path}/${name}`),
+    );
   };
 }
 
 /** An object of named entries, each compared alike. */
 export function entries(compare: Comparer): Comparer {
-  return (from, to, path) => [...new Set([...keys(from), ...keys(to)])].flatMap((name) => compare(member(from, name), member(to, name), `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`));
+  return (from, to, path) =>
+    [...new Set([...keys(from), ...keys(to)])].flatMap((name) =>
+      compare(member(from, name), member(to, name), `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+    );
 }
 
-export function difference(path: string, kind: DifferenceKind, { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined }, reason: string): Difference {
+export function difference(
+  path: string,
+  kind: DifferenceKind,
+  { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined },
+  reason: string,
+): Difference {
   return { path, kind, from: from ?? null, to: to ?? null, reason };
 }
 
@@ -112,7 +152,9 @@ export function member(value: Json | undefined, name: string): Json | undefined 
 }
 
 export function keys(value: Json | undefined): readonly string[] {
-  return value === undefined || value === null || typeof value !== 'object' || Array.isArray(value) ? [] : Object.keys(value);
+  return value === undefined || value === null || typeof value !== 'object' || Array.isArray(value)
+    ? []
+    : Object.keys(value);
 }
 
 function texts(value: Json | undefined): readonly string[] {

@@ -16,7 +16,8 @@ export const COMPATIBILITY_NOTES = {
   ADAPTER_KEPT: 'Keep the worker of the older adapter until the last window closes.',
   REVERSAL_KEPT: 'Keep the older reversal working, and its contract standing, until the last window closes.',
   OBSERVER_KEPT: 'Keep the older observer answering: its conditions judge what is open.',
-  APPROVAL_NOT_RAISED: 'What is open is still approved as the older version says; raise it per step where that is not enough.',
+  APPROVAL_NOT_RAISED:
+    'What is open is still approved as the older version says; raise it per step where that is not enough.',
   APPROVAL_NOT_LOWERED: 'What is open still asks the people the older version names.',
   WINDOW_NOT_LENGTHENED: 'What is open still closes when the older version says.',
   WINDOW_NOT_SHORTENED: 'What is open may still be undone for as long as the older version says.',
@@ -37,29 +38,65 @@ export interface Compatibility {
 
 /** Reports on every older version with something open, oldest first. */
 export function compatibilityReport(versions: readonly OpenVersion[], newer: Contract): readonly Compatibility[] {
-  return versions.filter(({ open }) => open > 0)
-    .map(({ contract, open }) => ({ version: contract.version ?? 1, open, closes_within_ms: availableFor(contract), notes: notesOf(contract, newer) }))
+  return versions
+    .filter(({ open }) => open > 0)
+    .map(({ contract, open }) => ({
+      version: contract.version ?? 1,
+      open,
+      closes_within_ms: availableFor(contract),
+      notes: notesOf(contract, newer),
+    }))
     .sort((a, b) => a.version - b.version);
 }
 
 function notesOf(older: Contract, newer: Contract): Compatibility['notes'] {
   const [before, after] = [reversalCapabilityOf(older), reversalCapabilityOf(newer)];
   const approvals = ['auto', 'human', 'dual_control'];
-  const raise = approvals.indexOf(newer.recovery_approval_mode ?? 'human') - approvals.indexOf(older.recovery_approval_mode ?? 'human');
+  const raise =
+    approvals.indexOf(newer.recovery_approval_mode ?? 'human') -
+    approvals.indexOf(older.recovery_approval_mode ?? 'human');
   const longer = (availableFor(newer) ?? 0) - (availableFor(older) ?? 0);
   const found: readonly (readonly [boolean, CompatibilityCode, string])[] = [
     [before !== null && after === null, 'NOT_UNDONE_ANY_MORE', `the older version is undone by ${before ?? ''}`],
-    [before !== null && after !== null && adapterOf(before) !== adapterOf(after), 'ADAPTER_KEPT', `${before ?? ''} moves to ${after ?? ''}`],
+    [
+      before !== null && after !== null && adapterOf(before) !== adapterOf(after),
+      'ADAPTER_KEPT',
+      `${before ?? ''} moves to ${after ?? ''}`,
+    ],
     [before !== null && before !== after, 'REVERSAL_KEPT', `what is open is undone by ${before ?? ''}`],
-    [before !== null && observersOf(older).some((name) => !observersOf(newer).includes(name)), 'OBSERVER_KEPT', `what is open is observed by ${observersOf(older).join(', ')}`],
-    [before !== null && raise > 0, 'APPROVAL_NOT_RAISED', `approval rises to ${newer.recovery_approval_mode ?? 'human'} for new executions alone`],
-    [before !== null && raise < 0, 'APPROVAL_NOT_LOWERED', `approval falls to ${newer.recovery_approval_mode ?? 'human'} for new executions alone`],
-    [before !== null && after !== null && longer > 0, 'WINDOW_NOT_LENGTHENED', `the window grows by ${longer} ms for new executions alone`],
-    [before !== null && after !== null && longer < 0, 'WINDOW_NOT_SHORTENED', `the window shrinks by ${-longer} ms for new executions alone`],
+    [
+      before !== null && observersOf(older).some((name) => !observersOf(newer).includes(name)),
+      'OBSERVER_KEPT',
+      `what is open is observed by ${observersOf(older).join(', ')}`,
+    ],
+    [
+      before !== null && raise > 0,
+      'APPROVAL_NOT_RAISED',
+      `approval rises to ${newer.recovery_approval_mode ?? 'human'} for new executions alone`,
+    ],
+    [
+      before !== null && raise < 0,
+      'APPROVAL_NOT_LOWERED',
+      `approval falls to ${newer.recovery_approval_mode ?? 'human'} for new executions alone`,
+    ],
+    [
+      before !== null && after !== null && longer > 0,
+      'WINDOW_NOT_LENGTHENED',
+      `the window grows by ${longer} ms for new executions alone`,
+    ],
+    [
+      before !== null && after !== null && longer < 0,
+      'WINDOW_NOT_SHORTENED',
+      `the window shrinks by ${-longer} ms for new executions alone`,
+    ],
   ];
-  return found.filter(([applies]) => applies).map(([, code, what]) => ({ code, message: `${what}. ${COMPATIBILITY_NOTES[code]}` }));
+  return found
+    .filter(([applies]) => applies)
+    .map(([, code, what]) => ({ code, message: `${what}. ${COMPATIBILITY_NOTES[code]}` }));
 }
 
 function observersOf({ stale_check, verification, reconcile_capability }: Contract): readonly string[] {
-  return [stale_check?.observe_capability, verification?.verify_capability, reconcile_capability].filter((name) => name !== undefined);
+  return [stale_check?.observe_capability, verification?.verify_capability, reconcile_capability].filter(
+    (name) => name !== undefined,
+  );
 }

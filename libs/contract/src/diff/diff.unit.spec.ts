@@ -12,31 +12,108 @@ function parsed(json: ContractJson): Contract {
   return read.contract;
 }
 const refund = parsed(refundContract());
-const kinds = (from: ContractJson, to: ContractJson): readonly string[] => diffContracts(parsed(from), parsed(to)).map(({ kind, path }) => `${kind} ${path}`);
-const of = (field: string, change: ContractJson): ContractJson => refundContract({ [field]: { ...refundContract()[field] as ContractJson, ...change } });
+const kinds = (from: ContractJson, to: ContractJson): readonly string[] =>
+  diffContracts(parsed(from), parsed(to)).map(({ kind, path }) => `${kind} ${path}`);
+const of = (field: string, change: ContractJson): ContractJson =>
+  refundContract({ [field]: { ...(refundContract()[field] as ContractJson), ...change } });
 
 describe('a newer version', () => {
   const WEAKER: readonly (readonly [string, ContractJson, ContractJson, string])[] = [
-    ['dual control becomes one person', refundContract({ recovery_approval_mode: 'dual_control' }), refundContract(), '/recovery_approval_mode'],
-    ['one person becomes nobody', labelContract(), { ...labelContract(), recovery_approval_mode: 'auto' }, '/recovery_approval_mode'],
+    [
+      'dual control becomes one person',
+      refundContract({ recovery_approval_mode: 'dual_control' }),
+      refundContract(),
+      '/recovery_approval_mode',
+    ],
+    [
+      'one person becomes nobody',
+      labelContract(),
+      { ...labelContract(), recovery_approval_mode: 'auto' },
+      '/recovery_approval_mode',
+    ],
     ['the window grows', refundContract(), refundContract({ reversal_window_ms: 7_200_000 }), '/reversal_window_ms'],
-    ['the cap rises', refundContract(), of('blast_radius', { max_value_per_run: { amount_minor: 500_001, currency: 'INR' } }), '/blast_radius/max_value_per_run/amount_minor'],
-    ['a cap goes', refundContract(), of('blast_radius', { max_calls_per_run: undefined }), '/blast_radius/max_calls_per_run'],
+    [
+      'the cap rises',
+      refundContract(),
+      of('blast_radius', { max_value_per_run: { amount_minor: 500_001, currency: 'INR' } }),
+      '/blast_radius/max_value_per_run/amount_minor',
+    ],
+    [
+      'a cap goes',
+      refundContract(),
+      of('blast_radius', { max_calls_per_run: undefined }),
+      '/blast_radius/max_calls_per_run',
+    ],
     ['calls reach further', refundContract(), of('blast_radius', { scope: 'tenant' }), '/blast_radius/scope'],
     ['the stale check goes', refundContract(), refundContract({ stale_check: undefined }), '/stale_check'],
-    ['the success condition changes', refundContract(), of('verification', { success_condition: 'true' }), '/verification/success_condition'],
-    ['the forward approval falls', mailContract(), { ...mailContract(), forward_approval: 'policy' }, '/forward_approval'],
-    ['the hold shrinks', { ...mailContract(), commit_hold_ms: 60_000, cancel_capability: 'mail.drop_message' }, { ...mailContract(), commit_hold_ms: 1_000, cancel_capability: 'mail.drop_message' }, '/commit_hold_ms'],
-    ['the handle is no longer required', refundContract(), refundContract({ requires_external_handle: false }), '/requires_external_handle'],
-    ['an argument comes from elsewhere', refundContract(), of('reversal_args', { reason: { from: 'constant', value: 'other' } }), '/reversal_args/reason'],
-    ['another action undoes it', refundContract(), refundContract({ compensation_capability: 'payments.charge_again' }), '/compensation_capability'],
+    [
+      'the success condition changes',
+      refundContract(),
+      of('verification', { success_condition: 'true' }),
+      '/verification/success_condition',
+    ],
+    [
+      'the forward approval falls',
+      mailContract(),
+      { ...mailContract(), forward_approval: 'policy' },
+      '/forward_approval',
+    ],
+    [
+      'the hold shrinks',
+      { ...mailContract(), commit_hold_ms: 60_000, cancel_capability: 'mail.drop_message' },
+      { ...mailContract(), commit_hold_ms: 1_000, cancel_capability: 'mail.drop_message' },
+      '/commit_hold_ms',
+    ],
+    [
+      'the handle is no longer required',
+      refundContract(),
+      refundContract({ requires_external_handle: false }),
+      '/requires_external_handle',
+    ],
+    [
+      'an argument comes from elsewhere',
+      refundContract(),
+      of('reversal_args', { reason: { from: 'constant', value: 'other' } }),
+      '/reversal_args/reason',
+    ],
+    [
+      'another action undoes it',
+      refundContract(),
+      refundContract({ compensation_capability: 'payments.charge_again' }),
+      '/compensation_capability',
+    ],
     ['the class claims more', mailContract(), { ...mailContract(), reversal_class: 'reversible' }, '/reversal_class'],
     ['the impact counts for less', refundContract(), refundContract({ impact: 'write' }), '/impact'],
-    ['arguments may be larger', refundContract({ args_schema: { type: 'object', properties: { a: { maximum: 5 } } } }), refundContract({ args_schema: { type: 'object', properties: { a: { maximum: 6 } } } }), '/args_schema/properties/a/maximum'],
-    ['an argument is no longer required', refundContract({ args_schema: { type: 'object', required: ['a', 'b'] } }), refundContract({ args_schema: { type: 'object', required: ['a'] } }), '/args_schema/required'],
-    ['the way back is given up', refundContract({ compensation_mode: { mode: 'manual_runbook', reason: 'r', runbook: 'x' } }), refundContract({ compensation_mode: { mode: 'not_supported', reason: 'r', accepted_by: 'o' } }), '/compensation_mode/mode'],
-    ['the currency of a cap changes', refundContract(), of('blast_radius', { max_value_per_run: { amount_minor: 1, currency: 'EUR' } }), '/blast_radius/max_value_per_run/currency'],
-    ['an event no longer closes the window', refundContract(), refundContract({ window_closed_by: [] }), '/window_closed_by'],
+    [
+      'arguments may be larger',
+      refundContract({ args_schema: { type: 'object', properties: { a: { maximum: 5 } } } }),
+      refundContract({ args_schema: { type: 'object', properties: { a: { maximum: 6 } } } }),
+      '/args_schema/properties/a/maximum',
+    ],
+    [
+      'an argument is no longer required',
+      refundContract({ args_schema: { type: 'object', required: ['a', 'b'] } }),
+      refundContract({ args_schema: { type: 'object', required: ['a'] } }),
+      '/args_schema/required',
+    ],
+    [
+      'the way back is given up',
+      refundContract({ compensation_mode: { mode: 'manual_runbook', reason: 'r', runbook: 'x' } }),
+      refundContract({ compensation_mode: { mode: 'not_supported', reason: 'r', accepted_by: 'o' } }),
+      '/compensation_mode/mode',
+    ],
+    [
+      'the currency of a cap changes',
+      refundContract(),
+      of('blast_radius', { max_value_per_run: { amount_minor: 1, currency: 'EUR' } }),
+      '/blast_radius/max_value_per_run/currency',
+    ],
+    [
+      'an event no longer closes the window',
+      refundContract(),
+      refundContract({ window_closed_by: [] }),
+      '/window_closed_by',
+    ],
     ['the debt weighs less', refundContract({ debt_weight: 0.5 }), refundContract(), '/debt_weight'],
     ['it is tried more often unasked', refundContract(), refundContract({ max_attempts: 4 }), '/max_attempts'],
   ];
@@ -47,14 +124,36 @@ describe('a newer version', () => {
     expect(isWeakening(found)).toBe(true);
   });
 
-  it.each(WEAKER.filter(([, , , path]) => !['/reversal_class', '/compensation_capability', '/reversal_args/reason', '/verification/success_condition', '/blast_radius/max_value_per_run/currency'].includes(path)))(
-    'is stronger the other way round: %s', (_, from, to, path) => {
-      expect(kinds(to, from)).toEqual(expect.arrayContaining([`strengthening ${path}`]));
-      expect(isWeakening(diffContracts(parsed(to), parsed(from)))).toBe(false);
-    });
+  it.each(
+    WEAKER.filter(
+      ([, , , path]) =>
+        ![
+          '/reversal_class',
+          '/compensation_capability',
+          '/reversal_args/reason',
+          '/verification/success_condition',
+          '/blast_radius/max_value_per_run/currency',
+        ].includes(path),
+    ),
+  )('is stronger the other way round: %s', (_, from, to, path) => {
+    expect(kinds(to, from)).toEqual(expect.arrayContaining([`strengthening ${path}`]));
+    expect(isWeakening(diffContracts(parsed(to), parsed(from)))).toBe(false);
+  });
 
   it('is neither when only its words, its owner and its result change', () => {
-    const found = diffContracts(refund, parsed(refundContract({ effect: 'e', owner: 'o', risk: 'r', residue: 's', result_schema: { type: 'object' }, call_timeout_ms: 3_000 })));
+    const found = diffContracts(
+      refund,
+      parsed(
+        refundContract({
+          effect: 'e',
+          owner: 'o',
+          risk: 'r',
+          residue: 's',
+          result_schema: { type: 'object' },
+          call_timeout_ms: 3_000,
+        }),
+      ),
+    );
     expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(['neutral']));
     expect(found).toHaveLength(6);
   });
@@ -64,26 +163,46 @@ describe('a newer version', () => {
   });
 
   it('takes annotations and new arguments for no weakening', () => {
-    expect(kinds(refundContract(), of('args_schema', { title: 'Refund', properties: { ...(refundContract()['args_schema'] as { properties: object }).properties, note: { type: 'string' } } }))).toEqual(['neutral /args_schema/properties/note']);
+    expect(
+      kinds(
+        refundContract(),
+        of('args_schema', {
+          title: 'Refund',
+          properties: {
+            ...(refundContract()['args_schema'] as { properties: object }).properties,
+            note: { type: 'string' },
+          },
+        }),
+      ),
+    ).toEqual(['neutral /args_schema/properties/note']);
   });
 });
 
 describe('mutations open under an older version', () => {
-  const codes = (newer: Contract, open = 3): readonly string[] => compatibilityReport([{ contract: refund, open }], newer).flatMap(({ notes }) => notes.map(({ code }) => code));
+  const codes = (newer: Contract, open = 3): readonly string[] =>
+    compatibilityReport([{ contract: refund, open }], newer).flatMap(({ notes }) => notes.map(({ code }) => code));
 
   it('are nothing to report when there are none', () => {
     expect(compatibilityReport([{ contract: refund, open: 0 }], refund)).toEqual([]);
   });
   it('are served just as well by a version with the same reversal', () => {
-    expect(compatibilityReport([{ contract: refund, open: 3 }], { ...refund, effect: 'e' })).toEqual([{ version: 1, open: 3, closes_within_ms: 3_600_000, notes: [] }]);
+    expect(compatibilityReport([{ contract: refund, open: 3 }], { ...refund, effect: 'e' })).toEqual([
+      { version: 1, open: 3, closes_within_ms: 3_600_000, notes: [] },
+    ]);
   });
   it.each([
     ['keep their reversal', { compensation_capability: 'payments.charge_again' }, ['REVERSAL_KEPT']],
     ['keep their adapter', { compensation_capability: 'ledger.reverse_refund' }, ['ADAPTER_KEPT', 'REVERSAL_KEPT']],
-    ['have no successor', { reversal_class: 'irreversible', compensation_capability: undefined, forward_approval: 'human' }, ['NOT_UNDONE_ANY_MORE', 'REVERSAL_KEPT']],
+    [
+      'have no successor',
+      { reversal_class: 'irreversible', compensation_capability: undefined, forward_approval: 'human' },
+      ['NOT_UNDONE_ANY_MORE', 'REVERSAL_KEPT'],
+    ],
     ['keep their approval', { recovery_approval_mode: 'dual_control' }, ['APPROVAL_NOT_RAISED']],
     ['keep their window', { reversal_window_ms: 7_200_000 }, ['WINDOW_NOT_LENGTHENED']],
     ['keep their longer window', { reversal_window_ms: 60_000 }, ['WINDOW_NOT_SHORTENED']],
     ['need nothing as long as their observers still answer', { reconcile_capability: 'payments.find_refund' }, []],
-  ])('%s', (_, change, expected) => { expect(codes(parsed(refundContract(change)))).toEqual(expected); });
+  ])('%s', (_, change, expected) => {
+    expect(codes(parsed(refundContract(change)))).toEqual(expected);
+  });
 });

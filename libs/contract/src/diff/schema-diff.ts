@@ -3,7 +3,18 @@ import type { Json } from '@recourse/kernel';
 import { difference, keys, member, same } from './comparers.js';
 import type { Comparer, Difference, DifferenceKind } from './comparers.js';
 
-const ANNOTATIONS: readonly string[] = ['$schema', '$id', '$comment', 'title', 'description', 'examples', 'default', 'deprecated', 'readOnly', 'writeOnly'];
+const ANNOTATIONS: readonly string[] = [
+  '$schema',
+  '$id',
+  '$comment',
+  'title',
+  'description',
+  'examples',
+  'default',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+];
 /** More of it lets more through. */
 const UPPER: readonly string[] = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
 /** Less of it lets more through. */
@@ -21,30 +32,53 @@ const DEPTH_MAX = 32;
  *
  * Shape:  wider bounds, fewer demands and a change nobody can weigh count as weakening; a new property is neutral.
  */
-export const argsSchema: Comparer = (from, to, path) => from === undefined || to === undefined ? [] : compare(from, to, path, 0);
+export const argsSchema: Comparer = (from, to, path) =>
+  from === undefined || to === undefined ? [] : compare(from, to, path, 0);
 
 function compare(from: Json, to: Json, path: string, depth: number): readonly Difference[] {
   if (same(from, to)) return [];
-  if (depth > DEPTH_MAX || keys(from).length + keys(to).length === 0) return [difference(path, 'weakening', { from, to }, 'nothing shows that the schema is as strict')];
-  return [...new Set([...keys(from), ...keys(to)])].filter((keyword) => !ANNOTATIONS.includes(keyword))
-    .flatMap((keyword) => keywordOf(keyword, { from: member(from, keyword), to: member(to, keyword) }, `${path}/${keyword}`, depth));
+  if (depth > DEPTH_MAX || keys(from).length + keys(to).length === 0)
+    return [difference(path, 'weakening', { from, to }, 'nothing shows that the schema is as strict')];
+  return [...new Set([...keys(from), ...keys(to)])]
+    .filter((keyword) => !ANNOTATIONS.includes(keyword))
+    .flatMap((keyword) =>
+      keywordOf(keyword, { from: member(from, keyword), to: member(to, keyword) }, `${path}/${keyword}`, depth),
+    );
 }
 
-interface Change { readonly from: Json | undefined; readonly to: Json | undefined }
+interface Change {
+  readonly from: Json | undefined;
+  readonly to: Json | undefined;
+}
 
 function keywordOf(keyword: string, change: Change, path: string, depth: number): readonly Difference[] {
   const { from, to } = change;
   if (same(from, to)) return [];
   if (NAMED.includes(keyword)) return named(keyword, change, path, depth);
-  if ((keyword === 'items' || keyword === 'additionalProperties') && typeof from === 'object' && typeof to === 'object') return compare(from, to, path, depth + 1);
+  if ((keyword === 'items' || keyword === 'additionalProperties') && typeof from === 'object' && typeof to === 'object')
+    return compare(from, to, path, depth + 1);
   const kind = weigh(keyword, change);
-  return [difference(path, kind, change, kind === 'strengthening' ? `${keyword} lets less through` : kind === 'neutral' ? `${keyword} changes the shape alone` : `${keyword} may let more through`)];
+  return [
+    difference(
+      path,
+      kind,
+      change,
+      kind === 'strengthening'
+        ? `${keyword} lets less through`
+        : kind === 'neutral'
+          ? `${keyword} changes the shape alone`
+          : `${keyword} may let more through`,
+    ),
+  ];
 }
 
 function weigh(keyword: string, { from, to }: Change): DifferenceKind {
-  if (UPPER.includes(keyword)) return bound(from, Number.POSITIVE_INFINITY) > bound(to, Number.POSITIVE_INFINITY) ? 'strengthening' : 'weakening';
-  if (LOWER.includes(keyword)) return bound(from, Number.NEGATIVE_INFINITY) < bound(to, Number.NEGATIVE_INFINITY) ? 'strengthening' : 'weakening';
-  if (ALLOWING.includes(keyword)) return from === undefined || (to !== undefined && within(to, from)) ? 'strengthening' : 'weakening';
+  if (UPPER.includes(keyword))
+    return bound(from, Number.POSITIVE_INFINITY) > bound(to, Number.POSITIVE_INFINITY) ? 'strengthening' : 'weakening';
+  if (LOWER.includes(keyword))
+    return bound(from, Number.NEGATIVE_INFINITY) < bound(to, Number.NEGATIVE_INFINITY) ? 'strengthening' : 'weakening';
+  if (ALLOWING.includes(keyword))
+    return from === undefined || (to !== undefined && within(to, from)) ? 'strengthening' : 'weakening';
   if (DEMANDING.includes(keyword)) return within(from ?? [], to ?? []) ? 'strengthening' : 'weakening';
   if (keyword === 'additionalProperties') return to === false ? 'strengthening' : 'weakening';
   return from === undefined ? 'strengthening' : 'weakening';
@@ -55,12 +89,29 @@ function named(keyword: string, { from, to }: Change, path: string, depth: numbe
   return [...new Set([...keys(from), ...keys(to)])].flatMap((name) => {
     const [before, after] = [member(from, name), member(to, name)];
     if (before !== undefined && after !== undefined) return compare(before, after, `${path}/${name}`, depth + 1);
-    if (keyword === 'properties') return [difference(`${path}/${name}`, 'neutral', { from: before, to: after }, before === undefined ? 'an argument is added' : 'an argument is gone')];
-    return [difference(`${path}/${name}`, 'neutral', { from: before, to: after }, 'a definition comes or goes; its uses are compared where they stand')];
+    if (keyword === 'properties')
+      return [
+        difference(
+          `${path}/${name}`,
+          'neutral',
+          { from: before, to: after },
+          before === undefined ? 'an argument is added' : 'an argument is gone',
+        ),
+      ];
+    return [
+      difference(
+        `${path}/${name}`,
+        'neutral',
+        { from: before, to: after },
+        'a definition comes or goes; its uses are compared where they stand',
+      ),
+    ];
   });
 }
 
-function bound(value: Json | undefined, absent: number): number { return typeof value === 'number' ? value : absent; }
+function bound(value: Json | undefined, absent: number): number {
+  return typeof value === 'number' ? value : absent;
+}
 
 /** Is every entry of one list in the other? */
 function within(part: Json, whole: Json): boolean {

@@ -29,20 +29,59 @@ export interface Draft {
 
 /** What each safety class proposes; none of it binds. */
 export const CLASS_DEFAULTS = {
-  READ_ONLY: { says: 'reversible, nothing to undo', fields: { impact: 'read', approval_mode: 'read_only', reversal_class: 'reversible' } },
+  READ_ONLY: {
+    says: 'reversible, nothing to undo',
+    fields: { impact: 'read', approval_mode: 'read_only', reversal_class: 'reversible' },
+  },
   LOCAL_WRITE: {
     says: 'reversible from a checkpoint of the prior value',
-    fields: { impact: 'write', approval_mode: 'local_write', reversal_class: 'reversible', overwrites: true, requires_prior_value_capture: true, techniques: { prior_value_capture: true } },
+    fields: {
+      impact: 'write',
+      approval_mode: 'local_write',
+      reversal_class: 'reversible',
+      overwrites: true,
+      requires_prior_value_capture: true,
+      techniques: { prior_value_capture: true },
+    },
   },
-  NETWORK: { says: 'compensable', fields: { impact: 'write', approval_mode: 'network', reversal_class: 'compensable', recovery_approval_mode: 'human' } },
-  DESTRUCTIVE: { says: 'irreversible, behind a person', fields: { impact: 'destructive', approval_mode: 'destructive', reversal_class: 'irreversible', forward_approval: 'human', recovery_approval_mode: 'human' } },
+  NETWORK: {
+    says: 'compensable',
+    fields: {
+      impact: 'write',
+      approval_mode: 'network',
+      reversal_class: 'compensable',
+      recovery_approval_mode: 'human',
+    },
+  },
+  DESTRUCTIVE: {
+    says: 'irreversible, behind a person',
+    fields: {
+      impact: 'destructive',
+      approval_mode: 'destructive',
+      reversal_class: 'irreversible',
+      forward_approval: 'human',
+      recovery_approval_mode: 'human',
+    },
+  },
 } as const satisfies Readonly<Record<SafetyClass, { readonly says: string; readonly fields: ContractDraft }>>;
 
 const QUESTIONS: Readonly<Record<SafetyClass, readonly string[]>> = {
   READ_ONLY: ['Does it really only read? The tool says so of itself.', 'What does it disclose (consequence.exposure)?'],
-  LOCAL_WRITE: ['Which capability writes the prior value back (inverse_capability), and with which arguments?', 'Who observes that it worked (verification), and what is compared before (stale_check)?', 'For how long can it be undone (reversal_window_ms)?'],
-  NETWORK: ['What compensates it (compensation_capability), with which arguments, until when?', 'What remains (residue), and what does it cost (recovery_cost)?', 'Who observes that it worked (verification)?', 'Is the impact graver: customer_visible, financial, security_sensitive?'],
-  DESTRUCTIVE: ['Can it be made undoable: a tombstone, a hold, a reservation?', 'If not: who accepts the cost (compensation_mode.not_supported, accepted_by)?'],
+  LOCAL_WRITE: [
+    'Which capability writes the prior value back (inverse_capability), and with which arguments?',
+    'Who observes that it worked (verification), and what is compared before (stale_check)?',
+    'For how long can it be undone (reversal_window_ms)?',
+  ],
+  NETWORK: [
+    'What compensates it (compensation_capability), with which arguments, until when?',
+    'What remains (residue), and what does it cost (recovery_cost)?',
+    'Who observes that it worked (verification)?',
+    'Is the impact graver: customer_visible, financial, security_sensitive?',
+  ],
+  DESTRUCTIVE: [
+    'Can it be made undoable: a tombstone, a hold, a reservation?',
+    'If not: who accepts the cost (compensation_mode.not_supported, accepted_by)?',
+  ],
 };
 
 /** Proposes a contract. */
@@ -59,16 +98,29 @@ export function draftOf(tool: ToolFacts, source: string, owner: string | null): 
       args_schema: objectSchema(tool.argsSchema) as ContractDraft['args_schema'],
       result_schema: objectSchema(tool.resultSchema ?? {}) as ContractDraft['result_schema'],
     },
-    decide: [...(owner === null ? ['Who answers for it (owner)?'] : []), ...QUESTIONS[tool.safetyClass], ...(tool.safetyClass === 'READ_ONLY' ? [] : ['How does the provider deduplicate (idempotency)?'])],
+    decide: [
+      ...(owner === null ? ['Who answers for it (owner)?'] : []),
+      ...QUESTIONS[tool.safetyClass],
+      ...(tool.safetyClass === 'READ_ONLY' ? [] : ['How does the provider deduplicate (idempotency)?']),
+    ],
   };
 }
 
 /** A name as capabilities have it: camel case and blanks become underscores; a single word gets a verb before it. */
 export function capabilityOf(adapter: string, name: string): string {
-  const words = name.normalize('NFKD').replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase().split(/[^a-z0-9]+/).filter((word) => word !== '');
+  const words = name
+    .normalize('NFKD')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
   const verb = words.length > 1 ? words : ['call', ...(words.length === 0 ? ['tool'] : words)];
   const first = /^[a-z]/.test(verb[0] ?? '') ? verb : ['call', ...verb];
-  const prefix = adapter.toLowerCase().replaceAll(/[^a-z0-9-]+/g, '-').replaceAll(/^[^a-z]+|-+$/g, '').slice(0, 63);
+  const prefix = adapter
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, '-')
+    .replaceAll(/^[^a-z]+|-+$/g, '')
+    .slice(0, 63);
   const capability = `${prefix === '' ? 'tools' : prefix}.${first.join('_')}`.slice(0, 128).replace(/_+$/, '');
   return CAPABILITY_PATTERN.test(capability) ? capability : 'tools.call_tool';
 }

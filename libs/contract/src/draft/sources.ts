@@ -27,9 +27,12 @@ export function sourceOf(document: Json): DraftSource | null {
 /** Proposes a contract per tool, in the document's order. */
 export function draftsFrom(source: DraftSource, document: Json, options: DraftOptions): readonly Draft[] {
   switch (source) {
-    case 'mcp': return toolsIn(document).map((tool) => mcpDraft(tool, options));
-    case 'openapi': return operationsIn(document).map((operation) => openApiDraft(operation, options));
-    case 'tools': return toolsIn(document).map((tool) => declaredDraft(tool, options));
+    case 'mcp':
+      return toolsIn(document).map((tool) => mcpDraft(tool, options));
+    case 'openapi':
+      return operationsIn(document).map((operation) => openApiDraft(operation, options));
+    case 'tools':
+      return toolsIn(document).map((tool) => declaredDraft(tool, options));
   }
 }
 
@@ -39,51 +42,99 @@ type Doc = Readonly<Record<string, Json>>;
 function toolsIn(document: Json): readonly Doc[] {
   const result = isObject(document) && isObject(document['result']) ? document['result'] : document;
   const tools = isObject(result) ? result['tools'] : result;
-  return Array.isArray(tools) ? (tools as readonly Json[]).filter(isObject).filter((tool) => textOf(tool['name']) !== null || textOf(tool['tool_id']) !== null) : [];
+  return Array.isArray(tools)
+    ? (tools as readonly Json[])
+        .filter(isObject)
+        .filter((tool) => textOf(tool['name']) !== null || textOf(tool['tool_id']) !== null)
+    : [];
 }
 
 function mcpDraft(tool: Doc, { adapter, owner }: DraftOptions): Draft {
   const hints = isObject(tool['annotations']) ? tool['annotations'] : {};
   const [safetyClass, because] = mcpClass(hints);
-  return draftOf({
-    name: textOf(tool['name']) ?? 'tool', adapter, description: textOf(tool['description']) ?? textOf(hints['title']), argsSchema: tool['inputSchema'] ?? {},
-    resultSchema: tool['outputSchema'] ?? null, safetyClass, because,
-  }, 'MCP tool list', owner);
+  return draftOf(
+    {
+      name: textOf(tool['name']) ?? 'tool',
+      adapter,
+      description: textOf(tool['description']) ?? textOf(hints['title']),
+      argsSchema: tool['inputSchema'] ?? {},
+      resultSchema: tool['outputSchema'] ?? null,
+      safetyClass,
+      because,
+    },
+    'MCP tool list',
+    owner,
+  );
 }
 
 /** Without hints a tool counts as destructive, as the protocol has it. */
 function mcpClass(hints: Doc): readonly [SafetyClass, string] {
   if (hints['readOnlyHint'] === true) return ['READ_ONLY', 'readOnlyHint, unverified'];
-  if (hints['destructiveHint'] !== false) return ['DESTRUCTIVE', hints['destructiveHint'] === true ? 'destructiveHint' : 'no hint says otherwise'];
-  return hints['openWorldHint'] === false ? ['LOCAL_WRITE', 'openWorldHint false, unverified'] : ['NETWORK', 'destructiveHint false, unverified'];
+  if (hints['destructiveHint'] !== false)
+    return ['DESTRUCTIVE', hints['destructiveHint'] === true ? 'destructiveHint' : 'no hint says otherwise'];
+  return hints['openWorldHint'] === false
+    ? ['LOCAL_WRITE', 'openWorldHint false, unverified']
+    : ['NETWORK', 'destructiveHint false, unverified'];
 }
 
-interface Operation { readonly method: string; readonly path: string; readonly operation: Doc; readonly root: Doc }
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Doc;
+  readonly root: Doc;
+}
 
-const METHODS: Readonly<Record<string, SafetyClass>> = { get: 'READ_ONLY', head: 'READ_ONLY', options: 'READ_ONLY', post: 'NETWORK', put: 'NETWORK', patch: 'NETWORK', delete: 'DESTRUCTIVE' };
+const METHODS: Readonly<Record<string, SafetyClass>> = {
+  get: 'READ_ONLY',
+  head: 'READ_ONLY',
+  options: 'READ_ONLY',
+  post: 'NETWORK',
+  put: 'NETWORK',
+  patch: 'NETWORK',
+  delete: 'DESTRUCTIVE',
+};
 
 function operationsIn(document: Json): readonly Operation[] {
   if (!isObject(document) || !isObject(document['paths'])) return [];
-  return Object.entries(document['paths']).flatMap(([path, item]) => isObject(item)
-    ? Object.entries(item).flatMap(([method, operation]) => METHODS[method] === undefined || !isObject(operation) ? [] : [{ method, path, operation, root: document }])
-    : []);
+  return Object.entries(document['paths']).flatMap(([path, item]) =>
+    isObject(item)
+      ? Object.entries(item).flatMap(([method, operation]) =>
+          METHODS[method] === undefined || !isObject(operation) ? [] : [{ method, path, operation, root: document }],
+        )
+      : [],
+  );
 }
 
 function openApiDraft({ method, path, operation, root }: Operation, { adapter, owner }: DraftOptions): Draft {
-  return draftOf({
-    name: textOf(operation['operationId']) ?? `${method} ${path}`, adapter, description: textOf(operation['summary']) ?? textOf(operation['description']),
-    argsSchema: openApiArgs(operation, root), resultSchema: openApiResult(operation, root),
-    safetyClass: METHODS[method] ?? 'DESTRUCTIVE', because: `${method.toUpperCase()} ${path}`,
-  }, 'OpenAPI document', owner);
+  return draftOf(
+    {
+      name: textOf(operation['operationId']) ?? `${method} ${path}`,
+      adapter,
+      description: textOf(operation['summary']) ?? textOf(operation['description']),
+      argsSchema: openApiArgs(operation, root),
+      resultSchema: openApiResult(operation, root),
+      safetyClass: METHODS[method] ?? 'DESTRUCTIVE',
+      because: `${method.toUpperCase()} ${path}`,
+    },
+    'OpenAPI document',
+    owner,
+  );
 }
 
 /** Parameters and body side by side: a call has one set of named arguments. */
 function openApiArgs(operation: Doc, root: Doc): Json {
-  const listed = (Array.isArray(operation['parameters']) ? operation['parameters'] as readonly Json[] : []).map((each) => resolved(each, root)).filter(isObject);
-  const parameters = listed.flatMap((each) => { const name = textOf(each['name']); return name === null ? [] : [{ name, schema: resolved(each['schema'] ?? {}, root), isRequired: each['required'] === true }]; });
+  const listed = (Array.isArray(operation['parameters']) ? (operation['parameters'] as readonly Json[]) : [])
+    .map((each) => resolved(each, root))
+    .filter(isObject);
+  const parameters = listed.flatMap((each) => {
+    const name = textOf(each['name']);
+    return name === null
+      ? []
+      : [{ name, schema: resolved(each['schema'] ?? {}, root), isRequired: each['required'] === true }];
+  });
   const body = resolved(contentSchema(resolved(operation['requestBody'] ?? {}, root)), root);
   const fromBody = isObject(body) && isObject(body['properties']) ? body['properties'] : {};
-  const required = isObject(body) && Array.isArray(body['required']) ? body['required'] as readonly Json[] : [];
+  const required = isObject(body) && Array.isArray(body['required']) ? (body['required'] as readonly Json[]) : [];
   return {
     type: 'object',
     properties: { ...Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])), ...fromBody },
@@ -101,7 +152,7 @@ function openApiResult(operation: Doc, root: Doc): Json | null {
 function contentSchema(holder: Json): Json {
   const content = isObject(holder) && isObject(holder['content']) ? holder['content'] : {};
   const media = content['application/json'] ?? Object.values(content)[0];
-  return isObject(media) ? media['schema'] ?? {} : {};
+  return isObject(media) ? (media['schema'] ?? {}) : {};
 }
 
 const HOPS_MAX = 8;
@@ -110,22 +161,29 @@ const DEPTH_MAX = 12;
 /** Local references written out, as far as they go; a circle ends as any value. */
 function resolved(value: Json, root: Doc, depth = 0): Json {
   let at: Json = value;
-  for (let hops = 0; hops < HOPS_MAX && isObject(at) && typeof at['$ref'] === 'string'; hops += 1) at = pointed(root, at['$ref']);
+  for (let hops = 0; hops < HOPS_MAX && isObject(at) && typeof at['$ref'] === 'string'; hops += 1)
+    at = pointed(root, at['$ref']);
   if (isObject(at) && typeof at['$ref'] === 'string') return {};
   if (depth >= DEPTH_MAX) return {};
   if (Array.isArray(at)) return (at as readonly Json[]).map((each) => resolved(each, root, depth + 1));
-  return isObject(at) ? Object.fromEntries(Object.entries(at).map(([name, each]) => [name, resolved(each, root, depth + 1)])) : at;
+  return isObject(at)
+    ? Object.fromEntries(Object.entries(at).map(([name, each]) => [name, resolved(each, root, depth + 1)]))
+    : at;
 }
 
 function pointed(root: Doc, ref: string): Json {
   if (!ref.startsWith('#/')) return {};
-  const tokens = ref.slice(2).split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return tokens.reduce<Json>((at, token) => isObject(at) && Object.hasOwn(at, token) ? at[token] ?? {} : {}, root);
+  const tokens = ref
+    .slice(2)
+    .split('/')
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return tokens.reduce<Json>((at, token) => (isObject(at) && Object.hasOwn(at, token) ? (at[token] ?? {}) : {}), root);
 }
 
 /** Minor units of a bare amount: two decimals unless the currency has others. */
 function minorOf(amount: number, currency: string): number {
-  const digits = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  const digits =
+    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
   return Math.round(amount * 10 ** digits);
 }
 
@@ -133,15 +191,32 @@ function minorOf(amount: number, currency: string): number {
 function declaredDraft(tool: Doc, { adapter, owner, currency }: DraftOptions): Draft {
   const id = textOf(tool['tool_id']) ?? textOf(tool['name']) ?? 'tool';
   const dot = id.indexOf('.');
-  const safetyClass = SAFETY_CLASSES.find((each) => each === textOf(tool['safety_class'])?.toUpperCase()) ?? 'DESTRUCTIVE';
+  const safetyClass =
+    SAFETY_CLASSES.find((each) => each === textOf(tool['safety_class'])?.toUpperCase()) ?? 'DESTRUCTIVE';
   const metadata = isObject(tool['metadata']) ? tool['metadata'] : {};
   const valueArg = textOf(metadata['value_arg']);
-  const given = isObject(tool['args_schema']) ? tool['args_schema'] : isObject(tool['parameters']) ? tool['parameters'] : {};
-  const properties = { ...(valueArg === null ? {} : { [valueArg]: { type: 'integer' } }), ...(isObject(given['properties']) ? given['properties'] : {}) };
-  const draft = draftOf({
-    name: dot < 0 ? id : id.slice(dot + 1), adapter: dot < 0 ? adapter : id.slice(0, dot), description: textOf(tool['description']) ?? textOf(tool['name']),
-    argsSchema: { ...given, properties }, resultSchema: null, safetyClass, because: 'declared',
-  }, 'tool declaration', owner);
+  const given = isObject(tool['args_schema'])
+    ? tool['args_schema']
+    : isObject(tool['parameters'])
+      ? tool['parameters']
+      : {};
+  const properties = {
+    ...(valueArg === null ? {} : { [valueArg]: { type: 'integer' } }),
+    ...(isObject(given['properties']) ? given['properties'] : {}),
+  };
+  const draft = draftOf(
+    {
+      name: dot < 0 ? id : id.slice(dot + 1),
+      adapter: dot < 0 ? adapter : id.slice(0, dot),
+      description: textOf(tool['description']) ?? textOf(tool['name']),
+      argsSchema: { ...given, properties },
+      resultSchema: null,
+      safetyClass,
+      because: 'declared',
+    },
+    'tool declaration',
+    owner,
+  );
   const dimension = DIMENSIONS.find((each) => each === textOf(metadata['risk_dimension']));
   return {
     ...draft,
@@ -150,7 +225,9 @@ function declaredDraft(tool: Doc, { adapter, owner, currency }: DraftOptions): D
       ...(dimension === 'money' ? { impact: 'financial' as const } : {}),
       ...reversalOf(isObject(tool['reversal']) ? tool['reversal'] : {}, currency),
       ...(valueArg === null ? {} : { value: { amount: `/${valueArg}`, currency } }),
-      ...(dimension === undefined ? {} : { consequence: { [dimension]: valueArg === null ? '1' : `args.${valueArg}` } }),
+      ...(dimension === undefined
+        ? {}
+        : { consequence: { [dimension]: valueArg === null ? '1' : `args.${valueArg}` } }),
     },
     decide: [...draft.decide, ...(valueArg === null ? [] : [`Is ${valueArg} in minor units of ${currency}?`])],
   };
@@ -158,23 +235,35 @@ function declaredDraft(tool: Doc, { adapter, owner, currency }: DraftOptions): D
 
 function reversalOf(reversal: Doc, currency: string): ContractDraft {
   const lower = (name: string): string | undefined => textOf(reversal[name])?.toLowerCase();
-  const declared = (['reversible', 'compensable', 'irreversible'] as const).find((each) => each === (lower('class') ?? lower('reversal_class')));
-  const approval = (['auto', 'human', 'dual_control'] as const).find((each) => each === lower('recovery_approval_mode'));
+  const declared = (['reversible', 'compensable', 'irreversible'] as const).find(
+    (each) => each === (lower('class') ?? lower('reversal_class')),
+  );
+  const approval = (['auto', 'human', 'dual_control'] as const).find(
+    (each) => each === lower('recovery_approval_mode'),
+  );
   const window = reversal['reversal_window_ms'];
   const caps = isObject(reversal['blast_radius']) ? reversal['blast_radius'] : reversal;
   const [calls, value] = [caps['max_calls_per_run'], caps['max_value_per_run']];
   return {
     ...(declared === undefined ? {} : { reversal_class: declared }),
-    ...(textOf(reversal['compensation_capability']) === null ? {} : { compensation_capability: textOf(reversal['compensation_capability']) ?? '' }),
-    ...(textOf(reversal['inverse_capability']) === null ? {} : { inverse_capability: textOf(reversal['inverse_capability']) ?? '' }),
+    ...(textOf(reversal['compensation_capability']) === null
+      ? {}
+      : { compensation_capability: textOf(reversal['compensation_capability']) ?? '' }),
+    ...(textOf(reversal['inverse_capability']) === null
+      ? {}
+      : { inverse_capability: textOf(reversal['inverse_capability']) ?? '' }),
     ...(approval === undefined ? {} : { recovery_approval_mode: approval }),
     ...(typeof window === 'number' ? { reversal_window_ms: window } : {}),
-    ...(typeof calls === 'number' || typeof value === 'number' ? {
-      blast_radius: {
-        ...(typeof calls === 'number' ? { max_calls_per_run: calls } : {}),
-        ...(typeof value === 'number' ? { max_value_per_run: { amount_minor: minorOf(value, currency), currency } } : {}),
-        scope: 'single_subject' as const,
-      },
-    } : {}),
+    ...(typeof calls === 'number' || typeof value === 'number'
+      ? {
+          blast_radius: {
+            ...(typeof calls === 'number' ? { max_calls_per_run: calls } : {}),
+            ...(typeof value === 'number'
+              ? { max_value_per_run: { amount_minor: minorOf(value, currency), currency } }
+              : {}),
+            scope: 'single_subject' as const,
+          },
+        }
+      : {}),
   };
 }

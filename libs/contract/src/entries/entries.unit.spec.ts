@@ -5,8 +5,15 @@ import { admissionVerdict, approvalNeeded, evidenceVerdict, intentVerdict, isInS
 
 const words = { owner: 'platform', doc: 'd' };
 const policy: EntryBody<'policy_bundle'> = {
-  ...words, admission: [{ name: 'fresh', when: 'gate.age_ms < 1000', reason: 'evidence is stale' }, { name: 'open', when: 'state.order == "open"', reason: 'the order is closed' }],
-  recovery: [{ name: 'large', when: 'mutation.amount_minor > 1000', approval: 'dual_control', reason: 'large' }, { name: 'small', when: 'mutation.amount_minor < 10', approval: 'auto', reason: 'small' }],
+  ...words,
+  admission: [
+    { name: 'fresh', when: 'gate.age_ms < 1000', reason: 'evidence is stale' },
+    { name: 'open', when: 'state.order == "open"', reason: 'the order is closed' },
+  ],
+  recovery: [
+    { name: 'large', when: 'mutation.amount_minor > 1000', approval: 'dual_control', reason: 'large' },
+    { name: 'small', when: 'mutation.amount_minor < 10', approval: 'auto', reason: 'small' },
+  ],
 };
 const found = (kind: Parameters<typeof reviewEntry>[0], entry: unknown, tenant = 'acme') => {
   const review = reviewEntry(kind, typeof entry === 'string' ? entry : JSON.stringify(entry), tenant);
@@ -15,48 +22,121 @@ const found = (kind: Parameters<typeof reviewEntry>[0], entry: unknown, tenant =
 
 describe('a policy bundle', () => {
   it.each([
-    [{ gate: { age_ms: 5 }, state: { order: 'open' } }, null], [{ gate: { age_ms: 5_000 }, state: { order: 'open' } }, 'POLICY_REFUSED'],
-    [{ gate: { age_ms: 5 }, state: { order: 'closed' } }, 'POLICY_REFUSED'], [{ gate: {}, state: { order: 'open' } }, 'POLICY_UNDECIDED'],
-  ])('judges %j as %s', (facts, code) => { expect(admissionVerdict(policy, facts)).toMatchObject(code === null ? { admitted: true } : { admitted: false, code }); });
+    [{ gate: { age_ms: 5 }, state: { order: 'open' } }, null],
+    [{ gate: { age_ms: 5_000 }, state: { order: 'open' } }, 'POLICY_REFUSED'],
+    [{ gate: { age_ms: 5 }, state: { order: 'closed' } }, 'POLICY_REFUSED'],
+    [{ gate: {}, state: { order: 'open' } }, 'POLICY_UNDECIDED'],
+  ])('judges %j as %s', (facts, code) => {
+    expect(admissionVerdict(policy, facts)).toMatchObject(
+      code === null ? { admitted: true } : { admitted: false, code },
+    );
+  });
 
-  it.each([[5_000, 'human', 'dual_control'], [5, 'human', 'human'], [5, 'auto', 'auto'], [5_000, 'auto', 'dual_control'], ['x', 'auto', 'dual_control']] as const)(
-    'of %s asks for more people than %s, never for fewer: %s', (amount_minor, declared, needed) => { expect(approvalNeeded(policy, declared, { mutation: { amount_minor }, evidence: {} })).toBe(needed); });
+  it.each([
+    [5_000, 'human', 'dual_control'],
+    [5, 'human', 'human'],
+    [5, 'auto', 'auto'],
+    [5_000, 'auto', 'dual_control'],
+    ['x', 'auto', 'dual_control'],
+  ] as const)('of %s asks for more people than %s, never for fewer: %s', (amount_minor, declared, needed) => {
+    expect(approvalNeeded(policy, declared, { mutation: { amount_minor }, evidence: {} })).toBe(needed);
+  });
 
   it('does not register with an expression that cannot be judged', () => {
-    expect(found('policy_bundle', { ...policy, admission: [{ name: 'a', when: 'gate.x ==', reason: 'r' }, { name: 'b', when: 'mutation.x == 1', reason: 'r' }] })).toEqual(['ENTRY_CEL_INVALID /admission/0/when', 'ENTRY_CEL_INVALID /admission/1/when']);
+    expect(
+      found('policy_bundle', {
+        ...policy,
+        admission: [
+          { name: 'a', when: 'gate.x ==', reason: 'r' },
+          { name: 'b', when: 'mutation.x == 1', reason: 'r' },
+        ],
+      }),
+    ).toEqual(['ENTRY_CEL_INVALID /admission/0/when', 'ENTRY_CEL_INVALID /admission/1/when']);
   });
 });
 
 describe('a charter', () => {
-  const charter: EntryBody<'agent_charter'> = { ...words, agent: 'a', purpose: 'p', allowed: ['payments.*', 'crm.get_contact'], denied: ['payments.send_*'] };
-  it.each([['payments.issue_refund', null], ['crm.get_contact', null], ['payments.send_wire', 'INTENT_DENIED'], ['crm.update_contact', 'INTENT_NOT_ALLOWED']])('answers %s with %s: deny wins (D59)', (intent, code) => {
-    expect(intentVerdict(charter, intent)).toMatchObject(code === null ? { admitted: true } : { admitted: false, code });
+  const charter: EntryBody<'agent_charter'> = {
+    ...words,
+    agent: 'a',
+    purpose: 'p',
+    allowed: ['payments.*', 'crm.get_contact'],
+    denied: ['payments.send_*'],
+  };
+  it.each([
+    ['payments.issue_refund', null],
+    ['crm.get_contact', null],
+    ['payments.send_wire', 'INTENT_DENIED'],
+    ['crm.update_contact', 'INTENT_NOT_ALLOWED'],
+  ])('answers %s with %s: deny wins (D59)', (intent, code) => {
+    expect(intentVerdict(charter, intent)).toMatchObject(
+      code === null ? { admitted: true } : { admitted: false, code },
+    );
   });
   it('does not register when it allows and denies the same', () => {
-    expect(found('agent_charter', { ...charter, allowed: ['payments.send_*'] })).toEqual(['CHARTER_CONTRADICTORY /allowed/0']);
+    expect(found('agent_charter', { ...charter, allowed: ['payments.send_*'] })).toEqual([
+      'CHARTER_CONTRADICTORY /allowed/0',
+    ]);
   });
 });
 
 describe('a context source', () => {
   const source: EntryBody<'context_source'> = { ...words, sensitivity: 'internal', access: 'read', ttl_ms: 1_000 };
-  it.each([[999, null], [1_000, 'EVIDENCE_STALE'], [-1, 'EVIDENCE_STALE']])('%i ms old gives evidence: %s (D56)', (age, code) => {
-    expect(evidenceVerdict(source, 10_000 - age, 10_000)).toMatchObject(code === null ? { admitted: true } : { admitted: false, code });
+  it.each([
+    [999, null],
+    [1_000, 'EVIDENCE_STALE'],
+    [-1, 'EVIDENCE_STALE'],
+  ])('%i ms old gives evidence: %s (D56)', (age, code) => {
+    expect(evidenceVerdict(source, 10_000 - age, 10_000)).toMatchObject(
+      code === null ? { admitted: true } : { admitted: false, code },
+    );
   });
-  it('that is not registered gives none', () => { expect(evidenceVerdict(undefined, 0, 0)).toMatchObject({ code: 'SOURCE_UNKNOWN' }); });
+  it('that is not registered gives none', () => {
+    expect(evidenceVerdict(undefined, 0, 0)).toMatchObject({ code: 'SOURCE_UNKNOWN' });
+  });
 });
 
 describe('a subscription', () => {
   const subscription = { ...words, consumer: 'mailer', scope: 'acme/agent-7', mode: 'async', commit_to_user_ms: 5_000 };
   it.each([
-    [{}, []], [{ commit_to_user_ms: 999 }, ['SUBSCRIPTION_TOO_SLOW /mode']], [{ commit_to_user_ms: 999, mode: 'sync' }, []], [{ scope: 'globex' }, ['SUBSCRIPTION_FOREIGN /scope']], [{ scope: '*' }, ['SUBSCRIPTION_FOREIGN /scope']],
-    [{ scope: 'acme//x' }, ['ENTRY_FIELD_INVALID /scope']], [{ scope: 'acme/a/r/order/4711' }, []], [{ scope: 'acme/a/r/s ' }, ['ENTRY_FIELD_INVALID /scope']], [{ scope: 'acme/a*' }, ['ENTRY_FIELD_INVALID /scope']], [{ scope: '1/2/3/4/5/6/7/8/9/10/11' }, ['ENTRY_FIELD_INVALID /scope']],
-  ])('with %j has %j', (more, problems) => { expect(found('subscription', { ...subscription, ...more })).toEqual(problems); });
+    [{}, []],
+    [{ commit_to_user_ms: 999 }, ['SUBSCRIPTION_TOO_SLOW /mode']],
+    [{ commit_to_user_ms: 999, mode: 'sync' }, []],
+    [{ scope: 'globex' }, ['SUBSCRIPTION_FOREIGN /scope']],
+    [{ scope: '*' }, ['SUBSCRIPTION_FOREIGN /scope']],
+    [{ scope: 'acme//x' }, ['ENTRY_FIELD_INVALID /scope']],
+    [{ scope: 'acme/a/r/order/4711' }, []],
+    [{ scope: 'acme/a/r/s ' }, ['ENTRY_FIELD_INVALID /scope']],
+    [{ scope: 'acme/a*' }, ['ENTRY_FIELD_INVALID /scope']],
+    [{ scope: '1/2/3/4/5/6/7/8/9/10/11' }, ['ENTRY_FIELD_INVALID /scope']],
+  ])('with %j has %j', (more, problems) => {
+    expect(found('subscription', { ...subscription, ...more })).toEqual(problems);
+  });
 
   const commit = { tenant: 'acme', agent: 'agent-7', run: 'run-1', subject: 'order/4711' };
-  it.each([['acme', true], ['acme/agent-7', true], ['acme/*/run-1', true], ['acme/agent-70', false], ['acme/*/run-2', false], ['globex', false], ['*', true], ['acme/*/*/order', true], ['acme/*/*/order/4711', true], ['acme/*/*/order/47', false], ['acme/*/*/order/4711/x', false], ['acme/agent', false]])('over %s hears of the commit: %s', (scope, hears) => { expect(isInScope(scope, commit)).toBe(hears); });
+  it.each([
+    ['acme', true],
+    ['acme/agent-7', true],
+    ['acme/*/run-1', true],
+    ['acme/agent-70', false],
+    ['acme/*/run-2', false],
+    ['globex', false],
+    ['*', true],
+    ['acme/*/*/order', true],
+    ['acme/*/*/order/4711', true],
+    ['acme/*/*/order/47', false],
+    ['acme/*/*/order/4711/x', false],
+    ['acme/agent', false],
+  ])('over %s hears of the commit: %s', (scope, hears) => {
+    expect(isInScope(scope, commit)).toBe(hears);
+  });
 });
 
 describe('any entry', () => {
-  it.each(['', '[]', '{"owner":"\\u0000"}', '{"owner":"\\ud800"}'])('of %j is no JSON that could be kept', (body) => { expect(found('kill_switch', body)).toEqual(['ENTRY_NOT_JSON ']); });
-  it('lists every problem at once', () => { expect(found('context_source', { owner: '', ttl_ms: 0 }).length).toBeGreaterThanOrEqual(4); });
+  it.each(['', '[]', '{"owner":"\\u0000"}', '{"owner":"\\ud800"}'])('of %j is no JSON that could be kept', (body) => {
+    expect(found('kill_switch', body)).toEqual(['ENTRY_NOT_JSON ']);
+  });
+  it('lists every problem at once', () => {
+    expect(found('context_source', { owner: '', ttl_ms: 0 }).length).toBeGreaterThanOrEqual(4);
+  });
 });

@@ -24,7 +24,12 @@ export const PROPAGATION_P99_MS = 1_000;
 
 const TEXT_MAX = 2_000;
 const text = () => z.string().trim().min(1).max(TEXT_MAX);
-const id = () => z.string().min(1).max(200).regex(/^[\w.:@/-]+$/);
+const id = () =>
+  z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(/^[\w.:@/-]+$/);
 const capability = () => z.string().max(128).regex(CAPABILITY_PATTERN);
 const expression = () => z.string().min(1).max(TEXT_MAX);
 const common = { owner: text(), doc: text() };
@@ -36,23 +41,50 @@ export const ENTRY_SHAPES = {
   policy_bundle: z.strictObject({
     ...common,
     admission: z.array(rule()).max(200),
-    recovery: z.array(z.strictObject({ name: id(), when: expression(), approval: z.enum(RECOVERY_APPROVAL_MODES), reason: text() })).max(200),
+    recovery: z
+      .array(
+        z.strictObject({ name: id(), when: expression(), approval: z.enum(RECOVERY_APPROVAL_MODES), reason: text() }),
+      )
+      .max(200),
   }),
   /** What an agent is for. An intent that is denied is denied, whatever else allows it. `*` ends a prefix. */
-  agent_charter: z.strictObject({ ...common, agent: id(), purpose: text(), allowed: z.array(intent()).max(500), denied: z.array(intent()).max(500) }),
+  agent_charter: z.strictObject({
+    ...common,
+    agent: id(),
+    purpose: text(),
+    allowed: z.array(intent()).max(500),
+    denied: z.array(intent()).max(500),
+  }),
   /** Where context comes from; evidence older than its ttl_ms is none. `trust_permille`: what its triggers weigh until people have judged some, thousandths. */
-  context_source: z.strictObject({ ...common, sensitivity: z.enum(['public', 'internal', 'personal', 'payment', 'regulatory']), access: z.enum(['read', 'query', 'stream']), ttl_ms: z.int().min(1), trust_permille: z.int().min(0).max(1_000).optional() }),
+  context_source: z.strictObject({
+    ...common,
+    sensitivity: z.enum(['public', 'internal', 'personal', 'payment', 'regulatory']),
+    access: z.enum(['read', 'query', 'stream']),
+    ttl_ms: z.int().min(1),
+    trust_permille: z.int().min(0).max(1_000).optional(),
+  }),
   /** While it stands, nothing of its scope is dispatched. */
   kill_switch: z.strictObject({
     ...common,
     scope: z.discriminatedUnion('over', [
-      z.strictObject({ over: z.literal('tenant') }), z.strictObject({ over: z.literal('agent'), agent: id() }), z.strictObject({ over: z.literal('capability'), capability: capability() }),
+      z.strictObject({ over: z.literal('tenant') }),
+      z.strictObject({ over: z.literal('agent'), agent: id() }),
+      z.strictObject({ over: z.literal('capability'), capability: capability() }),
     ]),
-    severity: z.enum(['sev1', 'sev2', 'sev3', 'sev4']), runbook: text(), reason: text(),
+    severity: z.enum(['sev1', 'sev2', 'sev3', 'sev4']),
+    runbook: text(),
+    reason: text(),
   }),
   /** Who hears of rollbacks: a prefix of tenant/agent/run/subject, and how. A subject may have parts of its own. */
   subscription: z.strictObject({
-    ...common, consumer: id(), scope: z.string().max(600).regex(/^(?:\*|[^/\s*]+)(?:\/(?:\*|[^/\s*]+)){0,9}$/), mode: z.enum(['sync', 'async', 'poll']), commit_to_user_ms: z.int().min(0),
+    ...common,
+    consumer: id(),
+    scope: z
+      .string()
+      .max(600)
+      .regex(/^(?:\*|[^/\s*]+)(?:\/(?:\*|[^/\s*]+)){0,9}$/),
+    mode: z.enum(['sync', 'async', 'poll']),
+    commit_to_user_ms: z.int().min(0),
   }),
 } as const;
 
@@ -70,9 +102,11 @@ export interface EntryProblem {
 export const ENTRY_REMEDIES = {
   ENTRY_NOT_JSON: 'Send the entry as one JSON object.',
   ENTRY_FIELD_INVALID: 'Give the field a value of the kind and range named.',
-  ENTRY_CEL_INVALID: 'Write a CEL expression that compiles: admission reads gate and state, recovery reads mutation and evidence.',
+  ENTRY_CEL_INVALID:
+    'Write a CEL expression that compiles: admission reads gate and state, recovery reads mutation and evidence.',
   CHARTER_CONTRADICTORY: 'Take the intent out of allowed: what is denied is denied.',
-  SUBSCRIPTION_TOO_SLOW: 'Subscribe with mode sync, or show what is committed later: an asynchronous consumer would hear of the rollback after its user has seen the commit.',
+  SUBSCRIPTION_TOO_SLOW:
+    'Subscribe with mode sync, or show what is committed later: an asynchronous consumer would hear of the rollback after its user has seen the commit.',
   SUBSCRIPTION_FOREIGN: 'Begin the scope with the tenant the subscription belongs to.',
 } as const;
 export type EntryProblemCode = keyof typeof ENTRY_REMEDIES;
@@ -84,9 +118,16 @@ export type ReviewedEntry<Kind extends EntryKind = EntryKind> =
 /** Reads and checks an entry of a tenant; all problems at once. */
 export function reviewEntry<Kind extends EntryKind>(kind: Kind, body: string, tenant: string): ReviewedEntry<Kind> {
   const json = jsonOf(body);
-  if (json === undefined) return { ok: false, problems: [problem('ENTRY_NOT_JSON', '', 'the entry is not a JSON object')] };
+  if (json === undefined)
+    return { ok: false, problems: [problem('ENTRY_NOT_JSON', '', 'the entry is not a JSON object')] };
   const parsed = ENTRY_SHAPES[kind].safeParse(json);
-  if (!parsed.success) return { ok: false, problems: parsed.error.issues.map((issue) => problem('ENTRY_FIELD_INVALID', pointerOf(issue.path), issue.message)) };
+  if (!parsed.success)
+    return {
+      ok: false,
+      problems: parsed.error.issues.map((issue) =>
+        problem('ENTRY_FIELD_INVALID', pointerOf(issue.path), issue.message),
+      ),
+    };
   // The shape of this kind has parsed it.
   const entry = parsed.data as EntryBody<Kind>;
   const problems = MEANING[kind](entry, tenant).filter((each) => each !== null);
@@ -100,12 +141,25 @@ const MEANING: { readonly [Kind in EntryKind]: Meaning<Kind> } = {
     ...admission.map((each, at) => compiles(each.when, pointerOf(['admission', at, 'when']), ADMISSION_VARIABLES)),
     ...recovery.map((each, at) => compiles(each.when, pointerOf(['recovery', at, 'when']), RECOVERY_VARIABLES)),
   ],
-  agent_charter: ({ allowed, denied }) => allowed.map((each, at) => denied.includes(each) ? problem('CHARTER_CONTRADICTORY', pointerOf(['allowed', at]), `${each} is denied too`) : null),
+  agent_charter: ({ allowed, denied }) =>
+    allowed.map((each, at) =>
+      denied.includes(each)
+        ? problem('CHARTER_CONTRADICTORY', pointerOf(['allowed', at]), `${each} is denied too`)
+        : null,
+    ),
   context_source: () => [],
   kill_switch: () => [],
   subscription: ({ scope, mode, commit_to_user_ms }, tenant) => [
-    mode === 'async' && commit_to_user_ms < PROPAGATION_P99_MS ? problem('SUBSCRIPTION_TOO_SLOW', '/mode', `users see a commit after ${commit_to_user_ms} ms, rollbacks arrive within ${PROPAGATION_P99_MS} ms`) : null,
-    tenant !== '*' && scope.split('/')[0] !== tenant ? problem('SUBSCRIPTION_FOREIGN', '/scope', `${scope} reaches beyond ${tenant}`) : null,
+    mode === 'async' && commit_to_user_ms < PROPAGATION_P99_MS
+      ? problem(
+          'SUBSCRIPTION_TOO_SLOW',
+          '/mode',
+          `users see a commit after ${commit_to_user_ms} ms, rollbacks arrive within ${PROPAGATION_P99_MS} ms`,
+        )
+      : null,
+    tenant !== '*' && scope.split('/')[0] !== tenant
+      ? problem('SUBSCRIPTION_FOREIGN', '/scope', `${scope} reaches beyond ${tenant}`)
+      : null,
   ],
 };
 
@@ -118,13 +172,20 @@ function problem(code: EntryProblemCode, path: string, what: string): EntryProbl
   return { code, path, message: `${what}. ${ENTRY_REMEDIES[code]}` };
 }
 
-function intent() { return z.string().max(200).regex(/^[a-z][\w.-]*\*?$/); }
+function intent() {
+  return z
+    .string()
+    .max(200)
+    .regex(/^[a-z][\w.-]*\*?$/);
+}
 
 /** Text that no database stores is refused with what is no JSON. */
 function jsonOf(body: string): Readonly<Record<string, Json>> | undefined {
   try {
     const json = JSON.parse(body) as Json;
-    return json !== null && typeof json === 'object' && !Array.isArray(json) && !holdsUnstorable(json) ? json as Readonly<Record<string, Json>> : undefined;
+    return json !== null && typeof json === 'object' && !Array.isArray(json) && !holdsUnstorable(json)
+      ? (json as Readonly<Record<string, Json>>)
+      : undefined;
   } catch {
     return undefined;
   }

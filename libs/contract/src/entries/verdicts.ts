@@ -5,14 +5,25 @@ import { evaluateExpression } from '../condition.js';
 import { RECOVERY_APPROVAL_MODES } from '../shape.js';
 import type { EntryBody } from './shapes.js';
 
-export type Verdict = { readonly admitted: true } | { readonly admitted: false; readonly code: VerdictCode; readonly reason: string };
+export type Verdict =
+  { readonly admitted: true } | { readonly admitted: false; readonly code: VerdictCode; readonly reason: string };
 
-export type VerdictCode = 'POLICY_REFUSED' | 'POLICY_UNDECIDED' | 'INTENT_DENIED' | 'INTENT_NOT_ALLOWED' | 'SOURCE_UNKNOWN' | 'EVIDENCE_STALE' | 'KILLED';
+export type VerdictCode =
+  | 'POLICY_REFUSED'
+  | 'POLICY_UNDECIDED'
+  | 'INTENT_DENIED'
+  | 'INTENT_NOT_ALLOWED'
+  | 'SOURCE_UNKNOWN'
+  | 'EVIDENCE_STALE'
+  | 'KILLED';
 
 const ADMITTED: Verdict = { admitted: true };
 
 /** Admits a commit when every predicate holds; one that cannot be judged refuses. */
-export function admissionVerdict({ admission }: EntryBody<'policy_bundle'>, facts: { readonly gate: Json; readonly state: Json }): Verdict {
+export function admissionVerdict(
+  { admission }: EntryBody<'policy_bundle'>,
+  facts: { readonly gate: Json; readonly state: Json },
+): Verdict {
   for (const { name, when, reason } of admission) {
     const judged = evaluateExpression(when, facts);
     if (!judged.ok) return refused('POLICY_UNDECIDED', `${name} cannot be judged: ${judged.detail}`);
@@ -22,53 +33,100 @@ export function admissionVerdict({ admission }: EntryBody<'policy_bundle'>, fact
 }
 
 /** Approval a recovery needs: the strictest of the contract's and of every rule that applies. A rule that cannot be judged applies. */
-export function approvalNeeded(policy: EntryBody<'policy_bundle'>, declared: RecoveryApprovalMode, facts: { readonly mutation: Json; readonly evidence: Json }): RecoveryApprovalMode {
-  const applying = policy.recovery.filter(({ when }) => { const judged = evaluateExpression(when, facts); return !judged.ok || judged.holds; });
-  return applying.map(({ approval }) => approval).reduce((strictest, each) => rank(each) > rank(strictest) ? each : strictest, declared);
+export function approvalNeeded(
+  policy: EntryBody<'policy_bundle'>,
+  declared: RecoveryApprovalMode,
+  facts: { readonly mutation: Json; readonly evidence: Json },
+): RecoveryApprovalMode {
+  const applying = policy.recovery.filter(({ when }) => {
+    const judged = evaluateExpression(when, facts);
+    return !judged.ok || judged.holds;
+  });
+  return applying
+    .map(({ approval }) => approval)
+    .reduce((strictest, each) => (rank(each) > rank(strictest) ? each : strictest), declared);
 }
 
 /** Deny wins; what is neither allowed nor denied is not allowed (D59). */
 export function intentVerdict({ agent, allowed, denied }: EntryBody<'agent_charter'>, intent: string): Verdict {
   const denying = denied.find((pattern) => matches(pattern, intent));
   if (denying !== undefined) return refused('INTENT_DENIED', `the charter of ${agent} denies ${denying}`);
-  return allowed.some((pattern) => matches(pattern, intent)) ? ADMITTED : refused('INTENT_NOT_ALLOWED', `the charter of ${agent} does not allow ${intent}`);
+  return allowed.some((pattern) => matches(pattern, intent))
+    ? ADMITTED
+    : refused('INTENT_NOT_ALLOWED', `the charter of ${agent} does not allow ${intent}`);
 }
 
 /** Who acts with what. */
-export interface Acting { readonly tenant: string; readonly agent: string; readonly capability: string }
+export interface Acting {
+  readonly tenant: string;
+  readonly agent: string;
+  readonly capability: string;
+}
 
 /** A kill switch as it stands; tenant `*` is over all. */
-export interface StandingSwitch { readonly name: string; readonly tenant: string; readonly entry: EntryBody<'kill_switch'> }
+export interface StandingSwitch {
+  readonly name: string;
+  readonly tenant: string;
+  readonly entry: EntryBody<'kill_switch'>;
+}
 
 /** Says whether one of these switches stops this. */
 export function switchVerdict(switches: readonly StandingSwitch[], acting: Acting): Verdict {
-  const stopping = switches.find(({ tenant, entry: { scope } }) => (tenant === acting.tenant || tenant === '*') && isOver(scope, acting));
-  return stopping === undefined ? ADMITTED : refused('KILLED', `the kill switch ${stopping.name} stops ${stopping.entry.scope.over === 'tenant' ? 'the tenant' : `this ${stopping.entry.scope.over}`}: ${stopping.entry.reason}`);
+  const stopping = switches.find(
+    ({ tenant, entry: { scope } }) => (tenant === acting.tenant || tenant === '*') && isOver(scope, acting),
+  );
+  return stopping === undefined
+    ? ADMITTED
+    : refused(
+        'KILLED',
+        `the kill switch ${stopping.name} stops ${stopping.entry.scope.over === 'tenant' ? 'the tenant' : `this ${stopping.entry.scope.over}`}: ${stopping.entry.reason}`,
+      );
 }
 
 function isOver(scope: EntryBody<'kill_switch'>['scope'], { agent, capability }: Acting): boolean {
   switch (scope.over) {
-    case 'tenant': return true;
-    case 'agent': return scope.agent === agent;
-    case 'capability': return scope.capability === capability;
+    case 'tenant':
+      return true;
+    case 'agent':
+      return scope.agent === agent;
+    case 'capability':
+      return scope.capability === capability;
   }
 }
 
 /** Several charters of one agent as one: all that is denied is denied, and allowed is what any allows. The first gives its owner. */
 export function joinedCharter(charters: readonly EntryBody<'agent_charter'>[]): EntryBody<'agent_charter'> | undefined {
   const [first] = charters;
-  return first === undefined ? undefined : { ...first, allowed: charters.flatMap(({ allowed }) => allowed), denied: charters.flatMap(({ denied }) => denied) };
+  return first === undefined
+    ? undefined
+    : {
+        ...first,
+        allowed: charters.flatMap(({ allowed }) => allowed),
+        denied: charters.flatMap(({ denied }) => denied),
+      };
 }
 
 /** Takes context as evidence only within its time to live (D56). Units: epoch milliseconds; at exactly ttl_ms it is over. */
-export function evidenceVerdict(source: EntryBody<'context_source'> | undefined, observedAt: number, now: number): Verdict {
+export function evidenceVerdict(
+  source: EntryBody<'context_source'> | undefined,
+  observedAt: number,
+  now: number,
+): Verdict {
   if (source === undefined) return refused('SOURCE_UNKNOWN', 'no such context source is registered');
   const age = now - observedAt;
-  return age >= 0 && age < source.ttl_ms ? ADMITTED : refused('EVIDENCE_STALE', age < 0 ? 'it was observed in the future' : `it is ${age} ms old, and lives ${source.ttl_ms} ms`);
+  return age >= 0 && age < source.ttl_ms
+    ? ADMITTED
+    : refused(
+        'EVIDENCE_STALE',
+        age < 0 ? 'it was observed in the future' : `it is ${age} ms old, and lives ${source.ttl_ms} ms`,
+      );
 }
 
 /** True when a subscriber's scope covers a commit: `*` stands for one part, and a subject goes on part by part (`order/4711` is below `order`). */
-export function isInScope(scope: string, commit: { readonly tenant: string; readonly agent: string; readonly run: string; readonly subject: string }): boolean {
+export function isInScope(
+  scope: string,
+  commit: { readonly tenant: string; readonly agent: string; readonly run: string; readonly subject: string },
+): boolean {
   const parts = [commit.tenant, commit.agent, commit.run, ...commit.subject.split('/')];
   return scope.split('/').every((part, at) => part === '*' || part === parts[at]);
 }
@@ -77,6 +135,10 @@ function matches(pattern: string, intent: string): boolean {
   return pattern.endsWith('*') ? intent.startsWith(pattern.slice(0, -1)) : intent === pattern;
 }
 
-function rank(mode: RecoveryApprovalMode): number { return RECOVERY_APPROVAL_MODES.findIndex((each) => each === mode); }
+function rank(mode: RecoveryApprovalMode): number {
+  return RECOVERY_APPROVAL_MODES.findIndex((each) => each === mode);
+}
 
-function refused(code: VerdictCode, reason: string): Verdict { return { admitted: false, code, reason }; }
+function refused(code: VerdictCode, reason: string): Verdict {
+  return { admitted: false, code, reason };
+}

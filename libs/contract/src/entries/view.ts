@@ -13,7 +13,10 @@ type Doc = Readonly<Record<string, unknown>>;
 export const entryView = {
   name: 'entries',
   topic: 'recourse.contracts',
-  fold: (record: { readonly type: string; readonly body: Doc }, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] => {
+  fold: (
+    record: { readonly type: string; readonly body: Doc },
+    get: (key: string) => Doc | undefined,
+  ): readonly (readonly [string, Doc | null])[] => {
     if (record.type !== 'EntryRegistered' && record.type !== 'EntryRetired') return [];
     const { kind, tenant, name, body, version } = record.body;
     const address = `entry/${String(kind)}/${String(tenant)}/${String(name)}`;
@@ -24,7 +27,12 @@ export const entryView = {
 } as const;
 
 /** Finds what stands under a name: the tenant's own, else that for all. */
-export function entryOf<Kind extends EntryKind>(view: ContractEntries, kind: Kind, tenant: string, name: string): EntryBody<Kind> | undefined {
+export function entryOf<Kind extends EntryKind>(
+  view: ContractEntries,
+  kind: Kind,
+  tenant: string,
+  name: string,
+): EntryBody<Kind> | undefined {
   for (const owner of [tenant, '*']) {
     const found = view.get(`entry/${kind}/${owner}/${name}`);
     if (found !== undefined) return bodyOf(kind, String(found['body']), owner);
@@ -33,11 +41,19 @@ export function entryOf<Kind extends EntryKind>(view: ContractEntries, kind: Kin
 }
 
 /** The charters of an agent as one: what any denies is denied, what none allows is not allowed; undefined where there is none. */
-export function charterFor(view: ContractEntries, tenant: string, agent: string): EntryBody<'agent_charter'> | undefined {
-  return joinedCharter([tenant, '*'].flatMap((owner) => namesIn(view.get(`charter/${owner}/${agent}`)).flatMap((name) => {
-    const found = view.get(`entry/agent_charter/${owner}/${name}`);
-    return found === undefined ? [] : [bodyOf('agent_charter', String(found['body']), owner)];
-  })));
+export function charterFor(
+  view: ContractEntries,
+  tenant: string,
+  agent: string,
+): EntryBody<'agent_charter'> | undefined {
+  return joinedCharter(
+    [tenant, '*'].flatMap((owner) =>
+      namesIn(view.get(`charter/${owner}/${agent}`)).flatMap((name) => {
+        const found = view.get(`entry/agent_charter/${owner}/${name}`);
+        return found === undefined ? [] : [bodyOf('agent_charter', String(found['body']), owner)];
+      }),
+    ),
+  );
 }
 
 /** Says whether a kill switch stops this: over the tenant, over all, over the agent or over the capability. */
@@ -45,21 +61,30 @@ export function killVerdict(view: ContractEntries, { tenant, agent, capability }
   for (const owner of [tenant, '*']) {
     for (const scope of ['tenant', `agent/${agent}`, `capability/${capability}`]) {
       const [name] = namesIn(view.get(`kill/${owner}/${scope}`));
-      if (name !== undefined) return { admitted: false, code: 'KILLED', reason: `the kill switch ${name} stops ${scope} of ${owner === '*' ? 'all tenants' : owner}` };
+      if (name !== undefined)
+        return {
+          admitted: false,
+          code: 'KILLED',
+          reason: `the kill switch ${name} stops ${scope} of ${owner === '*' ? 'all tenants' : owner}`,
+        };
     }
   }
   return { admitted: true };
 }
 
 /** A subscription that stands, with its name. */
-export interface StandingSubscription extends EntryBody<'subscription'> { readonly name: string }
+export interface StandingSubscription extends EntryBody<'subscription'> {
+  readonly name: string;
+}
 
 /** The subscriptions that can reach a tenant's commits, its own and those for all; each in order of names. */
 export function subscriptionsOf(view: ContractEntries, tenant: string): readonly StandingSubscription[] {
-  return [tenant, '*'].flatMap((owner) => namesIn(view.get(`subscriptions/${owner}`)).flatMap((name) => {
-    const found = view.get(`entry/subscription/${owner}/${name}`);
-    return found === undefined ? [] : [readSubscription(found, name, owner)];
-  }));
+  return [tenant, '*'].flatMap((owner) =>
+    namesIn(view.get(`subscriptions/${owner}`)).flatMap((name) => {
+      const found = view.get(`entry/subscription/${owner}/${name}`);
+      return found === undefined ? [] : [readSubscription(found, name, owner)];
+    }),
+  );
 }
 
 /** Subscriptions as they were read; an entry that is replaced is another object, so none is stale. */
@@ -72,28 +97,45 @@ function readSubscription(entry: Doc, name: string, owner: string): StandingSubs
 }
 
 /** Where switches and charters are found by what they are about, subscriptions by whose they are. Several may be about the same; each is lifted by itself. */
-function places({ kind, tenant, name }: Doc, before: Doc | undefined, after: Doc | null, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] {
-  const [from, to] = [before, after].map((doc) => doc === undefined || doc === null ? null : placeOf(kind, String(tenant), String(doc['body'])));
+function places(
+  { kind, tenant, name }: Doc,
+  before: Doc | undefined,
+  after: Doc | null,
+  get: (key: string) => Doc | undefined,
+): readonly (readonly [string, Doc | null])[] {
+  const [from, to] = [before, after].map((doc) =>
+    doc === undefined || doc === null ? null : placeOf(kind, String(tenant), String(doc['body'])),
+  );
   const without = from === null || from === undefined ? [] : namesIn(get(from)).filter((each) => each !== name);
-  const dropped = from === null || from === undefined || from === to ? [] : [[from, without.length === 0 ? null : { names: without }] as const];
+  const dropped =
+    from === null || from === undefined || from === to
+      ? []
+      : [[from, without.length === 0 ? null : { names: without }] as const];
   if (to === null || to === undefined) return dropped;
   return [...dropped, [to, { names: [...new Set([...namesIn(get(to)), String(name)])].sort() }]];
 }
 
 function placeOf(kind: unknown, tenant: string, body: string): string | null {
   switch (kind) {
-    case 'kill_switch': return `kill/${tenant}/${scopeOf(bodyOf(kind, body, tenant))}`;
-    case 'agent_charter': return `charter/${tenant}/${bodyOf(kind, body, tenant).agent}`;
-    case 'subscription': return `subscriptions/${tenant}`;
-    default: return null;
+    case 'kill_switch':
+      return `kill/${tenant}/${scopeOf(bodyOf(kind, body, tenant))}`;
+    case 'agent_charter':
+      return `charter/${tenant}/${bodyOf(kind, body, tenant).agent}`;
+    case 'subscription':
+      return `subscriptions/${tenant}`;
+    default:
+      return null;
   }
 }
 
 function scopeOf({ scope }: EntryBody<'kill_switch'>): string {
   switch (scope.over) {
-    case 'tenant': return 'tenant';
-    case 'agent': return `agent/${scope.agent}`;
-    case 'capability': return `capability/${scope.capability}`;
+    case 'tenant':
+      return 'tenant';
+    case 'agent':
+      return `agent/${scope.agent}`;
+    case 'capability':
+      return `capability/${scope.capability}`;
   }
 }
 
@@ -104,6 +146,10 @@ function namesIn(doc: Doc | undefined): readonly string[] {
 
 function bodyOf<Kind extends EntryKind>(kind: Kind, body: string, tenant: string): EntryBody<Kind> {
   const review = reviewEntry(kind, body, tenant);
-  if (!review.ok) throw new InvariantViolation('registered entries parse', `${kind}: ${review.problems.map(({ code }) => code).join(', ')}`);
+  if (!review.ok)
+    throw new InvariantViolation(
+      'registered entries parse',
+      `${kind}: ${review.problems.map(({ code }) => code).join(', ')}`,
+    );
   return review.entry;
 }

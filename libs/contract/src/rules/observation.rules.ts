@@ -11,61 +11,109 @@ import type { Finding, KnownCapabilities, Rule } from './rule.js';
 const CONDITIONAL_WRITES: readonly string[] = ['version', 'etag', 'compare_and_swap'];
 
 /** Capabilities a contract names, with the place where it does; `reads` are those that only look. */
-export function capabilitiesNamed(contract: ContractDraft): readonly { readonly path: string; readonly name: string; readonly reads: boolean }[] {
+export function capabilitiesNamed(
+  contract: ContractDraft,
+): readonly { readonly path: string; readonly name: string; readonly reads: boolean }[] {
   const named = [
-    ['/inverse_capability', contract.inverse_capability, false], ['/compensation_capability', contract.compensation_capability, false],
-    ['/cancel_capability', contract.cancel_capability, false], ['/reconcile_capability', contract.reconcile_capability, true],
+    ['/inverse_capability', contract.inverse_capability, false],
+    ['/compensation_capability', contract.compensation_capability, false],
+    ['/cancel_capability', contract.cancel_capability, false],
+    ['/reconcile_capability', contract.reconcile_capability, true],
     ['/precondition/observe_capability', contract.precondition?.observe_capability, true],
-    ['/stale_check/observe_capability', contract.stale_check?.observe_capability, true], ['/verification/verify_capability', contract.verification?.verify_capability, true],
+    ['/stale_check/observe_capability', contract.stale_check?.observe_capability, true],
+    ['/verification/verify_capability', contract.verification?.verify_capability, true],
     ['/techniques/dry_run_capability', contract.techniques?.dry_run_capability, true],
   ] as const;
-  return named.flatMap(([path, name, reads]) => name === undefined ? [] : [{ path, name, reads }]);
+  return named.flatMap(([path, name, reads]) => (name === undefined ? [] : [{ path, name, reads }]));
 }
 
 export const OBSERVATION_RULES: readonly Rule[] = [
   {
-    code: 'VERIFICATION_MISSING', ids: ['A27', 'A65'],
-    find: (contract) => [when(isAutomated(contract) && contract.verification === undefined, '/verification', 'nothing observes that the reversal worked')],
+    code: 'VERIFICATION_MISSING',
+    ids: ['A27', 'A65'],
+    find: (contract) => [
+      when(
+        isAutomated(contract) && contract.verification === undefined,
+        '/verification',
+        'nothing observes that the reversal worked',
+      ),
+    ],
   },
   {
-    code: 'VERIFICATION_BY_ACTOR', ids: ['A27', 'A65'],
+    code: 'VERIFICATION_BY_ACTOR',
+    ids: ['A27', 'A65'],
     find: (contract) => {
       const observer = contract.verification?.verify_capability;
       const actors = [contract.name, contract.inverse_capability, contract.compensation_capability];
-      return [when(observer !== undefined && actors.includes(observer), '/verification/verify_capability', 'the acting capability would vouch for itself')];
+      return [
+        when(
+          observer !== undefined && actors.includes(observer),
+          '/verification/verify_capability',
+          'the acting capability would vouch for itself',
+        ),
+      ];
     },
   },
   {
-    code: 'STALE_CHECK_MISSING', ids: ['P7', 'C52'],
-    find: (contract) => [when(isAutomated(contract) && contract.overwrites === true && contract.stale_check === undefined, '/stale_check', 'restoring would overwrite what somebody else has written since')],
+    code: 'STALE_CHECK_MISSING',
+    ids: ['P7', 'C52'],
+    find: (contract) => [
+      when(
+        isAutomated(contract) && contract.overwrites === true && contract.stale_check === undefined,
+        '/stale_check',
+        'restoring would overwrite what somebody else has written since',
+      ),
+    ],
   },
   {
-    code: 'CHECK_ACT_GAP_MISSING', ids: ['P7', 'C52'],
-    find: ({ stale_check }) => [when(stale_check !== undefined && !CONDITIONAL_WRITES.includes(stale_check.compares) && stale_check.check_act_gap === undefined,
-      '/stale_check/check_act_gap', `a check of ${stale_check?.compares ?? ''} leaves a gap before the act`)],
+    code: 'CHECK_ACT_GAP_MISSING',
+    ids: ['P7', 'C52'],
+    find: ({ stale_check }) => [
+      when(
+        stale_check !== undefined &&
+          !CONDITIONAL_WRITES.includes(stale_check.compares) &&
+          stale_check.check_act_gap === undefined,
+        '/stale_check/check_act_gap',
+        `a check of ${stale_check?.compares ?? ''} leaves a gap before the act`,
+      ),
+    ],
   },
   {
-    code: 'OBSERVER_ACTS', ids: ['A27', 'C4'],
-    find: (contract, known) => capabilitiesNamed(contract).map(({ path, name, reads }) => {
-      const isActor = path !== '/verification/verify_capability' && name === contract.name && hasSideEffects(contract);
-      const observer = name === contract.name ? undefined : known.contractOf?.(name);
-      return when(reads && (isActor || (observer !== undefined && hasSideEffects(observer))), path, `${name} has side effects of its own`);
-    }),
+    code: 'OBSERVER_ACTS',
+    ids: ['A27', 'C4'],
+    find: (contract, known) =>
+      capabilitiesNamed(contract).map(({ path, name, reads }) => {
+        const isActor =
+          path !== '/verification/verify_capability' && name === contract.name && hasSideEffects(contract);
+        const observer = name === contract.name ? undefined : known.contractOf?.(name);
+        return when(
+          reads && (isActor || (observer !== undefined && hasSideEffects(observer))),
+          path,
+          `${name} has side effects of its own`,
+        );
+      }),
   },
   {
-    code: 'CEL_INVALID', ids: ['A27'],
-    find: (contract) => expressionsOf(contract).map(({ path, text, variables }) => {
-      const wrong = conditionProblem(text, variables);
-      return when(wrong !== null, path, `the expression does not compile: ${wrong ?? ''}`);
-    }),
+    code: 'CEL_INVALID',
+    ids: ['A27'],
+    find: (contract) =>
+      expressionsOf(contract).map(({ path, text, variables }) => {
+        const wrong = conditionProblem(text, variables);
+        return when(wrong !== null, path, `the expression does not compile: ${wrong ?? ''}`);
+      }),
   },
   {
-    code: 'CEL_UNREADABLE', ids: ['A27'],
+    code: 'CEL_UNREADABLE',
+    ids: ['A27'],
     find: (contract, known) => expressionsOf(contract).flatMap((expression) => unreadable(contract, known, expression)),
   },
   {
-    code: 'CAPABILITY_UNKNOWN', ids: ['A22', 'A29'],
-    find: (contract, known) => capabilitiesNamed(contract).map(({ path, name }) => when(name !== contract.name && !known.has(name), path, `${name} has no contract`)),
+    code: 'CAPABILITY_UNKNOWN',
+    ids: ['A22', 'A29'],
+    find: (contract, known) =>
+      capabilitiesNamed(contract).map(({ path, name }) =>
+        when(name !== contract.name && !known.has(name), path, `${name} has no contract`),
+      ),
   },
 ];
 
@@ -82,21 +130,63 @@ const JUDGED = ['observed', 'bound'];
 function expressionsOf(contract: ContractDraft): readonly Expression[] {
   const { precondition, stale_check: stale, verification, consequence = {} } = contract;
   return [
-    ...(precondition === undefined ? [] : [{ path: '/precondition/condition', text: precondition.condition, variables: ['observed', 'args'], observer: precondition.observe_capability }]),
-    ...(stale === undefined ? [] : [{ path: '/stale_check/condition', text: stale.condition, variables: JUDGED, observer: stale.observe_capability }]),
-    ...(verification === undefined ? [] : [{ path: '/verification/success_condition', text: verification.success_condition, variables: JUDGED, observer: verification.verify_capability }]),
-    ...Object.entries(consequence).map(([dimension, text]) => ({ path: pointerOf(['consequence', dimension]), text, variables: ['args', 'result'], observer: undefined })),
+    ...(precondition === undefined
+      ? []
+      : [
+          {
+            path: '/precondition/condition',
+            text: precondition.condition,
+            variables: ['observed', 'args'],
+            observer: precondition.observe_capability,
+          },
+        ]),
+    ...(stale === undefined
+      ? []
+      : [
+          {
+            path: '/stale_check/condition',
+            text: stale.condition,
+            variables: JUDGED,
+            observer: stale.observe_capability,
+          },
+        ]),
+    ...(verification === undefined
+      ? []
+      : [
+          {
+            path: '/verification/success_condition',
+            text: verification.success_condition,
+            variables: JUDGED,
+            observer: verification.verify_capability,
+          },
+        ]),
+    ...Object.entries(consequence).map(([dimension, text]) => ({
+      path: pointerOf(['consequence', dimension]),
+      text,
+      variables: ['args', 'result'],
+      observer: undefined,
+    })),
   ];
 }
 
 /** Members an expression reads and nothing declares: what is not there fails closed, for ever. */
-function unreadable(contract: ContractDraft, known: KnownCapabilities, { path, text, observer }: Expression): readonly (Finding | null)[] {
+function unreadable(
+  contract: ContractDraft,
+  known: KnownCapabilities,
+  { path, text, observer }: Expression,
+): readonly (Finding | null)[] {
   const observed = observer === undefined ? undefined : known.contractOf?.(observer)?.result_schema;
   const sources = [
-    ['observed', names(observed)], ['args', names(contract.args_schema)], ['result', names(contract.result_schema)],
+    ['observed', names(observed)],
+    ['args', names(contract.args_schema)],
+    ['result', names(contract.result_schema)],
     ['bound.args', contract.reversal_args === undefined ? null : Object.keys(contract.reversal_args)],
   ] as const;
-  return sources.flatMap(([source, declared]) => declared === null ? [] : readsOf(text, source).map((name) => when(!declared.includes(name), path, `nothing declares ${source}.${name}`)));
+  return sources.flatMap(([source, declared]) =>
+    declared === null
+      ? []
+      : readsOf(text, source).map((name) => when(!declared.includes(name), path, `nothing declares ${source}.${name}`)),
+  );
 }
 
 /** Names a schema declares; null where it leaves them open. */

@@ -16,8 +16,12 @@ export function scopeId({ tenant, subject, windowStart, windowEnd, unit }: KeySc
  * Shape:  what holds NUL, is not well-formed or has more than 512 bytes is kept by its hash; the same text has the same name.
  */
 export function storableName(text: string): string {
-  return text.includes('\u0000') || !text.isWellFormed() || Buffer.byteLength(text) > NAME_BYTES_MAX ? `sha256:${sha256Hex(text)}` : text;
+  return text.includes('\u0000') || !text.isWellFormed() || Buffer.byteLength(text) > NAME_BYTES_MAX
+    ? `sha256:${sha256Hex(text)}`
+    : text;
 }
 
 /** Id of the nth key of a scope. */
-export function keyIdOf(scope: string, generation: number): string { return `${scope}.${String(generation)}`; }
+export function keyIdOf(scope: string, generation: number): string {
+  return `${scope}.${String(generation)}`;
+}

@@ -2,7 +2,11 @@
 import { keyIdOf, scopeId } from './key-id.js';
 import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from './key-store.port.js';
 
-interface Held { readonly scope: KeyScope; readonly keyId: string; secret: Buffer | null }
+interface Held {
+  readonly scope: KeyScope;
+  readonly keyId: string;
+  secret: Buffer | null;
+}
 
 /** Keys that live as long as the object. */
 export class MemoryKeyStore implements KeyStore {
@@ -14,18 +18,39 @@ export class MemoryKeyStore implements KeyStore {
   }
 
   find(keyIds: readonly string[]): Promise<readonly StoredKey[]> {
-    return Promise.resolve(keyIds.flatMap((id) => { const held = this.#byId.get(id); return held === undefined ? [] : [{ keyId: id, secret: held.secret }]; }));
+    return Promise.resolve(
+      keyIds.flatMap((id) => {
+        const held = this.#byId.get(id);
+        return held === undefined ? [] : [{ keyId: id, secret: held.secret }];
+      }),
+    );
   }
 
   destroy({ tenant, subject, endedBy }: Erasure): Promise<number> {
-    return Promise.resolve(this.#destroyed((scope) => scope.tenant === tenant && (subject === undefined || scope.subject === subject) && (endedBy === undefined || scope.windowEnd <= endedBy)));
+    return Promise.resolve(
+      this.#destroyed(
+        (scope) =>
+          scope.tenant === tenant &&
+          (subject === undefined || scope.subject === subject) &&
+          (endedBy === undefined || scope.windowEnd <= endedBy),
+      ),
+    );
   }
 
   destroyUnits(units: readonly Unit[], _by: string, _reason: string): Promise<number> {
-    return Promise.resolve(this.#destroyed((scope) => units.some(({ tenant, subject, unit }) => scope.unit === unit && scope.tenant === tenant && (subject === undefined || scope.subject === subject))));
+    return Promise.resolve(
+      this.#destroyed((scope) =>
+        units.some(
+          ({ tenant, subject, unit }) =>
+            scope.unit === unit && scope.tenant === tenant && (subject === undefined || scope.subject === subject),
+        ),
+      ),
+    );
   }
 
-  close(): Promise<void> { return Promise.resolve(); }
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 
   #destroyed(isMeant: (scope: KeyScope) => boolean): number {
     const meant = [...this.#byId.values()].filter(({ scope, secret }) => secret !== null && isMeant(scope));

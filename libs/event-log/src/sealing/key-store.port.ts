@@ -29,7 +29,9 @@ export interface StoredKey {
 }
 
 /** A key that new data is sealed under. */
-export interface StandingKey extends StoredKey { readonly secret: Buffer }
+export interface StandingKey extends StoredKey {
+  readonly secret: Buffer;
+}
 
 /** Which keys are destroyed, and on whose word: those of a tenant, narrowed by what is given. */
 export interface Erasure {

@@ -4,14 +4,21 @@ import type { Sealing } from './sealing.js';
 
 /** Opens what it hands out. Errors: NotLoaded, KeysNotLoaded. */
 export class OpenedState implements StateView {
-  constructor(private readonly rows: StateView, private readonly sealing: Pick<Sealing, 'open'>) {}
+  constructor(
+    private readonly rows: StateView,
+    private readonly sealing: Pick<Sealing, 'open'>,
+  ) {}
 
   get(kind: string, group: string, key: string): Doc | undefined {
     const doc = this.rows.get(kind, group, key);
     return doc === undefined ? undefined : this.sealing.open(doc);
   }
 
-  list(kind: string, group: string): readonly Doc[] { return this.rows.list(kind, group).map((doc) => this.sealing.open(doc)); }
+  list(kind: string, group: string): readonly Doc[] {
+    return this.rows.list(kind, group).map((doc) => this.sealing.open(doc));
+  }
 
-  all(kind: string, group: string): readonly Doc[] { return this.rows.all(kind, group).map((doc) => this.sealing.open(doc)); }
+  all(kind: string, group: string): readonly Doc[] {
+    return this.rows.all(kind, group).map((doc) => this.sealing.open(doc));
+  }
 }

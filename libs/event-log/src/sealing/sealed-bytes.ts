@@ -23,7 +23,12 @@ const HALF = SECRET_BYTES / 2;
  */
 export function sealBytes(secret: Buffer, context: string, content: Uint8Array): Buffer {
   const { encryption, nonces } = partsOf(secret);
-  const nonce = createHmac('sha256', nonces).update(context).update('\0').update(content).digest().subarray(0, NONCE_BYTES);
+  const nonce = createHmac('sha256', nonces)
+    .update(context)
+    .update('\0')
+    .update(content)
+    .digest()
+    .subarray(0, NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, encryption, nonce).setAAD(Buffer.from(context, 'utf8'));
   const first = cipher.update(content);
   const last = cipher.final();
@@ -35,15 +40,23 @@ export function openBytes(secret: Buffer, context: string, sealed: Buffer): Buff
   if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) return null;
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
   const tag = sealed.subarray(sealed.length - TAG_BYTES);
-  const decipher = createDecipheriv(CIPHER, partsOf(secret).encryption, nonce).setAAD(Buffer.from(context, 'utf8')).setAuthTag(tag);
+  const decipher = createDecipheriv(CIPHER, partsOf(secret).encryption, nonce)
+    .setAAD(Buffer.from(context, 'utf8'))
+    .setAuthTag(tag);
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES, sealed.length - TAG_BYTES)), decipher.final()]);
+    return Buffer.concat([
+      decipher.update(sealed.subarray(1 + NONCE_BYTES, sealed.length - TAG_BYTES)),
+      decipher.final(),
+    ]);
   } catch {
     return null;
   }
 }
 
-interface Parts { readonly encryption: KeyObject; readonly nonces: KeyObject }
+interface Parts {
+  readonly encryption: KeyObject;
+  readonly nonces: KeyObject;
+}
 
 /** Node makes a key of bytes anew at every call, which costs four times what the call itself does. */
 const PARTS = new WeakMap<Buffer, Parts>();
@@ -51,8 +64,12 @@ const PARTS = new WeakMap<Buffer, Parts>();
 function partsOf(secret: Buffer): Parts {
   const known = PARTS.get(secret);
   if (known !== undefined) return known;
-  if (secret.length !== SECRET_BYTES) throw new RangeError(`a secret has ${String(SECRET_BYTES)} bytes, this one has ${String(secret.length)}`);
-  const parts = { encryption: createSecretKey(secret.subarray(0, HALF)), nonces: createSecretKey(secret.subarray(HALF)) };
+  if (secret.length !== SECRET_BYTES)
+    throw new RangeError(`a secret has ${String(SECRET_BYTES)} bytes, this one has ${String(secret.length)}`);
+  const parts = {
+    encryption: createSecretKey(secret.subarray(0, HALF)),
+    nonces: createSecretKey(secret.subarray(HALF)),
+  };
   PARTS.set(secret, parts);
   return parts;
 }

@@ -31,7 +31,9 @@ export interface Sealing {
 /** Keys are not in memory. Only who can load them catches it. */
 export class KeysNotLoaded extends Error {
   override readonly name = 'KeysNotLoaded';
-  constructor(readonly keyIds: readonly string[]) { super(`keys not loaded: ${keyIds.join(', ')}`); }
+  constructor(readonly keyIds: readonly string[]) {
+    super(`keys not loaded: ${keyIds.join(', ')}`);
+  }
 }
 
 /** Docs as people may see them, with one question for their keys. Errors: Failure(KEY_STORE_UNAVAILABLE). */
@@ -70,8 +72,14 @@ export function sealedUnder(value: unknown): readonly string[] {
 
 function collect(value: unknown, into: Set<string>): void {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
-  if (Array.isArray(value)) { for (const one of value) collect(one, into); return; }
-  if (isPayload(value)) { if (value.encoding === 'sealed' && value.key_id !== null) into.add(value.key_id); return; }
+  if (Array.isArray(value)) {
+    for (const one of value) collect(one, into);
+    return;
+  }
+  if (isPayload(value)) {
+    if (value.encoding === 'sealed' && value.key_id !== null) into.add(value.key_id);
+    return;
+  }
   const members = value as Readonly<Record<string, unknown>>; // any object can be read by name
   for (const name in members) collect(members[name], into);
 }

@@ -34,13 +34,27 @@ const KEYS_MAX = 50_000;
 const PARKED_CONTEXT = 'application/octet-stream';
 
 /** The key a scope is sealed under at present; `keyId` is null until the store has answered. */
-interface Current { readonly scope: KeyScope; readonly secret: Buffer; keyId: string; isDurable: boolean; isLost: boolean; askedAt: number }
+interface Current {
+  readonly scope: KeyScope;
+  readonly secret: Buffer;
+  keyId: string;
+  isDurable: boolean;
+  isLost: boolean;
+  askedAt: number;
+}
 
 /** `isFinal`: a destroyed key stays destroyed; an id that nobody made yet is asked for again. */
-interface Known { readonly secret: Buffer | null; readonly isFinal: boolean; readonly askedAt: number }
+interface Known {
+  readonly secret: Buffer | null;
+  readonly isFinal: boolean;
+  readonly askedAt: number;
+}
 
 /** A document in the clear; what no key seals has none. */
-interface OpenedDoc { readonly opened: Doc; readonly keyIds: readonly string[] }
+interface OpenedDoc {
+  readonly opened: Doc;
+  readonly keyIds: readonly string[];
+}
 
 export class Vault implements Sealing {
   readonly #current = new Map<string, Current>();
@@ -82,7 +96,9 @@ export class Vault implements Sealing {
     return opened;
   }
 
-  show(doc: Doc): Doc { return openedAny(doc, (payload) => this.#shownPayload(payload)) as Doc; }
+  show(doc: Doc): Doc {
+    return openedAny(doc, (payload) => this.#shownPayload(payload)) as Doc;
+  }
 
   openBytes(keyId: string, body: Buffer): Buffer | null {
     return this.#openWith(keyId, PARKED_CONTEXT, body);
@@ -108,7 +124,13 @@ export class Vault implements Sealing {
   #keyOf({ tenant, subject, unit }: SealScope, now: number, used: Set<Current>): Current {
     const { windowMs } = this.options;
     const windowStart = Math.floor(now / windowMs) * windowMs;
-    const scope: KeyScope = { tenant, subject, windowStart, windowEnd: windowStart + windowMs, ...(unit === undefined ? {} : { unit }) };
+    const scope: KeyScope = {
+      tenant,
+      subject,
+      windowStart,
+      windowEnd: windowStart + windowMs,
+      ...(unit === undefined ? {} : { unit }),
+    };
     const id = scopeId(scope);
     const standing = this.#current.get(id);
     const key = standing ?? this.#candidate(`${id}.1`, scope);
@@ -127,9 +149,13 @@ export class Vault implements Sealing {
 
   async #settle(used: ReadonlySet<Current>): Promise<boolean> {
     const now = this.options.now();
-    const doubtful = [...used].filter(({ isDurable, askedAt, isLost }) => !isLost && (!isDurable || now - askedAt > BELIEVED_MS));
+    const doubtful = [...used].filter(
+      ({ isDurable, askedAt, isLost }) => !isLost && (!isDurable || now - askedAt > BELIEVED_MS),
+    );
     if (doubtful.length > 0) {
-      const answers = await this.options.store.ensure(doubtful.map(({ scope, secret }) => ({ scope, candidate: secret })));
+      const answers = await this.options.store.ensure(
+        doubtful.map(({ scope, secret }) => ({ scope, candidate: secret })),
+      );
       for (const [index, key] of doubtful.entries()) this.#judge(key, answers[index], now);
     }
     return [...used].every(({ isLost }) => !isLost);
@@ -144,16 +170,32 @@ export class Vault implements Sealing {
     // Another stands in its place: what was known of the one before is asked for anew, since it was destroyed.
     if (standing.keyId !== key.keyId) this.#known.delete(key.keyId);
     const isOurs = standing.secret.equals(key.secret) && standing.keyId === key.keyId;
-    if (isOurs) { key.isDurable = true; key.askedAt = now; return; }
+    if (isOurs) {
+      key.isDurable = true;
+      key.askedAt = now;
+      return;
+    }
     key.isLost = true;
-    bounded(this.#current, id, { scope: key.scope, secret: standing.secret, keyId: standing.keyId, isDurable: true, isLost: false, askedAt: now }, ({ isDurable }) => isDurable);
+    bounded(
+      this.#current,
+      id,
+      {
+        scope: key.scope,
+        secret: standing.secret,
+        keyId: standing.keyId,
+        isDurable: true,
+        isLost: false,
+        askedAt: now,
+      },
+      ({ isDurable }) => isDurable,
+    );
   }
 
   #sealDoc(body: Doc, keyOf: () => Current): Doc {
     const hashes = new Map<string, Buffer>();
     const sealed = this.#sealAny(body, keyOf, hashes) as Doc;
     // A field that repeats the hash of a payload follows it: a hash of something short would tell what it is.
-    return hashes.size === 0 ? sealed : withHashes(sealed, hashes) as Doc;
+    return hashes.size === 0 ? sealed : (withHashes(sealed, hashes) as Doc);
   }
 
   #sealAny(value: unknown, keyOf: () => Current, hashes: Map<string, Buffer>): unknown {
@@ -166,7 +208,10 @@ export class Vault implements Sealing {
   #sealPayload(payload: PayloadDoc, keyOf: () => Current, hashes: Map<string, Buffer>): PayloadDoc {
     if (payload.encoding !== 'plain') return payload;
     const was = this.#sealed.get(payload);
-    if (was !== undefined) { hashes.set(payload.sha256.toString('latin1'), was.sha256); return was; }
+    if (was !== undefined) {
+      hashes.set(payload.sha256.toString('latin1'), was.sha256);
+      return was;
+    }
     const key = keyOf();
     const sealed = this.#freshlySealed(payload, key);
     // What is sealed as a unit is salted by who told it: its hash tells nothing, and names what it is part of.
@@ -193,7 +238,13 @@ export class Vault implements Sealing {
     if (known !== undefined && this.#secretsOf(payload.key_id).length > 0) return known;
     const body = this.#openWith(payload.key_id, payload.content_type, payload.body);
     if (body === null) return payload;
-    const opened: PayloadDoc = { content_type: payload.content_type, encoding: 'plain', key_id: null, body, sha256: sha256(body) };
+    const opened: PayloadDoc = {
+      content_type: payload.content_type,
+      encoding: 'plain',
+      key_id: null,
+      body,
+      sha256: sha256(body),
+    };
     this.#plain.set(payload, opened);
     this.#sealed.set(opened, payload);
     return opened;
@@ -221,10 +272,15 @@ export class Vault implements Sealing {
 
   #isBelieved(keyId: string): boolean {
     const known = this.#known.get(keyId);
-    return known !== undefined && ((known.isFinal && known.secret === null) || this.options.now() - known.askedAt <= BELIEVED_MS);
+    return (
+      known !== undefined &&
+      ((known.isFinal && known.secret === null) || this.options.now() - known.askedAt <= BELIEVED_MS)
+    );
   }
 
-  #learn({ keyId, secret }: StoredKey, isFinal: boolean): void { bounded(this.#known, keyId, { secret, isFinal, askedAt: this.options.now() }, () => true); }
+  #learn({ keyId, secret }: StoredKey, isFinal: boolean): void {
+    bounded(this.#known, keyId, { secret, isFinal, askedAt: this.options.now() }, () => true);
+  }
 }
 
 /** Sets an entry as the newest; the oldest that may go is let go when there are too many. */
@@ -248,7 +304,10 @@ function openedAny(value: unknown, open: (payload: PayloadDoc) => PayloadDoc): u
 
 /** Replaces each 32-byte field that is the hash of a payload before it was sealed. */
 function withHashes(value: unknown, hashes: ReadonlyMap<string, Buffer>): unknown {
-  if (value instanceof Uint8Array) return value.byteLength === 32 ? hashes.get(Buffer.from(value.buffer, value.byteOffset, 32).toString('latin1')) ?? value : value;
+  if (value instanceof Uint8Array)
+    return value.byteLength === 32
+      ? (hashes.get(Buffer.from(value.buffer, value.byteOffset, 32).toString('latin1')) ?? value)
+      : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return mapped(value, (one) => withHashes(one, hashes));
   return isPayload(value) ? value : mappedMembers(value, (member) => withHashes(member, hashes));
@@ -281,4 +340,6 @@ function mappedMembers(object: object, map: (value: unknown) => unknown): object
 }
 
 /** By way of a string of 32 octets: Node makes that in half the time it takes for a buffer. */
-function sha256(body: Uint8Array): Buffer { return Buffer.from(hash('sha256', body, 'binary'), 'latin1'); }
+function sha256(body: Uint8Array): Buffer {
+  return Buffer.from(hash('sha256', body, 'binary'), 'latin1');
+}

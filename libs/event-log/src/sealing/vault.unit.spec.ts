@@ -11,16 +11,34 @@ const DAY_MS = 86_400_000;
 const WHO = { by: 'root', reason: 'asked to be forgotten' };
 const CUSTOMER = { tenant: 'acme', subject: 'customer/7' };
 const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
-const plain = (text: string): PayloadDoc => ({ content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from(text), sha256: sha256(Buffer.from(text)) });
+const plain = (text: string): PayloadDoc => ({
+  content_type: 'application/json',
+  encoding: 'plain',
+  key_id: null,
+  body: Buffer.from(text),
+  sha256: sha256(Buffer.from(text)),
+});
 
 let store: MemoryKeyStore;
 let now: number;
 let drawn: number;
 
-beforeEach(() => { store = new MemoryKeyStore(); now = 0; drawn = 0; });
+beforeEach(() => {
+  store = new MemoryKeyStore();
+  now = 0;
+  drawn = 0;
+});
 
 function vault(): Vault {
-  return new Vault({ store, windowMs: DAY_MS, now: () => now, random: (bytes) => { drawn += 1; return Buffer.alloc(bytes, drawn); } });
+  return new Vault({
+    store,
+    windowMs: DAY_MS,
+    now: () => now,
+    random: (bytes) => {
+      drawn += 1;
+      return Buffer.alloc(bytes, drawn);
+    },
+  });
 }
 
 /** Seals a doc and makes its key durable, as the loop does with a batch. */
@@ -65,18 +83,32 @@ describe('sealed bytes', () => {
 describe('a payload on its way into a log', () => {
   it('is sealed wherever it stands, and its hash is that of the sealed bytes', async () => {
     const args = plain('{"email":"rahul@example.test"}');
-    const doc = await sealed(vault(), { run_id: 'r', execution: { args, result: null }, observations: [{ observed: args }] });
+    const doc = await sealed(vault(), {
+      run_id: 'r',
+      execution: { args, result: null },
+      observations: [{ observed: args }],
+    });
     const [payload] = [(doc['execution'] as { args: PayloadDoc }).args];
     expect(JSON.stringify(doc)).not.toContain(args.body.toString('hex'));
     expect(Buffer.from(JSON.stringify(doc)).includes('rahul')).toBe(false);
-    expect(payload).toMatchObject({ encoding: 'sealed', content_type: 'application/json', sha256: sha256(payload.body) });
+    expect(payload).toMatchObject({
+      encoding: 'sealed',
+      content_type: 'application/json',
+      sha256: sha256(payload.body),
+    });
     expect(doc).toMatchObject({ run_id: 'r', observations: [{ observed: payload }] });
   });
 
   it('takes along a field that repeats its hash: the hash of something short tells what it is', async () => {
     const prior = plain('4111111111111111');
-    const doc = await sealed(vault(), { execution: { prior_value: prior }, ref: { prior_value_hash: prior.sha256, other: Buffer.alloc(32, 1) } });
-    const { execution, ref } = doc as { execution: { prior_value: PayloadDoc }; ref: { prior_value_hash: Buffer; other: Buffer } };
+    const doc = await sealed(vault(), {
+      execution: { prior_value: prior },
+      ref: { prior_value_hash: prior.sha256, other: Buffer.alloc(32, 1) },
+    });
+    const { execution, ref } = doc as {
+      execution: { prior_value: PayloadDoc };
+      ref: { prior_value_hash: Buffer; other: Buffer };
+    };
     expect(ref.prior_value_hash).toEqual(execution.prior_value.sha256);
     expect(ref.prior_value_hash).not.toEqual(prior.sha256);
     expect(ref.other).toEqual(Buffer.alloc(32, 1));
@@ -92,23 +124,43 @@ describe('a payload on its way into a log', () => {
 
   it('has a key of its subject and its window', async () => {
     const by = vault();
-    const keys = await Promise.all([[CUSTOMER, 0], [CUSTOMER, DAY_MS - 1], [CUSTOMER, DAY_MS], [{ ...CUSTOMER, subject: 'customer/8' }, 0], [{ ...CUSTOMER, tenant: 'globex' }, 0]]
-      .map(async ([scope, at]) => sealedUnder(await sealed(by, { args: plain('1') }, scope as typeof CUSTOMER, at as number))[0]));
+    const keys = await Promise.all(
+      [
+        [CUSTOMER, 0],
+        [CUSTOMER, DAY_MS - 1],
+        [CUSTOMER, DAY_MS],
+        [{ ...CUSTOMER, subject: 'customer/8' }, 0],
+        [{ ...CUSTOMER, tenant: 'globex' }, 0],
+      ].map(
+        async ([scope, at]) =>
+          sealedUnder(await sealed(by, { args: plain('1') }, scope as typeof CUSTOMER, at as number))[0],
+      ),
+    );
     expect(keys[1]).toBe(keys[0]);
     expect(new Set(keys).size).toBe(4);
   });
 
   it('has a key of its own where it is part of a unit: destroying that takes nothing else of the subject', async () => {
     const by = vault();
-    const [own, other, rest] = await Promise.all([{ ...CUSTOMER, unit: 'cp_1' }, { ...CUSTOMER, unit: 'cp_2' }, CUSTOMER].map((scope) => sealed(by, { state: plain('1') }, scope)));
+    const [own, other, rest] = await Promise.all(
+      [{ ...CUSTOMER, unit: 'cp_1' }, { ...CUSTOMER, unit: 'cp_2' }, CUSTOMER].map((scope) =>
+        sealed(by, { state: plain('1') }, scope),
+      ),
+    );
     expect(await store.destroyUnits([{ tenant: 'acme', unit: 'cp_1' }], WHO.by, WHO.reason)).toBe(1);
     by.forget();
-    expect(await Promise.all([own, other, rest].map((doc) => openLoaded(by, doc ?? {})))).toEqual([own, { state: plain('1') }, { state: plain('1') }]);
+    expect(await Promise.all([own, other, rest].map((doc) => openLoaded(by, doc ?? {})))).toEqual([
+      own,
+      { state: plain('1') },
+      { state: plain('1') },
+    ]);
   });
 
   it('keeps the id of its key where it is part of no unit', async () => {
     // As it was before there were units: what was sealed then opens.
-    expect(sealedUnder(await sealed(vault(), { args: plain('1') }))).toEqual(['key_1435b9b2cd11c843da1cb10e627c996e.1']);
+    expect(sealedUnder(await sealed(vault(), { args: plain('1') }))).toEqual([
+      'key_1435b9b2cd11c843da1cb10e627c996e.1',
+    ]);
   });
 
   it('is decided upon anew when another process made the key first', async () => {
@@ -173,11 +225,14 @@ describe('a sealed payload', () => {
     const by = vault();
     const doc = await sealed(by, { args: plain('1') });
     const opened = await openLoaded(by, doc);
-    expect(await sealed(by, { call: opened }, { tenant: 'acme', subject: 'other' }, 40 * DAY_MS)).toEqual({ call: doc });
+    expect(await sealed(by, { call: opened }, { tenant: 'acme', subject: 'other' }, 40 * DAY_MS)).toEqual({
+      call: doc,
+    });
   });
 
-  it('takes nobody\'s word for its key: what says it is plain under a key is sealed under that of its subject', async () => {
-    const theirs = sealedUnder(await sealed(vault(), { args: plain('1') }, { tenant: 'globex', subject: 'them' }))[0] ?? '';
+  it("takes nobody's word for its key: what says it is plain under a key is sealed under that of its subject", async () => {
+    const theirs =
+      sealedUnder(await sealed(vault(), { args: plain('1') }, { tenant: 'globex', subject: 'them' }))[0] ?? '';
     const doc = await sealed(vault(), { args: { ...plain('1'), key_id: theirs } });
     expect(sealedUnder(doc)).not.toContain(theirs);
   });
@@ -195,7 +250,9 @@ describe('a sealed payload', () => {
   it('is shown to people with its content beside the bytes and hash of the log', async () => {
     const by = vault();
     const doc = await sealed(by, { args: plain('{"a":1}') });
-    expect(await showLoaded(by, [doc])).toEqual([{ args: { ...(doc['args'] as PayloadDoc), content: Buffer.from('{"a":1}') } }]);
+    expect(await showLoaded(by, [doc])).toEqual([
+      { args: { ...(doc['args'] as PayloadDoc), content: Buffer.from('{"a":1}') } },
+    ]);
   });
 
   it('is loaded again when its key ceases to be believed between loading and opening', async () => {
@@ -203,7 +260,12 @@ describe('a sealed payload', () => {
     const doc = await sealed(by, { args: plain('1') });
     let reads = 0;
     const ageing: Vault = Object.assign(Object.create(by) as Vault, {
-      load: async (ids: readonly string[]) => { await by.load(ids); reads += 1; if (reads === 1) now += BELIEVED_MS + 1; }, open: (one: Doc) => by.open(one),
+      load: async (ids: readonly string[]) => {
+        await by.load(ids);
+        reads += 1;
+        if (reads === 1) now += BELIEVED_MS + 1;
+      },
+      open: (one: Doc) => by.open(one),
     });
     expect(await openLoaded(ageing, doc)).toMatchObject({ args: { encoding: 'plain' } });
     expect(reads).toBe(2);

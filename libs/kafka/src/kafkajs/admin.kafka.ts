@@ -43,14 +43,24 @@ class KafkaJsAdmin implements KafkaAdmin {
     const after = missing.length > 0 ? await this.countsOfAll(names) : before;
     for (const { name, partitions } of topics) {
       const found = after.get(name);
-      if (found !== partitions) throw new Failure('PARTITION_COUNT_CHANGED', `${name} has ${String(found)} partitions, wanted ${String(partitions)}`);
+      if (found !== partitions)
+        throw new Failure(
+          'PARTITION_COUNT_CHANGED',
+          `${name} has ${String(found)} partitions, wanted ${String(partitions)}`,
+        );
     }
   }
 
   /** A slow broker does not know the new topics when kafkajs asks for their leaders; they are waited for below. */
   private async create(missing: readonly TopicSpec[]): Promise<void> {
     try {
-      await coded('create topics', () => this.admin.createTopics({ topics: missing.map(asTopicConfig), timeout: CREATE_TIMEOUT_MS, waitForLeaders: true }));
+      await coded('create topics', () =>
+        this.admin.createTopics({
+          topics: missing.map(asTopicConfig),
+          timeout: CREATE_TIMEOUT_MS,
+          waitForLeaders: true,
+        }),
+      );
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'TOPIC_MISSING') throw error;
     }
@@ -60,11 +70,14 @@ class KafkaJsAdmin implements KafkaAdmin {
   private async countsOfAll(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     for (let tries = 1; ; tries += 1) {
       const counts = await this.partitionCounts(names).catch((error: unknown) => {
-        if (tries < SPREAD_TRIES && error instanceof Failure && error.code === 'TOPIC_MISSING') return new Map<string, number>();
+        if (tries < SPREAD_TRIES && error instanceof Failure && error.code === 'TOPIC_MISSING')
+          return new Map<string, number>();
         throw error;
       });
       if (counts.size === names.length || tries >= SPREAD_TRIES) return counts;
-      await new Promise((resolve) => { setTimeout(resolve, SPREAD_WAIT_MS); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, SPREAD_WAIT_MS);
+      });
     }
   }
 
@@ -92,7 +105,12 @@ class KafkaJsAdmin implements KafkaAdmin {
   }
 }
 
-function asTopicConfig({ name, partitions, replicationFactor, config }: TopicSpec): Parameters<Admin['createTopics']>[0]['topics'][number] {
+function asTopicConfig({
+  name,
+  partitions,
+  replicationFactor,
+  config,
+}: TopicSpec): Parameters<Admin['createTopics']>[0]['topics'][number] {
   return {
     topic: name,
     numPartitions: partitions,

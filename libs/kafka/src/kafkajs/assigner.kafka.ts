@@ -23,12 +23,20 @@ export function alignedAssigner({ aligned, broadcast, held }: AssignerInputs): P
     version: VERSION,
     protocol: ({ topics }) => ({
       name: NAME,
-      metadata: AssignerProtocol.MemberMetadata.encode({ version: VERSION, topics, userData: Buffer.from(JSON.stringify(held())) }),
+      metadata: AssignerProtocol.MemberMetadata.encode({
+        version: VERSION,
+        topics,
+        userData: Buffer.from(JSON.stringify(held())),
+      }),
     }),
     assign: ({ members }) => {
       const subscribed = new Map(members.map((member) => [member.memberId, topicsOf(member)]));
       const shares = assignPartitions(members.map(asMember), countsOf(cluster, aligned), countsOf(cluster, broadcast));
-      return Promise.resolve(Object.entries(shares).map(([memberId, share]) => encoded(memberId, share, subscribed.get(memberId) ?? new Set())));
+      return Promise.resolve(
+        Object.entries(shares).map(([memberId, share]) =>
+          encoded(memberId, share, subscribed.get(memberId) ?? new Set()),
+        ),
+      );
     },
   });
 }
@@ -44,7 +52,9 @@ function topicsOf({ memberMetadata }: KafkaJsMember): ReadonlySet<string> {
 /** A member's own claim; anything that cannot be read counts as nothing held. */
 function asMember({ memberId, memberMetadata }: KafkaJsMember): GroupMember {
   try {
-    const held: unknown = JSON.parse(AssignerProtocol.MemberMetadata.decode(memberMetadata)?.userData.toString('utf8') ?? '[]');
+    const held: unknown = JSON.parse(
+      AssignerProtocol.MemberMetadata.decode(memberMetadata)?.userData.toString('utf8') ?? '[]',
+    );
     return { memberId, held: Array.isArray(held) ? held.filter((partition) => typeof partition === 'number') : [] };
   } catch {
     return { memberId, held: [] };
@@ -52,6 +62,17 @@ function asMember({ memberId, memberMetadata }: KafkaJsMember): GroupMember {
 }
 
 function encoded(memberId: string, { topics }: MemberShare, subscribed: ReadonlySet<string>): GroupMemberAssignment {
-  const assignment = Object.fromEntries(Object.entries(topics).filter(([topic]) => subscribed.has(topic)).map(([topic, partitions]) => [topic, [...partitions]]));
-  return { memberId, memberAssignment: AssignerProtocol.MemberAssignment.encode({ version: VERSION, assignment, userData: Buffer.alloc(0) }) };
+  const assignment = Object.fromEntries(
+    Object.entries(topics)
+      .filter(([topic]) => subscribed.has(topic))
+      .map(([topic, partitions]) => [topic, [...partitions]]),
+  );
+  return {
+    memberId,
+    memberAssignment: AssignerProtocol.MemberAssignment.encode({
+      version: VERSION,
+      assignment,
+      userData: Buffer.alloc(0),
+    }),
+  };
 }

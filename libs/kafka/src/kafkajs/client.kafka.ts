@@ -47,7 +47,11 @@ export function clientFor(options: KafkaOptions, overrides: Partial<KafkaConfig>
     connectionTimeout: options.connectionTimeoutMs ?? CONNECTION_TIMEOUT_MS,
     requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     logLevel: lowest,
-    logCreator: () => (entry) => { const line = asLine(entry); onLog?.(line); if (LEVELS[line.level] <= lowest) options.logger?.(line); },
+    logCreator: () => (entry) => {
+      const line = asLine(entry);
+      onLog?.(line);
+      if (LEVELS[line.level] <= lowest) options.logger?.(line);
+    },
     ...(options.ssl === undefined ? {} : { ssl: options.ssl }),
     ...(options.sasl === undefined ? {} : { sasl: options.sasl }),
     ...(options.via === undefined ? {} : { socketFactory: socketsTo(options.via) }),
@@ -59,7 +63,14 @@ function asLine({ namespace, level, log }: LogEntry): KafkaLogLine {
   const { message, timestamp: _timestamp, ...fields } = log;
   // An answer with an error code is its caller's business (a rebalance answers every heartbeat with one).
   const isAnswer = namespace === 'Connection' && message.startsWith('Response ');
-  const name = isAnswer || level === logLevel.DEBUG ? 'debug' : level === logLevel.ERROR ? 'error' : level === logLevel.WARN ? 'warn' : 'info';
+  const name =
+    isAnswer || level === logLevel.DEBUG
+      ? 'debug'
+      : level === logLevel.ERROR
+        ? 'error'
+        : level === logLevel.WARN
+          ? 'warn'
+          : 'info';
   return { level: name, namespace, message, fields };
 }
 

@@ -14,7 +14,8 @@ export function asFailure(error: unknown, what: string): Failure {
   if (error instanceof Failure) return error;
   const type = protocolErrorType(error);
   if (type === 'OFFSET_OUT_OF_RANGE') return new Failure('CURSOR_OUT_OF_RANGE', what, { cause: error });
-  if (type === 'UNKNOWN_TOPIC_OR_PARTITION' || type === 'INVALID_TOPIC_EXCEPTION') return new Failure('TOPIC_MISSING', what, { cause: error });
+  if (type === 'UNKNOWN_TOPIC_OR_PARTITION' || type === 'INVALID_TOPIC_EXCEPTION')
+    return new Failure('TOPIC_MISSING', what, { cause: error });
   return new Failure('BROKER_UNAVAILABLE', what, { cause: error });
 }
 

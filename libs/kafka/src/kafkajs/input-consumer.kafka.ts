@@ -27,7 +27,12 @@ const HEARTBEAT_INTERVAL_MS = 300;
 const REBALANCE_TIMEOUT_MS = 10_000;
 const MAX_WAIT_MS = 100;
 const MAX_BYTES_PER_PARTITION = 1 << 20;
-const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 8, restartOnFailure: () => Promise.resolve(false) } as const;
+const RETRY = {
+  initialRetryTime: 100,
+  maxRetryTime: 1_000,
+  retries: 8,
+  restartOnFailure: () => Promise.resolve(false),
+} as const;
 /** kafkajs answers an idle fetch after `maxWaitMs`, and a join within the rebalance time-out. */
 const STALLED_MS = 40_000;
 const LOOKED_AFTER_EVERY_MS = 2_000;
@@ -53,13 +58,20 @@ export class KafkaJsInputConsumer implements InputConsumer {
   private fetchedAt = 0;
   private watchdog: NodeJS.Timeout | undefined;
 
-  constructor(kafka: KafkaOptions, private readonly options: InputConsumerOptions) {
+  constructor(
+    kafka: KafkaOptions,
+    private readonly options: InputConsumerOptions,
+  ) {
     this.topics = [...new Set([...options.aligned, ...options.broadcast])];
     const sessionTimeout = options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS;
-    const client = clientFor({ ...kafka, clientId: `${kafka.clientId}-${randomUUID().slice(0, 8)}` }, {}, (line) => { this.onLog(line); });
+    const client = clientFor({ ...kafka, clientId: `${kafka.clientId}-${randomUUID().slice(0, 8)}` }, {}, (line) => {
+      this.onLog(line);
+    });
     this.consumer = client.consumer({
       groupId: options.groupId,
-      partitionAssigners: [alignedAssigner({ aligned: options.aligned, broadcast: options.broadcast, held: () => this.held })],
+      partitionAssigners: [
+        alignedAssigner({ aligned: options.aligned, broadcast: options.broadcast, held: () => this.held }),
+      ],
       sessionTimeout,
       heartbeatInterval: Math.min(HEARTBEAT_INTERVAL_MS, Math.floor(sessionTimeout / 3)),
       rebalanceTimeout: REBALANCE_TIMEOUT_MS,
@@ -86,7 +98,15 @@ export class KafkaJsInputConsumer implements InputConsumer {
   private async run(): Promise<void> {
     await this.consumer.connect();
     await this.consumer.subscribe({ topics: [...this.topics], fromBeginning: true });
-    await this.consumer.run({ autoCommit: false, eachBatchAutoResolve: false, partitionsConsumedConcurrently: 1, eachBatch: (payload) => { this.onBatch(payload); return Promise.resolve(); } });
+    await this.consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: 1,
+      eachBatch: (payload) => {
+        this.onBatch(payload);
+        return Promise.resolve();
+      },
+    });
   }
 
   seek(topic: string, partition: number, offset: number): void {
@@ -100,7 +120,8 @@ export class KafkaJsInputConsumer implements InputConsumer {
   }
 
   resume(partitions: readonly TopicPartition[]): void {
-    if (!this.over) this.consumer.resume(partitions.map(({ topic, partition }) => ({ topic, partitions: [partition] })));
+    if (!this.over)
+      this.consumer.resume(partitions.map(({ topic, partition }) => ({ topic, partitions: [partition] })));
   }
 
   async stop(): Promise<void> {
@@ -112,13 +133,21 @@ export class KafkaJsInputConsumer implements InputConsumer {
   private listen(): void {
     const { GROUP_JOIN, FETCH, START_BATCH_PROCESS, CRASH } = this.consumer.events;
     this.fetchedAt = performance.now();
-    this.watchdog = setInterval(() => { this.lookAfter(); }, LOOKED_AFTER_EVERY_MS).unref();
-    this.consumer.on(FETCH, () => { this.fetchedAt = performance.now(); });
-    this.consumer.on(GROUP_JOIN, ({ payload }) => { this.onJoin(payload.memberAssignment); });
+    this.watchdog = setInterval(() => {
+      this.lookAfter();
+    }, LOOKED_AFTER_EVERY_MS).unref();
+    this.consumer.on(FETCH, () => {
+      this.fetchedAt = performance.now();
+    });
+    this.consumer.on(GROUP_JOIN, ({ payload }) => {
+      this.onJoin(payload.memberAssignment);
+    });
     this.consumer.on(START_BATCH_PROCESS, ({ payload }) => {
       if (payload.batchSize === 0) this.stepOver(payload.topic, payload.partition, Number(payload.lastOffset));
     });
-    this.consumer.on(CRASH, ({ payload }) => { this.crash(asFailure(payload.error, this.options.groupId)); });
+    this.consumer.on(CRASH, ({ payload }) => {
+      this.crash(asFailure(payload.error, this.options.groupId));
+    });
   }
 
   private onJoin(assignment: Readonly<Record<string, readonly number[]>>): void {
@@ -128,10 +157,18 @@ export class KafkaJsInputConsumer implements InputConsumer {
     this.generation += 1;
     const [firstAligned] = this.options.aligned;
     this.held = firstAligned === undefined ? [] : [...(assignment[firstAligned] ?? [])].sort((a, b) => a - b);
-    this.guarded((handlers) => { handlers.onAssigned({ partitions: this.held, generation: this.generation }); });
+    this.guarded((handlers) => {
+      handlers.onAssigned({ partitions: this.held, generation: this.generation });
+    });
   }
 
-  private onBatch({ batch, resolveOffset }: { readonly batch: Batch; readonly resolveOffset: (offset: string) => void }): void {
+  private onBatch({
+    batch,
+    resolveOffset,
+  }: {
+    readonly batch: Batch;
+    readonly resolveOffset: (offset: string) => void;
+  }): void {
     const position = this.positions.get(keyOf(batch.topic, batch.partition));
     // Typed as absent, always present: src/consumer/batch.js sets it in the constructor.
     const { fetchedOffset } = batch as Batch & { readonly fetchedOffset: string };
@@ -141,10 +178,17 @@ export class KafkaJsInputConsumer implements InputConsumer {
       return;
     }
     resolveOffset(batch.messages.at(-1)?.offset ?? batch.lastOffset());
-    const handedOver = { topic: batch.topic, partition: batch.partition, fetchedOffset: position.owner, records: batch.messages.map(asRecord) };
+    const handedOver = {
+      topic: batch.topic,
+      partition: batch.partition,
+      fetchedOffset: position.owner,
+      records: batch.messages.map(asRecord),
+    };
     position.fetch = Number(batch.lastOffset()) + 1;
     position.owner = Number(batch.messages.at(-1)?.offset ?? position.owner - 1) + 1;
-    this.guarded((handlers) => { handlers.onBatch(handedOver); });
+    this.guarded((handlers) => {
+      handlers.onBatch(handedOver);
+    });
   }
 
   /** A throwing handler would be retried for seconds, then crash kafkajs: its error ends the consumer at once. */
@@ -165,7 +209,12 @@ export class KafkaJsInputConsumer implements InputConsumer {
 
   private onLog({ message, fields }: KafkaLogLine): void {
     if (message !== OUT_OF_RANGE_LINE || this.over) return;
-    this.crash(new Failure('CURSOR_OUT_OF_RANGE', `${String(fields['topic'])}/${String(fields['partition'])} in group ${this.options.groupId}`));
+    this.crash(
+      new Failure(
+        'CURSOR_OUT_OF_RANGE',
+        `${String(fields['topic'])}/${String(fields['partition'])} in group ${this.options.groupId}`,
+      ),
+    );
     void this.stop();
   }
 
@@ -173,7 +222,12 @@ export class KafkaJsInputConsumer implements InputConsumer {
   private lookAfter(): void {
     const silentMs = performance.now() - this.fetchedAt;
     if (this.over || silentMs < STALLED_MS) return;
-    this.crash(new Failure('BROKER_UNAVAILABLE', `group ${this.options.groupId} has fetched nothing for ${String(Math.round(silentMs))} ms`));
+    this.crash(
+      new Failure(
+        'BROKER_UNAVAILABLE',
+        `group ${this.options.groupId} has fetched nothing for ${String(Math.round(silentMs))} ms`,
+      ),
+    );
     void this.stop();
   }
 

@@ -26,9 +26,14 @@ export interface InternalBatch {
 }
 
 /** What a broker says of one partition of a produce request. */
-export interface ProducedTo { readonly partition: number; readonly baseOffset: string }
+export interface ProducedTo {
+  readonly partition: number;
+  readonly baseOffset: string;
+}
 
-interface ProduceAnswer { readonly topics: readonly { readonly partitions: readonly ProducedTo[] }[] }
+interface ProduceAnswer {
+  readonly topics: readonly { readonly partitions: readonly ProducedTo[] }[];
+}
 
 /** A request of kafkajs' protocol with the reader of its answer; `encode` answers with what its encoders copy from. */
 interface InternalRequest {
@@ -46,8 +51,20 @@ export interface InternalBroker {
     readonly maxWaitTime: number;
     readonly minBytes: number;
     readonly maxBytes: number;
-    readonly topics: readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly fetchOffset: string; readonly maxBytes: number }[] }[];
-  }): Promise<{ readonly responses: readonly { readonly topicName: string; readonly partitions: readonly InternalPartitionData[] }[] }>;
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly {
+        readonly partition: number;
+        readonly fetchOffset: string;
+        readonly maxBytes: number;
+      }[];
+    }[];
+  }): Promise<{
+    readonly responses: readonly {
+      readonly topicName: string;
+      readonly partitions: readonly InternalPartitionData[];
+    }[];
+  }>;
 }
 
 export interface InternalCluster {
@@ -59,8 +76,18 @@ export interface InternalCluster {
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number }[];
   findBroker(node: { readonly nodeId: string }): Promise<InternalBroker>;
-  fetchTopicsOffset(topics: readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number }[]; readonly fromBeginning: boolean }[]):
-    Promise<readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly offset: string }[] }[]>;
+  fetchTopicsOffset(
+    topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number }[];
+      readonly fromBeginning: boolean;
+    }[],
+  ): Promise<
+    readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+    }[]
+  >;
 }
 
 export const READ_COMMITTED = 1;
@@ -71,8 +98,11 @@ export const READ_COMMITTED = 1;
  * Errors: Error when kafkajs no longer has the private factory.
  */
 export function internalCluster(client: KafkaJs): InternalCluster {
-  const symbol = Object.getOwnPropertySymbols(client).find(({ description }) => description === 'private:Kafka:createCluster');
-  if (symbol === undefined) throw new Error('kafkajs has no private cluster factory: is it another version than 2.2.4?');
+  const symbol = Object.getOwnPropertySymbols(client).find(
+    ({ description }) => description === 'private:Kafka:createCluster',
+  );
+  if (symbol === undefined)
+    throw new Error('kafkajs has no private cluster factory: is it another version than 2.2.4?');
   // The property is kafkajs' private factory; its parameters are those of src/index.js in the pinned version.
   const factories = client as unknown as Readonly<Record<symbol, (options: object) => InternalCluster>>;
   const create = factories[symbol];
@@ -81,7 +111,11 @@ export function internalCluster(client: KafkaJs): InternalCluster {
 }
 
 // A private module without types; the cast states the constructor of src/consumer/batch.js.
-const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch.js') as new (topic: string, fetchedOffset: string, data: InternalPartitionData) => InternalBatch;
+const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch.js') as new (
+  topic: string,
+  fetchedOffset: string,
+  data: InternalPartitionData,
+) => InternalBatch;
 
 export function internalBatch(topic: string, fetchedOffset: number, data: InternalPartitionData): InternalBatch {
   return new Batch(topic, String(fetchedOffset), data);
@@ -106,7 +140,9 @@ const LENGTH_BYTES = 4;
  * A connection of src/network/connection.js that begins each time with nothing in hand: as it comes it keeps the piece of an answer
  * that a cut left there, and takes it for the beginning of the next connection's first answer, which ends the process or worse.
  */
-export const Connection = mended(createRequire(import.meta.url)('kafkajs/src/network/connection.js') as new (options: object) => InternalConnection); // a private module without types
+export const Connection = mended(
+  createRequire(import.meta.url)('kafkajs/src/network/connection.js') as new (options: object) => InternalConnection,
+); // a private module without types
 
 function mended(Base: new (options: object) => InternalConnection): new (options: object) => InternalConnection {
   const prototype = Base.prototype as InternalConnection; // of the class above
@@ -125,7 +161,9 @@ function mended(Base: new (options: object) => InternalConnection): new (options
 
 const PRODUCE = 0;
 // A private module without types: the versions of every request, by name, of src/protocol/requests/index.js.
-const { requests } = createRequire(import.meta.url)('kafkajs/src/protocol/requests/index.js') as { readonly requests: { readonly Produce: object } };
+const { requests } = createRequire(import.meta.url)('kafkajs/src/protocol/requests/index.js') as {
+  readonly requests: { readonly Produce: object };
+};
 
 /**
  * Sends a produce request whose body is encoded already, with acks of all.
@@ -135,7 +173,10 @@ const { requests } = createRequire(import.meta.url)('kafkajs/src/protocol/reques
 export async function produceThrough(broker: InternalBroker, body: Buffer): Promise<readonly ProducedTo[]> {
   const { request, response } = broker.lookupRequest(PRODUCE, requests.Produce)({ acks: -1, topicData: [] });
   try {
-    const answer = await broker.connectionPool.send({ request: { ...request, encode: () => Promise.resolve({ buf: body, buffer: body }) }, response });
+    const answer = await broker.connectionPool.send({
+      request: { ...request, encode: () => Promise.resolve({ buf: body, buffer: body }) },
+      response,
+    });
     // The response module of a produce request parsed it.
     return (answer as ProduceAnswer).topics.flatMap(({ partitions }) => partitions);
   } catch (error) {

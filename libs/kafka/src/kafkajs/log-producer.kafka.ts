@@ -37,7 +37,10 @@ class KafkaJsLogProducer implements LogProducer {
   private inFlight: Promise<unknown> = Promise.resolve();
   private dead: { readonly cause: unknown } | null = null;
 
-  constructor(private readonly cluster: InternalCluster, private readonly requestTimeoutMs: number) {}
+  constructor(
+    private readonly cluster: InternalCluster,
+    private readonly requestTimeoutMs: number,
+  ) {}
 
   send(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
     const outcome = this.inFlight.then(() => this.sendNow(topic, partition, records));
@@ -59,15 +62,25 @@ class KafkaJsLogProducer implements LogProducer {
 
   private async outcomeOf(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
     try {
-      return confirmed(await within(this.produce(topic, partition, records), this.requestTimeoutMs + RECONNECT_ALLOWANCE_MS, topic), partition);
+      return confirmed(
+        await within(this.produce(topic, partition, records), this.requestTimeoutMs + RECONNECT_ALLOWANCE_MS, topic),
+        partition,
+      );
     } catch (cause) {
       return { kind: 'unknown', cause };
     }
   }
 
-  private async produce(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<readonly ProducedTo[]> {
+  private async produce(
+    topic: string,
+    partition: number,
+    records: readonly OutgoingRecord[],
+  ): Promise<readonly ProducedTo[]> {
     const broker = await leaderOf(this.cluster, topic, partition);
-    return produceThrough(broker, encodeProduce({ topic, partition, timeoutMs: this.requestTimeoutMs }, records, Date.now()));
+    return produceThrough(
+      broker,
+      encodeProduce({ topic, partition, timeoutMs: this.requestTimeoutMs }, records, Date.now()),
+    );
   }
 }
 
@@ -75,6 +88,7 @@ class KafkaJsLogProducer implements LogProducer {
 function confirmed(answers: readonly ProducedTo[], partition: number): SendOutcome {
   const [answer] = answers;
   const baseOffset = Number(answer?.baseOffset ?? NaN);
-  if (answers.length === 1 && answer?.partition === partition && Number.isSafeInteger(baseOffset) && baseOffset >= 0) return { kind: 'landed', baseOffset };
+  if (answers.length === 1 && answer?.partition === partition && Number.isSafeInteger(baseOffset) && baseOffset >= 0)
+    return { kind: 'landed', baseOffset };
   return { kind: 'unknown', cause: new Error(`no base offset for partition ${String(partition)}`) };
 }

@@ -4,7 +4,14 @@
 //   I1. An empty answer means the end of the partition: records that only kafkajs sees (control records) are stepped over.
 //   I2. An error of the connection costs that connection: the next attempt makes a new cluster.
 import { Failure } from '@recourse/kernel';
-import type { FetchedBatch, PartitionRange, RawReader, ReadBatch, ReadManyOptions, ReadPosition } from '../kafka.port.js';
+import type {
+  FetchedBatch,
+  PartitionRange,
+  RawReader,
+  ReadBatch,
+  ReadManyOptions,
+  ReadPosition,
+} from '../kafka.port.js';
 import { clientFor } from './client.kafka.js';
 import type { KafkaOptions } from './client.kafka.js';
 import { asFailure } from './failures.kafka.js';
@@ -60,23 +67,30 @@ class KafkaJsRawReader implements RawReader {
       const broker = await leaderOf(cluster, topic, partition);
       for (let position = fromOffset; ;) {
         const { messages, next } = await fetchOnce(broker, { topic, partition, position, maxBytes });
-        if (messages.length > 0 || next === position) return { topic, partition, fetchedOffset: fromOffset, records: messages.map(asRecord) };
+        if (messages.length > 0 || next === position)
+          return { topic, partition, fetchedOffset: fromOffset, records: messages.map(asRecord) };
         position = next;
       }
     });
   }
 
-  readMany(positions: readonly ReadPosition[], { waitMs = 0, maxBytes = MAX_BYTES }: ReadManyOptions = {}): Promise<readonly ReadBatch[]> {
+  readMany(
+    positions: readonly ReadPosition[],
+    { waitMs = 0, maxBytes = MAX_BYTES }: ReadManyOptions = {},
+  ): Promise<readonly ReadBatch[]> {
     return this.attempt(`${String(positions.length)} partitions`, async (cluster) => {
       const asked = new Map<InternalBroker, ReadPosition[]>();
       for (const position of positions) {
         const broker = await leaderOf(cluster, position.topic, position.partition);
-        asked.set(broker, [...asked.get(broker) ?? [], position]);
+        asked.set(broker, [...(asked.get(broker) ?? []), position]);
       }
       const found = new Map<string, ReadBatch>();
-      await Promise.all([...asked].map(async ([broker, wanted]) => {
-        for (const batch of await fetchMany(broker, wanted, Math.min(waitMs, WAIT_MAX_MS), maxBytes)) found.set(`${batch.topic}/${String(batch.partition)}`, batch);
-      }));
+      await Promise.all(
+        [...asked].map(async ([broker, wanted]) => {
+          for (const batch of await fetchMany(broker, wanted, Math.min(waitMs, WAIT_MAX_MS), maxBytes))
+            found.set(`${batch.topic}/${String(batch.partition)}`, batch);
+        }),
+      );
       return positions.map(({ topic, partition }) => {
         const batch = found.get(`${topic}/${String(partition)}`);
         if (batch === undefined) throw new Error(`${topic}/${String(partition)} is not in the answer`);
@@ -129,7 +143,10 @@ interface Fetch {
   readonly maxBytes: number;
 }
 
-async function fetchOnce(broker: InternalBroker, { topic, partition, position, maxBytes }: Fetch): Promise<{ readonly messages: readonly Parameters<typeof asRecord>[0][]; readonly next: number }> {
+async function fetchOnce(
+  broker: InternalBroker,
+  { topic, partition, position, maxBytes }: Fetch,
+): Promise<{ readonly messages: readonly Parameters<typeof asRecord>[0][]; readonly next: number }> {
   const { responses } = await broker.fetch({
     isolationLevel: READ_COMMITTED,
     maxWaitTime: 0,
@@ -143,25 +160,57 @@ async function fetchOnce(broker: InternalBroker, { topic, partition, position, m
 }
 
 /** Records of an answer from a position on, and where reading goes on. */
-function takenFrom(topic: string, position: number, data: InternalPartitionData): { readonly messages: readonly Parameters<typeof asRecord>[0][]; readonly next: number } {
+function takenFrom(
+  topic: string,
+  position: number,
+  data: InternalPartitionData,
+): { readonly messages: readonly Parameters<typeof asRecord>[0][]; readonly next: number } {
   const batch = internalBatch(topic, position, data);
-  return { messages: batch.messages, next: batch.rawMessages.length === 0 ? position : Math.max(position, Number(batch.lastOffset()) + 1) };
+  return {
+    messages: batch.messages,
+    next: batch.rawMessages.length === 0 ? position : Math.max(position, Number(batch.lastOffset()) + 1),
+  };
 }
 
 /** One request for all partitions of a broker. One whose answer holds only what kafkajs sees is asked for again alone. */
-async function fetchMany(broker: InternalBroker, positions: readonly ReadPosition[], waitMs: number, maxBytes: number): Promise<readonly ReadBatch[]> {
-  const topics = new Map<string, { readonly partition: number; readonly fetchOffset: string; readonly maxBytes: number }[]>();
-  for (const { topic, partition, offset } of positions) topics.set(topic, [...topics.get(topic) ?? [], { partition, fetchOffset: String(offset), maxBytes }]);
-  const { responses } = await broker.fetch({ isolationLevel: READ_COMMITTED, maxWaitTime: waitMs, minBytes: 1, maxBytes: maxBytes * positions.length, topics: [...topics].map(([topic, partitions]) => ({ topic, partitions })) });
+async function fetchMany(
+  broker: InternalBroker,
+  positions: readonly ReadPosition[],
+  waitMs: number,
+  maxBytes: number,
+): Promise<readonly ReadBatch[]> {
+  const topics = new Map<
+    string,
+    { readonly partition: number; readonly fetchOffset: string; readonly maxBytes: number }[]
+  >();
+  for (const { topic, partition, offset } of positions)
+    topics.set(topic, [...(topics.get(topic) ?? []), { partition, fetchOffset: String(offset), maxBytes }]);
+  const { responses } = await broker.fetch({
+    isolationLevel: READ_COMMITTED,
+    maxWaitTime: waitMs,
+    minBytes: 1,
+    maxBytes: maxBytes * positions.length,
+    topics: [...topics].map(([topic, partitions]) => ({ topic, partitions })),
+  });
   const offsets = new Map(positions.map(({ topic, partition, offset }) => [`${topic}/${String(partition)}`, offset]));
-  return Promise.all(responses.flatMap(({ topicName: topic, partitions }) => partitions.map(async (data): Promise<ReadBatch> => {
-    const { partition } = data;
-    const from = offsets.get(`${topic}/${String(partition)}`) ?? 0;
-    let { messages, next } = takenFrom(topic, from, data);
-    for (let position = from; messages.length === 0 && next !== position;) {
-      position = next;
-      ({ messages, next } = await fetchOnce(broker, { topic, partition, position, maxBytes }));
-    }
-    return { topic, partition, fetchedOffset: from, records: messages.map(asRecord), end: Number(data.highWatermark) };
-  })));
+  return Promise.all(
+    responses.flatMap(({ topicName: topic, partitions }) =>
+      partitions.map(async (data): Promise<ReadBatch> => {
+        const { partition } = data;
+        const from = offsets.get(`${topic}/${String(partition)}`) ?? 0;
+        let { messages, next } = takenFrom(topic, from, data);
+        for (let position = from; messages.length === 0 && next !== position;) {
+          position = next;
+          ({ messages, next } = await fetchOnce(broker, { topic, partition, position, maxBytes }));
+        }
+        return {
+          topic,
+          partition,
+          fetchedOffset: from,
+          records: messages.map(asRecord),
+          end: Number(data.highWatermark),
+        };
+      }),
+    ),
+  );
 }

@@ -28,7 +28,11 @@ export interface ProduceTo {
 }
 
 /** Body of a Produce request of version 3 to 7, without compression, transaction or idempotence. */
-export function encodeProduce({ topic, partition, timeoutMs }: ProduceTo, records: readonly OutgoingRecord[], timestampMs: number): Buffer {
+export function encodeProduce(
+  { topic, partition, timeoutMs }: ProduceTo,
+  records: readonly OutgoingRecord[],
+  timestampMs: number,
+): Buffer {
   const name = Buffer.from(topic, 'utf8');
   const batchSize = sizeOfBatch(records);
   const out = Buffer.allocUnsafe(2 + 2 + 4 + 4 + 2 + name.length + 4 + 4 + 4 + batchSize);
@@ -114,11 +118,14 @@ function sizeOfBatch(records: readonly OutgoingRecord[]): number {
 
 function sizeOfBody(record: OutgoingRecord, offsetDelta: number): number {
   const headers = headersOf(record);
-  const fixed = 2 + sizeOfVarint(offsetDelta) + sizeOfBytes(record.key) + sizeOfBytes(record.value) + sizeOfVarint(headers.length);
+  const fixed =
+    2 + sizeOfVarint(offsetDelta) + sizeOfBytes(record.key) + sizeOfBytes(record.value) + sizeOfVarint(headers.length);
   return headers.reduce((size, [name, value]) => size + sizeOfBytes(name) + sizeOfBytes(value), fixed);
 }
 
-function sizeOfBytes({ length }: Buffer): number { return sizeOfVarint(length) + length; }
+function sizeOfBytes({ length }: Buffer): number {
+  return sizeOfVarint(length) + length;
+}
 
 function sizeOfVarint(value: number): number {
   let size = 1;
@@ -129,11 +136,22 @@ function sizeOfVarint(value: number): number {
 const NO_HEADERS: readonly (readonly [Buffer, Buffer])[] = [];
 
 function headersOf({ headers }: OutgoingRecord): readonly (readonly [Buffer, Buffer])[] {
-  return headers === undefined ? NO_HEADERS : Object.entries(headers).map(([name, value]) => [Buffer.from(name, 'utf8'), Buffer.from(value, 'utf8')] as const);
+  return headers === undefined
+    ? NO_HEADERS
+    : Object.entries(headers).map(([name, value]) => [Buffer.from(name, 'utf8'), Buffer.from(value, 'utf8')] as const);
 }
 
 /** Eight tables, as many as crcTables makes, for eight octets at a time; the first is the ordinary one of the reversed Castagnoli polynomial. */
-const TABLES = crcTables() as readonly [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+const TABLES = crcTables() as readonly [
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+];
 
 function crcTables(): readonly Int32Array[] {
   const tables = Array.from({ length: 8 }, () => new Int32Array(256));
@@ -154,18 +172,30 @@ function crcTables(): readonly Int32Array[] {
 
 /** CRC-32C of the octets from `start` to `end`. Source: RFC 3720 section 12.1; slicing by eight. */
 export function crc32c(bytes: Buffer, start: number, end: number): number {
-
   const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES;
   let crc = -1;
   let at = start;
   for (; at + 8 <= end; at += 8) {
-    const low = crc ^ (octet(bytes, at) | (octet(bytes, at + 1) << 8) | (octet(bytes, at + 2) << 16) | (octet(bytes, at + 3) << 24));
-    crc = entry(t7, low) ^ entry(t6, low >>> 8) ^ entry(t5, low >>> 16) ^ entry(t4, low >>> 24)
-      ^ entry(t3, octet(bytes, at + 4)) ^ entry(t2, octet(bytes, at + 5)) ^ entry(t1, octet(bytes, at + 6)) ^ entry(t0, octet(bytes, at + 7));
+    const low =
+      crc ^
+      (octet(bytes, at) | (octet(bytes, at + 1) << 8) | (octet(bytes, at + 2) << 16) | (octet(bytes, at + 3) << 24));
+    crc =
+      entry(t7, low) ^
+      entry(t6, low >>> 8) ^
+      entry(t5, low >>> 16) ^
+      entry(t4, low >>> 24) ^
+      entry(t3, octet(bytes, at + 4)) ^
+      entry(t2, octet(bytes, at + 5)) ^
+      entry(t1, octet(bytes, at + 6)) ^
+      entry(t0, octet(bytes, at + 7));
   }
   for (; at < end; at += 1) crc = entry(t0, crc ^ octet(bytes, at)) ^ (crc >>> 8);
   return (crc ^ -1) >>> 0;
 }
 
-function octet(bytes: Buffer, at: number): number { return bytes[at] ?? 0; }
-function entry(table: Int32Array, index: number): number { return table[index & 0xff] ?? 0; }
+function octet(bytes: Buffer, at: number): number {
+  return bytes[at] ?? 0;
+}
+function entry(table: Int32Array, index: number): number {
+  return table[index & 0xff] ?? 0;
+}

@@ -12,7 +12,9 @@ const ENDED_WITHIN_MS = 5_000;
  */
 export async function within<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => { late.reject(new Failure('BROKER_UNAVAILABLE', `${what}: no answer within ${String(ms)} ms`)); }, ms);
+  const timer = setTimeout(() => {
+    late.reject(new Failure('BROKER_UNAVAILABLE', `${what}: no answer within ${String(ms)} ms`));
+  }, ms);
   try {
     return await Promise.race([work, late.promise]);
   } finally {

@@ -4,11 +4,18 @@ import { ended, within } from './time-limit.kafka.js';
 const never = new Promise<never>(() => undefined);
 
 describe('a time limit', () => {
-  beforeEach(() => { jest.useFakeTimers(); });
-  afterEach(() => { jest.useRealTimers(); });
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
 
   it('fails what nobody settles, and says what it was', async () => {
-    const failed = expect(within(never, 100, 'a read')).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE', message: expect.stringContaining('a read: no answer within 100 ms') });
+    const failed = expect(within(never, 100, 'a read')).rejects.toMatchObject({
+      code: 'BROKER_UNAVAILABLE',
+      message: expect.stringContaining('a read: no answer within 100 ms'),
+    });
     await jest.advanceTimersByTimeAsync(100);
     await failed;
   });

@@ -59,7 +59,11 @@ class KafkaJsWireProducer implements WireProducer {
 
   send(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
     if (this.closed) return Promise.reject(new Failure('BROKER_UNAVAILABLE', 'the producer is closed'));
-    const messages = records.map(({ key, value, headers }) => ({ key, value, ...(headers ? { headers: { ...headers } } : {}) }));
+    const messages = records.map(({ key, value, headers }) => ({
+      key,
+      value,
+      ...(headers ? { headers: { ...headers } } : {}),
+    }));
     return new Promise((resolve, reject) => {
       this.waiting.push({ topic, messages, resolve, reject });
       if (!this.draining) this.drained = this.drain();
@@ -85,12 +89,22 @@ class KafkaJsWireProducer implements WireProducer {
 
   private async sendRound(round: readonly Waiting[]): Promise<void> {
     const byTopic = Map.groupBy(round, ({ topic }) => topic);
-    const topicMessages = [...byTopic].map(([topic, sends]) => ({ topic, messages: sends.flatMap(({ messages }) => messages) }));
+    const topicMessages = [...byTopic].map(([topic, sends]) => ({
+      topic,
+      messages: sends.flatMap(({ messages }) => messages),
+    }));
     const failure = await this.sendWithRetries(topicMessages);
-    if (failure === null) round.forEach(({ resolve }) => { resolve(); });
+    if (failure === null)
+      round.forEach(({ resolve }) => {
+        resolve();
+      });
     // One bad send must not fail its neighbours: alone, each gets its own answer (at least once allows the repeat).
-    else if (round.length > 1 && failure.code !== 'BROKER_UNAVAILABLE') for (const send of round) await this.sendRound([send]);
-    else round.forEach(({ reject }) => { reject(failure); });
+    else if (round.length > 1 && failure.code !== 'BROKER_UNAVAILABLE')
+      for (const send of round) await this.sendRound([send]);
+    else
+      round.forEach(({ reject }) => {
+        reject(failure);
+      });
   }
 
   private async sendWithRetries(topicMessages: TopicMessages[]): Promise<Failure | null> {

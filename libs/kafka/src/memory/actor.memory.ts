@@ -5,7 +5,10 @@ import type { Gate, GateOperation, GateVerdict } from './gate.memory.js';
 export class Actor {
   alive = true;
 
-  constructor(readonly name: string, private readonly gate: Gate) {}
+  constructor(
+    readonly name: string,
+    private readonly gate: Gate,
+  ) {}
 
   /** Waits for the gate. Never settles once the actor is dead. */
   async enter(operation: Omit<GateOperation, 'actor'>): Promise<GateVerdict> {
@@ -25,7 +28,11 @@ export class Actor {
    *
    * Errors: what `act` throws; Failure(`code`) for every verdict but `proceed`.
    */
-  async ask<T>(operation: Omit<GateOperation, 'actor'>, act: () => T, code: 'BROKER_UNAVAILABLE' | 'REGISTRY_UNAVAILABLE' = 'BROKER_UNAVAILABLE'): Promise<T> {
+  async ask<T>(
+    operation: Omit<GateOperation, 'actor'>,
+    act: () => T,
+    code: 'BROKER_UNAVAILABLE' | 'REGISTRY_UNAVAILABLE' = 'BROKER_UNAVAILABLE',
+  ): Promise<T> {
     const verdict = await this.enter(operation);
     if (verdict !== 'proceed') throw new Failure(code, `${operation.kind} was refused by the gate`);
     return this.leave(operation, verdict, act());

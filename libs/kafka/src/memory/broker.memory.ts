@@ -59,13 +59,18 @@ export class MemoryBroker {
       wireProducer: () => actor.ask({ kind: 'connect' }, () => new MemoryWireProducer(actor, this)),
       rawReader: () => actor.ask({ kind: 'connect' }, () => this.rawReaderOf(actor)),
       admin: () => actor.ask({ kind: 'connect' }, () => this.adminOf(actor)),
-      inputConsumer: (options) => new MemoryInputConsumer(`${name}-${String(this.memberCount += 1)}`, actor, options, this),
+      inputConsumer: (options) =>
+        new MemoryInputConsumer(`${name}-${String((this.memberCount += 1))}`, actor, options, this),
     };
   }
 
   /** Kills all incarnations of an actor: no promise of theirs settles any more; its group still counts on it. */
   crash(actorName: string): void {
-    for (const actor of this.actors) if (actor.name === actorName) { actor.alive = false; this.actors.delete(actor); }
+    for (const actor of this.actors)
+      if (actor.name === actorName) {
+        actor.alive = false;
+        this.actors.delete(actor);
+      }
     for (const consumer of this.consumers) if (!consumer.actor.alive) this.consumers.delete(consumer);
   }
 
@@ -79,7 +84,10 @@ export class MemoryBroker {
   /** Makes an actor a zombie: its partitions go to others, and it is not told. */
   evict(actorName: string): void {
     for (const [groupId, group] of this.groups) {
-      for (const member of group.membersOf(actorName)) { this.evicted.set(member, groupId); group.leave(member); }
+      for (const member of group.membersOf(actorName)) {
+        this.evicted.set(member, groupId);
+        group.leave(member);
+      }
     }
   }
 
@@ -113,8 +121,16 @@ export class MemoryBroker {
   ensureTopics(topics: readonly TopicSpec[]): void {
     for (const { name, partitions } of topics) {
       const found = this.partitionCountOf(name);
-      if (found === null) this.topics.set(name, Array.from({ length: partitions }, (_, partition) => new PartitionLog(name, partition)));
-      else if (found !== partitions) throw new Failure('PARTITION_COUNT_CHANGED', `${name} has ${String(found)} partitions, wanted ${String(partitions)}`);
+      if (found === null)
+        this.topics.set(
+          name,
+          Array.from({ length: partitions }, (_, partition) => new PartitionLog(name, partition)),
+        );
+      else if (found !== partitions)
+        throw new Failure(
+          'PARTITION_COUNT_CHANGED',
+          `${name} has ${String(found)} partitions, wanted ${String(partitions)}`,
+        );
     }
   }
 
@@ -166,21 +182,37 @@ export class MemoryBroker {
   private groupOf(groupId: string): MemoryGroup {
     const known = this.groups.get(groupId);
     if (known) return known;
-    const group = new MemoryGroup((topics) => Object.fromEntries(topics.map((topic) => [topic, this.partitionCountOf(topic) ?? 0])));
+    const group = new MemoryGroup((topics) =>
+      Object.fromEntries(topics.map((topic) => [topic, this.partitionCountOf(topic) ?? 0])),
+    );
     this.groups.set(groupId, group);
     return group;
   }
 
   private rawReaderOf(actor: Actor): RawReader {
     return {
-      range: (topic, partition) => actor.ask({ kind: 'range', topic, partition }, () => this.existing(topic, partition).range()),
-      read: (topic, partition, fromOffset, maxBytes = MAX_BYTES) => actor.ask({ kind: 'read', topic, partition }, () => (
-        { topic, partition, fetchedOffset: fromOffset, records: this.existing(topic, partition).read(fromOffset, maxBytes, Infinity) }
-      )),
-      readMany: (positions, { maxBytes = MAX_BYTES } = {}) => actor.ask({ kind: 'read' }, () => positions.map(({ topic, partition, offset }) => {
-        const log = this.existing(topic, partition);
-        return { topic, partition, fetchedOffset: offset, records: log.read(offset, maxBytes, Infinity), end: log.high };
-      })),
+      range: (topic, partition) =>
+        actor.ask({ kind: 'range', topic, partition }, () => this.existing(topic, partition).range()),
+      read: (topic, partition, fromOffset, maxBytes = MAX_BYTES) =>
+        actor.ask({ kind: 'read', topic, partition }, () => ({
+          topic,
+          partition,
+          fetchedOffset: fromOffset,
+          records: this.existing(topic, partition).read(fromOffset, maxBytes, Infinity),
+        })),
+      readMany: (positions, { maxBytes = MAX_BYTES } = {}) =>
+        actor.ask({ kind: 'read' }, () =>
+          positions.map(({ topic, partition, offset }) => {
+            const log = this.existing(topic, partition);
+            return {
+              topic,
+              partition,
+              fetchedOffset: offset,
+              records: log.read(offset, maxBytes, Infinity),
+              end: log.high,
+            };
+          }),
+        ),
       close: () => Promise.resolve(),
     };
   }
@@ -188,7 +220,10 @@ export class MemoryBroker {
   private adminOf(actor: Actor): KafkaAdmin {
     return {
       partitionCount: (topic) => actor.ask({ kind: 'admin', topic }, () => this.partitionCountOf(topic)),
-      ensureTopics: (topics) => actor.ask({ kind: 'admin' }, () => { this.ensureTopics(topics); }),
+      ensureTopics: (topics) =>
+        actor.ask({ kind: 'admin' }, () => {
+          this.ensureTopics(topics);
+        }),
       listTopics: () => actor.ask({ kind: 'admin' }, () => [...this.topics.keys()].sort()),
       clusterId: () => actor.ask({ kind: 'admin' }, () => 'memory'),
       close: () => Promise.resolve(),

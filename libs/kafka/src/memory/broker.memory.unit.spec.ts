@@ -20,12 +20,21 @@ class Turnstile implements Gate {
 
   enter(operation: GateOperation): Promise<GateVerdict> {
     if (!this.held.includes(operation.kind)) return openGate.enter(operation);
-    return new Promise((resolve) => { this.waiting.push({ operation, go: (verdict = 'proceed') => { resolve(verdict); } }); });
+    return new Promise((resolve) => {
+      this.waiting.push({
+        operation,
+        go: (verdict = 'proceed') => {
+          resolve(verdict);
+        },
+      });
+    });
   }
 
   leave(operation: GateOperation): Promise<void> {
     if (!this.holdsAnswers || !this.held.includes(operation.kind)) return Promise.resolve();
-    return new Promise((resolve) => { this.left.push({ operation, go: resolve }); });
+    return new Promise((resolve) => {
+      this.left.push({ operation, go: resolve });
+    });
   }
 
   async next(verdict?: GateVerdict): Promise<GateOperation> {
@@ -37,16 +46,25 @@ class Turnstile implements Gate {
   }
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
+const settled = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 const brokerWith = (gate: Gate): MemoryBroker => {
   const broker = new MemoryBroker({ gate, now: () => 0 });
-  broker.ensureTopics([{ name: LOG, partitions: 1 }, { name: WIRE, partitions: 4 }]);
+  broker.ensureTopics([
+    { name: LOG, partitions: 1 },
+    { name: WIRE, partitions: 4 },
+  ]);
   return broker;
 };
-const valuesIn = (broker: MemoryBroker, topic: string, partition = 0): string[] => (broker.dump()[topic]?.[partition] ?? []).map(({ value }) => String(value));
+const valuesIn = (broker: MemoryBroker, topic: string, partition = 0): string[] =>
+  (broker.dump()[topic]?.[partition] ?? []).map(({ value }) => String(value));
 const wasAnswered = async (promise: Promise<unknown>): Promise<boolean> => {
   let answered = false;
-  void promise.finally(() => { answered = true; });
+  void promise.finally(() => {
+    answered = true;
+  });
   await settled();
   return answered;
 };
@@ -55,7 +73,11 @@ const owner = (broker: MemoryBroker, actor: string, cursors: Map<string, number>
 
 describe('an append', () => {
   it.each<[GateVerdict, SendOutcome['kind'], number]>([
-    ['proceed', 'landed', 1], ['fail', 'unknown', 0], ['lose_ack', 'unknown', 1], ['late', 'unknown', 0], ['duplicate', 'landed', 2],
+    ['proceed', 'landed', 1],
+    ['fail', 'unknown', 0],
+    ['lose_ack', 'unknown', 1],
+    ['late', 'unknown', 0],
+    ['duplicate', 'landed', 2],
   ])('that the gate lets go with %s is %s, and the log has %i of it', async (verdict, kind, count) => {
     const gate = new Turnstile(['append']);
     const broker = brokerWith(gate);
@@ -117,11 +139,19 @@ describe('an append', () => {
 });
 
 describe('a wire send', () => {
-  it.each<[GateVerdict, string, number]>([['fail', 'BROKER_UNAVAILABLE', 0], ['lose_ack', 'BROKER_UNAVAILABLE', 1], ['late', 'BROKER_UNAVAILABLE', 0], ['duplicate', 'sent', 2]])('that the gate lets go with %s ends as %s, with %i in the topic', async (verdict, ending, count) => {
+  it.each<[GateVerdict, string, number]>([
+    ['fail', 'BROKER_UNAVAILABLE', 0],
+    ['lose_ack', 'BROKER_UNAVAILABLE', 1],
+    ['late', 'BROKER_UNAVAILABLE', 0],
+    ['duplicate', 'sent', 2],
+  ])('that the gate lets go with %s ends as %s, with %i in the topic', async (verdict, ending, count) => {
     const gate = new Turnstile(['wire']);
     const broker = brokerWith(gate);
     const producer = await broker.forActor('edge').wireProducer();
-    const sent = producer.send(WIRE, [record('foobar')]).then(() => 'sent', (error: unknown) => (error instanceof Failure ? error.code : error));
+    const sent = producer.send(WIRE, [record('foobar')]).then(
+      () => 'sent',
+      (error: unknown) => (error instanceof Failure ? error.code : error),
+    );
     const { partition = 0 } = await gate.next(verdict);
     expect(await sent).toBe(ending);
     expect(valuesIn(broker, WIRE, partition)).toHaveLength(count);
@@ -158,7 +188,12 @@ describe('a group', () => {
     await until('both have half', () => zombie.partitions.length === 2 && other.partitions.length === 2);
     broker.evict('zombie');
     await until('the other has all', () => other.partitions.length === 4);
-    await (await broker.forActor('edge').wireProducer()).send(WIRE, Array.from({ length: 40 }, (_, index) => record(`key-${String(index)}`)));
+    await (
+      await broker.forActor('edge').wireProducer()
+    ).send(
+      WIRE,
+      Array.from({ length: 40 }, (_, index) => record(`key-${String(index)}`)),
+    );
     await until('both got theirs', () => other.taken.length === 40 && zombie.taken.length > 0);
     expect(zombie.partitions).toHaveLength(2);
     broker.rejoin('zombie');
@@ -172,7 +207,10 @@ describe('a group', () => {
     const two = await owner(broker, 'two', new Map());
     await until('all are under way', () => gate.waiting.length === 3);
     while (gate.waiting.length > 0) await gate.next();
-    expect([one.assignments, two.assignments]).toEqual([[{ partitions: [0, 1], generation: 1 }], [{ partitions: [2, 3], generation: 1 }]]);
+    expect([one.assignments, two.assignments]).toEqual([
+      [{ partitions: [0, 1], generation: 1 }],
+      [{ partitions: [2, 3], generation: 1 }],
+    ]);
   });
 });
 
@@ -207,10 +245,18 @@ describe('a batch under way', () => {
     const gate = new Turnstile(['deliver']);
     const broker = brokerWith(gate);
     const one = await owner(broker, 'one', new Map());
-    await (await broker.forActor('edge').wireProducer()).send(WIRE, Array.from({ length: 20 }, (_, index) => record(`key-${String(index)}`)));
+    await (
+      await broker.forActor('edge').wireProducer()
+    ).send(
+      WIRE,
+      Array.from({ length: 20 }, (_, index) => record(`key-${String(index)}`)),
+    );
     await until('all are under way', () => gate.waiting.length === 4);
     const order = [...gate.waiting].reverse().map(({ operation }) => `${WIRE}/${String(operation.partition)}`);
-    for (const delivery of gate.waiting.splice(0).reverse()) { delivery.go(); await settled(); }
+    for (const delivery of gate.waiting.splice(0).reverse()) {
+      delivery.go();
+      await settled();
+    }
     expect([...new Set(one.taken.map(({ at }) => at))]).toEqual(order);
   });
 });

@@ -36,5 +36,10 @@ export interface Gate {
 
 /** Lets everything pass at once; deliveries take a turn of the event loop, so that a fast owner does not starve others. */
 export const openGate: Gate = {
-  enter: ({ kind }) => (kind === 'deliver' ? new Promise((resolve) => { setImmediate(resolve, 'proceed'); }) : Promise.resolve('proceed')),
+  enter: ({ kind }) =>
+    kind === 'deliver'
+      ? new Promise((resolve) => {
+          setImmediate(resolve, 'proceed');
+        })
+      : Promise.resolve('proceed'),
 };

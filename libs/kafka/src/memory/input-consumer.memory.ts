@@ -6,7 +6,13 @@
 //   I2. Nothing arrives of an older generation, nor before the owner has resumed the partition in this one.
 //   I3. A stale batch does not move the position.
 import { Failure, InvariantViolation } from '@recourse/kernel';
-import type { FetchedBatch, InputConsumer, InputConsumerOptions, InputHandlers, TopicPartition } from '../kafka.port.js';
+import type {
+  FetchedBatch,
+  InputConsumer,
+  InputConsumerOptions,
+  InputHandlers,
+  TopicPartition,
+} from '../kafka.port.js';
 import type { MemberShare } from '../partition-assignment.decisions.js';
 import type { Actor } from './actor.memory.js';
 import type { PartitionLog } from './partition-log.memory.js';
@@ -41,13 +47,20 @@ export class MemoryInputConsumer implements InputConsumer {
   private generation = 0;
   private over = false;
 
-  constructor(readonly memberId: string, readonly actor: Actor, readonly options: InputConsumerOptions, private readonly broker: ConsumerBroker) {}
+  constructor(
+    readonly memberId: string,
+    readonly actor: Actor,
+    readonly options: InputConsumerOptions,
+    private readonly broker: ConsumerBroker,
+  ) {}
 
   async start(handlers: InputHandlers): Promise<void> {
     if (this.handlers) throw new InvariantViolation('L13', 'an input consumer starts once', 'partition');
     this.handlers = handlers;
     await this.actor.ask({ kind: 'connect' }, () => {
-      const missing = [...this.options.aligned, ...this.options.broadcast].find((topic) => this.broker.partitionCountOf(topic) === null);
+      const missing = [...this.options.aligned, ...this.options.broadcast].find(
+        (topic) => this.broker.partitionCountOf(topic) === null,
+      );
       if (missing !== undefined) throw new Failure('TOPIC_MISSING', missing);
       this.broker.join(this);
     });
@@ -83,11 +96,24 @@ export class MemoryInputConsumer implements InputConsumer {
     if (this.over || this.announced !== generation) return;
     this.generation += 1;
     this.held = share.partitions;
-    this.owned = new Map(Object.entries(share.topics).flatMap(([topic, partitions]) => partitions.flatMap((partition) => {
-      const log = this.broker.find(topic, partition);
-      return log ? [[keyOf(topic, partition), { log, position: log.range().low, paused: true, fetching: false, seeks: 0 }] as const] : [];
-    })));
-    this.guarded((handlers) => { handlers.onAssigned({ partitions: this.held, generation: this.generation }); });
+    this.owned = new Map(
+      Object.entries(share.topics).flatMap(([topic, partitions]) =>
+        partitions.flatMap((partition) => {
+          const log = this.broker.find(topic, partition);
+          return log
+            ? [
+                [
+                  keyOf(topic, partition),
+                  { log, position: log.range().low, paused: true, fetching: false, seeks: 0 },
+                ] as const,
+              ]
+            : [];
+        }),
+      ),
+    );
+    this.guarded((handlers) => {
+      handlers.onAssigned({ partitions: this.held, generation: this.generation });
+    });
   }
 
   /** Starts a fetch of every partition that has something to give. */
@@ -102,7 +128,12 @@ export class MemoryInputConsumer implements InputConsumer {
   private hasMore({ log, position }: Owned): boolean {
     const { low, high } = log;
     if (position >= low && position <= high) return position < high;
-    this.crash(new Failure('CURSOR_OUT_OF_RANGE', `${log.topic}/${String(log.partition)} holds ${String(low)} to ${String(high)}, stood at ${String(position)}`));
+    this.crash(
+      new Failure(
+        'CURSOR_OUT_OF_RANGE',
+        `${log.topic}/${String(log.partition)} holds ${String(low)} to ${String(high)}, stood at ${String(position)}`,
+      ),
+    );
     return false;
   }
 
@@ -120,7 +151,9 @@ export class MemoryInputConsumer implements InputConsumer {
 
   private handOver(owned: Owned, batch: FetchedBatch, seeksThen: number): void {
     if (owned.seeks === seeksThen) owned.position = (batch.records.at(-1)?.offset ?? owned.position - 1) + 1;
-    this.guarded((handlers) => { handlers.onBatch(batch); });
+    this.guarded((handlers) => {
+      handlers.onBatch(batch);
+    });
   }
 
   private guarded(call: (handlers: InputHandlers) => void): void {

@@ -9,18 +9,31 @@ export class PartitionLog {
   /** Offset of the first record that is kept. */
   low = 0;
 
-  constructor(readonly topic: string, readonly partition: number) {}
+  constructor(
+    readonly topic: string,
+    readonly partition: number,
+  ) {}
 
   /** Offset of the next record. */
-  get high(): number { return this.low + this.records.length; }
+  get high(): number {
+    return this.low + this.records.length;
+  }
 
-  range(): PartitionRange { return { low: this.low, high: this.high }; }
+  range(): PartitionRange {
+    return { low: this.low, high: this.high };
+  }
 
   /** Appends all of them, or none; answers the offset of the first. */
   append(records: readonly OutgoingRecord[], timestamp: number): number {
     const base = this.high;
     for (const [index, { key, value, headers }] of records.entries()) {
-      this.records.push({ offset: base + index, key, value, timestamp, headers: headers ? asHeaders(headers) : NO_HEADERS });
+      this.records.push({
+        offset: base + index,
+        key,
+        value,
+        timestamp,
+        headers: headers ? asHeaders(headers) : NO_HEADERS,
+      });
     }
     return base;
   }
@@ -32,7 +45,11 @@ export class PartitionLog {
    */
   read(fromOffset: number, maxBytes: number, maxRecords: number): readonly FetchedRecord[] {
     const { low, high } = this;
-    if (fromOffset < low || fromOffset > high) throw new Failure('CURSOR_OUT_OF_RANGE', `${this.topic}/${String(this.partition)} holds ${String(low)} to ${String(high)}, asked for ${String(fromOffset)}`);
+    if (fromOffset < low || fromOffset > high)
+      throw new Failure(
+        'CURSOR_OUT_OF_RANGE',
+        `${this.topic}/${String(this.partition)} holds ${String(low)} to ${String(high)}, asked for ${String(fromOffset)}`,
+      );
     let end = fromOffset - low;
     for (let bytes = 0; end < this.records.length && end - (fromOffset - low) < maxRecords; end += 1) {
       bytes += sizeOf(this.records[end]);

@@ -20,7 +20,10 @@ export class MemoryLogProducer implements LogProducer {
   private inFlight: Promise<unknown> = Promise.resolve();
   private dead: { readonly cause: unknown } | null = null;
 
-  constructor(private readonly actor: Actor, private readonly target: AppendTarget) {}
+  constructor(
+    private readonly actor: Actor,
+    private readonly target: AppendTarget,
+  ) {}
 
   send(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<SendOutcome> {
     const copies = [...records];
@@ -41,9 +44,13 @@ export class MemoryLogProducer implements LogProducer {
     const log = this.target.find(topic, partition);
     const offset = log ? takeEffect(this.target, { actor: this.actor, log, records, verdict }) : null;
     const answered = verdict === 'proceed' || verdict === 'duplicate';
-    const outcome: SendOutcome = answered && offset !== null
-      ? { kind: 'landed', baseOffset: offset }
-      : { kind: 'unknown', cause: new Error(log ? `the gate said ${verdict}` : `no partition ${topic}/${String(partition)}`) };
+    const outcome: SendOutcome =
+      answered && offset !== null
+        ? { kind: 'landed', baseOffset: offset }
+        : {
+            kind: 'unknown',
+            cause: new Error(log ? `the gate said ${verdict}` : `no partition ${topic}/${String(partition)}`),
+          };
     if (outcome.kind === 'unknown') this.dead ??= { cause: outcome.cause };
     return this.actor.leave(operation, verdict, outcome);
   }
@@ -53,7 +60,10 @@ export class MemoryLogProducer implements LogProducer {
 export class MemoryWireProducer implements WireProducer {
   private closed = false;
 
-  constructor(private readonly actor: Actor, private readonly target: AppendTarget) {}
+  constructor(
+    private readonly actor: Actor,
+    private readonly target: AppendTarget,
+  ) {}
 
   async send(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
     if (this.closed) throw new Failure('BROKER_UNAVAILABLE', 'the producer is closed');

@@ -38,10 +38,19 @@ export class Asking {
 
   private async repeatedly<T>(act: () => Promise<T>, keep: (answer: T) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const put = (): void => { act().then((answer) => { keep(answer); resolve(answer); }, reject); };
+    const put = (): void => {
+      act().then((answer) => {
+        keep(answer);
+        resolve(answer);
+      }, reject);
+    };
     const share = this.timeoutMs / ASKED_TIMES;
     const timers = Array.from({ length: ASKED_TIMES - 1 }, (_, index) => setTimeout(put, share * (index + 1)));
-    timers.push(setTimeout(() => { reject(new NoAnswer(`no answer within ${String(this.timeoutMs)} ms, asked ${String(ASKED_TIMES)} times`)); }, this.timeoutMs));
+    timers.push(
+      setTimeout(() => {
+        reject(new NoAnswer(`no answer within ${String(this.timeoutMs)} ms, asked ${String(ASKED_TIMES)} times`));
+      }, this.timeoutMs),
+    );
     put();
     try {
       return await promise;
@@ -51,7 +60,10 @@ export class Asking {
   }
 
   private async enter(): Promise<void> {
-    if (this.inFlight >= IN_FLIGHT_MAX) await new Promise<void>((resolve) => { this.waiting.push(resolve); });
+    if (this.inFlight >= IN_FLIGHT_MAX)
+      await new Promise<void>((resolve) => {
+        this.waiting.push(resolve);
+      });
     else this.inFlight += 1;
   }
 

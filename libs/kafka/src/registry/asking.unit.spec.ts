@@ -8,12 +8,23 @@ const keepNothing = (): void => undefined;
 /** Requests that are answered when the spec says so. */
 function registry(): { readonly act: () => Promise<string>; readonly requests: PromiseWithResolvers<string>[] } {
   const requests: PromiseWithResolvers<string>[] = [];
-  return { requests, act: () => { const request = Promise.withResolvers<string>(); requests.push(request); return request.promise; } };
+  return {
+    requests,
+    act: () => {
+      const request = Promise.withResolvers<string>();
+      requests.push(request);
+      return request.promise;
+    },
+  };
 }
 
 describe('a question to the registry', () => {
-  beforeEach(() => { jest.useFakeTimers(); });
-  afterEach(() => { jest.useRealTimers(); });
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
 
   it('is repeated while nobody answers, and the first request may still answer it', async () => {
     const { act, requests } = registry();
@@ -58,7 +69,9 @@ describe('a question to the registry', () => {
     await answers[0];
     await jest.advanceTimersByTimeAsync(0);
     expect(requests).toHaveLength(IN_FLIGHT_MAX + 1);
-    requests.forEach(({ resolve }) => { resolve('all'); });
+    requests.forEach(({ resolve }) => {
+      resolve('all');
+    });
     expect(await Promise.all(answers)).toHaveLength(IN_FLIGHT_MAX + 1);
   });
 });

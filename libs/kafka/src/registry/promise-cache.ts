@@ -7,9 +7,13 @@ export class PromiseCache<Value> {
   get(key: string, make: (keep: (value: Value) => void) => Promise<Value>): Promise<Value> {
     const known = this.kept.get(key);
     if (known) return known;
-    const made = make((value) => { if (!this.kept.has(key)) this.kept.set(key, Promise.resolve(value)); });
+    const made = make((value) => {
+      if (!this.kept.has(key)) this.kept.set(key, Promise.resolve(value));
+    });
     this.kept.set(key, made);
-    made.catch(() => { if (this.kept.get(key) === made) this.kept.delete(key); });
+    made.catch(() => {
+      if (this.kept.get(key) === made) this.kept.delete(key);
+    });
     return made;
   }
 }

@@ -53,7 +53,13 @@ class ConfluentRegistry implements SchemaRegistry {
 
   idOf(subject: string, schema: string, { register = false }: { readonly register?: boolean } = {}): Promise<number> {
     const key = `${register ? 'register' : 'find'} ${subject} ${schema}`;
-    return this.ids.get(key, (keep) => this.coded(`subject ${subject}`, () => (register ? this.register(subject, schema) : this.find(subject, schema)), keep));
+    return this.ids.get(key, (keep) =>
+      this.coded(
+        `subject ${subject}`,
+        () => (register ? this.register(subject, schema) : this.find(subject, schema)),
+        keep,
+      ),
+    );
   }
 
   private async fetchSchema(id: number): Promise<string> {
@@ -66,7 +72,7 @@ class ConfluentRegistry implements SchemaRegistry {
 
   private async inlined(id: number): Promise<string> {
     // The client types an avsc type by what it uses of it; printing is avsc's own method.
-    const type = await this.client.getSchema(id) as unknown as Inlinable;
+    const type = (await this.client.getSchema(id)) as unknown as Inlinable;
     return JSON.stringify(type.schema({ exportAttrs: true }));
   }
 
@@ -87,14 +93,19 @@ class ConfluentRegistry implements SchemaRegistry {
 
   private async registerOnce(subject: string, schema: string): Promise<number> {
     await this.setCompatibility(subject);
-    const { id } = await this.client.register({ type: SchemaType.AVRO, schema }, { subject, compatibility: COMPATIBILITY.FULL_TRANSITIVE });
+    const { id } = await this.client.register(
+      { type: SchemaType.AVRO, schema },
+      { subject, compatibility: COMPATIBILITY.FULL_TRANSITIVE },
+    );
     return id;
   }
 
   /** Some registries refuse a setting of a subject that does not exist yet: then the client sets it on registering. */
   private async setCompatibility(subject: string): Promise<void> {
     try {
-      await this.request('PUT', `/config/${encodeURIComponent(subject)}`, { compatibility: COMPATIBILITY.FULL_TRANSITIVE });
+      await this.request('PUT', `/config/${encodeURIComponent(subject)}`, {
+        compatibility: COMPATIBILITY.FULL_TRANSITIVE,
+      });
     } catch (error) {
       if (statusOf(error) !== NOT_FOUND_STATUS) throw error;
     }
@@ -108,7 +119,10 @@ class ConfluentRegistry implements SchemaRegistry {
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const text = await response.text();
-    if (!response.ok) throw Object.assign(new Error(`${method} ${path} answered ${String(response.status)}: ${text.slice(0, 300)}`), { status: response.status });
+    if (!response.ok)
+      throw Object.assign(new Error(`${method} ${path} answered ${String(response.status)}: ${text.slice(0, 300)}`), {
+        status: response.status,
+      });
     return JSON.parse(text);
   }
 
@@ -129,13 +143,16 @@ interface Inlinable {
 function asFailure(error: unknown, what: string): Failure {
   const status = statusOf(error);
   if (status === NOT_FOUND_STATUS) return new Failure('UNKNOWN_SCHEMA', what, { cause: error });
-  if (status !== null && REFUSED_STATUSES.includes(status)) return new Failure('CONFIG_INVALID', `${what} is refused by the registry: ${messageOf(error)}`, { cause: error });
+  if (status !== null && REFUSED_STATUSES.includes(status))
+    return new Failure('CONFIG_INVALID', `${what} is refused by the registry: ${messageOf(error)}`, { cause: error });
   return new Failure('REGISTRY_UNAVAILABLE', `${what}: ${messageOf(error)}`, { cause: error });
 }
 
 /** A conflict may also be an incompatible schema: then it is one again. */
 function isRace(error: unknown): boolean {
-  return statusOf(error) === 409 || (error instanceof Error && error.name === 'ConfluentSchemaRegistryCompatibilityError');
+  return (
+    statusOf(error) === 409 || (error instanceof Error && error.name === 'ConfluentSchemaRegistryCompatibilityError')
+  );
 }
 
 /** HTTP status anywhere in the chain. The client's own error class stands for a look-up that found nothing. */

@@ -23,20 +23,31 @@ export class MemoryRegistry {
     const ids = new PromiseCache<number>();
     return {
       schemaById: (id) => schemas.get(String(id), () => this.ask(actor, () => this.schemaOf(id))),
-      idOf: (subject, schema, { register = false } = {}) => ids.get(`${String(register)} ${subject} ${schema}`, () => this.ask(actor, () => this.idOf(subject, schema, register))),
+      idOf: (subject, schema, { register = false } = {}) =>
+        ids.get(`${String(register)} ${subject} ${schema}`, () =>
+          this.ask(actor, () => this.idOf(subject, schema, register)),
+        ),
     };
   }
 
   /** Kills all incarnations of an actor: no promise of theirs settles any more. */
   crash(actorName: string): void {
-    for (const actor of this.actors) if (actor.name === actorName) { actor.alive = false; this.actors.delete(actor); }
+    for (const actor of this.actors)
+      if (actor.name === actorName) {
+        actor.alive = false;
+        this.actors.delete(actor);
+      }
   }
 
   private ask<T>(actor: Actor, act: () => T): Promise<T> {
-    return actor.ask({ kind: 'registry' }, () => {
-      if (!this.available) throw new Failure('REGISTRY_UNAVAILABLE', 'the registry is set unavailable');
-      return act();
-    }, 'REGISTRY_UNAVAILABLE');
+    return actor.ask(
+      { kind: 'registry' },
+      () => {
+        if (!this.available) throw new Failure('REGISTRY_UNAVAILABLE', 'the registry is set unavailable');
+        return act();
+      },
+      'REGISTRY_UNAVAILABLE',
+    );
   }
 
   private schemaOf(id: number): string {

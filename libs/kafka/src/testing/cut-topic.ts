@@ -24,8 +24,15 @@ const TOPIC_RESOURCE = 2 as ConfigResourceTypes;
 /** Deletes the topic, makes it anew and writes the kept records back. Errors: Error when a step does not come through. */
 export async function cutTopic({ brokers, topic, partition, keep }: TopicCut): Promise<void> {
   const kafka = createKafka({ brokers, clientId: 'restore' });
-  const copy = (await readAll(kafka, topic)).map((records, at) => (at === partition ? records.slice(0, keep) : records));
-  const admin = new KafkaJs({ brokers: [...brokers], clientId: 'restore', logLevel: logLevel.NOTHING, retry: RETRY }).admin();
+  const copy = (await readAll(kafka, topic)).map((records, at) =>
+    at === partition ? records.slice(0, keep) : records,
+  );
+  const admin = new KafkaJs({
+    brokers: [...brokers],
+    clientId: 'restore',
+    logLevel: logLevel.NOTHING,
+    retry: RETRY,
+  }).admin();
   await admin.connect();
   try {
     const configEntries = await ownConfig(admin, topic);
@@ -39,17 +46,19 @@ export async function cutTopic({ brokers, topic, partition, keep }: TopicCut): P
 
 async function readAll(kafka: Kafka, topic: string): Promise<readonly (readonly OutgoingRecord[])[]> {
   const admin = await kafka.admin();
-  const count = await admin.partitionCount(topic).finally(() => admin.close()) ?? 0;
+  const count = (await admin.partitionCount(topic).finally(() => admin.close())) ?? 0;
   const reader = await kafka.rawReader();
   try {
     const copy: OutgoingRecord[][] = [];
     for (let partition = 0; partition < count; partition += 1) {
       const { low, high } = await reader.range(topic, partition);
-      if (low !== 0) throw new Error(`${topic}/${String(partition)} begins at ${String(low)}: its offsets cannot be copied`);
+      if (low !== 0)
+        throw new Error(`${topic}/${String(partition)} begins at ${String(low)}: its offsets cannot be copied`);
       const records: OutgoingRecord[] = [];
       while (records.length < high) {
         const batch = await reader.read(topic, partition, records.length);
-        for (const { key, value } of batch.records) records.push({ key: key ?? Buffer.alloc(0), value: value ?? Buffer.alloc(0) });
+        for (const { key, value } of batch.records)
+          records.push({ key: key ?? Buffer.alloc(0), value: value ?? Buffer.alloc(0) });
       }
       copy.push(records);
     }
@@ -61,12 +70,25 @@ async function readAll(kafka: Kafka, topic: string): Promise<readonly (readonly 
 
 /** What was set for this topic alone. */
 async function ownConfig(admin: Admin, topic: string): Promise<{ readonly name: string; readonly value: string }[]> {
-  const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: TOPIC_RESOURCE, name: topic }] });
-  return (resources[0]?.configEntries ?? []).filter(({ isDefault }) => !isDefault).map(({ configName, configValue }) => ({ name: configName, value: configValue }));
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ type: TOPIC_RESOURCE, name: topic }],
+  });
+  return (resources[0]?.configEntries ?? [])
+    .filter(({ isDefault }) => !isDefault)
+    .map(({ configName, configValue }) => ({ name: configName, value: configValue }));
 }
 
 /** A deleted name is free, and the new topic known to the broker, a moment later. */
-async function created(admin: Admin, kafka: Kafka, spec: { readonly topic: string; readonly numPartitions: number; readonly configEntries: { readonly name: string; readonly value: string }[] }): Promise<void> {
+async function created(
+  admin: Admin,
+  kafka: Kafka,
+  spec: {
+    readonly topic: string;
+    readonly numPartitions: number;
+    readonly configEntries: { readonly name: string; readonly value: string }[];
+  },
+): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await admin.createTopics({ topics: [{ ...spec, replicationFactor: 1 }], waitForLeaders: false });
@@ -75,14 +97,21 @@ async function created(admin: Admin, kafka: Kafka, spec: { readonly topic: strin
       if (tries >= TRIES) throw cause;
     }
     if (tries >= TRIES) throw new Error(`${spec.topic} cannot be made anew`);
-    await new Promise((resolve) => { setTimeout(resolve, WAIT_MS); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, WAIT_MS);
+    });
   }
 }
 
-async function isEmpty(kafka: Kafka, { topic, numPartitions }: { readonly topic: string; readonly numPartitions: number }): Promise<boolean> {
+async function isEmpty(
+  kafka: Kafka,
+  { topic, numPartitions }: { readonly topic: string; readonly numPartitions: number },
+): Promise<boolean> {
   const reader = await kafka.rawReader();
   try {
-    const ranges = await Promise.all(Array.from({ length: numPartitions }, (_, partition) => reader.range(topic, partition)));
+    const ranges = await Promise.all(
+      Array.from({ length: numPartitions }, (_, partition) => reader.range(topic, partition)),
+    );
     return ranges.every(({ high }) => high === 0);
   } finally {
     await reader.close();
@@ -95,7 +124,8 @@ async function writeAll(kafka: Kafka, topic: string, copy: readonly (readonly Ou
     for (const [partition, records] of copy.entries()) {
       for (let at = 0; at < records.length; at += BATCH) {
         const outcome = await producer.send(topic, partition, records.slice(at, at + BATCH));
-        if (outcome.kind !== 'landed' || outcome.baseOffset !== at) throw new Error(`${topic}/${String(partition)}: the copy did not land at ${String(at)}`);
+        if (outcome.kind !== 'landed' || outcome.baseOffset !== at)
+          throw new Error(`${topic}/${String(partition)}: the copy did not land at ${String(at)}`);
       }
     }
   } finally {

@@ -20,7 +20,10 @@ export interface TestStack {
  */
 export function testStack(): TestStack {
   const text = process.env[VARIABLE];
-  if (text === undefined) throw new Error(`${VARIABLE} is not set: specs on real parts are started by "npm run contract", which starts a stack for them`);
+  if (text === undefined)
+    throw new Error(
+      `${VARIABLE} is not set: specs on real parts are started by "npm run contract", which starts a stack for them`,
+    );
   // Written by our own script; a wrong shape fails the first spec that uses it.
   return JSON.parse(text) as TestStack;
 }
@@ -37,7 +40,14 @@ export function brokerProxy(): Promise<TcpProxy> {
 }
 
 export function kafkaThrough(proxy: TcpProxy): ReturnType<typeof createKafka> {
-  return createKafka({ brokers: [proxy.address], via: proxy.address, clientId: 'contract-faulty', logRequestTimeoutMs: LOG_REQUEST_TIMEOUT_MS, connectionTimeoutMs: 1_000, requestTimeoutMs: 3_000 });
+  return createKafka({
+    brokers: [proxy.address],
+    via: proxy.address,
+    clientId: 'contract-faulty',
+    logRequestTimeoutMs: LOG_REQUEST_TIMEOUT_MS,
+    connectionTimeoutMs: 1_000,
+    requestTimeoutMs: 3_000,
+  });
 }
 
 export async function openRealBroker(): Promise<KafkaHarness> {
@@ -60,10 +70,22 @@ async function faultyKafka(): Promise<FaultyKafka> {
   const proxy = await brokerProxy();
   return {
     kafka: kafkaThrough(proxy),
-    loseAnswers: () => { proxy.setMode('drop_answers'); },
-    hold: () => { proxy.setMode('freeze'); },
-    release: () => { proxy.setMode('pass'); return Promise.resolve(); },
-    kill: () => { proxy.setMode('freeze'); },
-    close: () => { proxy.setRefusing(true); return proxy.close(); },
+    loseAnswers: () => {
+      proxy.setMode('drop_answers');
+    },
+    hold: () => {
+      proxy.setMode('freeze');
+    },
+    release: () => {
+      proxy.setMode('pass');
+      return Promise.resolve();
+    },
+    kill: () => {
+      proxy.setMode('freeze');
+    },
+    close: () => {
+      proxy.setRefusing(true);
+      return proxy.close();
+    },
   };
 }

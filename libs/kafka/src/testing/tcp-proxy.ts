@@ -55,14 +55,22 @@ class Proxying implements TcpProxy {
   private refusing = false;
 
   constructor(private readonly target: { readonly host: string; readonly port: number }) {
-    this.listener = net.createServer((client) => { this.accept(client); });
+    this.listener = net.createServer((client) => {
+      this.accept(client);
+    });
   }
 
-  get address(): string { return `127.0.0.1:${String(this.port)}`; }
-  get connectionCount(): number { return this.links.size; }
+  get address(): string {
+    return `127.0.0.1:${String(this.port)}`;
+  }
+  get connectionCount(): number {
+    return this.links.size;
+  }
 
   async listen(): Promise<void> {
-    await new Promise<void>((resolve, reject) => { this.listener.once('error', reject).listen(0, '127.0.0.1', resolve); });
+    await new Promise<void>((resolve, reject) => {
+      this.listener.once('error', reject).listen(0, '127.0.0.1', resolve);
+    });
     const bound = this.listener.address();
     if (bound === null || typeof bound === 'string') throw new Error('the proxy has no port');
     this.port = bound.port;
@@ -76,43 +84,72 @@ class Proxying implements TcpProxy {
     }
   }
 
-  setDelay(delayMs: number): void { this.delayMs = delayMs; }
-  setRefusing(refusing: boolean): void { this.refusing = refusing; }
+  setDelay(delayMs: number): void {
+    this.delayMs = delayMs;
+  }
+  setRefusing(refusing: boolean): void {
+    this.refusing = refusing;
+  }
 
   cut(): void {
-    for (const link of this.links) { this.links.delete(link); reset(link); }
+    for (const link of this.links) {
+      this.links.delete(link);
+      reset(link);
+    }
   }
 
   async close(): Promise<void> {
     this.cut();
-    await new Promise<void>((resolve) => { this.listener.close(() => { resolve(); }); });
+    await new Promise<void>((resolve) => {
+      this.listener.close(() => {
+        resolve();
+      });
+    });
   }
 
   private accept(client: net.Socket): void {
     client.on('error', () => undefined);
-    if (this.refusing) { client.resetAndDestroy(); return; }
+    if (this.refusing) {
+      client.resetAndDestroy();
+      return;
+    }
     const server = net.connect(this.target);
     const link: Link = { client, server, lossy: false };
     this.links.add(link);
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
       socket.on('error', () => undefined);
-      socket.once('close', () => { this.links.delete(link); reset(link); });
+      socket.once('close', () => {
+        this.links.delete(link);
+        reset(link);
+      });
     }
-    client.on('data', (chunk) => { this.forward(server, chunk); });
-    server.on('data', (chunk) => { this.answer(link, chunk); });
+    client.on('data', (chunk) => {
+      this.forward(server, chunk);
+    });
+    server.on('data', (chunk) => {
+      this.answer(link, chunk);
+    });
     applyFlow(link, this.mode);
   }
 
   private answer(link: Link, chunk: Buffer): void {
-    if (this.mode !== 'drop_answers') { this.forward(link.client, chunk); return; }
+    if (this.mode !== 'drop_answers') {
+      this.forward(link.client, chunk);
+      return;
+    }
     link.lossy = true;
     this.droppedBytes += chunk.length;
   }
 
   private forward(to: net.Socket, chunk: Buffer): void {
-    if (this.delayMs === 0) { to.write(chunk); return; }
-    setTimeout(() => { if (!to.destroyed) to.write(chunk); }, this.delayMs);
+    if (this.delayMs === 0) {
+      to.write(chunk);
+      return;
+    }
+    setTimeout(() => {
+      if (!to.destroyed) to.write(chunk);
+    }, this.delayMs);
   }
 }
 

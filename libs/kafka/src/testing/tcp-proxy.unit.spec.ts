@@ -18,12 +18,24 @@ describe('a connection through the proxy', () => {
     closed = false;
     echo = net.createServer((socket) => {
       socket.on('error', () => undefined);
-      socket.on('data', (chunk) => { requests.push(String(chunk)); socket.write(chunk); });
+      socket.on('data', (chunk) => {
+        requests.push(String(chunk));
+        socket.write(chunk);
+      });
     });
-    await new Promise<void>((resolve) => { echo.listen(0, '127.0.0.1', resolve); });
+    await new Promise<void>((resolve) => {
+      echo.listen(0, '127.0.0.1', resolve);
+    });
     proxy = await startTcpProxy({ host: '127.0.0.1', port: (echo.address() as net.AddressInfo).port });
     client = net.connect({ host: '127.0.0.1', port: proxy.port });
-    client.on('data', (chunk) => { answers += String(chunk); }).on('error', () => undefined).on('close', () => { closed = true; });
+    client
+      .on('data', (chunk) => {
+        answers += String(chunk);
+      })
+      .on('error', () => undefined)
+      .on('close', () => {
+        closed = true;
+      });
     client.write('a');
     await until('it answers', () => answers === 'a');
   });
@@ -31,7 +43,11 @@ describe('a connection through the proxy', () => {
   afterEach(async () => {
     client.destroy();
     await proxy.close();
-    await new Promise<void>((resolve) => { echo.close(() => { resolve(); }); });
+    await new Promise<void>((resolve) => {
+      echo.close(() => {
+        resolve();
+      });
+    });
   });
 
   it('loses answers, and then does not survive', async () => {
@@ -46,7 +62,9 @@ describe('a connection through the proxy', () => {
   it('holds everything back while frozen, and lets it go after', async () => {
     proxy.setMode('freeze');
     client.write('b');
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
     expect([requests, answers, closed]).toEqual([['a'], 'a', false]);
     proxy.setMode('pass');
     await until('it answers', () => answers === 'ab');
@@ -65,7 +83,15 @@ describe('a connection through the proxy', () => {
     proxy.cut();
     await until('it is reset', () => closed);
     const refused = net.connect({ host: '127.0.0.1', port: proxy.port });
-    const ended = await new Promise((resolve) => { refused.on('error', () => { resolve('reset'); }).on('close', () => { resolve('reset'); }); });
+    const ended = await new Promise((resolve) => {
+      refused
+        .on('error', () => {
+          resolve('reset');
+        })
+        .on('close', () => {
+          resolve('reset');
+        });
+    });
     expect([ended, proxy.connectionCount]).toEqual(['reset', 0]);
   });
 });

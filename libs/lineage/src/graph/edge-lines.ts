@@ -12,7 +12,12 @@ const [TAB, LINE, ESCAPE] = [0x09, 0x0a, 0x5c];
 const IDS_AHEAD = 256;
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
-interface Line { readonly start: number; readonly tab: number; readonly end: number; readonly isPlain: boolean }
+interface Line {
+  readonly start: number;
+  readonly tab: number;
+  readonly end: number;
+  readonly isPlain: boolean;
+}
 
 /** Takes chunks as they come, wherever they were cut. */
 export class EdgeLines {
@@ -24,7 +29,9 @@ export class EdgeLines {
   constructor(private readonly graph: LineageGraph) {}
 
   /** Lines taken. */
-  get lines(): number { return this.#lines; }
+  get lines(): number {
+    return this.#lines;
+  }
 
   take(chunk: Uint8Array): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
@@ -92,5 +99,7 @@ export class EdgeLines {
 }
 
 function unescaped(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('utf8').replaceAll(/\\(.)/gs, (_, after: string) => ESCAPES[after] ?? after);
+  return Buffer.from(bytes)
+    .toString('utf8')
+    .replaceAll(/\\(.)/gs, (_, after: string) => ESCAPES[after] ?? after);
 }

@@ -33,10 +33,14 @@ export class IdTable {
   /** The one id that is asked for. */
   readonly #one = new PlainIds(1);
 
-  get size(): number { return this.#size; }
+  get size(): number {
+    return this.#size;
+  }
 
   /** Bytes of its arrays. */
-  get bytes(): number { return this.#slots.byteLength + this.#heads.byteLength + this.#tails.byteLength + this.#forms.byteLength; }
+  get bytes(): number {
+    return this.#slots.byteLength + this.#heads.byteLength + this.#tails.byteLength + this.#forms.byteLength;
+  }
 
   /** The number of an id, a new one if need be. */
   intern(id: string): number {
@@ -72,7 +76,9 @@ export class IdTable {
   idOf(index: number): string {
     const form = this.#forms[index];
     if (form === FORMS.mutation) return `mut_${digitsOf(this.#heads, index * WORDS)}`;
-    return form === FORMS.commit ? `cp_${digitsOf(this.#heads, index * WORDS)}${digitsOf(this.#tails, index * WORDS)}` : this.#names.get(index) ?? '';
+    return form === FORMS.commit
+      ? `cp_${digitsOf(this.#heads, index * WORDS)}${digitsOf(this.#tails, index * WORDS)}`
+      : (this.#names.get(index) ?? '');
   }
 
   #reads(bytes: Uint8Array, from: number, to: number): boolean {
@@ -141,7 +147,9 @@ export class IdTable {
     this.#slots = slots;
   }
 
-  get #mask(): number { return this.#slots.length - 1; }
+  get #mask(): number {
+    return this.#slots.length - 1;
+  }
 
   /** Slot of an id: its own, or the free one where it belongs. */
   #slotOf(ids: PlainIds, at: number): number {
@@ -158,7 +166,10 @@ export class IdTable {
 
   /** Of two whose high bits agree, the form among them. */
   #isSame(index: number, { words, hashes }: PlainIds, at: number): boolean {
-    return isEqual(this.#heads, index, words, 2 * at) && (((hashes[at] ?? 0) & TOP_BIT) === 0 || isEqual(this.#tails, index, words, 2 * at + 1));
+    return (
+      isEqual(this.#heads, index, words, 2 * at) &&
+      (((hashes[at] ?? 0) & TOP_BIT) === 0 || isEqual(this.#tails, index, words, 2 * at + 1))
+    );
   }
 }
 
@@ -168,7 +179,9 @@ function isEqual(a: Int32Array, index: number, b: Int32Array, other: number): bo
   return a[at] === b[by] && a[at + 1] === b[by + 1] && a[at + 2] === b[by + 2] && a[at + 3] === b[by + 3];
 }
 
-function textOf(bytes: Uint8Array, from: number, to: number): string { return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('utf8'); }
+function textOf(bytes: Uint8Array, from: number, to: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('utf8');
+}
 
 function grown<T extends Int32Array | Uint8Array>(before: T, after: T): T {
   after.set(before);

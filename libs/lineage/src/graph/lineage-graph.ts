@@ -29,7 +29,9 @@ export interface Closure {
 }
 
 /** Bounds a closure. Units: epoch milliseconds; null bounds nothing. */
-export interface ClosureBound { readonly boundAt: number | null }
+export interface ClosureBound {
+  readonly boundAt: number | null;
+}
 
 export class LineageGraph {
   readonly #table = new IdTable();
@@ -49,12 +51,22 @@ export class LineageGraph {
   #queue = new Int32Array(FIRST_NODES);
 
   /** Commits, also those that were only named as parents. */
-  get size(): number { return this.#table.size; }
-  get edges(): number { return this.#children.length + this.#loose; }
+  get size(): number {
+    return this.#table.size;
+  }
+  get edges(): number {
+    return this.#children.length + this.#loose;
+  }
 
   /** Bytes of its arrays, those a closure works with included. */
   get bytes(): number {
-    return this.#table.bytes + [this.#starts, this.#children, this.#firsts, this.#links, this.#recordedAt, this.#seen, this.#queue].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return (
+      this.#table.bytes +
+      [this.#starts, this.#children, this.#firsts, this.#links, this.#recordedAt, this.#seen, this.#queue].reduce(
+        (sum, { byteLength }) => sum + byteLength,
+        0,
+      )
+    );
   }
 
   /** Adds a commit with those it was made from; a second time adds to them. Units: `recordedAt` epoch milliseconds. */
@@ -85,8 +97,11 @@ export class LineageGraph {
     const [startsAfter, childrenAfter] = [new Int32Array(size + 1), new Int32Array(this.edges)];
     let to = 0;
     for (let parent = 0; parent < size; parent += 1) {
-      for (let edge = this.#firsts[parent] ?? 0; edge !== 0; edge = this.#links[2 * edge - 1] ?? 0) childrenAfter[to++] = this.#links[2 * edge - 2] ?? 0;
-      if (parent < settled) for (let at = starts[parent] ?? 0, end = starts[parent + 1] ?? 0; at < end; at += 1) childrenAfter[to++] = children[at] ?? 0;
+      for (let edge = this.#firsts[parent] ?? 0; edge !== 0; edge = this.#links[2 * edge - 1] ?? 0)
+        childrenAfter[to++] = this.#links[2 * edge - 2] ?? 0;
+      if (parent < settled)
+        for (let at = starts[parent] ?? 0, end = starts[parent + 1] ?? 0; at < end; at += 1)
+          childrenAfter[to++] = children[at] ?? 0;
       startsAfter[parent + 1] = to;
     }
     [this.#starts, this.#children, this.#loose] = [startsAfter, childrenAfter, 0];
@@ -119,18 +134,28 @@ export class LineageGraph {
     const [settled, hasLoose] = [starts.length - 1, this.#loose > 0];
     const { seen, mark, queue } = this.#fresh();
     let to = 0;
-    for (const root of roots) if (seen[root] !== mark) { seen[root] = mark; queue[to++] = root; }
+    for (const root of roots)
+      if (seen[root] !== mark) {
+        seen[root] = mark;
+        queue[to++] = root;
+      }
     const from = to;
     for (let at = 0; at < to; at += 1) {
       const parent = queue[at] ?? 0;
-      for (let edge = hasLoose ? firsts[parent] ?? 0 : 0; edge !== 0; edge = links[2 * edge - 1] ?? 0) {
+      for (let edge = hasLoose ? (firsts[parent] ?? 0) : 0; edge !== 0; edge = links[2 * edge - 1] ?? 0) {
         const index = links[2 * edge - 2] ?? 0;
-        if (seen[index] !== mark) { seen[index] = mark; queue[to++] = index; }
+        if (seen[index] !== mark) {
+          seen[index] = mark;
+          queue[to++] = index;
+        }
       }
       if (parent >= settled) continue;
       for (let edge = starts[parent] ?? 0, end = starts[parent + 1] ?? 0; edge < end; edge += 1) {
         const index = children[edge] ?? 0;
-        if (seen[index] !== mark) { seen[index] = mark; queue[to++] = index; }
+        if (seen[index] !== mark) {
+          seen[index] = mark;
+          queue[to++] = index;
+        }
       }
     }
     return { queue, from, to };
@@ -141,7 +166,7 @@ export class LineageGraph {
     if (this.#queue.length < this.#table.size) this.#queue = new Int32Array(this.#firsts.length);
     if (this.#seen.length < this.#table.size) this.#seen = new Uint8Array(this.#firsts.length);
     else if (this.#mark === MARKS) this.#seen.fill(0);
-    else return { seen: this.#seen, mark: this.#mark += 1, queue: this.#queue };
+    else return { seen: this.#seen, mark: (this.#mark += 1), queue: this.#queue };
     this.#mark = 1;
     return { seen: this.#seen, mark: 1, queue: this.#queue };
   }
@@ -170,10 +195,16 @@ export class LineageGraph {
   }
 
   #closure(within: ArrayLike<number>, beyond: ArrayLike<number>): Closure {
-    return { count: within.length, beyond: beyond.length, ids: (which = 'within') => this.#idsOf(which === 'within' ? within : beyond) };
+    return {
+      count: within.length,
+      beyond: beyond.length,
+      ids: (which = 'within') => this.#idsOf(which === 'within' ? within : beyond),
+    };
   }
 
-  #idsOf(indexes: ArrayLike<number>): readonly string[] { return Array.from(indexes, (index) => this.#table.idOf(index)); }
+  #idsOf(indexes: ArrayLike<number>): readonly string[] {
+    return Array.from(indexes, (index) => this.#table.idOf(index));
+  }
 }
 
 function doubled(before: Int32Array): Int32Array<ArrayBuffer> {

@@ -32,21 +32,31 @@ export class PlainIds {
   readonly numbers: Int32Array;
 
   constructor(readonly capacity: number) {
-    [this.words, this.hashes, this.numbers] = [new Int32Array(capacity * 2 * WORDS), new Int32Array(capacity), new Int32Array(capacity)];
+    [this.words, this.hashes, this.numbers] = [
+      new Int32Array(capacity * 2 * WORDS),
+      new Int32Array(capacity),
+      new Int32Array(capacity),
+    ];
   }
 
-  get size(): number { return this.#size; }
+  get size(): number {
+    return this.#size;
+  }
 
   /** Drops those behind the first few. */
-  cut(size: number): void { this.#size = size; }
+  cut(size: number): void {
+    this.#size = size;
+  }
 
   /** Reads one more where there is room; false for an id of another form. */
   read(bytes: Uint8Array, from: number, to: number): boolean {
     const length = to - from;
     const isCommit = length === COMMIT_LENGTH;
-    if (isCommit ? !startsWith(bytes, from, COMMIT) : length !== MUTATION_LENGTH || !startsWith(bytes, from, MUTATION)) return false;
+    if (isCommit ? !startsWith(bytes, from, COMMIT) : length !== MUTATION_LENGTH || !startsWith(bytes, from, MUTATION))
+      return false;
     const at = this.#size * 2 * WORDS;
-    if (!readDigits(bytes, to - (isCommit ? 2 : 1) * SHORT_DIGITS, this.words, at, isCommit ? 2 * WORDS : WORDS)) return false;
+    if (!readDigits(bytes, to - (isCommit ? 2 : 1) * SHORT_DIGITS, this.words, at, isCommit ? 2 * WORDS : WORDS))
+      return false;
     this.hashes[this.#size] = hashOf(this.words, at, isCommit);
     this.#size += 1;
     return true;
@@ -55,7 +65,11 @@ export class PlainIds {
 
 /** Ids are hashes, but what a child names need not be: all four words count. */
 export function hashOf(words: Int32Array, at: number, isCommit: boolean): number {
-  const mix = (words[at] ?? 0) ^ Math.imul(words[at + 1] ?? 0, 0x9e3779b1) ^ Math.imul(words[at + 2] ?? 0, 0x85ebca6b) ^ Math.imul(words[at + 3] ?? 0, 0xc2b2ae35);
+  const mix =
+    (words[at] ?? 0) ^
+    Math.imul(words[at + 1] ?? 0, 0x9e3779b1) ^
+    Math.imul(words[at + 2] ?? 0, 0x85ebca6b) ^
+    Math.imul(words[at + 3] ?? 0, 0xc2b2ae35);
   const spread = mix ^ (mix >>> 15);
   return isCommit ? spread | TOP_BIT : spread & ~TOP_BIT;
 }
@@ -71,19 +85,27 @@ export function digitsOf(words: Int32Array, at: number): string {
 function readDigits(bytes: Uint8Array, from: number, words: Int32Array, at: number, count: number): boolean {
   let wrong = 0;
   for (let word = 0, digit = from; word < count; word += 1, digit += DIGITS_PER_WORD) {
-    const [first, second, third, fourth] = [octetAt(bytes, digit), octetAt(bytes, digit + 2), octetAt(bytes, digit + 4), octetAt(bytes, digit + 6)];
+    const [first, second, third, fourth] = [
+      octetAt(bytes, digit),
+      octetAt(bytes, digit + 2),
+      octetAt(bytes, digit + 4),
+      octetAt(bytes, digit + 6),
+    ];
     wrong |= first | second | third | fourth;
     words[at + word] = (first << 24) | (second << 16) | (third << 8) | fourth;
   }
   return wrong >= 0;
 }
 
-function octetAt(bytes: Uint8Array, at: number): number { return OCTETS[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] ?? -1; }
+function octetAt(bytes: Uint8Array, at: number): number {
+  return OCTETS[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] ?? -1;
+}
 
 function octetsOfDigits(): Int16Array {
   const digits = Buffer.from('0123456789abcdef', 'latin1');
   const octets = new Int16Array(1 << 16).fill(-1);
-  for (const [high, first] of digits.entries()) for (const [low, second] of digits.entries()) octets[(first << 8) | second] = (high << 4) | low;
+  for (const [high, first] of digits.entries())
+    for (const [low, second] of digits.entries()) octets[(first << 8) | second] = (high << 4) | low;
   return octets;
 }
 

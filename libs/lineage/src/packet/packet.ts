@@ -16,8 +16,14 @@ export const INPUTS_CODES = ['no_inputs', 'inputs_unavailable'] as const;
 
 /** A checkpoint with its hashes as text, and without bodies. */
 export type PackedCheckpoint = Omit<Checkpoint, 'gate' | 'state'> & {
-  readonly gate: (Omit<Gate, 'bundle_digest' | 'inputs_sha256' | 'inputs'> & { readonly bundle_digest: string; readonly inputs_sha256: string }) | null;
-  readonly state: (Omit<CheckpointState, 'chunk_sha256s' | 'body'> & { readonly chunk_sha256s: readonly string[] }) | null;
+  readonly gate:
+    | (Omit<Gate, 'bundle_digest' | 'inputs_sha256' | 'inputs'> & {
+        readonly bundle_digest: string;
+        readonly inputs_sha256: string;
+      })
+    | null;
+  readonly state:
+    (Omit<CheckpointState, 'chunk_sha256s' | 'body'> & { readonly chunk_sha256s: readonly string[] }) | null;
 };
 
 /** A commit of a packet, and where the log proves it. */
@@ -30,17 +36,35 @@ export interface PackedCommit {
   /** Base64; null where the code says why. */
   readonly inputs: string | null;
   readonly inputs_code: (typeof INPUTS_CODES)[number] | null;
-  readonly proof: { readonly log: string; readonly partition: number; readonly seq: number; readonly recorded_hash: string };
+  readonly proof: {
+    readonly log: string;
+    readonly partition: number;
+    readonly seq: number;
+    readonly recorded_hash: string;
+  };
 }
 
 /** An effect between two commits: the way to the state before leads through it. */
-export interface PackedEffect { readonly mutation_id: string; readonly parents: readonly CommitRef[] }
+export interface PackedEffect {
+  readonly mutation_id: string;
+  readonly parents: readonly CommitRef[];
+}
 
 /** A state as the log gives it: the hash of its canonical JSON, or why there is none. */
-export interface PackedState { readonly code: StateCode | null; readonly sha256: string | null }
+export interface PackedState {
+  readonly code: StateCode | null;
+  readonly sha256: string | null;
+}
 
 /** A version of the policy bundle, as the registry gives it. */
-export interface PackedPolicy { readonly name: string; readonly tenant: string; readonly version: number; readonly digest: string; readonly body: string; readonly admitted_it: boolean }
+export interface PackedPolicy {
+  readonly name: string;
+  readonly tenant: string;
+  readonly version: number;
+  readonly digest: string;
+  readonly body: string;
+  readonly admitted_it: boolean;
+}
 
 export interface Packet {
   readonly format: typeof PACKET_FORMAT;
@@ -59,8 +83,26 @@ export interface Packet {
 export function packedCheckpoint({ gate, state, ...facts }: Checkpoint): PackedCheckpoint {
   return {
     ...facts,
-    gate: gate === null ? null : { bundle: gate.bundle, bundle_version: gate.bundle_version, bundle_digest: gate.bundle_digest.toString('hex'), verdict: gate.verdict, inputs_sha256: gate.inputs_sha256.toString('hex') },
-    state: state === null ? null : { kind: state.kind, base_id: state.base_id, content_type: state.content_type, size_bytes: state.size_bytes, chunk_sha256s: state.chunk_sha256s.map((sum) => sum.toString('hex')) },
+    gate:
+      gate === null
+        ? null
+        : {
+            bundle: gate.bundle,
+            bundle_version: gate.bundle_version,
+            bundle_digest: gate.bundle_digest.toString('hex'),
+            verdict: gate.verdict,
+            inputs_sha256: gate.inputs_sha256.toString('hex'),
+          },
+    state:
+      state === null
+        ? null
+        : {
+            kind: state.kind,
+            base_id: state.base_id,
+            content_type: state.content_type,
+            size_bytes: state.size_bytes,
+            chunk_sha256s: state.chunk_sha256s.map((sum) => sum.toString('hex')),
+          },
   };
 }
 
@@ -68,7 +110,18 @@ export function packedCheckpoint({ gate, state, ...facts }: Checkpoint): PackedC
 export function checkpointIn({ gate, state, ...facts }: PackedCheckpoint): Checkpoint {
   return {
     ...facts,
-    gate: gate === null ? null : { ...gate, bundle_digest: Buffer.from(gate.bundle_digest, 'hex'), inputs_sha256: Buffer.from(gate.inputs_sha256, 'hex'), inputs: null },
-    state: state === null ? null : { ...state, chunk_sha256s: state.chunk_sha256s.map((sum) => Buffer.from(sum, 'hex')), body: null },
+    gate:
+      gate === null
+        ? null
+        : {
+            ...gate,
+            bundle_digest: Buffer.from(gate.bundle_digest, 'hex'),
+            inputs_sha256: Buffer.from(gate.inputs_sha256, 'hex'),
+            inputs: null,
+          },
+    state:
+      state === null
+        ? null
+        : { ...state, chunk_sha256s: state.chunk_sha256s.map((sum) => Buffer.from(sum, 'hex')), body: null },
   };
 }

@@ -7,7 +7,11 @@ import type { CheckpointState, CommitRef } from '@recourse/messages';
 export const PASSED_MAX = 1_000;
 
 /** A step of the run: a commit, or an effect, which holds no state. */
-export interface WalkStep { readonly hasState: boolean; readonly parents: readonly CommitRef[]; readonly seq: number }
+export interface WalkStep {
+  readonly hasState: boolean;
+  readonly parents: readonly CommitRef[];
+  readonly seq: number;
+}
 
 export interface Before {
   /** Null where no commit before holds a state: the gate saw an empty one. */
@@ -19,7 +23,18 @@ export interface Before {
 }
 
 /** Finds the commit whose state a step went on from. A delta names it; else fallen or not, as it stood when the gate was run. */
-export function commitBefore({ run_id, parents, state }: { readonly run_id: string; readonly parents: readonly CommitRef[]; readonly state: Pick<CheckpointState, 'base_id'> | null }, stepOf: (id: string) => WalkStep | undefined): Before {
+export function commitBefore(
+  {
+    run_id,
+    parents,
+    state,
+  }: {
+    readonly run_id: string;
+    readonly parents: readonly CommitRef[];
+    readonly state: Pick<CheckpointState, 'base_id'> | null;
+  },
+  stepOf: (id: string) => WalkStep | undefined,
+): Before {
   if (state !== null && state.base_id !== null) return { commitId: state.base_id, passed: [], isTooFar: false };
   const [seen, passed, ahead]: [Set<string>, string[], CommitRef[]] = [new Set(), [], [...parents]];
   let newest: { readonly id: string; readonly seq: number } | null = null;

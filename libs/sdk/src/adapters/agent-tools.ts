@@ -21,7 +21,12 @@ export interface AdapterOptions extends GuardOptions {
 }
 
 /** Puts one call of a kit under the guard. Errors: those of the guard. */
-async function guardedCall(execute: (args: Json) => Promise<Json>, { place, extras, ...options }: AdapterOptions, args: Json, callId: string | null): Promise<GuardedResult> {
+async function guardedCall(
+  execute: (args: Json) => Promise<Json>,
+  { place, extras, ...options }: AdapterOptions,
+  args: Json,
+  callId: string | null,
+): Promise<GuardedResult> {
   return guard({ ...extras, execute }, options)({ ...place(args, callId), args });
 }
 
@@ -30,7 +35,10 @@ async function guardedCall(execute: (args: Json) => Promise<Json>, { place, extr
  *
  * Errors: as its guard: Failure(BROKER_UNAVAILABLE) when the outcome of a call that was made could not be published.
  */
-export function guardFunction(execute: (args: Json) => Promise<Json>, options: AdapterOptions): (args: Json) => Promise<GuardedResult> {
+export function guardFunction(
+  execute: (args: Json) => Promise<Json>,
+  options: AdapterOptions,
+): (args: Json) => Promise<GuardedResult> {
   return (args) => guardedCall(execute, options, args, null);
 }
 
@@ -41,15 +49,22 @@ export function guardFunction(execute: (args: Json) => Promise<Json>, options: A
  * Shape:  the kit wraps its own handling of errors around the guard, so an error of the tool stays an error here.
  * Errors: as guardFunction.
  */
-export function guardExecute<Input, Rest extends readonly unknown[]>(execute: (input: Input, ...rest: Rest) => unknown, options: AdapterOptions): (input: Input, ...rest: Rest) => Promise<GuardedResult> {
+export function guardExecute<Input, Rest extends readonly unknown[]>(
+  execute: (input: Input, ...rest: Rest) => unknown,
+  options: AdapterOptions,
+): (input: Input, ...rest: Rest) => Promise<GuardedResult> {
   // The kit has parsed the input from JSON, and the guard checks it against the contract before the tool sees it.
-  return (input, ...rest) => guardedCall(async (args) => jsonOf(await execute(args as Input, ...rest)), options, jsonOf(input), callIdIn(rest));
+  return (input, ...rest) =>
+    guardedCall(async (args) => jsonOf(await execute(args as Input, ...rest)), options, jsonOf(input), callIdIn(rest));
 }
 
 function callIdIn(rest: readonly unknown[]): string | null {
   const named = rest.flatMap((each) => {
     // Any value but null and undefined may be read by name.
-    const { toolCallId, toolCall } = (each ?? {}) as { readonly toolCallId?: unknown; readonly toolCall?: { readonly callId?: unknown } };
+    const { toolCallId, toolCall } = (each ?? {}) as {
+      readonly toolCallId?: unknown;
+      readonly toolCall?: { readonly callId?: unknown };
+    };
     return [toolCallId, toolCall?.callId];
   });
   return named.find((id) => typeof id === 'string') ?? null;
@@ -61,7 +76,12 @@ export interface McpClient {
   callTool(call: { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> }): Promise<unknown>;
 }
 /** A tool as an MCP server lists it. */
-export interface McpTool { readonly name: string; readonly description?: string | undefined; readonly inputSchema: unknown; readonly annotations?: unknown }
+export interface McpTool {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly inputSchema: unknown;
+  readonly annotations?: unknown;
+}
 /** By the server's name of the tool. */
 export type McpContracts = Readonly<Record<string, AdapterOptions>>;
 
@@ -78,9 +98,19 @@ export interface McpAnswer {
  * Shape: listed tools carry the contract's schema and a line on how they are undone; annotations are left out.
  * Errors: as guardFunction, and those of the client.
  */
-export function guardMcp(client: McpClient, contracts: McpContracts): { readonly listTools: () => Promise<{ readonly tools: readonly McpTool[] }>; readonly callTool: (name: string, args: Json) => Promise<McpAnswer> } {
+export function guardMcp(
+  client: McpClient,
+  contracts: McpContracts,
+): {
+  readonly listTools: () => Promise<{ readonly tools: readonly McpTool[] }>;
+  readonly callTool: (name: string, args: Json) => Promise<McpAnswer>;
+} {
   return {
-    listTools: async () => ({ tools: (await client.listTools()).tools.flatMap(({ name, description }) => (Object.hasOwn(contracts, name) ? listed(name, description, contracts[name]?.contract) : [])) }),
+    listTools: async () => ({
+      tools: (await client.listTools()).tools.flatMap(({ name, description }) =>
+        Object.hasOwn(contracts, name) ? listed(name, description, contracts[name]?.contract) : [],
+      ),
+    }),
     callTool: async (name, args) => {
       const options = Object.hasOwn(contracts, name) ? contracts[name] : undefined;
       if (options === undefined) return mcpAnswer({ kind: 'refused', code: 'CONTRACT_MISSING', mutation_refs: [] });
@@ -90,25 +120,42 @@ export function guardMcp(client: McpClient, contracts: McpContracts): { readonly
 }
 
 function listed(name: string, description: string | undefined, contract: Contract | undefined): readonly McpTool[] {
-  return contract === undefined ? [] : toolCatalog([contract]).map((tool) => ({ name, description: `${description ?? tool.description} ${recoverabilityNote(tool)}`, inputSchema: tool.args_schema }));
+  return contract === undefined
+    ? []
+    : toolCatalog([contract]).map((tool) => ({
+        name,
+        description: `${description ?? tool.description} ${recoverabilityNote(tool)}`,
+        inputSchema: tool.args_schema,
+      }));
 }
 
 /** An answer marked as an error is left to the guard, which knows what its code means. */
 async function callMcp(client: McpClient, name: string, args: Json): Promise<Json> {
   if (!isDoc(args)) throw new ToolRejected('ARGS_INVALID', 'arguments are an object');
-  const { structuredContent, content, isError } = await client.callTool({ name, arguments: args }) as Readonly<Record<string, unknown>>;
+  const { structuredContent, content, isError } = (await client.callTool({ name, arguments: args })) as Readonly<
+    Record<string, unknown>
+  >;
   const told = jsonOf(structuredContent ?? { content });
   return isError === true ? { ...(isDoc(told) ? told : {}), isError: true } : told;
 }
 
-function mcpAnswer(result: GuardedResult | { readonly kind: 'refused'; readonly code: 'CONTRACT_MISSING'; readonly mutation_refs: readonly [] }): McpAnswer {
-  return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result }, isError: !['succeeded', 'held', 'rehearsed'].includes(result.kind) };
+function mcpAnswer(
+  result:
+    | GuardedResult
+    | { readonly kind: 'refused'; readonly code: 'CONTRACT_MISSING'; readonly mutation_refs: readonly [] },
+): McpAnswer {
+  return {
+    content: [{ type: 'text', text: JSON.stringify(result) }],
+    structuredContent: { ...result },
+    isError: !['succeeded', 'held', 'rehearsed'].includes(result.kind),
+  };
 }
 
 /** Anything as JSON, as it would travel; what JSON leaves out is null. Errors: TypeError for what cannot travel. */
 function jsonOf(value: unknown): Json {
   const text = JSON.stringify(value) as string | undefined;
-  return text === undefined ? null : JSON.parse(text) as Json;
+  return text === undefined ? null : (JSON.parse(text) as Json);
 }
 
-const isDoc = (value: Json): value is Readonly<Record<string, Json>> => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isDoc = (value: Json): value is Readonly<Record<string, Json>> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);

@@ -10,19 +10,32 @@ function scene(contract: Partial<AdapterOptions['contract']> = {}) {
   const callIds: (string | null)[] = [];
   const { args: _args, ...place } = refundCall;
   const options: AdapterOptions = {
-    contract: { ...refundContract, ...contract }, contractDigest: Buffer.alloc(32, 1), mode: 'enforce', producer, clock: new ManualClock(1),
-    place: (_given, callId) => { callIds.push(callId); return place; },
+    contract: { ...refundContract, ...contract },
+    contractDigest: Buffer.alloc(32, 1),
+    mode: 'enforce',
+    producer,
+    clock: new ManualClock(1),
+    place: (_given, callId) => {
+      callIds.push(callId);
+      return place;
+    },
   };
   return { producer, callIds, options, told: () => producer.told.map(({ type }) => type) };
 }
 const input = { order: '4711', amount_minor: 5 };
 
-describe('the execute of a kit\'s tool', () => {
+describe("the execute of a kit's tool", () => {
   it('finds the id of the call wherever the kit puts it, and passes on what the kit gave', async () => {
     const { options, callIds } = scene();
     const seen: unknown[] = [];
-    await guardExecute((_given: typeof input, call: unknown) => { seen.push(call); return {}; }, options)(input, { toolCallId: 'a' });
-    await guardExecute((_given: typeof input, _context: unknown, details: unknown) => { seen.push(details); return {}; }, options)(input, undefined, { toolCall: { callId: 'b' } });
+    await guardExecute((_given: typeof input, call: unknown) => {
+      seen.push(call);
+      return {};
+    }, options)(input, { toolCallId: 'a' });
+    await guardExecute((_given: typeof input, _context: unknown, details: unknown) => {
+      seen.push(details);
+      return {};
+    }, options)(input, undefined, { toolCall: { callId: 'b' } });
     await guardFunction(() => Promise.resolve({}), options)(input);
     expect(callIds).toEqual(['a', 'b', null]);
     expect(seen).toEqual([{ toolCallId: 'a' }, { toolCall: { callId: 'b' } }]);
@@ -30,21 +43,34 @@ describe('the execute of a kit\'s tool', () => {
 
   it('is not called with what does not fit the contract', async () => {
     const { options, told } = scene();
-    expect(await guardExecute(() => { throw new Error('called'); }, options)({ order: 4711 })).toMatchObject({ kind: 'refused', code: 'ARGS_INVALID' });
+    expect(
+      await guardExecute(() => {
+        throw new Error('called');
+      }, options)({ order: 4711 }),
+    ).toMatchObject({ kind: 'refused', code: 'ARGS_INVALID' });
     expect(told()).toEqual([]);
   });
 
   it('is uncertain when it answers what cannot travel: the effect may be there', async () => {
     const circle: { me?: unknown } = {};
     circle.me = circle;
-    expect(await guardExecute(() => circle, scene().options)(input)).toMatchObject({ kind: 'uncertain', error_kind: 'UNKNOWN' });
+    expect(await guardExecute(() => circle, scene().options)(input)).toMatchObject({
+      kind: 'uncertain',
+      error_kind: 'UNKNOWN',
+    });
     expect(await guardExecute(() => undefined, scene().options)(input)).toMatchObject({ kind: 'succeeded' });
   });
 });
 
-describe('an MCP server\'s tools', () => {
+describe("an MCP server's tools", () => {
   const client = (answer: unknown): McpClient => ({
-    listTools: () => Promise.resolve({ tools: [{ name: 'refund', inputSchema: {}, annotations: { readOnlyHint: true } }, { name: 'toString', inputSchema: {} }] }),
+    listTools: () =>
+      Promise.resolve({
+        tools: [
+          { name: 'refund', inputSchema: {}, annotations: { readOnlyHint: true } },
+          { name: 'toString', inputSchema: {} },
+        ],
+      }),
     callTool: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)),
   });
 
@@ -53,16 +79,32 @@ describe('an MCP server\'s tools', () => {
     const { tools } = await guardMcp(client({}), { refund: options }).listTools();
     expect(tools.map(({ name }) => name)).toEqual(['refund']);
     expect(tools[0]).not.toHaveProperty('annotations');
-    expect(await guardMcp(client({}), {}).callTool('toString', {})).toMatchObject({ isError: true, structuredContent: { code: 'CONTRACT_MISSING' } });
+    expect(await guardMcp(client({}), {}).callTool('toString', {})).toMatchObject({
+      isError: true,
+      structuredContent: { code: 'CONTRACT_MISSING' },
+    });
   });
 
   it.each([
     ['an answer', { content: [] }, 'succeeded', null],
     ['an error nobody explains', { content: [{ type: 'text', text: 'no' }], isError: true }, 'uncertain', 'UNKNOWN'],
-    ['an error with a code', { structuredContent: { error_code: 'RATE_LIMITED' }, isError: true }, 'failed', 'RATE_LIMITED'],
-    ['a connection that broke', Object.assign(new Error('x'), { code: 'ECONNRESET' }), 'uncertain', 'TRANSIENT_NETWORK'],
+    [
+      'an error with a code',
+      { structuredContent: { error_code: 'RATE_LIMITED' }, isError: true },
+      'failed',
+      'RATE_LIMITED',
+    ],
+    [
+      'a connection that broke',
+      Object.assign(new Error('x'), { code: 'ECONNRESET' }),
+      'uncertain',
+      'TRANSIENT_NETWORK',
+    ],
   ])('%s is told as what it is', async (_name, answer, kind, errorKind) => {
     const { options } = scene();
-    expect(await guardMcp(client(answer), { refund: options }).callTool('refund', input)).toMatchObject({ isError: kind !== 'succeeded', structuredContent: { kind, error_kind: errorKind } });
+    expect(await guardMcp(client(answer), { refund: options }).callTool('refund', input)).toMatchObject({
+      isError: kind !== 'succeeded',
+      structuredContent: { kind, error_kind: errorKind },
+    });
   });
 });

@@ -38,11 +38,21 @@ export function tipOf(resumed: Resumed): Tip {
 }
 
 /** What the predicates read as `gate`: the caller's inputs, and under reserved names what is known now and was not then (E12). */
-export function gateInputs(inputs: Readonly<Record<string, Json>>, fallen: readonly FallenCommit[]): Readonly<Record<string, Json>> {
+export function gateInputs(
+  inputs: Readonly<Record<string, Json>>,
+  fallen: readonly FallenCommit[],
+): Readonly<Record<string, Json>> {
   const newest = fallen.slice(-EVIDENCE_MAX);
   const contradicted = [...new Set(newest.flatMap(({ evidence: { ref } }) => (ref === null ? [] : [ref])))].sort();
   const isShort = bytesOf(newest.map(({ evidence: { statement } }) => statement)) <= STATEMENTS_BYTES_MAX;
-  const evidence = newest.map(({ commit_id, evidence: { kind, source, ref, statement, stated_at } }) => ({ commit_id, kind, source, ref, statement: isShort ? statement : null, stated_at }));
+  const evidence = newest.map(({ commit_id, evidence: { kind, source, ref, statement, stated_at } }) => ({
+    commit_id,
+    kind,
+    source,
+    ref,
+    statement: isShort ? statement : null,
+    stated_at,
+  }));
   return { ...inputs, contradicted, evidence };
 }
 
@@ -52,12 +62,32 @@ export function gateInputs(inputs: Readonly<Record<string, Json>>, fallen: reado
  * Shape: `state` of the predicates is the state the step goes on from, `{}` where there is none: it is what a gate that is run
  * again after a rollback finds in its place (E15).
  */
-export function judge(bundle: Bundle, inputs: Readonly<Record<string, Json>>, { state }: Tip, salt: Uint8Array): Gate | CommitRefused {
+export function judge(
+  bundle: Bundle,
+  inputs: Readonly<Record<string, Json>>,
+  { state }: Tip,
+  salt: Uint8Array,
+): Gate | CommitRefused {
   const payload = payloadOf({ salt: Buffer.from(salt).toString('hex'), gate: inputs });
-  if (payload.body.length > GATE_BYTES_MAX) return refused('GATE_TOO_LARGE', `the gate inputs are ${String(payload.body.length)} bytes, at most ${String(GATE_BYTES_MAX)}`);
+  if (payload.body.length > GATE_BYTES_MAX)
+    return refused(
+      'GATE_TOO_LARGE',
+      `the gate inputs are ${String(payload.body.length)} bytes, at most ${String(GATE_BYTES_MAX)}`,
+    );
   const verdict = admissionVerdict(bundle.entry, { gate: inputs, state: state?.value ?? {} });
-  if (!verdict.admitted) return refused(verdict.code === 'POLICY_REFUSED' ? 'POLICY_REFUSED' : 'POLICY_UNDECIDED', `${bundle.name} ${String(bundle.version)}: ${verdict.reason}`);
-  return { bundle: bundle.name, bundle_version: bundle.version, bundle_digest: bundle.digest, verdict: 'admitted', inputs_sha256: payload.sha256, inputs: payload };
+  if (!verdict.admitted)
+    return refused(
+      verdict.code === 'POLICY_REFUSED' ? 'POLICY_REFUSED' : 'POLICY_UNDECIDED',
+      `${bundle.name} ${String(bundle.version)}: ${verdict.reason}`,
+    );
+  return {
+    bundle: bundle.name,
+    bundle_version: bundle.version,
+    bundle_digest: bundle.digest,
+    verdict: 'admitted',
+    inputs_sha256: payload.sha256,
+    inputs: payload,
+  };
 }
 
 /**
@@ -65,35 +95,75 @@ export function judge(bundle: Bundle, inputs: Readonly<Record<string, Json>>, { 
  *
  * Shape: null where the step carries no state.
  */
-export function cutFor(value: Json | undefined, { state }: Tip, saltOf: () => Uint8Array): { readonly cut: CutState; readonly depth: number } | CommitRefused | null {
+export function cutFor(
+  value: Json | undefined,
+  { state }: Tip,
+  saltOf: () => Uint8Array,
+): { readonly cut: CutState; readonly depth: number } | CommitRefused | null {
   if (value === undefined) return null;
   const size = bytesOf(value);
   const delta = state === null || state.depth === null || state.depth >= DEPTH_MAX ? null : deltaOf(state.value, value);
-  if (state !== null && state.depth !== null && delta !== null && bytesOf(delta) * 2 < size) return { cut: cutState(delta, saltOf, state.commitId), depth: state.depth + 1 };
-  if (size > CHUNKS_MAX * CHUNK_BYTES) return refused('STATE_TOO_LARGE', `the state is ${String(size)} bytes, at most ${String(CHUNKS_MAX * CHUNK_BYTES)}`);
+  if (state !== null && state.depth !== null && delta !== null && bytesOf(delta) * 2 < size)
+    return { cut: cutState(delta, saltOf, state.commitId), depth: state.depth + 1 };
+  if (size > CHUNKS_MAX * CHUNK_BYTES)
+    return refused(
+      'STATE_TOO_LARGE',
+      `the state is ${String(size)} bytes, at most ${String(CHUNKS_MAX * CHUNK_BYTES)}`,
+    );
   return { cut: cutState(value, saltOf), depth: 0 };
 }
 
 /** What a checkpoint is made of beside the step. */
-export interface Circumstances { readonly run: RunContext; readonly tip: Tip; readonly gate: Gate | null; readonly cut: CutState | null; readonly now: number }
+export interface Circumstances {
+  readonly run: RunContext;
+  readonly tip: Tip;
+  readonly gate: Gate | null;
+  readonly cut: CutState | null;
+  readonly now: number;
+}
 
 /** The checkpoint of an admitted step, and its id. */
-export function checkpointOf(step: CommitStep, { run, tip, gate, cut, now }: Circumstances): { readonly commitId: string; readonly checkpoint: Checkpoint } {
+export function checkpointOf(
+  step: CommitStep,
+  { run, tip, gate, cut, now }: Circumstances,
+): { readonly commitId: string; readonly checkpoint: Checkpoint } {
   const release = step.release ?? run.release ?? null;
   const refs = [...(step.assumptionRefs ?? []), ...(release === null ? [] : [releaseRef(release)])];
   const checkpoint: Checkpoint = {
-    tenant: run.tenant, run_id: run.runId, agent_id: run.agentId, initiator: run.initiator, objective: run.objective, step_id: step.stepId, produced_by: step.producedBy, subject_ref: step.subjectRef ?? null,
-    parents: sortedParents([...(tip.last === null ? [] : [tip.last]), ...(step.parents ?? [])]), assumption_refs: [...new Set(refs)].sort(), gate, release, state: cut?.state ?? null, committed_at: now,
+    tenant: run.tenant,
+    run_id: run.runId,
+    agent_id: run.agentId,
+    initiator: run.initiator,
+    objective: run.objective,
+    step_id: step.stepId,
+    produced_by: step.producedBy,
+    subject_ref: step.subjectRef ?? null,
+    parents: sortedParents([...(tip.last === null ? [] : [tip.last]), ...(step.parents ?? [])]),
+    assumption_refs: [...new Set(refs)].sort(),
+    gate,
+    release,
+    state: cut?.state ?? null,
+    committed_at: now,
   };
   return { commitId: commitIdOf(checkpoint), checkpoint };
 }
 
 /** The refusal of a candidate, with its remedy. */
-export function refused(code: CommitRefusalCode, what: string): CommitRefused { return { admitted: false, code, reason: `${what}. ${COMMIT_REMEDIES[code]}` }; }
+export function refused(code: CommitRefusalCode, what: string): CommitRefused {
+  return { admitted: false, code, reason: `${what}. ${COMMIT_REMEDIES[code]}` };
+}
 
-function bytesOf(json: Json): number { return Buffer.byteLength(canonicalJson(json), 'utf8'); }
+function bytesOf(json: Json): number {
+  return Buffer.byteLength(canonicalJson(json), 'utf8');
+}
 
 function payloadOf(json: Json): Payload {
   const body = Buffer.from(canonicalJson(json), 'utf8');
-  return { content_type: 'application/json', encoding: 'plain', key_id: null, body, sha256: Buffer.from(hash('sha256', body, 'binary'), 'latin1') };
+  return {
+    content_type: 'application/json',
+    encoding: 'plain',
+    key_id: null,
+    body,
+    sha256: Buffer.from(hash('sha256', body, 'binary'), 'latin1'),
+  };
 }

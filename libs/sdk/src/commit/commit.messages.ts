@@ -23,7 +23,8 @@ export interface CommitStep {
 
 /** Every way a candidate is not recorded, with the remedy. */
 export const COMMIT_REMEDIES = {
-  GATE_REQUIRED: 'Name a policy bundle and its inputs: commits of this run are recorded only when a gate admitted them.',
+  GATE_REQUIRED:
+    'Name a policy bundle and its inputs: commits of this run are recorded only when a gate admitted them.',
   GATE_TOO_LARGE: 'Give the predicates what they read, and not documents.',
   POLICY_REFUSED: 'Plan the step anew: a predicate of the bundle says no.',
   POLICY_UNDECIDED: 'Give the predicates every input and state they read.',
@@ -35,9 +36,12 @@ export const COMMIT_REMEDIES = {
 export type CommitRefusalCode = keyof typeof COMMIT_REMEDIES;
 
 /** Why a candidate was not recorded. */
-export interface CommitRefused { readonly admitted: false; readonly code: CommitRefusalCode; readonly reason: string }
+export interface CommitRefused {
+  readonly admitted: false;
+  readonly code: CommitRefusalCode;
+  readonly reason: string;
+}
 
 /** What became of a candidate. */
 export type CommitAnswer =
-  | { readonly admitted: true; readonly commitId: string; readonly isGated: boolean }
-  | CommitRefused;
+  { readonly admitted: true; readonly commitId: string; readonly isGated: boolean } | CommitRefused;

@@ -49,7 +49,9 @@ export interface Commits {
  * Shape:  one object per run and process; after a fall, make another one of what `resume` answers.
  * Errors: none; those of `record` are its own.
  */
-export function createCommits(options: CommitsOptions): Commits { return new RunCommits(options); }
+export function createCommits(options: CommitsOptions): Commits {
+  return new RunCommits(options);
+}
 
 class RunCommits implements Commits {
   private tip: Tip;
@@ -57,9 +59,13 @@ class RunCommits implements Commits {
   private readonly released = new Set<string>();
   private turn: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly options: CommitsOptions) { this.tip = tipOf(options.from ?? FRESH_START); }
+  constructor(private readonly options: CommitsOptions) {
+    this.tip = tipOf(options.from ?? FRESH_START);
+  }
 
-  get last(): CommitRef | null { return this.tip.last; }
+  get last(): CommitRef | null {
+    return this.tip.last;
+  }
 
   record(step: CommitStep): Promise<CommitAnswer> {
     const answer = this.turn.then(() => this.take(step));
@@ -73,11 +79,22 @@ class RunCommits implements Commits {
     if (isRefused(gate)) return gate;
     const told = cutFor(step.state, this.tip, saltOf);
     if (isRefused(told)) return told;
-    const { commitId, checkpoint } = checkpointOf(step, { run, tip: this.tip, gate, cut: told?.cut ?? null, now: clock.now() });
+    const { commitId, checkpoint } = checkpointOf(step, {
+      run,
+      tip: this.tip,
+      gate,
+      cut: told?.cut ?? null,
+      now: clock.now(),
+    });
     await this.release(checkpoint);
     await this.options.producer.commitRecorded({ commitId, checkpoint });
-    for (const [index, chunk] of (told?.cut.chunks ?? []).entries()) await this.options.producer.stateChunk({ tenant: run.tenant, runId: run.runId, commitId, index, chunk });
-    this.tip = { last: { run_id: run.runId, commit_id: commitId }, state: told === null || step.state === undefined ? this.tip.state : { commitId, value: step.state, depth: told.depth } };
+    for (const [index, chunk] of (told?.cut.chunks ?? []).entries())
+      await this.options.producer.stateChunk({ tenant: run.tenant, runId: run.runId, commitId, index, chunk });
+    this.tip = {
+      last: { run_id: run.runId, commit_id: commitId },
+      state:
+        told === null || step.state === undefined ? this.tip.state : { commitId, value: step.state, depth: told.depth },
+    };
     return { admitted: true, commitId, isGated: gate !== null };
   }
 
@@ -90,16 +107,30 @@ class RunCommits implements Commits {
 
   /** The verdict of the gate a step names; null where it names none. */
   private async gateOf({ gate }: CommitStep, saltOf: () => Uint8Array): Promise<Gate | CommitRefused | null> {
-    const { entries, run: { tenant }, isGateRequired = false, from = FRESH_START } = this.options;
+    const {
+      entries,
+      run: { tenant },
+      isGateRequired = false,
+      from = FRESH_START,
+    } = this.options;
     if (gate === undefined) return isGateRequired ? refused('GATE_REQUIRED', 'the step names no gate') : null;
-    if (entries === undefined) return refused('REGISTRY_UNAVAILABLE', 'these commits were made without entries of the registry');
+    if (entries === undefined)
+      return refused('REGISTRY_UNAVAILABLE', 'these commits were made without entries of the registry');
     const answer = await entries.standing('policy_bundle', tenant);
-    if (answer.kind === 'unavailable') return refused('REGISTRY_UNAVAILABLE', `nobody knows which ${gate.bundle} stands: ${answer.cause instanceof Error ? answer.cause.message : String(answer.cause)}`);
+    if (answer.kind === 'unavailable')
+      return refused(
+        'REGISTRY_UNAVAILABLE',
+        `nobody knows which ${gate.bundle} stands: ${answer.cause instanceof Error ? answer.cause.message : String(answer.cause)}`,
+      );
     const named = answer.entries.filter(({ name }) => name === gate.bundle);
     // The tenant's own comes before that for all.
     const bundle = named.find((each) => each.tenant === tenant) ?? named[0];
-    return bundle === undefined ? refused('POLICY_UNKNOWN', `no policy bundle ${gate.bundle} is registered`) : judge(bundle, gateInputs(gate.inputs, from.evidence), this.tip, saltOf());
+    return bundle === undefined
+      ? refused('POLICY_UNKNOWN', `no policy bundle ${gate.bundle} is registered`)
+      : judge(bundle, gateInputs(gate.inputs, from.evidence), this.tip, saltOf());
   }
 }
 
-function isRefused(answer: object | null): answer is CommitRefused { return answer !== null && 'admitted' in answer; }
+function isRefused(answer: object | null): answer is CommitRefused {
+  return answer !== null && 'admitted' in answer;
+}

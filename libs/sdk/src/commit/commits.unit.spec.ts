@@ -15,14 +15,31 @@ import { resume } from './resume.js';
 const RUN = { tenant: 'acme', runId: 'run-1', agentId: 'planner', initiator: 'asha', objective: 'deliver order 1' };
 const RELEASE = { prompt: 'p1', model: 'm1', policy: 'po1', tools: 't1', context: 'c1', eval: 'e1', memory: 'me1' };
 const PAID: CommitStep = { stepId: 'plan', producedBy: 'planner', assumptionRefs: ['order/1#paid'] };
-const NOT_CONTRADICTED = { owner: 'ops', doc: 'd', admission: [{ name: 'fresh', when: '!("order/1#paid" in gate.contradicted)', reason: 'the order is not paid' }, { name: 'small', when: 'gate.pens < 10', reason: 'too many pens' }], recovery: [] };
+const NOT_CONTRADICTED = {
+  owner: 'ops',
+  doc: 'd',
+  admission: [
+    { name: 'fresh', when: '!("order/1#paid" in gate.contradicted)', reason: 'the order is not paid' },
+    { name: 'small', when: 'gate.pens < 10', reason: 'too many pens' },
+  ],
+  recovery: [],
+};
 
 function stage(more: Partial<CommitsOptions> = {}) {
   const [producer, entries, clock] = [new MemoryProducer(), new MemoryEntries(), new ManualClock(1_000)];
   entries.register('policy_bundle', 'acme', 'delivery', NOT_CONTRADICTED);
   const options: CommitsOptions = { producer, entries, clock, run: RUN, saltOf: () => Buffer.alloc(16, 7), ...more };
-  const told = (): readonly ToldCommit[] => producer.told.flatMap((each) => (each.type === 'CommitRecorded' ? [each.commit] : []));
-  return { producer, entries, clock, options, told, commits: createCommits(options), source: new MemoryResume(producer) };
+  const told = (): readonly ToldCommit[] =>
+    producer.told.flatMap((each) => (each.type === 'CommitRecorded' ? [each.commit] : []));
+  return {
+    producer,
+    entries,
+    clock,
+    options,
+    told,
+    commits: createCommits(options),
+    source: new MemoryResume(producer),
+  };
 }
 
 const gated = (pens: number): CommitStep => ({ ...PAID, gate: { bundle: 'delivery', inputs: { pens } } });
@@ -30,10 +47,23 @@ const gated = (pens: number): CommitStep => ({ ...PAID, gate: { bundle: 'deliver
 describe('a commit', () => {
   it('is told under the hash of its checkpoint, each on the one before', async () => {
     const { commits, told } = stage();
-    for (const stepId of ['a', 'b']) await commits.record({ ...PAID, stepId, parents: [{ run_id: 'run-0', commit_id: 'mut_1' }] });
+    for (const stepId of ['a', 'b'])
+      await commits.record({ ...PAID, stepId, parents: [{ run_id: 'run-0', commit_id: 'mut_1' }] });
     const [first, second] = told();
-    expect(first?.checkpoint).toMatchObject({ tenant: 'acme', run_id: 'run-1', agent_id: 'planner', initiator: 'asha', step_id: 'a', assumption_refs: ['order/1#paid'], parents: [{ run_id: 'run-0', commit_id: 'mut_1' }], committed_at: 1_000 });
-    expect(second?.checkpoint.parents).toEqual([{ run_id: 'run-0', commit_id: 'mut_1' }, { run_id: 'run-1', commit_id: first?.commitId }]);
+    expect(first?.checkpoint).toMatchObject({
+      tenant: 'acme',
+      run_id: 'run-1',
+      agent_id: 'planner',
+      initiator: 'asha',
+      step_id: 'a',
+      assumption_refs: ['order/1#paid'],
+      parents: [{ run_id: 'run-0', commit_id: 'mut_1' }],
+      committed_at: 1_000,
+    });
+    expect(second?.checkpoint.parents).toEqual([
+      { run_id: 'run-0', commit_id: 'mut_1' },
+      { run_id: 'run-1', commit_id: first?.commitId },
+    ]);
     expect(told().map(({ commitId }) => commitId)).toEqual(told().map(({ checkpoint }) => commitIdOf(checkpoint)));
     expect(commits.last).toEqual({ run_id: 'run-1', commit_id: second?.commitId });
   });
@@ -42,13 +72,24 @@ describe('a commit', () => {
     const { commits, told } = stage();
     await Promise.all(['a', 'b', 'c'].map((stepId) => commits.record({ ...PAID, stepId })));
     const ids = told().map(({ commitId }) => commitId);
-    expect(told().map(({ checkpoint }) => checkpoint.parents.map(({ commit_id }) => commit_id))).toEqual([[], [ids[0]], [ids[1]]]);
+    expect(told().map(({ checkpoint }) => checkpoint.parents.map(({ commit_id }) => commit_id))).toEqual([
+      [],
+      [ids[0]],
+      [ids[1]],
+    ]);
   });
 
-  it('that was not acknowledged is nobody\'s parent', async () => {
+  it("that was not acknowledged is nobody's parent", async () => {
     let isDown = true;
     const { producer, options, told } = stage();
-    const commits = createCommits({ ...options, producer: { assumptionDeclared: () => Promise.resolve(''), stateChunk: (chunk) => producer.stateChunk(chunk), commitRecorded: (commit) => (isDown ? Promise.reject(new Error('no broker')) : producer.commitRecorded(commit)) } });
+    const commits = createCommits({
+      ...options,
+      producer: {
+        assumptionDeclared: () => Promise.resolve(''),
+        stateChunk: (chunk) => producer.stateChunk(chunk),
+        commitRecorded: (commit) => (isDown ? Promise.reject(new Error('no broker')) : producer.commitRecorded(commit)),
+      },
+    });
     await expect(commits.record(PAID)).rejects.toThrow('no broker');
     isDown = false;
     expect(await commits.record(PAID)).toMatchObject({ admitted: true });
@@ -58,7 +99,10 @@ describe('a commit', () => {
   it('carries its release as a ref, and says once what that is', async () => {
     const { commits, told, producer } = stage({ run: { ...RUN, release: RELEASE } });
     for (const stepId of ['a', 'b']) await commits.record({ ...PAID, stepId });
-    expect(told().map(({ checkpoint }) => [checkpoint.release, checkpoint.assumption_refs.length])).toEqual([[RELEASE, 2], [RELEASE, 2]]);
+    expect(told().map(({ checkpoint }) => [checkpoint.release, checkpoint.assumption_refs.length])).toEqual([
+      [RELEASE, 2],
+      [RELEASE, 2],
+    ]);
     expect(producer.told.filter(({ type }) => type === 'AssumptionDeclared')).toHaveLength(1);
   });
 });
@@ -70,17 +114,37 @@ describe('the gate of a commit (E3)', () => {
     entries.register('policy_bundle', 'acme', 'delivery', NOT_CONTRADICTED);
     expect(await commits.record(gated(3))).toMatchObject({ admitted: true, isGated: true });
     const gate = told()[0]?.checkpoint.gate;
-    expect(gate).toMatchObject({ bundle: 'delivery', bundle_version: 2, verdict: 'admitted', bundle_digest: (await entriesDigest(entries)) });
-    expect(readPayload(gate!.inputs!)).toEqual({ salt: '07'.repeat(16), gate: { pens: 3, contradicted: [], evidence: [] } });
+    expect(gate).toMatchObject({
+      bundle: 'delivery',
+      bundle_version: 2,
+      verdict: 'admitted',
+      bundle_digest: await entriesDigest(entries),
+    });
+    expect(readPayload(gate!.inputs!)).toEqual({
+      salt: '07'.repeat(16),
+      gate: { pens: 3, contradicted: [], evidence: [] },
+    });
     expect(gate?.inputs_sha256).toEqual(gate?.inputs?.sha256);
   });
 
   it('refuses, and nothing is told', async () => {
     const { commits, told, entries } = stage();
-    expect(await commits.record(gated(10))).toMatchObject({ admitted: false, code: 'POLICY_REFUSED', reason: expect.stringContaining('small: too many pens') });
-    expect(await commits.record({ ...PAID, gate: { bundle: 'delivery', inputs: {} } })).toMatchObject({ admitted: false, code: 'POLICY_UNDECIDED' });
-    expect(await commits.record({ ...PAID, gate: { bundle: 'none', inputs: {} } })).toMatchObject({ admitted: false, code: 'POLICY_UNKNOWN' });
-    expect(await commits.record({ ...PAID, gate: { bundle: 'delivery', inputs: { pens: 1, long: 'x'.repeat(40_000) } } })).toMatchObject({ admitted: false, code: 'GATE_TOO_LARGE' });
+    expect(await commits.record(gated(10))).toMatchObject({
+      admitted: false,
+      code: 'POLICY_REFUSED',
+      reason: expect.stringContaining('small: too many pens'),
+    });
+    expect(await commits.record({ ...PAID, gate: { bundle: 'delivery', inputs: {} } })).toMatchObject({
+      admitted: false,
+      code: 'POLICY_UNDECIDED',
+    });
+    expect(await commits.record({ ...PAID, gate: { bundle: 'none', inputs: {} } })).toMatchObject({
+      admitted: false,
+      code: 'POLICY_UNKNOWN',
+    });
+    expect(
+      await commits.record({ ...PAID, gate: { bundle: 'delivery', inputs: { pens: 1, long: 'x'.repeat(40_000) } } }),
+    ).toMatchObject({ admitted: false, code: 'GATE_TOO_LARGE' });
     entries.isAway = true;
     expect(await commits.record(gated(3))).toMatchObject({ admitted: false, code: 'REGISTRY_UNAVAILABLE' });
     expect([told(), commits.last]).toEqual([[], null]);
@@ -90,29 +154,56 @@ describe('the gate of a commit (E3)', () => {
     const { commits, told, options } = stage();
     expect(await commits.record(PAID)).toMatchObject({ admitted: true, isGated: false });
     expect(told()[0]?.checkpoint.gate).toBeNull();
-    expect(await createCommits({ ...options, isGateRequired: true }).record(PAID)).toMatchObject({ admitted: false, code: 'GATE_REQUIRED' });
+    expect(await createCommits({ ...options, isGateRequired: true }).record(PAID)).toMatchObject({
+      admitted: false,
+      code: 'GATE_REQUIRED',
+    });
     const { entries: _entries, ...without } = options;
-    expect(await createCommits(without).record(gated(3))).toMatchObject({ admitted: false, code: 'REGISTRY_UNAVAILABLE' });
+    expect(await createCommits(without).record(gated(3))).toMatchObject({
+      admitted: false,
+      code: 'REGISTRY_UNAVAILABLE',
+    });
   });
 
   it('reads the state the step goes on from', async () => {
     const { commits, entries } = stage();
-    entries.register('policy_bundle', 'acme', 'once', { owner: 'o', doc: 'd', admission: [{ name: 'once', when: '!("warehouse" in state)', reason: 'chosen already' }], recovery: [] });
+    entries.register('policy_bundle', 'acme', 'once', {
+      owner: 'o',
+      doc: 'd',
+      admission: [{ name: 'once', when: '!("warehouse" in state)', reason: 'chosen already' }],
+      recovery: [],
+    });
     const step: CommitStep = { ...PAID, gate: { bundle: 'once', inputs: {} }, state: { warehouse: 'east' } };
-    expect([await commits.record(step), await commits.record(step)]).toMatchObject([{ admitted: true }, { admitted: false, code: 'POLICY_REFUSED' }]);
+    expect([await commits.record(step), await commits.record(step)]).toMatchObject([
+      { admitted: true },
+      { admitted: false, code: 'POLICY_REFUSED' },
+    ]);
   });
 
   it('has the evidence that made a commit fall: the same step is refused when the run goes on (E12)', async () => {
     const { commits, source, options, told } = stage();
     await commits.record({ ...PAID, stepId: 'begin', assumptionRefs: [], state: {} });
     expect(await commits.record({ ...gated(3), state: { planned: true } })).toMatchObject({ admitted: true });
-    source.rollBack(told()[1]!.commitId, { kind: 'verifier', source: 'bank', ref: 'order/1#paid', statement: { paid: false }, stated_at: 2_000 });
+    source.rollBack(told()[1]!.commitId, {
+      kind: 'verifier',
+      source: 'bank',
+      ref: 'order/1#paid',
+      statement: { paid: false },
+      stated_at: 2_000,
+    });
     const from = await resume(source, RUN);
     expect([from.checkpoint?.commit_id, from.state]).toEqual([told()[0]?.commitId, {}]);
     const again = createCommits({ ...options, from });
-    expect(await again.record({ ...gated(3), state: { planned: true } })).toMatchObject({ admitted: false, code: 'POLICY_REFUSED', reason: expect.stringContaining('the order is not paid') });
+    expect(await again.record({ ...gated(3), state: { planned: true } })).toMatchObject({
+      admitted: false,
+      code: 'POLICY_REFUSED',
+      reason: expect.stringContaining('the order is not paid'),
+    });
     await again.record({ ...PAID, stepId: 'ask', state: { asked: true } });
-    expect(told().at(-1)?.checkpoint).toMatchObject({ parents: [{ commit_id: told()[0]?.commitId }], state: { kind: 'whole' } });
+    expect(told().at(-1)?.checkpoint).toMatchObject({
+      parents: [{ commit_id: told()[0]?.commitId }],
+      state: { kind: 'whole' },
+    });
   });
 });
 
@@ -122,7 +213,8 @@ async function entriesDigest(entries: MemoryEntries): Promise<Buffer | undefined
 }
 
 describe('the state of a commit', () => {
-  const kinds = (told: readonly ToldCommit[]): readonly (string | undefined)[] => told.map(({ checkpoint }) => checkpoint.state?.kind);
+  const kinds = (told: readonly ToldCommit[]): readonly (string | undefined)[] =>
+    told.map(({ checkpoint }) => checkpoint.state?.kind);
   const long = 'x'.repeat(200);
 
   it('is told whole, then as what changed, and whole again after as many deltas as may be (E22)', async () => {
@@ -130,13 +222,18 @@ describe('the state of a commit', () => {
     const states = Array.from({ length: DEPTH_MAX + 3 }, (_, at): Json => ({ long, at }));
     for (const state of states) await commits.record({ ...PAID, state });
     expect(kinds(told())).toEqual(['whole', ...Array.from({ length: DEPTH_MAX }, () => 'delta'), 'whole', 'delta']);
-    expect(told().slice(0, 3).map(({ checkpoint }) => checkpoint.state?.base_id)).toEqual([null, told()[0]?.commitId, told()[1]?.commitId]);
+    expect(
+      told()
+        .slice(0, 3)
+        .map(({ checkpoint }) => checkpoint.state?.base_id),
+    ).toEqual([null, told()[0]?.commitId, told()[1]?.commitId]);
     expect((await resume(source, RUN)).state).toEqual(states.at(-1));
   });
 
   it('is told whole where a delta saves nothing, or no delta says it', async () => {
     const { commits, told } = stage();
-    for (const state of [{ a: 1 }, { b: 2 }, [1], { long, gone: 1 }, { long, gone: null }]) await commits.record({ ...PAID, state });
+    for (const state of [{ a: 1 }, { b: 2 }, [1], { long, gone: 1 }, { long, gone: null }])
+      await commits.record({ ...PAID, state });
     expect(kinds(told())).toEqual(['whole', 'whole', 'whole', 'whole', 'whole']);
   });
 
@@ -146,20 +243,32 @@ describe('the state of a commit', () => {
     await commits.record(PAID);
     expect((await resume(source, RUN)).stateUnavailable).toBe('no_state');
     await commits.record({ ...PAID, state: { long, at: 2 } });
-    expect([kinds(told()), told()[2]?.checkpoint.state?.base_id, (await resume(source, RUN)).state]).toEqual([['whole', undefined, 'delta'], told()[0]?.commitId, { long, at: 2 }]);
+    expect([kinds(told()), told()[2]?.checkpoint.state?.base_id, (await resume(source, RUN)).state]).toEqual([
+      ['whole', undefined, 'delta'],
+      told()[0]?.commitId,
+      { long, at: 2 },
+    ]);
   });
 
   it('comes in chunks after its commit where one record does not hold it', async () => {
     const { commits, producer, source } = stage();
     const state = { text: 'y'.repeat(2 * CHUNK_BYTES) };
     await commits.record({ ...PAID, state });
-    expect(producer.told.map((each) => (each.type === 'StateChunk' ? each.chunk.index : each.type))).toEqual(['CommitRecorded', 0, 1, 2]);
+    expect(producer.told.map((each) => (each.type === 'StateChunk' ? each.chunk.index : each.type))).toEqual([
+      'CommitRecorded',
+      0,
+      1,
+      2,
+    ]);
     expect((await resume(source, RUN)).state).toEqual(state);
   });
 
   it('is refused where it is larger than chunks may hold', async () => {
     const { commits, told } = stage();
-    expect(await commits.record({ ...PAID, state: 'z'.repeat(CHUNKS_MAX * CHUNK_BYTES) })).toMatchObject({ admitted: false, code: 'STATE_TOO_LARGE' });
+    expect(await commits.record({ ...PAID, state: 'z'.repeat(CHUNKS_MAX * CHUNK_BYTES) })).toMatchObject({
+      admitted: false,
+      code: 'STATE_TOO_LARGE',
+    });
     expect(told()).toEqual([]);
   });
 

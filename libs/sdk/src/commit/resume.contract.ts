@@ -9,26 +9,48 @@ import { MemoryResume } from './resume.memory.js';
 import type { FallEvidence, ResumeSource } from './resume.port.js';
 
 export const RUN = { tenant: 'acme', runId: 'run/1 #a', agentId: 'planner', initiator: null, objective: null };
-export const UNSTOCKED: FallEvidence = { kind: 'observation', source: 'warehouse', ref: 'warehouse/east#stocked', statement: { pens: 0 }, stated_at: 5 };
+export const UNSTOCKED: FallEvidence = {
+  kind: 'observation',
+  source: 'warehouse',
+  ref: 'warehouse/east#stocked',
+  statement: { pens: 0 },
+  stated_at: 5,
+};
 
 /** A reader, and the record it reads. */
-export interface ResumeUnderTest { readonly source: ResumeSource; readonly record: MemoryResume; readonly producer: MemoryProducer }
+export interface ResumeUnderTest {
+  readonly source: ResumeSource;
+  readonly record: MemoryResume;
+  readonly producer: MemoryProducer;
+}
 
 /** Records one step after the other; each state is told as it is given, undefined for none. */
 export async function committed(commits: Commits, states: readonly (Json | undefined)[]): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const [at, state] of states.entries()) {
-    const answer = await commits.record({ stepId: `step-${String(at)}`, producedBy: 'planner', ...(state === undefined ? {} : { state }) });
+    const answer = await commits.record({
+      stepId: `step-${String(at)}`,
+      producedBy: 'planner',
+      ...(state === undefined ? {} : { state }),
+    });
     if (answer.admitted) ids.push(answer.commitId);
   }
   return ids;
 }
 
-export function resumeContract(name: string, make: (producer: MemoryProducer, record: MemoryResume) => Promise<ResumeSource>): void {
+export function resumeContract(
+  name: string,
+  make: (producer: MemoryProducer, record: MemoryResume) => Promise<ResumeSource>,
+): void {
   const stage = async (): Promise<ResumeUnderTest & { readonly commits: Commits }> => {
     const producer = new MemoryProducer();
     const record = new MemoryResume(producer);
-    return { producer, record, source: await make(producer, record), commits: createCommits({ producer, clock: new ManualClock(1), run: RUN }) };
+    return {
+      producer,
+      record,
+      source: await make(producer, record),
+      commits: createCommits({ producer, clock: new ManualClock(1), run: RUN }),
+    };
   };
   const of = async (source: ResumeSource): Promise<unknown> => source.of(RUN.tenant, RUN.runId);
 
@@ -43,17 +65,36 @@ export function resumeContract(name: string, make: (producer: MemoryProducer, re
     it('is the last commit while all stand', async () => {
       const { source, commits } = await stage();
       const [, last] = await committed(commits, [{ a: 1 }, { a: 1, b: 2 }]);
-      expect(await of(source)).toEqual({ kind: 'known', resumed: { checkpoint: { run_id: RUN.runId, commit_id: last }, state: { a: 1, b: 2 }, stateUnavailable: null, evidence: [], rolledBack: [] } });
+      expect(await of(source)).toEqual({
+        kind: 'known',
+        resumed: {
+          checkpoint: { run_id: RUN.runId, commit_id: last },
+          state: { a: 1, b: 2 },
+          stateUnavailable: null,
+          evidence: [],
+          rolledBack: [],
+        },
+      });
     });
 
     it('is before the offender: what fell is not in the state, and why is told (E11, E33)', async () => {
       const { source, record, commits } = await stage();
-      const [first, offender = '', child] = await committed(commits, [{ a: 1 }, { a: 1, warehouse: 'east' }, { a: 1, warehouse: 'east', carrier: 'x' }]);
+      const [first, offender = '', child] = await committed(commits, [
+        { a: 1 },
+        { a: 1, warehouse: 'east' },
+        { a: 1, warehouse: 'east', carrier: 'x' },
+      ]);
       record.rollBack(offender, UNSTOCKED);
-      expect(await of(source)).toEqual({ kind: 'known', resumed: {
-        checkpoint: { run_id: RUN.runId, commit_id: first }, state: { a: 1 }, stateUnavailable: null, rolledBack: [offender, child],
-        evidence: [offender, child].map((commit_id) => ({ commit_id, rollback_id: 'rb_1', evidence: UNSTOCKED })),
-      } });
+      expect(await of(source)).toEqual({
+        kind: 'known',
+        resumed: {
+          checkpoint: { run_id: RUN.runId, commit_id: first },
+          state: { a: 1 },
+          stateUnavailable: null,
+          rolledBack: [offender, child],
+          evidence: [offender, child].map((commit_id) => ({ commit_id, rollback_id: 'rb_1', evidence: UNSTOCKED })),
+        },
+      });
     });
 
     it('is its beginning when the first commit fell', async () => {
@@ -67,7 +108,15 @@ export function resumeContract(name: string, make: (producer: MemoryProducer, re
       const { source, producer, commits } = await stage();
       await committed(commits, [undefined]);
       expect(await of(source)).toMatchObject({ resumed: { state: null, stateUnavailable: 'no_state' } });
-      const halved = createCommits({ producer: { commitRecorded: (commit) => producer.commitRecorded(commit), stateChunk: () => Promise.resolve('lost'), assumptionDeclared: () => Promise.resolve('') }, clock: new ManualClock(2), run: RUN });
+      const halved = createCommits({
+        producer: {
+          commitRecorded: (commit) => producer.commitRecorded(commit),
+          stateChunk: () => Promise.resolve('lost'),
+          assumptionDeclared: () => Promise.resolve(''),
+        },
+        clock: new ManualClock(2),
+        run: RUN,
+      });
       await committed(halved, [{ long: 'x'.repeat(200_000) }]);
       expect(await of(source)).toMatchObject({ resumed: { state: null, stateUnavailable: 'state_unavailable' } });
     });

@@ -12,7 +12,11 @@ import type { ResumeAnswer, ResumeSource } from './resume.port.js';
 const payload = z.object({ content_type: z.string(), encoding: z.string(), sha256: z.string(), body: z.json() });
 const evidence = z.object({
   // A kind newer than this build is read as what it may be at the least: somebody's observation.
-  kind: z.enum(EVIDENCE_KIND_VALUES).catch('observation'), source: z.string(), ref: z.string().nullable(), statement: z.json().nullable(), stated_at: z.number(),
+  kind: z.enum(EVIDENCE_KIND_VALUES).catch('observation'),
+  source: z.string(),
+  ref: z.string().nullable(),
+  statement: z.json().nullable(),
+  stated_at: z.number(),
 });
 const answer = z.object({
   checkpoint: z.object({ run_id: z.string(), commit_id: z.string() }).nullable(),
@@ -29,7 +33,10 @@ export class HttpResume implements ResumeSource {
 
   async of(tenant: string, runId: string): Promise<ResumeAnswer> {
     try {
-      const { status, body } = await askEdge(this.options, { method: 'GET', path: `/v1/runs/${encodeURIComponent(runId)}/resume?tenant=${encodeURIComponent(tenant)}` });
+      const { status, body } = await askEdge(this.options, {
+        method: 'GET',
+        path: `/v1/runs/${encodeURIComponent(runId)}/resume?tenant=${encodeURIComponent(tenant)}`,
+      });
       return resumedOf(status, body);
     } catch (cause) {
       return { kind: 'unavailable', cause };
@@ -43,12 +50,29 @@ const UNRECORDED = 'RUN_UNKNOWN';
 /** What an answer of the ledger's edge means; one that cannot be read in full is none. */
 export function resumedOf(status: number, body: Readonly<Record<string, unknown>>): ResumeAnswer {
   if (status === 404 && body['code'] === UNRECORDED) return { kind: 'unrecorded' };
-  if (status === 404) return { kind: 'unavailable', code: 'LEDGER_NOT_THERE', cause: new Error(`404 ${typeof body['code'] === 'string' ? body['code'] : 'without a code'}`) };
+  if (status === 404)
+    return {
+      kind: 'unavailable',
+      code: 'LEDGER_NOT_THERE',
+      cause: new Error(`404 ${typeof body['code'] === 'string' ? body['code'] : 'without a code'}`),
+    };
   const parsed = answer.safeParse(body);
-  if (status !== 200 || !parsed.success) return { kind: 'unavailable', cause: new Error(`the ledger answered ${String(status)}${parsed.success ? '' : ` with ${parsed.error.issues.map(({ path }) => path.join('/')).join(', ')} unreadable`}`) };
+  if (status !== 200 || !parsed.success)
+    return {
+      kind: 'unavailable',
+      cause: new Error(
+        `the ledger answered ${String(status)}${parsed.success ? '' : ` with ${parsed.error.issues.map(({ path }) => path.join('/')).join(', ')} unreadable`}`,
+      ),
+    };
   const { checkpoint, state, state_code, rolled_back } = parsed.data;
-  const evidence = parsed.data.evidence.map((each) => ({ ...each, evidence: { ...each.evidence, statement: statedIn(each.evidence.statement) } }));
-  return { kind: 'known', resumed: { checkpoint, state, stateUnavailable: state_code, evidence, rolledBack: rolled_back } };
+  const evidence = parsed.data.evidence.map((each) => ({
+    ...each,
+    evidence: { ...each.evidence, statement: statedIn(each.evidence.statement) },
+  }));
+  return {
+    kind: 'known',
+    resumed: { checkpoint, state, stateUnavailable: state_code, evidence, rolledBack: rolled_back },
+  };
 }
 
 /** What a payload holds; null where it came sealed: nobody may read it here. A statement that is no payload is itself. */

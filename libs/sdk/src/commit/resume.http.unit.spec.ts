@@ -9,7 +9,11 @@ import { RESUME_REMEDIES } from './resume.port.js';
 const RUN = { tenant: 'acme', runId: 'run-1' };
 const token = (): Promise<string> => Promise.resolve('token');
 const edges: TestEdge[] = [];
-afterAll(() => { edges.forEach(({ close }) => { close(); }); });
+afterAll(() => {
+  edges.forEach(({ close }) => {
+    close();
+  });
+});
 
 async function answering(status: number, body: object): Promise<HttpResume> {
   const edge = await testEdge(() => Promise.resolve([status, body]));
@@ -22,11 +26,23 @@ describe('a run of which an edge has nothing', () => {
     expect(await resume(await answering(404, { code: 'RUN_UNKNOWN' }), RUN)).toEqual(FRESH_START);
   });
 
-  it.each([['a proxy', {}], ['a service without this route', { code: 'NOT_FOUND', detail: 'Cannot GET /api/v1/runs/run-1/resume' }], ['something else', { code: 404 }]])('does not where %s says so: what to check is told', async (_who, body) => {
-    await expect(resume(await answering(404, body), RUN)).rejects.toMatchObject({ name: 'ResumeUnavailable', code: 'LEDGER_NOT_THERE', message: expect.stringContaining(RESUME_REMEDIES.LEDGER_NOT_THERE) as unknown });
+  it.each([
+    ['a proxy', {}],
+    ['a service without this route', { code: 'NOT_FOUND', detail: 'Cannot GET /api/v1/runs/run-1/resume' }],
+    ['something else', { code: 404 }],
+  ])('does not where %s says so: what to check is told', async (_who, body) => {
+    await expect(resume(await answering(404, body), RUN)).rejects.toMatchObject({
+      name: 'ResumeUnavailable',
+      code: 'LEDGER_NOT_THERE',
+      message: expect.stringContaining(RESUME_REMEDIES.LEDGER_NOT_THERE) as unknown,
+    });
   });
 
   it('does not where the ledger cannot say, or nobody answers', async () => {
-    for (const source of [await answering(503, { code: 'PROJECTION_BEHIND' }), new HttpResume({ url: 'http://127.0.0.1:1', token })]) await expect(resume(source, RUN)).rejects.toMatchObject({ code: 'RESUME_UNAVAILABLE' });
+    for (const source of [
+      await answering(503, { code: 'PROJECTION_BEHIND' }),
+      new HttpResume({ url: 'http://127.0.0.1:1', token }),
+    ])
+      await expect(resume(source, RUN)).rejects.toMatchObject({ code: 'RESUME_UNAVAILABLE' });
   });
 });

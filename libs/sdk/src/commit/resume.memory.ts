@@ -16,11 +16,15 @@ export class MemoryResume implements ResumeSource {
   constructor(private readonly producer: MemoryProducer) {}
 
   /** One commit falls, and with it whatever rests on it. `at` names an effect or a commit. */
-  rollBack(at: string, evidence: FallEvidence): void { this.triggers.push({ commit_id: at, rollback_id: `rb_${String(this.triggers.length + 1)}`, evidence }); }
+  rollBack(at: string, evidence: FallEvidence): void {
+    this.triggers.push({ commit_id: at, rollback_id: `rb_${String(this.triggers.length + 1)}`, evidence });
+  }
 
   of(tenant: string, runId: string): Promise<ResumeAnswer> {
     if (this.isAway) return Promise.resolve({ kind: 'unavailable', cause: new Error('the record is away') });
-    const commits = this.producer.told.flatMap((told) => (told.type === 'CommitRecorded' && told.commit.checkpoint.tenant === tenant ? [told.commit] : []));
+    const commits = this.producer.told.flatMap((told) =>
+      told.type === 'CommitRecorded' && told.commit.checkpoint.tenant === tenant ? [told.commit] : [],
+    );
     const own = commits.filter(({ checkpoint }) => checkpoint.run_id === runId);
     return Promise.resolve(own.length === 0 ? { kind: 'unrecorded' } : this.known(commits, own));
   }
@@ -29,11 +33,16 @@ export class MemoryResume implements ResumeSource {
     const causes = causesOf(commits, this.triggers);
     const last = own.findLast(({ commitId }) => !causes.has(commitId));
     const state = last === undefined ? null : this.stateOf(last.commitId, commits);
-    const fallen = own.flatMap(({ commitId }) => { const cause = causes.get(commitId); return cause === undefined ? [] : [{ ...cause, commit_id: commitId }]; });
+    const fallen = own.flatMap(({ commitId }) => {
+      const cause = causes.get(commitId);
+      return cause === undefined ? [] : [{ ...cause, commit_id: commitId }];
+    });
     const resumed = {
       checkpoint: last === undefined ? null : { run_id: last.checkpoint.run_id, commit_id: last.commitId },
-      state: state?.kind === 'found' ? state.value : null, stateUnavailable: state === null || state.kind === 'found' ? null : state.kind,
-      evidence: fallen, rolledBack: fallen.map(({ commit_id }) => commit_id),
+      state: state?.kind === 'found' ? state.value : null,
+      stateUnavailable: state === null || state.kind === 'found' ? null : state.kind,
+      evidence: fallen,
+      rolledBack: fallen.map(({ commit_id }) => commit_id),
     };
     return { kind: 'known', resumed };
   }
@@ -45,25 +54,43 @@ export class MemoryResume implements ResumeSource {
     if (chunks === null) return { kind: 'state_unavailable' };
     if (state.base_id === null) return { kind: 'found', value: joinState(chunks) };
     const base = this.stateOf(state.base_id, commits);
-    return base.kind === 'found' ? { kind: 'found', value: applyDelta(base.value, joinState(chunks)) } : { kind: 'state_unavailable' };
+    return base.kind === 'found'
+      ? { kind: 'found', value: applyDelta(base.value, joinState(chunks)) }
+      : { kind: 'state_unavailable' };
   }
 
   /** The chunks of a state in their order; null when one is missing, or is not the one that was told of. */
-  private chunksOf(commitId: string, { body, chunk_sha256s }: NonNullable<Checkpoint['state']>): readonly Uint8Array[] | null {
-    const apart = this.producer.told.flatMap((told) => (told.type === 'StateChunk' && told.chunk.commitId === commitId ? [told.chunk] : []));
-    const chunks: readonly (Payload | undefined)[] = body !== null ? [body] : chunk_sha256s.map((_, index) => apart.find((each) => each.index === index)?.chunk);
+  private chunksOf(
+    commitId: string,
+    { body, chunk_sha256s }: NonNullable<Checkpoint['state']>,
+  ): readonly Uint8Array[] | null {
+    const apart = this.producer.told.flatMap((told) =>
+      told.type === 'StateChunk' && told.chunk.commitId === commitId ? [told.chunk] : [],
+    );
+    const chunks: readonly (Payload | undefined)[] =
+      body !== null ? [body] : chunk_sha256s.map((_, index) => apart.find((each) => each.index === index)?.chunk);
     const whole = chunks.filter((chunk) => chunk !== undefined);
-    return whole.length === chunk_sha256s.length && whole.every((chunk, index) => isChunk(chunk, chunk_sha256s[index])) ? whole.map((chunk) => chunk.body) : null;
+    return whole.length === chunk_sha256s.length && whole.every((chunk, index) => isChunk(chunk, chunk_sha256s[index]))
+      ? whole.map((chunk) => chunk.body)
+      : null;
   }
 }
 
-type FoundState = { readonly kind: 'found'; readonly value: Json } | { readonly kind: 'no_state' | 'state_unavailable' };
+type FoundState =
+  { readonly kind: 'found'; readonly value: Json } | { readonly kind: 'no_state' | 'state_unavailable' };
 
 /** By commit: the fall it is part of. Commits are in the order they were told, so a parent comes before its children. */
-function causesOf(commits: readonly ToldCommit[], triggers: readonly FallenCommit[]): ReadonlyMap<string, FallenCommit> {
+function causesOf(
+  commits: readonly ToldCommit[],
+  triggers: readonly FallenCommit[],
+): ReadonlyMap<string, FallenCommit> {
   const causes = new Map(triggers.map((trigger) => [trigger.commit_id, trigger]));
-  for (const { commitId, checkpoint: { parents } } of commits) {
-    const cause = causes.get(commitId) ?? parents.map(({ commit_id }) => causes.get(commit_id)).find((each) => each !== undefined);
+  for (const {
+    commitId,
+    checkpoint: { parents },
+  } of commits) {
+    const cause =
+      causes.get(commitId) ?? parents.map(({ commit_id }) => causes.get(commit_id)).find((each) => each !== undefined);
     if (cause !== undefined) causes.set(commitId, cause);
   }
   return causes;

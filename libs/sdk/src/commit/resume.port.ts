@@ -15,7 +15,11 @@ export interface FallEvidence {
 }
 
 /** A commit of the run that fell, or an effect in it, and why. */
-export interface FallenCommit { readonly commit_id: string; readonly rollback_id: string; readonly evidence: FallEvidence }
+export interface FallenCommit {
+  readonly commit_id: string;
+  readonly rollback_id: string;
+  readonly evidence: FallEvidence;
+}
 
 /** Where a run goes on. */
 export interface Resumed {
@@ -34,7 +38,8 @@ export interface Resumed {
 /** Every way nobody can say where a run goes on, with the remedy. */
 export const RESUME_REMEDIES = {
   RESUME_UNAVAILABLE: 'Ask again when the ledger answers.',
-  LEDGER_NOT_THERE: 'Something answered 404, and not as the ledger does where nothing of a run is on record: check that the address is that of the mutation ledger (its origin, without a path), and what a proxy in between answers for itself.',
+  LEDGER_NOT_THERE:
+    'Something answered 404, and not as the ledger does where nothing of a run is on record: check that the address is that of the mutation ledger (its origin, without a path), and what a proxy in between answers for itself.',
 } as const;
 /** Code of a run of which nobody can say where it goes on. */
 export type ResumeFailureCode = keyof typeof RESUME_REMEDIES;

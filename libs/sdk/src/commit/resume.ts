@@ -5,13 +5,23 @@ import type { ResumeFailureCode, ResumeSource, Resumed } from './resume.port.js'
 /** Nobody can say now where the run goes on; it does not go on from what an agent happens to remember. */
 export class ResumeUnavailable extends Error {
   override readonly name = 'ResumeUnavailable';
-  constructor(readonly code: ResumeFailureCode, runId: string, cause: unknown) {
+  constructor(
+    readonly code: ResumeFailureCode,
+    runId: string,
+    cause: unknown,
+  ) {
     super(`nobody can say where the run ${runId} goes on. ${RESUME_REMEDIES[code]}`, { cause });
   }
 }
 
 /** Where a run begins of which nothing is on record. */
-export const FRESH_START: Resumed = { checkpoint: null, state: null, stateUnavailable: null, evidence: [], rolledBack: [] };
+export const FRESH_START: Resumed = {
+  checkpoint: null,
+  state: null,
+  stateUnavailable: null,
+  evidence: [],
+  rolledBack: [],
+};
 
 /**
  * Where a run goes on: the newest checkpoint that nothing which fell is part of, its state, and why the others fell.
@@ -20,11 +30,17 @@ export const FRESH_START: Resumed = { checkpoint: null, state: null, stateUnavai
  * Errors: ResumeUnavailable when the record cannot be read; its code says whether to ask again or to look at the address.
  * Source: requirements E11, E12, E33.
  */
-export async function resume(source: ResumeSource, { tenant, runId }: { readonly tenant: string; readonly runId: string }): Promise<Resumed> {
+export async function resume(
+  source: ResumeSource,
+  { tenant, runId }: { readonly tenant: string; readonly runId: string },
+): Promise<Resumed> {
   const answer = await source.of(tenant, runId);
   switch (answer.kind) {
-    case 'known': return answer.resumed;
-    case 'unrecorded': return FRESH_START;
-    case 'unavailable': throw new ResumeUnavailable(answer.code ?? 'RESUME_UNAVAILABLE', runId, answer.cause);
+    case 'known':
+      return answer.resumed;
+    case 'unrecorded':
+      return FRESH_START;
+    case 'unavailable':
+      throw new ResumeUnavailable(answer.code ?? 'RESUME_UNAVAILABLE', runId, answer.cause);
   }
 }

@@ -38,10 +38,12 @@ export class AckOutbox<Tx> {
 
   /** Sends what is owed; resolves when it was tried. */
   flush(): Promise<void> {
-    this.last = this.last.then(() => this.send()).catch((cause: unknown) => {
-      this.options.onTrouble(cause);
-      void this.tryAgain();
-    });
+    this.last = this.last
+      .then(() => this.send())
+      .catch((cause: unknown) => {
+        this.options.onTrouble(cause);
+        void this.tryAgain();
+      });
     return this.last;
   }
 
@@ -61,7 +63,13 @@ export class AckOutbox<Tx> {
     for (let isMore = true; isMore && !this.stopped.signal.aborted;) {
       const owed = await inbox.transact('derive', (session) => session.owed(BATCH_MAX));
       if (owed.length === 0) return;
-      await this.wire?.send(ACKS_TOPIC, owed.map((ack) => ({ key: Buffer.from(ack.run_id, 'utf8'), value: codecs.encode(ACKS_TOPIC, 'RollbackAcknowledged', ack) })));
+      await this.wire?.send(
+        ACKS_TOPIC,
+        owed.map((ack) => ({
+          key: Buffer.from(ack.run_id, 'utf8'),
+          value: codecs.encode(ACKS_TOPIC, 'RollbackAcknowledged', ack),
+        })),
+      );
       await inbox.transact('derive', (session) => session.settle(owed.map(({ event_id }) => event_id)));
       isMore = owed.length === BATCH_MAX;
     }

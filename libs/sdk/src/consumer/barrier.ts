@@ -13,7 +13,12 @@ export type BarrierOutcome =
   | { readonly kind: 'clear' }
   | { readonly kind: 'fallen'; readonly commit: CommitRef }
   /** The deadline passed first. Let nothing out: hold it back and ask again, or show that it is not known. */
-  | { readonly kind: 'timeout'; readonly code: 'BARRIER_TIMEOUT'; readonly behind: readonly { readonly partition: number; readonly applied: number; readonly end: number }[]; readonly cause?: unknown };
+  | {
+      readonly kind: 'timeout';
+      readonly code: 'BARRIER_TIMEOUT';
+      readonly behind: readonly { readonly partition: number; readonly applied: number; readonly end: number }[];
+      readonly cause?: unknown;
+    };
 
 /** Offsets that were applied, and who waits for them. */
 export class Barrier {
@@ -31,14 +36,32 @@ export class Barrier {
   }
 
   /** Waits until the ends that `endsOf` reads are applied, at most so long; null once they are. */
-  async through(endsOf: () => Promise<Offsets>, withinMs: number): Promise<Extract<BarrierOutcome, { kind: 'timeout' }> | null> {
+  async through(
+    endsOf: () => Promise<Offsets>,
+    withinMs: number,
+  ): Promise<Extract<BarrierOutcome, { kind: 'timeout' }> | null> {
     const over = new AbortController();
     let ends: Offsets = new Map();
     let cause: unknown;
-    const reached = endsOf().then((read) => { ends = read; return this.reached(read, over.signal); }).catch((thrown: unknown) => { cause = thrown; return false; });
+    const reached = endsOf()
+      .then((read) => {
+        ends = read;
+        return this.reached(read, over.signal);
+      })
+      .catch((thrown: unknown) => {
+        cause = thrown;
+        return false;
+      });
     const isClear = await Promise.race([reached, this.clock.sleep(withinMs, over.signal).then(() => false)]);
     over.abort();
-    return isClear ? null : { kind: 'timeout', code: 'BARRIER_TIMEOUT', behind: this.behind(ends), ...(cause === undefined ? {} : { cause }) };
+    return isClear
+      ? null
+      : {
+          kind: 'timeout',
+          code: 'BARRIER_TIMEOUT',
+          behind: this.behind(ends),
+          ...(cause === undefined ? {} : { cause }),
+        };
   }
 
   private async reached(ends: Offsets, over: AbortSignal): Promise<boolean> {
@@ -46,13 +69,21 @@ export class Barrier {
       if (over.aborted) return false;
       await new Promise<void>((resolve) => {
         this.waiting = [...this.waiting, resolve];
-        over.addEventListener('abort', () => { resolve(); }, { once: true });
+        over.addEventListener(
+          'abort',
+          () => {
+            resolve();
+          },
+          { once: true },
+        );
       });
     }
     return true;
   }
 
   private behind(ends: Offsets): Extract<BarrierOutcome, { kind: 'timeout' }>['behind'] {
-    return [...ends].map(([partition, end]) => ({ partition, end, applied: this.applied.get(partition) ?? 0 })).filter(({ applied, end }) => applied < end);
+    return [...ends]
+      .map(([partition, end]) => ({ partition, end, applied: this.applied.get(partition) ?? 0 }))
+      .filter(({ applied, end }) => applied < end);
   }
 }

@@ -15,12 +15,26 @@ export interface InboxUnderTest<Tx> {
 }
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((id) => ({ run_id: 'run-1', commit_id: id }));
-const commit = (one: typeof A): NonNullable<typeof A> => { if (one === undefined) throw new Error('no such commit'); return one; };
-const ack = (id: string) => ({ event_id: id, tenant: 'acme', run_id: 'run-1', mutation_id: 'a', rollback_id: 'rb', consumer: 'mailer', applied_at: 7, derived: [commit(B)], emissions: [{ kind: 'email', ref: null, emitted_at: 5 }] });
+const commit = (one: typeof A): NonNullable<typeof A> => {
+  if (one === undefined) throw new Error('no such commit');
+  return one;
+};
+const ack = (id: string) => ({
+  event_id: id,
+  tenant: 'acme',
+  run_id: 'run-1',
+  mutation_id: 'a',
+  rollback_id: 'rb',
+  consumer: 'mailer',
+  applied_at: 7,
+  derived: [commit(B)],
+  emissions: [{ kind: 'email', ref: null, emitted_at: 5 }],
+});
 const email = (ref: string) => ({ kind: 'email', ref, emitted_at: 1_700_000_000_000 });
 
 export function inboxContract<Tx>(name: string, make: () => Promise<InboxUnderTest<Tx>>): void {
-  const kept = <T>(inbox: Inbox<Tx>, look: (session: InboxSession<Tx>) => Promise<T>): Promise<T> => inbox.transact('derive', look);
+  const kept = <T>(inbox: Inbox<Tx>, look: (session: InboxSession<Tx>) => Promise<T>): Promise<T> =>
+    inbox.transact('derive', look);
 
   describe(`the inbox "${name}"`, () => {
     it('keeps a transaction whole, the rows of its consumer too, after a crash', async () => {
@@ -31,7 +45,15 @@ export function inboxContract<Tx>(name: string, make: () => Promise<InboxUnderTe
         await session.keepState(commit(A), 'announced');
         await write(session.tx, 'report', 'draft');
       });
-      expect(await kept(reopen(), async (session) => [await session.mark('place'), await session.mark('none'), await session.stateOf(commit(A)), await session.stateOf(commit(B)), await read(session.tx, 'report')])).toEqual(['2', null, 'announced', null, 'draft']);
+      expect(
+        await kept(reopen(), async (session) => [
+          await session.mark('place'),
+          await session.mark('none'),
+          await session.stateOf(commit(A)),
+          await session.stateOf(commit(B)),
+          await read(session.tx, 'report'),
+        ]),
+      ).toEqual(['2', null, 'announced', null, 'draft']);
     });
 
     it('keeps nothing of a transaction that failed', async () => {
@@ -45,7 +67,15 @@ export function inboxContract<Tx>(name: string, make: () => Promise<InboxUnderTe
         throw new Error('the handler failed');
       });
       await expect(failing).rejects.toThrow('the handler failed');
-      expect(await kept(inbox, async (session) => [await session.mark('place'), await session.stateOf(commit(A)), await session.madeFrom([commit(A)]), await session.owed(9), await read(session.tx, 'report')])).toEqual([null, null, [], [], null]);
+      expect(
+        await kept(inbox, async (session) => [
+          await session.mark('place'),
+          await session.stateOf(commit(A)),
+          await session.madeFrom([commit(A)]),
+          await session.owed(9),
+          await read(session.tx, 'report'),
+        ]),
+      ).toEqual([null, null, [], [], null]);
     });
 
     it('finds what was made from commits, and what went out on them', async () => {
@@ -57,13 +87,27 @@ export function inboxContract<Tx>(name: string, make: () => Promise<InboxUnderTe
         await session.keepEmission(commit(D), email('m-2'));
         await session.keepEmission(commit(C), email('m-3'));
       });
-      expect(await kept(inbox, async (session) => [await session.madeFrom([commit(A)]), await session.madeFrom([commit(B), commit(C)]), await session.madeFrom([commit(D)]), await session.madeFrom([])])).toEqual([[C], [C, D], [], []]);
-      expect(await kept(inbox, async (session) => [await session.emissionsOf([commit(C)]), await session.emissionsOf([commit(D), commit(C)]), await session.emissionsOf([])])).toEqual([[email('m-1'), email('m-3')], [email('m-1'), email('m-2'), email('m-3')], []]);
+      expect(
+        await kept(inbox, async (session) => [
+          await session.madeFrom([commit(A)]),
+          await session.madeFrom([commit(B), commit(C)]),
+          await session.madeFrom([commit(D)]),
+          await session.madeFrom([]),
+        ]),
+      ).toEqual([[C], [C, D], [], []]);
+      expect(
+        await kept(inbox, async (session) => [
+          await session.emissionsOf([commit(C)]),
+          await session.emissionsOf([commit(D), commit(C)]),
+          await session.emissionsOf([]),
+        ]),
+      ).toEqual([[email('m-1'), email('m-3')], [email('m-1'), email('m-2'), email('m-3')], []]);
     });
 
     it('owes an acknowledgement once, in order, until it is settled', async () => {
       const { inbox, reopen } = await make();
-      for (const id of ['ack-1', 'ack-2', 'ack-1', 'ack-3']) await inbox.transact('apply', (session) => session.owe(ack(id)));
+      for (const id of ['ack-1', 'ack-2', 'ack-1', 'ack-3'])
+        await inbox.transact('apply', (session) => session.owe(ack(id)));
       expect(await kept(reopen(), (session) => session.owed(2))).toEqual([ack('ack-1'), ack('ack-2')]);
       await kept(inbox, (session) => session.settle(['ack-1', 'ack-2']));
       expect((await kept(reopen(), (session) => session.owed(9))).map(({ event_id }) => event_id)).toEqual(['ack-3']);
@@ -74,12 +118,19 @@ export function inboxContract<Tx>(name: string, make: () => Promise<InboxUnderTe
       const steps: string[] = [];
       const deriving = inbox.transact('derive', async (session) => {
         steps.push('derive');
-        await new Promise((resolve) => { setTimeout(resolve, 50); });
+        await new Promise((resolve) => {
+          setTimeout(resolve, 50);
+        });
         await session.keepOwn({ commit: commit(B), parents: [commit(A)] });
         steps.push('derived');
       });
-      await new Promise((resolve) => { setTimeout(resolve, 20); });
-      const applying = inbox.transact('apply', async (session) => { steps.push('apply'); return session.madeFrom([commit(A)]); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+      const applying = inbox.transact('apply', async (session) => {
+        steps.push('apply');
+        return session.madeFrom([commit(A)]);
+      });
       await deriving;
       expect(await applying).toEqual([B]);
       expect(steps).toEqual(['derive', 'derived', 'apply']);
@@ -88,8 +139,14 @@ export function inboxContract<Tx>(name: string, make: () => Promise<InboxUnderTe
     it('tells consumers apart', async () => {
       const { inbox, other } = await make();
       if (other === null) return;
-      await inbox.transact('apply', async (session) => { await session.keepMark('place', '1'); await session.owe(ack('ack-1')); });
-      expect(await kept(other, async (session) => [await session.mark('place'), await session.owed(9)])).toEqual([null, []]);
+      await inbox.transact('apply', async (session) => {
+        await session.keepMark('place', '1');
+        await session.owe(ack('ack-1'));
+      });
+      expect(await kept(other, async (session) => [await session.mark('place'), await session.owed(9)])).toEqual([
+        null,
+        [],
+      ]);
     });
   });
 }

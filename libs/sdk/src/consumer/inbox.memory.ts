@@ -3,7 +3,9 @@ import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messag
 import type { CommitState, Inbox, InboxSession } from './inbox.port.js';
 
 /** Rows of the consumer's own, which change with the inbox or not at all. */
-export interface MemoryRows { readonly rows: Map<string, string> }
+export interface MemoryRows {
+  readonly rows: Map<string, string>;
+}
 
 interface Kept extends MemoryRows {
   readonly marks: Map<string, string>;
@@ -16,11 +18,20 @@ interface Kept extends MemoryRows {
 
 /** An inbox in memory; one transaction at a time. */
 export class MemoryInbox implements Inbox<MemoryRows> {
-  private kept: Kept = { rows: new Map(), marks: new Map(), states: new Map(), children: new Map(), emissions: [], acks: new Map() };
+  private kept: Kept = {
+    rows: new Map(),
+    marks: new Map(),
+    states: new Map(),
+    children: new Map(),
+    emissions: [],
+    acks: new Map(),
+  };
   private last: Promise<unknown> = Promise.resolve();
 
   /** Rows of the consumer's own that were committed. */
-  get rows(): ReadonlyMap<string, string> { return this.kept.rows; }
+  get rows(): ReadonlyMap<string, string> {
+    return this.kept.rows;
+  }
 
   transact<T>(_kind: 'apply' | 'derive', work: (session: InboxSession<MemoryRows>) => Promise<T>): Promise<T> {
     const done = this.last.then(async () => {
@@ -36,30 +47,55 @@ export class MemoryInbox implements Inbox<MemoryRows> {
 
 /** What is kept is replaced and never changed, so that maps of it are enough of a copy. */
 function draftOf({ rows, marks, states, children, emissions, acks }: Kept): Kept {
-  return { rows: new Map(rows), marks: new Map(marks), states: new Map(states), children: new Map(children), emissions: [...emissions], acks: new Map(acks) };
+  return {
+    rows: new Map(rows),
+    marks: new Map(marks),
+    states: new Map(states),
+    children: new Map(children),
+    emissions: [...emissions],
+    acks: new Map(acks),
+  };
 }
 
 function sessionOver(draft: Kept): InboxSession<MemoryRows> {
   return {
     tx: draft,
     mark: (name) => Promise.resolve(draft.marks.get(name) ?? null),
-    keepMark: (name, text) => { draft.marks.set(name, text); return Promise.resolve(); },
+    keepMark: (name, text) => {
+      draft.marks.set(name, text);
+      return Promise.resolve();
+    },
     stateOf: (commit) => Promise.resolve(draft.states.get(nameOf(commit)) ?? null),
-    keepState: (commit, state) => { draft.states.set(nameOf(commit), state); return Promise.resolve(); },
+    keepState: (commit, state) => {
+      draft.states.set(nameOf(commit), state);
+      return Promise.resolve();
+    },
     keepOwn: ({ commit, parents }) => {
-      for (const parent of parents) draft.children.set(nameOf(parent), [...draft.children.get(nameOf(parent)) ?? [], commit]);
+      for (const parent of parents)
+        draft.children.set(nameOf(parent), [...(draft.children.get(nameOf(parent)) ?? []), commit]);
       return Promise.resolve();
     },
     madeFrom: (commits) => Promise.resolve(commits.flatMap((commit) => draft.children.get(nameOf(commit)) ?? [])),
-    keepEmission: (commit, emission) => { draft.emissions.push({ of: nameOf(commit), emission }); return Promise.resolve(); },
+    keepEmission: (commit, emission) => {
+      draft.emissions.push({ of: nameOf(commit), emission });
+      return Promise.resolve();
+    },
     emissionsOf: (commits) => {
       const names = new Set(commits.map(nameOf));
       return Promise.resolve(draft.emissions.filter(({ of }) => names.has(of)).map(({ emission }) => emission));
     },
-    owe: (ack) => { if (!draft.acks.has(ack.event_id)) draft.acks.set(ack.event_id, ack); return Promise.resolve(); },
+    owe: (ack) => {
+      if (!draft.acks.has(ack.event_id)) draft.acks.set(ack.event_id, ack);
+      return Promise.resolve();
+    },
     owed: (limit) => Promise.resolve([...draft.acks.values()].slice(0, limit)),
-    settle: (ids) => { for (const id of ids) draft.acks.delete(id); return Promise.resolve(); },
+    settle: (ids) => {
+      for (const id of ids) draft.acks.delete(id);
+      return Promise.resolve();
+    },
   };
 }
 
-function nameOf({ run_id, commit_id }: CommitRef): string { return JSON.stringify([run_id, commit_id]); }
+function nameOf({ run_id, commit_id }: CommitRef): string {
+  return JSON.stringify([run_id, commit_id]);
+}

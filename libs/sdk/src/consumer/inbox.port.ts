@@ -2,7 +2,10 @@
 import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
 
 /** A commit of the consumer's own, made from others: of agents, or its own. */
-export interface OwnCommit { readonly commit: CommitRef; readonly parents: readonly CommitRef[] }
+export interface OwnCommit {
+  readonly commit: CommitRef;
+  readonly parents: readonly CommitRef[];
+}
 
 /**
  * What is known of a commit. announced: it was named and has not fallen. fallen: its rollback was applied. invalidated: it is

@@ -38,7 +38,11 @@ const TABLES: readonly string[] = [
 /** The inbox of one consumer in a database of its own. The handler's transaction is the connection that `pool` gave. */
 export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbox<Client> {
   /** `onTrouble` hears of connections that broke. One that nobody used is replaced by the pool; one within a transaction takes that with it. */
-  constructor(private readonly pool: SqlPool<Client>, private readonly consumer: string, private readonly onTrouble: (cause: unknown) => void = () => undefined) {
+  constructor(
+    private readonly pool: SqlPool<Client>,
+    private readonly consumer: string,
+    private readonly onTrouble: (cause: unknown) => void = () => undefined,
+  ) {
     pool.on?.('error', onTrouble);
   }
 
@@ -62,13 +66,19 @@ export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbo
     let isBroken = true;
     try {
       await client.query('BEGIN');
-      await client.query(`SELECT pg_advisory_xact_lock${kind === 'apply' ? '' : '_shared'}(hashtext('recourse_inbox'), hashtext($1))`, [this.consumer]);
+      await client.query(
+        `SELECT pg_advisory_xact_lock${kind === 'apply' ? '' : '_shared'}(hashtext('recourse_inbox'), hashtext($1))`,
+        [this.consumer],
+      );
       const result = await work(this.session(client));
       await client.query('COMMIT');
       isBroken = false;
       return result;
     } catch (cause) {
-      isBroken = !(await client.query('ROLLBACK').then(() => true, () => false));
+      isBroken = !(await client.query('ROLLBACK').then(
+        () => true,
+        () => false,
+      ));
       throw cause;
     } finally {
       // A connection that neither committed nor rolled back is in nobody knows which state.
@@ -79,7 +89,10 @@ export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbo
   /** Hears of a connection in use: the pool listens only to those that nobody uses. The end says whether it is to be destroyed; such a one may still break, and is listened to. */
   private watch(client: Breakable): { end(isBroken: boolean): boolean } {
     let hasEnded = false;
-    const listener: OnError = (cause) => { hasEnded = true; this.onTrouble(cause); };
+    const listener: OnError = (cause) => {
+      hasEnded = true;
+      this.onTrouble(cause);
+    };
     client.on?.('error', listener);
     return {
       end: (isBroken) => {
@@ -91,28 +104,101 @@ export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbo
 
   private session(client: Client): InboxSession<Client> {
     const { consumer } = this;
-    const run = async (text: string, ...values: unknown[]): Promise<readonly Row[]> => (await client.query(text, [consumer, ...values])).rows as readonly Row[]; // the statements name their columns
-    const keys = (commits: readonly CommitRef[]): [string[], string[]] => [commits.map(({ run_id }) => run_id), commits.map(({ commit_id }) => commit_id)];
+    const run = async (text: string, ...values: unknown[]): Promise<readonly Row[]> =>
+      (await client.query(text, [consumer, ...values])).rows as readonly Row[]; // the statements name their columns
+    const keys = (commits: readonly CommitRef[]): [string[], string[]] => [
+      commits.map(({ run_id }) => run_id),
+      commits.map(({ commit_id }) => commit_id),
+    ];
     return {
       tx: client,
-      mark: async (name) => textOr((await run('SELECT content FROM recourse_inbox_mark WHERE consumer = $1 AND name = $2', name))[0]?.['content']),
-      keepMark: async (name, text) => { await run('INSERT INTO recourse_inbox_mark VALUES ($1, $2, $3) ON CONFLICT (consumer, name) DO UPDATE SET content = excluded.content', name, text); },
-      stateOf: async ({ run_id, commit_id }) => textOr((await run('SELECT state FROM recourse_inbox_commit WHERE consumer = $1 AND run_id = $2 AND commit_id = $3', run_id, commit_id))[0]?.['state']) as CommitState | null, // keepState wrote it
-      keepState: async ({ run_id, commit_id }, state) => { await run('INSERT INTO recourse_inbox_commit VALUES ($1, $2, $3, $4) ON CONFLICT (consumer, run_id, commit_id) DO UPDATE SET state = excluded.state', run_id, commit_id, state); },
-      keepOwn: async ({ commit, parents }) => { await run('INSERT INTO recourse_inbox_own SELECT $1, p.run_id, p.commit_id, $4, $5 FROM unnest($2::text[], $3::text[]) AS p (run_id, commit_id) ON CONFLICT DO NOTHING', ...keys(parents), commit.run_id, commit.commit_id); },
-      madeFrom: async (commits) => (await run('SELECT DISTINCT o.run_id, o.commit_id FROM recourse_inbox_own o JOIN unnest($2::text[], $3::text[]) AS p (run_id, commit_id) ON o.parent_run_id = p.run_id AND o.parent_commit_id = p.commit_id WHERE o.consumer = $1 ORDER BY 1, 2', ...keys(commits)))
-        .map((row) => ({ run_id: String(row['run_id']), commit_id: String(row['commit_id']) })),
-      keepEmission: async ({ run_id, commit_id }, { kind, ref, emitted_at }) => { await run('INSERT INTO recourse_inbox_emission (consumer, run_id, commit_id, kind, ref, emitted_at) VALUES ($1, $2, $3, $4, $5, $6)', run_id, commit_id, kind, ref, emitted_at); },
-      emissionsOf: async (commits) => (await run('SELECT e.kind, e.ref, e.emitted_at::text AS emitted_at FROM recourse_inbox_emission e JOIN unnest($2::text[], $3::text[]) AS c (run_id, commit_id) USING (run_id, commit_id) WHERE e.consumer = $1 ORDER BY e.place', ...keys(commits))).map(emissionOf),
-      owe: async (ack) => { await run('INSERT INTO recourse_inbox_ack (consumer, event_id, content) VALUES ($1, $2, $3) ON CONFLICT (consumer, event_id) DO NOTHING', ack.event_id, JSON.stringify(ack)); },
-      owed: async (limit) => (await run('SELECT content FROM recourse_inbox_ack WHERE consumer = $1 ORDER BY place LIMIT $2', limit)).map((row) => JSON.parse(String(row['content'])) as RollbackAcknowledged), // owe wrote it
-      settle: async (ids) => { await run('DELETE FROM recourse_inbox_ack WHERE consumer = $1 AND event_id = ANY($2)', ids); },
+      mark: async (name) =>
+        textOr(
+          (await run('SELECT content FROM recourse_inbox_mark WHERE consumer = $1 AND name = $2', name))[0]?.[
+            'content'
+          ],
+        ),
+      keepMark: async (name, text) => {
+        await run(
+          'INSERT INTO recourse_inbox_mark VALUES ($1, $2, $3) ON CONFLICT (consumer, name) DO UPDATE SET content = excluded.content',
+          name,
+          text,
+        );
+      },
+      stateOf: async ({ run_id, commit_id }) =>
+        textOr(
+          (
+            await run(
+              'SELECT state FROM recourse_inbox_commit WHERE consumer = $1 AND run_id = $2 AND commit_id = $3',
+              run_id,
+              commit_id,
+            )
+          )[0]?.['state'],
+        ) as CommitState | null, // keepState wrote it
+      keepState: async ({ run_id, commit_id }, state) => {
+        await run(
+          'INSERT INTO recourse_inbox_commit VALUES ($1, $2, $3, $4) ON CONFLICT (consumer, run_id, commit_id) DO UPDATE SET state = excluded.state',
+          run_id,
+          commit_id,
+          state,
+        );
+      },
+      keepOwn: async ({ commit, parents }) => {
+        await run(
+          'INSERT INTO recourse_inbox_own SELECT $1, p.run_id, p.commit_id, $4, $5 FROM unnest($2::text[], $3::text[]) AS p (run_id, commit_id) ON CONFLICT DO NOTHING',
+          ...keys(parents),
+          commit.run_id,
+          commit.commit_id,
+        );
+      },
+      madeFrom: async (commits) =>
+        (
+          await run(
+            'SELECT DISTINCT o.run_id, o.commit_id FROM recourse_inbox_own o JOIN unnest($2::text[], $3::text[]) AS p (run_id, commit_id) ON o.parent_run_id = p.run_id AND o.parent_commit_id = p.commit_id WHERE o.consumer = $1 ORDER BY 1, 2',
+            ...keys(commits),
+          )
+        ).map((row) => ({ run_id: String(row['run_id']), commit_id: String(row['commit_id']) })),
+      keepEmission: async ({ run_id, commit_id }, { kind, ref, emitted_at }) => {
+        await run(
+          'INSERT INTO recourse_inbox_emission (consumer, run_id, commit_id, kind, ref, emitted_at) VALUES ($1, $2, $3, $4, $5, $6)',
+          run_id,
+          commit_id,
+          kind,
+          ref,
+          emitted_at,
+        );
+      },
+      emissionsOf: async (commits) =>
+        (
+          await run(
+            'SELECT e.kind, e.ref, e.emitted_at::text AS emitted_at FROM recourse_inbox_emission e JOIN unnest($2::text[], $3::text[]) AS c (run_id, commit_id) USING (run_id, commit_id) WHERE e.consumer = $1 ORDER BY e.place',
+            ...keys(commits),
+          )
+        ).map(emissionOf),
+      owe: async (ack) => {
+        await run(
+          'INSERT INTO recourse_inbox_ack (consumer, event_id, content) VALUES ($1, $2, $3) ON CONFLICT (consumer, event_id) DO NOTHING',
+          ack.event_id,
+          JSON.stringify(ack),
+        );
+      },
+      owed: async (limit) =>
+        (await run('SELECT content FROM recourse_inbox_ack WHERE consumer = $1 ORDER BY place LIMIT $2', limit)).map(
+          (row) => JSON.parse(String(row['content'])) as RollbackAcknowledged,
+        ), // owe wrote it
+      settle: async (ids) => {
+        await run('DELETE FROM recourse_inbox_ack WHERE consumer = $1 AND event_id = ANY($2)', ids);
+      },
     };
   }
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-function emissionOf(row: Row): Emission { return { kind: String(row['kind']), ref: textOr(row['ref']), emitted_at: Number(row['emitted_at']) }; }
+function emissionOf(row: Row): Emission {
+  return { kind: String(row['kind']), ref: textOr(row['ref']), emitted_at: Number(row['emitted_at']) };
+}
 
-function textOr(value: unknown): string | null { return typeof value === 'string' ? value : null; }
+function textOr(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -17,8 +17,13 @@ class Connection extends EventEmitter {
     return Promise.resolve({ rows: [] });
   }
 
-  release(destroy?: boolean): void { this.released = destroy; }
-  break(): void { this.isOver = true; this.emit('error', ENDED); }
+  release(destroy?: boolean): void {
+    this.released = destroy;
+  }
+  break(): void {
+    this.isOver = true;
+    this.emit('error', ENDED);
+  }
 }
 
 class Connections extends EventEmitter {
@@ -30,9 +35,19 @@ class Connections extends EventEmitter {
   }
 }
 
-function stage(): { readonly pool: Connections; readonly inbox: PostgresInbox<Connection>; readonly trouble: unknown[] } {
+function stage(): {
+  readonly pool: Connections;
+  readonly inbox: PostgresInbox<Connection>;
+  readonly trouble: unknown[];
+} {
   const [pool, trouble]: [Connections, unknown[]] = [new Connections(), []];
-  return { pool, trouble, inbox: new PostgresInbox<Connection>(pool, 'mailer', (cause) => { trouble.push(cause); }) };
+  return {
+    pool,
+    trouble,
+    inbox: new PostgresInbox<Connection>(pool, 'mailer', (cause) => {
+      trouble.push(cause);
+    }),
+  };
 }
 
 describe('a connection of an inbox that breaks', () => {
@@ -44,7 +59,12 @@ describe('a connection of an inbox that breaks', () => {
 
   it('within a transaction takes that with it, is told and destroyed; the next one has another', async () => {
     const { pool, inbox, trouble } = stage();
-    await expect(inbox.transact('apply', ({ tx }) => { tx.break(); return Promise.resolve(1); })).rejects.toThrow(ENDED);
+    await expect(
+      inbox.transact('apply', ({ tx }) => {
+        tx.break();
+        return Promise.resolve(1);
+      }),
+    ).rejects.toThrow(ENDED);
     expect([trouble, pool.made[0]?.released]).toEqual([[ENDED], true]);
     // What is destroyed may say so once more.
     pool.made[0]?.emit('error', ENDED);
@@ -63,6 +83,10 @@ describe('a connection of an inbox that breaks', () => {
 
   it('is no matter of a pool that has no events', async () => {
     const connection = { query: () => Promise.resolve({ rows: [] }), release: () => undefined };
-    expect(await new PostgresInbox({ connect: () => Promise.resolve(connection) }, 'mailer').transact('derive', () => Promise.resolve(3))).toBe(3);
+    expect(
+      await new PostgresInbox({ connect: () => Promise.resolve(connection) }, 'mailer').transact('derive', () =>
+        Promise.resolve(3),
+      ),
+    ).toBe(3);
   });
 });

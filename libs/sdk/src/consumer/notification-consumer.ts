@@ -66,7 +66,11 @@ export function createNotificationConsumer(options: NotificationConsumerOptions)
 }
 
 /** Where one partition stands. */
-interface Place { readonly partition: number; head: Head; offset: number }
+interface Place {
+  readonly partition: number;
+  head: Head;
+  offset: number;
+}
 
 class ChainConsumer implements NotificationConsumer {
   private readonly stopped = new AbortController();
@@ -96,7 +100,11 @@ class ChainConsumer implements NotificationConsumer {
     try {
       const found = await admin.partitionCount(NOTIFICATIONS_TOPIC);
       if (found === null) throw new Failure('TOPIC_MISSING', NOTIFICATIONS_TOPIC);
-      if (found !== partitionCount) throw new Failure('PARTITION_COUNT_CHANGED', `${NOTIFICATIONS_TOPIC} has ${String(found)} partitions, wanted ${String(partitionCount)}`);
+      if (found !== partitionCount)
+        throw new Failure(
+          'PARTITION_COUNT_CHANGED',
+          `${NOTIFICATIONS_TOPIC} has ${String(found)} partitions, wanted ${String(partitionCount)}`,
+        );
     } finally {
       await admin.close();
     }
@@ -105,9 +113,10 @@ class ChainConsumer implements NotificationConsumer {
   private async placeOf(partition: number): Promise<Place> {
     const { logId, partitionCount, positions } = this.options;
     const stored = await positions.load(NOTIFICATIONS_TOPIC, partition);
-    const head = stored === null
-      ? genesisHead({ logId, topic: NOTIFICATIONS_TOPIC, partition, partitionCount })
-      : { seq: stored.seq, hash: Buffer.from(stored.hash, 'hex') };
+    const head =
+      stored === null
+        ? genesisHead({ logId, topic: NOTIFICATIONS_TOPIC, partition, partitionCount })
+        : { seq: stored.seq, hash: Buffer.from(stored.hash, 'hex') };
     return { partition, offset: stored?.offset ?? 0, head };
   }
 
@@ -116,7 +125,7 @@ class ChainConsumer implements NotificationConsumer {
     while (!this.stopped.signal.aborted) {
       const began = clock.now();
       try {
-        const isEmpty = await this.readOn(reader, place, pollMs) === 0;
+        const isEmpty = (await this.readOn(reader, place, pollMs)) === 0;
         // The broker held the answer that long already, as a rule. A clock that was set back makes nobody wait longer.
         const rest = Math.min(pollMs, pollMs - (clock.now() - began));
         if (isEmpty && rest > 0) await clock.sleep(rest, this.stopped.signal);
@@ -130,7 +139,9 @@ class ChainConsumer implements NotificationConsumer {
   /** Reads one fetch and handles it; answers how many records it held. */
   private async readOn(reader: RawReader, place: Place, waitMs: number): Promise<number> {
     const { partition, offset } = place;
-    const [{ records } = { records: [] }] = await reader.readMany([{ topic: NOTIFICATIONS_TOPIC, partition, offset }], { waitMs });
+    const [{ records } = { records: [] }] = await reader.readMany([{ topic: NOTIFICATIONS_TOPIC, partition, offset }], {
+      waitMs,
+    });
     for (const record of records) {
       if (this.stopped.signal.aborted) break;
       await this.take(record, place);
@@ -143,7 +154,11 @@ class ChainConsumer implements NotificationConsumer {
     const handled = await this.handleOnce(record, place);
     const head = handled.kind === 'accepted' ? handled.head : place.head;
     const offset = record.offset + 1;
-    await positions.save(NOTIFICATIONS_TOPIC, place.partition, { offset, seq: head.seq, hash: head.hash.toString('hex') });
+    await positions.save(NOTIFICATIONS_TOPIC, place.partition, {
+      offset,
+      seq: head.seq,
+      hash: head.hash.toString('hex'),
+    });
     // Only now: until the position is kept, an error anywhere above leads back to this record and this head.
     place.head = head;
     place.offset = offset;
@@ -154,10 +169,18 @@ class ChainConsumer implements NotificationConsumer {
     const verdict = await this.judge(record, place);
     if (verdict.kind === 'void') return verdict;
     const decoded = codecs.decodeSync(record.value);
-    if (decoded.kind === 'bad') throw new InvariantViolation('notifications', `an accepted record is ${decoded.reason}`, 'partition');
+    if (decoded.kind === 'bad')
+      throw new InvariantViolation('notifications', `an accepted record is ${decoded.reason}`, 'partition');
     const notification = recordOf(NOTIFICATIONS_TOPIC, decoded);
     // A record of a kind that is newer than this build is part of the chain, and nothing this consumer knows to handle.
-    if (notification !== null) await onNotification({ ...notification, partition: place.partition, seq: verdict.head.seq, offset: record.offset, hash: verdict.head.hash });
+    if (notification !== null)
+      await onNotification({
+        ...notification,
+        partition: place.partition,
+        seq: verdict.head.seq,
+        offset: record.offset,
+        hash: verdict.head.hash,
+      });
     return verdict;
   }
 

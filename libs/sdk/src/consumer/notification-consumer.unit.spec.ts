@@ -16,16 +16,27 @@ class Stage {
   readonly registry = new MemoryRegistry();
   readonly positions = new MemoryPositionStore();
   readonly heard: Notification[] = [];
-  handle: (notification: Notification) => Promise<void> = (notification) => { this.heard.push(notification); return Promise.resolve(); };
+  handle: (notification: Notification) => Promise<void> = (notification) => {
+    this.heard.push(notification);
+    return Promise.resolve();
+  };
   private head: Head = genesisHead({ logId: LOG_ID, topic: NOTIFICATIONS_TOPIC, partition: 0, partitionCount: 1 });
   private consumers: NotificationConsumer[] = [];
 
-  constructor() { this.broker.ensureTopics([{ name: NOTIFICATIONS_TOPIC, partitions: 1 }]); }
+  constructor() {
+    this.broker.ensureTopics([{ name: NOTIFICATIONS_TOPIC, partitions: 1 }]);
+  }
 
   async start(): Promise<NotificationConsumer> {
     const consumer = createNotificationConsumer({
-      kafka: this.broker.forActor('consumer'), codecs: createCodecs(this.registry.forActor('consumer')), logId: LOG_ID, partitionCount: 1,
-      positions: this.positions, clock: this.clock, onNotification: (notification) => this.handle(notification), pollMs: 1,
+      kafka: this.broker.forActor('consumer'),
+      codecs: createCodecs(this.registry.forActor('consumer')),
+      logId: LOG_ID,
+      partitionCount: 1,
+      positions: this.positions,
+      clock: this.clock,
+      onNotification: (notification) => this.handle(notification),
+      pollMs: 1,
     });
     this.consumers.push(consumer);
     await consumer.start();
@@ -37,8 +48,17 @@ class Stage {
     const codecs = createCodecs(this.registry.forActor('ledger'));
     await codecs.prepareWriter(NOTIFICATIONS_TOPIC, { register: true });
     const value = codecs.encode(NOTIFICATIONS_TOPIC, 'RollbackSettled', {
-      seq: this.head.seq + 1, prev_hash: isVoid ? Buffer.alloc(32, 9) : this.head.hash, source_seq: 1, source_index: 0, tenant: 'acme', run_id: 'run-1',
-      mutation_id: mutationId, rollback_id: 'rb_1', subject_ref: null, recoverability: 'compensated', reason: null,
+      seq: this.head.seq + 1,
+      prev_hash: isVoid ? Buffer.alloc(32, 9) : this.head.hash,
+      source_seq: 1,
+      source_index: 0,
+      tenant: 'acme',
+      run_id: 'run-1',
+      mutation_id: mutationId,
+      rollback_id: 'rb_1',
+      subject_ref: null,
+      recoverability: 'compensated',
+      reason: null,
     });
     const key = Buffer.from('run-1');
     const producer = await this.broker.forActor('ledger').logProducer();
@@ -52,11 +72,16 @@ class Stage {
     return this.heard.map(({ body }) => body.mutation_id);
   }
 
-  async stop(): Promise<void> { await Promise.all(this.consumers.map((consumer) => consumer.stop())); }
+  async stop(): Promise<void> {
+    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
+  }
 }
 
 let stage = new Stage();
-afterEach(async () => { await stage.stop(); stage = new Stage(); });
+afterEach(async () => {
+  await stage.stop();
+  stage = new Stage();
+});
 
 describe('a notification consumer', () => {
   it('hears accepted records in order and never a void one', async () => {
@@ -67,7 +92,11 @@ describe('a notification consumer', () => {
     expect(await stage.waitFor(2)).toEqual(['mut_1', 'mut_2']);
     await stage.append('mut_3');
     expect(await stage.waitFor(3)).toEqual(['mut_1', 'mut_2', 'mut_3']);
-    expect(stage.heard.map(({ partition, seq }) => [partition, seq])).toEqual([[0, 1], [0, 2], [0, 3]]);
+    expect(stage.heard.map(({ partition, seq }) => [partition, seq])).toEqual([
+      [0, 1],
+      [0, 2],
+      [0, 3],
+    ]);
   });
 
   it('goes on after a restart where its handler had ended', async () => {
@@ -84,7 +113,13 @@ describe('a notification consumer', () => {
   it('offers a record again after its handler failed, and nothing past it meanwhile', async () => {
     let failures = 0;
     const { handle } = stage;
-    stage.handle = (notification) => { if (failures < 2) { failures += 1; return Promise.reject(new Error('no disk')); } return handle(notification); };
+    stage.handle = (notification) => {
+      if (failures < 2) {
+        failures += 1;
+        return Promise.reject(new Error('no disk'));
+      }
+      return handle(notification);
+    };
     await stage.append('mut_1');
     await stage.append('mut_2');
     await stage.start();
@@ -104,8 +139,13 @@ describe('a notification consumer', () => {
 
   it('does not start on a topic with another number of partitions', async () => {
     const other = createNotificationConsumer({
-      kafka: stage.broker.forActor('x'), codecs: createCodecs(stage.registry.forActor('x')), logId: LOG_ID, partitionCount: 6,
-      positions: stage.positions, clock: stage.clock, onNotification: () => Promise.resolve(),
+      kafka: stage.broker.forActor('x'),
+      codecs: createCodecs(stage.registry.forActor('x')),
+      logId: LOG_ID,
+      partitionCount: 6,
+      positions: stage.positions,
+      clock: stage.clock,
+      onNotification: () => Promise.resolve(),
     });
     await expect(other.start()).rejects.toMatchObject({ code: 'PARTITION_COUNT_CHANGED' });
   });

@@ -52,12 +52,12 @@ export function ownRecordOf<Tx>(session: InboxSession<Tx>): OwnRecord {
   const stands = async (commit: CommitRef): Promise<boolean> => !hasFallen(await session.stateOf(commit));
   return {
     derive: async (own) => {
-      for (const one of [...own.parents, own.commit]) if (!await stands(one)) return false;
+      for (const one of [...own.parents, own.commit]) if (!(await stands(one))) return false;
       await session.keepOwn(own);
       return true;
     },
     emitted: async (commit, emission) => {
-      if (!await stands(commit)) return false;
+      if (!(await stands(commit))) return false;
       await session.keepEmission(commit, emission);
       return true;
     },
@@ -65,11 +65,17 @@ export function ownRecordOf<Tx>(session: InboxSession<Tx>): OwnRecord {
 }
 
 /** True where a commit, or what it was made from, fell. */
-export function hasFallen(state: Awaited<ReturnType<InboxSession<unknown>['stateOf']>>): boolean { return state === 'fallen' || state === 'invalidated'; }
+export function hasFallen(state: Awaited<ReturnType<InboxSession<unknown>['stateOf']>>): boolean {
+  return state === 'fallen' || state === 'invalidated';
+}
 
 /** Takes the announcement of a commit. */
-export async function hearCommit<Tx>(session: InboxSession<Tx>, commit: HeardCommit, handlers: RollbackHandlers<Tx>): Promise<void> {
-  if (await session.stateOf(refOf(commit)) !== null) return;
+export async function hearCommit<Tx>(
+  session: InboxSession<Tx>,
+  commit: HeardCommit,
+  handlers: RollbackHandlers<Tx>,
+): Promise<void> {
+  if ((await session.stateOf(refOf(commit))) !== null) return;
   await session.keepState(refOf(commit), 'announced');
   await handlers.onCommit?.(commit, session.tx);
 }
@@ -86,16 +92,30 @@ export interface ArrivedRollback extends Omit<HeardRollback, 'derived' | 'emissi
  * Units:  `now` is epoch milliseconds of the consumer's clock.
  * Errors: InvariantViolation for a rollback that comes before its commit; whatever the handler throws.
  */
-export async function hearRollback<Tx>(session: InboxSession<Tx>, { isDue, ...rollback }: ArrivedRollback, { consumer, now, handlers }: { readonly consumer: string; readonly now: number; readonly handlers: RollbackHandlers<Tx> }): Promise<void> {
+export async function hearRollback<Tx>(
+  session: InboxSession<Tx>,
+  { isDue, ...rollback }: ArrivedRollback,
+  {
+    consumer,
+    now,
+    handlers,
+  }: { readonly consumer: string; readonly now: number; readonly handlers: RollbackHandlers<Tx> },
+): Promise<void> {
   const commit = refOf(rollback);
   const state = await session.stateOf(commit);
-  if (state === null) throw new InvariantViolation('commit before rollback', `${commit.commit_id} was rolled back and never announced`, 'partition');
+  if (state === null)
+    throw new InvariantViolation(
+      'commit before rollback',
+      `${commit.commit_id} was rolled back and never announced`,
+      'partition',
+    );
   if (state === 'fallen') return;
   await session.keepState(commit, 'fallen');
   const derived = await invalidate(session, commit);
   const emissions = await session.emissionsOf([commit, ...derived]);
   // What was invalidated with a parent was handed to the handler then.
-  if (state === 'announced' || derived.length > 0) await handlers.onRollback({ ...rollback, derived, emissions }, session.tx);
+  if (state === 'announced' || derived.length > 0)
+    await handlers.onRollback({ ...rollback, derived, emissions }, session.tx);
   if (isDue) await session.owe(ackOf(rollback, { consumer, now, derived, emissions }));
 }
 
@@ -115,11 +135,33 @@ async function invalidate<Tx>(session: InboxSession<Tx>, fallen: CommitRef): Pro
   return all;
 }
 
-function ackOf({ tenant, runId, commitId, rollbackId }: Omit<ArrivedRollback, 'isDue'>, { consumer, now, derived, emissions }: { readonly consumer: string; readonly now: number; readonly derived: readonly CommitRef[]; readonly emissions: readonly Emission[] }): RollbackAcknowledged {
+function ackOf(
+  { tenant, runId, commitId, rollbackId }: Omit<ArrivedRollback, 'isDue'>,
+  {
+    consumer,
+    now,
+    derived,
+    emissions,
+  }: {
+    readonly consumer: string;
+    readonly now: number;
+    readonly derived: readonly CommitRef[];
+    readonly emissions: readonly Emission[];
+  },
+): RollbackAcknowledged {
   return {
-    event_id: deriveId('ack', consumer, runId, commitId, rollbackId), tenant, run_id: runId, mutation_id: commitId, rollback_id: rollbackId, consumer, applied_at: now,
-    derived: derived.slice(0, ACK_LIST_MAX), emissions: emissions.slice(0, ACK_LIST_MAX),
+    event_id: deriveId('ack', consumer, runId, commitId, rollbackId),
+    tenant,
+    run_id: runId,
+    mutation_id: commitId,
+    rollback_id: rollbackId,
+    consumer,
+    applied_at: now,
+    derived: derived.slice(0, ACK_LIST_MAX),
+    emissions: emissions.slice(0, ACK_LIST_MAX),
   };
 }
 
-function refOf({ runId, commitId }: Pick<HeardCommit, 'runId' | 'commitId'>): CommitRef { return { run_id: runId, commit_id: commitId }; }
+function refOf({ runId, commitId }: Pick<HeardCommit, 'runId' | 'commitId'>): CommitRef {
+  return { run_id: runId, commit_id: commitId };
+}

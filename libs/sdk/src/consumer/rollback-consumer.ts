@@ -67,7 +67,9 @@ export interface RollbackConsumer<Tx> {
  * Shape:  nothing is read before `start`.
  * Errors: none; those of what it offers are theirs.
  */
-export function createRollbackConsumer<Tx>(options: RollbackConsumerOptions<Tx>): RollbackConsumer<Tx> { return new StreamConsumer(options); }
+export function createRollbackConsumer<Tx>(options: RollbackConsumerOptions<Tx>): RollbackConsumer<Tx> {
+  return new StreamConsumer(options);
+}
 
 class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   private readonly notices: NotificationConsumer;
@@ -78,11 +80,31 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   private since: Offsets = new Map();
 
   constructor(private readonly options: RollbackConsumerOptions<Tx>) {
-    const { kafka, codecs, logId, partitionCount, inbox, clock, pollMs, onTrouble = () => undefined, registerSchemas = false } = options;
+    const {
+      kafka,
+      codecs,
+      logId,
+      partitionCount,
+      inbox,
+      clock,
+      pollMs,
+      onTrouble = () => undefined,
+      registerSchemas = false,
+    } = options;
     this.gate = new Barrier(clock);
     this.outbox = new AckOutbox({ kafka, codecs, inbox, clock, registerSchemas, onTrouble });
     this.notices = createNotificationConsumer({
-      kafka, codecs, logId, partitionCount, clock, positions: this.positions(), onNotification: (notice) => this.hear(notice), onTrouble: (_partition, cause) => { onTrouble(cause); }, ...(pollMs === undefined ? {} : { pollMs }),
+      kafka,
+      codecs,
+      logId,
+      partitionCount,
+      clock,
+      positions: this.positions(),
+      onNotification: (notice) => this.hear(notice),
+      onTrouble: (_partition, cause) => {
+        onTrouble(cause);
+      },
+      ...(pollMs === undefined ? {} : { pollMs }),
     });
   }
 
@@ -117,7 +139,11 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
       const known = await positionIn(session, notice.partition);
       if (known !== null && known.seq >= notice.seq) return false;
       const owes = await this.apply(session, notice);
-      await keepPosition(session, notice.partition, { offset: notice.offset + 1, seq: notice.seq, hash: notice.hash.toString('hex') });
+      await keepPosition(session, notice.partition, {
+        offset: notice.offset + 1,
+        seq: notice.seq,
+        hash: notice.hash.toString('hex'),
+      });
       return owes;
     });
     if (isOwing) void this.outbox.flush();
@@ -125,19 +151,40 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
 
   /** Answers whether an acknowledgement may be owed. */
   private async apply(session: InboxSession<Tx>, notice: Notification): Promise<boolean> {
-    const { subscription: { consumer, scope }, clock, onCommit, onRollback } = this.options;
+    const {
+      subscription: { consumer, scope },
+      clock,
+      onCommit,
+      onRollback,
+    } = this.options;
     if (notice.type !== 'CommitAnnounced' && notice.type !== 'RollbackAnnounced') return false;
     const commit = heardCommitOf(notice.body);
-    if (!isInScope(scope, { tenant: commit.tenant, agent: commit.agentId, run: commit.runId, subject: commit.subjectRef ?? '' })) return false;
+    if (
+      !isInScope(scope, {
+        tenant: commit.tenant,
+        agent: commit.agentId,
+        run: commit.runId,
+        subject: commit.subjectRef ?? '',
+      })
+    )
+      return false;
     const isOld = notice.offset < (this.since.get(notice.partition) ?? 0);
     if (notice.type === 'CommitAnnounced') {
-      await hearCommit(session, commit, isOld ? SILENT : { onRollback, ...(onCommit === undefined ? {} : { onCommit }) });
+      await hearCommit(
+        session,
+        commit,
+        isOld ? SILENT : { onRollback, ...(onCommit === undefined ? {} : { onCommit }) },
+      );
       return false;
     }
     const { rollback_id, has_effect, consumers } = notice.body;
     const isDue = consumers.includes(consumer);
     const rollback: ArrivedRollback = { ...commit, rollbackId: rollback_id, hasEffect: has_effect, isDue };
-    await hearRollback(session, rollback, { consumer, now: clock.now(), handlers: isOld && !isDue ? SILENT : { onRollback } });
+    await hearRollback(session, rollback, {
+      consumer,
+      now: clock.now(),
+      handlers: isOld && !isDue ? SILENT : { onRollback },
+    });
     return isDue;
   }
 
@@ -151,7 +198,10 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
         return position;
       },
       save: async (_topic, partition, position) => {
-        await inbox.transact('apply', async (session) => { if (((await positionIn(session, partition))?.offset ?? -1) < position.offset) await keepPosition(session, partition, position); });
+        await inbox.transact('apply', async (session) => {
+          if (((await positionIn(session, partition))?.offset ?? -1) < position.offset)
+            await keepPosition(session, partition, position);
+        });
         this.gate.passed(partition, position.offset);
       },
     };
@@ -173,14 +223,26 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
     const { reader } = this;
     const partitions = Array.from({ length: this.options.partitionCount }, (_, partition) => partition);
     if (reader === null) throw new Error('the consumer was not started');
-    return new Map(await Promise.all(partitions.map(async (partition) => [partition, (await reader.range(NOTIFICATIONS_TOPIC, partition)).high] as const)));
+    return new Map(
+      await Promise.all(
+        partitions.map(
+          async (partition) => [partition, (await reader.range(NOTIFICATIONS_TOPIC, partition)).high] as const,
+        ),
+      ),
+    );
   }
 }
 
 const SINCE = 'since';
 const SILENT: RollbackHandlers<unknown> = { onRollback: () => Promise.resolve() };
 
-interface Named { readonly tenant: string; readonly agent_id: string; readonly run_id: string; readonly mutation_id: string; readonly subject_ref: string | null }
+interface Named {
+  readonly tenant: string;
+  readonly agent_id: string;
+  readonly run_id: string;
+  readonly mutation_id: string;
+  readonly subject_ref: string | null;
+}
 
 /** A commit as announcements and polls name it. */
 export function heardCommitOf({ tenant, agent_id, run_id, mutation_id, subject_ref }: Named): HeardCommit {
@@ -189,7 +251,9 @@ export function heardCommitOf({ tenant, agent_id, run_id, mutation_id, subject_r
 
 async function positionIn<Tx>(session: InboxSession<Tx>, partition: number): Promise<Position | null> {
   const text = await session.mark(`position/${String(partition)}`);
-  return text === null ? null : JSON.parse(text) as Position; // keepPosition wrote it
+  return text === null ? null : (JSON.parse(text) as Position); // keepPosition wrote it
 }
 
-function keepPosition<Tx>(session: InboxSession<Tx>, partition: number, position: Position): Promise<void> { return session.keepMark(`position/${String(partition)}`, JSON.stringify(position)); }
+function keepPosition<Tx>(session: InboxSession<Tx>, partition: number, position: Position): Promise<void> {
+  return session.keepMark(`position/${String(partition)}`, JSON.stringify(position));
+}

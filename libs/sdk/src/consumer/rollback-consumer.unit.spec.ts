@@ -11,30 +11,69 @@ import { LOG_ID, PARTITIONS, RollbackStage } from './rollback-stage.testing.js';
 const SCOPE = 'acme/agent-1';
 
 for (const mode of ['async', 'sync'] as const) {
-  rollbackModesContract(mode, (stage, more) => Promise.resolve(createRollbackConsumer({
-    kafka: stage.broker.forActor('consumer'), codecs: stage.codecs(), logId: LOG_ID, partitionCount: PARTITIONS, clock: stage.clock, registerSchemas: true, pollMs: 1, subscription: { consumer: 'mailer', scope: SCOPE, mode }, ...more,
-  })));
+  rollbackModesContract(mode, (stage, more) =>
+    Promise.resolve(
+      createRollbackConsumer({
+        kafka: stage.broker.forActor('consumer'),
+        codecs: stage.codecs(),
+        logId: LOG_ID,
+        partitionCount: PARTITIONS,
+        clock: stage.clock,
+        registerSchemas: true,
+        pollMs: 1,
+        subscription: { consumer: 'mailer', scope: SCOPE, mode },
+        ...more,
+      }),
+    ),
+  );
 }
-rollbackModesContract('poll', async (stage, more) => createRollbackPoll({
-  edge: { url: await stage.edge(), token: () => Promise.resolve('t') }, kafka: stage.broker.forActor('consumer'), codecs: stage.codecs(), clock: stage.clock, registerSchemas: true, intervalMs: 5, subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' }, ...more,
-}));
+rollbackModesContract('poll', async (stage, more) =>
+  createRollbackPoll({
+    edge: { url: await stage.edge(), token: () => Promise.resolve('t') },
+    kafka: stage.broker.forActor('consumer'),
+    codecs: stage.codecs(),
+    clock: stage.clock,
+    registerSchemas: true,
+    intervalMs: 5,
+    subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' },
+    ...more,
+  }),
+);
 
 let stage = new RollbackStage();
 let running: RollbackConsumer<MemoryRows>[] = [];
-afterEach(async () => { await Promise.all(running.map((one) => one.stop())); await stage.close(); [stage, running] = [new RollbackStage(), []]; });
+afterEach(async () => {
+  await Promise.all(running.map((one) => one.stop()));
+  await stage.close();
+  [stage, running] = [new RollbackStage(), []];
+});
 
 /** An inbox whose database ends and comes back. */
 class EndingInbox extends MemoryInbox {
   readonly cause = new Error('terminating connection due to administrator command');
   isOver = false;
-  override transact<T>(...asked: Parameters<MemoryInbox['transact']>): Promise<T> { return this.isOver ? Promise.reject(this.cause) : super.transact(...asked) as Promise<T>; } // the work says what it gives
+  override transact<T>(...asked: Parameters<MemoryInbox['transact']>): Promise<T> {
+    return this.isOver ? Promise.reject(this.cause) : (super.transact(...asked) as Promise<T>);
+  } // the work says what it gives
 }
 
 /** A consumer whose heard rollbacks are listed. */
 async function consumer(more: Partial<RollbackConsumerOptions<MemoryRows>> = {}, heard: string[] = []) {
   const made = createRollbackConsumer({
-    kafka: stage.broker.forActor('consumer'), codecs: stage.codecs(), logId: LOG_ID, partitionCount: PARTITIONS, clock: stage.clock, registerSchemas: true, pollMs: 1, subscription: { consumer: 'mailer', scope: SCOPE, mode: 'sync' }, inbox: new MemoryInbox(),
-    onRollback: ({ commitId }) => { heard.push(commitId); return Promise.resolve(); }, ...more,
+    kafka: stage.broker.forActor('consumer'),
+    codecs: stage.codecs(),
+    logId: LOG_ID,
+    partitionCount: PARTITIONS,
+    clock: stage.clock,
+    registerSchemas: true,
+    pollMs: 1,
+    subscription: { consumer: 'mailer', scope: SCOPE, mode: 'sync' },
+    inbox: new MemoryInbox(),
+    onRollback: ({ commitId }) => {
+      heard.push(commitId);
+      return Promise.resolve();
+    },
+    ...more,
   });
   running.push(made);
   await made.start();
@@ -46,7 +85,14 @@ describe('a consumer that is told by Kafka', () => {
     const [heard, troubles]: [string[], unknown[]] = [[], []];
     await stage.announce('RollbackAnnounced', { commit: 'a' });
     await stage.fall({ commit: 'b' });
-    await consumer({ onTrouble: (cause) => { troubles.push(cause); } }, heard);
+    await consumer(
+      {
+        onTrouble: (cause) => {
+          troubles.push(cause);
+        },
+      },
+      heard,
+    );
     await stage.until('a refusal', () => troubles.length > 0);
     expect(String(troubles[0])).toContain('commit before rollback');
     expect(heard).toEqual([]);
@@ -55,7 +101,15 @@ describe('a consumer that is told by Kafka', () => {
   it('whose database ends for a while says so, tries the same announcement again, and applies and answers it once', async () => {
     const [heard, troubles]: [string[], unknown[]] = [[], []];
     const inbox = new EndingInbox();
-    await consumer({ inbox, onTrouble: (cause) => { troubles.push(cause); } }, heard);
+    await consumer(
+      {
+        inbox,
+        onTrouble: (cause) => {
+          troubles.push(cause);
+        },
+      },
+      heard,
+    );
     await stage.fall({ commit: 'a' });
     await stage.until('the first', () => heard.length === 1);
     inbox.isOver = true;
@@ -75,7 +129,11 @@ describe('a consumer that is told by Kafka', () => {
     await stage.fall({ commit: 'new', consumers: [] });
     await stage.until('the new one', () => heard.includes('new'));
     expect(heard).toEqual(['due', 'new']);
-    expect(await made.transact((_tx, own) => own.derive({ commit: { run_id: 'own', commit_id: 'x' }, parents: [{ run_id: 'run-1', commit_id: 'old' }] }))).toBe(false);
+    expect(
+      await made.transact((_tx, own) =>
+        own.derive({ commit: { run_id: 'own', commit_id: 'x' }, parents: [{ run_id: 'run-1', commit_id: 'old' }] }),
+      ),
+    ).toBe(false);
   });
 
   it('keeps where it began, so that a restart misses nothing', async () => {
@@ -95,7 +153,19 @@ describe('a consumer that is told by Kafka', () => {
     await expect(consumer({ inbox })).rejects.toMatchObject({ code: 'REGISTRY_UNAVAILABLE' });
     running = [];
     stage.registry.available = true;
-    await inbox.transact('apply', (session) => session.owe({ event_id: 'ack-1', tenant: 'acme', run_id: 'run-1', mutation_id: 'a', rollback_id: 'rb', consumer: 'mailer', applied_at: 1, derived: [], emissions: [] }));
+    await inbox.transact('apply', (session) =>
+      session.owe({
+        event_id: 'ack-1',
+        tenant: 'acme',
+        run_id: 'run-1',
+        mutation_id: 'a',
+        rollback_id: 'rb',
+        consumer: 'mailer',
+        applied_at: 1,
+        derived: [],
+        emissions: [],
+      }),
+    );
     await consumer({ inbox });
     await stage.until('an acknowledgement', async () => (await stage.acks()).length === 1);
     expect(await inbox.transact('derive', (session) => session.owed(9))).toEqual([]);
@@ -106,18 +176,42 @@ describe('a consumer of which two processes run', () => {
   it('keeps the place of the one that is ahead', async () => {
     const [kept, inbox]: [number[], MemoryInbox] = [[], new MemoryInbox()];
     const noting: Inbox<MemoryRows> = {
-      transact: (kind, work) => inbox.transact(kind, (session) => work({
-        ...session,
-        keepMark: (name, text) => { if (name === 'position/0') kept.push((JSON.parse(text) as { readonly offset: number }).offset); return session.keepMark(name, text); }, // the consumer wrote it
-      })),
+      transact: (kind, work) =>
+        inbox.transact(kind, (session) =>
+          work({
+            ...session,
+            keepMark: (name, text) => {
+              if (name === 'position/0') kept.push((JSON.parse(text) as { readonly offset: number }).offset);
+              return session.keepMark(name, text);
+            }, // the consumer wrote it
+          }),
+        ),
     };
     await stage.fall({ commit: 'a' });
     await stage.fall({ commit: 'b' });
     const kafka = stage.broker.forActor('slow');
     let goOn = (): void => undefined;
-    const held = new Promise<void>((resolve) => { goOn = resolve; });
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
     // It has read everything, and gets to it when the other one is through.
-    await consumer({ inbox: noting, kafka: { ...kafka, rawReader: async () => { const reader = await kafka.rawReader(); return { ...reader, readMany: async (...asked) => { const fetched = await reader.readMany(...asked); await held; return fetched; } }; } } });
+    await consumer({
+      inbox: noting,
+      kafka: {
+        ...kafka,
+        rawReader: async () => {
+          const reader = await kafka.rawReader();
+          return {
+            ...reader,
+            readMany: async (...asked) => {
+              const fetched = await reader.readMany(...asked);
+              await held;
+              return fetched;
+            },
+          };
+        },
+      },
+    });
     const heard: string[] = [];
     await consumer({ inbox: noting }, heard);
     await stage.until('both rollbacks', () => heard.length === 2);
@@ -133,20 +227,52 @@ describe('a consumer that polls', () => {
   it('asks in the way it is given', async () => {
     const asked: string[] = [];
     const poll = createRollbackPoll({
-      edge: { url: 'http://ledger', token: () => Promise.resolve('t'), fetch: (url) => { asked.push(url); return Promise.resolve({ status: 200, json: () => Promise.resolve({ items: [], after: '7', more: false }) }); } },
-      kafka: stage.broker.forActor('poll'), codecs: stage.codecs(), clock: stage.clock, registerSchemas: true, subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' }, inbox: new MemoryInbox(), onRollback: () => Promise.resolve(),
+      edge: {
+        url: 'http://ledger',
+        token: () => Promise.resolve('t'),
+        fetch: (url) => {
+          asked.push(url);
+          return Promise.resolve({ status: 200, json: () => Promise.resolve({ items: [], after: '7', more: false }) });
+        },
+      },
+      kafka: stage.broker.forActor('poll'),
+      codecs: stage.codecs(),
+      clock: stage.clock,
+      registerSchemas: true,
+      subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' },
+      inbox: new MemoryInbox(),
+      onRollback: () => Promise.resolve(),
     });
     expect([await poll.poll(), await poll.poll()]).toEqual([0, 0]);
-    expect(asked).toEqual(['http://ledger/v1/rolled-back?scope=acme%2Fagent-1&limit=200', 'http://ledger/v1/rolled-back?scope=acme%2Fagent-1&limit=200&after=7']);
+    expect(asked).toEqual([
+      'http://ledger/v1/rolled-back?scope=acme%2Fagent-1&limit=200',
+      'http://ledger/v1/rolled-back?scope=acme%2Fagent-1&limit=200&after=7',
+    ]);
   });
 
   it('drops a page that another process of it has passed', async () => {
     const inbox = new MemoryInbox();
     const answers: ((page: object) => void)[] = [];
-    const pollOf = (name: string) => createRollbackPoll({
-      edge: { url: 'http://ledger', token: () => Promise.resolve('t'), fetch: async () => { const page = await new Promise<object>((resolve) => { answers.push(resolve); }); return { status: 200, json: () => Promise.resolve(page) }; } },
-      kafka: stage.broker.forActor(name), codecs: stage.codecs(), clock: stage.clock, registerSchemas: true, subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' }, inbox, onRollback: () => Promise.resolve(),
-    });
+    const pollOf = (name: string) =>
+      createRollbackPoll({
+        edge: {
+          url: 'http://ledger',
+          token: () => Promise.resolve('t'),
+          fetch: async () => {
+            const page = await new Promise<object>((resolve) => {
+              answers.push(resolve);
+            });
+            return { status: 200, json: () => Promise.resolve(page) };
+          },
+        },
+        kafka: stage.broker.forActor(name),
+        codecs: stage.codecs(),
+        clock: stage.clock,
+        registerSchemas: true,
+        subscription: { consumer: 'mailer', scope: SCOPE, mode: 'poll' },
+        inbox,
+        onRollback: () => Promise.resolve(),
+      });
     const [slow, quick] = [pollOf('slow').poll(), pollOf('quick').poll()];
     await stage.until('both questions', () => answers.length === 2);
     answers[1]?.({ items: [], after: '9', more: false });
@@ -162,17 +288,25 @@ describe('a barrier', () => {
     const made = await consumer();
     await stage.fall({ commit: 'a', partition: 1, run: 'run-2' });
     let outcome: unknown = null;
-    void made.barrier(1_000).then((ended) => { outcome = ended; });
+    void made.barrier(1_000).then((ended) => {
+      outcome = ended;
+    });
     await stage.until('the barrier', () => outcome !== null);
     expect(outcome).toEqual({ kind: 'clear' });
-    expect(await made.transact((_tx, own) => own.emitted({ run_id: 'run-2', commit_id: 'a' }, { kind: 'email', ref: null, emitted_at: 1 }))).toBe(false);
+    expect(
+      await made.transact((_tx, own) =>
+        own.emitted({ run_id: 'run-2', commit_id: 'a' }, { kind: 'email', ref: null, emitted_at: 1 }),
+      ),
+    ).toBe(false);
   });
 
   it('tells that the commit it was asked about fell', async () => {
     const made = await consumer();
     await stage.fall({ commit: 'a' });
     let outcome: unknown = null;
-    void made.barrier(1_000, { run_id: 'run-1', commit_id: 'a' }).then((ended) => { outcome = ended; });
+    void made.barrier(1_000, { run_id: 'run-1', commit_id: 'a' }).then((ended) => {
+      outcome = ended;
+    });
     await stage.until('the barrier', () => outcome !== null);
     expect(outcome).toEqual({ kind: 'fallen', commit: { run_id: 'run-1', commit_id: 'a' } });
   });
@@ -181,8 +315,14 @@ describe('a barrier', () => {
     const made = await consumer({ onRollback: () => Promise.reject(new Error('the database is away')) });
     await stage.fall({ commit: 'a' });
     let outcome: unknown = null;
-    void made.barrier(50).then((ended) => { outcome = ended; });
+    void made.barrier(50).then((ended) => {
+      outcome = ended;
+    });
     await stage.until('the barrier', () => outcome !== null);
-    expect(outcome).toEqual({ kind: 'timeout', code: 'BARRIER_TIMEOUT', behind: [{ partition: 0, applied: 1, end: 2 }] });
+    expect(outcome).toEqual({
+      kind: 'timeout',
+      code: 'BARRIER_TIMEOUT',
+      behind: [{ partition: 0, applied: 1, end: 2 }],
+    });
   });
 });

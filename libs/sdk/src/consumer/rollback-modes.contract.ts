@@ -12,7 +12,10 @@ export interface ConsumerUnderTest {
   transact<T>(work: (tx: MemoryRows, own: OwnRecord) => Promise<T>): Promise<T>;
 }
 
-export type MakeConsumer = (stage: RollbackStage, more: RollbackHandlers<MemoryRows> & { readonly inbox: MemoryInbox; readonly onTrouble: (cause: unknown) => void }) => Promise<ConsumerUnderTest>;
+export type MakeConsumer = (
+  stage: RollbackStage,
+  more: RollbackHandlers<MemoryRows> & { readonly inbox: MemoryInbox; readonly onTrouble: (cause: unknown) => void },
+) => Promise<ConsumerUnderTest>;
 
 const REF = (commit_id: string, run_id = 'run-1') => ({ run_id, commit_id });
 
@@ -24,12 +27,24 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
 
     async function started(): Promise<ConsumerUnderTest> {
       const consumer = await make(stage, {
-        inbox, onTrouble: (cause) => { troubles.push(cause); },
-        onCommit: (commit, { rows }) => { heard.push(`commit ${commit.commitId}`); rows.set(commit.commitId, 'heard'); return Promise.resolve(); },
+        inbox,
+        onTrouble: (cause) => {
+          troubles.push(cause);
+        },
+        onCommit: (commit, { rows }) => {
+          heard.push(`commit ${commit.commitId}`);
+          rows.set(commit.commitId, 'heard');
+          return Promise.resolve();
+        },
         onRollback: (rollback, { rows }) => {
           rows.set(rollback.commitId, 'undone');
-          if (failures > 0) { failures -= 1; return Promise.reject(new Error('the database is full')); }
-          heard.push(`rollback ${rollback.commitId} [${rollback.derived.map(({ commit_id }) => commit_id).join()}] [${rollback.emissions.map(({ ref }) => ref).join()}]`);
+          if (failures > 0) {
+            failures -= 1;
+            return Promise.reject(new Error('the database is full'));
+          }
+          heard.push(
+            `rollback ${rollback.commitId} [${rollback.derived.map(({ commit_id }) => commit_id).join()}] [${rollback.emissions.map(({ ref }) => ref).join()}]`,
+          );
           return Promise.resolve();
         },
       });
@@ -37,7 +52,8 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
       await consumer.start();
       return consumer;
     }
-    const until = (count: number): Promise<void> => stage.until(`${String(count)} notices`, () => heard.length >= count);
+    const until = (count: number): Promise<void> =>
+      stage.until(`${String(count)} notices`, () => heard.length >= count);
     afterEach(async () => {
       await Promise.all(running.map((one) => one.stop()));
       await stage.close();
@@ -53,7 +69,17 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
       await until(4);
       expect(heard).toEqual(['commit a', 'rollback a [] []', 'commit b', 'rollback b [] []']);
       await stage.until('two acknowledgements', async () => (await stage.acks()).length === 2);
-      expect((await stage.acks()).map(({ consumer, tenant, mutation_id, rollback_id }) => [consumer, tenant, mutation_id, rollback_id])).toEqual([['mailer', 'acme', 'a', 'rb-a'], ['mailer', 'acme', 'b', 'rb-b']]);
+      expect(
+        (await stage.acks()).map(({ consumer, tenant, mutation_id, rollback_id }) => [
+          consumer,
+          tenant,
+          mutation_id,
+          rollback_id,
+        ]),
+      ).toEqual([
+        ['mailer', 'acme', 'a', 'rb-a'],
+        ['mailer', 'acme', 'b', 'rb-b'],
+      ]);
     });
 
     it('invalidates what it made of a fallen commit, however long the way, and tells what went out', async () => {
@@ -69,7 +95,12 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
       await until(2);
       expect(heard.at(-1)).toBe('rollback a [mine-1,mine-2] [m-2]');
       await stage.until('an acknowledgement', async () => (await stage.acks()).length === 1);
-      expect(await stage.acks()).toMatchObject([{ derived: [REF('mine-1', 'own'), REF('mine-2', 'own')], emissions: [{ kind: 'email', ref: 'm-2', emitted_at: 5 }] }]);
+      expect(await stage.acks()).toMatchObject([
+        {
+          derived: [REF('mine-1', 'own'), REF('mine-2', 'own')],
+          emissions: [{ kind: 'email', ref: 'm-2', emitted_at: 5 }],
+        },
+      ]);
     });
 
     it('makes nothing more of what fell, and lets nothing out on it', async () => {
@@ -78,8 +109,11 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
       await stage.fall({ commit: 'a' });
       await until(2);
       const answers = await consumer.transact(async (_tx, own) => [
-        await own.derive({ commit: REF('late', 'own'), parents: [REF('a')] }), await own.derive({ commit: REF('later', 'own'), parents: [REF('mine', 'own')] }), await own.derive({ commit: REF('fine', 'own'), parents: [REF('b')] }),
-        await own.emitted(REF('mine', 'own'), { kind: 'email', ref: null, emitted_at: 9 }), await own.emitted(REF('fine', 'own'), { kind: 'email', ref: null, emitted_at: 9 }),
+        await own.derive({ commit: REF('late', 'own'), parents: [REF('a')] }),
+        await own.derive({ commit: REF('later', 'own'), parents: [REF('mine', 'own')] }),
+        await own.derive({ commit: REF('fine', 'own'), parents: [REF('b')] }),
+        await own.emitted(REF('mine', 'own'), { kind: 'email', ref: null, emitted_at: 9 }),
+        await own.emitted(REF('fine', 'own'), { kind: 'email', ref: null, emitted_at: 9 }),
       ]);
       expect(answers).toEqual([false, false, true, false, true]);
     });
@@ -107,7 +141,12 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
       await started();
       await until(8);
       await stage.until('four acknowledgements', async () => (await stage.acks()).length === 4);
-      expect(heard.filter((notice) => notice.startsWith('rollback'))).toEqual(['rollback a [] []', 'rollback b [] []', 'rollback c [] []', 'rollback d [] []']);
+      expect(heard.filter((notice) => notice.startsWith('rollback'))).toEqual([
+        'rollback a [] []',
+        'rollback b [] []',
+        'rollback c [] []',
+        'rollback d [] []',
+      ]);
       expect(new Set((await stage.acks()).map(({ event_id }) => event_id)).size).toBe(4);
     });
 

@@ -49,10 +49,25 @@ const PAGE_MAX = 200;
 const CURSOR = 'poll';
 
 /** Makes a consumer of rollbacks that asks by itself. Nothing is asked before `start` or `poll`. */
-export function createRollbackPoll<Tx>(options: RollbackPollOptions<Tx>): RollbackPoll<Tx> { return new Poller(options); }
+export function createRollbackPoll<Tx>(options: RollbackPollOptions<Tx>): RollbackPoll<Tx> {
+  return new Poller(options);
+}
 
-interface Item { readonly tenant: string; readonly agent_id: string; readonly run_id: string; readonly commit_id: string; readonly subject_ref: string | null; readonly rollback_id: string; readonly has_effect: boolean; readonly consumers: readonly string[] }
-interface Page { readonly items: readonly Item[]; readonly after: string; readonly more: boolean }
+interface Item {
+  readonly tenant: string;
+  readonly agent_id: string;
+  readonly run_id: string;
+  readonly commit_id: string;
+  readonly subject_ref: string | null;
+  readonly rollback_id: string;
+  readonly has_effect: boolean;
+  readonly consumers: readonly string[];
+}
+interface Page {
+  readonly items: readonly Item[];
+  readonly after: string;
+  readonly more: boolean;
+}
 
 class Poller<Tx> implements RollbackPoll<Tx> {
   private readonly stopped = new AbortController();
@@ -89,7 +104,9 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   private async follow(): Promise<void> {
     const { clock, intervalMs = INTERVAL_MS, onTrouble } = this.options;
     while (!this.stopped.signal.aborted) {
-      await this.poll().catch((cause: unknown) => { onTrouble?.(cause); });
+      await this.poll().catch((cause: unknown) => {
+        onTrouble?.(cause);
+      });
       await clock.sleep(intervalMs, this.stopped.signal);
     }
   }
@@ -107,24 +124,50 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   }
 
   private async ask(cursor: string | null): Promise<Page> {
-    const { edge, subscription: { scope } } = this.options;
-    const query = new URLSearchParams({ scope, limit: String(PAGE_MAX), ...(cursor === null ? {} : { after: cursor }) });
+    const {
+      edge,
+      subscription: { scope },
+    } = this.options;
+    const query = new URLSearchParams({
+      scope,
+      limit: String(PAGE_MAX),
+      ...(cursor === null ? {} : { after: cursor }),
+    });
     const { status, body } = await askEdge(edge, { method: 'GET', path: `/v1/rolled-back?${query.toString()}` });
-    if (status !== 200 || !Array.isArray(body['items']) || typeof body['after'] !== 'string') throw new Error(`the ledger answered ${String(status)} ${typeof body['code'] === 'string' ? body['code'] : ''}`);
+    if (status !== 200 || !Array.isArray(body['items']) || typeof body['after'] !== 'string')
+      throw new Error(`the ledger answered ${String(status)} ${typeof body['code'] === 'string' ? body['code'] : ''}`);
     return body as unknown as Page; // the edge answers so
   }
 
   /** Answers how many were taken: none of a page behind a cursor that another process of the consumer has moved meanwhile. */
   private take({ items, after }: Page, cursor: string | null): Promise<number> {
-    const { inbox, subscription: { consumer, scope }, clock, onCommit, onRollback } = this.options;
+    const {
+      inbox,
+      subscription: { consumer, scope },
+      clock,
+      onCommit,
+      onRollback,
+    } = this.options;
     const handlers: RollbackHandlers<Tx> = { onRollback, ...(onCommit === undefined ? {} : { onCommit }) };
     return inbox.transact('apply', async (session) => {
-      if (await session.mark(CURSOR) !== cursor) return 0;
+      if ((await session.mark(CURSOR)) !== cursor) return 0;
       for (const { commit_id, rollback_id, has_effect, consumers, ...named } of items) {
         const commit = heardCommitOf({ ...named, mutation_id: commit_id });
-        if (!isInScope(scope, { tenant: commit.tenant, agent: commit.agentId, run: commit.runId, subject: commit.subjectRef ?? '' })) continue;
+        if (
+          !isInScope(scope, {
+            tenant: commit.tenant,
+            agent: commit.agentId,
+            run: commit.runId,
+            subject: commit.subjectRef ?? '',
+          })
+        )
+          continue;
         await hearCommit(session, commit, handlers);
-        await hearRollback(session, { ...commit, rollbackId: rollback_id, hasEffect: has_effect, isDue: consumers.includes(consumer) }, { consumer, now: clock.now(), handlers });
+        await hearRollback(
+          session,
+          { ...commit, rollbackId: rollback_id, hasEffect: has_effect, isDue: consumers.includes(consumer) },
+          { consumer, now: clock.now(), handlers },
+        );
       }
       await session.keepMark(CURSOR, after);
       return items.length;

@@ -16,7 +16,15 @@ export const PARTITIONS = 2;
 const HASH = Buffer.alloc(32);
 
 /** A commit as specs name it. */
-export interface Spec { readonly commit: string; readonly run?: string; readonly tenant?: string; readonly agent?: string; readonly subject?: string | null; readonly consumers?: readonly string[]; readonly partition?: number }
+export interface Spec {
+  readonly commit: string;
+  readonly run?: string;
+  readonly tenant?: string;
+  readonly agent?: string;
+  readonly subject?: string | null;
+  readonly consumers?: readonly string[];
+  readonly partition?: number;
+}
 
 /** One ledger, one broker, one clock. */
 export class RollbackStage {
@@ -29,30 +37,92 @@ export class RollbackStage {
   /** The edge answers so instead, as long as it is set. */
   edgeStatus: number | null = null;
 
-  constructor() { this.broker.ensureTopics([{ name: NOTIFICATIONS_TOPIC, partitions: PARTITIONS }, { name: ACKS_TOPIC, partitions: PARTITIONS }]); }
+  constructor() {
+    this.broker.ensureTopics([
+      { name: NOTIFICATIONS_TOPIC, partitions: PARTITIONS },
+      { name: ACKS_TOPIC, partitions: PARTITIONS },
+    ]);
+  }
 
-  codecs(): Codecs { return createCodecs(this.registry.forActor('consumer')); }
+  codecs(): Codecs {
+    return createCodecs(this.registry.forActor('consumer'));
+  }
 
   /** A commit falls: it is announced, then its rollback; and polls find it. */
   async fall(spec: Spec): Promise<void> {
     await this.announce('CommitAnnounced', spec);
     await this.announce('RollbackAnnounced', spec);
     const { commit, run = 'run-1', tenant = 'acme', agent = 'agent-1', subject = null, consumers = ['mailer'] } = spec;
-    this.rolledBack.push({ tenant, agent_id: agent, run_id: run, commit_id: commit, subject_ref: subject, rollback_id: `rb-${commit}`, has_effect: true, consumers });
+    this.rolledBack.push({
+      tenant,
+      agent_id: agent,
+      run_id: run,
+      commit_id: commit,
+      subject_ref: subject,
+      rollback_id: `rb-${commit}`,
+      has_effect: true,
+      consumers,
+    });
   }
 
   /** Appends one announcement to the chain of a partition. */
-  async announce(type: 'CommitAnnounced' | 'RollbackAnnounced', { commit, run = 'run-1', tenant = 'acme', agent = 'agent-1', subject = null, consumers = ['mailer'], partition = 0 }: Spec): Promise<void> {
+  async announce(
+    type: 'CommitAnnounced' | 'RollbackAnnounced',
+    {
+      commit,
+      run = 'run-1',
+      tenant = 'acme',
+      agent = 'agent-1',
+      subject = null,
+      consumers = ['mailer'],
+      partition = 0,
+    }: Spec,
+  ): Promise<void> {
     const codecs = createCodecs(this.registry.forActor('ledger'));
     await codecs.prepareWriter(NOTIFICATIONS_TOPIC, { register: true });
-    const head = this.heads.get(partition) ?? genesisHead({ logId: LOG_ID, topic: NOTIFICATIONS_TOPIC, partition, partitionCount: PARTITIONS });
-    const who = { seq: head.seq + 1, prev_hash: head.hash, source_seq: 1, source_index: 0, tenant, agent_id: agent, run_id: run, mutation_id: commit, subject_ref: subject };
-    const evidence = { kind: 'observation', event_id: 'e', ref: 'r', source: 's', statement: null, stated_at: 1, partition: 0, position: 1, root: null };
-    const body = type === 'CommitAnnounced' ? { ...who, capability: 'c', assumption_refs: [], committed_at: 1, derived_from: [] } : { ...who, rollback_id: `rb-${commit}`, caused_by: evidence, has_effect: true, resume_checkpoint: null, consumers };
+    const head =
+      this.heads.get(partition) ??
+      genesisHead({ logId: LOG_ID, topic: NOTIFICATIONS_TOPIC, partition, partitionCount: PARTITIONS });
+    const who = {
+      seq: head.seq + 1,
+      prev_hash: head.hash,
+      source_seq: 1,
+      source_index: 0,
+      tenant,
+      agent_id: agent,
+      run_id: run,
+      mutation_id: commit,
+      subject_ref: subject,
+    };
+    const evidence = {
+      kind: 'observation',
+      event_id: 'e',
+      ref: 'r',
+      source: 's',
+      statement: null,
+      stated_at: 1,
+      partition: 0,
+      position: 1,
+      root: null,
+    };
+    const body =
+      type === 'CommitAnnounced'
+        ? { ...who, capability: 'c', assumption_refs: [], committed_at: 1, derived_from: [] }
+        : {
+            ...who,
+            rollback_id: `rb-${commit}`,
+            caused_by: evidence,
+            has_effect: true,
+            resume_checkpoint: null,
+            consumers,
+          };
     const [key, value] = [Buffer.from(run), codecs.encode(NOTIFICATIONS_TOPIC, type, body)];
     const producer = await this.broker.forActor('ledger').logProducer();
     await producer.send(NOTIFICATIONS_TOPIC, partition, [{ key, value }]);
-    this.heads.set(partition, { seq: head.seq + 1, hash: leafHash(codecs.fingerprintOf(value.readInt32BE(1)) ?? HASH, key, value.subarray(FRAME_SIZE)) });
+    this.heads.set(partition, {
+      seq: head.seq + 1,
+      hash: leafHash(codecs.fingerprintOf(value.readInt32BE(1)) ?? HASH, key, value.subarray(FRAME_SIZE)),
+    });
   }
 
   /** Address of the edge that is polled; it gives two rows a page. */
@@ -61,10 +131,19 @@ export class RollbackStage {
       const from = Number(new URL(request.url ?? '/', 'http://edge').searchParams.get('after') ?? '0');
       const items = this.rolledBack.slice(from, from + 2);
       response.writeHead(this.edgeStatus ?? 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(this.edgeStatus === null ? { items, after: String(from + items.length), more: this.rolledBack.length > from + items.length } : { code: 'NOT_READY' }));
+      response.end(
+        JSON.stringify(
+          this.edgeStatus === null
+            ? { items, after: String(from + items.length), more: this.rolledBack.length > from + items.length }
+            : { code: 'NOT_READY' },
+        ),
+      );
     });
     const { server } = this;
-    if (!server.listening) await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+    if (!server.listening)
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
     return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`; // it listens on a port
   }
 
@@ -91,13 +170,20 @@ export class RollbackStage {
       if (await isSo()) return;
       await this.clock.advance(1);
       // A real socket needs a moment of the real world.
-      if (this.server !== null) await new Promise((resolve) => { setTimeout(resolve, 1); });
+      if (this.server !== null)
+        await new Promise((resolve) => {
+          setTimeout(resolve, 1);
+        });
     }
     throw new Error(`${what} did not come`);
   }
 
   async close(): Promise<void> {
     const { server } = this;
-    if (server !== null) await new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); });
+    if (server !== null)
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
   }
 }

@@ -28,17 +28,70 @@ interface Detector {
   readonly sees: (text: string, field: string) => boolean;
 }
 
-const named = (name: string, sensitivity: DataFinding['sensitivity'], fields: readonly string[]): Detector => ({ name, sensitivity, sees: (_text, field) => fields.includes(field) });
+const named = (name: string, sensitivity: DataFinding['sensitivity'], fields: readonly string[]): Detector => ({
+  name,
+  sensitivity,
+  sees: (_text, field) => fields.includes(field),
+});
 
 const DETECTORS: readonly Detector[] = [
-  { name: 'email', sensitivity: 'personal', sees: (text) => /[^\s@<>,;]{1,64}@[^\s@<>,;]{1,190}\.[a-z]{2,24}/i.test(text) },
+  {
+    name: 'email',
+    sensitivity: 'personal',
+    sees: (text) => /[^\s@<>,;]{1,64}@[^\s@<>,;]{1,190}\.[a-z]{2,24}/i.test(text),
+  },
   { name: 'phone', sensitivity: 'personal', sees: (text) => /(?:^|[\s:(])\+\d(?:[\s().-]?\d){7,13}(?!\d)/.test(text) },
-  named('personal_field', 'personal', ['firstname', 'lastname', 'fullname', 'email', 'phone', 'phonenumber', 'mobile', 'dateofbirth', 'dob', 'birthdate', 'homeaddress', 'streetaddress', 'ipaddress']),
+  named('personal_field', 'personal', [
+    'firstname',
+    'lastname',
+    'fullname',
+    'email',
+    'phone',
+    'phonenumber',
+    'mobile',
+    'dateofbirth',
+    'dob',
+    'birthdate',
+    'homeaddress',
+    'streetaddress',
+    'ipaddress',
+  ]),
   { name: 'card_number', sensitivity: 'payment', sees: (text) => digitRuns(text).some(isCard) },
-  { name: 'iban', sensitivity: 'payment', sees: (text) => (text.toUpperCase().match(/\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b/g) ?? []).some(isIban) },
-  named('payment_field', 'payment', ['cardnumber', 'cvv', 'cvc', 'pan', 'iban', 'accountnumber', 'routingnumber', 'sortcode']),
-  { name: 'social_security_number', sensitivity: 'regulatory', sees: (text) => /\b(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}\b/.test(text) },
-  named('regulatory_field', 'regulatory', ['ssn', 'socialsecuritynumber', 'nationalid', 'passport', 'passportnumber', 'taxid', 'diagnosis', 'medicalrecord', 'healthrecord', 'biometric', 'religion', 'ethnicity', 'criminalrecord']),
+  {
+    name: 'iban',
+    sensitivity: 'payment',
+    sees: (text) => (text.toUpperCase().match(/\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b/g) ?? []).some(isIban),
+  },
+  named('payment_field', 'payment', [
+    'cardnumber',
+    'cvv',
+    'cvc',
+    'pan',
+    'iban',
+    'accountnumber',
+    'routingnumber',
+    'sortcode',
+  ]),
+  {
+    name: 'social_security_number',
+    sensitivity: 'regulatory',
+    sees: (text) => /\b(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}\b/.test(text),
+  },
+  named('regulatory_field', 'regulatory', [
+    'ssn',
+    'socialsecuritynumber',
+    'nationalid',
+    'passport',
+    'passportnumber',
+    'taxid',
+    'diagnosis',
+    'medicalrecord',
+    'healthrecord',
+    'biometric',
+    'religion',
+    'ethnicity',
+    'criminalrecord',
+  ]),
 ];
 
 const DEPTH_MAX = 64;
@@ -59,17 +112,29 @@ export function classify(json: Json): Classification {
 export function markedPayload(json: Json): Payload {
   const payload = plainPayload(json);
   const { sensitivity } = classify(json);
-  return sensitivity === 'internal' ? payload : { ...payload, content_type: `${payload.content_type}; sensitivity=${sensitivity}` };
+  return sensitivity === 'internal'
+    ? payload
+    : { ...payload, content_type: `${payload.content_type}; sensitivity=${sensitivity}` };
 }
 
 function look(value: Json, path: string, field: string, depth: number): readonly DataFinding[] {
   if (value === null || typeof value === 'boolean') return [];
   if (depth > DEPTH_MAX) return [{ path, detector: 'too_deep', sensitivity: 'regulatory' }];
   // Array.isArray does not narrow readonly lists.
-  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((each, index) => look(each, `${path}/${String(index)}`, field, depth + 1));
-  if (typeof value === 'object') return Object.entries(value).flatMap(([name, member]) => look(member, `${path}/${escaped(name)}`, name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''), depth + 1));
+  if (Array.isArray(value))
+    return (value as readonly Json[]).flatMap((each, index) =>
+      look(each, `${path}/${String(index)}`, field, depth + 1),
+    );
+  if (typeof value === 'object')
+    return Object.entries(value).flatMap(([name, member]) =>
+      look(member, `${path}/${escaped(name)}`, name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''), depth + 1),
+    );
   const text = String(value);
-  return DETECTORS.filter(({ sees }) => sees(text, field)).map(({ name, sensitivity }) => ({ path, detector: name, sensitivity }));
+  return DETECTORS.filter(({ sees }) => sees(text, field)).map(({ name, sensitivity }) => ({
+    path,
+    detector: name,
+    sensitivity,
+  }));
 }
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -81,10 +146,12 @@ function digitRuns(text: string): readonly string[] {
 /** Luhn's check, and a first digit that card schemes use. */
 function isCard(digits: string): boolean {
   if (!/^[2-6]/.test(digits)) return false;
-  const sum = Array.from(digits).reverse().reduce((total, digit, index) => {
-    const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
+  const sum = Array.from(digits)
+    .reverse()
+    .reduce((total, digit, index) => {
+      const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
+      return total + (value > 9 ? value - 9 : value);
+    }, 0);
   return sum % 10 === 0;
 }
 

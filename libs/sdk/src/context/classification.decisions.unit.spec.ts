@@ -21,7 +21,12 @@ describe('data in a payload', () => {
     expect(found.findings).toContainEqual({ path, detector, sensitivity });
   });
 
-  it.each([[{ order: '4711', amount_minor: 500_000, currency: 'INR' }], [{ at: 1_767_225_600_000, id: '4111111111111112', hash: 'a'.repeat(64) }], [null], [['order/4711#not_shipped']]])('%o is nobody\'s', (json) => {
+  it.each([
+    [{ order: '4711', amount_minor: 500_000, currency: 'INR' }],
+    [{ at: 1_767_225_600_000, id: '4111111111111112', hash: 'a'.repeat(64) }],
+    [null],
+    [['order/4711#not_shipped']],
+  ])("%o is nobody's", (json) => {
     expect(classify(json)).toEqual({ sensitivity: 'internal', findings: [] });
   });
 
@@ -30,7 +35,9 @@ describe('data in a payload', () => {
   });
 
   it('that nests too deep to be read counts as the worst', () => {
-    const deep = Array.from({ length: 100 }).reduce<{ readonly [key: string]: unknown }>((inner) => ({ inner }), { leaf: 'x' });
+    const deep = Array.from({ length: 100 }).reduce<{ readonly [key: string]: unknown }>((inner) => ({ inner }), {
+      leaf: 'x',
+    });
     // Built from objects and a text.
     expect(classify(deep as Parameters<typeof classify>[0]).sensitivity).toBe('regulatory');
   });
@@ -46,7 +53,16 @@ describe('a marked payload', () => {
 
   it('is what executions carry', () => {
     const action = actionOf({ ...refundCall, args: { order: 'asha@example.org' } }, refund().options);
-    const body = executedBody('agent', action, { outcome: 'succeeded', result: { iban: 'x' }, priorValue: { a: 1 }, externalTransactionRef: null, errorKind: null, committedAt: 1 });
-    expect([body.args, body.result, body.prior_value].map((payload) => (payload === null ? null : sensitivityOf(payload)))).toEqual(['personal', 'payment', 'internal']);
+    const body = executedBody('agent', action, {
+      outcome: 'succeeded',
+      result: { iban: 'x' },
+      priorValue: { a: 1 },
+      externalTransactionRef: null,
+      errorKind: null,
+      committedAt: 1,
+    });
+    expect(
+      [body.args, body.result, body.prior_value].map((payload) => (payload === null ? null : sensitivityOf(payload))),
+    ).toEqual(['personal', 'payment', 'internal']);
   });
 });

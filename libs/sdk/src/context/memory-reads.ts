@@ -31,7 +31,14 @@ export interface MemoryQuery {
 }
 
 /** Why an item of a memory is withheld. */
-export type MemoryRefusalCode = 'MEMORY_UNKNOWN' | 'CONSENT_MISSING' | 'SOURCE_UNKNOWN' | 'EVIDENCE_STALE' | 'SOURCES_UNAVAILABLE' | 'MEMORY_UNAVAILABLE' | 'LOG_UNAVAILABLE';
+export type MemoryRefusalCode =
+  | 'MEMORY_UNKNOWN'
+  | 'CONSENT_MISSING'
+  | 'SOURCE_UNKNOWN'
+  | 'EVIDENCE_STALE'
+  | 'SOURCES_UNAVAILABLE'
+  | 'MEMORY_UNAVAILABLE'
+  | 'LOG_UNAVAILABLE';
 
 /** What a read of a memory gives, and what it withholds. */
 export type MemoryRead =
@@ -75,17 +82,30 @@ export function memoryReads({ find, sources, clock, log }: MemoryReadsOptions): 
   };
 }
 
-async function look(query: MemoryQuery, find: MemoryReadsOptions['find'], sources: MemoryReadsOptions['sources'], now: number): Promise<MemoryRead> {
+async function look(
+  query: MemoryQuery,
+  find: MemoryReadsOptions['find'],
+  sources: MemoryReadsOptions['sources'],
+  now: number,
+): Promise<MemoryRead> {
   let item: MemoryItem | null;
-  try { item = await find(query); } catch { return { kind: 'refused', code: 'MEMORY_UNAVAILABLE' }; }
+  try {
+    item = await find(query);
+  } catch {
+    return { kind: 'refused', code: 'MEMORY_UNAVAILABLE' };
+  }
   const known = isRegistry(sources) ? await registered(sources, query.tenant) : sources;
   if (known === null) return { kind: 'refused', code: 'SOURCES_UNAVAILABLE' };
   const code = item === null ? 'MEMORY_UNKNOWN' : memoryRefusal(item, query.purpose, known, now);
-  return item === null || code !== null ? { kind: 'refused', code: code ?? 'MEMORY_UNKNOWN' } : { kind: 'read', value: item.value, source: item.source, observedAt: item.observedAt };
+  return item === null || code !== null
+    ? { kind: 'refused', code: code ?? 'MEMORY_UNKNOWN' }
+    : { kind: 'read', value: item.value, source: item.source, observedAt: item.observedAt };
 }
 
 /** A source is data; only the registry can be asked. */
-function isRegistry(sources: Sources | Entries): sources is Entries { return typeof sources.standing === 'function'; }
+function isRegistry(sources: Sources | Entries): sources is Entries {
+  return typeof sources.standing === 'function';
+}
 
 /** What stands for a tenant, its own before that for all; null when the registry cannot be asked. */
 async function registered(entries: Entries, tenant: string): Promise<Sources | null> {
@@ -96,9 +116,18 @@ async function registered(entries: Entries, tenant: string): Promise<Sources | n
 }
 
 /** Why something remembered may not be read; null when it may. Consent comes first: a refusal for age would say that it exists. Pure. */
-export function memoryRefusal(item: MemoryItem, purpose: string, sources: Sources, now: number): MemoryRefusalCode | null {
+export function memoryRefusal(
+  item: MemoryItem,
+  purpose: string,
+  sources: Sources,
+  now: number,
+): MemoryRefusalCode | null {
   if (!item.consentedTo.includes(purpose)) return 'CONSENT_MISSING';
-  const verdict = evidenceVerdict(Object.hasOwn(sources, item.source) ? sources[item.source] : undefined, item.observedAt, now);
+  const verdict = evidenceVerdict(
+    Object.hasOwn(sources, item.source) ? sources[item.source] : undefined,
+    item.observedAt,
+    now,
+  );
   if (verdict.admitted) return null;
   return verdict.code === 'SOURCE_UNKNOWN' ? 'SOURCE_UNKNOWN' : 'EVIDENCE_STALE';
 }

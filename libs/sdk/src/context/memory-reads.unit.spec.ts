@@ -10,8 +10,14 @@ const query = { tenant: 'acme', agentId: 'agent', runId: 'run-1', key: 'customer
 function scene(remembered: MemoryItem | null, more: Partial<MemoryReadsOptions> = {}) {
   const logged: MemoryQueryRecord[] = [];
   const read = memoryReads({
-    find: () => Promise.resolve(remembered), clock: new ManualClock(5_000), log: (record) => { logged.push(record); return Promise.resolve(); },
-    sources: { crm: { owner: 'sales', doc: 'Customers.', sensitivity: 'personal', access: 'read', ttl_ms: 10_000 } }, ...more,
+    find: () => Promise.resolve(remembered),
+    clock: new ManualClock(5_000),
+    log: (record) => {
+      logged.push(record);
+      return Promise.resolve();
+    },
+    sources: { crm: { owner: 'sales', doc: 'Customers.', sensitivity: 'personal', access: 'read', ttl_ms: 10_000 } },
+    ...more,
   });
   return { read, logged };
 }
@@ -36,9 +42,15 @@ describe('a memory read', () => {
   });
 
   describe('from the sources the registry holds', () => {
-    const source = { owner: 'sales', doc: 'Customers.', sensitivity: 'personal', access: 'read', ttl_ms: 10_000 } as const;
+    const source = {
+      owner: 'sales',
+      doc: 'Customers.',
+      sensitivity: 'personal',
+      access: 'read',
+      ttl_ms: 10_000,
+    } as const;
 
-    it('goes by what stands now, the tenant\'s own before that for all', async () => {
+    it("goes by what stands now, the tenant's own before that for all", async () => {
       const sources = new MemoryEntries();
       const { read } = scene(item, { sources });
       expect(await read(query)).toMatchObject({ code: 'SOURCE_UNKNOWN' });
@@ -62,7 +74,10 @@ describe('a memory read', () => {
   });
 
   it('is refused when it cannot be logged, and when memory does not answer', async () => {
-    expect(await scene(item, { log: () => Promise.reject(new Error('disk full')) }).read(query)).toEqual({ kind: 'refused', code: 'LOG_UNAVAILABLE' });
+    expect(await scene(item, { log: () => Promise.reject(new Error('disk full')) }).read(query)).toEqual({
+      kind: 'refused',
+      code: 'LOG_UNAVAILABLE',
+    });
     const { read, logged } = scene(item, { find: () => Promise.reject(new Error('down')) });
     expect(await read(query)).toEqual({ kind: 'refused', code: 'MEMORY_UNAVAILABLE' });
     expect(logged).toHaveLength(1);

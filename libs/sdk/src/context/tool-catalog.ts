@@ -36,7 +36,7 @@ function catalogTool(contract: Contract): CatalogTool {
     name: contract.name,
     description: contract.effect,
     args_schema: contract.args_schema,
-    reversal_class: hasSideEffects(contract) ? contract.reversal_class ?? 'irreversible' : null,
+    reversal_class: hasSideEffects(contract) ? (contract.reversal_class ?? 'irreversible') : null,
     undoability,
     recovery_approval_mode: contract.recovery_approval_mode ?? 'human',
     expires_after_ms: isBack ? availableFor(contract) : null,
@@ -48,7 +48,13 @@ function catalogTool(contract: Contract): CatalogTool {
 }
 
 /** One line for a tool's description: class, recovery mode and expiry, for those who read nothing else. */
-export function recoverabilityNote({ reversal_class: reversal, recovery_approval_mode: mode, expires_after_ms: expiry, hold_ms: hold, undoability }: CatalogTool): string {
+export function recoverabilityNote({
+  reversal_class: reversal,
+  recovery_approval_mode: mode,
+  expires_after_ms: expiry,
+  hold_ms: hold,
+  undoability,
+}: CatalogTool): string {
   if (undoability === 'nothing_to_undo') return 'Reads only.';
   const held = hold > 0 ? ` Held for ${String(hold)} ms before it happens.` : '';
   if (undoability === 'not_undone') return `Cannot be undone.${held}`;

@@ -50,10 +50,16 @@ const RETRY_PAUSE_MS = 500;
  * Shape:  nothing is read before `start`; it begins with the oldest record the wires hold.
  * Errors: none; those of `start` and `stop` are theirs.
  */
-export function createDetectorConsumer(options: DetectorConsumerOptions): DetectorConsumer { return new WireDetector(options); }
+export function createDetectorConsumer(options: DetectorConsumerOptions): DetectorConsumer {
+  return new WireDetector(options);
+}
 
 /** Where one partition of a wire stands. */
-interface Place { readonly topic: Topic; readonly partition: number; offset: number }
+interface Place {
+  readonly topic: Topic;
+  readonly partition: number;
+  offset: number;
+}
 
 class WireDetector implements DetectorConsumer {
   private readonly stopped = new AbortController();
@@ -64,10 +70,12 @@ class WireDetector implements DetectorConsumer {
 
   async start(): Promise<void> {
     const partitions = await this.partitions();
-    const opened = await Promise.all(partitions.map(async ({ topic, partition }) => {
-      const reader = await this.options.kafka.rawReader();
-      return { reader, place: { topic, partition, offset: await this.startOf(reader, topic, partition) } };
-    }));
+    const opened = await Promise.all(
+      partitions.map(async ({ topic, partition }) => {
+        const reader = await this.options.kafka.rawReader();
+        return { reader, place: { topic, partition, offset: await this.startOf(reader, topic, partition) } };
+      }),
+    );
     this.readers = opened.map(({ reader }) => reader);
     this.loops = opened.map(({ reader, place }) => this.follow(reader, place));
   }
@@ -81,7 +89,9 @@ class WireDetector implements DetectorConsumer {
   private async partitions(): Promise<readonly { readonly topic: Topic; readonly partition: number }[]> {
     const admin = await this.options.kafka.admin();
     try {
-      const counts = await Promise.all(TOPICS.map(async (topic) => [topic, await admin.partitionCount(topic)] as const));
+      const counts = await Promise.all(
+        TOPICS.map(async (topic) => [topic, await admin.partitionCount(topic)] as const),
+      );
       return counts.flatMap(([topic, count]) => {
         if (count === null) throw new Failure('TOPIC_MISSING', topic);
         return Array.from({ length: count }, (_, partition) => ({ topic, partition }));
@@ -102,7 +112,7 @@ class WireDetector implements DetectorConsumer {
     const { clock, onTrouble, pollMs = POLL_MS } = this.options;
     while (!this.stopped.signal.aborted) {
       try {
-        if (await this.readOn(reader, place) === 0) await clock.sleep(pollMs, this.stopped.signal);
+        if ((await this.readOn(reader, place)) === 0) await clock.sleep(pollMs, this.stopped.signal);
       } catch (cause) {
         onTrouble?.(place.topic, place.partition, cause);
         await clock.sleep(RETRY_PAUSE_MS, this.stopped.signal);
@@ -129,7 +139,11 @@ class WireDetector implements DetectorConsumer {
   private async sightingsIn(record: FetchedRecord, { topic, partition }: Place): Promise<readonly Sighting[]> {
     const decoded = await this.decode(record);
     try {
-      if (decoded.kind === 'bad' || decoded.kind === 'unknown_schema') throw new Failure('UNKNOWN_SCHEMA', `the record at ${String(record.offset)} is ${decoded.kind === 'bad' ? decoded.reason : 'of an unknown schema'}`);
+      if (decoded.kind === 'bad' || decoded.kind === 'unknown_schema')
+        throw new Failure(
+          'UNKNOWN_SCHEMA',
+          `the record at ${String(record.offset)} is ${decoded.kind === 'bad' ? decoded.reason : 'of an unknown schema'}`,
+        );
       return shownBy(topic, decoded);
     } catch (cause) {
       if (!(cause instanceof PayloadUnreadable) && !(cause instanceof Failure)) throw cause;

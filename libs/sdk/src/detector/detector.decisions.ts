@@ -3,7 +3,16 @@ import { conditionProblem, evaluateExpression, readPointer } from '@recourse/con
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { DETECTION_REMEDIES } from './detector.messages.js';
-import type { Detection, DetectionRefusal, DetectionRefusalCode, DetectorRule, Offender, OffenderRule, Sighting, Trigger } from './detector.messages.js';
+import type {
+  Detection,
+  DetectionRefusal,
+  DetectionRefusalCode,
+  DetectorRule,
+  Offender,
+  OffenderRule,
+  Sighting,
+  Trigger,
+} from './detector.messages.js';
 
 /** Refs of commits: only their rollback speaks against them. */
 const RESERVED_PREFIX = 'commit/';
@@ -19,19 +28,33 @@ const PART = /^[^\s#{}\p{Cc}\p{Cs}]{1,128}$/u;
  */
 export function detect(sighting: Sighting, rules: readonly DetectorRule[]): Detection {
   const findings = rules.filter((rule) => isAbout(rule, sighting)).map((rule) => judged(rule, sighting));
-  return { triggers: findings.filter((each) => each !== null && 'on' in each), refusals: findings.filter((each) => each !== null && 'code' in each) };
+  return {
+    triggers: findings.filter((each) => each !== null && 'on' in each),
+    refusals: findings.filter((each) => each !== null && 'code' in each),
+  };
 }
 
 /** What is wrong with a rule before it judges anything; null when nothing is. */
 export function ruleProblem({ name, kinds, sources, expects, offender }: DetectorRule): string | null {
-  if (name === '' || kinds.length === 0 || sources.length === 0 || (typeof offender === 'object' && 'ref' in offender && offender.ref === '')) return `the rule ${name} needs a name, kinds, sources and what it speaks against`;
+  if (
+    name === '' ||
+    kinds.length === 0 ||
+    sources.length === 0 ||
+    (typeof offender === 'object' && 'ref' in offender && offender.ref === '')
+  )
+    return `the rule ${name} needs a name, kinds, sources and what it speaks against`;
   const wrong = conditionProblem(expects, ['observed']);
   if (wrong !== null) return `what the rule ${name} expects does not compile: ${wrong}`;
-  return typeof offender === 'object' && 'ref' in offender && offender.ref.startsWith(RESERVED_PREFIX) ? `the rule ${name} states a ref of a commit, which nobody does` : null;
+  return typeof offender === 'object' && 'ref' in offender && offender.ref.startsWith(RESERVED_PREFIX)
+    ? `the rule ${name} states a ref of a commit, which nobody does`
+    : null;
 }
 
 function isAbout({ kinds, sources }: DetectorRule, { kind, source }: Sighting): boolean {
-  return kinds.includes(kind) && sources.some((pattern) => (pattern.endsWith('*') ? source.startsWith(pattern.slice(0, -1)) : source === pattern));
+  return (
+    kinds.includes(kind) &&
+    sources.some((pattern) => (pattern.endsWith('*') ? source.startsWith(pattern.slice(0, -1)) : source === pattern))
+  );
 }
 
 /** Null where what was expected holds: there is nothing to say. */
@@ -42,8 +65,10 @@ function judged(rule: DetectorRule, sighting: Sighting): Trigger | DetectionRefu
   if (!verdict.ok) return refused('TRIGGER_UNDECIDED', rule, verdict.detail);
   if (verdict.holds) return null;
   const offender = offenderOf(rule.offender, sighting);
-  if (offender === null) return refused('TRIGGER_WITHOUT_OFFENDER', rule, 'the facts do not name what they speak against');
-  if ('ref' in offender && offender.ref.startsWith(RESERVED_PREFIX)) return refused('REF_RESERVED', rule, `${offender.ref} is a commit's`);
+  if (offender === null)
+    return refused('TRIGGER_WITHOUT_OFFENDER', rule, 'the facts do not name what they speak against');
+  if ('ref' in offender && offender.ref.startsWith(RESERVED_PREFIX))
+    return refused('REF_RESERVED', rule, `${offender.ref} is a commit's`);
   return triggerOf(rule, sighting, offender);
 }
 
@@ -55,12 +80,16 @@ function offenderOf(rule: OffenderRule, { facts, runId, about }: Sighting): Offe
     return rule.isOfRun === true && runId !== null ? { ref, runId } : { ref };
   }
   const [run, commit] = [readPointer(facts, rule.run), readPointer(facts, rule.commit)];
-  return typeof run === 'string' && typeof commit === 'string' && run !== '' && commit !== '' ? { runId: run, commitId: commit } : null;
+  return typeof run === 'string' && typeof commit === 'string' && run !== '' && commit !== ''
+    ? { runId: run, commitId: commit }
+    : null;
 }
 
 /** A ref with what its template takes from the facts; null when something is not there, or cannot be part of a ref. */
 function refOf(template: string, facts: Json): string | null {
-  const parts = new Map([...template.matchAll(PLACEHOLDER)].map(([all, pointer = '']) => [all, partOf(readPointer(facts, pointer))]));
+  const parts = new Map(
+    [...template.matchAll(PLACEHOLDER)].map(([all, pointer = '']) => [all, partOf(readPointer(facts, pointer))]),
+  );
   return [...parts.values()].includes(null) ? null : template.replaceAll(PLACEHOLDER, (all) => parts.get(all) ?? '');
 }
 
@@ -75,7 +104,12 @@ function triggerOf(rule: DetectorRule, { tenant, kind, source, facts, seenAt }: 
   const eventId = deriveId('trg', tenant, kind, source, rule.name, ...against, seenAt, digest);
   if ('ref' in offender) {
     const statement = { rule: rule.name, expected: rule.expects, observed: facts };
-    return { on: 'assumption', eventId, rule: rule.name, statement: { eventId, source, tenant, ...offender, statement, statedAt: seenAt, sourceKind: kind } };
+    return {
+      on: 'assumption',
+      eventId,
+      rule: rule.name,
+      statement: { eventId, source, tenant, ...offender, statement, statedAt: seenAt, sourceKind: kind },
+    };
   }
   // A reason is kept in the clear for good, so what was seen is in it by its hash alone.
   const reason = `${rule.name}: ${source} (${kind}) saw at ${String(seenAt)} what is not as expected: ${rule.expects.slice(0, 1_000)}; sha-256 of what was seen: ${digest}`;
@@ -86,4 +120,6 @@ function isNothing(facts: Json): boolean {
   return facts === null || facts === '' || (typeof facts === 'object' && Object.keys(facts).length === 0);
 }
 
-function refused(code: DetectionRefusalCode, { name }: DetectorRule, what: string): DetectionRefusal { return { code, rule: name, reason: `${what}. ${DETECTION_REMEDIES[code]}` }; }
+function refused(code: DetectionRefusalCode, { name }: DetectorRule, what: string): DetectionRefusal {
+  return { code, rule: name, reason: `${what}. ${DETECTION_REMEDIES[code]}` };
+}

@@ -4,14 +4,18 @@ import type { SourceKind } from '@recourse/messages';
 import type { Statement } from '../producer/producer.js';
 
 /** Kinds of evidence a detector is shown (E6); re-evaluation of policies is the ledger's own. */
-export const SIGHTING_KINDS = ['tool_return', 'verifier', 'observation', 'human'] as const satisfies readonly SourceKind[];
+export const SIGHTING_KINDS = [
+  'tool_return',
+  'verifier',
+  'observation',
+  'human',
+] as const satisfies readonly SourceKind[];
 /** Kind of evidence. */
 export type SightingKind = (typeof SIGHTING_KINDS)[number];
 
 /** What evidence speaks against: an assumption, or one commit by its id. */
 export type Offender =
-  | { readonly ref: string; readonly runId?: string }
-  | { readonly runId: string; readonly commitId: string };
+  { readonly ref: string; readonly runId?: string } | { readonly runId: string; readonly commitId: string };
 
 /** Something that was seen: a tool's return, a verifier's output, an observation, a person's verdict. */
 export interface Sighting {
@@ -51,8 +55,21 @@ export interface DetectorRule {
 
 /** Evidence on its way: an assumption contradicted, or one commit named. `eventId` follows from the cause, so duplicates collapse. */
 export type Trigger =
-  | { readonly on: 'assumption'; readonly eventId: string; readonly rule: string; readonly statement: Statement & { readonly sourceKind: SightingKind } }
-  | { readonly on: 'commit'; readonly eventId: string; readonly rule: string; readonly tenant: string; readonly runId: string; readonly commitId: string; readonly reason: string };
+  | {
+      readonly on: 'assumption';
+      readonly eventId: string;
+      readonly rule: string;
+      readonly statement: Statement & { readonly sourceKind: SightingKind };
+    }
+  | {
+      readonly on: 'commit';
+      readonly eventId: string;
+      readonly rule: string;
+      readonly tenant: string;
+      readonly runId: string;
+      readonly commitId: string;
+      readonly reason: string;
+    };
 
 /** Every reason why no trigger was made, with its remedy. */
 export const DETECTION_REMEDIES = {
@@ -64,7 +81,14 @@ export const DETECTION_REMEDIES = {
 /** Code of a trigger that was not made. */
 export type DetectionRefusalCode = keyof typeof DETECTION_REMEDIES;
 /** Why a rule that was concerned made no trigger. */
-export interface DetectionRefusal { readonly code: DetectionRefusalCode; readonly rule: string; readonly reason: string }
+export interface DetectionRefusal {
+  readonly code: DetectionRefusalCode;
+  readonly rule: string;
+  readonly reason: string;
+}
 
 /** What a sighting means under the rules. */
-export interface Detection { readonly triggers: readonly Trigger[]; readonly refusals: readonly DetectionRefusal[] }
+export interface Detection {
+  readonly triggers: readonly Trigger[];
+  readonly refusals: readonly DetectionRefusal[];
+}

@@ -17,8 +17,15 @@ const INSTANT_MAX = 8.64e15;
 
 const id = (): z.ZodString => z.string().min(1).max(512);
 const observation = z.strictObject({
-  tenant: id(), run_id: id().nullable(), kind: z.enum(SIGHTING_KINDS), source: id(), facts: z.json(), seen_at: z.int().min(0).max(INSTANT_MAX),
-  about: z.union([z.strictObject({ ref: id(), run_id: id().optional() }), z.strictObject({ run_id: id(), commit_id: id() })]).optional(),
+  tenant: id(),
+  run_id: id().nullable(),
+  kind: z.enum(SIGHTING_KINDS),
+  source: id(),
+  facts: z.json(),
+  seen_at: z.int().min(0).max(INSTANT_MAX),
+  about: z
+    .union([z.strictObject({ ref: id(), run_id: id().optional() }), z.strictObject({ run_id: id(), commit_id: id() })])
+    .optional(),
 });
 
 /** A sidecar under way. */
@@ -39,40 +46,84 @@ export interface DetectorServerOptions {
 
 /** A sighting as the sidecar takes it. */
 export function observationBody({ tenant, runId, kind, source, facts, seenAt, about }: Sighting): object {
-  const told = about === undefined ? {} : { about: 'ref' in about ? { ref: about.ref, ...(about.runId === undefined ? {} : { run_id: about.runId }) } : { run_id: about.runId, commit_id: about.commitId } };
+  const told =
+    about === undefined
+      ? {}
+      : {
+          about:
+            'ref' in about
+              ? { ref: about.ref, ...(about.runId === undefined ? {} : { run_id: about.runId }) }
+              : { run_id: about.runId, commit_id: about.commitId },
+        };
   return { tenant, run_id: runId, kind, source, facts, seen_at: seenAt, ...told };
 }
 
 /** Serves a detector. Errors: what listening fails with. */
-export async function serveDetector({ detector, port = 0, host = '127.0.0.1' }: DetectorServerOptions): Promise<DetectorServer> {
-  const server = createServer((request, response) => { void answer(detector, request, response); });
+export async function serveDetector({
+  detector,
+  port = 0,
+  host = '127.0.0.1',
+}: DetectorServerOptions): Promise<DetectorServer> {
+  const server = createServer((request, response) => {
+    void answer(detector, request, response);
+  });
   const at = await listening(server, port, host);
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${String(at)}`, close: () => new Promise((resolve) => { server.close(() => { resolve(); }); server.closeAllConnections(); }) };
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${String(at)}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
 }
 
 async function listening(server: Server, port: number, host: string): Promise<number> {
-  await new Promise<void>((resolve, reject) => { server.once('error', reject).listen(port, host, resolve); });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve);
+  });
   const address = server.address();
   return address !== null && typeof address === 'object' ? address.port : port;
 }
 
-interface Reply { readonly status: number; readonly body: object }
+interface Reply {
+  readonly status: number;
+  readonly body: object;
+}
 
 async function answer(detector: Detector, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { status, body } = await replyTo(detector, request).catch((): Reply => ({ status: 503, body: { code: 'TELL_FAILED', message: 'not every trigger was taken; show the observation again' } }));
-  response.writeHead(status, { 'content-type': 'application/json', ...(status === 413 ? { connection: 'close' } : {}) }).end(JSON.stringify(body));
+  const { status, body } = await replyTo(detector, request).catch((): Reply => ({
+    status: 503,
+    body: { code: 'TELL_FAILED', message: 'not every trigger was taken; show the observation again' },
+  }));
+  response
+    .writeHead(status, { 'content-type': 'application/json', ...(status === 413 ? { connection: 'close' } : {}) })
+    .end(JSON.stringify(body));
 }
 
 async function replyTo(detector: Detector, request: IncomingMessage): Promise<Reply> {
-  if (request.url !== '/observations') return { status: 404, body: { code: 'NOT_FOUND', message: 'there is POST /observations' } };
-  if (request.method !== 'POST') return { status: 405, body: { code: 'METHOD_NOT_ALLOWED', message: 'observations are posted' } };
+  if (request.url !== '/observations')
+    return { status: 404, body: { code: 'NOT_FOUND', message: 'there is POST /observations' } };
+  if (request.method !== 'POST')
+    return { status: 405, body: { code: 'METHOD_NOT_ALLOWED', message: 'observations are posted' } };
   const text = await textOf(request);
-  if (text === null) return { status: 413, body: { code: 'OBSERVATION_TOO_LARGE', message: `an observation has at most ${String(OBSERVATION_BYTES_MAX)} bytes` } };
+  if (text === null)
+    return {
+      status: 413,
+      body: {
+        code: 'OBSERVATION_TOO_LARGE',
+        message: `an observation has at most ${String(OBSERVATION_BYTES_MAX)} bytes`,
+      },
+    };
   const read = sightingOf(text);
-  if ('problems' in read) return { status: 400, body: { code: 'OBSERVATION_INVALID', message: read.problems.join('; ') } };
+  if ('problems' in read)
+    return { status: 400, body: { code: 'OBSERVATION_INVALID', message: read.problems.join('; ') } };
   const { triggers, refusals } = await detector.see(read);
   const [first] = refusals;
-  if (triggers.length === 0 && first !== undefined) return { status: 422, body: { code: first.code, message: first.reason, refusals } };
+  if (triggers.length === 0 && first !== undefined)
+    return { status: 422, body: { code: first.code, message: first.reason, refusals } };
   return { status: 200, body: { triggers: triggers.map(({ eventId }) => eventId), refusals } };
 }
 
@@ -91,14 +142,22 @@ async function textOf(request: IncomingMessage): Promise<string | null> {
 
 function sightingOf(text: string): Sighting | { readonly problems: readonly string[] } {
   const parsed = observation.safeParse(jsonOf(text));
-  if (!parsed.success) return { problems: parsed.error.issues.map(({ path, message }) => `/${path.map(String).join('/')}: ${message}`) };
+  if (!parsed.success)
+    return { problems: parsed.error.issues.map(({ path, message }) => `/${path.map(String).join('/')}: ${message}`) };
   const { tenant, run_id: runId, kind, source, facts, seen_at: seenAt, about } = parsed.data;
   const sighting = { tenant, runId, kind, source, facts, seenAt };
   if (about === undefined) return sighting;
   if ('commit_id' in about) return { ...sighting, about: { runId: about.run_id, commitId: about.commit_id } };
-  return { ...sighting, about: about.run_id === undefined ? { ref: about.ref } : { ref: about.ref, runId: about.run_id } };
+  return {
+    ...sighting,
+    about: about.run_id === undefined ? { ref: about.ref } : { ref: about.ref, runId: about.run_id },
+  };
 }
 
 function jsonOf(text: string): unknown {
-  try { return JSON.parse(text); } catch { return undefined; }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -18,71 +18,160 @@ import { MemoryRollbackTriggers } from './rollback-triggers.memory.js';
 import { toolReturn } from './sightings.js';
 
 const STOCKED = RULES[0]!;
-const seen = (facts: Json, more: Partial<Sighting> = {}): Sighting => ({ ...toolReturn({ tenant: 'acme', runId: 'run-1', capability: 'inventory.reserve_stock', args: {}, result: null, outcome: 'succeeded', committedAt: 5_000 }), facts, ...more });
+const seen = (facts: Json, more: Partial<Sighting> = {}): Sighting => ({
+  ...toolReturn({
+    tenant: 'acme',
+    runId: 'run-1',
+    capability: 'inventory.reserve_stock',
+    args: {},
+    result: null,
+    outcome: 'succeeded',
+    committedAt: 5_000,
+  }),
+  facts,
+  ...more,
+});
 const short = (warehouse: Json): Sighting => seen({ args: { warehouse }, result: { left: -1 } });
-const codes = (sighting: Sighting, rules: readonly DetectorRule[] = RULES): readonly string[] => detect(sighting, rules).refusals.map(({ code }) => code);
+const codes = (sighting: Sighting, rules: readonly DetectorRule[] = RULES): readonly string[] =>
+  detect(sighting, rules).refusals.map(({ code }) => code);
 
 describe('a detector', () => {
   it('says nothing while what was expected holds, or about what no rule is about', () => {
-    expect(detect(seen({ args: { warehouse: 'east' }, result: { left: 1 } }), RULES)).toEqual({ triggers: [], refusals: [] });
-    expect(detect({ ...short('east'), source: 'shipping.dispatch_parcel' }, RULES)).toEqual({ triggers: [], refusals: [] });
+    expect(detect(seen({ args: { warehouse: 'east' }, result: { left: 1 } }), RULES)).toEqual({
+      triggers: [],
+      refusals: [],
+    });
+    expect(detect({ ...short('east'), source: 'shipping.dispatch_parcel' }, RULES)).toEqual({
+      triggers: [],
+      refusals: [],
+    });
     expect(detect({ ...short('east'), kind: 'human' }, RULES)).toEqual({ triggers: [], refusals: [] });
   });
 
   it('triggers on what would not have been admitted now: evidence and offender are told together (E7, E8)', () => {
-    expect(detect(short('east'), RULES).triggers).toEqual([{
-      on: 'assumption', rule: 'still-in-stock', eventId: expect.stringMatching(/^trg_[0-9a-f]{32}$/),
-      statement: {
-        eventId: expect.stringMatching(/^trg_/), tenant: 'acme', ref: 'warehouse/east#stocked', source: 'inventory.reserve_stock', sourceKind: 'tool_return', statedAt: 5_000,
-        statement: { rule: 'still-in-stock', expected: STOCKED.expects, observed: { args: { warehouse: 'east' }, result: { left: -1 } } },
+    expect(detect(short('east'), RULES).triggers).toEqual([
+      {
+        on: 'assumption',
+        rule: 'still-in-stock',
+        eventId: expect.stringMatching(/^trg_[0-9a-f]{32}$/),
+        statement: {
+          eventId: expect.stringMatching(/^trg_/),
+          tenant: 'acme',
+          ref: 'warehouse/east#stocked',
+          source: 'inventory.reserve_stock',
+          sourceKind: 'tool_return',
+          statedAt: 5_000,
+          statement: {
+            rule: 'still-in-stock',
+            expected: STOCKED.expects,
+            observed: { args: { warehouse: 'east' }, result: { left: -1 } },
+          },
+        },
       },
-    }]);
+    ]);
   });
 
-  it.each([null, {}, [], ''])('does not trigger on %j: that is no evidence (E8)', (facts) => { expect(codes(seen(facts))).toEqual(['TRIGGER_WITHOUT_EVIDENCE']); });
-
-  it.each([[undefined], [null], [''], ['a b'], ['x#paid'], ['{/a}'], ['a\u0000'], [{ a: 1 }]])('does not trigger without an offender: nothing is named by %j (E8)', (warehouse) => {
-    expect(codes(seen({ args: warehouse === undefined ? {} : { warehouse }, result: { left: -1 } }))).toEqual(['TRIGGER_WITHOUT_OFFENDER']);
+  it.each([null, {}, [], ''])('does not trigger on %j: that is no evidence (E8)', (facts) => {
+    expect(codes(seen(facts))).toEqual(['TRIGGER_WITHOUT_EVIDENCE']);
   });
+
+  it.each([[undefined], [null], [''], ['a b'], ['x#paid'], ['{/a}'], ['a\u0000'], [{ a: 1 }]])(
+    'does not trigger without an offender: nothing is named by %j (E8)',
+    (warehouse) => {
+      expect(codes(seen({ args: warehouse === undefined ? {} : { warehouse }, result: { left: -1 } }))).toEqual([
+        'TRIGGER_WITHOUT_OFFENDER',
+      ]);
+    },
+  );
 
   it('does not trigger on what cannot be judged, nor against the ref of a commit', () => {
     expect(codes(seen({ args: { warehouse: 'east' }, result: {} }))).toEqual(['TRIGGER_UNDECIDED']);
-    expect(codes(seen({ verdict: 'wrong' }, { kind: 'human', source: 'asha', about: { ref: 'commit/cp_1#stands' } }))).toEqual(['REF_RESERVED']);
+    expect(
+      codes(seen({ verdict: 'wrong' }, { kind: 'human', source: 'asha', about: { ref: 'commit/cp_1#stands' } })),
+    ).toEqual(['REF_RESERVED']);
     expect(codes(seen({ verdict: 'wrong' }, { kind: 'human', source: 'asha' }))).toEqual(['TRIGGER_WITHOUT_OFFENDER']);
-    expect(codes(seen({ result: { parcel: 'p', status: 'lost' } }, { kind: 'verifier', source: 'shipping.track_parcel', runId: null }))).toEqual(['TRIGGER_WITHOUT_OFFENDER']);
+    expect(
+      codes(
+        seen(
+          { result: { parcel: 'p', status: 'lost' } },
+          { kind: 'verifier', source: 'shipping.track_parcel', runId: null },
+        ),
+      ),
+    ).toEqual(['TRIGGER_WITHOUT_OFFENDER']);
   });
 
   it('gives each cause an id of its own, and each copy of it the same', () => {
-    const ids = [short('east'), short('east'), short('west'), { ...short('east'), seenAt: 1 }, { ...short('east'), tenant: 'globex' }].map((sighting) => detect(sighting, RULES).triggers[0]?.eventId);
+    const ids = [
+      short('east'),
+      short('east'),
+      short('west'),
+      { ...short('east'), seenAt: 1 },
+      { ...short('east'), tenant: 'globex' },
+    ].map((sighting) => detect(sighting, RULES).triggers[0]?.eventId);
     expect([ids[0] === ids[1], new Set(ids).size]).toEqual([true, 4]);
   });
 
   it('names a commit by a reason that holds nothing of what was seen but its hash', () => {
-    const [trigger] = detect(seen({ booked: false, run: 'run-9', refund: 'mut_1', iban: 'secret' }, { kind: 'observation', source: 'bank' }), RULES).triggers;
-    expect(trigger).toMatchObject({ on: 'commit', tenant: 'acme', runId: 'run-9', commitId: 'mut_1', reason: expect.stringMatching(/^refund-stands: bank \(observation\) saw at 5000 .* observed\.booked; sha-256 of what was seen: [0-9a-f]{64}$/) });
+    const [trigger] = detect(
+      seen({ booked: false, run: 'run-9', refund: 'mut_1', iban: 'secret' }, { kind: 'observation', source: 'bank' }),
+      RULES,
+    ).triggers;
+    expect(trigger).toMatchObject({
+      on: 'commit',
+      tenant: 'acme',
+      runId: 'run-9',
+      commitId: 'mut_1',
+      reason: expect.stringMatching(
+        /^refund-stands: bank \(observation\) saw at 5000 .* observed\.booked; sha-256 of what was seen: [0-9a-f]{64}$/,
+      ),
+    });
     expect(JSON.stringify(trigger)).not.toContain('secret');
   });
 
-  it.each([[{ expects: 'observed.' }], [{ expects: 'state.x' }], [{ kinds: [] }], [{ offender: { ref: 'commit/{/id}#stands' } }], [{ offender: { ref: '' } }]])('is not made with a rule that could never judge: %j', (wrong) => {
-    expect(() => createDetector({ rules: [{ ...STOCKED, ...wrong }], tell: () => Promise.resolve() })).toThrow(DetectorRuleInvalid);
+  it.each([
+    [{ expects: 'observed.' }],
+    [{ expects: 'state.x' }],
+    [{ kinds: [] }],
+    [{ offender: { ref: 'commit/{/id}#stands' } }],
+    [{ offender: { ref: '' } }],
+  ])('is not made with a rule that could never judge: %j', (wrong) => {
+    expect(() => createDetector({ rules: [{ ...STOCKED, ...wrong }], tell: () => Promise.resolve() })).toThrow(
+      DetectorRuleInvalid,
+    );
   });
 });
 
 describe('what a detector tells', () => {
-  const named = { on: 'commit', eventId: 'trg_1', rule: 'r', tenant: 'acme', runId: 'run-1', commitId: 'cp_1', reason: 'why' } as const;
+  const named = {
+    on: 'commit',
+    eventId: 'trg_1',
+    rule: 'r',
+    tenant: 'acme',
+    runId: 'run-1',
+    commitId: 'cp_1',
+    reason: 'why',
+  } as const;
 
   it('goes to the wire or to the orchestrator, by what it names', async () => {
     const [producer, rollbacks] = [new MemoryProducer(), new MemoryRollbackTriggers()];
     const tell = triggerTeller({ producer, rollbacks });
     for (const trigger of [...detect(short('east'), RULES).triggers, named]) await tell(trigger);
-    expect(producer.told).toMatchObject([{ type: 'AssumptionInvalidated', statement: { ref: 'warehouse/east#stocked' } }]);
-    expect(rollbacks.taken).toEqual([{ tenant: 'acme', runId: 'run-1', commitId: 'cp_1', reason: 'why', idempotencyKey: 'trg_1' }]);
+    expect(producer.told).toMatchObject([
+      { type: 'AssumptionInvalidated', statement: { ref: 'warehouse/east#stocked' } },
+    ]);
+    expect(rollbacks.taken).toEqual([
+      { tenant: 'acme', runId: 'run-1', commitId: 'cp_1', reason: 'why', idempotencyKey: 'trg_1' },
+    ]);
   });
 
   it('is told on when nobody will take it, and fails while nobody answers', async () => {
     const [refused, rollbacks] = [[] as (readonly [Trigger, string])[], new MemoryRollbackTriggers()];
     rollbacks.unknownRuns.add('run-1');
-    const tell = triggerTeller({ producer: new MemoryProducer(), rollbacks, onRefused: (trigger, code) => refused.push([trigger, code]) });
+    const tell = triggerTeller({
+      producer: new MemoryProducer(),
+      rollbacks,
+      onRefused: (trigger, code) => refused.push([trigger, code]),
+    });
     await tell(named);
     expect(refused).toEqual([[named, 'RUN_UNKNOWN']]);
     rollbacks.isAway = true;
@@ -95,9 +184,17 @@ describe('a detector beside the agent', () => {
   afterEach(() => server.close());
   const told: Trigger[] = [];
   const start = async (isDown = false): Promise<void> => {
-    server = await serveDetector({ detector: createDetector({ rules: RULES, tell: (trigger) => (isDown ? Promise.reject(new Error('no broker')) : Promise.resolve(void told.push(trigger))) }) });
+    server = await serveDetector({
+      detector: createDetector({
+        rules: RULES,
+        tell: (trigger) => (isDown ? Promise.reject(new Error('no broker')) : Promise.resolve(void told.push(trigger))),
+      }),
+    });
   };
-  const ask = async (body: string, { method = 'POST', path = '/observations' } = {}): Promise<readonly [number, unknown]> => {
+  const ask = async (
+    body: string,
+    { method = 'POST', path = '/observations' } = {},
+  ): Promise<readonly [number, unknown]> => {
     const answer = await fetch(`${server.url}${path}`, { method, ...(method === 'POST' ? { body } : {}) });
     return [answer.status, await answer.json()];
   };
@@ -105,17 +202,29 @@ describe('a detector beside the agent', () => {
   it('answers with the ids of the triggers', async () => {
     await start();
     const [trigger] = detect(short('east'), RULES).triggers;
-    expect(await ask(JSON.stringify(observationBody(short('east'))))).toEqual([200, { triggers: [trigger?.eventId], refusals: [] }]);
+    expect(await ask(JSON.stringify(observationBody(short('east'))))).toEqual([
+      200,
+      { triggers: [trigger?.eventId], refusals: [] },
+    ]);
     expect(told).toEqual([trigger]);
     expect(new URL(server.url).hostname).toBe('127.0.0.1');
   });
 
   it('refuses what it cannot read, with every problem', async () => {
     await start();
-    for (const body of ['', '[]', '{"tenant":1}', JSON.stringify({ ...observationBody(short('east')), more: 1 }), JSON.stringify({ ...observationBody(short('east')), seen_at: 1e300 })]) {
+    for (const body of [
+      '',
+      '[]',
+      '{"tenant":1}',
+      JSON.stringify({ ...observationBody(short('east')), more: 1 }),
+      JSON.stringify({ ...observationBody(short('east')), seen_at: 1e300 }),
+    ]) {
       expect(await ask(body)).toMatchObject([400, { code: 'OBSERVATION_INVALID' }]);
     }
-    expect(await ask('{"tenant":1}')).toMatchObject([400, { message: expect.stringMatching(/\/tenant.*\/kind.*\/seen_at/) }]);
+    expect(await ask('{"tenant":1}')).toMatchObject([
+      400,
+      { message: expect.stringMatching(/\/tenant.*\/kind.*\/seen_at/) },
+    ]);
     expect(await ask('', { path: '/' })).toMatchObject([404, { code: 'NOT_FOUND' }]);
     expect(await ask('', { method: 'GET' })).toMatchObject([405, { code: 'METHOD_NOT_ALLOWED' }]);
     expect(await ask('x'.repeat(OBSERVATION_BYTES_MAX + 1))).toMatchObject([413, { code: 'OBSERVATION_TOO_LARGE' }]);
@@ -123,25 +232,57 @@ describe('a detector beside the agent', () => {
 
   it('says which trigger it did not make, and asks to be shown again what it could not tell', async () => {
     await start(true);
-    expect(await ask(JSON.stringify(observationBody(seen({}))))).toMatchObject([422, { code: 'TRIGGER_WITHOUT_EVIDENCE' }]);
+    expect(await ask(JSON.stringify(observationBody(seen({}))))).toMatchObject([
+      422,
+      { code: 'TRIGGER_WITHOUT_EVIDENCE' },
+    ]);
     expect(await ask(JSON.stringify(observationBody(short('east'))))).toMatchObject([503, { code: 'TELL_FAILED' }]);
   });
 });
 
 describe('a detector apart', () => {
   const setUp = async () => {
-    const [broker, registry, clock, positions] = [new MemoryBroker(), new MemoryRegistry(), new ManualClock(), new MemoryPositionStore()];
+    const [broker, registry, clock, positions] = [
+      new MemoryBroker(),
+      new MemoryRegistry(),
+      new ManualClock(),
+      new MemoryPositionStore(),
+    ];
     broker.ensureTopics([EXECUTIONS_TOPIC, RESULTS_TOPIC].map((name) => ({ name, partitions: 1 })));
     const codecs = createCodecs(registry.forActor('agent'));
     await codecs.prepareWriter(EXECUTIONS_TOPIC, { register: true });
     const producer = await broker.forActor('agent').wireProducer();
     const [told, troubles] = [[] as Trigger[], [] as unknown[]];
     let isDown = false;
-    const tell = (trigger: Trigger): Promise<void> => (isDown ? Promise.reject(new Error('no broker')) : Promise.resolve(void told.push(trigger)));
-    const make = () => createDetectorConsumer({ kafka: broker.forActor('detector'), codecs: createCodecs(registry.forActor('detector')), detector: createDetector({ rules: RULES, tell }), positions, clock, pollMs: 1, onTrouble: (_topic, _partition, cause) => troubles.push(cause) });
-    const send = (value: Buffer): Promise<void> => producer.send(EXECUTIONS_TOPIC, [{ key: Buffer.from('run-1'), value }]).then(() => undefined);
-    const turns = async (count: number): Promise<void> => { for (let turn = 0; turn < count; turn += 1) await clock.advance(10); };
-    return { make, send, turns, told, troubles, positions, codecs, fail: (down: boolean) => { isDown = down; } };
+    const tell = (trigger: Trigger): Promise<void> =>
+      isDown ? Promise.reject(new Error('no broker')) : Promise.resolve(void told.push(trigger));
+    const make = () =>
+      createDetectorConsumer({
+        kafka: broker.forActor('detector'),
+        codecs: createCodecs(registry.forActor('detector')),
+        detector: createDetector({ rules: RULES, tell }),
+        positions,
+        clock,
+        pollMs: 1,
+        onTrouble: (_topic, _partition, cause) => troubles.push(cause),
+      });
+    const send = (value: Buffer): Promise<void> =>
+      producer.send(EXECUTIONS_TOPIC, [{ key: Buffer.from('run-1'), value }]).then(() => undefined);
+    const turns = async (count: number): Promise<void> => {
+      for (let turn = 0; turn < count; turn += 1) await clock.advance(10);
+    };
+    return {
+      make,
+      send,
+      turns,
+      told,
+      troubles,
+      positions,
+      codecs,
+      fail: (down: boolean) => {
+        isDown = down;
+      },
+    };
   };
 
   it('passes over what it cannot read, and tells again what it could not tell', async () => {
@@ -152,7 +293,11 @@ describe('a detector apart', () => {
     fail(true);
     await send(codecs.encode(EXECUTIONS_TOPIC, 'ToolExecuted', reserved('c', -1).body));
     await turns(20);
-    expect([told.length, troubles.length > 1, (await positions.load(EXECUTIONS_TOPIC, 0))?.offset]).toEqual([0, true, 1]);
+    expect([told.length, troubles.length > 1, (await positions.load(EXECUTIONS_TOPIC, 0))?.offset]).toEqual([
+      0,
+      true,
+      1,
+    ]);
     fail(false);
     await turns(100);
     expect([told.length, (await positions.load(EXECUTIONS_TOPIC, 0))?.offset]).toEqual([1, 2]);

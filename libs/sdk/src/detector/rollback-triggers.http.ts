@@ -14,11 +14,18 @@ export class HttpRollbackTriggers implements RollbackTriggers {
 
   async trigger({ tenant, runId, commitId, reason, idempotencyKey }: TriggerRequest): Promise<TriggerAnswer> {
     try {
-      const { status, body } = await askEdge(this.options, { method: 'POST', path: '/v1/triggers', body: { run_id: runId, mutation_id: commitId, reason, tenant }, idempotencyKey });
+      const { status, body } = await askEdge(this.options, {
+        method: 'POST',
+        path: '/v1/triggers',
+        body: { run_id: runId, mutation_id: commitId, reason, tenant },
+        idempotencyKey,
+      });
       const code = typeof body['code'] === 'string' ? body['code'] : `HTTP_${String(status)}`;
       if (status < 300) return { kind: 'taken' };
       // A token that ran out, or too many at once, says nothing about the trigger.
-      return status < 500 && !RETRIED.includes(status) ? { kind: 'refused', code } : { kind: 'unavailable', cause: new Error(code) };
+      return status < 500 && !RETRIED.includes(status)
+        ? { kind: 'refused', code }
+        : { kind: 'unavailable', cause: new Error(code) };
     } catch (cause) {
       return { kind: 'unavailable', cause };
     }

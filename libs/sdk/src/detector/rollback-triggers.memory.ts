@@ -10,7 +10,9 @@ export class MemoryRollbackTriggers implements RollbackTriggers {
   readonly unknownRuns = new Set<string>();
 
   /** What was taken, in order. */
-  get taken(): readonly TriggerRequest[] { return [...this.byKey.values()]; }
+  get taken(): readonly TriggerRequest[] {
+    return [...this.byKey.values()];
+  }
 
   trigger(request: TriggerRequest): Promise<TriggerAnswer> {
     if (this.isAway) return Promise.resolve({ kind: 'unavailable', cause: new Error('nobody takes triggers') });

@@ -18,22 +18,58 @@ export interface ToolReturn {
 
 /** A tool's return as a sighting: rules read `observed.args`, `observed.result` and `observed.outcome`. */
 export function toolReturn({ tenant, runId, capability, args, result, outcome, committedAt }: ToolReturn): Sighting {
-  return { tenant, runId, kind: 'tool_return', source: capability, facts: { args, result, outcome }, seenAt: committedAt };
+  return {
+    tenant,
+    runId,
+    kind: 'tool_return',
+    source: capability,
+    facts: { args, result, outcome },
+    seenAt: committedAt,
+  };
 }
 
 const KIND_OF_PHASE = {
-  reconcile: 'observation', stale_check: 'observation', execute: 'tool_return', verify: 'verifier',
+  reconcile: 'observation',
+  stale_check: 'observation',
+  execute: 'tool_return',
+  verify: 'verifier',
 } as const satisfies Record<ObservationPhase, SightingKind>;
 
 /** What an execution shows. Errors: PayloadUnreadable. */
-export function sightingsOfExecution({ tenant, run_id, capability, args, result, outcome, committed_at }: ToolExecuted): readonly Sighting[] {
-  return [toolReturn({ tenant, runId: run_id, capability, args: readPayload(args), result: resultOf(result), outcome, committedAt: committed_at })];
+export function sightingsOfExecution({
+  tenant,
+  run_id,
+  capability,
+  args,
+  result,
+  outcome,
+  committed_at,
+}: ToolExecuted): readonly Sighting[] {
+  return [
+    toolReturn({
+      tenant,
+      runId: run_id,
+      capability,
+      args: readPayload(args),
+      result: resultOf(result),
+      outcome,
+      committedAt: committed_at,
+    }),
+  ];
 }
 
 /** What the leg of a worker shows: rules read `observed.phase` and `observed.result`. Errors: PayloadUnreadable. */
 export function sightingsOfReport({ tenant, run_id, steps }: LegReported): readonly Sighting[] {
-  return steps.flatMap(({ observations }) => observations).map(({ phase, capability, observed, observed_at }) =>
-    ({ tenant, runId: run_id, kind: KIND_OF_PHASE[phase], source: capability, facts: { phase, result: readPayload(observed) }, seenAt: observed_at }));
+  return steps
+    .flatMap(({ observations }) => observations)
+    .map(({ phase, capability, observed, observed_at }) => ({
+      tenant,
+      runId: run_id,
+      kind: KIND_OF_PHASE[phase],
+      source: capability,
+      facts: { phase, result: readPayload(observed) },
+      seenAt: observed_at,
+    }));
 }
 
 const resultOf = (payload: Payload | null): Json => (payload === null ? null : readPayload(payload));

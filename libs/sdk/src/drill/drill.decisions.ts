@@ -7,7 +7,18 @@ import { verdictFor } from '../guard/verdict.decisions.js';
 import { ToolRejected } from '../worker/tool.js';
 
 /** Paths of a repair, in the order a drill goes them. */
-export const DRILL_PATHS = ['find_nothing', 'forward', 'find_forward', 'bind', 'stale_check', 'look_before', 'undo', 'verify', 'repeat', 'look_back'] as const;
+export const DRILL_PATHS = [
+  'find_nothing',
+  'forward',
+  'find_forward',
+  'bind',
+  'stale_check',
+  'look_before',
+  'undo',
+  'verify',
+  'repeat',
+  'look_back',
+] as const;
 /** One path of a repair. */
 export type DrillPath = (typeof DRILL_PATHS)[number];
 
@@ -27,20 +38,37 @@ export interface DrillVerdict {
 export const CLEAN: DrillVerdict = { verdict: 'clean', drift: null, detail: null };
 
 /** A path that is not as its contract has it. */
-export function drifted(drift: DriftKind, detail: string): DrillVerdict { return { verdict: 'drift', drift, detail }; }
+export function drifted(drift: DriftKind, detail: string): DrillVerdict {
+  return { verdict: 'drift', drift, detail };
+}
 
 /** A path about which nothing was learnt. */
-export function notRun(detail: string): DrillVerdict { return { verdict: 'not_run', drift: null, detail }; }
+export function notRun(detail: string): DrillVerdict {
+  return { verdict: 'not_run', drift: null, detail };
+}
 
 /** What a call that threw says: who was refused entry, or their arguments, met a drift; who got no answer learnt nothing. */
 export function ofError(error: unknown): DrillVerdict {
   const detail = error instanceof Error ? error.message : String(error);
   const kind = kindOf(error);
   switch (kind) {
-    case 'POLICY_DENIED': return drifted('permission', detail);
-    case 'ARGS_INVALID': return drifted('schema', detail);
-    case 'TIMEOUT': case 'TRANSIENT_NETWORK': case 'RATE_LIMITED': case 'SERVER': case 'RECONCILIATION_PENDING': case 'UNKNOWN': return notRun(`${kind}: ${detail}`);
-    case 'IDEMPOTENCY_CONFLICT': case 'EVIDENCE_STALE': case 'CONTENT_FILTER': case 'REFUSAL': case 'REJECTED': return drifted('behaviour', `refused: ${detail}`);
+    case 'POLICY_DENIED':
+      return drifted('permission', detail);
+    case 'ARGS_INVALID':
+      return drifted('schema', detail);
+    case 'TIMEOUT':
+    case 'TRANSIENT_NETWORK':
+    case 'RATE_LIMITED':
+    case 'SERVER':
+    case 'RECONCILIATION_PENDING':
+    case 'UNKNOWN':
+      return notRun(`${kind}: ${detail}`);
+    case 'IDEMPOTENCY_CONFLICT':
+    case 'EVIDENCE_STALE':
+    case 'CONTENT_FILTER':
+    case 'REFUSAL':
+    case 'REJECTED':
+      return drifted('behaviour', `refused: ${detail}`);
   }
 }
 
@@ -55,22 +83,37 @@ function kindOf(error: unknown): NonNullable<ReturnType<typeof verdictFor>>['kin
 /** Whether a value has the shape that a contract declares. A keyword we do not read says nothing. */
 export function ofShape(value: Json, schema: Contract['result_schema'] | undefined, what: string): DrillVerdict {
   // A schema came as JSON, and is nothing else.
-  const problems = schema === undefined ? [] : checkArgs(value, schema as Json).filter(({ code }) => code !== 'ARGS_SCHEMA_UNSUPPORTED');
-  return problems.length === 0 ? CLEAN : drifted('schema', `${what}: ${problems.map(({ message }) => message).join('; ')}`);
+  const problems =
+    schema === undefined
+      ? []
+      : checkArgs(value, schema as Json).filter(({ code }) => code !== 'ARGS_SCHEMA_UNSUPPORTED');
+  return problems.length === 0
+    ? CLEAN
+    : drifted('schema', `${what}: ${problems.map(({ message }) => message).join('; ')}`);
 }
 
 /** Facts that a condition is judged by. */
-export interface ConditionScene { readonly observed: Json; readonly bound: Json; readonly args: Json }
+export interface ConditionScene {
+  readonly observed: Json;
+  readonly bound: Json;
+  readonly args: Json;
+}
 
 /** Whether an observation meets a condition, as it should or should not. What cannot be judged reads something that is not there. */
 export function ofCondition(condition: string, facts: ConditionScene, wanted: boolean): DrillVerdict {
   const judged = evaluateExpression(condition, { ...facts });
   if (!judged.ok) return drifted('schema', `the condition ${condition} cannot be judged: ${judged.detail}`);
   if (judged.holds === wanted) return CLEAN;
-  return drifted('behaviour', wanted ? `the condition ${condition} does not hold` : `the condition ${condition} holds before anything was undone`);
+  return drifted(
+    'behaviour',
+    wanted ? `the condition ${condition} does not hold` : `the condition ${condition} holds before anything was undone`,
+  );
 }
 
 /** Schema of what a capability answers, where a contract declares it. */
-export function resultSchemaOf(contracts: readonly Contract[], capability: string): Contract['result_schema'] | undefined {
+export function resultSchemaOf(
+  contracts: readonly Contract[],
+  capability: string,
+): Contract['result_schema'] | undefined {
   return contracts.find(({ name }) => name === capability)?.result_schema;
 }

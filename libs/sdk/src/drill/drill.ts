@@ -14,7 +14,16 @@ import type { ContractTerms, ObservationPhase } from '@recourse/messages';
 import type { Clock } from '../clock.port.js';
 import type { ForwardTool } from '../guard/guard.messages.js';
 import type { Tool } from '../worker/tool.js';
-import { CLEAN, DRILL_PATHS, drifted, notRun, ofCondition, ofError, ofShape, resultSchemaOf } from './drill.decisions.js';
+import {
+  CLEAN,
+  DRILL_PATHS,
+  drifted,
+  notRun,
+  ofCondition,
+  ofError,
+  ofShape,
+  resultSchemaOf,
+} from './drill.decisions.js';
 import type { DrillPath, DrillVerdict } from './drill.decisions.js';
 
 /** How to make an effect that harms nobody. */
@@ -76,17 +85,41 @@ export interface DrillOptions {
  * Errors: none of the tools'; they are findings.
  */
 export async function runDrill(options: DrillOptions): Promise<DrillReport> {
-  const { kit: { adapter, canaries }, contracts, clock, drillId } = options;
+  const {
+    kit: { adapter, canaries },
+    contracts,
+    clock,
+    drillId,
+  } = options;
   const startedAt = clock.now();
   const findings: DrillFinding[] = [];
   for (const contract of contracts.filter(({ name }) => name.startsWith(`${adapter}.`))) {
     const reversal = reversalCapabilityOf(contract);
     if (reversal === null) continue;
     const canary = Object.hasOwn(canaries, contract.name) ? canaries[contract.name] : undefined;
-    if (canary === undefined) findings.push({ capability: contract.name, path: 'forward', called: contract.name, ...notRun('there is no canary for it') });
-    else findings.push(...await new CapabilityDrill({ ...options, contract, reversal, canary, terms: termsOf(contract, NO_DIGEST) }).run());
+    if (canary === undefined)
+      findings.push({
+        capability: contract.name,
+        path: 'forward',
+        called: contract.name,
+        ...notRun('there is no canary for it'),
+      });
+    else
+      findings.push(
+        ...(await new CapabilityDrill({
+          ...options,
+          contract,
+          reversal,
+          canary,
+          terms: termsOf(contract, NO_DIGEST),
+        }).run()),
+      );
   }
-  const verdict = findings.some((finding) => finding.verdict === 'drift') ? 'drift' : findings.length === 0 || findings.some((finding) => finding.verdict === 'not_run') ? 'not_run' : 'clean';
+  const verdict = findings.some((finding) => finding.verdict === 'drift')
+    ? 'drift'
+    : findings.length === 0 || findings.some((finding) => finding.verdict === 'not_run')
+      ? 'not_run'
+      : 'clean';
   return { adapter, drill_id: drillId, started_at: startedAt, ended_at: clock.now(), verdict, findings };
 }
 
@@ -94,13 +127,24 @@ export async function runDrill(options: DrillOptions): Promise<DrillReport> {
 const NO_DIGEST = Buffer.alloc(32);
 const REASON = 'drill';
 
-interface Scene extends DrillOptions { readonly contract: Contract; readonly reversal: string; readonly canary: Canary; readonly terms: ContractTerms }
+interface Scene extends DrillOptions {
+  readonly contract: Contract;
+  readonly reversal: string;
+  readonly canary: Canary;
+  readonly terms: ContractTerms;
+}
 
 /** The canary as it was made, and what is bound to undo it. */
-interface Made { readonly args: Json; readonly result: Json; readonly externalRef: string | null; readonly priorValue: Json | null }
+interface Made {
+  readonly args: Json;
+  readonly result: Json;
+  readonly externalRef: string | null;
+  readonly priorValue: Json | null;
+}
 
 /** A call that came back, or what its failure says. */
-type Answered = { readonly kind: 'answered'; readonly value: Json } | { readonly kind: 'failed'; readonly verdict: DrillVerdict };
+type Answered =
+  { readonly kind: 'answered'; readonly value: Json } | { readonly kind: 'failed'; readonly verdict: DrillVerdict };
 
 class CapabilityDrill {
   private readonly findings: DrillFinding[] = [];
@@ -129,10 +173,16 @@ class CapabilityDrill {
   private async undoBound(made: Made, args: Json): Promise<void> {
     const { terms, reversal } = this.scene;
     const step: BoundStep = { args, made };
-    if (terms.stale_capability !== null && terms.stale_condition !== null) await this.look('stale_check', 'stale_check', terms.stale_capability, terms.stale_condition, step, true);
-    if (terms.verify_capability !== null && terms.success_condition !== null) await this.look('look_before', 'verify', terms.verify_capability, terms.success_condition, step, false);
+    if (terms.stale_capability !== null && terms.stale_condition !== null)
+      await this.look('stale_check', 'stale_check', terms.stale_capability, terms.stale_condition, step, true);
+    if (terms.verify_capability !== null && terms.success_condition !== null)
+      await this.look('look_before', 'verify', terms.verify_capability, terms.success_condition, step, false);
     const undone = await this.call(this.toolOf(reversal), 'execute', this.undoKey, step);
-    if (undone.kind === 'failed') { this.tell('undo', reversal, undone.verdict); this.rest('the canary could not be undone'); return; }
+    if (undone.kind === 'failed') {
+      this.tell('undo', reversal, undone.verdict);
+      this.rest('the canary could not be undone');
+      return;
+    }
     this.tell('undo', reversal, ofShape(undone.value, resultSchemaOf(this.scene.contracts, reversal), 'its answer'));
     await this.verify(step);
     if (terms.key_lifetime_ms !== null) await this.repeat(step);
@@ -143,25 +193,64 @@ class CapabilityDrill {
   private async forward(args: Json): Promise<Made | null> {
     const { contract, canary } = this.scene;
     const { forward } = canary;
-    const priorValue = forward.capturePriorValue === undefined ? CAPTURED_NONE : await this.attempt(() => forward.capturePriorValue?.(args) ?? Promise.resolve(null));
-    if (priorValue.kind === 'failed') { this.tell('forward', contract.name, priorValue.verdict); return null; }
+    const priorValue =
+      forward.capturePriorValue === undefined
+        ? CAPTURED_NONE
+        : await this.attempt(() => forward.capturePriorValue?.(args) ?? Promise.resolve(null));
+    if (priorValue.kind === 'failed') {
+      this.tell('forward', contract.name, priorValue.verdict);
+      return null;
+    }
     const context = { idempotencyKey: this.forwardKey, callId: this.forwardKey, runId: this.runId, stagedRef: null };
     const answered = await this.attempt(() => forward.execute(args, context));
-    if (answered.kind === 'failed') { this.tell('forward', contract.name, answered.verdict); return null; }
+    if (answered.kind === 'failed') {
+      this.tell('forward', contract.name, answered.verdict);
+      return null;
+    }
     this.tell('forward', contract.name, ofShape(answered.value, contract.result_schema, 'its answer'));
-    return { args, result: answered.value, externalRef: handleOf(forward, answered.value), priorValue: priorValue.value };
+    return {
+      args,
+      result: answered.value,
+      externalRef: handleOf(forward, answered.value),
+      priorValue: priorValue.value,
+    };
   }
 
   /** The ledger asks so when nobody knows how a forward call ended. */
-  private async findForward(path: 'find_nothing' | 'find_forward', args: Json, wanted: 'happened' | 'not_happened', externalRef: string | null = null): Promise<void> {
+  private async findForward(
+    path: 'find_nothing' | 'find_forward',
+    args: Json,
+    wanted: 'happened' | 'not_happened',
+    externalRef: string | null = null,
+  ): Promise<void> {
     const { reconcile_capability: capability } = this.scene.terms;
     if (capability === null) return;
-    const asked = await this.call(this.toolOf(capability), 'reconcile', this.forwardKey, { args, made: { args, result: null, externalRef: null, priorValue: null } });
-    if (asked.kind === 'failed') { this.tell(path, capability, asked.verdict); return; }
+    const asked = await this.call(this.toolOf(capability), 'reconcile', this.forwardKey, {
+      args,
+      made: { args, result: null, externalRef: null, priorValue: null },
+    });
+    if (asked.kind === 'failed') {
+      this.tell(path, capability, asked.verdict);
+      return;
+    }
     const finding = forwardFinding(asked.value);
-    if (finding.kind === 'unknown') this.tell(path, capability, drifted('schema', 'its answer says neither that the call happened nor that it did not'));
-    else if (finding.kind !== wanted) this.tell(path, capability, drifted('behaviour', wanted === 'happened' ? 'a call that happened is not found' : 'a call that never was is found'));
-    else if (finding.kind === 'happened' && externalRef !== null && finding.externalRef !== externalRef) this.tell(path, capability, drifted('behaviour', 'it finds the call under another handle'));
+    if (finding.kind === 'unknown')
+      this.tell(
+        path,
+        capability,
+        drifted('schema', 'its answer says neither that the call happened nor that it did not'),
+      );
+    else if (finding.kind !== wanted)
+      this.tell(
+        path,
+        capability,
+        drifted(
+          'behaviour',
+          wanted === 'happened' ? 'a call that happened is not found' : 'a call that never was is found',
+        ),
+      );
+    else if (finding.kind === 'happened' && externalRef !== null && finding.externalRef !== externalRef)
+      this.tell(path, capability, drifted('behaviour', 'it finds the call under another handle'));
     else this.tell(path, capability, CLEAN);
   }
 
@@ -169,65 +258,147 @@ class CapabilityDrill {
     const { contract, contracts, reversal } = this.scene;
     const binding = bindReversal(contract, made);
     if (binding.kind !== 'bound') {
-      this.tell('bind', null, drifted('schema', binding.kind === 'incomplete' ? `the answer lacks ${binding.missing.join(', ')}` : 'nothing is bound'));
+      this.tell(
+        'bind',
+        null,
+        drifted(
+          'schema',
+          binding.kind === 'incomplete' ? `the answer lacks ${binding.missing.join(', ')}` : 'nothing is bound',
+        ),
+      );
       return null;
     }
-    this.tell('bind', null, ofShape(binding.args, contracts.find(({ name }) => name === reversal)?.args_schema, `arguments of ${reversal}`));
+    this.tell(
+      'bind',
+      null,
+      ofShape(binding.args, contracts.find(({ name }) => name === reversal)?.args_schema, `arguments of ${reversal}`),
+    );
     return binding.args;
   }
 
-  private async look(path: DrillPath, phase: ObservationPhase, capability: string, condition: string, step: BoundStep, wanted: boolean): Promise<void> {
+  private async look(
+    path: DrillPath,
+    phase: ObservationPhase,
+    capability: string,
+    condition: string,
+    step: BoundStep,
+    wanted: boolean,
+  ): Promise<void> {
     this.tell(path, capability, await this.seen(phase, capability, condition, step, wanted));
   }
 
-  private async seen(phase: ObservationPhase, capability: string, condition: string, { args, made }: BoundStep, wanted: boolean): Promise<DrillVerdict> {
+  private async seen(
+    phase: ObservationPhase,
+    capability: string,
+    condition: string,
+    { args, made }: BoundStep,
+    wanted: boolean,
+  ): Promise<DrillVerdict> {
     const answered = await this.call(this.toolOf(capability), phase, this.undoKey, { args, made });
     if (answered.kind === 'failed') return answered.verdict;
     const shape = ofShape(answered.value, resultSchemaOf(this.scene.contracts, capability), 'what is seen');
     if (shape.verdict !== 'clean') return shape;
-    return ofCondition(condition, { observed: answered.value, bound: boundFacts({ reversalArgs: args, externalRef: made.externalRef }), args: made.args }, wanted);
+    return ofCondition(
+      condition,
+      {
+        observed: answered.value,
+        bound: boundFacts({ reversalArgs: args, externalRef: made.externalRef }),
+        args: made.args,
+      },
+      wanted,
+    );
   }
 
   /** As often, and with the pauses, that the contract allows. */
   private async verify(step: BoundStep): Promise<void> {
-    const { verify_capability: capability, success_condition: condition, verify_max_attempts: tries, verify_delay_ms: pauseMs } = this.scene.terms;
+    const {
+      verify_capability: capability,
+      success_condition: condition,
+      verify_max_attempts: tries,
+      verify_delay_ms: pauseMs,
+    } = this.scene.terms;
     if (capability === null || condition === null) return;
     let verdict = await this.seen('verify', capability, condition, step, true);
     for (let tried = 1; tried < tries && verdict.drift === 'behaviour'; tried += 1) {
       await this.scene.clock.sleep(pauseMs);
       verdict = await this.seen('verify', capability, condition, step, true);
     }
-    this.tell('verify', capability, verdict.drift === 'behaviour' ? drifted('behaviour', `it was answered, and nobody sees it: ${String(verdict.detail)}`) : verdict);
+    this.tell(
+      'verify',
+      capability,
+      verdict.drift === 'behaviour'
+        ? drifted('behaviour', `it was answered, and nobody sees it: ${String(verdict.detail)}`)
+        : verdict,
+    );
   }
 
   /** The same call under the same key: answered alike, and no second effect. */
   private async repeat(step: BoundStep): Promise<void> {
-    const { reversal, canary: { effectsUnder } } = this.scene;
+    const {
+      reversal,
+      canary: { effectsUnder },
+    } = this.scene;
     const again = await this.call(this.toolOf(reversal), 'execute', this.undoKey, step);
-    if (again.kind === 'failed') { this.tell('repeat', reversal, again.verdict); return; }
+    if (again.kind === 'failed') {
+      this.tell('repeat', reversal, again.verdict);
+      return;
+    }
     const counted = effectsUnder === undefined ? ONE : await this.attempt(() => effectsUnder(this.undoKey));
-    if (counted.kind === 'failed') { this.tell('repeat', reversal, counted.verdict); return; }
-    this.tell('repeat', reversal, counted.value === 1 ? CLEAN : drifted('behaviour', `two calls under one key had ${JSON.stringify(counted.value)} effects`));
+    if (counted.kind === 'failed') {
+      this.tell('repeat', reversal, counted.verdict);
+      return;
+    }
+    this.tell(
+      'repeat',
+      reversal,
+      counted.value === 1
+        ? CLEAN
+        : drifted('behaviour', `two calls under one key had ${JSON.stringify(counted.value)} effects`),
+    );
   }
 
-  private get runId(): string { return `drill-${this.scene.drillId}`; }
+  private get runId(): string {
+    return `drill-${this.scene.drillId}`;
+  }
 
   private toolOf(capability: string): Tool | null {
     const { tools } = this.scene.kit;
     return (Object.hasOwn(tools, capability) ? tools[capability] : undefined) ?? null;
   }
 
-  private call(tool: Tool | null, phase: ObservationPhase, idempotencyKey: string, { args, made }: BoundStep): Promise<Answered> {
+  private call(
+    tool: Tool | null,
+    phase: ObservationPhase,
+    idempotencyKey: string,
+    { args, made }: BoundStep,
+  ): Promise<Answered> {
     if (tool === null) return Promise.resolve({ kind: 'failed', verdict: notRun('the kit has no tool for it') });
     const { tenant } = this.scene;
-    return this.attempt(() => tool(args, { runId: this.runId, tenant, callId: idempotencyKey, idempotencyKey, reason: REASON, attempt: 1, phase, subjectRef: null, externalTransactionRef: made.externalRef }));
+    return this.attempt(() =>
+      tool(args, {
+        runId: this.runId,
+        tenant,
+        callId: idempotencyKey,
+        idempotencyKey,
+        reason: REASON,
+        attempt: 1,
+        phase,
+        subjectRef: null,
+        externalTransactionRef: made.externalRef,
+      }),
+    );
   }
 
   /** Waits for an answer as long as the contract lets a worker wait. */
   private async attempt(ask: () => Promise<Json>): Promise<Answered> {
-    const { clock, terms: { call_timeout_ms: timeoutMs } } = this.scene;
+    const {
+      clock,
+      terms: { call_timeout_ms: timeoutMs },
+    } = this.scene;
     const answered = new AbortController();
-    const late = clock.sleep(timeoutMs, answered.signal).then((): Answered => ({ kind: 'failed', verdict: notRun(`no answer within ${String(timeoutMs)} ms`) }));
+    const late = clock
+      .sleep(timeoutMs, answered.signal)
+      .then((): Answered => ({ kind: 'failed', verdict: notRun(`no answer within ${String(timeoutMs)} ms`) }));
     try {
       return await Promise.race([ask().then((value): Answered => ({ kind: 'answered', value })), late]);
     } catch (error) {
@@ -249,12 +420,19 @@ class CapabilityDrill {
   }
 }
 
-interface BoundStep { readonly args: Json; readonly made: Made }
+interface BoundStep {
+  readonly args: Json;
+  readonly made: Made;
+}
 
 const CAPTURED_NONE: Answered = { kind: 'answered', value: null };
 const ONE: Answered = { kind: 'answered', value: 1 };
 
 /** A handle that cannot be read off the answer is none; binding says what lacks it. */
 function handleOf(forward: ForwardTool, result: Json): string | null {
-  try { return forward.externalTransactionRef?.(result) ?? null; } catch { return null; }
+  try {
+    return forward.externalTransactionRef?.(result) ?? null;
+  } catch {
+    return null;
+  }
 }

@@ -21,146 +21,312 @@ interface Drift {
   readonly contracts?: readonly Contract[];
 }
 
-async function drill({ tools = {}, canary = () => ({}), contracts = MEMORY_CONTRACTS }: Drift = {}): Promise<{ readonly report: DrillReport; readonly provider: MemoryTools }> {
+async function drill({ tools = {}, canary = () => ({}), contracts = MEMORY_CONTRACTS }: Drift = {}): Promise<{
+  readonly report: DrillReport;
+  readonly provider: MemoryTools;
+}> {
   const provider = new MemoryTools();
-  const real: Canary = { forward: provider.forward, args: () => ({ name: 'canary' }), effectsUnder: (key) => provider.effectsUnder(key) };
-  const drifted = Object.fromEntries(Object.entries(provider.tools).map(([capability, tool]) => [capability, tools[capability]?.(tool) ?? tool]));
+  const real: Canary = {
+    forward: provider.forward,
+    args: () => ({ name: 'canary' }),
+    effectsUnder: (key) => provider.effectsUnder(key),
+  };
+  const drifted = Object.fromEntries(
+    Object.entries(provider.tools).map(([capability, tool]) => [capability, tools[capability]?.(tool) ?? tool]),
+  );
   const kit = { adapter: 'memory', tools: drifted, canaries: { [MAKE]: { ...real, ...canary(real) } } };
   return { provider, report: await runDrill({ kit, contracts, clock: systemClock, tenant: 'acme', drillId: 'one' }) };
 }
 
 /** What is not clean: the path, the drift, and where it is not a drift, that. */
-const unclean = ({ findings }: DrillReport) => findings.filter(({ verdict }) => verdict !== 'clean').map(({ path, drift, verdict }) => [path, drift ?? verdict]);
-const changed = (value: Json, more: { readonly [name: string]: Json }): Json => ({ ...(value as { readonly [name: string]: Json }), ...more });
+const unclean = ({ findings }: DrillReport) =>
+  findings.filter(({ verdict }) => verdict !== 'clean').map(({ path, drift, verdict }) => [path, drift ?? verdict]);
+const changed = (value: Json, more: { readonly [name: string]: Json }): Json => ({
+  ...(value as { readonly [name: string]: Json }),
+  ...more,
+});
 
 describe('a drill of an adapter that is as its contracts say', () => {
   it('goes every path with one canary, takes it back, and finds nothing', async () => {
     const { report, provider } = await drill();
     expect(report).toMatchObject({ adapter: 'memory', drill_id: 'one', verdict: 'clean' });
     expect(report.findings.map(({ path, called }) => [path, called])).toEqual([
-      ['find_nothing', LOOK], ['forward', MAKE], ['find_forward', LOOK], ['bind', null], ['stale_check', LOOK], ['look_before', LOOK], ['undo', UNDO], ['verify', LOOK], ['repeat', UNDO], ['look_back', LOOK],
+      ['find_nothing', LOOK],
+      ['forward', MAKE],
+      ['find_forward', LOOK],
+      ['bind', null],
+      ['stale_check', LOOK],
+      ['look_before', LOOK],
+      ['undo', UNDO],
+      ['verify', LOOK],
+      ['repeat', UNDO],
+      ['look_back', LOOK],
     ]);
     expect(provider.effects.map(({ kind }) => kind)).toEqual(['made', 'undone']);
   });
 
-  it('calls the tools as a worker does: the same arguments and key, in a run of the drill\'s own', async () => {
+  it("calls the tools as a worker does: the same arguments and key, in a run of the drill's own", async () => {
     const calls: unknown[] = [];
-    await drill({ tools: { [UNDO]: (real) => (args, context) => { calls.push([args, context.runId, context.phase, context.idempotencyKey.startsWith('rev_')]); return real(args, context); } } });
-    expect(calls).toEqual([[{ id: 'thing-1' }, 'drill-one', 'execute', true], [{ id: 'thing-1' }, 'drill-one', 'execute', true]]);
+    await drill({
+      tools: {
+        [UNDO]: (real) => (args, context) => {
+          calls.push([args, context.runId, context.phase, context.idempotencyKey.startsWith('rev_')]);
+          return real(args, context);
+        },
+      },
+    });
+    expect(calls).toEqual([
+      [{ id: 'thing-1' }, 'drill-one', 'execute', true],
+      [{ id: 'thing-1' }, 'drill-one', 'execute', true],
+    ]);
   });
 });
 
 describe('drift of schema', () => {
   it('shows where an answer has another shape', async () => {
-    const { report } = await drill({ tools: { [UNDO]: (real) => async (args, context) => changed(await real(args, context), { status: 7 }) } });
+    const { report } = await drill({
+      tools: { [UNDO]: (real) => async (args, context) => changed(await real(args, context), { status: 7 }) },
+    });
     expect([report.verdict, unclean(report)]).toEqual(['drift', [['undo', 'schema']]]);
     expect(report.findings.find(({ path }) => path === 'undo')?.detail).toContain('/status is not string');
   });
 
   it('shows where what is seen lacks what its contract declares', async () => {
-    const { report } = await drill({ tools: { [LOOK]: (real) => async (args, context) => { const seen = await real(args, context) as { readonly id?: Json; readonly happened?: Json }; return context.phase === 'stale_check' ? { id: seen.id ?? null, state: 'made' } : seen; } } });
+    const { report } = await drill({
+      tools: {
+        [LOOK]: (real) => async (args, context) => {
+          const seen = (await real(args, context)) as { readonly id?: Json; readonly happened?: Json };
+          return context.phase === 'stale_check' ? { id: seen.id ?? null, state: 'made' } : seen;
+        },
+      },
+    });
     expect(unclean(report)).toEqual([['stale_check', 'schema']]);
   });
 
   it('shows where what is seen has another shape, though every condition holds on it', async () => {
-    const { report } = await drill({ tools: { [LOOK]: (real) => async (args, context) => (context.phase === 'stale_check' ? changed(await real(args, context), { id: 7 }) : real(args, context)) } });
+    const { report } = await drill({
+      tools: {
+        [LOOK]: (real) => async (args, context) =>
+          context.phase === 'stale_check' ? changed(await real(args, context), { id: 7 }) : real(args, context),
+      },
+    });
     expect(unclean(report)).toEqual([['stale_check', 'schema']]);
   });
 
   it('shows where a condition reads a field that is gone, though no schema says so', async () => {
-    const loose = MEMORY_CONTRACTS.map((contract) => (contract.name === LOOK ? { ...contract, result_schema: { type: 'object' } } : contract));
-    const { report } = await drill({ contracts: loose, tools: { [LOOK]: (real) => async (args, context) => (context.phase === 'verify' ? { id: 'thing-1' } : real(args, context)) } });
-    expect(unclean(report)).toEqual([['look_before', 'schema'], ['verify', 'schema']]);
+    const loose = MEMORY_CONTRACTS.map((contract) =>
+      contract.name === LOOK ? { ...contract, result_schema: { type: 'object' } } : contract,
+    );
+    const { report } = await drill({
+      contracts: loose,
+      tools: {
+        [LOOK]: (real) => async (args, context) =>
+          context.phase === 'verify' ? { id: 'thing-1' } : real(args, context),
+      },
+    });
+    expect(unclean(report)).toEqual([
+      ['look_before', 'schema'],
+      ['verify', 'schema'],
+    ]);
   });
 
   it('shows where the answer lacks what the reversal is bound to, and goes no further', async () => {
-    const { report, provider } = await drill({ canary: ({ forward }) => ({ forward: { ...forward, externalTransactionRef: () => null } }) });
-    expect(unclean(report)).toEqual([['bind', 'schema'], ...['stale_check', 'look_before', 'undo', 'verify', 'repeat', 'look_back'].map((path) => [path, 'not_run'])]);
+    const { report, provider } = await drill({
+      canary: ({ forward }) => ({ forward: { ...forward, externalTransactionRef: () => null } }),
+    });
+    expect(unclean(report)).toEqual([
+      ['bind', 'schema'],
+      ...['stale_check', 'look_before', 'undo', 'verify', 'repeat', 'look_back'].map((path) => [path, 'not_run']),
+    ]);
     expect(provider.effects.map(({ kind }) => kind)).toEqual(['made']);
   });
 
   it('shows where arguments are refused that were taken once', async () => {
-    const { report } = await drill({ tools: { [UNDO]: () => () => Promise.reject(new ToolRejected('VALIDATION_ERROR', 'thing_id is needed')) } });
+    const { report } = await drill({
+      tools: { [UNDO]: () => () => Promise.reject(new ToolRejected('VALIDATION_ERROR', 'thing_id is needed')) },
+    });
     expect(unclean(report)[0]).toEqual(['undo', 'schema']);
   });
 });
 
 describe('drift of permission', () => {
   it.each([
-    ['a tool\'s own word', new ToolRejected('FORBIDDEN', 'not yours')],
-    ['the provider\'s status', Object.assign(new Error('forbidden'), { status: 403 })],
-    ['the status behind a refusal', new ToolRejected('PROVIDER_SAYS_NO', 'no', { cause: Object.assign(new Error('who are you'), { status: 401 }) })],
+    ["a tool's own word", new ToolRejected('FORBIDDEN', 'not yours')],
+    ["the provider's status", Object.assign(new Error('forbidden'), { status: 403 })],
+    [
+      'the status behind a refusal',
+      new ToolRejected('PROVIDER_SAYS_NO', 'no', { cause: Object.assign(new Error('who are you'), { status: 401 }) }),
+    ],
   ])('shows by %s, and what depends on it is not called clean', async (_by, error) => {
     const { report } = await drill({ tools: { [UNDO]: () => () => Promise.reject(error) } });
-    expect([report.verdict, unclean(report)]).toEqual(['drift', [['undo', 'permission'], ['verify', 'not_run'], ['repeat', 'not_run'], ['look_back', 'not_run']]]);
+    expect([report.verdict, unclean(report)]).toEqual([
+      'drift',
+      [
+        ['undo', 'permission'],
+        ['verify', 'not_run'],
+        ['repeat', 'not_run'],
+        ['look_back', 'not_run'],
+      ],
+    ]);
   });
 
   it('shows where only looking was taken away', async () => {
-    const { report } = await drill({ tools: { [LOOK]: (real) => (args, context) => (context.phase === 'reconcile' ? Promise.reject(Object.assign(new Error('no'), { status: 403 })) : real(args, context)) } });
-    expect(unclean(report)).toEqual([['find_nothing', 'permission'], ['find_forward', 'permission'], ['look_back', 'permission']]);
+    const { report } = await drill({
+      tools: {
+        [LOOK]: (real) => (args, context) =>
+          context.phase === 'reconcile'
+            ? Promise.reject(Object.assign(new Error('no'), { status: 403 }))
+            : real(args, context),
+      },
+    });
+    expect(unclean(report)).toEqual([
+      ['find_nothing', 'permission'],
+      ['find_forward', 'permission'],
+      ['look_back', 'permission'],
+    ]);
   });
 });
 
 describe('drift of behaviour', () => {
   it('shows where a yes has no effect', async () => {
-    const { report } = await drill({ tools: { [UNDO]: () => () => Promise.resolve({ id: 'thing-1', status: 'undone' }) } });
-    expect(unclean(report)).toEqual([['verify', 'behaviour'], ['repeat', 'behaviour'], ['look_back', 'behaviour']]);
+    const { report } = await drill({
+      tools: { [UNDO]: () => () => Promise.resolve({ id: 'thing-1', status: 'undone' }) },
+    });
+    expect(unclean(report)).toEqual([
+      ['verify', 'behaviour'],
+      ['repeat', 'behaviour'],
+      ['look_back', 'behaviour'],
+    ]);
   });
 
   it('shows where one key has two effects', async () => {
-    const { report } = await drill({ canary: ({ effectsUnder }) => ({ effectsUnder: async (key) => 2 * (await effectsUnder?.(key) ?? 0) }) });
+    const { report } = await drill({
+      canary: ({ effectsUnder }) => ({ effectsUnder: async (key) => 2 * ((await effectsUnder?.(key)) ?? 0) }),
+    });
     expect(unclean(report)).toEqual([['repeat', 'behaviour']]);
   });
 
   it('shows where a repeat is refused that was promised to be harmless', async () => {
     let calls = 0;
-    const { report } = await drill({ tools: { [UNDO]: (real) => (args, context) => ((calls += 1) > 1 ? Promise.reject(new ToolRejected('ALREADY_DONE', 'no more')) : real(args, context)) } });
+    const { report } = await drill({
+      tools: {
+        [UNDO]: (real) => (args, context) =>
+          (calls += 1) > 1 ? Promise.reject(new ToolRejected('ALREADY_DONE', 'no more')) : real(args, context),
+      },
+    });
     expect(unclean(report)).toEqual([['repeat', 'behaviour']]);
   });
 
   it('shows where the stale check calls a fresh canary changed', async () => {
-    const { report } = await drill({ contracts: MEMORY_CONTRACTS.map((contract) => (contract.stale_check === undefined ? contract : { ...contract, stale_check: { ...contract.stale_check, condition: 'observed.status == "settled"' } })) });
+    const { report } = await drill({
+      contracts: MEMORY_CONTRACTS.map((contract) =>
+        contract.stale_check === undefined
+          ? contract
+          : { ...contract, stale_check: { ...contract.stale_check, condition: 'observed.status == "settled"' } },
+      ),
+    });
     expect(unclean(report)).toEqual([['stale_check', 'behaviour']]);
   });
 
   it('shows where verification holds before anything was undone, and so proves nothing', async () => {
-    const { report } = await drill({ contracts: MEMORY_CONTRACTS.map((contract) => (contract.verification === undefined ? contract : { ...contract, verification: { ...contract.verification, success_condition: 'true' } })) });
+    const { report } = await drill({
+      contracts: MEMORY_CONTRACTS.map((contract) =>
+        contract.verification === undefined
+          ? contract
+          : { ...contract, verification: { ...contract.verification, success_condition: 'true' } },
+      ),
+    });
     expect(unclean(report)).toEqual([['look_before', 'behaviour']]);
   });
 
-  it.each([['happened is not found', { happened: false }, 'find_forward', 'behaviour'], ['never was is found', { happened: true, result: {}, external_transaction_ref: 'thing-1' }, 'find_nothing', 'behaviour'], ['is told in other words', { found: true }, 'find_nothing', 'schema']])(
-    'shows where a call that %s', async (_case, answer, path, drift) => {
-      const { report } = await drill({ tools: { [LOOK]: (real) => (args, context) => (context.phase === 'reconcile' && 'name' in (args as object) ? Promise.resolve(answer) : real(args, context)) } });
-      expect(unclean(report)).toContainEqual([path, drift]);
+  it.each([
+    ['happened is not found', { happened: false }, 'find_forward', 'behaviour'],
+    [
+      'never was is found',
+      { happened: true, result: {}, external_transaction_ref: 'thing-1' },
+      'find_nothing',
+      'behaviour',
+    ],
+    ['is told in other words', { found: true }, 'find_nothing', 'schema'],
+  ])('shows where a call that %s', async (_case, answer, path, drift) => {
+    const { report } = await drill({
+      tools: {
+        [LOOK]: (real) => (args, context) =>
+          context.phase === 'reconcile' && 'name' in (args as object) ? Promise.resolve(answer) : real(args, context),
+      },
     });
+    expect(unclean(report)).toContainEqual([path, drift]);
+  });
 });
 
 describe('what a drill could not exercise', () => {
   it('is told, and is no drift: a provider that is down', async () => {
-    const { report } = await drill({ canary: ({ forward }) => ({ forward: { ...forward, execute: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })) } }) });
+    const { report } = await drill({
+      canary: ({ forward }) => ({
+        forward: {
+          ...forward,
+          execute: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
+        },
+      }),
+    });
     expect([report.verdict, unclean(report)[0]]).toEqual(['not_run', ['forward', 'not_run']]);
   });
 
   it('is told: a tool that does not answer in the time the contract gives it', async () => {
     const clock = new ManualClock(0);
     const provider = new MemoryTools();
-    const kit = { adapter: 'memory', tools: provider.tools, canaries: { [MAKE]: { forward: { execute: () => new Promise<Json>(() => undefined) }, args: () => ({ name: 'canary' }) } } };
+    const kit = {
+      adapter: 'memory',
+      tools: provider.tools,
+      canaries: {
+        [MAKE]: { forward: { execute: () => new Promise<Json>(() => undefined) }, args: () => ({ name: 'canary' }) },
+      },
+    };
     const running = runDrill({ kit, contracts: MEMORY_CONTRACTS, clock, tenant: 'acme', drillId: 'one' });
-    for (let turn = 0; turn < 50; turn += 1) { await new Promise((resolve) => { setImmediate(resolve); }); await clock.advance(1_000); }
-    expect((await running).findings.find(({ path }) => path === 'forward')).toMatchObject({ verdict: 'not_run', detail: 'no answer within 10000 ms' });
+    for (let turn = 0; turn < 50; turn += 1) {
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      await clock.advance(1_000);
+    }
+    expect((await running).findings.find(({ path }) => path === 'forward')).toMatchObject({
+      verdict: 'not_run',
+      detail: 'no answer within 10000 ms',
+    });
   });
 
   it('is told: a capability without a canary, and a tool that is not there', async () => {
     const provider = new MemoryTools();
     const options = { contracts: MEMORY_CONTRACTS, clock: systemClock, tenant: 'acme', drillId: 'one' };
     const bare = await runDrill({ ...options, kit: { adapter: 'memory', tools: provider.tools, canaries: {} } });
-    expect([bare.verdict, bare.findings]).toMatchObject(['not_run', [{ capability: MAKE, path: 'forward', verdict: 'not_run' }]]);
-    const toolless = await runDrill({ ...options, kit: { adapter: 'memory', tools: {}, canaries: { [MAKE]: { forward: provider.forward, args: () => ({ name: 'canary' }) } } } });
-    expect([toolless.verdict, toolless.findings.every(({ verdict, path }) => verdict === 'not_run' || path === 'forward' || path === 'bind')]).toEqual(['not_run', true]);
+    expect([bare.verdict, bare.findings]).toMatchObject([
+      'not_run',
+      [{ capability: MAKE, path: 'forward', verdict: 'not_run' }],
+    ]);
+    const toolless = await runDrill({
+      ...options,
+      kit: {
+        adapter: 'memory',
+        tools: {},
+        canaries: { [MAKE]: { forward: provider.forward, args: () => ({ name: 'canary' }) } },
+      },
+    });
+    expect([
+      toolless.verdict,
+      toolless.findings.every(({ verdict, path }) => verdict === 'not_run' || path === 'forward' || path === 'bind'),
+    ]).toEqual(['not_run', true]);
   });
 
   it('is everything where no contract of the adapter is undone by machines', async () => {
     const provider = new MemoryTools();
-    expect(await runDrill({ kit: { adapter: 'other', tools: provider.tools, canaries: {} }, contracts: MEMORY_CONTRACTS, clock: systemClock, tenant: 'acme', drillId: 'one' })).toMatchObject({ verdict: 'not_run', findings: [] });
+    expect(
+      await runDrill({
+        kit: { adapter: 'other', tools: provider.tools, canaries: {} },
+        contracts: MEMORY_CONTRACTS,
+        clock: systemClock,
+        tenant: 'acme',
+        drillId: 'one',
+      }),
+    ).toMatchObject({ verdict: 'not_run', findings: [] });
   });
 });

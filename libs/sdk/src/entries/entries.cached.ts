@@ -13,7 +13,10 @@ const TTL_MS = 1_000;
  * Units: `ttlMs` milliseconds.
  * Errors: none of its own; an entry that cannot be read is an answer.
  */
-export function cachedEntries(entries: Entries, { clock, ttlMs = TTL_MS }: { readonly clock: Clock; readonly ttlMs?: number }): Entries {
+export function cachedEntries(
+  entries: Entries,
+  { clock, ttlMs = TTL_MS }: { readonly clock: Clock; readonly ttlMs?: number },
+): Entries {
   const known = new Map<string, { readonly askedAt: number; readonly answer: Promise<EntriesAnswer<EntryKind>> }>();
   return {
     standing: async (kind, tenant) => {

@@ -10,7 +10,11 @@ import { HttpEntries } from './entries.http.js';
 import { MemoryEntries } from './entries.memory.js';
 
 const edges: TestEdge[] = [];
-afterAll(() => { edges.forEach(({ close }) => { close(); }); });
+afterAll(() => {
+  edges.forEach(({ close }) => {
+    close();
+  });
+});
 const token = (): Promise<string> => Promise.resolve('token');
 
 /** A registry that gives one entry a page. */
@@ -21,7 +25,9 @@ async function registryEdge(registry: MemoryEntries): Promise<string> {
     const answer = await registry.standing(kind, searchParams.get('tenant') ?? '');
     if (answer.kind === 'unavailable') return [503, { code: 'DATABASE_UNAVAILABLE' }];
     const at = Number(searchParams.get('cursor') ?? '0');
-    const items = answer.entries.slice(at, at + 1).map(({ name, tenant, version, entry }) => ({ name, tenant, version, body: canonicalJson(entry) }));
+    const items = answer.entries
+      .slice(at, at + 1)
+      .map(({ name, tenant, version, entry }) => ({ name, tenant, version, body: canonicalJson(entry) }));
     return [200, { items, next_cursor: at + 1 < answer.entries.length ? String(at + 1) : null }];
   });
   edges.push(edge);
@@ -42,13 +48,21 @@ entriesContract('cached', () => {
 });
 
 describe('entries over HTTP', () => {
-  it.each([[200, { items: [{ name: 'a', tenant: 'acme', version: 1, body: '{"owner":""}' }], next_cursor: null }], [200, { items: [{}], next_cursor: null }], [200, {}], [401, { items: [] }], [200, { items: [], next_cursor: 'round' }]])('of %i %j are unavailable', async (status, body) => {
+  it.each([
+    [200, { items: [{ name: 'a', tenant: 'acme', version: 1, body: '{"owner":""}' }], next_cursor: null }],
+    [200, { items: [{}], next_cursor: null }],
+    [200, {}],
+    [401, { items: [] }],
+    [200, { items: [], next_cursor: 'round' }],
+  ])('of %i %j are unavailable', async (status, body) => {
     const edge = await testEdge(() => Promise.resolve([status, body]));
     edges.push(edge);
     expect((await new HttpEntries({ url: edge.url, token }).standing('kill_switch', 'acme')).kind).toBe('unavailable');
   });
   it('of nobody are unavailable', async () => {
-    expect((await new HttpEntries({ url: 'http://127.0.0.1:1', token }).standing('kill_switch', 'acme')).kind).toBe('unavailable');
+    expect((await new HttpEntries({ url: 'http://127.0.0.1:1', token }).standing('kill_switch', 'acme')).kind).toBe(
+      'unavailable',
+    );
   });
 });
 

@@ -6,7 +6,10 @@ import type { MemoryEntries } from './entries.memory.js';
 import type { Entries } from './entries.port.js';
 
 /** A reader, and the registry it reads. */
-export interface EntriesUnderTest { readonly entries: Entries; readonly registry: MemoryEntries }
+export interface EntriesUnderTest {
+  readonly entries: Entries;
+  readonly registry: MemoryEntries;
+}
 
 export function entriesContract(name: string, make: () => Promise<EntriesUnderTest>): void {
   const source = { owner: 'ops', doc: 'd', sensitivity: 'internal', access: 'read', ttl_ms: 5 } as const;
@@ -21,13 +24,20 @@ export function entriesContract(name: string, make: () => Promise<EntriesUnderTe
       registry.register('agent_charter', 'acme', 'charter', charter);
       const answer = await entries.standing('context_source', 'acme');
       expect(answer).toMatchObject({ kind: 'read' });
-      expect(answer.kind === 'read' ? answer.entries.map(({ name: each, tenant, entry }) => [each, tenant, entry]) : []).toEqual([['own', 'acme', source], ['shared', '*', source]]);
+      expect(
+        answer.kind === 'read' ? answer.entries.map(({ name: each, tenant, entry }) => [each, tenant, entry]) : [],
+      ).toEqual([
+        ['own', 'acme', source],
+        ['shared', '*', source],
+      ]);
     });
 
     it('carry their version and the digest of what they say', async () => {
       const { entries, registry } = await make();
       for (const ttl_ms of [5, 6]) registry.register('context_source', 'acme', 'own', { ...source, ttl_ms });
-      const digest = createHash('sha256').update(canonicalJson({ ...source, ttl_ms: 6 })).digest();
+      const digest = createHash('sha256')
+        .update(canonicalJson({ ...source, ttl_ms: 6 }))
+        .digest();
       expect(await entries.standing('context_source', 'acme')).toMatchObject({ entries: [{ version: 2, digest }] });
     });
 

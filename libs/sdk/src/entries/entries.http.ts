@@ -29,10 +29,22 @@ export class HttpEntries implements Entries {
     const entries: RegisteredEntry<Kind>[] = [];
     let cursor: string | null = null;
     for (let page = 0; page < PAGES_MAX; page += 1) {
-      const query = new URLSearchParams({ retired: 'false', tenant, limit: String(PAGE_MAX), ...(cursor === null ? {} : { cursor }) });
-      const { status, body }: Awaited<ReturnType<typeof askEdge>> = await askEdge(this.options, { method: 'GET', path: `/v1/entries/${kind}?${query.toString()}` });
+      const query = new URLSearchParams({
+        retired: 'false',
+        tenant,
+        limit: String(PAGE_MAX),
+        ...(cursor === null ? {} : { cursor }),
+      });
+      const { status, body }: Awaited<ReturnType<typeof askEdge>> = await askEdge(this.options, {
+        method: 'GET',
+        path: `/v1/entries/${kind}?${query.toString()}`,
+      });
       if (status !== 200 || !Array.isArray(body['items'])) throw new Error(`the registry answered ${String(status)}`);
-      entries.push(...body['items'].map((item: unknown) => entryOf(kind, item)).filter((each) => each.tenant === tenant || each.tenant === '*'));
+      entries.push(
+        ...body['items']
+          .map((item: unknown) => entryOf(kind, item))
+          .filter((each) => each.tenant === tenant || each.tenant === '*'),
+      );
       if (typeof body['next_cursor'] !== 'string') return entries;
       cursor = body['next_cursor'];
     }
@@ -43,8 +55,14 @@ export class HttpEntries implements Entries {
 /** Errors: Error for what this version cannot read; a part of what stands would be worse than nothing. */
 function entryOf<Kind extends EntryKind>(kind: Kind, item: unknown): RegisteredEntry<Kind> {
   // Any value but null and undefined may be read by name.
-  const { name, tenant, version, body } = (item ?? {}) as { readonly name?: unknown; readonly tenant?: unknown; readonly version?: unknown; readonly body?: unknown };
-  if (typeof name !== 'string' || typeof tenant !== 'string' || typeof version !== 'number' || typeof body !== 'string') throw new Error(`an entry of kind ${kind} has no name, tenant, version or body`);
+  const { name, tenant, version, body } = (item ?? {}) as {
+    readonly name?: unknown;
+    readonly tenant?: unknown;
+    readonly version?: unknown;
+    readonly body?: unknown;
+  };
+  if (typeof name !== 'string' || typeof tenant !== 'string' || typeof version !== 'number' || typeof body !== 'string')
+    throw new Error(`an entry of kind ${kind} has no name, tenant, version or body`);
   const review = reviewEntry(kind, body, tenant);
   if (review.ok) return { name, tenant, version, digest: Buffer.from(sha256Hex(body), 'hex'), entry: review.entry };
   throw new Error(`the ${kind} ${name} cannot be read: ${review.problems.map(({ code }) => code).join(', ')}`);

@@ -16,7 +16,9 @@ export class MemoryEntries implements Entries {
   standing<Kind extends EntryKind>(kind: Kind, tenant: string): Promise<EntriesAnswer<Kind>> {
     this.asked += 1;
     if (this.isAway) return Promise.resolve({ kind: 'unavailable', cause: new Error('the registry is away') });
-    const found = [...this.entries].filter(([key, each]) => key.startsWith(`${kind}/`) && (each.tenant === tenant || each.tenant === '*')).map(([, each]) => each);
+    const found = [...this.entries]
+      .filter(([key, each]) => key.startsWith(`${kind}/`) && (each.tenant === tenant || each.tenant === '*'))
+      .map(([, each]) => each);
     return Promise.resolve({ kind: 'read', entries: found });
   }
 
@@ -24,8 +26,16 @@ export class MemoryEntries implements Entries {
     const key = `${kind}/${tenant}/${name}`;
     const version = (this.versions.get(key) ?? 0) + 1;
     this.versions.set(key, version);
-    this.entries.set(key, { name, tenant, version, digest: Buffer.from(sha256Hex(canonicalJson(entry)), 'hex'), entry });
+    this.entries.set(key, {
+      name,
+      tenant,
+      version,
+      digest: Buffer.from(sha256Hex(canonicalJson(entry)), 'hex'),
+      entry,
+    });
   }
 
-  retire(kind: EntryKind, tenant: string, name: string): void { this.entries.delete(`${kind}/${tenant}/${name}`); }
+  retire(kind: EntryKind, tenant: string, name: string): void {
+    this.entries.delete(`${kind}/${tenant}/${name}`);
+  }
 }

@@ -10,7 +10,10 @@ import type { ReservationRequest } from './budget.port.js';
 import type { GuardedCall, GuardOptions } from './guard.messages.js';
 
 /** The action a call makes; the same for every retry. */
-export function actionOf({ run: { release, ...run }, stepId, args, target, assumptionRefs, derivedFrom = [], recovery }: GuardedCall, { contract, contractDigest }: Pick<GuardOptions, 'contract' | 'contractDigest'>): Action {
+export function actionOf(
+  { run: { release, ...run }, stepId, args, target, assumptionRefs, derivedFrom = [], recovery }: GuardedCall,
+  { contract, contractDigest }: Pick<GuardOptions, 'contract' | 'contractDigest'>,
+): Action {
   const key = effectKey({ step: stepId, capability: contract.name, target, args });
   return {
     ...run,
@@ -33,13 +36,35 @@ export function mutationOf({ tenant, runId, effectKey: key }: Action): string {
 }
 
 /** What an approval covers: the tenant, the effect, its arguments and the contract, as one hash in hex (P4). */
-export function actionDigestOf({ tenant, runId, effectKey: key, capability, contractDigest, subjectRef, args }: Action): string {
-  return forwardDigest({ tenant, runId, effectKey: key, capability, contractDigest: contractDigest?.toString('hex') ?? null, subjectRef, args });
+export function actionDigestOf({
+  tenant,
+  runId,
+  effectKey: key,
+  capability,
+  contractDigest,
+  subjectRef,
+  args,
+}: Action): string {
+  return forwardDigest({
+    tenant,
+    runId,
+    effectKey: key,
+    capability,
+    contractDigest: contractDigest?.toString('hex') ?? null,
+    subjectRef,
+    args,
+  });
 }
 
 /** What to reserve: the money the contract names, and what the arguments disclose (D61). */
-export function reservationsOf({ tenant, runId, effectKey: key, capability, agentId, args }: Action, contract: Contract): readonly ReservationRequest[] {
+export function reservationsOf(
+  { tenant, runId, effectKey: key, capability, agentId, args }: Action,
+  contract: Contract,
+): readonly ReservationRequest[] {
   const disclosed = exposureOf(contract, markedPayload(args));
-  const values = [valueOf(contract, args), disclosed === 0 ? null : { amount_minor: disclosed, currency: EXPOSURE }].filter((value) => value !== null);
+  const values = [
+    valueOf(contract, args),
+    disclosed === 0 ? null : { amount_minor: disclosed, currency: EXPOSURE },
+  ].filter((value) => value !== null);
   return values.map((value) => ({ tenant, runId, effectKey: key, capability, agentId, value }));
 }

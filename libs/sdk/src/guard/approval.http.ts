@@ -18,11 +18,17 @@ export class HttpApprovals implements Approvals {
       const standing = await askEdge(this.options, { method: 'GET', path: pathOf(request) });
       const next = nextStep(standing, request.attempt);
       switch (next.do) {
-        case 'answer': return next.answer;
-        case 'use': return await this.use(request, next.round);
+        case 'answer':
+          return next.answer;
+        case 'use':
+          return await this.use(request, next.round);
         case 'open': {
           const opened = nextStep(await this.open(request, next.round), request.attempt);
-          return opened.do === 'use' ? await this.use(request, opened.round) : opened.do === 'answer' ? opened.answer : { kind: 'pending' };
+          return opened.do === 'use'
+            ? await this.use(request, opened.round)
+            : opened.do === 'answer'
+              ? opened.answer
+              : { kind: 'pending' };
         }
       }
     } catch (cause) {
@@ -31,42 +37,94 @@ export class HttpApprovals implements Approvals {
   }
 
   private open(request: ApprovalRequest, round: number): Promise<EdgeAnswer> {
-    const { tenant, runId, effectKey, capability, contractDigest, subjectRef, initiator, agentId, mode, actionDigest, args, rehearsal } = request;
+    const {
+      tenant,
+      runId,
+      effectKey,
+      capability,
+      contractDigest,
+      subjectRef,
+      initiator,
+      agentId,
+      mode,
+      actionDigest,
+      args,
+      rehearsal,
+    } = request;
     const body = {
-      run_id: runId, effect_key: effectKey, capability, contract_digest: contractDigest, subject_ref: subjectRef, initiator, agent_id: agentId, mode, action_digest: actionDigest, args, rehearsal,
+      run_id: runId,
+      effect_key: effectKey,
+      capability,
+      contract_digest: contractDigest,
+      subject_ref: subjectRef,
+      initiator,
+      agent_id: agentId,
+      mode,
+      action_digest: actionDigest,
+      args,
+      rehearsal,
     };
-    return askEdge(this.options, { method: 'POST', path: '/v1/forward-approvals', body, idempotencyKey: deriveId('ask', tenant, runId, effectKey, actionDigest, String(round)) });
+    return askEdge(this.options, {
+      method: 'POST',
+      path: '/v1/forward-approvals',
+      body,
+      idempotencyKey: deriveId('ask', tenant, runId, effectKey, actionDigest, String(round)),
+    });
   }
 
   /** One approval, one attempt: the same attempt may say so again. */
   private async use(request: ApprovalRequest, round: number): Promise<ApprovalAnswer> {
     const { tenant, runId, effectKey, actionDigest, attempt } = request;
     const idempotencyKey = deriveId('use', tenant, runId, effectKey, actionDigest, String(round), String(attempt));
-    const { status, body } = await askEdge(this.options, { method: 'POST', path: `${pathOf(request)}/use`, body: { action_digest: actionDigest, attempt }, idempotencyKey });
-    if (status === 200 && body['status'] === 'used' && body['attempt'] === attempt && typeof body['action_digest'] === 'string') return { kind: 'approved', actionDigest: body['action_digest'] };
+    const { status, body } = await askEdge(this.options, {
+      method: 'POST',
+      path: `${pathOf(request)}/use`,
+      body: { action_digest: actionDigest, attempt },
+      idempotencyKey,
+    });
+    if (
+      status === 200 &&
+      body['status'] === 'used' &&
+      body['attempt'] === attempt &&
+      typeof body['action_digest'] === 'string'
+    )
+      return { kind: 'approved', actionDigest: body['action_digest'] };
     // It ran out, or somebody else used it, between the look and the use: asking again opens the question anew.
     return status === 409 ? { kind: 'pending' } : unavailable(status);
   }
 }
 
-type NextStep = { readonly do: 'answer'; readonly answer: ApprovalAnswer } | { readonly do: 'use' | 'open'; readonly round: number };
+type NextStep =
+  { readonly do: 'answer'; readonly answer: ApprovalAnswer } | { readonly do: 'use' | 'open'; readonly round: number };
 
 /** What is to be done, from what stands. Pure. Only a plain `approved` is used; what is not understood approves nothing. */
 export function nextStep({ status, body }: EdgeAnswer, attempt: number): NextStep {
   if (status === 404 && body['code'] === 'NOT_FOUND') return { do: 'open', round: 1 };
   const { status: state, round, reason } = body;
-  if (![200, 201, 202].includes(status) || typeof round !== 'number') return { do: 'answer', answer: unavailable(status) };
+  if (![200, 201, 202].includes(status) || typeof round !== 'number')
+    return { do: 'answer', answer: unavailable(status) };
   switch (state) {
-    case 'pending': return { do: 'answer', answer: { kind: 'pending' } };
-    case 'denied': return { do: 'answer', answer: { kind: 'denied', reason: typeof reason === 'string' ? reason : 'no reason was given' } };
-    case 'approved': return { do: 'use', round };
-    case 'used': return body['attempt'] === attempt ? { do: 'use', round } : { do: 'open', round: round + 1 };
-    case 'expired': return { do: 'open', round: round + 1 };
-    default: return { do: 'answer', answer: unavailable(status) };
+    case 'pending':
+      return { do: 'answer', answer: { kind: 'pending' } };
+    case 'denied':
+      return {
+        do: 'answer',
+        answer: { kind: 'denied', reason: typeof reason === 'string' ? reason : 'no reason was given' },
+      };
+    case 'approved':
+      return { do: 'use', round };
+    case 'used':
+      return body['attempt'] === attempt ? { do: 'use', round } : { do: 'open', round: round + 1 };
+    case 'expired':
+      return { do: 'open', round: round + 1 };
+    default:
+      return { do: 'answer', answer: unavailable(status) };
   }
 }
 
-function unavailable(status: number): ApprovalAnswer { return { kind: 'unavailable', cause: new Error(`the approvals answered ${String(status)}`) }; }
+function unavailable(status: number): ApprovalAnswer {
+  return { kind: 'unavailable', cause: new Error(`the approvals answered ${String(status)}`) };
+}
 
 function pathOf({ tenant, runId, effectKey, actionDigest }: ApprovalRequest): string {
   return `/v1/forward-approvals/${deriveId('fwa', tenant, runId, effectKey, actionDigest)}`;

@@ -27,4 +27,5 @@ export class MemoryApprovals implements Approvals {
   }
 }
 
-const keyOf = ({ tenant, runId, effectKey, actionDigest }: ApprovalRequest): string => canonicalJson([tenant, runId, effectKey, actionDigest]);
+const keyOf = ({ tenant, runId, effectKey, actionDigest }: ApprovalRequest): string =>
+  canonicalJson([tenant, runId, effectKey, actionDigest]);

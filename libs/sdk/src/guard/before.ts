@@ -18,12 +18,15 @@ import { earlierCall } from './standing.decisions.js';
 import { verdictFor } from './verdict.decisions.js';
 
 /** A call that may be made. */
-export interface Ready { readonly priorValue: Json | null; readonly attempt: number }
+export interface Ready {
+  readonly priorValue: Json | null;
+  readonly attempt: number;
+}
 
 /** Arguments, what the registry says, earlier calls, prior value, dry run, people, budget, staging, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
-  const unfit = await fits(situation) ?? await permitted(situation);
+  const unfit = (await fits(situation)) ?? (await permitted(situation));
   if (unfit !== null) return unfit;
   const found = await standingOf(situation);
   if ('stop' in found) return found;
@@ -32,13 +35,22 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const rehearsed = await rehearse(situation);
   if ('stop' in rehearsed) return rehearsed;
   if (call.isRehearsal === true) return { stop: { kind: 'rehearsed', mutation_refs: [], error_kind: null } };
-  const stopped = await approve(situation, rehearsed.rehearsal, found.attempt) ?? await reserve(situation);
+  const stopped = (await approve(situation, rehearsed.rehearsal, found.attempt)) ?? (await reserve(situation));
   if (stopped !== null) return stopped;
   const isHeld = isLeftToLedger(situation);
   const staged = await stage(situation, isHeld);
   if ('stop' in staged) return staged;
-  const unpublished = await announce(situation, { isHeld, priorValue: captured.priorValue, rehearsal: rehearsed.rehearsal, ...staged });
-  if (unpublished !== null) { await unstage(situation, staged); await giveBack(action, options); return unpublished; }
+  const unpublished = await announce(situation, {
+    isHeld,
+    priorValue: captured.priorValue,
+    rehearsal: rehearsed.rehearsal,
+    ...staged,
+  });
+  if (unpublished !== null) {
+    await unstage(situation, staged);
+    await giveBack(action, options);
+    return unpublished;
+  }
   return hold(situation) ?? { priorValue: captured.priorValue, attempt: found.attempt };
 }
 
@@ -62,16 +74,26 @@ async function standingOf({ call, action, options }: Situation): Promise<Stop | 
   if (options.standing === undefined) return { attempt: 1 };
   const earlier = earlierCall(await options.standing.of(mutationOf(action)), options.contract);
   if (earlier.code === null) return { attempt: earlier.attempt };
-  return objection(options, trouble(earlier.code, earlier.message), endOf(earlier.end, action, options)) ?? { attempt: 1 };
+  return (
+    objection(options, trouble(earlier.code, earlier.message), endOf(earlier.end, action, options)) ?? { attempt: 1 }
+  );
 }
 
-function endOf(end: 'succeeded' | 'uncertain' | 'held' | 'refused', action: Action, options: GuardOptions): GuardedResult | undefined {
+function endOf(
+  end: 'succeeded' | 'uncertain' | 'held' | 'refused',
+  action: Action,
+  options: GuardOptions,
+): GuardedResult | undefined {
   const mutation_refs = [mutationOf(action)];
   switch (end) {
-    case 'succeeded': return { kind: 'succeeded', mutation_refs, error_kind: null };
-    case 'uncertain': return pending(action);
-    case 'held': return heldResult(action, options);
-    case 'refused': return undefined;
+    case 'succeeded':
+      return { kind: 'succeeded', mutation_refs, error_kind: null };
+    case 'uncertain':
+      return pending(action);
+    case 'held':
+      return heldResult(action, options);
+    case 'refused':
+      return undefined;
   }
 }
 
@@ -83,14 +105,19 @@ export function pending(action: Action): GuardedResult {
 async function capture({ tool, call, options }: Situation): Promise<Stop | { readonly priorValue: Json | null }> {
   const priorValue = await read(() => tool.capturePriorValue?.(call.args));
   if (priorValue !== null || options.contract.requires_prior_value_capture !== true) return { priorValue };
-  return objection(options, trouble('PRIOR_VALUE_MISSING', 'the value to be overwritten could not be read')) ?? { priorValue };
+  return (
+    objection(options, trouble('PRIOR_VALUE_MISSING', 'the value to be overwritten could not be read')) ?? {
+      priorValue,
+    }
+  );
 }
 
 /** Runs the dry run the contract names; a tool may have one of its own accord. */
 async function rehearse({ tool, call, options }: Situation): Promise<Stop | { readonly rehearsal: Json }> {
   const isDue = options.contract.techniques?.dry_run_capability !== undefined || call.isRehearsal === true;
   if (!isDue) return { rehearsal: null };
-  if (tool.rehearse === undefined) return objection(options, trouble('REHEARSAL_MISSING', 'the tool has no dry run')) ?? { rehearsal: null };
+  if (tool.rehearse === undefined)
+    return objection(options, trouble('REHEARSAL_MISSING', 'the tool has no dry run')) ?? { rehearsal: null };
   try {
     const rehearsal = await tool.rehearse(call.args);
     const verdict = verdictFor({ on: 'result', result: rehearsal });
@@ -105,15 +132,36 @@ async function rehearse({ tool, call, options }: Situation): Promise<Stop | { re
 async function approve({ call, action, options }: Situation, rehearsal: Json, attempt: number): Promise<Stop | null> {
   const mode = options.contract.forward_approval ?? 'policy';
   if (mode === 'policy' || call.recovery !== undefined) return null;
-  if (options.approvals === undefined) return objection(options, trouble('APPROVAL_UNAVAILABLE', `the contract wants ${mode}, and nobody can be asked`));
+  if (options.approvals === undefined)
+    return objection(options, trouble('APPROVAL_UNAVAILABLE', `the contract wants ${mode}, and nobody can be asked`));
   const { tenant, runId, effectKey, capability, initiator, agentId, args, subjectRef } = action;
   const actionDigest = actionDigestOf(action);
-  const answer = await options.approvals.ask({ tenant, runId, effectKey, capability, contractDigest: action.contractDigest?.toString('hex') ?? null, subjectRef, initiator, agentId, mode, actionDigest, args, rehearsal, attempt });
+  const answer = await options.approvals.ask({
+    tenant,
+    runId,
+    effectKey,
+    capability,
+    contractDigest: action.contractDigest?.toString('hex') ?? null,
+    subjectRef,
+    initiator,
+    agentId,
+    mode,
+    actionDigest,
+    args,
+    rehearsal,
+    attempt,
+  });
   switch (answer.kind) {
-    case 'approved': return answer.actionDigest === actionDigest ? null : objection(options, trouble('APPROVAL_DENIED', 'the approval is for another action'));
-    case 'pending': return objection(options, trouble('APPROVAL_PENDING', 'nobody has decided yet'));
-    case 'denied': return objection(options, trouble('APPROVAL_DENIED', answer.reason));
-    case 'unavailable': return objection(options, trouble('APPROVAL_UNAVAILABLE', textOf(answer.cause)));
+    case 'approved':
+      return answer.actionDigest === actionDigest
+        ? null
+        : objection(options, trouble('APPROVAL_DENIED', 'the approval is for another action'));
+    case 'pending':
+      return objection(options, trouble('APPROVAL_PENDING', 'nobody has decided yet'));
+    case 'denied':
+      return objection(options, trouble('APPROVAL_DENIED', answer.reason));
+    case 'unavailable':
+      return objection(options, trouble('APPROVAL_UNAVAILABLE', textOf(answer.cause)));
   }
 }
 
@@ -130,10 +178,14 @@ async function reserve({ action, options }: Situation): Promise<Stop | null> {
 
 function reservationStop(answer: ReservationAnswer, options: GuardOptions): Stop | null {
   switch (answer.kind) {
-    case 'reserved': return null;
-    case 'escalated': return objection(options, trouble('BUDGET_ESCALATED', answer.code));
-    case 'refused': return objection(options, trouble('BUDGET_REFUSED', answer.code));
-    case 'unavailable': return objection(options, trouble('BUDGET_UNAVAILABLE', textOf(answer.cause)));
+    case 'reserved':
+      return null;
+    case 'escalated':
+      return objection(options, trouble('BUDGET_ESCALATED', answer.code));
+    case 'refused':
+      return objection(options, trouble('BUDGET_REFUSED', answer.code));
+    case 'unavailable':
+      return objection(options, trouble('BUDGET_UNAVAILABLE', textOf(answer.cause)));
   }
 }
 
@@ -141,7 +193,8 @@ function reservationStop(answer: ReservationAnswer, options: GuardOptions): Stop
 async function announce({ call, action, options }: Situation, preparation: Preparation): Promise<Stop | null> {
   const { producer, clock } = options;
   try {
-    if (call.run.release !== undefined) await producer.assumptionDeclared(releaseStatement(action.tenant, call.run.release));
+    if (call.run.release !== undefined)
+      await producer.assumptionDeclared(releaseStatement(action.tenant, call.run.release));
     await producer.toolPlanned(action, clock.now(), preparation);
     return null;
   } catch (cause) {
@@ -157,10 +210,14 @@ function hold(situation: Situation): Stop | null {
   return objection(options, trouble('HOLD_SKIPPED', 'the effect is let go at once'));
 }
 
-function isHoldDue({ call, options }: Situation): boolean { return (options.contract.commit_hold_ms ?? 0) > 0 && call.recovery === undefined; }
+function isHoldDue({ call, options }: Situation): boolean {
+  return (options.contract.commit_hold_ms ?? 0) > 0 && call.recovery === undefined;
+}
 
 /** Is this effect let go by the ledger, and not here? */
-function isLeftToLedger(situation: Situation): boolean { return situation.options.mode === 'enforce' && isHoldDue(situation); }
+function isLeftToLedger(situation: Situation): boolean {
+  return situation.options.mode === 'enforce' && isHoldDue(situation);
+}
 
 function heldResult(action: Action, { contract }: GuardOptions): GuardedResult {
   return { kind: 'held', mutation_refs: [mutationOf(action)], error_kind: null, hold_ms: contract.commit_hold_ms ?? 0 };

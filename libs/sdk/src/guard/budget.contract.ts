@@ -4,8 +4,14 @@ import type { Budget, ReservationRequest } from './budget.port.js';
 
 /** A budget with a ceiling of 1,000 minor units per run. */
 export function budgetContract(name: string, make: () => Promise<Budget>): void {
-  const of = (effectKey: string, amount_minor: number): ReservationRequest =>
-    ({ tenant: 'acme', runId: 'run-1', effectKey, capability: 'payments.issue_refund', agentId: 'agent', value: { amount_minor, currency: 'INR' } });
+  const of = (effectKey: string, amount_minor: number): ReservationRequest => ({
+    tenant: 'acme',
+    runId: 'run-1',
+    effectKey,
+    capability: 'payments.issue_refund',
+    agentId: 'agent',
+    value: { amount_minor, currency: 'INR' },
+  });
 
   describe(`the budget "${name}"`, () => {
     it('reserves up to its ceiling, equality included, and escalates beyond', async () => {

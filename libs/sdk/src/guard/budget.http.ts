@@ -17,7 +17,11 @@ export class HttpBudget implements Budget {
   async reserve(request: ReservationRequest): Promise<ReservationAnswer> {
     const { runId, effectKey, capability, agentId, value } = request;
     try {
-      const { status, body } = await this.post('/v1/reservations', { run_id: runId, effect_key: effectKey, capability, agent_id: agentId, value }, `reserve/${idOf(request)}`);
+      const { status, body } = await this.post(
+        '/v1/reservations',
+        { run_id: runId, effect_key: effectKey, capability, agent_id: agentId, value },
+        `reserve/${idOf(request)}`,
+      );
       return answerOf(status, body, idOf(request));
     } catch (cause) {
       return { kind: 'unavailable', cause };
@@ -27,7 +31,11 @@ export class HttpBudget implements Budget {
   async release(request: ReservationRequest): Promise<'released' | 'unavailable'> {
     const id = idOf(request);
     try {
-      const { status } = await this.post(`/v1/reservations/${id}/release`, { run_id: request.runId, effect_key: request.effectKey }, `release/${id}`);
+      const { status } = await this.post(
+        `/v1/reservations/${id}/release`,
+        { run_id: request.runId, effect_key: request.effectKey },
+        `release/${id}`,
+      );
       return status < 300 ? 'released' : 'unavailable';
     } catch {
       return 'unavailable';
@@ -44,10 +52,15 @@ export function answerOf(status: number, body: Readonly<Record<string, unknown>>
   const code = typeof body['code'] === 'string' ? body['code'] : `HTTP_${String(status)}`;
   const isEscalated = body['escalation_id'] !== undefined || body['status'] === 'escalated';
   if (isEscalated || status === 409) return { kind: 'escalated', code };
-  if (status === 200 || status === 201) return { kind: 'reserved', reservationId: typeof body['reservation_id'] === 'string' ? body['reservation_id'] : id };
+  if (status === 200 || status === 201)
+    return {
+      kind: 'reserved',
+      reservationId: typeof body['reservation_id'] === 'string' ? body['reservation_id'] : id,
+    };
   // 202: recorded later or never; nothing may be done on the strength of it.
   if (status >= 400 && status < 500) return { kind: 'refused', code };
   return { kind: 'unavailable', cause: new Error(code) };
 }
 
-const idOf = ({ tenant, runId, effectKey, value }: ReservationRequest): string => reservationId(tenant, runId, effectKey, value.currency);
+const idOf = ({ tenant, runId, effectKey, value }: ReservationRequest): string =>
+  reservationId(tenant, runId, effectKey, value.currency);

@@ -7,14 +7,22 @@ export class MemoryBudget implements Budget {
   private readonly reserved = new Map<string, ReservationRequest>();
 
   /** `ceilingMinor`: minor units per run, whatever the currency; `disclosures`: calls per run that may disclose, none unless told. */
-  constructor(private readonly ceilingMinor: number, private readonly disclosures = 0) {}
+  constructor(
+    private readonly ceilingMinor: number,
+    private readonly disclosures = 0,
+  ) {}
 
   reserve(request: ReservationRequest): Promise<ReservationAnswer> {
     const reservationId = idOf(request);
     if (!this.reserved.has(reservationId)) {
-      const used = [...this.reserved.values()].filter(({ tenant, runId, value }) => tenant === request.tenant && runId === request.runId && isExposure(value) === isExposure(request.value))
+      const used = [...this.reserved.values()]
+        .filter(
+          ({ tenant, runId, value }) =>
+            tenant === request.tenant && runId === request.runId && isExposure(value) === isExposure(request.value),
+        )
         .reduce((sum, { value }) => sum + value.amount_minor, 0);
-      if (used + request.value.amount_minor > (isExposure(request.value) ? this.disclosures : this.ceilingMinor)) return Promise.resolve({ kind: 'escalated', code: 'CEILING_EXCEEDED' });
+      if (used + request.value.amount_minor > (isExposure(request.value) ? this.disclosures : this.ceilingMinor))
+        return Promise.resolve({ kind: 'escalated', code: 'CEILING_EXCEEDED' });
       this.reserved.set(reservationId, request);
     }
     return Promise.resolve({ kind: 'reserved', reservationId });
@@ -22,11 +30,13 @@ export class MemoryBudget implements Budget {
 
   release(request: ReservationRequest): Promise<'released' | 'unavailable'> {
     for (const [id, { tenant, runId, effectKey }] of this.reserved) {
-      if (tenant === request.tenant && runId === request.runId && effectKey === request.effectKey) this.reserved.delete(id);
+      if (tenant === request.tenant && runId === request.runId && effectKey === request.effectKey)
+        this.reserved.delete(id);
     }
     return Promise.resolve('released');
   }
 }
 
 const isExposure = ({ currency }: ReservationRequest['value']): boolean => currency === EXPOSURE;
-const idOf = ({ tenant, runId, effectKey, value }: ReservationRequest): string => reservationId(tenant, runId, effectKey, value.currency);
+const idOf = ({ tenant, runId, effectKey, value }: ReservationRequest): string =>
+  reservationId(tenant, runId, effectKey, value.currency);

@@ -23,12 +23,16 @@ export function guardCompensation(tool: Tool, options: CompensationOptions): Too
     if (context.phase !== 'execute') return tool(args, context);
     const { answer, value } = await runGuarded(forwardOf(tool, context), callOf(args, context, options), options);
     switch (answer.kind) {
-      case 'succeeded': return value;
-      case 'refused': throw new ToolRejected(answer.code, answer.problems.map(({ message }) => message).join('; '));
-      case 'failed': throw new ToolRejected(answer.error_kind ?? 'REJECTED', 'the tool had no effect');
+      case 'succeeded':
+        return value;
+      case 'refused':
+        throw new ToolRejected(answer.code, answer.problems.map(({ message }) => message).join('; '));
+      case 'failed':
+        throw new ToolRejected(answer.error_kind ?? 'REJECTED', 'the tool had no effect');
       case 'uncertain':
       case 'held':
-      case 'rehearsed': throw new Error(`the compensation is ${answer.kind}: ${answer.error_kind ?? ''}`);
+      case 'rehearsed':
+        throw new Error(`the compensation is ${answer.kind}: ${answer.error_kind ?? ''}`);
     }
   };
 }
@@ -39,11 +43,25 @@ function forwardOf(tool: Tool, context: ToolContext): ForwardTool {
 
 /** The handle of the compensation itself, where its answer names one. */
 function handleOf(result: Json): string | null {
-  const named = typeof result === 'object' && result !== null && !Array.isArray(result) ? (result as Readonly<Record<string, Json>>)['external_transaction_ref'] : undefined;
+  const named =
+    typeof result === 'object' && result !== null && !Array.isArray(result)
+      ? (result as Readonly<Record<string, Json>>)['external_transaction_ref']
+      : undefined;
   return typeof named === 'string' ? named : null;
 }
 
-function callOf(args: Json, { tenant, runId, callId, idempotencyKey, attempt, subjectRef, reason }: ToolContext, { agentId }: CompensationOptions): Parameters<typeof runGuarded>[1] {
+function callOf(
+  args: Json,
+  { tenant, runId, callId, idempotencyKey, attempt, subjectRef, reason }: ToolContext,
+  { agentId }: CompensationOptions,
+): Parameters<typeof runGuarded>[1] {
   const run: RunContext = { tenant, runId, agentId, initiator: null, objective: reason };
-  return { run, stepId: callId, args, target: subjectRef, assumptionRefs: [], recovery: { callId, idempotencyKey, attempt } };
+  return {
+    run,
+    stepId: callId,
+    args,
+    target: subjectRef,
+    assumptionRefs: [],
+    recovery: { callId, idempotencyKey, attempt },
+  };
 }

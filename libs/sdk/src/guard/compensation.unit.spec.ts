@@ -8,12 +8,23 @@ import type { GuardOptions } from './guard.messages.js';
 import { refund } from './guard.testing.js';
 
 const context: ToolContext = {
-  runId: 'run-1', tenant: 'acme', callId: 'rev_mut_1', idempotencyKey: 'rev_fwd_1', reason: 'order 4711 was shipped', attempt: 1, phase: 'execute', subjectRef: 'order/4711', externalTransactionRef: 'rf_1',
+  runId: 'run-1',
+  tenant: 'acme',
+  callId: 'rev_mut_1',
+  idempotencyKey: 'rev_fwd_1',
+  reason: 'order 4711 was shipped',
+  attempt: 1,
+  phase: 'execute',
+  subjectRef: 'order/4711',
+  externalTransactionRef: 'rf_1',
 };
 const args = { order: '4711', amount_minor: 500_000 };
 
 function scene(tool: Tool = () => Promise.resolve({ status: 'reversed' }), more: Partial<GuardOptions> = {}) {
-  const { options, producer, told } = refund({ contract: { name: 'payments.reverse_refund', forward_approval: 'human', commit_hold_ms: 5_000 }, options: more });
+  const { options, producer, told } = refund({
+    contract: { name: 'payments.reverse_refund', forward_approval: 'human', commit_hold_ms: 5_000 },
+    options: more,
+  });
   return { producer, told, compensate: guardCompensation(tool, { ...options, agentId: 'worker-1' }) };
 }
 
@@ -22,7 +33,16 @@ describe('a guarded compensation', () => {
     const { compensate, producer, told } = scene();
     expect(await compensate(args, context)).toEqual({ status: 'reversed' });
     expect(told()).toEqual(['planned', 'succeeded']);
-    expect(producer.told[1]).toMatchObject({ action: { runId: 'run-1', capability: 'payments.reverse_refund', callId: 'rev_mut_1', idempotencyKey: 'rev_fwd_1', agentId: 'worker-1', subjectRef: '4711' } });
+    expect(producer.told[1]).toMatchObject({
+      action: {
+        runId: 'run-1',
+        capability: 'payments.reverse_refund',
+        callId: 'rev_mut_1',
+        idempotencyKey: 'rev_fwd_1',
+        agentId: 'worker-1',
+        subjectRef: '4711',
+      },
+    });
   });
 
   it('debits its own budget, and is refused beyond it', async () => {
@@ -32,7 +52,10 @@ describe('a guarded compensation', () => {
 
   it('fits its contract or is not called', async () => {
     let calls = 0;
-    const { compensate, told } = scene(() => { calls += 1; return Promise.resolve({}); });
+    const { compensate, told } = scene(() => {
+      calls += 1;
+      return Promise.resolve({});
+    });
     await expect(compensate({ order: 4711 }, context)).rejects.toBeInstanceOf(ToolRejected);
     expect([calls, told()]).toEqual([0, []]);
   });
@@ -47,7 +70,13 @@ describe('a guarded compensation', () => {
 
   it('is made once per attempt', async () => {
     let calls = 0;
-    const { compensate } = scene(() => { calls += 1; return Promise.reject(new Error('gone')); }, { claims: new MemoryClaimStore() });
+    const { compensate } = scene(
+      () => {
+        calls += 1;
+        return Promise.reject(new Error('gone'));
+      },
+      { claims: new MemoryClaimStore() },
+    );
     for (const attempt of [1, 1, 2, 2]) await expect(compensate(args, { ...context, attempt })).rejects.toThrow();
     expect(calls).toBe(2);
   });

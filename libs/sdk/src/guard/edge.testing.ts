@@ -4,19 +4,40 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Json } from '@recourse/kernel';
 
-export interface EdgeCall { readonly path: string; readonly body: Readonly<Record<string, Json>>; readonly authorization: string | undefined }
-export interface TestEdge { readonly url: string; readonly close: () => void }
+export interface EdgeCall {
+  readonly path: string;
+  readonly body: Readonly<Record<string, Json>>;
+  readonly authorization: string | undefined;
+}
+export interface TestEdge {
+  readonly url: string;
+  readonly close: () => void;
+}
 
 export async function testEdge(answer: (call: EdgeCall) => Promise<readonly [number, object]>): Promise<TestEdge> {
   const server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      // Specs send objects or nothing.
-      const body = text === '' ? {} : JSON.parse(text) as EdgeCall['body'];
-      void answer({ path: request.url ?? '', body, authorization: request.headers.authorization }).then(([status, told]) => { response.writeHead(status).end(JSON.stringify(told)); });
-    });
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        // Specs send objects or nothing.
+        const body = text === '' ? {} : (JSON.parse(text) as EdgeCall['body']);
+        void answer({ path: request.url ?? '', body, authorization: request.headers.authorization }).then(
+          ([status, told]) => {
+            response.writeHead(status).end(JSON.stringify(told));
+          },
+        );
+      });
   });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  return { url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, close: () => { server.closeAllConnections(); server.close(); } };
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }

@@ -19,12 +19,18 @@ export interface EdgeRequest {
   readonly idempotencyKey?: string;
 }
 
-export interface EdgeAnswer { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
+export interface EdgeAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
 
 const TIMEOUT_MS = 5_000;
 
 /** Asks and reads the answer. A body that is no JSON object counts as empty. Errors: whatever fetch throws. */
-export async function askEdge({ url, token, timeoutMs = TIMEOUT_MS, fetch: send = fetch }: EdgeOptions, { method, path, body, idempotencyKey }: EdgeRequest): Promise<EdgeAnswer> {
+export async function askEdge(
+  { url, token, timeoutMs = TIMEOUT_MS, fetch: send = fetch }: EdgeOptions,
+  { method, path, body, idempotencyKey }: EdgeRequest,
+): Promise<EdgeAnswer> {
   const response = await send(`${url}${path}`, {
     method,
     headers: {
@@ -36,5 +42,8 @@ export async function askEdge({ url, token, timeoutMs = TIMEOUT_MS, fetch: send 
     signal: AbortSignal.timeout(timeoutMs),
   });
   const parsed: unknown = await response.json().catch(() => ({}));
-  return { status: response.status, body: typeof parsed === 'object' && parsed !== null ? parsed as Readonly<Record<string, unknown>> : {} };
+  return {
+    status: response.status,
+    body: typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : {},
+  };
 }

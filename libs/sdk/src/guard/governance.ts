@@ -13,7 +13,10 @@ import type { Entries, RegisteredEntry } from '../entries/entries.port.js';
 import type { Action } from '../producer/producer.js';
 import type { GuardedCall, GuardOptions, GuardTroubleCode } from './guard.messages.js';
 
-export interface Objection { readonly code: GuardTroubleCode; readonly reason: string }
+export interface Objection {
+  readonly code: GuardTroubleCode;
+  readonly reason: string;
+}
 
 /** What the registry and the options object to; null when nothing. */
 export async function governed(call: GuardedCall, action: Action, options: GuardOptions): Promise<Objection | null> {
@@ -28,53 +31,91 @@ export async function governed(call: GuardedCall, action: Action, options: Guard
   if ('code' in charters) return charters;
   const charter = joinedCharter(charters.map(({ entry }) => entry).filter((entry) => entry.agent === agent));
   const intent = charter === undefined ? null : objectionOf(intentVerdict(charter, capability));
-  return intent ?? await admitted(call, action, options, options.entries);
+  return intent ?? (await admitted(call, action, options, options.entries));
 }
 
 /** Every bundle named must admit. A recovery was admitted as one, before it came here. */
-async function admitted(call: GuardedCall, action: Action, { policyBundles = [], contract }: GuardOptions, entries: Entries): Promise<Objection | null> {
+async function admitted(
+  call: GuardedCall,
+  action: Action,
+  { policyBundles = [], contract }: GuardOptions,
+  entries: Entries,
+): Promise<Objection | null> {
   if (policyBundles.length === 0 || call.recovery !== undefined) return null;
   const bundles = await read(entries, 'policy_bundle', action.tenant);
   if ('code' in bundles) return bundles;
   const facts = { gate: gateOf(call, action, valueOf(contract, action.args)), state: call.state ?? {} };
   for (const name of policyBundles) {
     const bundle = ownOf(bundles, name, action.tenant);
-    const objection = bundle === undefined ? { code: 'POLICY_UNKNOWN', reason: `no policy bundle ${name} is registered` } as const : objectionOf(admissionVerdict(bundle, facts));
+    const objection =
+      bundle === undefined
+        ? ({ code: 'POLICY_UNKNOWN', reason: `no policy bundle ${name} is registered` } as const)
+        : objectionOf(admissionVerdict(bundle, facts));
     if (objection !== null) return objection;
   }
   return null;
 }
 
 /** Gate inputs of the caller, under what is known of the call itself. */
-function gateOf({ gate }: GuardedCall, { tenant, runId, agentId, initiator, capability, subjectRef, args }: Action, value: { readonly amount_minor: number; readonly currency: string } | null): Json {
+function gateOf(
+  { gate }: GuardedCall,
+  { tenant, runId, agentId, initiator, capability, subjectRef, args }: Action,
+  value: { readonly amount_minor: number; readonly currency: string } | null,
+): Json {
   // Neither null nor a list, so its members have names.
-  const given = gate !== undefined && gate !== null && typeof gate === 'object' && !Array.isArray(gate) ? gate as Readonly<Record<string, Json>> : {};
-  const known = { tenant, run_id: runId, agent_id: agentId, initiator, capability, subject_ref: subjectRef, args, value: value === null ? null : { ...value } };
+  const given =
+    gate !== undefined && gate !== null && typeof gate === 'object' && !Array.isArray(gate)
+      ? (gate as Readonly<Record<string, Json>>)
+      : {};
+  const known = {
+    tenant,
+    run_id: runId,
+    agent_id: agentId,
+    initiator,
+    capability,
+    subject_ref: subjectRef,
+    args,
+    value: value === null ? null : { ...value },
+  };
   return { ...given, ...known };
 }
 
 /** The tenant's own of a name comes before that for all. */
-function ownOf<Kind extends EntryKind>(entries: readonly RegisteredEntry<Kind>[], name: string, tenant: string): EntryBody<Kind> | undefined {
+function ownOf<Kind extends EntryKind>(
+  entries: readonly RegisteredEntry<Kind>[],
+  name: string,
+  tenant: string,
+): EntryBody<Kind> | undefined {
   const named = entries.filter((each) => each.name === name);
   return (named.find((each) => each.tenant === tenant) ?? named[0])?.entry;
 }
 
-async function read<Kind extends EntryKind>(entries: Entries, kind: Kind, tenant: string): Promise<readonly RegisteredEntry<Kind>[] | Objection> {
+async function read<Kind extends EntryKind>(
+  entries: Entries,
+  kind: Kind,
+  tenant: string,
+): Promise<readonly RegisteredEntry<Kind>[] | Objection> {
   const answer = await entries.standing(kind, tenant);
   if (answer.kind === 'read') return answer.entries;
-  return { code: 'REGISTRY_UNAVAILABLE', reason: `nobody knows which ${kind} stands: ${answer.cause instanceof Error ? answer.cause.message : String(answer.cause)}` };
+  return {
+    code: 'REGISTRY_UNAVAILABLE',
+    reason: `nobody knows which ${kind} stands: ${answer.cause instanceof Error ? answer.cause.message : String(answer.cause)}`,
+  };
 }
 
 function objectionOf(verdict: Verdict): Objection | null {
   if (verdict.admitted) return null;
   switch (verdict.code) {
-    case 'KILLED': return { code: 'KILL_SWITCH', reason: verdict.reason };
+    case 'KILLED':
+      return { code: 'KILL_SWITCH', reason: verdict.reason };
     case 'INTENT_DENIED':
     case 'INTENT_NOT_ALLOWED':
     case 'POLICY_REFUSED':
-    case 'POLICY_UNDECIDED': return { code: verdict.code, reason: verdict.reason };
+    case 'POLICY_UNDECIDED':
+      return { code: verdict.code, reason: verdict.reason };
     // Verdicts on context: nothing here gives them.
     case 'SOURCE_UNKNOWN':
-    case 'EVIDENCE_STALE': return { code: 'POLICY_UNDECIDED', reason: verdict.reason };
+    case 'EVIDENCE_STALE':
+      return { code: 'POLICY_UNDECIDED', reason: verdict.reason };
   }
 }

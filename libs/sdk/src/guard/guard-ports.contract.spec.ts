@@ -11,11 +11,19 @@ import { HttpStanding, standingOf } from './standing.http.js';
 import { MemoryStanding } from './standing.memory.js';
 
 const edges: TestEdge[] = [];
-afterAll(() => { edges.forEach(({ close }) => { close(); }); });
+afterAll(() => {
+  edges.forEach(({ close }) => {
+    close();
+  });
+});
 const token = (): Promise<string> => Promise.resolve('token');
 
-async function edgeOf(answer: (call: EdgeCall) => Promise<readonly [number, object]>): Promise<{ readonly url: string; readonly token: typeof token }> {
-  const edge = await testEdge((call) => (call.authorization === 'Bearer token' ? answer(call) : Promise.resolve([401, {}])));
+async function edgeOf(
+  answer: (call: EdgeCall) => Promise<readonly [number, object]>,
+): Promise<{ readonly url: string; readonly token: typeof token }> {
+  const edge = await testEdge((call) =>
+    call.authorization === 'Bearer token' ? answer(call) : Promise.resolve([401, {}]),
+  );
   edges.push(edge);
   return { url: edge.url, token };
 }
@@ -29,7 +37,9 @@ standingContract('http', async () => {
   const ledger = new MemoryStanding();
   const options = await edgeOf(async ({ path }) => {
     const found = await ledger.of(decodeURIComponent(path.replace('/v1/mutations/', '')));
-    return found.kind === 'recorded' ? [200, { execution_state: found.execution, recoverability: found.recoverability }] : [404, { code: 'NOT_FOUND' }];
+    return found.kind === 'recorded'
+      ? [200, { execution_state: found.execution, recoverability: found.recoverability }]
+      : [404, { code: 'NOT_FOUND' }];
   });
   return { standing: new HttpStanding(options), record: ledger.record.bind(ledger) };
 });
@@ -44,9 +54,35 @@ approvalsContract('http', async () => {
   const asked = new Map<string, ApprovalRequest>();
   const options = await edgeOf(async ({ path, body }) => {
     if (path === '/v1/forward-approvals') {
-      const { run_id: runId, effect_key: effectKey, capability, contract_digest: contractDigest, subject_ref: subjectRef, initiator, agent_id: agentId, mode, action_digest: actionDigest, args, rehearsal } = body;
+      const {
+        run_id: runId,
+        effect_key: effectKey,
+        capability,
+        contract_digest: contractDigest,
+        subject_ref: subjectRef,
+        initiator,
+        agent_id: agentId,
+        mode,
+        action_digest: actionDigest,
+        args,
+        rehearsal,
+      } = body;
       // The adapter under test sends every field of a request.
-      const request = { tenant: 'acme', runId, effectKey, capability, contractDigest, subjectRef, initiator, agentId, mode, actionDigest, args, rehearsal, attempt: 1 } as ApprovalRequest;
+      const request = {
+        tenant: 'acme',
+        runId,
+        effectKey,
+        capability,
+        contractDigest,
+        subjectRef,
+        initiator,
+        agentId,
+        mode,
+        actionDigest,
+        args,
+        rehearsal,
+        attempt: 1,
+      } as ApprovalRequest;
       asked.set(deriveId('fwa', 'acme', request.runId, request.effectKey, request.actionDigest), request);
     }
     const [, id = ''] = /forward-approvals\/([^/]+)/.exec(path) ?? [];
@@ -54,30 +90,85 @@ approvalsContract('http', async () => {
     if (request === undefined) return [404, { code: 'NOT_FOUND' }];
     const answer = await desk.ask(request);
     const status = path.endsWith('/use') && answer.kind === 'approved' ? 'used' : answer.kind;
-    return [200, { status, round: 1, attempt: 1, action_digest: request.actionDigest, ...(answer.kind === 'denied' ? { reason: answer.reason } : {}) }];
+    return [
+      200,
+      {
+        status,
+        round: 1,
+        attempt: 1,
+        action_digest: request.actionDigest,
+        ...(answer.kind === 'denied' ? { reason: answer.reason } : {}),
+      },
+    ];
   });
   return { approvals: new HttpApprovals(options), desk };
 });
 
 const REQUEST: ApprovalRequest = {
-  tenant: 'a', runId: 'r', effectKey: 'e', capability: 'a.b_c', contractDigest: null, subjectRef: null, initiator: null, agentId: 'g', mode: 'human', actionDigest: 'ab', args: {}, rehearsal: null, attempt: 1,
+  tenant: 'a',
+  runId: 'r',
+  effectKey: 'e',
+  capability: 'a.b_c',
+  contractDigest: null,
+  subjectRef: null,
+  initiator: null,
+  agentId: 'g',
+  mode: 'human',
+  actionDigest: 'ab',
+  args: {},
+  rehearsal: null,
+  attempt: 1,
 };
 
 describe('an answer that does not say what it should', () => {
-  it.each([[404, {}], [404, { code: 'ROUTE_UNKNOWN' }], [200, {}], [200, { execution_state: 'exploded', recoverability: 'planned' }], [500, { execution_state: 'failed', recoverability: 'planned' }]])('%i %o is no record', (status, body) => {
+  it.each([
+    [404, {}],
+    [404, { code: 'ROUTE_UNKNOWN' }],
+    [200, {}],
+    [200, { execution_state: 'exploded', recoverability: 'planned' }],
+    [500, { execution_state: 'failed', recoverability: 'planned' }],
+  ])('%i %o is no record', (status, body) => {
     expect(standingOf(status, body).kind).toBe('unavailable');
   });
 
-  it.each([[404, {}], [404, { code: 'ROUTE_UNKNOWN' }], [200, { status: 'approved' }], [200, { status: 'fine', round: 1 }], [403, { status: 'approved', round: 1 }], [500, {}]])('%i %o is no approval', (status, body) => {
+  it.each([
+    [404, {}],
+    [404, { code: 'ROUTE_UNKNOWN' }],
+    [200, { status: 'approved' }],
+    [200, { status: 'fine', round: 1 }],
+    [403, { status: 'approved', round: 1 }],
+    [500, {}],
+  ])('%i %o is no approval', (status, body) => {
     expect(nextStep({ status, body }, 1)).toMatchObject({ do: 'answer', answer: { kind: 'unavailable' } });
   });
 
-  it.each([[{ status: 'used', attempt: 1, round: 3 }, { do: 'open', round: 4 }], [{ status: 'used', attempt: 2, round: 3 }, { do: 'use', round: 3 }], [{ status: 'expired', round: 1 }, { do: 'open', round: 2 }]])('%j is asked for anew by attempt 2, unless it used it', (body, next) => {
+  it.each([
+    [
+      { status: 'used', attempt: 1, round: 3 },
+      { do: 'open', round: 4 },
+    ],
+    [
+      { status: 'used', attempt: 2, round: 3 },
+      { do: 'use', round: 3 },
+    ],
+    [
+      { status: 'expired', round: 1 },
+      { do: 'open', round: 2 },
+    ],
+  ])('%j is asked for anew by attempt 2, unless it used it', (body, next) => {
     expect(nextStep({ status: 200, body }, 2)).toEqual(next);
   });
 
-  it.each([[200, { status: 'used', attempt: 2, action_digest: 'ab' }, 'unavailable'], [200, { status: 'used', attempt: 1 }, 'unavailable'], [409, { code: 'APPROVAL_USED' }, 'pending'], [503, {}, 'unavailable'], [202, {}, 'unavailable']])('a use answered with %i %j is no approval', async (status, body, kind) => {
-    const options = await edgeOf(({ path }) => Promise.resolve(path.endsWith('/use') ? [status, body] : [200, { status: 'approved', round: 1 }]));
+  it.each([
+    [200, { status: 'used', attempt: 2, action_digest: 'ab' }, 'unavailable'],
+    [200, { status: 'used', attempt: 1 }, 'unavailable'],
+    [409, { code: 'APPROVAL_USED' }, 'pending'],
+    [503, {}, 'unavailable'],
+    [202, {}, 'unavailable'],
+  ])('a use answered with %i %j is no approval', async (status, body, kind) => {
+    const options = await edgeOf(({ path }) =>
+      Promise.resolve(path.endsWith('/use') ? [status, body] : [200, { status: 'approved', round: 1 }]),
+    );
     expect((await new HttpApprovals(options).ask(REQUEST)).kind).toBe(kind);
   });
 

@@ -12,10 +12,21 @@ const abroad: Partial<Contract> = { approval_mode: 'network' };
 /** A budget that says what it was asked. */
 function listening(budget: Budget): { readonly budget: Budget; readonly asked: readonly string[] } {
   const asked: string[] = [];
-  const note = (word: string, { value }: ReservationRequest): void => { asked.push(`${word} ${String(value.amount_minor)} ${value.currency}`); };
+  const note = (word: string, { value }: ReservationRequest): void => {
+    asked.push(`${word} ${String(value.amount_minor)} ${value.currency}`);
+  };
   return {
     asked,
-    budget: { reserve: (request) => { note('reserve', request); return budget.reserve(request); }, release: (request) => { note('release', request); return budget.release(request); } },
+    budget: {
+      reserve: (request) => {
+        note('reserve', request);
+        return budget.reserve(request);
+      },
+      release: (request) => {
+        note('release', request);
+        return budget.release(request);
+      },
+    },
   };
 }
 
@@ -35,14 +46,23 @@ describe('a guarded call that discloses personal data (D61)', () => {
 
   it('gives back both when the tool did nothing', async () => {
     const budget = new MemoryBudget(500, 1);
-    const failing = refund({ contract: abroad, tool: { execute: () => Promise.reject(new ToolRejected('closed', 'closed')) }, options: { budget } });
+    const failing = refund({
+      contract: abroad,
+      tool: { execute: () => Promise.reject(new ToolRejected('closed', 'closed')) },
+      options: { budget },
+    });
     expect(await failing.run(personal)).toMatchObject({ kind: 'failed' });
-    expect(await refund({ contract: abroad, options: { budget } }).run({ ...personal, stepId: 'again' })).toMatchObject({ kind: 'succeeded' });
+    expect(await refund({ contract: abroad, options: { budget } }).run({ ...personal, stepId: 'again' })).toMatchObject(
+      { kind: 'succeeded' },
+    );
   });
 });
 
 describe('a guarded call that discloses nothing', () => {
-  it.each([['whose arguments are nobody\'s', abroad, {}], ['whose arguments stay here', { approval_mode: 'local_write' } as const, personal]])('%s reserves its money alone', async (_, contract, call) => {
+  it.each([
+    ["whose arguments are nobody's", abroad, {}],
+    ['whose arguments stay here', { approval_mode: 'local_write' } as const, personal],
+  ])('%s reserves its money alone', async (_, contract, call) => {
     const { budget, asked } = listening(new MemoryBudget(500_000));
     await refund({ contract, options: { budget } }).run({ ...refundCall, ...call });
     expect(asked.every((word) => word.endsWith('INR'))).toBe(true);

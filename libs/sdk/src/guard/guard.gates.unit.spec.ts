@@ -29,12 +29,17 @@ describe('a guarded tool whose contract wants people asked', () => {
     const approvals = new MemoryApprovals();
     const { run } = refund({ contract: { forward_approval: 'dual_control' }, options: { approvals } });
     await run();
-    approvals.open().forEach((question) => { approvals.approve(question); });
+    approvals.open().forEach((question) => {
+      approvals.approve(question);
+    });
     expect(await run({ args: { order: '4711', amount_minor: 500_001 } })).toMatchObject({ code: 'APPROVAL_PENDING' });
   });
 
   it('takes no approval of another action', async () => {
-    const { run, calls } = refund({ contract: { forward_approval: 'human' }, options: { approvals: { ask: () => Promise.resolve({ kind: 'approved', actionDigest: 'ab' }) } } });
+    const { run, calls } = refund({
+      contract: { forward_approval: 'human' },
+      options: { approvals: { ask: () => Promise.resolve({ kind: 'approved', actionDigest: 'ab' }) } },
+    });
     expect(await run()).toMatchObject({ code: 'APPROVAL_DENIED' });
     expect(calls()).toBe(0);
   });
@@ -43,11 +48,18 @@ describe('a guarded tool whose contract wants people asked', () => {
     const approvals = new MemoryApprovals();
     const denied = refund({ contract: { forward_approval: 'human' }, options: { approvals } });
     await denied.run();
-    approvals.open().forEach((question) => { approvals.deny(question, 'too much'); });
+    approvals.open().forEach((question) => {
+      approvals.deny(question, 'too much');
+    });
     expect(await denied.run()).toMatchObject({ code: 'APPROVAL_DENIED', problems: [{ message: 'too much' }] });
-    const away = refund({ contract: { forward_approval: 'human' }, options: { approvals: { ask: () => Promise.resolve({ kind: 'unavailable', cause: new Error('x') }) } } });
+    const away = refund({
+      contract: { forward_approval: 'human' },
+      options: { approvals: { ask: () => Promise.resolve({ kind: 'unavailable', cause: new Error('x') }) } },
+    });
     expect(await away.run()).toMatchObject({ code: 'APPROVAL_UNAVAILABLE' });
-    expect(await refund({ contract: { forward_approval: 'human' } }).run()).toMatchObject({ code: 'APPROVAL_UNAVAILABLE' });
+    expect(await refund({ contract: { forward_approval: 'human' } }).run()).toMatchObject({
+      code: 'APPROVAL_UNAVAILABLE',
+    });
   });
 });
 
@@ -56,15 +68,26 @@ describe('a guarded tool with a dry run', () => {
 
   it('rehearses first, and shows people what it would do', async () => {
     const approvals = new MemoryApprovals();
-    const { run } = refund({ contract: { ...contract, forward_approval: 'human' }, tool: { rehearse: () => Promise.resolve({ fee_minor: 20 }) }, options: { approvals } });
+    const { run } = refund({
+      contract: { ...contract, forward_approval: 'human' },
+      tool: { rehearse: () => Promise.resolve({ fee_minor: 20 }) },
+      options: { approvals },
+    });
     await run();
     expect(approvals.open()).toMatchObject([{ rehearsal: { fee_minor: 20 } }]);
   });
 
   it('refuses what fails in rehearsal, and a tool that has none', async () => {
-    const carried = refund({ contract, tool: { rehearse: () => Promise.resolve({ error: { code: 'POLICY_DENIED' } }) } });
+    const carried = refund({
+      contract,
+      tool: { rehearse: () => Promise.resolve({ error: { code: 'POLICY_DENIED' } }) },
+    });
     const thrown = refund({ contract, tool: { rehearse: () => Promise.reject(new Error('closed')) } });
-    expect([await carried.run(), await thrown.run(), await refund({ contract }).run()]).toMatchObject([{ code: 'REHEARSAL_FAILED' }, { code: 'REHEARSAL_FAILED' }, { code: 'REHEARSAL_MISSING' }]);
+    expect([await carried.run(), await thrown.run(), await refund({ contract }).run()]).toMatchObject([
+      { code: 'REHEARSAL_FAILED' },
+      { code: 'REHEARSAL_FAILED' },
+      { code: 'REHEARSAL_MISSING' },
+    ]);
     expect(carried.calls() + thrown.calls()).toBe(0);
   });
 
@@ -102,11 +125,23 @@ describe('a guarded tool whose effect is held', () => {
 });
 
 describe('a guarded tool whose contract reserves', () => {
-  const contract = { commit_hold_ms: 60_000, cancel_capability: 'payments.cancel_refund', techniques: { reservation: true } };
+  const contract = {
+    commit_hold_ms: 60_000,
+    cancel_capability: 'payments.cancel_refund',
+    techniques: { reservation: true },
+  };
 
   it('stages under the keys of the call, tells the handle with its intent, and leaves the rest to the ledger', async () => {
     const staged: unknown[] = [];
-    const { run, told, calls, producer, options } = refund({ contract, tool: { stage: (args, context) => { staged.push([args, context]); return Promise.resolve('hold_9'); } } });
+    const { run, told, calls, producer, options } = refund({
+      contract,
+      tool: {
+        stage: (args, context) => {
+          staged.push([args, context]);
+          return Promise.resolve('hold_9');
+        },
+      },
+    });
     expect(await run()).toEqual({ kind: 'held', mutation_refs: [idOf(options)], error_kind: null, hold_ms: 60_000 });
     const { idempotencyKey, callId, runId } = actionOf(refundCall, options);
     expect(staged).toEqual([[refundCall.args, { idempotencyKey, callId, runId }]]);
@@ -116,8 +151,17 @@ describe('a guarded tool whose contract reserves', () => {
 
   it('stages nothing before people, budget and arguments agree', async () => {
     let staged = 0;
-    const tool = { stage: () => { staged += 1; return Promise.resolve('hold_9'); } };
-    await refund({ contract: { ...contract, forward_approval: 'human' }, tool, options: { approvals: new MemoryApprovals() } }).run();
+    const tool = {
+      stage: () => {
+        staged += 1;
+        return Promise.resolve('hold_9');
+      },
+    };
+    await refund({
+      contract: { ...contract, forward_approval: 'human' },
+      tool,
+      options: { approvals: new MemoryApprovals() },
+    }).run();
     await refund({ contract, tool, options: { budget: new MemoryBudget(0) } }).run();
     await refund({ contract, tool }).run({ args: { order: '4711' } });
     expect(staged).toBe(0);
@@ -125,9 +169,16 @@ describe('a guarded tool whose contract reserves', () => {
 
   it('is refused when its tool refuses to stage, or cannot, and its budget is given back', async () => {
     const budget = new MemoryBudget(500_000);
-    const refused = refund({ contract, options: { budget }, tool: { stage: () => Promise.reject(new ToolRejected('LIMIT', 'too much')) } });
+    const refused = refund({
+      contract,
+      options: { budget },
+      tool: { stage: () => Promise.reject(new ToolRejected('LIMIT', 'too much')) },
+    });
     const missing = refund({ contract, options: { budget } });
-    expect([await refused.run(), await missing.run()]).toMatchObject([{ kind: 'refused', code: 'STAGE_REFUSED' }, { kind: 'refused', code: 'STAGE_MISSING' }]);
+    expect([await refused.run(), await missing.run()]).toMatchObject([
+      { kind: 'refused', code: 'STAGE_REFUSED' },
+      { kind: 'refused', code: 'STAGE_MISSING' },
+    ]);
     expect([...refused.told(), ...missing.told()]).toEqual([]);
     expect(await refund({ options: { budget } }).run()).toMatchObject({ kind: 'succeeded' });
   });
@@ -142,7 +193,10 @@ describe('a guarded tool whose contract reserves', () => {
   });
 
   it('waits for its tool no longer than the contract says', async () => {
-    const { run, clock, producer } = refund({ contract: { ...contract, call_timeout_ms: 1_000 }, tool: { stage: () => new Promise(() => undefined) } });
+    const { run, clock, producer } = refund({
+      contract: { ...contract, call_timeout_ms: 1_000 },
+      tool: { stage: () => new Promise(() => undefined) },
+    });
     const ended = run();
     for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
     await clock.advance(1_000);
@@ -155,17 +209,41 @@ describe('a guarded tool whose contract reserves', () => {
     const unheard = new MemoryProducer();
     unheard.toolPlanned = () => Promise.reject(new Error('no broker'));
     const stage = () => Promise.resolve('hold_9');
-    const giving = refund({ contract, options: { producer: unheard }, tool: { stage, unstage: (_args, { stagedRef }) => { given.push(stagedRef); return Promise.resolve(); } } });
+    const giving = refund({
+      contract,
+      options: { producer: unheard },
+      tool: {
+        stage,
+        unstage: (_args, { stagedRef }) => {
+          given.push(stagedRef);
+          return Promise.resolve();
+        },
+      },
+    });
     const leaving = refund({ contract, options: { producer: unheard }, tool: { stage } });
-    expect([await giving.run(), await leaving.run()]).toMatchObject([{ code: 'INTENT_NOT_PUBLISHED' }, { code: 'INTENT_NOT_PUBLISHED' }]);
-    expect([given, giving.troubles, leaving.troubles]).toEqual([['hold_9'], ['INTENT_NOT_PUBLISHED'], ['INTENT_NOT_PUBLISHED', 'STAGED_LEFT']]);
+    expect([await giving.run(), await leaving.run()]).toMatchObject([
+      { code: 'INTENT_NOT_PUBLISHED' },
+      { code: 'INTENT_NOT_PUBLISHED' },
+    ]);
+    expect([given, giving.troubles, leaving.troubles]).toEqual([
+      ['hold_9'],
+      ['INTENT_NOT_PUBLISHED'],
+      ['INTENT_NOT_PUBLISHED', 'STAGED_LEFT'],
+    ]);
   });
 
   it('stages nothing where the guard only observes, nor for a recovery, nor a second time', async () => {
     let staged = 0;
-    const tool = { stage: () => { staged += 1; return Promise.resolve('hold_9'); } };
+    const tool = {
+      stage: () => {
+        staged += 1;
+        return Promise.resolve('hold_9');
+      },
+    };
     expect(await refund({ contract, tool, options: { mode: 'observe' } }).run()).toMatchObject({ kind: 'succeeded' });
-    expect(await refund({ contract, tool }).run({ recovery: { callId: 'rev_1', idempotencyKey: 'rev_k', attempt: 1 } })).toMatchObject({ kind: 'succeeded' });
+    expect(
+      await refund({ contract, tool }).run({ recovery: { callId: 'rev_1', idempotencyKey: 'rev_k', attempt: 1 } }),
+    ).toMatchObject({ kind: 'succeeded' });
     const standing = new MemoryStanding();
     const again = refund({ contract, tool, options: { standing } });
     standing.record(idOf(again.options), 'planned', 'pending_commit');
@@ -175,18 +253,29 @@ describe('a guarded tool whose contract reserves', () => {
 });
 
 describe('a guarded tool of an agent with a charter', () => {
-  const charter = { owner: 'ops', doc: 'Refunds.', agent: 'agent', purpose: 'refunds', allowed: ['payments.*'], denied: ['payments.issue_refund'] };
+  const charter = {
+    owner: 'ops',
+    doc: 'Refunds.',
+    agent: 'agent',
+    purpose: 'refunds',
+    allowed: ['payments.*'],
+    denied: ['payments.issue_refund'],
+  };
 
   it('reserves and does nothing that is denied, however much it is allowed', async () => {
     const budget = new MemoryBudget(500_000);
     const { run, calls, told } = refund({ options: { charter, budget } });
     expect(await run()).toMatchObject({ kind: 'refused', code: 'INTENT_DENIED' });
     expect([calls(), told()]).toEqual([0, []]);
-    expect(await refund({ options: { charter: { ...charter, denied: [] }, budget } }).run()).toMatchObject({ kind: 'succeeded' });
+    expect(await refund({ options: { charter: { ...charter, denied: [] }, budget } }).run()).toMatchObject({
+      kind: 'succeeded',
+    });
   });
 
   it('does nothing it is not allowed, and is only heard where the guard observes', async () => {
-    expect(await refund({ options: { charter: { ...charter, allowed: [], denied: [] } } }).run()).toMatchObject({ code: 'INTENT_NOT_ALLOWED' });
+    expect(await refund({ options: { charter: { ...charter, allowed: [], denied: [] } } }).run()).toMatchObject({
+      code: 'INTENT_NOT_ALLOWED',
+    });
     const observed = refund({ options: { charter, mode: 'observe' } });
     expect(await observed.run()).toMatchObject({ kind: 'succeeded' });
     expect(observed.troubles).toEqual(['INTENT_DENIED']);
@@ -199,7 +288,11 @@ describe('a guarded call that was begun before', () => {
     const { run, calls, options } = refund({ options: { standing } });
     for (const state of ['planned', 'executing', 'uncertain'] as const) {
       standing.record(idOf(options), state, 'planned');
-      expect(await run()).toMatchObject({ kind: 'uncertain', error_kind: 'RECONCILIATION_PENDING', mutation_refs: [idOf(options)] });
+      expect(await run()).toMatchObject({
+        kind: 'uncertain',
+        error_kind: 'RECONCILIATION_PENDING',
+        mutation_refs: [idOf(options)],
+      });
     }
     standing.record(idOf(options), 'succeeded', 'reversal_available');
     expect(await run()).toMatchObject({ kind: 'succeeded', mutation_refs: [idOf(options)] });
@@ -210,14 +303,19 @@ describe('a guarded call that was begun before', () => {
   });
 
   it('is not made while the record cannot be read', async () => {
-    const { run, calls } = refund({ options: { standing: { of: () => Promise.resolve({ kind: 'unavailable', cause: new Error('x') }) } } });
+    const { run, calls } = refund({
+      options: { standing: { of: () => Promise.resolve({ kind: 'unavailable', cause: new Error('x') }) } },
+    });
     expect(await run()).toMatchObject({ kind: 'refused', code: 'STANDING_UNAVAILABLE' });
     expect(calls()).toBe(0);
   });
 
   it('is known from its claim before the record has heard of it, and twice at most', async () => {
     const [claims, standing] = [new MemoryClaimStore(), new MemoryStanding()];
-    const { run, calls, options } = refund({ options: { claims, standing }, tool: { execute: () => Promise.reject(new Error('gone')) } });
+    const { run, calls, options } = refund({
+      options: { claims, standing },
+      tool: { execute: () => Promise.reject(new Error('gone')) },
+    });
     await run();
     expect(await run()).toMatchObject({ kind: 'uncertain', error_kind: 'RECONCILIATION_PENDING' });
     standing.record(idOf(options), 'failed', 'planned');
@@ -228,7 +326,9 @@ describe('a guarded call that was begun before', () => {
 
   it('is not made when no claim can be kept, and gives its budget back', async () => {
     const budget = new MemoryBudget(500_000);
-    const { run, calls } = refund({ options: { budget, claims: { claim: () => Promise.reject(new Error('disk full')) } } });
+    const { run, calls } = refund({
+      options: { budget, claims: { claim: () => Promise.reject(new Error('disk full')) } },
+    });
     expect(await run()).toMatchObject({ kind: 'refused', code: 'CLAIM_UNAVAILABLE' });
     expect(calls()).toBe(0);
     expect(await refund({ options: { budget } }).run()).toMatchObject({ kind: 'succeeded' });
@@ -243,7 +343,9 @@ describe('a guarded call that was begun before', () => {
   });
 
   it('that is held and planned stays held', () => {
-    expect(earlierCall({ kind: 'recorded', execution: 'planned', recoverability: 'planned' }, { commit_hold_ms: 5 })).toMatchObject({ end: 'held' });
+    expect(
+      earlierCall({ kind: 'recorded', execution: 'planned', recoverability: 'planned' }, { commit_hold_ms: 5 }),
+    ).toMatchObject({ end: 'held' });
   });
 });
 
@@ -257,7 +359,10 @@ describe('an error of a guarded tool', () => {
   });
 
   it('is a time-out when the contract has one and the tool is silent', async () => {
-    const { run, clock, told } = refund({ contract: { call_timeout_ms: 1_000 }, tool: { execute: () => new Promise(() => undefined) } });
+    const { run, clock, told } = refund({
+      contract: { call_timeout_ms: 1_000 },
+      tool: { execute: () => new Promise(() => undefined) },
+    });
     const ended = run();
     while (told().length === 0) await Promise.resolve();
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
@@ -267,13 +372,24 @@ describe('an error of a guarded tool', () => {
 
   it('that the tool is sure of gives the budget back', async () => {
     const budget = new MemoryBudget(500_000);
-    await refund({ options: { budget }, tool: { execute: () => Promise.reject(new ToolRejected('RATE_LIMITED', 'later')) } }).run();
+    await refund({
+      options: { budget },
+      tool: { execute: () => Promise.reject(new ToolRejected('RATE_LIMITED', 'later')) },
+    }).run();
     expect(await refund({ options: { budget } }).run({ stepId: 'other' })).toMatchObject({ kind: 'succeeded' });
   });
 });
 
 describe('the release of a guarded run', () => {
-  const release: ReleaseTuple = { prompt: 'p1', model: 'm1', policy: 'b1', tools: 't1', context: 'c1', eval: 'e1', memory: 'y1' };
+  const release: ReleaseTuple = {
+    prompt: 'p1',
+    model: 'm1',
+    policy: 'b1',
+    tools: 't1',
+    context: 'c1',
+    eval: 'e1',
+    memory: 'y1',
+  };
 
   it('is carried by each of its actions, and stated before the first', async () => {
     const { run, producer, told } = refund();
@@ -286,9 +402,14 @@ describe('the release of a guarded run', () => {
 
   it('changes no effect key, and its difference from another is told part by part', () => {
     const { options } = refund();
-    expect(actionOf({ ...refundCall, run: { ...refundCall.run, release } }, options).effectKey).toBe(actionOf(refundCall, options).effectKey);
+    expect(actionOf({ ...refundCall, run: { ...refundCall.run, release } }, options).effectKey).toBe(
+      actionOf(refundCall, options).effectKey,
+    );
     const next = { ...release, model: 'm2', memory: 'y2' };
-    expect(releaseDiff(release, next)).toEqual([{ part: 'model', from: 'm1', to: 'm2' }, { part: 'memory', from: 'y1', to: 'y2' }]);
+    expect(releaseDiff(release, next)).toEqual([
+      { part: 'model', from: 'm1', to: 'm2' },
+      { part: 'memory', from: 'y1', to: 'y2' },
+    ]);
     expect(releaseRef(next)).not.toBe(releaseRef(release));
     expect(releaseRef({ ...release })).toMatch(/^release\/[0-9a-f]{64}#stands$/);
   });

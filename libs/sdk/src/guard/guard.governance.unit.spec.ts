@@ -5,16 +5,27 @@ import { refund, refundCall } from './guard.testing.js';
 import type { RefundScene } from './guard.testing.js';
 
 const words = { owner: 'ops', doc: 'd' };
-const killSwitch = (scope: { over: 'tenant' } | { over: 'agent'; agent: string } | { over: 'capability'; capability: string }) => ({ ...words, scope, severity: 'sev1', runbook: 'r', reason: 'double refunds' }) as const;
+const killSwitch = (
+  scope: { over: 'tenant' } | { over: 'agent'; agent: string } | { over: 'capability'; capability: string },
+) => ({ ...words, scope, severity: 'sev1', runbook: 'r', reason: 'double refunds' }) as const;
 const charter = { ...words, agent: 'agent', purpose: 'p', allowed: ['payments.*'], denied: [] as string[] };
-const bundle = (...when: readonly string[]) => ({ ...words, admission: when.map((each, at) => ({ name: `rule-${at + 1}`, when: each, reason: 'because' })), recovery: [] });
+const bundle = (...when: readonly string[]) => ({
+  ...words,
+  admission: when.map((each, at) => ({ name: `rule-${at + 1}`, when: each, reason: 'because' })),
+  recovery: [],
+});
 function scene(more: RefundScene = {}) {
   const entries = new MemoryEntries();
   return { entries, ...refund({ ...more, options: { entries, ...more.options } }) };
 }
 
 describe('a guarded tool under a kill switch', () => {
-  it.each([[{ over: 'tenant' }, 'acme'], [{ over: 'tenant' }, '*'], [{ over: 'agent', agent: 'agent' }, 'acme'], [{ over: 'capability', capability: 'payments.issue_refund' }, '*']] as const)('over %j of %s does nothing and tells nobody, until it is lifted', async (scope, tenant) => {
+  it.each([
+    [{ over: 'tenant' }, 'acme'],
+    [{ over: 'tenant' }, '*'],
+    [{ over: 'agent', agent: 'agent' }, 'acme'],
+    [{ over: 'capability', capability: 'payments.issue_refund' }, '*'],
+  ] as const)('over %j of %s does nothing and tells nobody, until it is lifted', async (scope, tenant) => {
     const { entries, run, calls, told } = scene();
     entries.register('kill_switch', tenant, 'stop', killSwitch(scope));
     expect(await run()).toMatchObject({ kind: 'refused', code: 'KILL_SWITCH', mutation_refs: [] });
@@ -23,7 +34,11 @@ describe('a guarded tool under a kill switch', () => {
     expect(await run()).toMatchObject({ kind: 'succeeded' });
   });
 
-  it.each([[{ over: 'tenant' }, 'globex'], [{ over: 'agent', agent: 'other' }, 'acme'], [{ over: 'capability', capability: 'mail.send_message' }, 'acme']] as const)('over %j of %s goes on', async (scope, tenant) => {
+  it.each([
+    [{ over: 'tenant' }, 'globex'],
+    [{ over: 'agent', agent: 'other' }, 'acme'],
+    [{ over: 'capability', capability: 'mail.send_message' }, 'acme'],
+  ] as const)('over %j of %s goes on', async (scope, tenant) => {
     const { entries, run } = scene();
     entries.register('kill_switch', tenant, 'stop', killSwitch(scope));
     expect(await run()).toMatchObject({ kind: 'succeeded' });
@@ -32,7 +47,9 @@ describe('a guarded tool under a kill switch', () => {
   it('stops compensations too, and only speaks where the guard observes', async () => {
     const { entries, run, calls } = scene();
     entries.register('kill_switch', 'acme', 'stop', killSwitch({ over: 'tenant' }));
-    expect(await run({ recovery: { callId: 'rev_1', idempotencyKey: 'rev_1', attempt: 1 } })).toMatchObject({ code: 'KILL_SWITCH' });
+    expect(await run({ recovery: { callId: 'rev_1', idempotencyKey: 'rev_1', attempt: 1 } })).toMatchObject({
+      code: 'KILL_SWITCH',
+    });
     expect(calls()).toBe(0);
     const observed = scene({ options: { mode: 'observe', entries } });
     expect(await observed.run()).toMatchObject({ kind: 'succeeded' });
@@ -66,7 +83,9 @@ describe('a guarded tool of an agent whose charter is registered', () => {
     const { entries, run } = scene();
     entries.register('agent_charter', 'acme', 'other', { ...charter, agent: 'other', allowed: [] });
     expect(await run()).toMatchObject({ kind: 'succeeded' });
-    expect(await scene({ options: { entries, charter: { ...charter, denied: ['payments.*'] } } }).run()).toMatchObject({ code: 'INTENT_DENIED' });
+    expect(await scene({ options: { entries, charter: { ...charter, denied: ['payments.*'] } } }).run()).toMatchObject({
+      code: 'INTENT_DENIED',
+    });
   });
 });
 
@@ -74,12 +93,18 @@ describe('a guarded tool under a policy bundle', () => {
   const policyBundles = ['refunds'];
 
   it.each([
-    ['gate.value.amount_minor <= 500000 && gate.capability == "payments.issue_refund"', null], ['gate.initiator == "asha" && gate.args.order == "4711"', null], ['gate.evidence_age_ms < 1000 && state.order == "open"', null],
-    ['gate.value.amount_minor < 500000', 'POLICY_REFUSED'], ['gate.nothing_here == 1', 'POLICY_UNDECIDED'], ['state.order == "closed"', 'POLICY_REFUSED'],
+    ['gate.value.amount_minor <= 500000 && gate.capability == "payments.issue_refund"', null],
+    ['gate.initiator == "asha" && gate.args.order == "4711"', null],
+    ['gate.evidence_age_ms < 1000 && state.order == "open"', null],
+    ['gate.value.amount_minor < 500000', 'POLICY_REFUSED'],
+    ['gate.nothing_here == 1', 'POLICY_UNDECIDED'],
+    ['state.order == "closed"', 'POLICY_REFUSED'],
   ])('that says %s: %s', async (when, code) => {
     const { entries, run, calls } = scene({ options: { policyBundles } });
     entries.register('policy_bundle', 'acme', 'refunds', bundle('true', when));
-    expect(await run({ gate: { evidence_age_ms: 5 }, state: { order: 'open' } })).toMatchObject(code === null ? { kind: 'succeeded' } : { kind: 'refused', code });
+    expect(await run({ gate: { evidence_age_ms: 5 }, state: { order: 'open' } })).toMatchObject(
+      code === null ? { kind: 'succeeded' } : { kind: 'refused', code },
+    );
     expect(calls()).toBe(code === null ? 1 : 0);
   });
 
@@ -89,7 +114,7 @@ describe('a guarded tool under a policy bundle', () => {
     expect(await run({ gate: { value: { amount_minor: 1 } } })).toMatchObject({ code: 'POLICY_REFUSED' });
   });
 
-  it('is refused when nobody registered it, and takes the tenant\'s own before that for all', async () => {
+  it("is refused when nobody registered it, and takes the tenant's own before that for all", async () => {
     const { entries, run } = scene({ options: { policyBundles } });
     expect(await run()).toMatchObject({ code: 'POLICY_UNKNOWN' });
     entries.register('policy_bundle', '*', 'refunds', bundle('false'));
@@ -101,6 +126,8 @@ describe('a guarded tool under a policy bundle', () => {
   it('does not hold up a recovery, which was admitted as one', async () => {
     const { entries, run } = scene({ options: { policyBundles } });
     entries.register('policy_bundle', 'acme', 'refunds', bundle('false'));
-    expect(await run({ ...refundCall, recovery: { callId: 'rev_1', idempotencyKey: 'rev_1', attempt: 1 } })).toMatchObject({ kind: 'succeeded' });
+    expect(
+      await run({ ...refundCall, recovery: { callId: 'rev_1', idempotencyKey: 'rev_1', attempt: 1 } }),
+    ).toMatchObject({ kind: 'succeeded' });
   });
 });

@@ -127,17 +127,36 @@ export interface GuardOptions {
 /** Why a guard objects. */
 export type GuardTroubleCode =
   | 'ARGS_INVALID'
-  | 'INTENT_DENIED' | 'INTENT_NOT_ALLOWED'
-  | 'KILL_SWITCH' | 'POLICY_REFUSED' | 'POLICY_UNDECIDED' | 'POLICY_UNKNOWN' | 'REGISTRY_UNAVAILABLE'
-  | 'ALREADY_EXECUTED' | 'CANCELLED' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE' | 'CLAIM_UNAVAILABLE'
-  | 'PRIOR_VALUE_MISSING' | 'REHEARSAL_MISSING' | 'REHEARSAL_FAILED'
-  | 'APPROVAL_PENDING' | 'APPROVAL_DENIED' | 'APPROVAL_UNAVAILABLE'
-  | 'BUDGET_ESCALATED' | 'BUDGET_REFUSED' | 'BUDGET_UNAVAILABLE'
+  | 'INTENT_DENIED'
+  | 'INTENT_NOT_ALLOWED'
+  | 'KILL_SWITCH'
+  | 'POLICY_REFUSED'
+  | 'POLICY_UNDECIDED'
+  | 'POLICY_UNKNOWN'
+  | 'REGISTRY_UNAVAILABLE'
+  | 'ALREADY_EXECUTED'
+  | 'CANCELLED'
+  | 'RECONCILIATION_PENDING'
+  | 'STANDING_UNAVAILABLE'
+  | 'CLAIM_UNAVAILABLE'
+  | 'PRIOR_VALUE_MISSING'
+  | 'REHEARSAL_MISSING'
+  | 'REHEARSAL_FAILED'
+  | 'APPROVAL_PENDING'
+  | 'APPROVAL_DENIED'
+  | 'APPROVAL_UNAVAILABLE'
+  | 'BUDGET_ESCALATED'
+  | 'BUDGET_REFUSED'
+  | 'BUDGET_UNAVAILABLE'
   /** A reservation: no `stage`, refused by the tool, of unknown end, or left at the provider because its intent could not be told. */
-  | 'STAGE_MISSING' | 'STAGE_REFUSED' | 'STAGE_UNCERTAIN' | 'STAGED_LEFT'
+  | 'STAGE_MISSING'
+  | 'STAGE_REFUSED'
+  | 'STAGE_UNCERTAIN'
+  | 'STAGED_LEFT'
   /** The contract holds the effect, and `observe` let it go at once. */
   | 'HOLD_SKIPPED'
-  | 'INTENT_NOT_PUBLISHED' | 'OUTCOME_NOT_PUBLISHED';
+  | 'INTENT_NOT_PUBLISHED'
+  | 'OUTCOME_NOT_PUBLISHED';
 
 /** What a guard objects to, with every problem it found. */
 export interface GuardTrouble {
@@ -148,9 +167,19 @@ export interface GuardTrouble {
 /** What an agent gets: ids, never handles or reversal arguments. */
 export type GuardedResult =
   /** `directive`: what to do about a call that failed; whoever called does it, and calls again or not. */
-  | { readonly kind: ToolOutcome; readonly mutation_refs: readonly string[]; readonly error_kind: ErrorKind | null; readonly directive?: Directive }
+  | {
+      readonly kind: ToolOutcome;
+      readonly mutation_refs: readonly string[];
+      readonly error_kind: ErrorKind | null;
+      readonly directive?: Directive;
+    }
   /** The intent is told; the ledger lets the effect go after `hold_ms`, unless it is cancelled. */
-  | { readonly kind: 'held'; readonly mutation_refs: readonly string[]; readonly error_kind: null; readonly hold_ms: number }
+  | {
+      readonly kind: 'held';
+      readonly mutation_refs: readonly string[];
+      readonly error_kind: null;
+      readonly hold_ms: number;
+    }
   /** Only rehearsed, as asked. */
   | { readonly kind: 'rehearsed'; readonly mutation_refs: readonly []; readonly error_kind: null }
   /** Nothing was called. */

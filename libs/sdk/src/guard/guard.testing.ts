@@ -6,14 +6,28 @@ import { guard } from './guard.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from './guard.messages.js';
 
 export const refundContract: Contract = {
-  name: 'payments.issue_refund', owner: 'payments', effect: 'A customer gets money back.', impact: 'financial', approval_mode: 'delegated',
-  args_schema: { type: 'object', properties: { order: { type: 'string' }, amount_minor: { type: 'integer', minimum: 1 } }, required: ['order', 'amount_minor'], additionalProperties: false },
-  result_schema: { type: 'object' }, subject: '/order', value: { amount: '/amount_minor', currency: 'INR' },
+  name: 'payments.issue_refund',
+  owner: 'payments',
+  effect: 'A customer gets money back.',
+  impact: 'financial',
+  approval_mode: 'delegated',
+  args_schema: {
+    type: 'object',
+    properties: { order: { type: 'string' }, amount_minor: { type: 'integer', minimum: 1 } },
+    required: ['order', 'amount_minor'],
+    additionalProperties: false,
+  },
+  result_schema: { type: 'object' },
+  subject: '/order',
+  value: { amount: '/amount_minor', currency: 'INR' },
 };
 
 export const refundCall: GuardedCall = {
   run: { tenant: 'acme', runId: 'run-1', agentId: 'agent', initiator: 'asha', objective: 'refund order 4711' },
-  stepId: 'refund', args: { order: '4711', amount_minor: 500_000 }, target: 'order/4711', assumptionRefs: ['order/4711#not_shipped'],
+  stepId: 'refund',
+  args: { order: '4711', amount_minor: 500_000 },
+  target: 'order/4711',
+  assumptionRefs: ['order/4711#not_shipped'],
 };
 
 export interface RefundScene {
@@ -41,16 +55,34 @@ export function refund({ contract = {}, tool = {}, options: more = {} }: RefundS
   const troubles: string[] = [];
   let calls = 0;
   const options: GuardOptions = {
-    contract: { ...refundContract, ...contract }, contractDigest: Buffer.alloc(32, 1), mode: 'enforce', producer, clock, onTrouble: ({ code }) => { troubles.push(code); }, ...more,
+    contract: { ...refundContract, ...contract },
+    contractDigest: Buffer.alloc(32, 1),
+    mode: 'enforce',
+    producer,
+    clock,
+    onTrouble: ({ code }) => {
+      troubles.push(code);
+    },
+    ...more,
   };
   const forward: ForwardTool = {
     externalTransactionRef: () => 'rf_secret',
     ...tool,
-    execute: (args, context) => { calls += 1; return tool.execute?.(args, context) ?? Promise.resolve({ refund_id: 'rf_secret', status: 'settled' }); },
+    execute: (args, context) => {
+      calls += 1;
+      return tool.execute?.(args, context) ?? Promise.resolve({ refund_id: 'rf_secret', status: 'settled' });
+    },
   };
   return {
-    producer, clock, options, troubles, calls: () => calls,
-    told: () => producer.told.map((event) => (event.type === 'ToolExecuted' ? event.outcome.outcome : event.type === 'ToolPlanned' ? 'planned' : event.type)),
+    producer,
+    clock,
+    options,
+    troubles,
+    calls: () => calls,
+    told: () =>
+      producer.told.map((event) =>
+        event.type === 'ToolExecuted' ? event.outcome.outcome : event.type === 'ToolPlanned' ? 'planned' : event.type,
+      ),
     run: (call = {}) => guard(forward, options)({ ...refundCall, ...call }),
   };
 }

@@ -37,7 +37,10 @@ export function guard(tool: ForwardTool, options: GuardOptions): GuardedTool {
 }
 
 /** A guarded call with what the tool answered: for those who act on the answer, never for an agent. */
-export interface Run { readonly answer: GuardedResult; readonly value: Json | null }
+export interface Run {
+  readonly answer: GuardedResult;
+  readonly value: Json | null;
+}
 
 /** Makes one call. */
 export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: GuardOptions): Promise<Run> {
@@ -45,7 +48,15 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
   const situation = { tool, call, action, options };
   if (options.mode === 'off') {
     const outcome = await perform(situation, null);
-    return { answer: { kind: outcome.outcome, mutation_refs: [], error_kind: outcome.errorKind, ...directed(situation, outcome, 1) }, value: outcome.result };
+    return {
+      answer: {
+        kind: outcome.outcome,
+        mutation_refs: [],
+        error_kind: outcome.errorKind,
+        ...directed(situation, outcome, 1),
+      },
+      value: outcome.result,
+    };
   }
   const ready = await prepare(situation);
   if ('stop' in ready) return { answer: ready.stop, value: null };
@@ -53,16 +64,38 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
   if (taken !== null) return { answer: taken.stop, value: null };
   const outcome = await perform(situation, ready.priorValue);
   const followed = directed(situation, outcome, ready.attempt);
-  await tell(action, { ...outcome, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] }, options);
+  await tell(
+    action,
+    { ...outcome, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] },
+    options,
+  );
   if (outcome.outcome === 'failed') await giveBack(action, options);
-  return { answer: { kind: outcome.outcome, mutation_refs: [mutationOf(action)], error_kind: outcome.errorKind, ...followed }, value: outcome.result };
+  return {
+    answer: { kind: outcome.outcome, mutation_refs: [mutationOf(action)], error_kind: outcome.errorKind, ...followed },
+    value: outcome.result,
+  };
 }
 
 /** What the playbook says of a call that failed; null for one that did not. */
-function directed({ call, options }: Situation, { outcome, errorKind }: Performed, attempt: number): { readonly directive: Directive } | null {
+function directed(
+  { call, options }: Situation,
+  { outcome, errorKind }: Performed,
+  attempt: number,
+): { readonly directive: Directive } | null {
   if (errorKind === null) return null;
   const { actions = PLAYBOOK, attemptsMax = ATTEMPTS_MAX } = options.playbook ?? {};
-  return { directive: directiveFor({ kind: errorKind, effect: outcome === 'failed' ? 'none' : 'unknown', attempt, attemptsMax, refreshes: call.refreshes ?? 0 }, actions) };
+  return {
+    directive: directiveFor(
+      {
+        kind: errorKind,
+        effect: outcome === 'failed' ? 'none' : 'unknown',
+        attempt,
+        attemptsMax,
+        refreshes: call.refreshes ?? 0,
+      },
+      actions,
+    ),
+  };
 }
 
 /** Calls of one effect, unless told. */
@@ -73,7 +106,13 @@ async function claim({ action, options }: Situation, { attempt }: Ready): Promis
   if (options.claims === undefined) return null;
   try {
     const answer = await options.claims.claim({ stepId: mutationOf(action), attempt, workerId: action.agentId });
-    return answer === 'granted' ? null : objection(options, trouble('RECONCILIATION_PENDING', 'a call was begun here, and nobody knows yet how it ended'), pending(action));
+    return answer === 'granted'
+      ? null
+      : objection(
+          options,
+          trouble('RECONCILIATION_PENDING', 'a call was begun here, and nobody knows yet how it ended'),
+          pending(action),
+        );
   } catch (cause) {
     const stopped = objection(options, trouble('CLAIM_UNAVAILABLE', textOf(cause)));
     if (stopped !== null) await giveBack(action, options);
@@ -88,11 +127,17 @@ async function perform({ tool, call, action, options }: Situation, priorValue: J
   const committedAt = options.clock.now();
   const attempted = await within(options, attempt(tool, call.args, action), LATE);
   const base = { result: null, priorValue, externalTransactionRef: null, committedAt };
-  if ('verdict' in attempted) return { ...base, outcome: attempted.verdict.effect === 'none' ? 'failed' : 'uncertain', errorKind: attempted.verdict.kind };
+  if ('verdict' in attempted)
+    return {
+      ...base,
+      outcome: attempted.verdict.effect === 'none' ? 'failed' : 'uncertain',
+      errorKind: attempted.verdict.kind,
+    };
   return { ...base, ...attempted, outcome: 'succeeded', errorKind: null };
 }
 
-type Attempted = { readonly result: Json; readonly externalTransactionRef: string | null } | { readonly verdict: ToolVerdict };
+type Attempted =
+  { readonly result: Json; readonly externalTransactionRef: string | null } | { readonly verdict: ToolVerdict };
 
 const LATE: Attempted = { verdict: { kind: 'TIMEOUT', effect: 'unknown' } };
 
@@ -100,7 +145,9 @@ async function attempt(tool: ForwardTool, args: Json, { idempotencyKey, callId, 
   try {
     const result = await tool.execute(args, { idempotencyKey, callId, runId });
     const verdict = verdictFor({ on: 'result', result });
-    return verdict === null ? { result, externalTransactionRef: tool.externalTransactionRef?.(result) ?? null } : { verdict };
+    return verdict === null
+      ? { result, externalTransactionRef: tool.externalTransactionRef?.(result) ?? null }
+      : { verdict };
   } catch (error) {
     return { verdict: verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' } };
   }

@@ -11,12 +11,29 @@ import { guard } from './guard.js';
 import type { ForwardTool, GuardMode, GuardOptions, GuardTroubleCode } from './guard.messages.js';
 
 const contract: Contract = {
-  name: 'payments.issue_refund', owner: 'payments', effect: 'A customer gets money back.', impact: 'financial', approval_mode: 'delegated',
-  args_schema: { type: 'object', properties: { order: { type: 'string' }, amount_minor: { type: 'integer', minimum: 1 } }, required: ['order', 'amount_minor'], additionalProperties: false },
-  result_schema: { type: 'object' }, subject: '/order', value: { amount: '/amount_minor', currency: 'INR' },
+  name: 'payments.issue_refund',
+  owner: 'payments',
+  effect: 'A customer gets money back.',
+  impact: 'financial',
+  approval_mode: 'delegated',
+  args_schema: {
+    type: 'object',
+    properties: { order: { type: 'string' }, amount_minor: { type: 'integer', minimum: 1 } },
+    required: ['order', 'amount_minor'],
+    additionalProperties: false,
+  },
+  result_schema: { type: 'object' },
+  subject: '/order',
+  value: { amount: '/amount_minor', currency: 'INR' },
 };
 
-interface Scene { readonly mode?: GuardMode; readonly tool?: Partial<ForwardTool>; readonly contract?: Contract; readonly budget?: Budget; readonly producer?: Partial<Producer> }
+interface Scene {
+  readonly mode?: GuardMode;
+  readonly tool?: Partial<ForwardTool>;
+  readonly contract?: Contract;
+  readonly budget?: Budget;
+  readonly producer?: Partial<Producer>;
+}
 
 function scene({ mode = 'enforce', tool = {}, producer = {}, ...more }: Scene = {}) {
   const told: string[] = [];
@@ -24,23 +41,59 @@ function scene({ mode = 'enforce', tool = {}, producer = {}, ...more }: Scene = 
   const actions: Action[] = [];
   const troubles: GuardTroubleCode[] = [];
   const wire: Producer = {
-    toolPlanned: (action) => { told.push('planned'); actions.push(action); return Promise.resolve('evt'); },
-    toolExecuted: (action, outcome) => { told.push(outcome.outcome); actions.push(action); outcomes.push(outcome); return Promise.resolve('evt'); },
-    assumptionDeclared: () => Promise.resolve('evt'), assumptionInvalidated: () => Promise.resolve('evt'), assumptionReaffirmed: () => Promise.resolve('evt'),
-    commitRecorded: () => Promise.resolve('evt'), stateChunk: () => Promise.resolve('evt'), close: () => Promise.resolve(),
+    toolPlanned: (action) => {
+      told.push('planned');
+      actions.push(action);
+      return Promise.resolve('evt');
+    },
+    toolExecuted: (action, outcome) => {
+      told.push(outcome.outcome);
+      actions.push(action);
+      outcomes.push(outcome);
+      return Promise.resolve('evt');
+    },
+    assumptionDeclared: () => Promise.resolve('evt'),
+    assumptionInvalidated: () => Promise.resolve('evt'),
+    assumptionReaffirmed: () => Promise.resolve('evt'),
+    commitRecorded: () => Promise.resolve('evt'),
+    stateChunk: () => Promise.resolve('evt'),
+    close: () => Promise.resolve(),
     ...producer,
   };
   const forward: ForwardTool = {
-    execute: () => { told.push('called'); return Promise.resolve({ refund_id: 'rf_secret', status: 'settled' }); },
+    execute: () => {
+      told.push('called');
+      return Promise.resolve({ refund_id: 'rf_secret', status: 'settled' });
+    },
     externalTransactionRef: () => 'rf_secret',
     ...tool,
   };
-  const options: GuardOptions = { contract, contractDigest: Buffer.alloc(32, 1), mode, producer: wire, clock: new ManualClock(5_000), onTrouble: ({ code }) => troubles.push(code), ...more };
+  const options: GuardOptions = {
+    contract,
+    contractDigest: Buffer.alloc(32, 1),
+    mode,
+    producer: wire,
+    clock: new ManualClock(5_000),
+    onTrouble: ({ code }) => troubles.push(code),
+    ...more,
+  };
   const call = {
     run: { tenant: 'acme', runId: 'run-1', agentId: 'agent', initiator: 'asha', objective: 'refund order 4711' },
-    stepId: 'refund', args: { order: '4711', amount_minor: 500_000 }, target: 'order/4711', assumptionRefs: ['order/4711#not_shipped'],
+    stepId: 'refund',
+    args: { order: '4711', amount_minor: 500_000 },
+    target: 'order/4711',
+    assumptionRefs: ['order/4711#not_shipped'],
   };
-  return { told, outcomes, actions, troubles, options, call, run: (args?: Record<string, string | number>) => guard(forward, options)(args === undefined ? call : { ...call, args }) };
+  return {
+    told,
+    outcomes,
+    actions,
+    troubles,
+    options,
+    call,
+    run: (args?: Record<string, string | number>) =>
+      guard(forward, options)(args === undefined ? call : { ...call, args }),
+  };
 }
 
 describe('a guarded tool', () => {
@@ -48,7 +101,11 @@ describe('a guarded tool', () => {
     const { run, told, actions, outcomes, call, options } = scene();
     const result = await run();
     expect(told).toEqual(['planned', 'called', 'succeeded']);
-    expect(result).toEqual({ kind: 'succeeded', error_kind: null, mutation_refs: [mutationId('acme', 'run-1', actionOf(call, options).effectKey)] });
+    expect(result).toEqual({
+      kind: 'succeeded',
+      error_kind: null,
+      mutation_refs: [mutationId('acme', 'run-1', actionOf(call, options).effectKey)],
+    });
     expect(JSON.stringify(result)).not.toContain('rf_secret');
     expect(actions[0]).toEqual(actions[1]);
     expect(outcomes[0]).toMatchObject({ externalTransactionRef: 'rf_secret', committedAt: 5_000 });
@@ -57,15 +114,23 @@ describe('a guarded tool', () => {
   it('has the same keys on a retry, and others for another step or run', () => {
     const { call, options } = scene();
     const key = actionOf(call, options);
-    expect(actionOf({ ...call, assumptionRefs: [] }, options)).toMatchObject({ effectKey: key.effectKey, idempotencyKey: key.idempotencyKey, callId: key.callId });
+    expect(actionOf({ ...call, assumptionRefs: [] }, options)).toMatchObject({
+      effectKey: key.effectKey,
+      idempotencyKey: key.idempotencyKey,
+      callId: key.callId,
+    });
     expect(actionOf({ ...call, stepId: 'again' }, options).idempotencyKey).not.toBe(key.idempotencyKey);
-    expect(actionOf({ ...call, run: { ...call.run, runId: 'run-2' } }, options).idempotencyKey).not.toBe(key.idempotencyKey);
+    expect(actionOf({ ...call, run: { ...call.run, runId: 'run-2' } }, options).idempotencyKey).not.toBe(
+      key.idempotencyKey,
+    );
   });
 
   it('calls an error after sending uncertain, and a refusal failed', async () => {
     const hung = scene({ tool: { execute: () => Promise.reject(new Error('socket hang up')) } });
     expect(await hung.run()).toMatchObject({ kind: 'uncertain', error_kind: 'UNKNOWN' });
-    const refused = scene({ tool: { execute: () => Promise.reject(new ToolRejected('order_closed', 'the order is closed')) } });
+    const refused = scene({
+      tool: { execute: () => Promise.reject(new ToolRejected('order_closed', 'the order is closed')) },
+    });
     expect(await refused.run()).toMatchObject({ kind: 'failed', error_kind: 'REJECTED' });
     expect([...hung.told, ...refused.told]).toEqual(['planned', 'uncertain', 'planned', 'failed']);
   });
@@ -76,27 +141,39 @@ describe('a guarded tool', () => {
     ['IDEMPOTENCY_KEY_REUSED', { do: 'replan', action: 'DEPRECATE_AND_REPLAN' }, 'deprecated'],
     ['FORBIDDEN', { do: 'ask_person', action: 'ESCALATE_TO_HUMAN', reason: 'PLAYBOOK' }, 'escalated'],
     ['TIMEOUT', { do: 'reconcile', action: 'RETRY_WITH_BACKOFF' }, null],
-  ])('tells what is done about a failure with %s, to its caller and on the wire', async (code, directive, handledAs) => {
-    const { run, outcomes } = scene({ tool: { execute: () => Promise.resolve({ error: { code } }) } });
-    expect(await run()).toMatchObject({ directive });
-    expect(outcomes.at(-1)).toMatchObject({ handledAs });
-  });
+  ])(
+    'tells what is done about a failure with %s, to its caller and on the wire',
+    async (code, directive, handledAs) => {
+      const { run, outcomes } = scene({ tool: { execute: () => Promise.resolve({ error: { code } }) } });
+      expect(await run()).toMatchObject({ directive });
+      expect(outcomes.at(-1)).toMatchObject({ handledAs });
+    },
+  );
 
   it('refuses arguments that do not fit the contract, and calls nothing', async () => {
     const { run, told } = scene();
-    expect(await run({ order: '4711', amount_minor: 0.5, note: 'x' })).toMatchObject({ kind: 'refused', code: 'ARGS_INVALID', mutation_refs: [] });
+    expect(await run({ order: '4711', amount_minor: 0.5, note: 'x' })).toMatchObject({
+      kind: 'refused',
+      code: 'ARGS_INVALID',
+      mutation_refs: [],
+    });
     expect(told).toEqual([]);
   });
 
   it('asks a schema of the tool as well', async () => {
-    const { run, told } = scene({ tool: { schema: { '~standard': { validate: () => ({ issues: [{ message: 'order is blocked' }] }) } } } });
+    const { run, told } = scene({
+      tool: { schema: { '~standard': { validate: () => ({ issues: [{ message: 'order is blocked' }] }) } } },
+    });
     expect(await run()).toMatchObject({ kind: 'refused', code: 'ARGS_INVALID' });
     expect(told).toEqual([]);
   });
 
   it('captures the prior value where the contract wants it, or refuses', async () => {
     const overwriting = { ...contract, requires_prior_value_capture: true };
-    expect(await scene({ contract: overwriting }).run()).toMatchObject({ kind: 'refused', code: 'PRIOR_VALUE_MISSING' });
+    expect(await scene({ contract: overwriting }).run()).toMatchObject({
+      kind: 'refused',
+      code: 'PRIOR_VALUE_MISSING',
+    });
     const captured = scene({ contract: overwriting, tool: { capturePriorValue: () => Promise.resolve({ limit: 3 }) } });
     await captured.run();
     expect(captured.outcomes[0]?.priorValue).toEqual({ limit: 3 });
@@ -108,7 +185,10 @@ describe('a guarded tool', () => {
     await failed.run();
     expect(await scene({ budget }).run()).toMatchObject({ kind: 'succeeded' });
     const beyond = scene({ budget });
-    expect(await beyond.run({ order: '4712', amount_minor: 1 })).toMatchObject({ kind: 'refused', code: 'BUDGET_ESCALATED' });
+    expect(await beyond.run({ order: '4712', amount_minor: 1 })).toMatchObject({
+      kind: 'refused',
+      code: 'BUDGET_ESCALATED',
+    });
     expect(beyond.told).toEqual([]);
   });
 
@@ -126,7 +206,11 @@ describe('a guarded tool', () => {
 
 describe('a guard that only observes', () => {
   it('hears every objection and refuses nothing', async () => {
-    const { run, told, troubles } = scene({ mode: 'observe', budget: new MemoryBudget(0), producer: { toolPlanned: () => Promise.reject(new Error('no broker')) } });
+    const { run, told, troubles } = scene({
+      mode: 'observe',
+      budget: new MemoryBudget(0),
+      producer: { toolPlanned: () => Promise.reject(new Error('no broker')) },
+    });
     expect(await run({ order: '4711', amount_minor: 5, note: 'x' })).toMatchObject({ kind: 'succeeded' });
     expect(troubles).toEqual(['ARGS_INVALID', 'BUDGET_ESCALATED', 'INTENT_NOT_PUBLISHED']);
     expect(told).toEqual(['called', 'succeeded']);

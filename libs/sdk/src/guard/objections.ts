@@ -1,7 +1,14 @@
 // A call on its way through the guard, and what objects to it.
 import type { Action } from '../producer/producer.js';
 import { reservationsOf } from './action.js';
-import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions, GuardTrouble, GuardTroubleCode } from './guard.messages.js';
+import type {
+  ForwardTool,
+  GuardedCall,
+  GuardedResult,
+  GuardOptions,
+  GuardTrouble,
+  GuardTroubleCode,
+} from './guard.messages.js';
 
 /** One call on its way. */
 export interface Situation {
@@ -12,7 +19,9 @@ export interface Situation {
 }
 
 /** Why a call stops here, as its caller hears it. */
-export interface Stop { readonly stop: GuardedResult }
+export interface Stop {
+  readonly stop: GuardedResult;
+}
 
 /** In `enforce` a trouble ends the call, refused unless there is more to say; otherwise it is only heard. */
 export function objection(options: GuardOptions, trouble: GuardTrouble, result?: GuardedResult): Stop | null {
@@ -28,6 +37,9 @@ export async function giveBack(action: Action, { budget, contract }: GuardOption
 }
 
 /** A trouble with one problem. */
-export const trouble = (code: GuardTroubleCode, message: string): GuardTrouble => ({ code, problems: [{ code, message }] });
+export const trouble = (code: GuardTroubleCode, message: string): GuardTrouble => ({
+  code,
+  problems: [{ code, message }],
+});
 /** Text of whatever was thrown. */
 export const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -14,7 +14,9 @@ import { verdictFor } from './verdict.decisions.js';
 import { within } from './within.js';
 
 /** Handle of what is staged; null when nothing is, or nobody knows. */
-export interface Staged { readonly stagedRef: string | null }
+export interface Staged {
+  readonly stagedRef: string | null;
+}
 
 const NOTHING_STAGED: Staged = { stagedRef: null };
 
@@ -24,13 +26,23 @@ type Attempted = { readonly stagedRef: string } | { readonly isRefused: boolean;
 export async function stage(situation: Situation, isLeft: boolean): Promise<Stop | Staged> {
   const { tool, action, options } = situation;
   if (!isLeft || options.contract.techniques?.reservation !== true) return NOTHING_STAGED;
-  const staged: Attempted = tool.stage === undefined
-    ? { isRefused: true, message: 'the contract reserves, and the tool stages nothing' }
-    : await within(options, attempt(situation), { isRefused: false, message: `no answer within ${String(options.contract.call_timeout_ms)} ms` });
+  const staged: Attempted =
+    tool.stage === undefined
+      ? { isRefused: true, message: 'the contract reserves, and the tool stages nothing' }
+      : await within(options, attempt(situation), {
+          isRefused: false,
+          message: `no answer within ${String(options.contract.call_timeout_ms)} ms`,
+        });
   if ('stagedRef' in staged) return staged;
-  if (!staged.isRefused) { options.onTrouble?.(trouble('STAGE_UNCERTAIN', staged.message)); return NOTHING_STAGED; }
+  if (!staged.isRefused) {
+    options.onTrouble?.(trouble('STAGE_UNCERTAIN', staged.message));
+    return NOTHING_STAGED;
+  }
   await giveBack(action, options);
-  return objection(options, trouble(tool.stage === undefined ? 'STAGE_MISSING' : 'STAGE_REFUSED', staged.message)) ?? NOTHING_STAGED;
+  return (
+    objection(options, trouble(tool.stage === undefined ? 'STAGE_MISSING' : 'STAGE_REFUSED', staged.message)) ??
+    NOTHING_STAGED
+  );
 }
 
 /** Gives back what was staged for an intent that nobody heard. What stays is heard of, and lapses at the provider. */
@@ -47,10 +59,14 @@ export async function unstage({ tool, call, action, options }: Situation, { stag
 async function attempt({ tool, call, action }: Situation): Promise<Attempted> {
   try {
     const stagedRef: Json = (await tool.stage?.(call.args, contextOf(action))) ?? null;
-    return typeof stagedRef === 'string' && stagedRef !== '' ? { stagedRef } : { isRefused: false, message: 'the tool named no handle' };
+    return typeof stagedRef === 'string' && stagedRef !== ''
+      ? { stagedRef }
+      : { isRefused: false, message: 'the tool named no handle' };
   } catch (error) {
     return { isRefused: verdictFor({ on: 'exception', error })?.effect === 'none', message: textOf(error) };
   }
 }
 
-function contextOf({ idempotencyKey, callId, runId }: Situation['action']): ForwardContext { return { idempotencyKey, callId, runId }; }
+function contextOf({ idempotencyKey, callId, runId }: Situation['action']): ForwardContext {
+  return { idempotencyKey, callId, runId };
+}

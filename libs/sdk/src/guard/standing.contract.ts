@@ -4,7 +4,10 @@ import type { MemoryStanding } from './standing.memory.js';
 import type { Standing } from './standing.port.js';
 
 /** A reader, and the record it reads. */
-export interface StandingUnderTest { readonly standing: Standing; readonly record: MemoryStanding['record'] }
+export interface StandingUnderTest {
+  readonly standing: Standing;
+  readonly record: MemoryStanding['record'];
+}
 
 export function standingContract(name: string, make: () => Promise<StandingUnderTest>): void {
   describe(`the standing of an effect "${name}"`, () => {
@@ -17,7 +20,11 @@ export function standingContract(name: string, make: () => Promise<StandingUnder
       record('mut_1', 'planned', 'planned');
       record('mut_1', 'succeeded', 'reversal_available');
       record('mut_2', 'failed', 'planned');
-      expect(await standing.of('mut_1')).toEqual({ kind: 'recorded', execution: 'succeeded', recoverability: 'reversal_available' });
+      expect(await standing.of('mut_1')).toEqual({
+        kind: 'recorded',
+        execution: 'succeeded',
+        recoverability: 'reversal_available',
+      });
     });
 
     it('is found under an id with any characters', async () => {

@@ -5,7 +5,11 @@ import type { StandingAnswer } from './standing.port.js';
 export type EarlierCall =
   /** It may be made, as this attempt. */
   | { readonly code: null; readonly attempt: 1 | 2 }
-  | { readonly code: 'ALREADY_EXECUTED' | 'CANCELLED' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE'; readonly message: string; readonly end: 'succeeded' | 'uncertain' | 'held' | 'refused' };
+  | {
+      readonly code: 'ALREADY_EXECUTED' | 'CANCELLED' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE';
+      readonly message: string;
+      readonly end: 'succeeded' | 'uncertain' | 'held' | 'refused';
+    };
 
 /**
  * Says whether a tool may be called, given what is on record.
@@ -14,18 +18,28 @@ export type EarlierCall =
  * nothing about the second.
  */
 export function earlierCall(answer: StandingAnswer, contract: Pick<Contract, 'commit_hold_ms'>): EarlierCall {
-  if (answer.kind === 'unavailable') return { code: 'STANDING_UNAVAILABLE', message: 'the record of the effect cannot be read', end: 'refused' };
+  if (answer.kind === 'unavailable')
+    return { code: 'STANDING_UNAVAILABLE', message: 'the record of the effect cannot be read', end: 'refused' };
   if (answer.kind === 'unrecorded') return { code: null, attempt: 1 };
-  if (answer.recoverability === 'cancelled') return { code: 'CANCELLED', message: 'the effect was cancelled during its hold', end: 'refused' };
+  if (answer.recoverability === 'cancelled')
+    return { code: 'CANCELLED', message: 'the effect was cancelled during its hold', end: 'refused' };
   switch (answer.execution) {
-    case 'succeeded': return { code: 'ALREADY_EXECUTED', message: 'the effect is there', end: 'succeeded' };
-    case 'failed': return { code: null, attempt: 2 };
-    case 'planned': return waiting((contract.commit_hold_ms ?? 0) > 0 ? 'held' : 'uncertain');
+    case 'succeeded':
+      return { code: 'ALREADY_EXECUTED', message: 'the effect is there', end: 'succeeded' };
+    case 'failed':
+      return { code: null, attempt: 2 };
+    case 'planned':
+      return waiting((contract.commit_hold_ms ?? 0) > 0 ? 'held' : 'uncertain');
     case 'executing':
-    case 'uncertain': return waiting('uncertain');
+    case 'uncertain':
+      return waiting('uncertain');
   }
 }
 
 function waiting(end: 'held' | 'uncertain'): EarlierCall {
-  return { code: 'RECONCILIATION_PENDING', message: end === 'held' ? 'the effect is held' : 'a call was begun, and nobody knows yet how it ended', end };
+  return {
+    code: 'RECONCILIATION_PENDING',
+    message: end === 'held' ? 'the effect is held' : 'a call was begun, and nobody knows yet how it ended',
+    end,
+  };
 }

@@ -14,7 +14,10 @@ export class HttpStanding implements Standing {
 
   async of(mutationId: string): Promise<StandingAnswer> {
     try {
-      const { status, body } = await askEdge(this.options, { method: 'GET', path: `/v1/mutations/${encodeURIComponent(mutationId)}` });
+      const { status, body } = await askEdge(this.options, {
+        method: 'GET',
+        path: `/v1/mutations/${encodeURIComponent(mutationId)}`,
+      });
       return standingOf(status, body);
     } catch (cause) {
       return { kind: 'unavailable', cause };

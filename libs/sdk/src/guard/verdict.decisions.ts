@@ -10,7 +10,8 @@ export { ERROR_KINDS };
 export type { ErrorKind };
 
 /** An error, as it comes: inside a result, or thrown. */
-export type ToolError = { readonly on: 'result'; readonly result: Json } | { readonly on: 'exception'; readonly error: unknown };
+export type ToolError =
+  { readonly on: 'result'; readonly result: Json } | { readonly on: 'exception'; readonly error: unknown };
 
 /** What an error of a tool means for its effect. */
 export interface ToolVerdict {
@@ -21,25 +22,76 @@ export interface ToolVerdict {
 
 /** What each kind says about the effect, when nothing better is known. */
 const EFFECT_OF = {
-  ARGS_INVALID: 'none', IDEMPOTENCY_CONFLICT: 'none', EVIDENCE_STALE: 'none', POLICY_DENIED: 'none', CONTENT_FILTER: 'none', REFUSAL: 'none',
-  TIMEOUT: 'unknown', TRANSIENT_NETWORK: 'unknown', RATE_LIMITED: 'none', SERVER: 'unknown', REJECTED: 'none', RECONCILIATION_PENDING: 'unknown', UNKNOWN: 'unknown',
+  ARGS_INVALID: 'none',
+  IDEMPOTENCY_CONFLICT: 'none',
+  EVIDENCE_STALE: 'none',
+  POLICY_DENIED: 'none',
+  CONTENT_FILTER: 'none',
+  REFUSAL: 'none',
+  TIMEOUT: 'unknown',
+  TRANSIENT_NETWORK: 'unknown',
+  RATE_LIMITED: 'none',
+  SERVER: 'unknown',
+  REJECTED: 'none',
+  RECONCILIATION_PENDING: 'unknown',
+  UNKNOWN: 'unknown',
 } as const satisfies Record<ErrorKind, ToolVerdict['effect']>;
 
 /** Words tools use for the same thing; the kinds themselves are understood too. */
 const KIND_OF_CODE: Readonly<Record<string, ErrorKind>> = {
-  IDEMPOTENCY_KEY_REUSED: 'IDEMPOTENCY_CONFLICT', IDEMPOTENCY_KEY_IN_USE: 'IDEMPOTENCY_CONFLICT', DUPLICATE_REQUEST: 'IDEMPOTENCY_CONFLICT',
-  PRECONDITION_FAILED: 'EVIDENCE_STALE', STALE: 'EVIDENCE_STALE', VERSION_CONFLICT: 'EVIDENCE_STALE',
-  FORBIDDEN: 'POLICY_DENIED', UNAUTHORIZED: 'POLICY_DENIED', PERMISSION_DENIED: 'POLICY_DENIED', ACCESS_DENIED: 'POLICY_DENIED',
-  CONTENT_FILTERED: 'CONTENT_FILTER', REFUSED: 'REFUSAL', INVALID_ARGUMENT: 'ARGS_INVALID', VALIDATION_ERROR: 'ARGS_INVALID', BAD_REQUEST: 'ARGS_INVALID',
-  TOO_MANY_REQUESTS: 'RATE_LIMITED', RATE_LIMIT_EXCEEDED: 'RATE_LIMITED', INTERNAL: 'SERVER', INTERNAL_ERROR: 'SERVER', SERVICE_UNAVAILABLE: 'SERVER', UNAVAILABLE: 'SERVER',
-  DEADLINE_EXCEEDED: 'TIMEOUT', TIMEOUTERROR: 'TIMEOUT', ETIMEDOUT: 'TIMEOUT', UND_ERR_HEADERS_TIMEOUT: 'TIMEOUT', UND_ERR_BODY_TIMEOUT: 'TIMEOUT', ABORTERROR: 'TIMEOUT',
-  ECONNRESET: 'TRANSIENT_NETWORK', EPIPE: 'TRANSIENT_NETWORK', UND_ERR_SOCKET: 'TRANSIENT_NETWORK',
+  IDEMPOTENCY_KEY_REUSED: 'IDEMPOTENCY_CONFLICT',
+  IDEMPOTENCY_KEY_IN_USE: 'IDEMPOTENCY_CONFLICT',
+  DUPLICATE_REQUEST: 'IDEMPOTENCY_CONFLICT',
+  PRECONDITION_FAILED: 'EVIDENCE_STALE',
+  STALE: 'EVIDENCE_STALE',
+  VERSION_CONFLICT: 'EVIDENCE_STALE',
+  FORBIDDEN: 'POLICY_DENIED',
+  UNAUTHORIZED: 'POLICY_DENIED',
+  PERMISSION_DENIED: 'POLICY_DENIED',
+  ACCESS_DENIED: 'POLICY_DENIED',
+  CONTENT_FILTERED: 'CONTENT_FILTER',
+  REFUSED: 'REFUSAL',
+  INVALID_ARGUMENT: 'ARGS_INVALID',
+  VALIDATION_ERROR: 'ARGS_INVALID',
+  BAD_REQUEST: 'ARGS_INVALID',
+  TOO_MANY_REQUESTS: 'RATE_LIMITED',
+  RATE_LIMIT_EXCEEDED: 'RATE_LIMITED',
+  INTERNAL: 'SERVER',
+  INTERNAL_ERROR: 'SERVER',
+  SERVICE_UNAVAILABLE: 'SERVER',
+  UNAVAILABLE: 'SERVER',
+  DEADLINE_EXCEEDED: 'TIMEOUT',
+  TIMEOUTERROR: 'TIMEOUT',
+  ETIMEDOUT: 'TIMEOUT',
+  UND_ERR_HEADERS_TIMEOUT: 'TIMEOUT',
+  UND_ERR_BODY_TIMEOUT: 'TIMEOUT',
+  ABORTERROR: 'TIMEOUT',
+  ECONNRESET: 'TRANSIENT_NETWORK',
+  EPIPE: 'TRANSIENT_NETWORK',
+  UND_ERR_SOCKET: 'TRANSIENT_NETWORK',
 };
 
 /** Failures before anything left this host. */
-const NOT_SENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'NOT_SENT'];
+const NOT_SENT: readonly string[] = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'NOT_SENT',
+];
 
-const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = { 400: 'ARGS_INVALID', 401: 'POLICY_DENIED', 403: 'POLICY_DENIED', 408: 'TIMEOUT', 412: 'EVIDENCE_STALE', 422: 'ARGS_INVALID', 429: 'RATE_LIMITED', 504: 'TIMEOUT' };
+const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
+  400: 'ARGS_INVALID',
+  401: 'POLICY_DENIED',
+  403: 'POLICY_DENIED',
+  408: 'TIMEOUT',
+  412: 'EVIDENCE_STALE',
+  422: 'ARGS_INVALID',
+  429: 'RATE_LIMITED',
+  504: 'TIMEOUT',
+};
 
 /**
  * Says what an error means.
@@ -51,8 +103,12 @@ const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = { 400: 'ARGS_INVALID
 export function verdictFor(error: ToolError): ToolVerdict | null {
   if (error.on === 'result') return ofResult(error.result);
   if (error.error instanceof ToolRejected) return { ...ofSigns([error.error.kind], []), effect: 'none' };
-  const signs = chainOf(error.error).flatMap(({ code, name, kind }) => [code, kind, name]).filter((sign) => typeof sign === 'string');
-  const statuses = chainOf(error.error).flatMap(({ status, statusCode }) => [status, statusCode]).filter((each) => typeof each === 'number');
+  const signs = chainOf(error.error)
+    .flatMap(({ code, name, kind }) => [code, kind, name])
+    .filter((sign) => typeof sign === 'string');
+  const statuses = chainOf(error.error)
+    .flatMap(({ status, statusCode }) => [status, statusCode])
+    .filter((each) => typeof each === 'number');
   return ofSigns(signs, statuses, 'UNKNOWN');
 }
 
@@ -65,18 +121,31 @@ function ofResult(result: Json): ToolVerdict | null {
   if (!isMarked && !isNamed) return null;
   const inner = isDoc(error) ? [error['code'], error['type'], error['kind']] : [error];
   const signs = [...inner, errorCode, code].filter((sign) => typeof sign === 'string');
-  return ofSigns(signs, [status, statusCode, isDoc(error) ? error['status'] : null].filter((each) => typeof each === 'number'), 'UNKNOWN');
+  return ofSigns(
+    signs,
+    [status, statusCode, isDoc(error) ? error['status'] : null].filter((each) => typeof each === 'number'),
+    'UNKNOWN',
+  );
 }
 
-function ofSigns(signs: readonly string[], statuses: readonly number[], otherwise: ErrorKind = 'REJECTED'): ToolVerdict {
+function ofSigns(
+  signs: readonly string[],
+  statuses: readonly number[],
+  otherwise: ErrorKind = 'REJECTED',
+): ToolVerdict {
   const words = signs.map((sign) => sign.toUpperCase().replaceAll(/[\s.-]+/g, '_'));
   if (words.some((word) => NOT_SENT.includes(word))) return { kind: 'TRANSIENT_NETWORK', effect: 'none' };
-  const kind = words.map(kindOfWord).find((each) => each !== undefined) ?? statuses.map(kindOfStatus).find((each) => each !== undefined) ?? otherwise;
+  const kind =
+    words.map(kindOfWord).find((each) => each !== undefined) ??
+    statuses.map(kindOfStatus).find((each) => each !== undefined) ??
+    otherwise;
   return { kind, effect: EFFECT_OF[kind] };
 }
 
 function kindOfWord(word: string): ErrorKind | undefined {
-  return ERROR_KINDS.find((kind) => kind === word) ?? (Object.hasOwn(KIND_OF_CODE, word) ? KIND_OF_CODE[word] : undefined);
+  return (
+    ERROR_KINDS.find((kind) => kind === word) ?? (Object.hasOwn(KIND_OF_CODE, word) ? KIND_OF_CODE[word] : undefined)
+  );
 }
 
 function kindOfStatus(status: number): ErrorKind | undefined {
@@ -97,4 +166,5 @@ function chainOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
   return chain;
 }
 
-const isDoc = (value: Json | undefined): value is Readonly<Record<string, Json>> => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isDoc = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);

@@ -15,7 +15,12 @@ describe('the verdict on an error', () => {
     ['a refusal the tool is sure of', new ToolRejected('order_closed', 'the order is closed'), 'REJECTED', 'none'],
     ['a refusal of a kind that is known', new ToolRejected('RATE_LIMITED', 'slow down'), 'RATE_LIMITED', 'none'],
     ['a server that says it had no effect', new ToolRejected('SERVER', 'rolled back'), 'SERVER', 'none'],
-    ['a connection nobody took', Object.assign(new Error('x'), { cause: Object.assign(new Error('y'), { code: 'ECONNREFUSED' }) }), 'TRANSIENT_NETWORK', 'none'],
+    [
+      'a connection nobody took',
+      Object.assign(new Error('x'), { cause: Object.assign(new Error('y'), { code: 'ECONNREFUSED' }) }),
+      'TRANSIENT_NETWORK',
+      'none',
+    ],
     ['a connection that broke', Object.assign(new Error('x'), { code: 'ECONNRESET' }), 'TRANSIENT_NETWORK', 'unknown'],
     ['a deadline', new DOMException('late', 'TimeoutError'), 'TIMEOUT', 'unknown'],
     ['a gateway that gave up', Object.assign(new Error('x'), { status: 504 }), 'TIMEOUT', 'unknown'],
@@ -28,13 +33,21 @@ describe('the verdict on an error', () => {
   });
 
   it.each([
-    [{ error_code: 'idempotency-key-reused' }, 'IDEMPOTENCY_CONFLICT'], [{ ok: false, code: 'content_filter' }, 'CONTENT_FILTER'], [{ error: 'rate limit exceeded' }, 'RATE_LIMITED'],
-    [{ isError: true, content: [] }, 'UNKNOWN'], [{ error: { status: 412 } }, 'EVIDENCE_STALE'],
-  ])('reads %o as %s', (result, kind) => { expect(verdictFor({ on: 'result', result })?.kind).toBe(kind); });
-
-  it.each([[{ refund_id: 'rf', error: null }], [[]], ['text'], [{ status: 500, code: 'A' }]])('has none on %o', (result) => {
-    expect(verdictFor({ on: 'result', result })).toBeNull();
+    [{ error_code: 'idempotency-key-reused' }, 'IDEMPOTENCY_CONFLICT'],
+    [{ ok: false, code: 'content_filter' }, 'CONTENT_FILTER'],
+    [{ error: 'rate limit exceeded' }, 'RATE_LIMITED'],
+    [{ isError: true, content: [] }, 'UNKNOWN'],
+    [{ error: { status: 412 } }, 'EVIDENCE_STALE'],
+  ])('reads %o as %s', (result, kind) => {
+    expect(verdictFor({ on: 'result', result })?.kind).toBe(kind);
   });
+
+  it.each([[{ refund_id: 'rf', error: null }], [[]], ['text'], [{ status: 500, code: 'A' }]])(
+    'has none on %o',
+    (result) => {
+      expect(verdictFor({ on: 'result', result })).toBeNull();
+    },
+  );
 
   it('survives an error that is its own cause', () => {
     const error: Error & { cause?: unknown } = new Error('x');

@@ -5,11 +5,19 @@ import type { Action, ActionOutcome, Preparation, Producer, Statement, ToldChunk
 
 /** One thing a producer was told. */
 export type Told =
-  | { readonly type: 'ToolPlanned'; readonly action: Action; readonly plannedAt: number; readonly preparation?: Preparation }
+  | {
+      readonly type: 'ToolPlanned';
+      readonly action: Action;
+      readonly plannedAt: number;
+      readonly preparation?: Preparation;
+    }
   | { readonly type: 'ToolExecuted'; readonly action: Action; readonly outcome: ActionOutcome }
   | { readonly type: 'CommitRecorded'; readonly commit: ToldCommit }
   | { readonly type: 'StateChunk'; readonly chunk: ToldChunk }
-  | { readonly type: 'AssumptionDeclared' | 'AssumptionInvalidated' | 'AssumptionReaffirmed'; readonly statement: Statement };
+  | {
+      readonly type: 'AssumptionDeclared' | 'AssumptionInvalidated' | 'AssumptionReaffirmed';
+      readonly statement: Statement;
+    };
 
 /** A producer that keeps what it is told, in order. For specs and first steps. */
 export class MemoryProducer implements Producer {
@@ -19,7 +27,9 @@ export class MemoryProducer implements Producer {
   constructor(private readonly standing?: MemoryStanding) {}
 
   /** Everything told so far. */
-  get told(): readonly Told[] { return this.events; }
+  get told(): readonly Told[] {
+    return this.events;
+  }
 
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string> {
     this.standing?.record(mutationId(action.tenant, action.runId, action.effectKey), 'planned', 'planned');
@@ -27,16 +37,32 @@ export class MemoryProducer implements Producer {
   }
 
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string> {
-    this.standing?.record(mutationId(action.tenant, action.runId, action.effectKey), outcome.outcome, outcome.outcome === 'succeeded' ? 'committed' : 'planned');
+    this.standing?.record(
+      mutationId(action.tenant, action.runId, action.effectKey),
+      outcome.outcome,
+      outcome.outcome === 'succeeded' ? 'committed' : 'planned',
+    );
     return this.keep({ type: 'ToolExecuted', action, outcome });
   }
 
-  commitRecorded(commit: ToldCommit): Promise<string> { return this.keep({ type: 'CommitRecorded', commit }); }
-  stateChunk(chunk: ToldChunk): Promise<string> { return this.keep({ type: 'StateChunk', chunk }); }
-  assumptionDeclared(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionDeclared', statement }); }
-  assumptionInvalidated(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionInvalidated', statement }); }
-  assumptionReaffirmed(statement: Statement): Promise<string> { return this.keep({ type: 'AssumptionReaffirmed', statement }); }
-  close(): Promise<void> { return Promise.resolve(); }
+  commitRecorded(commit: ToldCommit): Promise<string> {
+    return this.keep({ type: 'CommitRecorded', commit });
+  }
+  stateChunk(chunk: ToldChunk): Promise<string> {
+    return this.keep({ type: 'StateChunk', chunk });
+  }
+  assumptionDeclared(statement: Statement): Promise<string> {
+    return this.keep({ type: 'AssumptionDeclared', statement });
+  }
+  assumptionInvalidated(statement: Statement): Promise<string> {
+    return this.keep({ type: 'AssumptionInvalidated', statement });
+  }
+  assumptionReaffirmed(statement: Statement): Promise<string> {
+    return this.keep({ type: 'AssumptionReaffirmed', statement });
+  }
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 
   private keep(event: Told): Promise<string> {
     this.events.push(event);

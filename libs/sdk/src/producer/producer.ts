@@ -6,7 +6,19 @@ import { markedPayload } from '../context/classification.decisions.js';
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
-import type { AssumptionInvalidated, Checkpoint, Codecs, CommitRecorded, OutcomeKind, Payload, SourceKind, StateChunk, ToolExecuted, ToolOutcome, ToolPlanned } from '@recourse/messages';
+import type {
+  AssumptionInvalidated,
+  Checkpoint,
+  Codecs,
+  CommitRecorded,
+  OutcomeKind,
+  Payload,
+  SourceKind,
+  StateChunk,
+  ToolExecuted,
+  ToolOutcome,
+  ToolPlanned,
+} from '@recourse/messages';
 
 /** Wire on which intents and executions are told. */
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
@@ -118,8 +130,14 @@ export interface ProducerOptions {
 }
 
 /** Opens a producer. Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
-export async function createProducer({ kafka, codecs, source, registerSchemas = false }: ProducerOptions): Promise<Producer> {
-  for (const topic of [EXECUTIONS_TOPIC, ASSUMPTIONS_TOPIC]) await codecs.prepareWriter(topic, { register: registerSchemas });
+export async function createProducer({
+  kafka,
+  codecs,
+  source,
+  registerSchemas = false,
+}: ProducerOptions): Promise<Producer> {
+  for (const topic of [EXECUTIONS_TOPIC, ASSUMPTIONS_TOPIC])
+    await codecs.prepareWriter(topic, { register: registerSchemas });
   const wire = await kafka.wireProducer();
 
   async function send(topic: string, type: string, key: string, body: { readonly event_id: string }): Promise<string> {
@@ -131,26 +149,44 @@ export async function createProducer({ kafka, codecs, source, registerSchemas = 
     send(ASSUMPTIONS_TOPIC, type, statement.ref, { ...statementBody(source, type, statement), ...more });
 
   return {
-    toolPlanned: (action, plannedAt, preparation) => send(EXECUTIONS_TOPIC, 'ToolPlanned', action.runId, plannedBody(source, action, plannedAt, preparation)),
-    toolExecuted: (action, outcome) => send(EXECUTIONS_TOPIC, 'ToolExecuted', action.runId, executedBody(source, action, outcome)),
-    commitRecorded: (commit) => send(EXECUTIONS_TOPIC, 'CommitRecorded', commit.checkpoint.run_id, commitBody(source, commit)),
+    toolPlanned: (action, plannedAt, preparation) =>
+      send(EXECUTIONS_TOPIC, 'ToolPlanned', action.runId, plannedBody(source, action, plannedAt, preparation)),
+    toolExecuted: (action, outcome) =>
+      send(EXECUTIONS_TOPIC, 'ToolExecuted', action.runId, executedBody(source, action, outcome)),
+    commitRecorded: (commit) =>
+      send(EXECUTIONS_TOPIC, 'CommitRecorded', commit.checkpoint.run_id, commitBody(source, commit)),
     stateChunk: (chunk) => send(EXECUTIONS_TOPIC, 'StateChunk', chunk.runId, chunkBody(source, chunk)),
     assumptionDeclared: (statement) => state('AssumptionDeclared', statement),
-    assumptionInvalidated: ({ sourceKind, ...statement }) => state('AssumptionInvalidated', statement, { source_kind: sourceKind }),
+    assumptionInvalidated: ({ sourceKind, ...statement }) =>
+      state('AssumptionInvalidated', statement, { source_kind: sourceKind }),
     assumptionReaffirmed: (statement) => state('AssumptionReaffirmed', statement),
     close: () => wire.close(),
   };
 }
 
 /** Body of a ToolPlanned. */
-export function plannedBody(source: string, action: Action, plannedAt: number, { isHeld = false, priorValue = null, rehearsal = null, stagedRef = null }: Preparation = {}): ToolPlanned {
+export function plannedBody(
+  source: string,
+  action: Action,
+  plannedAt: number,
+  { isHeld = false, priorValue = null, rehearsal = null, stagedRef = null }: Preparation = {},
+): ToolPlanned {
   return {
-    ...actionBody(source, 'planned', action), planned_at: plannedAt, is_held: isHeld, prior_value: payloadOrNull(priorValue), rehearsal: payloadOrNull(rehearsal), staged_ref: stagedRef,
+    ...actionBody(source, 'planned', action),
+    planned_at: plannedAt,
+    is_held: isHeld,
+    prior_value: payloadOrNull(priorValue),
+    rehearsal: payloadOrNull(rehearsal),
+    staged_ref: stagedRef,
   };
 }
 
 /** Body of a ToolExecuted. */
-export function executedBody(source: string, action: Action, { outcome, result, priorValue, externalTransactionRef, errorKind, handledAs = null, committedAt }: ActionOutcome): ToolExecuted {
+export function executedBody(
+  source: string,
+  action: Action,
+  { outcome, result, priorValue, externalTransactionRef, errorKind, handledAs = null, committedAt }: ActionOutcome,
+): ToolExecuted {
   return {
     ...actionBody(source, outcome, action),
     outcome,
@@ -166,12 +202,25 @@ export function executedBody(source: string, action: Action, { outcome, result, 
 /** Body of a CommitRecorded. */
 export function commitBody(source: string, { commitId, checkpoint }: ToldCommit): CommitRecorded {
   const { tenant, run_id } = checkpoint;
-  return { event_id: deriveId('evt', source, tenant, run_id, commitId), tenant, run_id, commit_id: commitId, checkpoint };
+  return {
+    event_id: deriveId('evt', source, tenant, run_id, commitId),
+    tenant,
+    run_id,
+    commit_id: commitId,
+    checkpoint,
+  };
 }
 
 /** Body of a StateChunk. */
 export function chunkBody(source: string, { tenant, runId, commitId, index, chunk }: ToldChunk): StateChunk {
-  return { event_id: deriveId('evt', source, tenant, runId, commitId, index), tenant, run_id: runId, commit_id: commitId, index, chunk };
+  return {
+    event_id: deriveId('evt', source, tenant, runId, commitId, index),
+    tenant,
+    run_id: runId,
+    commit_id: commitId,
+    index,
+    chunk,
+  };
 }
 
 function actionBody(source: string, told: string, action: Action): Omit<ToolPlanned, 'planned_at' | keyof Prepared> {
@@ -199,11 +248,20 @@ function actionBody(source: string, told: string, action: Action): Omit<ToolPlan
 /** Fields of an intent that tell how it was prepared. */
 type Prepared = Pick<ToolPlanned, 'is_held' | 'prior_value' | 'rehearsal' | 'staged_ref'>;
 
-function statementBody(speaker: string, type: string, { eventId, source = speaker, tenant, ref, runId, statement, statedAt }: Statement): Omit<AssumptionInvalidated, 'source_kind'> {
+function statementBody(
+  speaker: string,
+  type: string,
+  { eventId, source = speaker, tenant, ref, runId, statement, statedAt }: Statement,
+): Omit<AssumptionInvalidated, 'source_kind'> {
   const content = sha256Hex(canonicalJson([tenant, runId ?? null, statement]));
   return {
     event_id: eventId ?? deriveId('evt', source, type, ref, statedAt, content),
-    tenant, ref, run_id: runId ?? null, source, statement: markedPayload(statement), stated_at: statedAt,
+    tenant,
+    ref,
+    run_id: runId ?? null,
+    source,
+    statement: markedPayload(statement),
+    stated_at: statedAt,
   };
 }
 

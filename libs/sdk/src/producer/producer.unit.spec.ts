@@ -16,15 +16,24 @@ const RUN = { tenant: 'acme', runId: 'run-1', agentId: 'planner', initiator: nul
 async function stage() {
   const [broker, registry] = [new MemoryBroker(), new MemoryRegistry()];
   broker.ensureTopics([EXECUTIONS_TOPIC, ASSUMPTIONS_TOPIC].map((name) => ({ name, partitions: 1 })));
-  const producer: Producer = await createProducer({ kafka: broker.forActor('agent'), codecs: createCodecs(registry.forActor('agent')), source: 'planner', registerSchemas: true });
-  async function read<T extends typeof EXECUTIONS_TOPIC | typeof ASSUMPTIONS_TOPIC>(topic: T): Promise<readonly TopicRecords[T][]> {
+  const producer: Producer = await createProducer({
+    kafka: broker.forActor('agent'),
+    codecs: createCodecs(registry.forActor('agent')),
+    source: 'planner',
+    registerSchemas: true,
+  });
+  async function read<T extends typeof EXECUTIONS_TOPIC | typeof ASSUMPTIONS_TOPIC>(
+    topic: T,
+  ): Promise<readonly TopicRecords[T][]> {
     const codecs = createCodecs(registry.forActor('reader'));
     const { records } = await (await broker.forActor('reader').rawReader()).read(topic, 0, 0);
-    const decoded = await Promise.all(records.map(async ({ value }) => {
-      const first = codecs.decodeSync(value);
-      if (first.kind === 'unknown_schema') await codecs.load(first.id);
-      return recordOf(topic, codecs.decodeSync(value));
-    }));
+    const decoded = await Promise.all(
+      records.map(async ({ value }) => {
+        const first = codecs.decodeSync(value);
+        if (first.kind === 'unknown_schema') await codecs.load(first.id);
+        return recordOf(topic, codecs.decodeSync(value));
+      }),
+    );
     return decoded.filter((each) => each !== null);
   }
   return { producer, read };
@@ -37,15 +46,33 @@ describe('a commit on the wire', () => {
     entries.register('policy_bundle', 'acme', 'any', { owner: 'o', doc: 'd', admission: [], recovery: [] });
     const commits = createCommits({ producer, entries, clock: new ManualClock(5_000), run: RUN });
     const state = { text: 'y'.repeat(200_000) };
-    await commits.record({ stepId: 'a', producedBy: 'planner', assumptionRefs: ['order/1#paid'], state: { text: 'short' }, gate: { bundle: 'any', inputs: { pens: 3 } } });
-    await commits.record({ stepId: 'b', producedBy: 'planner', parents: [{ run_id: 'run-0', commit_id: 'mut_1' }], state });
+    await commits.record({
+      stepId: 'a',
+      producedBy: 'planner',
+      assumptionRefs: ['order/1#paid'],
+      state: { text: 'short' },
+      gate: { bundle: 'any', inputs: { pens: 3 } },
+    });
+    await commits.record({
+      stepId: 'b',
+      producedBy: 'planner',
+      parents: [{ run_id: 'run-0', commit_id: 'mut_1' }],
+      state,
+    });
     const told = await read(EXECUTIONS_TOPIC);
     const recorded = told.flatMap((each) => (each.type === 'CommitRecorded' ? [each.body] : []));
-    expect(recorded.map(({ checkpoint }) => commitIdOf(checkpoint))).toEqual(recorded.map(({ commit_id }) => commit_id));
+    expect(recorded.map(({ checkpoint }) => commitIdOf(checkpoint))).toEqual(
+      recorded.map(({ commit_id }) => commit_id),
+    );
     expect(readPayload(recorded[0]!.checkpoint.gate!.inputs!)).toMatchObject({ gate: { pens: 3 } });
     const chunks = told.flatMap((each) => (each.type === 'StateChunk' ? [each.body] : []));
-    expect(chunks.map(({ commit_id, index }) => [commit_id, index])).toEqual([[recorded[1]?.commit_id, 0], [recorded[1]?.commit_id, 1]]);
-    expect(chunks.every(({ chunk, index }) => isChunk(chunk, recorded[1]?.checkpoint.state?.chunk_sha256s[index]))).toBe(true);
+    expect(chunks.map(({ commit_id, index }) => [commit_id, index])).toEqual([
+      [recorded[1]?.commit_id, 0],
+      [recorded[1]?.commit_id, 1],
+    ]);
+    expect(
+      chunks.every(({ chunk, index }) => isChunk(chunk, recorded[1]?.checkpoint.state?.chunk_sha256s[index])),
+    ).toBe(true);
     expect(joinState(chunks.map(({ chunk }) => chunk.body))).toEqual(state);
     expect(new Set(told.map(({ body }) => body.event_id)).size).toBe(told.length);
     await producer.close();
@@ -55,11 +82,20 @@ describe('a commit on the wire', () => {
 describe('a statement', () => {
   it('is stated by whom the producer speaks for, or by whom it names', async () => {
     const { producer, read } = await stage();
-    const statement = { tenant: 'acme', ref: 'order/1#paid', statement: { paid: false }, statedAt: 1, sourceKind: 'verifier' } as const;
+    const statement = {
+      tenant: 'acme',
+      ref: 'order/1#paid',
+      statement: { paid: false },
+      statedAt: 1,
+      sourceKind: 'verifier',
+    } as const;
     await producer.assumptionInvalidated(statement);
     await producer.assumptionInvalidated({ ...statement, source: 'bank' });
     const bodies = (await read(ASSUMPTIONS_TOPIC)).map(({ body }) => body);
-    expect(bodies).toMatchObject([{ source: 'planner', source_kind: 'verifier' }, { source: 'bank', source_kind: 'verifier' }]);
+    expect(bodies).toMatchObject([
+      { source: 'planner', source_kind: 'verifier' },
+      { source: 'bank', source_kind: 'verifier' },
+    ]);
     expect(new Set(bodies.map(({ event_id }) => event_id)).size).toBe(2);
     await producer.close();
   });

@@ -7,8 +7,12 @@ import { FileClaimStore } from './claim-store.file.js';
 import { MemoryClaimStore } from './claim-store.memory.js';
 
 let root = '';
-beforeAll(async () => { root = await mkdtemp(join(tmpdir(), 'claims-')); });
-afterAll(async () => { await rm(root, { recursive: true, force: true }); });
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'claims-'));
+});
+afterAll(async () => {
+  await rm(root, { recursive: true, force: true });
+});
 
 claimStoreContract('memory', () => {
   const store = new MemoryClaimStore();

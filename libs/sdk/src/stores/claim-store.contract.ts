@@ -28,7 +28,9 @@ export function claimStoreContract(name: string, make: () => Promise<ClaimStoreU
 
     it('lets exactly one of many rivals win', async () => {
       const { store, reopen } = await make();
-      const rivals = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : reopen()).claim({ ...first, workerId: `w${String(index)}` }));
+      const rivals = Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? store : reopen()).claim({ ...first, workerId: `w${String(index)}` }),
+      );
       expect((await Promise.all(rivals)).filter((answer) => answer === 'granted')).toHaveLength(1);
     });
 

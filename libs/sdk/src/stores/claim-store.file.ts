@@ -37,13 +37,17 @@ export class FileClaimStore implements ClaimStore {
   /** Resolves when the directory was forced to disk by a write that began after this call. */
   private sync(): Promise<void> {
     if (this.current === null) {
-      this.current = syncDirectory(this.directory).finally(() => { this.current = null; });
+      this.current = syncDirectory(this.directory).finally(() => {
+        this.current = null;
+      });
       return this.current;
     }
-    this.next ??= this.current.catch(() => undefined).then(() => {
-      this.next = null;
-      return this.sync();
-    });
+    this.next ??= this.current
+      .catch(() => undefined)
+      .then(() => {
+        this.next = null;
+        return this.sync();
+      });
     return this.next;
   }
 }

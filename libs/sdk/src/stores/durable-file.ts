@@ -20,7 +20,11 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 /** Forces the names of a directory to disk. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
-  try { await directory.sync(); } finally { await directory.close(); }
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 }
 
 /** Whether a file system call failed for this reason. Duck-typed: such errors come from another realm under Jest. */

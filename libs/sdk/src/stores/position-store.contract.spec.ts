@@ -7,8 +7,12 @@ import { FilePositionStore } from './position-store.file.js';
 import { MemoryPositionStore } from './position-store.memory.js';
 
 let root = '';
-beforeAll(async () => { root = await mkdtemp(join(tmpdir(), 'positions-')); });
-afterAll(async () => { await rm(root, { recursive: true, force: true }); });
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'positions-'));
+});
+afterAll(async () => {
+  await rm(root, { recursive: true, force: true });
+});
 
 positionStoreContract('memory', () => {
   const store = new MemoryPositionStore();

@@ -22,7 +22,11 @@ export function positionStoreContract(name: string, make: () => Promise<Position
       await store.save('t', 0, at(1));
       await store.save('t', 0, at(2));
       await store.save('t', 1, at(9));
-      expect([await reopen().load('t', 0), await reopen().load('t', 1), await reopen().load('u', 0)]).toEqual([at(2), at(9), null]);
+      expect([await reopen().load('t', 0), await reopen().load('t', 1), await reopen().load('u', 0)]).toEqual([
+        at(2),
+        at(9),
+        null,
+      ]);
     });
 
     it('ends with the last of many saves under way at once', async () => {
@@ -33,10 +37,12 @@ export function positionStoreContract(name: string, make: () => Promise<Position
 
     it('has each of them, or a later one, on disk when it answers', async () => {
       const { store, reopen } = await make();
-      const found = await Promise.all(Array.from({ length: 20 }, async (_, offset) => {
-        await store.save('t', 0, at(offset));
-        return (await reopen().load('t', 0))?.offset ?? -1;
-      }));
+      const found = await Promise.all(
+        Array.from({ length: 20 }, async (_, offset) => {
+          await store.save('t', 0, at(offset));
+          return (await reopen().load('t', 0))?.offset ?? -1;
+        }),
+      );
       expect(found.filter((offset, place) => offset < place)).toEqual([]);
     });
   });

@@ -10,8 +10,14 @@ import { failedWith, replaceFile } from './durable-file.js';
 import type { Position, PositionStore } from './position-store.port.js';
 
 /** A write that has not begun: whoever saves meanwhile puts a newer position into it. */
-interface NextWrite { newest: Position; readonly done: Promise<void> }
-interface Writing { readonly current: Promise<void>; next: NextWrite | null }
+interface NextWrite {
+  newest: Position;
+  readonly done: Promise<void>;
+}
+interface Writing {
+  readonly current: Promise<void>;
+  next: NextWrite | null;
+}
 
 /** Positions in a file of one host, durable before they are confirmed. */
 export class FilePositionStore implements PositionStore {
@@ -25,7 +31,7 @@ export class FilePositionStore implements PositionStore {
       throw error;
     });
     // We wrote this file, whole: see replaceFile.
-    return text === null ? null : JSON.parse(text) as Position;
+    return text === null ? null : (JSON.parse(text) as Position);
   }
 
   save(topic: string, partition: number, position: Position): Promise<void> {
@@ -36,7 +42,10 @@ export class FilePositionStore implements PositionStore {
       under.next.newest = position;
       return under.next.done;
     }
-    const next: NextWrite = { newest: position, done: under.current.catch(() => undefined).then(() => this.write(path, next.newest)) };
+    const next: NextWrite = {
+      newest: position,
+      done: under.current.catch(() => undefined).then(() => this.write(path, next.newest)),
+    };
     under.next = next;
     return next.done;
   }

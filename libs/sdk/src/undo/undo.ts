@@ -9,7 +9,8 @@ export interface PreviewItem {
   readonly mutation_id: string;
   readonly capability: string;
   readonly subject_ref: string | null;
-  readonly outcome: 'can_be_undone' | 'leaves_residue' | 'cannot_be_undone' | 'nothing_to_undo' | 'not_known_yet' | 'under_way';
+  readonly outcome:
+    'can_be_undone' | 'leaves_residue' | 'cannot_be_undone' | 'nothing_to_undo' | 'not_known_yet' | 'under_way';
   /** Code: why not; null where it can. */
   readonly reason: string | null;
   readonly residue: string | null;
@@ -21,7 +22,12 @@ export interface PreviewItem {
   readonly closes_in_ms: number | null;
 }
 /** What an undo of a run would do. */
-export interface UndoPreview { readonly run_id: string; readonly items: readonly PreviewItem[]; readonly approvals_needed: number; readonly unknown_ids: readonly string[] }
+export interface UndoPreview {
+  readonly run_id: string;
+  readonly items: readonly PreviewItem[];
+  readonly approvals_needed: number;
+  readonly unknown_ids: readonly string[];
+}
 
 /** What became of one effect. */
 export interface ReportItem {
@@ -36,7 +42,12 @@ export interface ReportItem {
   readonly deadline_at: number | null;
 }
 /** What became of an undo; `undone` only if every effect is. */
-export interface UndoReport { readonly undo_id: string; readonly run_id: string; readonly outcome: 'undone' | 'partly_undone' | 'not_undone' | 'still_open'; readonly items: readonly ReportItem[] }
+export interface UndoReport {
+  readonly undo_id: string;
+  readonly run_id: string;
+  readonly outcome: 'undone' | 'partly_undone' | 'not_undone' | 'still_open';
+  readonly items: readonly ReportItem[];
+}
 
 /** Which effects of which run, and why. */
 export interface UndoRequest {
@@ -57,7 +68,13 @@ export interface UndoOptions {
 /** A service refused, or had no outcome in time (OUTCOME_PENDING: the same request may be sent again). */
 export class UndoRefused extends Error {
   override readonly name = 'UndoRefused';
-  constructor(readonly code: string, readonly status: number, message: string) { super(`${code}: ${message}`); }
+  constructor(
+    readonly code: string,
+    readonly status: number,
+    message: string,
+  ) {
+    super(`${code}: ${message}`);
+  }
 }
 
 /** Asks for undos. Errors of each: UndoRefused with the service's code; whatever fetch throws. */
@@ -84,8 +101,14 @@ export function undos({ ledger, recoveries }: UndoOptions): Undos {
     },
     async request({ runId, mutationIds = [], reason, idempotencyKey }) {
       for (let asked = 1; ; asked += 1) {
-        const answer = await askEdge(recoveries, { method: 'POST', path: '/v1/undos', body: { run_id: runId, mutation_ids: mutationIds, reason }, idempotencyKey });
-        if (answer.status !== TAKEN || asked >= ASKED_MAX) return bodyOf<{ readonly undo_id: string }>(answer, '/v1/undos').undo_id;
+        const answer = await askEdge(recoveries, {
+          method: 'POST',
+          path: '/v1/undos',
+          body: { run_id: runId, mutation_ids: mutationIds, reason },
+          idempotencyKey,
+        });
+        if (answer.status !== TAKEN || asked >= ASKED_MAX)
+          return bodyOf<{ readonly undo_id: string }>(answer, '/v1/undos').undo_id;
       }
     },
     async report(undoId) {
@@ -95,11 +118,14 @@ export function undos({ ledger, recoveries }: UndoOptions): Undos {
   };
 }
 
-function textOf(value: unknown): string | null { return typeof value === 'string' ? value : null; }
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
 
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the answer its path gives
 function bodyOf<Body>({ status, body }: EdgeAnswer, path: string): Body {
   if (status === TAKEN) throw new UndoRefused('OUTCOME_PENDING', status, `${path} has no outcome yet`);
-  if (status !== OK && status !== CREATED) throw new UndoRefused(textOf(body['code']) ?? `HTTP_${String(status)}`, status, textOf(body['detail']) ?? path);
+  if (status !== OK && status !== CREATED)
+    throw new UndoRefused(textOf(body['code']) ?? `HTTP_${String(status)}`, status, textOf(body['detail']) ?? path);
   return body as Body; // the services' API says which body it is
 }

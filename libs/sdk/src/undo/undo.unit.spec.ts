@@ -7,7 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { UndoRefused, undos } from './undo.js';
 import type { Undos } from './undo.js';
 
-interface Asked { readonly method: string; readonly url: string; readonly key: string | undefined; readonly body: unknown }
+interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly body: unknown;
+}
 
 describe('undo from a product', () => {
   let server: Server;
@@ -19,29 +24,47 @@ describe('undo from a product', () => {
     [asked, answers] = [[], []];
     server = createServer((request, response) => {
       const parts: Buffer[] = [];
-      request.on('data', (part: Buffer) => parts.push(part)).on('end', () => {
-        const text = Buffer.concat(parts).toString();
-        asked.push({ method: request.method ?? '', url: request.url ?? '', key: request.headers['idempotency-key'] as string | undefined, body: text === '' ? null : JSON.parse(text) });
-        const { status, body } = answers.shift() ?? { status: 500, body: {} };
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      });
+      request
+        .on('data', (part: Buffer) => parts.push(part))
+        .on('end', () => {
+          const text = Buffer.concat(parts).toString();
+          asked.push({
+            method: request.method ?? '',
+            url: request.url ?? '',
+            key: request.headers['idempotency-key'] as string | undefined,
+            body: text === '' ? null : JSON.parse(text),
+          });
+          const { status, body } = answers.shift() ?? { status: 500, body: {} };
+          response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const edge = { url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, token: () => Promise.resolve('t') };
+    const edge = {
+      url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+      token: () => Promise.resolve('t'),
+    };
     client = undos({ ledger: edge, recoveries: edge });
   });
-  afterEach(() => { server.close(); });
+  afterEach(() => {
+    server.close();
+  });
 
   it('is previewed for a run, or for some of its mutations', async () => {
     answers.push({ status: 200, body: { run_id: 'run 1', items: [], approvals_needed: 0, unknown_ids: [] } });
     await expect(client.preview('run 1', ['mut_1', 'mut_2'])).resolves.toMatchObject({ approvals_needed: 0 });
-    expect(asked[0]).toMatchObject({ method: 'GET', url: '/v1/runs/run%201/undo-preview?mutation_id=mut_1&mutation_id=mut_2' });
+    expect(asked[0]).toMatchObject({
+      method: 'GET',
+      url: '/v1/runs/run%201/undo-preview?mutation_id=mut_1&mutation_id=mut_2',
+    });
   });
 
   it('is asked for under one key, again while it has no outcome', async () => {
     answers.push({ status: 202, body: {} }, { status: 201, body: { undo_id: 'undo_1' } });
     await expect(client.request({ runId: 'run-1', reason: 'wrong', idempotencyKey: 'k1' })).resolves.toBe('undo_1');
-    expect(asked.map(({ key, body }) => [key, body])).toEqual([['k1', { run_id: 'run-1', mutation_ids: [], reason: 'wrong' }], ['k1', { run_id: 'run-1', mutation_ids: [], reason: 'wrong' }]]);
+    expect(asked.map(({ key, body }) => [key, body])).toEqual([
+      ['k1', { run_id: 'run-1', mutation_ids: [], reason: 'wrong' }],
+      ['k1', { run_id: 'run-1', mutation_ids: [], reason: 'wrong' }],
+    ]);
   });
 
   it('is reported as the service tells it', async () => {
@@ -51,13 +74,17 @@ describe('undo from a product', () => {
 
   it('throws what the service refuses, with its code', async () => {
     answers.push({ status: 403, body: { code: 'ROLE_REQUIRED', detail: 'UndoRun needs a role' } });
-    const refused: unknown = await client.request({ runId: 'run-1', reason: 'wrong', idempotencyKey: 'k1' }).catch((error: unknown) => error);
+    const refused: unknown = await client
+      .request({ runId: 'run-1', reason: 'wrong', idempotencyKey: 'k1' })
+      .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(UndoRefused);
     expect(refused).toMatchObject({ code: 'ROLE_REQUIRED', status: 403 });
   });
 
   it('says when nothing was decided in time', async () => {
     answers.push(...Array.from({ length: 10 }, () => ({ status: 202, body: {} })));
-    await expect(client.request({ runId: 'run-1', reason: 'wrong', idempotencyKey: 'k1' })).rejects.toMatchObject({ code: 'OUTCOME_PENDING' });
+    await expect(client.request({ runId: 'run-1', reason: 'wrong', idempotencyKey: 'k1' })).rejects.toMatchObject({
+      code: 'OUTCOME_PENDING',
+    });
   });
 });

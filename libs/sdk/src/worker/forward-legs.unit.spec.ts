@@ -16,13 +16,52 @@ const ARGS: Json = { order: '4711', amount_minor: 500 };
 
 /** A leg about a forward call, as the ledger asks for it. */
 function forwardLeg(kind: LegRequested['kind'], step: Partial<LegStep> = {}): LegRequested {
-  const call = { ...legStep().call, capability: ISSUE, args: plainPayload(ARGS), call_id: 'call_1', idempotency_key: 'key_1' };
-  return legOf({ kind, leg_id: 'ask_1', steps: [legStep({ step_id: 'mut_1', call, external_transaction_ref: null, success_condition: null, stale_capability: null, stale_condition: null, ...step })] });
+  const call = {
+    ...legStep().call,
+    capability: ISSUE,
+    args: plainPayload(ARGS),
+    call_id: 'call_1',
+    idempotency_key: 'key_1',
+  };
+  return legOf({
+    kind,
+    leg_id: 'ask_1',
+    steps: [
+      legStep({
+        step_id: 'mut_1',
+        call,
+        external_transaction_ref: null,
+        success_condition: null,
+        stale_capability: null,
+        stale_condition: null,
+        ...step,
+      }),
+    ],
+  });
 }
 
-async function run(leg: LegRequested, parts: { readonly forward?: ForwardTool['execute']; readonly tools?: Readonly<Record<string, Tool>> }): Promise<StepReport> {
-  const forwardTools = parts.forward === undefined ? {} : { [ISSUE]: { execute: parts.forward, externalTransactionRef: (result: Json) => String((result as { readonly id?: string }).id) } };
-  const report = await runLeg(leg, { workerId: 'w', tools: parts.tools ?? {}, forwardTools, clock: new ManualClock(1_000), claimStore: new MemoryClaimStore(), callTimeoutMs: 500, rules: ALL_RULES });
+async function run(
+  leg: LegRequested,
+  parts: { readonly forward?: ForwardTool['execute']; readonly tools?: Readonly<Record<string, Tool>> },
+): Promise<StepReport> {
+  const forwardTools =
+    parts.forward === undefined
+      ? {}
+      : {
+          [ISSUE]: {
+            execute: parts.forward,
+            externalTransactionRef: (result: Json) => String((result as { readonly id?: string }).id),
+          },
+        };
+  const report = await runLeg(leg, {
+    workerId: 'w',
+    tools: parts.tools ?? {},
+    forwardTools,
+    clock: new ManualClock(1_000),
+    claimStore: new MemoryClaimStore(),
+    callTimeoutMs: 500,
+    rules: ALL_RULES,
+  });
   const [step] = report.steps;
   if (step === undefined) throw new Error('no step');
   return step;
@@ -31,35 +70,61 @@ async function run(leg: LegRequested, parts: { readonly forward?: ForwardTool['e
 describe('a held effect', () => {
   it('goes through the forward tool under its own key, and its handle comes back', async () => {
     const heard: ForwardContext[] = [];
-    const step = await run(forwardLeg('release', { external_transaction_ref: 'staged_1' }), { forward: (args, context) => { heard.push(context); return Promise.resolve({ id: 'tx_1', args }); } });
-    expect(step).toMatchObject({ outcome: 'verified', external_transaction_ref: 'tx_1', observations: [{ phase: 'execute', capability: ISSUE }] });
+    const step = await run(forwardLeg('release', { external_transaction_ref: 'staged_1' }), {
+      forward: (args, context) => {
+        heard.push(context);
+        return Promise.resolve({ id: 'tx_1', args });
+      },
+    });
+    expect(step).toMatchObject({
+      outcome: 'verified',
+      external_transaction_ref: 'tx_1',
+      observations: [{ phase: 'execute', capability: ISSUE }],
+    });
     expect(step.observations.map(({ observed }) => readPayload(observed))).toEqual([{ id: 'tx_1', args: ARGS }]);
     expect(heard).toEqual([{ idempotencyKey: 'key_1', callId: 'call_1', runId: 'run-1', stagedRef: 'staged_1' }]);
   });
 
   it('that its tool refused, or answered with an error, did not happen; of any other error nobody knows', async () => {
-    expect(await run(forwardLeg('release'), { forward: () => Promise.reject(new ToolRejected('LIMIT', 'too much')) })).toMatchObject({ outcome: 'failed', error_kind: 'TOOL_REJECTED' });
-    expect(await run(forwardLeg('release'), { forward: () => Promise.reject(new Error('500')) })).toMatchObject({ outcome: 'unknown', error_kind: 'TOOL_ERROR', external_transaction_ref: null });
+    expect(
+      await run(forwardLeg('release'), { forward: () => Promise.reject(new ToolRejected('LIMIT', 'too much')) }),
+    ).toMatchObject({ outcome: 'failed', error_kind: 'TOOL_REJECTED' });
+    expect(await run(forwardLeg('release'), { forward: () => Promise.reject(new Error('500')) })).toMatchObject({
+      outcome: 'unknown',
+      error_kind: 'TOOL_ERROR',
+      external_transaction_ref: null,
+    });
     expect(await run(forwardLeg('release'), {})).toMatchObject({ outcome: 'not_executed', error_kind: 'TOOL_MISSING' });
   });
 
   it('may go through a plain tool of the worker, without a handle', async () => {
-    expect(await run(forwardLeg('release'), { tools: { [ISSUE]: () => Promise.resolve({ id: 'tx_1' }) } })).toMatchObject({ outcome: 'verified', external_transaction_ref: null });
+    expect(
+      await run(forwardLeg('release'), { tools: { [ISSUE]: () => Promise.resolve({ id: 'tx_1' }) } }),
+    ).toMatchObject({ outcome: 'verified', external_transaction_ref: null });
   });
 });
 
 describe('a look for the ledger', () => {
-  const look = (answer: Json): Promise<StepReport> => run(forwardLeg('reconcile'), { tools: { 'payments.get_refund': () => Promise.resolve(answer) } });
+  const look = (answer: Json): Promise<StepReport> =>
+    run(forwardLeg('reconcile'), { tools: { 'payments.get_refund': () => Promise.resolve(answer) } });
 
   it('finds that a forward call happened, that it did not, or does not know', async () => {
     expect((await look(happened({ id: 'tx_1' }, 'tx_1'))).outcome).toBe('verified');
     expect((await look(notHappened())).outcome).toBe('unverified');
-    for (const answer of [null, { id: 'tx_1' }, { happened: 'yes' }, { happened: true, external_transaction_ref: 7 }, [true]] as const) expect(await look(answer)).toMatchObject({ outcome: 'unknown', error_kind: 'CONDITION_FAILED' });
+    for (const answer of [
+      null,
+      { id: 'tx_1' },
+      { happened: 'yes' },
+      { happened: true, external_transaction_ref: 7 },
+      [true],
+    ] as const)
+      expect(await look(answer)).toMatchObject({ outcome: 'unknown', error_kind: 'CONDITION_FAILED' });
   });
 
   it('judges a precondition with the arguments of the call', async () => {
     const step = { verify_capability: 'payments.get_limit', success_condition: 'observed.limit >= args.amount_minor' };
-    const observe = (limit: number): Promise<StepReport> => run(forwardLeg('observe', step), { tools: { 'payments.get_limit': () => Promise.resolve({ limit }) } });
+    const observe = (limit: number): Promise<StepReport> =>
+      run(forwardLeg('observe', step), { tools: { 'payments.get_limit': () => Promise.resolve({ limit }) } });
     expect((await observe(500)).outcome).toBe('verified');
     expect((await observe(499)).outcome).toBe('unverified');
   });

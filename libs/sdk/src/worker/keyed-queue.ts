@@ -12,13 +12,18 @@ export class KeyedQueue {
   constructor(private readonly concurrencyMax: number) {}
 
   /** Tasks that wait or run. */
-  get size(): number { return this.count; }
+  get size(): number {
+    return this.count;
+  }
 
   /** Takes a task; it MUST NOT reject. */
   push(key: string, task: Task): void {
     this.count += 1;
     const queued = this.waiting.get(key);
-    if (queued !== undefined) { queued.push(task); return; }
+    if (queued !== undefined) {
+      queued.push(task);
+      return;
+    }
     this.waiting.set(key, [task]);
     this.ready.push(key);
     this.fill();
@@ -39,7 +44,10 @@ export class KeyedQueue {
     this.count -= 1;
     const left = (this.waiting.get(key) ?? []).slice(1);
     if (left.length === 0) this.waiting.delete(key);
-    else { this.waiting.set(key, left); this.ready.push(key); }
+    else {
+      this.waiting.set(key, left);
+      this.ready.push(key);
+    }
     this.fill();
   }
 }

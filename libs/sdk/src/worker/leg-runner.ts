@@ -67,19 +67,43 @@ export async function runLeg(leg: LegRequested, parts: LegParts): Promise<LegRep
     if (report.outcome !== 'verified') break;
   }
   const { leg_id, tenant, run_id, attempt, lease_id } = leg;
-  return { leg_id, tenant, run_id, attempt, lease_id, worker_id: parts.workerId, reported_at: parts.clock.now(), steps };
+  return {
+    leg_id,
+    tenant,
+    run_id,
+    attempt,
+    lease_id,
+    worker_id: parts.workerId,
+    reported_at: parts.clock.now(),
+    steps,
+  };
 }
 
 async function runStep(leg: LegRequested, step: LegStep, parts: LegParts): Promise<StepReport> {
   const args = argsOf(step);
-  if (args === null) return { step_id: step.step_id, outcome: 'not_executed', observations: [], error_kind: 'ARGS_UNREADABLE', detail: null, external_transaction_ref: null };
+  if (args === null)
+    return {
+      step_id: step.step_id,
+      outcome: 'not_executed',
+      observations: [],
+      error_kind: 'ARGS_UNREADABLE',
+      detail: null,
+      external_transaction_ref: null,
+    };
   const running: Running = { leg, step, args: args.value, observations: [], detail: null, handle: null };
   let progress = NOT_BEGUN;
   for (;;) {
     const action = decideStep({ leg, step, progress, now: parts.clock.now(), rules: parts.rules });
     if (action.do === 'end') {
       const { outcome, errorKind } = action.end;
-      return { step_id: step.step_id, outcome, observations: running.observations, error_kind: errorKind, detail: running.detail, external_transaction_ref: running.handle };
+      return {
+        step_id: step.step_id,
+        outcome,
+        observations: running.observations,
+        error_kind: errorKind,
+        detail: running.detail,
+        external_transaction_ref: running.handle,
+      };
     }
     progress = advance(leg, progress, await obey(action, running, parts));
   }
@@ -87,24 +111,42 @@ async function runStep(leg: LegRequested, step: LegStep, parts: LegParts): Promi
 
 /** Bound arguments; null when they are sealed or broken, and then nothing is called. */
 function argsOf(step: LegStep): { readonly value: Json } | null {
-  try { return { value: readPayload(step.call.args) }; } catch { return null; }
+  try {
+    return { value: readPayload(step.call.args) };
+  } catch {
+    return null;
+  }
 }
 
 async function obey(action: Exclude<StepAction, { do: 'end' }>, running: Running, parts: LegParts): Promise<StepEvent> {
   switch (action.do) {
-    case 'observe': return observe(action, running, parts);
-    case 'claim': return { type: 'ClaimAnswered', answer: await claim(running, parts) };
-    case 'execute': return execute(running, parts);
+    case 'observe':
+      return observe(action, running, parts);
+    case 'claim':
+      return { type: 'ClaimAnswered', answer: await claim(running, parts) };
+    case 'execute':
+      return execute(running, parts);
     case 'pause':
       await parts.clock.sleep(action.ms);
       return { type: 'Paused' };
   }
 }
 
-async function observe({ phase, capability, condition }: Extract<StepAction, { do: 'observe' }>, running: Running, parts: LegParts): Promise<StepEvent> {
+async function observe(
+  { phase, capability, condition }: Extract<StepAction, { do: 'observe' }>,
+  running: Running,
+  parts: LegParts,
+): Promise<StepEvent> {
   const called = await call(capability, phase, running, parts);
   if (called.kind === 'failed') return { type: 'ObservationFailed', phase, failure: called.failure };
-  return { type: 'Observed', phase, holds: condition === null && phase === 'reconcile' ? findingOf(called.observed) : judge(condition, called.observed, running) };
+  return {
+    type: 'Observed',
+    phase,
+    holds:
+      condition === null && phase === 'reconcile'
+        ? findingOf(called.observed)
+        : judge(condition, called.observed, running),
+  };
 }
 
 /** Whether an observation meets a condition; null when that cannot be told, which no rule takes for a yes. */
@@ -113,7 +155,10 @@ function judge(condition: string | null, observed: Json, running: Running): bool
   // A leg does not carry the arguments of the forward action: a condition on them is for the orchestrator to judge.
   const bound = boundFacts({ reversalArgs: running.args, externalRef: running.step.external_transaction_ref });
   // What the ledger asks about is the forward call itself: there the arguments are its own.
-  const judged = evaluateExpression(condition, running.leg.kind === 'compensate' ? { observed, bound } : { observed, bound, args: running.args });
+  const judged = evaluateExpression(
+    condition,
+    running.leg.kind === 'compensate' ? { observed, bound } : { observed, bound, args: running.args },
+  );
   if (judged.ok) return judged.holds;
   running.detail = judged.detail;
   return null;
@@ -127,7 +172,11 @@ function findingOf(observed: Json): boolean | null {
 
 async function claim({ leg, step }: Running, { claimStore, workerId }: LegParts): Promise<ClaimAnswer> {
   try {
-    return await claimStore.claim({ stepId: leg.kind === 'compensate' ? step.step_id : leg.leg_id, attempt: leg.attempt, workerId });
+    return await claimStore.claim({
+      stepId: leg.kind === 'compensate' ? step.step_id : leg.leg_id,
+      attempt: leg.attempt,
+      workerId,
+    });
   } catch {
     return 'failed';
   }
@@ -138,25 +187,48 @@ async function execute(running: Running, parts: LegParts): Promise<StepEvent> {
   return called.kind === 'failed' ? { type: 'ExecutionFailed', failure: called.failure } : { type: 'Executed' };
 }
 
-type Called = { readonly kind: 'answered'; readonly observed: Json } | { readonly kind: 'failed'; readonly failure: CallFailure };
+type Called =
+  { readonly kind: 'answered'; readonly observed: Json } | { readonly kind: 'failed'; readonly failure: CallFailure };
 
 async function call(capability: string, phase: ObservationPhase, running: Running, parts: LegParts): Promise<Called> {
   const startAt = parts.clock.now();
   const called = await callTool(capability, phase, running, parts);
-  parts.onCall?.({ leg: running.leg, step: running.step, phase, capability, startAt, endAt: parts.clock.now(), failure: called.kind === 'failed' ? called.failure : null });
+  parts.onCall?.({
+    leg: running.leg,
+    step: running.step,
+    phase,
+    capability,
+    startAt,
+    endAt: parts.clock.now(),
+    failure: called.kind === 'failed' ? called.failure : null,
+  });
   return called;
 }
 
-async function callTool(capability: string, phase: ObservationPhase, running: Running, parts: LegParts): Promise<Called> {
+async function callTool(
+  capability: string,
+  phase: ObservationPhase,
+  running: Running,
+  parts: LegParts,
+): Promise<Called> {
   const tool = toolFor(capability, running, parts);
   if (tool === undefined) {
     running.detail = `no tool ${capability}`;
     return { kind: 'failed', failure: 'TOOL_MISSING' };
   }
-  const called = await within(Math.min(parts.callTimeoutMs, running.leg.call_timeout_ms), parts.clock, attempt(tool, phase, running));
+  const called = await within(
+    Math.min(parts.callTimeoutMs, running.leg.call_timeout_ms),
+    parts.clock,
+    attempt(tool, phase, running),
+  );
   if (called.kind === 'answered') {
     running.detail = null;
-    running.observations.push({ phase, capability, observed: plainPayload(called.observed), observed_at: parts.clock.now() });
+    running.observations.push({
+      phase,
+      capability,
+      observed: plainPayload(called.observed),
+      observed_at: parts.clock.now(),
+    });
     return called;
   }
   running.detail = called.detail;
@@ -165,7 +237,8 @@ async function callTool(capability: string, phase: ObservationPhase, running: Ru
 
 /** A held effect goes through the forward tool where there is one, every other call through the tools of the worker. */
 function toolFor(capability: string, running: Running, { tools, forwardTools = {} }: LegParts): Tool | undefined {
-  const forward = running.leg.kind === 'release' && Object.hasOwn(forwardTools, capability) ? forwardTools[capability] : undefined;
+  const forward =
+    running.leg.kind === 'release' && Object.hasOwn(forwardTools, capability) ? forwardTools[capability] : undefined;
   if (forward !== undefined) return letGo(forward, running);
   return Object.hasOwn(tools, capability) ? tools[capability] : undefined;
 }
@@ -175,18 +248,37 @@ function letGo(tool: ForwardTool, running: Running): Tool {
   return async (args, { idempotencyKey, callId, runId, externalTransactionRef: stagedRef }) => {
     const result = await tool.execute(args, { idempotencyKey, callId, runId, stagedRef });
     const verdict = verdictFor({ on: 'result', result });
-    if (verdict !== null) throw verdict.effect === 'none' ? new ToolRejected(verdict.kind, `the tool answered ${verdict.kind}`) : new Error(`the tool answered ${verdict.kind}`);
+    if (verdict !== null)
+      throw verdict.effect === 'none'
+        ? new ToolRejected(verdict.kind, `the tool answered ${verdict.kind}`)
+        : new Error(`the tool answered ${verdict.kind}`);
     running.handle = tool.externalTransactionRef?.(result) ?? null;
     return result;
   };
 }
 
-type Attempted = Extract<Called, { kind: 'answered' }> | { readonly kind: 'failed'; readonly failure: CallFailure; readonly detail: string };
+type Attempted =
+  | Extract<Called, { kind: 'answered' }>
+  | { readonly kind: 'failed'; readonly failure: CallFailure; readonly detail: string };
 
 async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }: Running): Promise<Attempted> {
-  const { call: { call_id: callId, idempotency_key: idempotencyKey }, subject_ref: subjectRef, external_transaction_ref: externalTransactionRef } = step;
+  const {
+    call: { call_id: callId, idempotency_key: idempotencyKey },
+    subject_ref: subjectRef,
+    external_transaction_ref: externalTransactionRef,
+  } = step;
   try {
-    const context = { runId: leg.run_id, tenant: leg.tenant, callId, idempotencyKey, reason: leg.reason, attempt: leg.attempt, phase, subjectRef, externalTransactionRef };
+    const context = {
+      runId: leg.run_id,
+      tenant: leg.tenant,
+      callId,
+      idempotencyKey,
+      reason: leg.reason,
+      attempt: leg.attempt,
+      phase,
+      subjectRef,
+      externalTransactionRef,
+    };
     const observed = await tool(args, context);
     // Whatever a tool answers must fit a record: what is no JSON counts as an error of the tool.
     plainPayload(observed);
@@ -199,13 +291,19 @@ async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }:
 
 /** A forward call's errors are read as its guard reads them; a compensation is only believed what it says outright. */
 function hadNoEffect(error: unknown, kind: LegRequested['kind']): boolean {
-  return error instanceof ToolRejected || (kind === 'release' && verdictFor({ on: 'exception', error })?.effect === 'none');
+  return (
+    error instanceof ToolRejected || (kind === 'release' && verdictFor({ on: 'exception', error })?.effect === 'none')
+  );
 }
 
 /** Waits for a call, at most so long. The call itself goes on: whoever comes after must not rely on its end. */
 async function within(timeoutMs: number, clock: Clock, attempted: Promise<Attempted>): Promise<Attempted> {
   const answered = new AbortController();
-  const late = clock.sleep(timeoutMs, answered.signal).then((): Attempted => ({ kind: 'failed', failure: 'TOOL_TIMEOUT', detail: `no answer within ${String(timeoutMs)} ms` }));
+  const late = clock.sleep(timeoutMs, answered.signal).then((): Attempted => ({
+    kind: 'failed',
+    failure: 'TOOL_TIMEOUT',
+    detail: `no answer within ${String(timeoutMs)} ms`,
+  }));
   try {
     return await Promise.race([attempted, late]);
   } finally {

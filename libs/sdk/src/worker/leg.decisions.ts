@@ -12,20 +12,20 @@ import type { LegRequested, LegStep, ObservationPhase, StepOutcome } from '@reco
 
 /** Why a step did not end verified; the closed set of `error_kind`. */
 export type StepErrorKind =
-  | 'LEASE_OVER'            // not_after has passed
-  | 'ARGS_UNREADABLE'       // sealed or broken arguments
-  | 'TOOL_MISSING'          // no tool of that capability here
-  | 'TOOL_REJECTED'         // the tool knows it had no effect
-  | 'TOOL_ERROR'            // the tool failed and nobody knows what happened
-  | 'TOOL_TIMEOUT'          // no answer in time
-  | 'CLAIM_TAKEN'           // somebody may have called already
-  | 'CLAIM_FAILED'          // the claim store did not answer; nothing was called
-  | 'RECONCILE_IMPOSSIBLE'  // asked to find out first, and no capability or condition tells
-  | 'RETRY_WITHOUT_KEY'     // not happened, and a repeat could happen twice
-  | 'STALE'                 // somebody else changed the resource
-  | 'CONDITION_FAILED'      // an observation could not be judged
-  | 'NO_VERIFICATION'       // nothing observes the result
-  | 'NOT_OBSERVED';         // the success condition does not hold
+  | 'LEASE_OVER' // not_after has passed
+  | 'ARGS_UNREADABLE' // sealed or broken arguments
+  | 'TOOL_MISSING' // no tool of that capability here
+  | 'TOOL_REJECTED' // the tool knows it had no effect
+  | 'TOOL_ERROR' // the tool failed and nobody knows what happened
+  | 'TOOL_TIMEOUT' // no answer in time
+  | 'CLAIM_TAKEN' // somebody may have called already
+  | 'CLAIM_FAILED' // the claim store did not answer; nothing was called
+  | 'RECONCILE_IMPOSSIBLE' // asked to find out first, and no capability or condition tells
+  | 'RETRY_WITHOUT_KEY' // not happened, and a repeat could happen twice
+  | 'STALE' // somebody else changed the resource
+  | 'CONDITION_FAILED' // an observation could not be judged
+  | 'NO_VERIFICATION' // nothing observes the result
+  | 'NOT_OBSERVED'; // the success condition does not hold
 
 /** Why a call of a tool gave no answer. */
 export type CallFailure = 'TOOL_MISSING' | 'TOOL_REJECTED' | 'TOOL_ERROR' | 'TOOL_TIMEOUT';
@@ -58,12 +58,25 @@ export interface StepProgress {
 
 /** Progress of a step that was not begun. */
 export const NOT_BEGUN: StepProgress = {
-  reconciled: false, isMade: false, isFresh: false, claim: null, changed: null, verifications: 0, observed: 0, isPaused: false, end: null,
+  reconciled: false,
+  isMade: false,
+  isFresh: false,
+  claim: null,
+  changed: null,
+  verifications: 0,
+  observed: 0,
+  isPaused: false,
+  end: null,
 };
 
 /** What a worker does next about a step. */
 export type StepAction =
-  | { readonly do: 'observe'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly capability: string; readonly condition: string | null }
+  | {
+      readonly do: 'observe';
+      readonly phase: Exclude<ObservationPhase, 'execute'>;
+      readonly capability: string;
+      readonly condition: string | null;
+    }
   | { readonly do: 'claim' }
   | { readonly do: 'execute' }
   | { readonly do: 'pause'; readonly ms: number }
@@ -73,7 +86,11 @@ export type StepAction =
 export type StepEvent =
   /** `holds` is null when the condition could not be judged. */
   | { readonly type: 'Observed'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly holds: boolean | null }
-  | { readonly type: 'ObservationFailed'; readonly phase: Exclude<ObservationPhase, 'execute'>; readonly failure: CallFailure }
+  | {
+      readonly type: 'ObservationFailed';
+      readonly phase: Exclude<ObservationPhase, 'execute'>;
+      readonly failure: CallFailure;
+    }
   | { readonly type: 'ClaimAnswered'; readonly answer: ClaimAnswer }
   | { readonly type: 'Executed' }
   | { readonly type: 'ExecutionFailed'; readonly failure: CallFailure }
@@ -115,7 +132,8 @@ export function decideStep(situation: StepSituation): StepAction {
   if (progress.end !== null) return { do: 'end', end: progress.end };
   if (isLeaseOver(leg, now, rules)) return ended(progress.isMade ? 'unknown' : 'refused_late', 'LEASE_OVER');
   switch (leg.kind) {
-    case 'compensate': return decideCompensation(situation);
+    case 'compensate':
+      return decideCompensation(situation);
     case 'reconcile':
     case 'observe':
       return decideLook(situation);
@@ -135,11 +153,15 @@ const isKeyed = (step: LegStep): boolean => step.key_lifetime_ms !== null;
 /** An act that needs a claim of its own: two calls would be two effects. */
 function withClaim({ claim }: StepProgress, act: StepAction): StepAction {
   switch (claim) {
-    case null: return { do: 'claim' };
-    case 'granted': return act;
-    case 'taken': return ended('unknown', 'CLAIM_TAKEN');
+    case null:
+      return { do: 'claim' };
+    case 'granted':
+      return act;
+    case 'taken':
+      return ended('unknown', 'CLAIM_TAKEN');
     // Whether the claim is on disk is not known, so nobody can call under it any more; nothing was called.
-    case 'failed': return ended('not_executed', 'CLAIM_FAILED');
+    case 'failed':
+      return ended('not_executed', 'CLAIM_FAILED');
   }
 }
 
@@ -219,11 +241,15 @@ export function advance(leg: LegRequested, progress: StepProgress, event: StepEv
     case 'Observed':
       return leg.kind === 'compensate' ? afterObservation(progress, event) : { ...progress, end: lookEnd(event.holds) };
     case 'ObservationFailed':
-      return leg.kind === 'compensate' ? afterBlindness(progress, event) : { ...progress, end: end('unknown', event.failure) };
+      return leg.kind === 'compensate'
+        ? afterBlindness(progress, event)
+        : { ...progress, end: end('unknown', event.failure) };
     case 'ClaimAnswered':
       return { ...progress, claim: event.answer };
     case 'Executed':
-      return leg.kind === 'compensate' ? { ...progress, isMade: true } : { ...progress, isMade: true, end: end('verified', null) };
+      return leg.kind === 'compensate'
+        ? { ...progress, isMade: true }
+        : { ...progress, isMade: true, end: end('verified', null) };
     case 'ExecutionFailed':
       return { ...progress, end: executionEnd(event.failure) };
     case 'Paused':
@@ -231,7 +257,10 @@ export function advance(leg: LegRequested, progress: StepProgress, event: StepEv
   }
 }
 
-function afterObservation(progress: StepProgress, { phase, holds }: Extract<StepEvent, { type: 'Observed' }>): StepProgress {
+function afterObservation(
+  progress: StepProgress,
+  { phase, holds }: Extract<StepEvent, { type: 'Observed' }>,
+): StepProgress {
   switch (phase) {
     case 'reconcile':
       if (holds === null) return { ...progress, end: end('unknown', 'CONDITION_FAILED') };
@@ -241,22 +270,35 @@ function afterObservation(progress: StepProgress, { phase, holds }: Extract<Step
       return { ...progress, changed: end('stale', holds === null ? 'CONDITION_FAILED' : 'STALE') };
     case 'verify':
       if (holds === true) return { ...progress, end: end('verified', null) };
-      return { ...progress, verifications: progress.verifications + 1, observed: progress.observed + 1, isPaused: false };
+      return {
+        ...progress,
+        verifications: progress.verifications + 1,
+        observed: progress.observed + 1,
+        isPaused: false,
+      };
   }
 }
 
-function afterBlindness(progress: StepProgress, { phase, failure }: Extract<StepEvent, { type: 'ObservationFailed' }>): StepProgress {
+function afterBlindness(
+  progress: StepProgress,
+  { phase, failure }: Extract<StepEvent, { type: 'ObservationFailed' }>,
+): StepProgress {
   switch (phase) {
-    case 'reconcile': return { ...progress, end: end('unknown', failure) };
-    case 'stale_check': return { ...progress, end: end('not_executed', failure) };
-    case 'verify': return { ...progress, verifications: progress.verifications + 1, isPaused: false };
+    case 'reconcile':
+      return { ...progress, end: end('unknown', failure) };
+    case 'stale_check':
+      return { ...progress, end: end('not_executed', failure) };
+    case 'verify':
+      return { ...progress, verifications: progress.verifications + 1, isPaused: false };
   }
 }
 
 function executionEnd(failure: CallFailure): StepEnd {
   switch (failure) {
-    case 'TOOL_MISSING': return end('not_executed', failure);
-    case 'TOOL_REJECTED': return end('failed', failure);
+    case 'TOOL_MISSING':
+      return end('not_executed', failure);
+    case 'TOOL_REJECTED':
+      return end('failed', failure);
     case 'TOOL_ERROR':
     case 'TOOL_TIMEOUT':
       return end('unknown', failure);
@@ -269,4 +311,7 @@ function lookEnd(holds: boolean | null): StepEnd {
 }
 
 const end = (outcome: StepOutcome, errorKind: StepErrorKind | null): StepEnd => ({ outcome, errorKind });
-const ended = (outcome: StepOutcome, errorKind: StepErrorKind): StepAction => ({ do: 'end', end: end(outcome, errorKind) });
+const ended = (outcome: StepOutcome, errorKind: StepErrorKind): StepAction => ({
+  do: 'end',
+  end: end(outcome, errorKind),
+});

@@ -4,11 +4,19 @@ import { advance, ALL_RULES, decideStep, NOT_BEGUN } from './leg.decisions.js';
 import type { StepEvent, StepProgress, WorkerRules } from './leg.decisions.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
 
-interface Scene { readonly leg?: Partial<LegRequested>; readonly step?: Partial<LegStep>; readonly now?: number; readonly rules?: WorkerRules }
+interface Scene {
+  readonly leg?: Partial<LegRequested>;
+  readonly step?: Partial<LegStep>;
+  readonly now?: number;
+  readonly rules?: WorkerRules;
+}
 
 function next({ leg = {}, step = {}, now = 0, rules = ALL_RULES }: Scene, ...events: readonly StepEvent[]) {
   const request = legOf(leg);
-  const progress = events.reduce<StepProgress>((before, event) => Object.freeze(advance(request, Object.freeze(before), event)), NOT_BEGUN);
+  const progress = events.reduce<StepProgress>(
+    (before, event) => Object.freeze(advance(request, Object.freeze(before), event)),
+    NOT_BEGUN,
+  );
   return decideStep({ leg: request, step: legStep(step), progress, now, rules });
 }
 const end = (outcome: string, errorKind: string | null) => ({ do: 'end', end: { outcome, errorKind } });
@@ -29,7 +37,9 @@ describe('a step of a compensation', () => {
     expect(next({}, granted)).toMatchObject({ do: 'observe', phase: 'stale_check' });
     expect(next({}, granted, fresh)).toEqual({ do: 'execute' });
     expect(next({}, fresh, executed)).toMatchObject({ do: 'observe', phase: 'verify' });
-    expect(next({}, fresh, executed, { type: 'Observed', phase: 'verify', holds: true })).toEqual(end('verified', null));
+    expect(next({}, fresh, executed, { type: 'Observed', phase: 'verify', holds: true })).toEqual(
+      end('verified', null),
+    );
   });
 
   it('verifies so often and no oftener, with pauses between', () => {
@@ -45,14 +55,22 @@ describe('a step of a compensation', () => {
 
   it('stops at a resource that somebody else changed', () => {
     expect(next({}, granted, changed)).toEqual(end('stale', 'STALE'));
-    expect(next({}, granted, { type: 'Observed', phase: 'stale_check', holds: null })).toEqual(end('stale', 'CONDITION_FAILED'));
-    expect(next({}, { type: 'ObservationFailed', phase: 'stale_check', failure: 'TOOL_ERROR' })).toEqual(end('not_executed', 'TOOL_ERROR'));
+    expect(next({}, granted, { type: 'Observed', phase: 'stale_check', holds: null })).toEqual(
+      end('stale', 'CONDITION_FAILED'),
+    );
+    expect(next({}, { type: 'ObservationFailed', phase: 'stale_check', failure: 'TOOL_ERROR' })).toEqual(
+      end('not_executed', 'TOOL_ERROR'),
+    );
   });
 
-  it.each([['TOOL_TIMEOUT', 'unknown'], ['TOOL_ERROR', 'unknown'], ['TOOL_REJECTED', 'failed'], ['TOOL_MISSING', 'not_executed']] as const)(
-    'after %s of the acting call is %s', (failure, outcome) => {
-      expect(next({}, fresh, { type: 'ExecutionFailed', failure })).toEqual(end(outcome, failure));
-    });
+  it.each([
+    ['TOOL_TIMEOUT', 'unknown'],
+    ['TOOL_ERROR', 'unknown'],
+    ['TOOL_REJECTED', 'failed'],
+    ['TOOL_MISSING', 'not_executed'],
+  ] as const)('after %s of the acting call is %s', (failure, outcome) => {
+    expect(next({}, fresh, { type: 'ExecutionFailed', failure })).toEqual(end(outcome, failure));
+  });
 
   it('never counts as verified without an observer', () => {
     expect(next({ step: { verify_capability: null } }, fresh, executed)).toEqual(end('unverified', 'NO_VERIFICATION'));
@@ -74,7 +92,9 @@ describe('the lease', () => {
   });
 
   it('does not undo a verdict that was reached in time', () => {
-    expect(next({ now: NOT_AFTER + 1 }, fresh, executed, { type: 'Observed', phase: 'verify', holds: true })).toEqual(end('verified', null));
+    expect(next({ now: NOT_AFTER + 1 }, fresh, executed, { type: 'Observed', phase: 'verify', holds: true })).toEqual(
+      end('verified', null),
+    );
   });
 });
 
@@ -82,13 +102,23 @@ describe('reconciliation', () => {
   const leg = { reconcile_first: true, attempt: 2 };
   const seen = (holds: boolean | null): StepEvent => ({ type: 'Observed', phase: 'reconcile', holds });
 
-  it('comes before everything else', () => { expect(next({ leg })).toMatchObject({ do: 'observe', phase: 'reconcile' }); });
-  it('skips execution when the effect is there, and still verifies', () => { expect(next({ leg }, seen(true))).toMatchObject({ do: 'observe', phase: 'verify' }); });
-  it('goes on to execute when it is not', () => { expect(next({ leg }, seen(false), fresh)).toEqual({ do: 'execute' }); });
+  it('comes before everything else', () => {
+    expect(next({ leg })).toMatchObject({ do: 'observe', phase: 'reconcile' });
+  });
+  it('skips execution when the effect is there, and still verifies', () => {
+    expect(next({ leg }, seen(true))).toMatchObject({ do: 'observe', phase: 'verify' });
+  });
+  it('goes on to execute when it is not', () => {
+    expect(next({ leg }, seen(false), fresh)).toEqual({ do: 'execute' });
+  });
   it('that cannot tell leaves the outcome unknown', () => {
     expect(next({ leg }, seen(null))).toEqual(end('unknown', 'CONDITION_FAILED'));
-    expect(next({ leg }, { type: 'ObservationFailed', phase: 'reconcile', failure: 'TOOL_TIMEOUT' })).toEqual(end('unknown', 'TOOL_TIMEOUT'));
-    expect(next({ leg, step: { reconcile_capability: null, verify_capability: null } })).toEqual(end('unknown', 'RECONCILE_IMPOSSIBLE'));
+    expect(next({ leg }, { type: 'ObservationFailed', phase: 'reconcile', failure: 'TOOL_TIMEOUT' })).toEqual(
+      end('unknown', 'TOOL_TIMEOUT'),
+    );
+    expect(next({ leg, step: { reconcile_capability: null, verify_capability: null } })).toEqual(
+      end('unknown', 'RECONCILE_IMPOSSIBLE'),
+    );
   });
 });
 
@@ -96,15 +126,25 @@ describe('a request that comes a second time', () => {
   const failed: StepEvent = { type: 'ClaimAnswered', answer: 'failed' };
   const found = (holds: boolean | null): StepEvent => ({ type: 'Observed', phase: 'reconcile', holds });
 
-  it.each([['is known by its claim', taken], ['may be one when the claim store does not answer', failed]])('%s: what is there is looked at first', (_case, claim) => {
-    expect(next({}, claim)).toMatchObject({ do: 'observe', phase: 'reconcile', capability: 'payments.get_refund', condition: 'observed.status == "reversed"' });
+  it.each([
+    ['is known by its claim', taken],
+    ['may be one when the claim store does not answer', failed],
+  ])('%s: what is there is looked at first', (_case, claim) => {
+    expect(next({}, claim)).toMatchObject({
+      do: 'observe',
+      phase: 'reconcile',
+      capability: 'payments.get_refund',
+      condition: 'observed.status == "reversed"',
+    });
     expect(next({}, claim, found(true))).toMatchObject({ do: 'observe', phase: 'verify' });
     expect(next({}, claim, found(false))).toMatchObject({ do: 'observe', phase: 'stale_check' });
     expect(next({}, claim, found(false), fresh)).toEqual({ do: 'execute' });
   });
   it('stays unknown where the look cannot tell', () => {
     expect(next({}, taken, found(null))).toEqual(end('unknown', 'CONDITION_FAILED'));
-    expect(next({}, taken, { type: 'ObservationFailed', phase: 'reconcile', failure: 'TOOL_TIMEOUT' })).toEqual(end('unknown', 'TOOL_TIMEOUT'));
+    expect(next({}, taken, { type: 'ObservationFailed', phase: 'reconcile', failure: 'TOOL_TIMEOUT' })).toEqual(
+      end('unknown', 'TOOL_TIMEOUT'),
+    );
     expect(next({ step: { success_condition: null } }, taken)).toEqual(end('unknown', 'RECONCILE_IMPOSSIBLE'));
   });
   it('blames nobody for a change that the first may have made', () => {
@@ -126,44 +166,80 @@ describe('a tool that takes no key', () => {
     expect(next({ step: keyless }, changed, granted)).toEqual(end('stale', 'STALE'));
   });
   it('is never called under a claim that was taken, or may have been', () => {
-    expect(next({ step: keyless }, fresh, { type: 'ClaimAnswered', answer: 'taken' })).toEqual(end('unknown', 'CLAIM_TAKEN'));
-    expect(next({ step: keyless }, fresh, { type: 'ClaimAnswered', answer: 'failed' })).toEqual(end('not_executed', 'CLAIM_FAILED'));
+    expect(next({ step: keyless }, fresh, { type: 'ClaimAnswered', answer: 'taken' })).toEqual(
+      end('unknown', 'CLAIM_TAKEN'),
+    );
+    expect(next({ step: keyless }, fresh, { type: 'ClaimAnswered', answer: 'failed' })).toEqual(
+      end('not_executed', 'CLAIM_FAILED'),
+    );
   });
   it('is never called by a later attempt', () => {
     const later = { leg: { attempt: 2, reconcile_first: true }, step: keyless };
-    expect(next(later, { type: 'Observed', phase: 'reconcile', holds: false })).toEqual(end('not_executed', 'RETRY_WITHOUT_KEY'));
-    expect(next(later, { type: 'Observed', phase: 'reconcile', holds: true })).toMatchObject({ do: 'observe', phase: 'verify' });
+    expect(next(later, { type: 'Observed', phase: 'reconcile', holds: false })).toEqual(
+      end('not_executed', 'RETRY_WITHOUT_KEY'),
+    );
+    expect(next(later, { type: 'Observed', phase: 'reconcile', holds: true })).toMatchObject({
+      do: 'observe',
+      phase: 'verify',
+    });
   });
 });
 
 describe('other kinds of leg', () => {
-  it.each(['release', 'cancel'] as const)('%s calls its tool once, without another look, and ends with its answer', (kind) => {
-    expect(next({ leg: { kind } })).toEqual({ do: 'execute' });
-    expect(next({ leg: { kind } }, { type: 'Executed' })).toEqual(end('verified', null));
-    expect(next({ leg: { kind } }, { type: 'ExecutionFailed', failure: 'TOOL_REJECTED' })).toEqual(end('failed', 'TOOL_REJECTED'));
-    expect(next({ leg: { kind } }, { type: 'ExecutionFailed', failure: 'TOOL_TIMEOUT' })).toEqual(end('unknown', 'TOOL_TIMEOUT'));
-    expect(next({ leg: { kind }, now: NOT_AFTER + 1 })).toEqual(end('refused_late', 'LEASE_OVER'));
-  });
+  it.each(['release', 'cancel'] as const)(
+    '%s calls its tool once, without another look, and ends with its answer',
+    (kind) => {
+      expect(next({ leg: { kind } })).toEqual({ do: 'execute' });
+      expect(next({ leg: { kind } }, { type: 'Executed' })).toEqual(end('verified', null));
+      expect(next({ leg: { kind } }, { type: 'ExecutionFailed', failure: 'TOOL_REJECTED' })).toEqual(
+        end('failed', 'TOOL_REJECTED'),
+      );
+      expect(next({ leg: { kind } }, { type: 'ExecutionFailed', failure: 'TOOL_TIMEOUT' })).toEqual(
+        end('unknown', 'TOOL_TIMEOUT'),
+      );
+      expect(next({ leg: { kind }, now: NOT_AFTER + 1 })).toEqual(end('refused_late', 'LEASE_OVER'));
+    },
+  );
   it.each(['release', 'cancel'] as const)('%s of a tool that takes no key is claimed first', (kind) => {
     expect(next({ leg: { kind }, step: keyless })).toEqual({ do: 'claim' });
-    expect(next({ leg: { kind }, step: keyless }, { type: 'ClaimAnswered', answer: 'taken' })).toEqual(end('unknown', 'CLAIM_TAKEN'));
+    expect(next({ leg: { kind }, step: keyless }, { type: 'ClaimAnswered', answer: 'taken' })).toEqual(
+      end('unknown', 'CLAIM_TAKEN'),
+    );
   });
   it('a reconciliation without a condition takes the word of the capability', () => {
-    expect(next({ leg: { kind: 'reconcile' }, step: { success_condition: null } })).toEqual({ do: 'observe', phase: 'reconcile', capability: 'payments.get_refund', condition: null });
-    expect(next({ leg: { kind: 'reconcile' }, step: { success_condition: null, reconcile_capability: null } })).toEqual(end('unknown', 'RECONCILE_IMPOSSIBLE'));
+    expect(next({ leg: { kind: 'reconcile' }, step: { success_condition: null } })).toEqual({
+      do: 'observe',
+      phase: 'reconcile',
+      capability: 'payments.get_refund',
+      condition: null,
+    });
+    expect(next({ leg: { kind: 'reconcile' }, step: { success_condition: null, reconcile_capability: null } })).toEqual(
+      end('unknown', 'RECONCILE_IMPOSSIBLE'),
+    );
   });
-  it.each([['reconcile', 'reconcile'], ['observe', 'verify']] as const)('%s looks once and says what it saw', (kind, phase) => {
+  it.each([
+    ['reconcile', 'reconcile'],
+    ['observe', 'verify'],
+  ] as const)('%s looks once and says what it saw', (kind, phase) => {
     expect(next({ leg: { kind } })).toMatchObject({ do: 'observe', phase });
     expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: true })).toEqual(end('verified', null));
-    expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: false })).toEqual(end('unverified', 'NOT_OBSERVED'));
-    expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: null })).toEqual(end('unknown', 'CONDITION_FAILED'));
+    expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: false })).toEqual(
+      end('unverified', 'NOT_OBSERVED'),
+    );
+    expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: null })).toEqual(
+      end('unknown', 'CONDITION_FAILED'),
+    );
   });
 });
 
 describe('a rule that is switched off', () => {
   it('shows: that is what the simulation looks for', () => {
-    expect(next({ now: NOT_AFTER + 1, rules: { ...ALL_RULES, notAfter: false } }, granted)).toMatchObject({ do: 'observe' });
-    expect(next({ leg: { reconcile_first: true }, rules: { ...ALL_RULES, reconcileFirst: false } }, granted)).toMatchObject({ phase: 'stale_check' });
+    expect(next({ now: NOT_AFTER + 1, rules: { ...ALL_RULES, notAfter: false } }, granted)).toMatchObject({
+      do: 'observe',
+    });
+    expect(
+      next({ leg: { reconcile_first: true }, rules: { ...ALL_RULES, reconcileFirst: false } }, granted),
+    ).toMatchObject({ phase: 'stale_check' });
     expect(next({ step: keyless, rules: { ...ALL_RULES, claim: false } }, fresh)).toEqual({ do: 'execute' });
   });
 });

@@ -27,12 +27,29 @@ export interface WorkerSpan {
 export type OnSpan = (span: WorkerSpan) => void;
 
 /** A call as a span. Shape: `place` is that of the leg; `index` tells the calls of one leg apart. */
-export function spanOf({ leg, step, phase, capability, startAt, endAt, failure }: CalledTool, { place, workerId, index }: { readonly place: TracePlace; readonly workerId: string; readonly index: number }): WorkerSpan {
+export function spanOf(
+  { leg, step, phase, capability, startAt, endAt, failure }: CalledTool,
+  { place, workerId, index }: { readonly place: TracePlace; readonly workerId: string; readonly index: number },
+): WorkerSpan {
   const { tenant, run_id, leg_id, attempt } = leg;
   return {
-    traceId: place.traceId, spanId: sha256Hex(JSON.stringify([place.traceId, place.spanId, workerId, index, phase, startAt])).slice(0, 16), parentSpanId: place.spanId,
-    name: phase, startAt, endAt, problem: failure,
-    attributes: { tenant, run_id, leg_id, step_id: step.step_id, mutation_id: step.call.reverses_mutation_ref, attempt, capability, 'worker.id': workerId },
+    traceId: place.traceId,
+    spanId: sha256Hex(JSON.stringify([place.traceId, place.spanId, workerId, index, phase, startAt])).slice(0, 16),
+    parentSpanId: place.spanId,
+    name: phase,
+    startAt,
+    endAt,
+    problem: failure,
+    attributes: {
+      tenant,
+      run_id,
+      leg_id,
+      step_id: step.step_id,
+      mutation_id: step.call.reverses_mutation_ref,
+      attempt,
+      capability,
+      'worker.id': workerId,
+    },
   };
 }
 
@@ -56,24 +73,48 @@ export function spanFile({ file, service, instance, onError }: SpanFileOptions):
   let hasFailed = false;
   return (span) => {
     const line = `${JSON.stringify(requestOf(span, { 'service.name': service, 'service.instance.id': instance }))}\n`;
-    written = written.then(() => appendFile(file, line)).catch((error: unknown) => {
-      if (!hasFailed) onError(error);
-      hasFailed = true;
-    });
+    written = written
+      .then(() => appendFile(file, line))
+      .catch((error: unknown) => {
+        if (!hasFailed) onError(error);
+        hasFailed = true;
+      });
   };
 }
 
 /** OTLP: kind 3 is a client's call, status 2 an error. */
-function requestOf({ traceId, spanId, parentSpanId, name, startAt, endAt, attributes, problem }: WorkerSpan, resource: WorkerSpan['attributes']): unknown {
+function requestOf(
+  { traceId, spanId, parentSpanId, name, startAt, endAt, attributes, problem }: WorkerSpan,
+  resource: WorkerSpan['attributes'],
+): unknown {
   const span = {
-    traceId, spanId, parentSpanId, name, kind: 3, startTimeUnixNano: nanos(startAt), endTimeUnixNano: nanos(Math.max(startAt, endAt)), attributes: attributesOf(attributes),
+    traceId,
+    spanId,
+    parentSpanId,
+    name,
+    kind: 3,
+    startTimeUnixNano: nanos(startAt),
+    endTimeUnixNano: nanos(Math.max(startAt, endAt)),
+    attributes: attributesOf(attributes),
     status: problem === null ? { code: 0 } : { code: 2, message: problem },
   };
-  return { resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans: [{ scope: { name: 'recourse' }, spans: [span] }] }] };
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: attributesOf(resource) },
+        scopeSpans: [{ scope: { name: 'recourse' }, spans: [span] }],
+      },
+    ],
+  };
 }
 
-function nanos(ms: number): string { return String(BigInt(Math.round(ms)) * 1_000_000n); }
+function nanos(ms: number): string {
+  return String(BigInt(Math.round(ms)) * 1_000_000n);
+}
 
 function attributesOf(attributes: WorkerSpan['attributes']): readonly unknown[] {
-  return Object.entries(attributes).map(([key, value]) => ({ key, value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value } }));
+  return Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
+  }));
 }

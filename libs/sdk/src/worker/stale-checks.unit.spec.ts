@@ -19,24 +19,56 @@ interface Strategy {
 }
 
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
-  'version or ETag': { bound: { expected_version: 7 }, condition: 'observed.version == bound.args.expected_version', fresh: { version: 7 }, changed: { version: 8 } },
+  'version or ETag': {
+    bound: { expected_version: 7 },
+    condition: 'observed.version == bound.args.expected_version',
+    fresh: { version: 7 },
+    changed: { version: 8 },
+  },
   'time of the last change': {
-    bound: { changed_at: '2026-01-01T00:00:00Z' }, condition: 'observed.last_modified == bound.args.changed_at', fresh: { last_modified: '2026-01-01T00:00:00Z' }, changed: { last_modified: '2026-01-02T00:00:00Z' },
+    bound: { changed_at: '2026-01-01T00:00:00Z' },
+    condition: 'observed.last_modified == bound.args.changed_at',
+    fresh: { last_modified: '2026-01-01T00:00:00Z' },
+    changed: { last_modified: '2026-01-02T00:00:00Z' },
   },
   'owner or status': {
-    bound: { status: 'closed', owner: 'agent' }, condition: 'observed.status == bound.args.status && observed.owner == bound.args.owner', fresh: { status: 'closed', owner: 'agent' }, changed: { status: 'closed', owner: 'asha' },
+    bound: { status: 'closed', owner: 'agent' },
+    condition: 'observed.status == bound.args.status && observed.owner == bound.args.owner',
+    fresh: { status: 'closed', owner: 'agent' },
+    changed: { status: 'closed', owner: 'asha' },
   },
-  'the very comment, branch, deployment or message': { bound: { comment_id: 'c9' }, condition: 'observed.latest_id == bound.args.comment_id', fresh: { latest_id: 'c9' }, changed: { latest_id: 'c10' } },
+  'the very comment, branch, deployment or message': {
+    bound: { comment_id: 'c9' },
+    condition: 'observed.latest_id == bound.args.comment_id',
+    fresh: { latest_id: 'c9' },
+    changed: { latest_id: 'c10' },
+  },
 };
 
 /** Undoes one effect under a stale-state check; the resource stands as `state` says. */
 async function undone({ bound, condition }: Pick<Strategy, 'bound' | 'condition'>, state: Json, undo: Tool) {
   let acts = 0;
-  const step = legStep({ stale_capability: 'crm.read_item', stale_condition: condition, verify_capability: 'crm.read_item', success_condition: 'true', verify_max_attempts: 1 });
+  const step = legStep({
+    stale_capability: 'crm.read_item',
+    stale_condition: condition,
+    verify_capability: 'crm.read_item',
+    success_condition: 'true',
+    verify_max_attempts: 1,
+  });
   const call = { ...step.call, capability: 'crm.undo_item', args: plainPayload(bound) };
   const report = await runLeg(legOf({ steps: [{ ...step, call }] }), {
-    workerId: 'worker', clock: new ManualClock(1_000), claimStore: new MemoryClaimStore(), callTimeoutMs: 500, rules: ALL_RULES,
-    tools: { 'crm.read_item': () => Promise.resolve(state), 'crm.undo_item': (args, context) => { acts += 1; return undo(args, context); } },
+    workerId: 'worker',
+    clock: new ManualClock(1_000),
+    claimStore: new MemoryClaimStore(),
+    callTimeoutMs: 500,
+    rules: ALL_RULES,
+    tools: {
+      'crm.read_item': () => Promise.resolve(state),
+      'crm.undo_item': (args, context) => {
+        acts += 1;
+        return undo(args, context);
+      },
+    },
   });
   const [told] = report.steps;
   return { outcome: told?.outcome, acts, saw: told?.observations.map(({ phase }) => phase) };
@@ -45,11 +77,19 @@ const acting: Tool = () => Promise.resolve({ ok: true });
 
 describe.each(Object.entries(STRATEGIES))('a stale-state check by %s (C52)', (_, strategy) => {
   it('lets the compensation go on while nobody changed the resource', async () => {
-    expect(await undone(strategy, strategy.fresh, acting)).toEqual({ outcome: 'verified', acts: 1, saw: ['stale_check', 'execute', 'verify'] });
+    expect(await undone(strategy, strategy.fresh, acting)).toEqual({
+      outcome: 'verified',
+      acts: 1,
+      saw: ['stale_check', 'execute', 'verify'],
+    });
   });
 
   it('touches nothing once somebody did', async () => {
-    expect(await undone(strategy, strategy.changed, acting)).toEqual({ outcome: 'stale', acts: 0, saw: ['stale_check'] });
+    expect(await undone(strategy, strategy.changed, acting)).toEqual({
+      outcome: 'stale',
+      acts: 0,
+      saw: ['stale_check'],
+    });
   });
 
   it('touches nothing when it cannot tell', async () => {
@@ -61,16 +101,24 @@ describe('a stale-state check by compare and swap (C52)', () => {
   const swap = { bound: { expected_version: 7 }, condition: 'observed.version == bound.args.expected_version' };
 
   /** The tool compares while it writes: between look and act the resource may move on. */
-  const swapping = (now: number): Tool => (args) => {
-    const { expected_version } = args as { readonly expected_version: number }; // bound above
-    return expected_version === now ? Promise.resolve({ version: now + 1 }) : Promise.reject(new ToolRejected('VERSION_CONFLICT', 'changed since'));
-  };
+  const swapping =
+    (now: number): Tool =>
+    (args) => {
+      const { expected_version } = args as { readonly expected_version: number }; // bound above
+      return expected_version === now
+        ? Promise.resolve({ version: now + 1 })
+        : Promise.reject(new ToolRejected('VERSION_CONFLICT', 'changed since'));
+    };
 
   it('writes where the version is the one that was bound', async () => {
     expect(await undone(swap, { version: 7 }, swapping(7))).toMatchObject({ outcome: 'verified', acts: 1 });
   });
 
   it('loses to a change between look and act, without an effect', async () => {
-    expect(await undone(swap, { version: 7 }, swapping(8))).toMatchObject({ outcome: 'failed', acts: 1, saw: ['stale_check'] });
+    expect(await undone(swap, { version: 7 }, swapping(8))).toMatchObject({
+      outcome: 'failed',
+      acts: 1,
+      saw: ['stale_check'],
+    });
   });
 });

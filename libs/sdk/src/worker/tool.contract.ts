@@ -5,7 +5,11 @@ import { runDrill } from '../drill/drill.js';
 import type { DrillKit, DrillReport } from '../drill/drill.js';
 import type { Clock } from '../clock.port.js';
 
-export interface ToolsUnderTest { readonly kit: DrillKit; readonly contracts: readonly Contract[]; readonly clock: Clock }
+export interface ToolsUnderTest {
+  readonly kit: DrillKit;
+  readonly contracts: readonly Contract[];
+  readonly clock: Clock;
+}
 
 export function toolContract(name: string, make: () => Promise<ToolsUnderTest>): void {
   describe(`the tools "${name}"`, () => {
@@ -19,9 +23,24 @@ export function toolContract(name: string, make: () => Promise<ToolsUnderTest>):
 
     it('undo what was made, once per key, where another capability sees it', () => {
       expect(first.findings.filter(({ verdict }) => verdict !== 'clean')).toEqual([]);
-      expect(new Set(first.findings.map(({ path }) => path))).toEqual(new Set(['find_nothing', 'forward', 'find_forward', 'bind', 'stale_check', 'look_before', 'undo', 'verify', 'repeat', 'look_back']));
+      expect(new Set(first.findings.map(({ path }) => path))).toEqual(
+        new Set([
+          'find_nothing',
+          'forward',
+          'find_forward',
+          'bind',
+          'stale_check',
+          'look_before',
+          'undo',
+          'verify',
+          'repeat',
+          'look_back',
+        ]),
+      );
     });
 
-    it('can be drilled again and again', () => { expect(second.verdict).toBe('clean'); });
+    it('can be drilled again and again', () => {
+      expect(second.verdict).toBe('clean');
+    });
   });
 }

@@ -16,21 +16,28 @@ export class MemoryTools {
   readonly effects: { readonly kind: 'made' | 'undone'; readonly key: string; readonly id: string }[] = [];
 
   readonly forward: ForwardTool = {
-    execute: (_args, { idempotencyKey }) => Promise.resolve(this.shown(this.once('made', idempotencyKey, () => `thing-${String(this.effects.length + 1)}`))),
+    execute: (_args, { idempotencyKey }) =>
+      Promise.resolve(this.shown(this.once('made', idempotencyKey, () => `thing-${String(this.effects.length + 1)}`))),
     externalTransactionRef: (result) => idIn(result),
   };
 
   /** By capability, as a worker takes them. */
   readonly tools: Readonly<Record<string, Tool>> = {
     [UNDO]: (args, { idempotencyKey }) => this.undo(idIn(args), idempotencyKey),
-    [LOOK]: (args, { phase, idempotencyKey }) => Promise.resolve(phase === 'reconcile' && idIn(args) === null ? this.found(idempotencyKey) : this.shown(idIn(args))),
+    [LOOK]: (args, { phase, idempotencyKey }) =>
+      Promise.resolve(
+        phase === 'reconcile' && idIn(args) === null ? this.found(idempotencyKey) : this.shown(idIn(args)),
+      ),
   };
 
   /** How often something took effect under a key. */
-  effectsUnder(key: string): Promise<number> { return Promise.resolve(this.effects.filter((effect) => effect.key === key).length); }
+  effectsUnder(key: string): Promise<number> {
+    return Promise.resolve(this.effects.filter((effect) => effect.key === key).length);
+  }
 
   private undo(id: string | null, key: string): Promise<Json> {
-    if (id === null || !this.effects.some((effect) => effect.id === id)) return Promise.reject(new ToolRejected('THING_UNKNOWN', 'there is no such thing'));
+    if (id === null || !this.effects.some((effect) => effect.id === id))
+      return Promise.reject(new ToolRejected('THING_UNKNOWN', 'there is no such thing'));
     return Promise.resolve(this.shown(this.once('undone', key, () => id)));
   }
 
@@ -43,8 +50,12 @@ export class MemoryTools {
   }
 
   private shown(id: string | null): Json {
-    if (id === null || !this.effects.some((effect) => effect.id === id)) throw new ToolRejected('THING_UNKNOWN', 'there is no such thing');
-    return { id, status: this.effects.some((effect) => effect.kind === 'undone' && effect.id === id) ? 'undone' : 'made' };
+    if (id === null || !this.effects.some((effect) => effect.id === id))
+      throw new ToolRejected('THING_UNKNOWN', 'there is no such thing');
+    return {
+      id,
+      status: this.effects.some((effect) => effect.kind === 'undone' && effect.id === id) ? 'undone' : 'made',
+    };
   }
 
   private found(key: string): Json {
@@ -59,18 +70,62 @@ function idIn(value: Json): string | null {
   return typeof id === 'string' ? id : null;
 }
 
-const THING = { type: 'object', properties: { id: { type: 'string' }, status: { type: 'string' } }, required: ['id', 'status'] };
+const THING = {
+  type: 'object',
+  properties: { id: { type: 'string' }, status: { type: 'string' } },
+  required: ['id', 'status'],
+};
 const ID = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'], additionalProperties: false };
 
 /** Contracts of the tools in memory. */
 export const MEMORY_CONTRACTS: readonly Contract[] = [
-  { name: LOOK, owner: 'specs', effect: 'Reads a thing.', impact: 'read', approval_mode: 'read_only', args_schema: { type: 'object' }, result_schema: THING },
-  { name: UNDO, owner: 'specs', effect: 'Takes a thing back.', impact: 'write', approval_mode: 'delegated', args_schema: ID, result_schema: THING, reversal_class: 'irreversible', forward_approval: 'human' },
   {
-    name: MAKE, owner: 'specs', effect: 'Makes a thing.', impact: 'write', approval_mode: 'delegated', args_schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }, result_schema: THING,
-    reversal_class: 'compensable', compensation_capability: UNDO, reversal_args: { id: { from: 'external_ref' } }, requires_external_handle: true, reversal_window_ms: 60_000, reconcile_capability: LOOK,
-    stale_check: { observe_capability: LOOK, compares: 'status', condition: 'observed.status == "made"', check_act_gap: 'None in memory.' },
-    verification: { verify_capability: LOOK, success_condition: 'observed.status == "undone" && observed.id == bound.args.id', max_attempts: 2, delay_ms: 10 },
-    idempotency: { mechanism: 'By key.', key_lifetime_ms: 60_000 }, call_timeout_ms: 10_000,
+    name: LOOK,
+    owner: 'specs',
+    effect: 'Reads a thing.',
+    impact: 'read',
+    approval_mode: 'read_only',
+    args_schema: { type: 'object' },
+    result_schema: THING,
+  },
+  {
+    name: UNDO,
+    owner: 'specs',
+    effect: 'Takes a thing back.',
+    impact: 'write',
+    approval_mode: 'delegated',
+    args_schema: ID,
+    result_schema: THING,
+    reversal_class: 'irreversible',
+    forward_approval: 'human',
+  },
+  {
+    name: MAKE,
+    owner: 'specs',
+    effect: 'Makes a thing.',
+    impact: 'write',
+    approval_mode: 'delegated',
+    args_schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    result_schema: THING,
+    reversal_class: 'compensable',
+    compensation_capability: UNDO,
+    reversal_args: { id: { from: 'external_ref' } },
+    requires_external_handle: true,
+    reversal_window_ms: 60_000,
+    reconcile_capability: LOOK,
+    stale_check: {
+      observe_capability: LOOK,
+      compares: 'status',
+      condition: 'observed.status == "made"',
+      check_act_gap: 'None in memory.',
+    },
+    verification: {
+      verify_capability: LOOK,
+      success_condition: 'observed.status == "undone" && observed.id == bound.args.id',
+      max_attempts: 2,
+      delay_ms: 10,
+    },
+    idempotency: { mechanism: 'By key.', key_lifetime_ms: 60_000 },
+    call_timeout_ms: 10_000,
   },
 ];

@@ -28,7 +28,11 @@ export type Tool = (args: Json, context: ToolContext) => Promise<Json>;
 /** Thrown by a tool that knows its call had no effect: refused, not sent. */
 export class ToolRejected extends Error {
   override readonly name = 'ToolRejected';
-  constructor(readonly kind: string, detail: string, options?: { readonly cause?: unknown }) {
+  constructor(
+    readonly kind: string,
+    detail: string,
+    options?: { readonly cause?: unknown },
+  ) {
     super(detail, options);
   }
 }

@@ -35,8 +35,12 @@ class Provider {
     },
   };
 
-  get phases(): readonly string[] { return this.calls.map(({ context }) => context.phase); }
-  get acts(): number { return this.calls.filter(({ capability }) => capability === REVERSE).length; }
+  get phases(): readonly string[] {
+    return this.calls.map(({ context }) => context.phase);
+  }
+  get acts(): number {
+    return this.calls.filter(({ capability }) => capability === REVERSE).length;
+  }
 }
 
 class Stage {
@@ -45,8 +49,19 @@ class Stage {
   readonly provider = new Provider();
 
   /** A worker takes a leg; every worker of this stage shares clock, claims and provider. */
-  async take(workerId: string, leg: Partial<LegRequested> = {}, step: Partial<LegStep> = {}): Promise<StepReport | undefined> {
-    const parts = { workerId, tools: this.provider.tools, clock: this.clock, claimStore: this.claimStore, callTimeoutMs: 500, rules: ALL_RULES };
+  async take(
+    workerId: string,
+    leg: Partial<LegRequested> = {},
+    step: Partial<LegStep> = {},
+  ): Promise<StepReport | undefined> {
+    const parts = {
+      workerId,
+      tools: this.provider.tools,
+      clock: this.clock,
+      claimStore: this.claimStore,
+      callTimeoutMs: 500,
+      rules: ALL_RULES,
+    };
     return (await runLeg(legOf({ ...leg, steps: [legStep(step)] }), parts)).steps[0];
   }
 
@@ -54,7 +69,10 @@ class Stage {
   async killed(step: Partial<LegStep> = {}): Promise<void> {
     this.provider.beforeAnswer = new Promise(() => undefined);
     void this.take('dead', {}, step);
-    for (let turn = 0; turn < 50 && this.provider.acts === 0; turn += 1) await new Promise((resolve) => { setImmediate(resolve); });
+    for (let turn = 0; turn < 50 && this.provider.acts === 0; turn += 1)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
     this.provider.beforeAnswer = Promise.resolve();
   }
 }
@@ -65,14 +83,19 @@ describe('a compensation whose worker is killed between call and report (B18)', 
   it('is found done by the next attempt, which looks before it acts: one effect, and verified', async () => {
     const stage = new Stage();
     await stage.killed();
-    expect(await stage.take('next', { attempt: 2, reconcile_first: true, lease_id: 'lease_2' })).toMatchObject({ outcome: 'verified' });
+    expect(await stage.take('next', { attempt: 2, reconcile_first: true, lease_id: 'lease_2' })).toMatchObject({
+      outcome: 'verified',
+    });
     expect([stage.provider.acts, stage.provider.effects.size]).toEqual([1, 1]);
   });
 
-  it('is found done by who takes it again within its lease: its own effect is nobody\'s change', async () => {
+  it("is found done by who takes it again within its lease: its own effect is nobody's change", async () => {
     const stage = new Stage();
     await stage.killed();
-    expect(await stage.take('next')).toMatchObject({ outcome: 'verified', observations: [{ phase: 'reconcile' }, { phase: 'verify' }] });
+    expect(await stage.take('next')).toMatchObject({
+      outcome: 'verified',
+      observations: [{ phase: 'reconcile' }, { phase: 'verify' }],
+    });
     expect([stage.provider.acts, stage.provider.effects.size]).toEqual([1, 1]);
   });
 
@@ -81,13 +104,19 @@ describe('a compensation whose worker is killed between call and report (B18)', 
     await stage.killed();
     stage.provider.effects.clear();
     expect(await stage.take('next')).toMatchObject({ outcome: 'verified' });
-    expect([stage.provider.phases.slice(2), [...stage.provider.effects.keys()]]).toEqual([['reconcile', 'stale_check', 'execute', 'verify'], ['rev_key']]);
+    expect([stage.provider.phases.slice(2), [...stage.provider.effects.keys()]]).toEqual([
+      ['reconcile', 'stale_check', 'execute', 'verify'],
+      ['rev_key'],
+    ]);
   });
 
-  it('and whose effect shows only in part is nobody\'s change either: it stays unknown, and the next attempt finds out', async () => {
+  it("and whose effect shows only in part is nobody's change either: it stays unknown, and the next attempt finds out", async () => {
     const stage = new Stage();
     await stage.killed();
-    expect(await stage.take('next', {}, { success_condition: 'observed.status == "paid_back"' })).toMatchObject({ outcome: 'unknown', error_kind: 'CLAIM_TAKEN' });
+    expect(await stage.take('next', {}, { success_condition: 'observed.status == "paid_back"' })).toMatchObject({
+      outcome: 'unknown',
+      error_kind: 'CLAIM_TAKEN',
+    });
     expect(await stage.take('later', { attempt: 2, reconcile_first: true })).toMatchObject({ outcome: 'verified' });
     expect(stage.provider.acts).toBe(1);
   });
@@ -98,7 +127,10 @@ describe('a compensation whose worker is killed between call and report (B18)', 
     expect(stage.provider.acts).toBe(1);
   });
 
-  it.each([['with a look before', {}], ['without one', { stale_capability: null }]])('is never called again where the tool takes no key, %s', async (_case, looks) => {
+  it.each([
+    ['with a look before', {}],
+    ['without one', { stale_capability: null }],
+  ])('is never called again where the tool takes no key, %s', async (_case, looks) => {
     const stage = new Stage();
     const step = { ...KEYLESS, ...looks };
     await stage.killed(step);
@@ -113,14 +145,21 @@ describe('a step that two workers come upon (C43)', () => {
     const step = { ...KEYLESS, stale_capability: null };
     await stage.killed(step);
     const others = await Promise.all(['two', 'three', 'four'].map((worker) => stage.take(worker, {}, step)));
-    expect([others.map((report) => report?.error_kind), stage.provider.acts]).toEqual([['CLAIM_TAKEN', 'CLAIM_TAKEN', 'CLAIM_TAKEN'], 1]);
+    expect([others.map((report) => report?.error_kind), stage.provider.acts]).toEqual([
+      ['CLAIM_TAKEN', 'CLAIM_TAKEN', 'CLAIM_TAKEN'],
+      1,
+    ]);
   });
 
   it('has one effect, and no word of a change, however many take the attempt of a tool with a key', async () => {
     const stage = new Stage();
     await stage.killed();
     const others = await Promise.all(['two', 'three', 'four'].map((worker) => stage.take(worker)));
-    expect([others.map((report) => report?.outcome), stage.provider.acts, stage.provider.effects.size]).toEqual([['verified', 'verified', 'verified'], 1, 1]);
+    expect([others.map((report) => report?.outcome), stage.provider.acts, stage.provider.effects.size]).toEqual([
+      ['verified', 'verified', 'verified'],
+      1,
+      1,
+    ]);
   });
 
   it('is refused by who comes after the lease', async () => {
@@ -131,7 +170,7 @@ describe('a step that two workers come upon (C43)', () => {
   });
 });
 
-describe('the order of a worker\'s calls', () => {
+describe("the order of a worker's calls", () => {
   it('begins with the look back where the outcome of an earlier attempt is uncertain (C44)', async () => {
     const stage = new Stage();
     await stage.take('next', { attempt: 2, reconcile_first: true });
@@ -140,61 +179,102 @@ describe('the order of a worker\'s calls', () => {
 
   it('ends with the look back where that cannot tell: nothing is changed (C44)', async () => {
     const stage = new Stage();
-    expect(await stage.take('next', { attempt: 2, reconcile_first: true }, { success_condition: 'observed.no_such_field == 1' })).toMatchObject({ outcome: 'unknown', error_kind: 'CONDITION_FAILED' });
+    expect(
+      await stage.take(
+        'next',
+        { attempt: 2, reconcile_first: true },
+        { success_condition: 'observed.no_such_field == 1' },
+      ),
+    ).toMatchObject({ outcome: 'unknown', error_kind: 'CONDITION_FAILED' });
     expect(stage.provider.phases).toEqual(['reconcile']);
   });
 
   const looks = fc.constantFrom(true, false, null);
   const anyEvent: fc.Arbitrary<StepEvent> = fc.oneof(
-    fc.record({ type: fc.constant('Observed' as const), phase: fc.constantFrom('reconcile' as const, 'stale_check' as const, 'verify' as const), holds: looks }),
-    fc.record({ type: fc.constant('ObservationFailed' as const), phase: fc.constantFrom('reconcile' as const, 'stale_check' as const, 'verify' as const), failure: fc.constantFrom('TOOL_ERROR' as const, 'TOOL_TIMEOUT' as const) }),
-    fc.record({ type: fc.constant('ClaimAnswered' as const), answer: fc.constantFrom('granted' as const, 'taken' as const, 'failed' as const) }),
-    fc.constant({ type: 'Executed' as const }), fc.constant({ type: 'Paused' as const }),
+    fc.record({
+      type: fc.constant('Observed' as const),
+      phase: fc.constantFrom('reconcile' as const, 'stale_check' as const, 'verify' as const),
+      holds: looks,
+    }),
+    fc.record({
+      type: fc.constant('ObservationFailed' as const),
+      phase: fc.constantFrom('reconcile' as const, 'stale_check' as const, 'verify' as const),
+      failure: fc.constantFrom('TOOL_ERROR' as const, 'TOOL_TIMEOUT' as const),
+    }),
+    fc.record({
+      type: fc.constant('ClaimAnswered' as const),
+      answer: fc.constantFrom('granted' as const, 'taken' as const, 'failed' as const),
+    }),
+    fc.constant({ type: 'Executed' as const }),
+    fc.constant({ type: 'Paused' as const }),
   );
 
   /** Whether this event answers what was asked last. */
   const answers = (event: StepEvent, action: ReturnType<typeof decideStep>): boolean => {
     switch (action.do) {
-      case 'observe': return (event.type === 'Observed' || event.type === 'ObservationFailed') && event.phase === action.phase;
-      case 'claim':   return event.type === 'ClaimAnswered';
-      case 'execute': return event.type === 'Executed';
-      case 'pause':   return event.type === 'Paused';
-      case 'end':     return false;
+      case 'observe':
+        return (event.type === 'Observed' || event.type === 'ObservationFailed') && event.phase === action.phase;
+      case 'claim':
+        return event.type === 'ClaimAnswered';
+      case 'execute':
+        return event.type === 'Executed';
+      case 'pause':
+        return event.type === 'Paused';
+      case 'end':
+        return false;
     }
   };
 
   it('has a look at the resource before every act, whatever is asked and answered (C51)', () => {
-    fc.assert(fc.property(fc.array(anyEvent, { maxLength: 60 }), fc.integer({ min: 1, max: 3 }), fc.boolean(), fc.boolean(), (events, attempt, isReconciled, isKeyed) => {
-      const leg = legOf({ attempt, reconcile_first: isReconciled });
-      const step = legStep(isKeyed ? {} : KEYLESS);
-      let progress: StepProgress = NOT_BEGUN;
-      let isFresh = false;
-      for (const event of events) {
-        const action = decideStep({ leg, step, progress, now: 0, rules: ALL_RULES });
-        if (action.do === 'execute') expect(isFresh).toBe(true);
-        if (!answers(event, action)) continue;
-        if (event.type === 'Observed' && event.phase === 'stale_check') isFresh = event.holds === true;
-        progress = advance(leg, progress, event);
-      }
-    }), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(
+        fc.array(anyEvent, { maxLength: 60 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.boolean(),
+        fc.boolean(),
+        (events, attempt, isReconciled, isKeyed) => {
+          const leg = legOf({ attempt, reconcile_first: isReconciled });
+          const step = legStep(isKeyed ? {} : KEYLESS);
+          let progress: StepProgress = NOT_BEGUN;
+          let isFresh = false;
+          for (const event of events) {
+            const action = decideStep({ leg, step, progress, now: 0, rules: ALL_RULES });
+            if (action.do === 'execute') expect(isFresh).toBe(true);
+            if (!answers(event, action)) continue;
+            if (event.type === 'Observed' && event.phase === 'stale_check') isFresh = event.holds === true;
+            progress = advance(leg, progress, event);
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
   });
 
   it('blames nobody, and calls nothing, where another delivery may have called and no look has told (B18)', () => {
-    fc.assert(fc.property(fc.array(anyEvent, { maxLength: 60 }), fc.integer({ min: 1, max: 3 }), fc.boolean(), fc.boolean(), (events, attempt, isReconciled, isKeyed) => {
-      const leg = legOf({ attempt, reconcile_first: isReconciled });
-      const step = legStep(isKeyed ? {} : KEYLESS);
-      let progress: StepProgress = NOT_BEGUN;
-      let isOpen = false;
-      for (const event of events) {
-        const action = decideStep({ leg, step, progress, now: 0, rules: ALL_RULES });
-        if (isOpen) expect(action).not.toMatchObject({ do: 'execute' });
-        if (progress.claim === 'taken') expect(action).not.toMatchObject({ end: { outcome: 'stale' } });
-        if (!answers(event, action)) continue;
-        if (event.type === 'ClaimAnswered') isOpen = event.answer !== 'granted';
-        if (event.type === 'Observed' && event.phase === 'reconcile') isOpen = event.holds !== false;
-        progress = advance(leg, progress, event);
-      }
-    }), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(
+        fc.array(anyEvent, { maxLength: 60 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.boolean(),
+        fc.boolean(),
+        (events, attempt, isReconciled, isKeyed) => {
+          const leg = legOf({ attempt, reconcile_first: isReconciled });
+          const step = legStep(isKeyed ? {} : KEYLESS);
+          let progress: StepProgress = NOT_BEGUN;
+          let isOpen = false;
+          for (const event of events) {
+            const action = decideStep({ leg, step, progress, now: 0, rules: ALL_RULES });
+            if (isOpen) expect(action).not.toMatchObject({ do: 'execute' });
+            if (progress.claim === 'taken') expect(action).not.toMatchObject({ end: { outcome: 'stale' } });
+            if (!answers(event, action)) continue;
+            if (event.type === 'ClaimAnswered') isOpen = event.answer !== 'granted';
+            if (event.type === 'Observed' && event.phase === 'reconcile') isOpen = event.holds !== false;
+            progress = advance(leg, progress, event);
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
   });
 });
 
@@ -205,7 +285,10 @@ describe('the call of a compensation', () => {
     stage.provider.effects.clear();
     await stage.take('two', { attempt: 2, reconcile_first: true });
     const acts = stage.provider.calls.filter(({ context }) => context.phase === 'execute');
-    expect(acts.map(({ context }) => [context.idempotencyKey, context.attempt])).toEqual([['rev_key', 1], ['rev_key', 2]]);
+    expect(acts.map(({ context }) => [context.idempotencyKey, context.attempt])).toEqual([
+      ['rev_key', 1],
+      ['rev_key', 2],
+    ]);
   });
 
   it('has the arguments that were bound to the effect, and nothing else (C46)', async () => {
@@ -218,17 +301,53 @@ describe('the call of a compensation', () => {
 
 describe('a resource that somebody changed since (C54)', () => {
   const CASES = [
-    ['a person fixed the ticket', 'observed.status == "open" && observed.assignee == bound.args.agent', { agent: 'agent' }, { status: 'closed', assignee: 'asha' }],
-    ['the pipeline was rolled back', 'observed.live_release == bound.args.release', { release: 'r-42' }, { live_release: 'r-41' }],
-    ['a newer workflow changed the value', 'observed.version == bound.args.expected_version', { expected_version: 7 }, { version: 8, phone: '3' }],
+    [
+      'a person fixed the ticket',
+      'observed.status == "open" && observed.assignee == bound.args.agent',
+      { agent: 'agent' },
+      { status: 'closed', assignee: 'asha' },
+    ],
+    [
+      'the pipeline was rolled back',
+      'observed.live_release == bound.args.release',
+      { release: 'r-42' },
+      { live_release: 'r-41' },
+    ],
+    [
+      'a newer workflow changed the value',
+      'observed.version == bound.args.expected_version',
+      { expected_version: 7 },
+      { version: 8, phone: '3' },
+    ],
   ] as const;
 
   it.each(CASES)('%s: nothing is written, and what was seen is told', async (_case, condition, args, now) => {
     const stage = new Stage();
-    const look: Tool = (_args, context) => { stage.provider.calls.push({ capability: LOOK, args: {}, context }); return Promise.resolve(now); };
-    const parts = { workerId: 'w', tools: { ...stage.provider.tools, [LOOK]: look }, clock: stage.clock, claimStore: stage.claimStore, callTimeoutMs: 500, rules: ALL_RULES };
-    const { steps: [report] } = await runLeg(legOf({ steps: [legStep({ stale_condition: condition, call: { ...legStep().call, args: plainPayload(args) } })] }), parts);
-    expect(report).toMatchObject({ outcome: 'stale', error_kind: 'STALE', observations: [{ phase: 'stale_check', observed: plainPayload(now) }] });
+    const look: Tool = (_args, context) => {
+      stage.provider.calls.push({ capability: LOOK, args: {}, context });
+      return Promise.resolve(now);
+    };
+    const parts = {
+      workerId: 'w',
+      tools: { ...stage.provider.tools, [LOOK]: look },
+      clock: stage.clock,
+      claimStore: stage.claimStore,
+      callTimeoutMs: 500,
+      rules: ALL_RULES,
+    };
+    const {
+      steps: [report],
+    } = await runLeg(
+      legOf({
+        steps: [legStep({ stale_condition: condition, call: { ...legStep().call, args: plainPayload(args) } })],
+      }),
+      parts,
+    );
+    expect(report).toMatchObject({
+      outcome: 'stale',
+      error_kind: 'STALE',
+      observations: [{ phase: 'stale_check', observed: plainPayload(now) }],
+    });
     expect([stage.provider.phases, stage.provider.effects.size]).toEqual([['stale_check'], 0]);
   });
 });

@@ -13,7 +13,15 @@ import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { Codecs, LegReported, LegRequested } from '@recourse/messages';
-import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, Kafka, RawReader, WireProducer } from '@recourse/kafka';
+import type {
+  Assignment,
+  FetchedBatch,
+  FetchedRecord,
+  InputConsumer,
+  Kafka,
+  RawReader,
+  WireProducer,
+} from '@recourse/kafka';
 import type { Clock } from '../clock.port.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import type { PositionStore } from '../stores/position-store.port.js';
@@ -93,7 +101,10 @@ export function createWorker(options: WorkerOptions): Worker {
 }
 
 /** What is open while the worker runs. */
-interface Connections { readonly producer: WireProducer; readonly reader: RawReader }
+interface Connections {
+  readonly producer: WireProducer;
+  readonly reader: RawReader;
+}
 
 async function close({ producer, reader }: Connections): Promise<void> {
   await producer.close();
@@ -118,7 +129,9 @@ class LegWorker implements Worker {
     this.queue = new KeyedQueue(options.concurrencyMax ?? CONCURRENCY_MAX);
   }
 
-  isReady(): boolean { return this.isAssigned && !this.isStopped; }
+  isReady(): boolean {
+    return this.isAssigned && !this.isStopped;
+  }
 
   async start(): Promise<void> {
     const { kafka, codecs, registerSchemas = false } = this.options;
@@ -144,9 +157,15 @@ class LegWorker implements Worker {
     const consumer = kafka.inputConsumer({ groupId, aligned: [this.topic], broadcast: [] });
     this.consumer = consumer;
     await consumer.start({
-      onAssigned: (assignment) => { void this.takeOver(assignment); },
-      onBatch: (batch) => { this.take(batch); },
-      onCrash: (cause) => { void this.rejoin(cause); },
+      onAssigned: (assignment) => {
+        void this.takeOver(assignment);
+      },
+      onBatch: (batch) => {
+        this.take(batch);
+      },
+      onCrash: (cause) => {
+        void this.rejoin(cause);
+      },
     });
   }
 
@@ -157,7 +176,12 @@ class LegWorker implements Worker {
     await this.consumer?.stop();
     while (!this.isStopped) {
       await this.options.clock.sleep(RETRY_PAUSE_MS);
-      try { await this.join(); return; } catch (error) { this.note({ type: 'trouble', doing: 'join', cause: error }); }
+      try {
+        await this.join();
+        return;
+      } catch (error) {
+        this.note({ type: 'trouble', doing: 'join', cause: error });
+      }
     }
   }
 
@@ -166,7 +190,9 @@ class LegWorker implements Worker {
     this.generation += 1;
     const { generation } = this;
     this.isAssigned = false;
-    const found = await this.untilDone('find positions', generation, () => Promise.all(partitions.map(async (partition) => [partition, await this.startOf(partition)] as const)));
+    const found = await this.untilDone('find positions', generation, () =>
+      Promise.all(partitions.map(async (partition) => [partition, await this.startOf(partition)] as const)),
+    );
     if (found === null) return;
     this.partitions = new Map(found.map(([partition, offset]) => [partition, new PartitionProgress(offset)]));
     for (const [partition, offset] of found) this.consumer?.seek(this.topic, partition, offset);
@@ -207,7 +233,8 @@ class LegWorker implements Worker {
         return true;
       });
       progress.answer(record.offset);
-      if (isDone !== null) await this.untilDone('store position', generation, () => this.savePosition(partition, progress));
+      if (isDone !== null)
+        await this.untilDone('store position', generation, () => this.savePosition(partition, progress));
     }
     if (this.isPaused && this.queue.size <= LOW_WATER && this.isAssigned) {
       this.isPaused = false;
@@ -234,13 +261,18 @@ class LegWorker implements Worker {
     }
     const request = recordOf('recourse.tool-requests.payments', decoded);
     if (request !== null) return request.body;
-    this.note({ type: 'unreadable', partition, offset: record.offset, reason: decoded.kind === 'bad' ? decoded.reason : decoded.kind });
+    this.note({
+      type: 'unreadable',
+      partition,
+      offset: record.offset,
+      reason: decoded.kind === 'bad' ? decoded.reason : decoded.kind,
+    });
     return null;
   }
 
   private async answer(leg: LegRequested, place: TracePlace | null): Promise<void> {
     const key = JSON.stringify([leg.leg_id, leg.attempt, leg.lease_id]);
-    await this.report(this.answers.get(key) ?? await (this.running.get(key) ?? this.run(key, leg, place)));
+    await this.report(this.answers.get(key) ?? (await (this.running.get(key) ?? this.run(key, leg, place))));
   }
 
   private async run(key: string, leg: LegRequested, place: TracePlace | null): Promise<LegReported> {
@@ -262,7 +294,11 @@ class LegWorker implements Worker {
     let index = 0;
     return (called) => {
       index += 1;
-      try { onSpan(spanOf(called, { place, workerId, index })); } catch (cause) { this.note({ type: 'trouble', doing: 'trace', cause }); }
+      try {
+        onSpan(spanOf(called, { place, workerId, index }));
+      } catch (cause) {
+        this.note({ type: 'trouble', doing: 'trace', cause });
+      }
     };
   }
 

@@ -21,14 +21,25 @@ const REQUESTS = 'recourse.tool-requests.payments';
 class Provider {
   status = 'settled';
   calls: { readonly capability: string; readonly context: ToolContext }[] = [];
-  reverse: (context: ToolContext) => Promise<Json> = () => { this.status = 'reversed'; return Promise.resolve({ status: 'reversed' }); };
-
-  readonly tools: Readonly<Record<string, Tool>> = {
-    'payments.reverse_refund': (_, context) => { this.calls.push({ capability: 'reverse', context }); return this.reverse(context); },
-    'payments.get_refund': (_, context) => { this.calls.push({ capability: 'get', context }); return Promise.resolve({ status: this.status }); },
+  reverse: (context: ToolContext) => Promise<Json> = () => {
+    this.status = 'reversed';
+    return Promise.resolve({ status: 'reversed' });
   };
 
-  get reversals(): number { return this.calls.filter(({ capability }) => capability === 'reverse').length; }
+  readonly tools: Readonly<Record<string, Tool>> = {
+    'payments.reverse_refund': (_, context) => {
+      this.calls.push({ capability: 'reverse', context });
+      return this.reverse(context);
+    },
+    'payments.get_refund': (_, context) => {
+      this.calls.push({ capability: 'get', context });
+      return Promise.resolve({ status: this.status });
+    },
+  };
+
+  get reversals(): number {
+    return this.calls.filter(({ capability }) => capability === 'reverse').length;
+  }
 }
 
 class Stage {
@@ -40,29 +51,54 @@ class Stage {
   claimStore: ClaimStore = new MemoryClaimStore();
   readonly notes: WorkerNote[] = [];
   readonly spans: WorkerSpan[] = [];
-  onSpan = (span: WorkerSpan): void => { this.spans.push(span); };
+  onSpan = (span: WorkerSpan): void => {
+    this.spans.push(span);
+  };
   private workers: Worker[] = [];
 
-  constructor() { this.broker.ensureTopics([{ name: REQUESTS, partitions: 2 }, { name: RESULTS_TOPIC, partitions: 2 }]); }
+  constructor() {
+    this.broker.ensureTopics([
+      { name: REQUESTS, partitions: 2 },
+      { name: RESULTS_TOPIC, partitions: 2 },
+    ]);
+  }
 
   async start(name = 'worker'): Promise<Worker> {
     const worker = createWorker({
-      kafka: this.broker.forActor(name), codecs: createCodecs(this.registry.forActor(name)), adapter: 'payments', tools: this.provider.tools, clock: this.clock,
-      claimStore: this.claimStore, positions: this.positions, workerId: name, groupId: 'workers', callTimeoutMs: 500, concurrencyMax: 4, registerSchemas: true,
-      onNote: (note) => this.notes.push(note), onSpan: (span) => { this.onSpan(span); },
+      kafka: this.broker.forActor(name),
+      codecs: createCodecs(this.registry.forActor(name)),
+      adapter: 'payments',
+      tools: this.provider.tools,
+      clock: this.clock,
+      claimStore: this.claimStore,
+      positions: this.positions,
+      workerId: name,
+      groupId: 'workers',
+      callTimeoutMs: 500,
+      concurrencyMax: 4,
+      registerSchemas: true,
+      onNote: (note) => this.notes.push(note),
+      onSpan: (span) => {
+        this.onSpan(span);
+      },
     });
     this.workers.push(worker);
     await worker.start();
     return worker;
   }
 
-  ask(...legs: readonly LegRequested[]): Promise<void> { return this.askWith({}, ...legs); }
+  ask(...legs: readonly LegRequested[]): Promise<void> {
+    return this.askWith({}, ...legs);
+  }
 
   async askWith(headers: Readonly<Record<string, string>>, ...legs: readonly LegRequested[]): Promise<void> {
     const codecs = createCodecs(this.registry.forActor('orchestrator'));
     await codecs.prepareWriter(REQUESTS, { register: true });
     const wire = await this.broker.forActor('orchestrator').wireProducer();
-    for (const leg of legs) await wire.send(REQUESTS, [{ key: Buffer.from(leg.run_id), value: codecs.encode(REQUESTS, 'LegRequested', leg), headers }]);
+    for (const leg of legs)
+      await wire.send(REQUESTS, [
+        { key: Buffer.from(leg.run_id), value: codecs.encode(REQUESTS, 'LegRequested', leg), headers },
+      ]);
   }
 
   async garbage(): Promise<void> {
@@ -85,33 +121,62 @@ class Stage {
     throw new Error(`waited for ${String(count)} reports`);
   }
 
-  async stop(): Promise<void> { await Promise.all(this.workers.map((worker) => worker.stop())); }
+  async stop(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.stop()));
+  }
 }
 
-const settle = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
-const turns = async (count = 50): Promise<void> => { for (let turn = 0; turn < count; turn += 1) await settle(); };
-const fail = (): never => { throw new Error('no report'); };
+const settle = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+const turns = async (count = 50): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await settle();
+};
+const fail = (): never => {
+  throw new Error('no report');
+};
 const outcomes = (reports: readonly LegReported[]) => reports.map(({ steps }) => steps.map(({ outcome }) => outcome));
 
 let stage = new Stage();
-afterEach(async () => { await stage.stop(); stage = new Stage(); });
+afterEach(async () => {
+  await stage.stop();
+  stage = new Stage();
+});
 
 describe('a worker', () => {
   it('checks, executes and verifies a leg, and reports what it saw', async () => {
     await stage.start();
     await stage.ask(legOf());
     const [report] = await stage.reports(1);
-    expect(report).toMatchObject({ leg_id: 'leg_1', tenant: 'acme', run_id: 'run-1', attempt: 1, lease_id: 'lease_1', worker_id: 'worker' });
+    expect(report).toMatchObject({
+      leg_id: 'leg_1',
+      tenant: 'acme',
+      run_id: 'run-1',
+      attempt: 1,
+      lease_id: 'lease_1',
+      worker_id: 'worker',
+    });
     expect(report?.steps[0]).toMatchObject({ outcome: 'verified', error_kind: null });
     expect(report?.steps[0]?.observations.map(({ phase, observed }) => [phase, observed.body.toString()])).toEqual([
-      ['stale_check', '{"status":"settled"}'], ['execute', '{"status":"reversed"}'], ['verify', '{"status":"reversed"}'],
+      ['stale_check', '{"status":"settled"}'],
+      ['execute', '{"status":"reversed"}'],
+      ['verify', '{"status":"reversed"}'],
     ]);
-    expect(stage.provider.calls[1]?.context).toMatchObject({ runId: 'run-1', idempotencyKey: 'rev_key', reason: 'agent_effect_compensation', attempt: 1, callId: 'rev_mut_1' });
+    expect(stage.provider.calls[1]?.context).toMatchObject({
+      runId: 'run-1',
+      idempotencyKey: 'rev_key',
+      reason: 'agent_effect_compensation',
+      attempt: 1,
+      callId: 'rev_mut_1',
+    });
   });
 
   it('stops a leg at the first step that does not succeed', async () => {
     await stage.start();
-    await stage.ask(legOf({ steps: [legStep({ stale_condition: 'observed.status == "other"' }), legStep({ step_id: 'step_2' })] }));
+    await stage.ask(
+      legOf({ steps: [legStep({ stale_condition: 'observed.status == "other"' }), legStep({ step_id: 'step_2' })] }),
+    );
     expect(outcomes(await stage.reports(1))).toEqual([['stale']]);
     expect(stage.provider.reversals).toBe(0);
   });
@@ -144,20 +209,33 @@ describe('a worker', () => {
   });
 
   it('knows a refusal of the tool from an error of it', async () => {
-    stage.provider.reverse = ({ runId }) => Promise.reject(runId === 'run-1' ? new ToolRejected('not_found', 'no such refund') : new Error('socket hang up'));
+    stage.provider.reverse = ({ runId }) =>
+      Promise.reject(runId === 'run-1' ? new ToolRejected('not_found', 'no such refund') : new Error('socket hang up'));
     await stage.start();
     await stage.ask(legOf(), legOf({ leg_id: 'leg_2', run_id: 'run-2' }));
     const reports = await stage.reports(2);
-    expect(Object.fromEntries(reports.map(({ run_id, steps }) => [run_id, steps[0]?.outcome]))).toEqual({ 'run-1': 'failed', 'run-2': 'unknown' });
+    expect(Object.fromEntries(reports.map(({ run_id, steps }) => [run_id, steps[0]?.outcome]))).toEqual({
+      'run-1': 'failed',
+      'run-2': 'unknown',
+    });
   });
 
   it('goes on with other runs while one tool hangs, and keeps a run in order', async () => {
-    stage.provider.reverse = ({ runId }) => (runId === 'run-1' ? new Promise(() => undefined) : Promise.resolve({ status: 'reversed' }));
+    stage.provider.reverse = ({ runId }) =>
+      runId === 'run-1' ? new Promise(() => undefined) : Promise.resolve({ status: 'reversed' });
     await stage.start();
-    await stage.ask(legOf(), legOf({ leg_id: 'leg_1b' }), ...['run-2', 'run-3', 'run-4'].map((run_id) => legOf({ leg_id: `leg-${run_id}`, run_id, steps: [legStep({ success_condition: 'true' })] })));
+    await stage.ask(
+      legOf(),
+      legOf({ leg_id: 'leg_1b' }),
+      ...['run-2', 'run-3', 'run-4'].map((run_id) =>
+        legOf({ leg_id: `leg-${run_id}`, run_id, steps: [legStep({ success_condition: 'true' })] }),
+      ),
+    );
     const reports = await stage.reports(3);
     expect(reports.map(({ run_id }) => run_id).sort()).toEqual(['run-2', 'run-3', 'run-4']);
-    expect(stage.provider.calls.filter(({ context }) => context.runId === 'run-1' && context.phase === 'execute')).toHaveLength(1);
+    expect(
+      stage.provider.calls.filter(({ context }) => context.runId === 'run-1' && context.phase === 'execute'),
+    ).toHaveLength(1);
   });
 
   it('answers a repeated request with the same report and no second call', async () => {
@@ -196,8 +274,11 @@ describe('the spans of a worker', () => {
     await stage.start();
     await stage.askWith(headers, legOf());
     await stage.reports(1);
-    expect(stage.spans.map(({ name, traceId, parentSpanId, problem }) => [name, traceId, parentSpanId, problem])).toEqual(
-      ['stale_check', 'execute', 'verify'].map((name) => [name, traceIdOf('rb_1'), spanIdOf('rb_1', PLACE), null]));
+    expect(
+      stage.spans.map(({ name, traceId, parentSpanId, problem }) => [name, traceId, parentSpanId, problem]),
+    ).toEqual(
+      ['stale_check', 'execute', 'verify'].map((name) => [name, traceIdOf('rb_1'), spanIdOf('rb_1', PLACE), null]),
+    );
   });
 
   it('tell a call that gave no answer as a problem, with the time it took', async () => {
@@ -207,10 +288,18 @@ describe('the spans of a worker', () => {
     await turns();
     await stage.clock.advance(500);
     await stage.reports(1);
-    expect(stage.spans.at(-1)).toMatchObject({ name: 'execute', startAt: 1_000, endAt: 1_500, problem: 'TOOL_TIMEOUT' });
+    expect(stage.spans.at(-1)).toMatchObject({
+      name: 'execute',
+      startAt: 1_000,
+      endAt: 1_500,
+      problem: 'TOOL_TIMEOUT',
+    });
   });
 
-  it.each([['without a place', {}], ['with one that is none', { [TRACEPARENT]: 'rb_1' }]])('are none for a request %s, which is answered all the same', async (_case, none) => {
+  it.each([
+    ['without a place', {}],
+    ['with one that is none', { [TRACEPARENT]: 'rb_1' }],
+  ])('are none for a request %s, which is answered all the same', async (_case, none) => {
     await stage.start();
     await stage.askWith(none, legOf());
     expect(outcomes(await stage.reports(1))).toEqual([['verified']]);
@@ -218,7 +307,9 @@ describe('the spans of a worker', () => {
   });
 
   it('stop nothing when they cannot be taken', async () => {
-    stage.onSpan = () => { throw new Error('no room'); };
+    stage.onSpan = () => {
+      throw new Error('no room');
+    };
     await stage.start();
     await stage.askWith(headers, legOf());
     expect(outcomes(await stage.reports(1))).toEqual([['verified']]);

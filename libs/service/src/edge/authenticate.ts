@@ -35,13 +35,15 @@ const CLAIMS = z.object({
 
 /** Makes the check of one edge. Reads nothing before the first token. */
 export function createAuthenticate({ issuer, audience, jwks }: AuthenticationOptions): Authenticate {
-  const keys = 'url' in jwks ? createRemoteJWKSet(new URL(jwks.url), { timeoutDuration: JWKS_TIMEOUT_MS }) : keysOfFile(jwks.file);
+  const keys =
+    'url' in jwks ? createRemoteJWKSet(new URL(jwks.url), { timeoutDuration: JWKS_TIMEOUT_MS }) : keysOfFile(jwks.file);
   return async (authorization) => {
     const token = BEARER.exec(authorization ?? '')?.[1];
     if (token === undefined) throw new EdgeRefusal('TOKEN_MISSING', 'send a bearer token');
     const payload = await verified(token, keys, { issuer, audience });
     const claims = CLAIMS.safeParse(payload);
-    if (!claims.success) throw new EdgeRefusal('TOKEN_REFUSED', 'the token lacks sub, tenant or roles, or names them in another form');
+    if (!claims.success)
+      throw new EdgeRefusal('TOKEN_REFUSED', 'the token lacks sub, tenant or roles, or names them in another form');
     return principalOf(claims.data);
   };
 }
@@ -51,9 +53,19 @@ function principalOf({ sub, directory_subject: person, tenant, roles }: z.infer<
   return { subject: person ?? sub, ...(person === undefined ? {} : { account: sub }), tenant, roles: rolesOf(roles) };
 }
 
-async function verified(token: string, keys: JWTVerifyGetKey, { issuer, audience }: { readonly issuer: string; readonly audience: string }): Promise<JWTPayload> {
+async function verified(
+  token: string,
+  keys: JWTVerifyGetKey,
+  { issuer, audience }: { readonly issuer: string; readonly audience: string },
+): Promise<JWTPayload> {
   try {
-    const { payload } = await jwtVerify(token, keys, { issuer, audience, algorithms: [...ALGORITHMS], requiredClaims: ['exp', 'sub'], clockTolerance: CLOCK_TOLERANCE_S });
+    const { payload } = await jwtVerify(token, keys, {
+      issuer,
+      audience,
+      algorithms: [...ALGORITHMS],
+      requiredClaims: ['exp', 'sub'],
+      clockTolerance: CLOCK_TOLERANCE_S,
+    });
     return payload;
   } catch (cause) {
     if (cause instanceof errors.JOSEError && !(cause instanceof errors.JWKSTimeout) && !isNoAnswer(cause)) {
@@ -64,7 +76,9 @@ async function verified(token: string, keys: JWTVerifyGetKey, { issuer, audience
 }
 
 /** jose says with its base class that the address of the keys answered, but not with keys. */
-function isNoAnswer(error: errors.JOSEError): boolean { return error.code === 'ERR_JOSE_GENERIC' || error.code === 'ERR_JWKS_INVALID'; }
+function isNoAnswer(error: errors.JOSEError): boolean {
+  return error.code === 'ERR_JOSE_GENERIC' || error.code === 'ERR_JWKS_INVALID';
+}
 
 /** Keys of a file, read again when it changes. */
 function keysOfFile(path: string): JWTVerifyGetKey {

@@ -19,14 +19,35 @@ beforeAll(async () => {
   const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
   key = pair.privateKey;
   foreign = (await generateKeyPair('EdDSA', { crv: 'Ed25519' })).privateKey;
-  writeFileSync(file, JSON.stringify({ keys: [{ ...await exportJWK(pair.publicKey), kid: 'k', alg: 'EdDSA' }] }));
+  writeFileSync(file, JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'EdDSA' }] }));
   authenticate = createAuthenticate({ issuer: ISSUER, audience: AUDIENCE, jwks: { file } });
 });
-afterAll(() => { rmSync(folder, { recursive: true }); });
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
 
-interface Wish { readonly issuer?: string; readonly audience?: string; readonly expires?: string; readonly claims?: Record<string, unknown>; readonly signer?: CryptoKey }
-async function bearer({ issuer = ISSUER, audience = AUDIENCE, expires = '1h', claims = { tenant: 'acme', roles: ['approver'] }, signer = key }: Wish = {}): Promise<string> {
-  const token = await new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', kid: 'k' }).setIssuer(issuer).setAudience(audience).setSubject('dana').setIssuedAt().setExpirationTime(expires).sign(signer);
+interface Wish {
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly expires?: string;
+  readonly claims?: Record<string, unknown>;
+  readonly signer?: CryptoKey;
+}
+async function bearer({
+  issuer = ISSUER,
+  audience = AUDIENCE,
+  expires = '1h',
+  claims = { tenant: 'acme', roles: ['approver'] },
+  signer = key,
+}: Wish = {}): Promise<string> {
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'EdDSA', kid: 'k' })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject('dana')
+    .setIssuedAt()
+    .setExpirationTime(expires)
+    .sign(signer);
   return `Bearer ${token}`;
 }
 
@@ -51,24 +72,46 @@ describe('a token', () => {
   });
 
   it('of an algorithm that is not allowed is refused: a shared secret, or none at all', async () => {
-    const shared = await new SignJWT({ tenant: 'acme', roles: [] }).setProtectedHeader({ alg: 'HS256', kid: 'k' }).setIssuer(ISSUER).setAudience(AUDIENCE).setSubject('dana').setExpirationTime('1h').sign(Buffer.alloc(32, 1));
+    const shared = await new SignJWT({ tenant: 'acme', roles: [] })
+      .setProtectedHeader({ alg: 'HS256', kid: 'k' })
+      .setIssuer(ISSUER)
+      .setAudience(AUDIENCE)
+      .setSubject('dana')
+      .setExpirationTime('1h')
+      .sign(Buffer.alloc(32, 1));
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const none = `${part({ alg: 'none' })}.${part({ iss: ISSUER, aud: AUDIENCE, sub: 'dana', exp: 9_999_999_999, tenant: 'acme', roles: [] })}.`;
-    for (const token of [shared, none]) await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ code: 'TOKEN_REFUSED' });
+    for (const token of [shared, none])
+      await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ code: 'TOKEN_REFUSED' });
   });
 
   it('without an expiry is refused', async () => {
-    const token = await new SignJWT({ tenant: 'acme', roles: [] }).setProtectedHeader({ alg: 'EdDSA', kid: 'k' }).setIssuer(ISSUER).setAudience(AUDIENCE).setSubject('dana').sign(key);
+    const token = await new SignJWT({ tenant: 'acme', roles: [] })
+      .setProtectedHeader({ alg: 'EdDSA', kid: 'k' })
+      .setIssuer(ISSUER)
+      .setAudience(AUDIENCE)
+      .setSubject('dana')
+      .sign(key);
     await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ code: 'TOKEN_REFUSED' });
   });
 
   it('has to be there', async () => {
-    for (const header of [undefined, '', 'Basic abc', 'Bearer ']) await expect(authenticate(header)).rejects.toMatchObject({ code: 'TOKEN_MISSING' });
+    for (const header of [undefined, '', 'Basic abc', 'Bearer '])
+      await expect(authenticate(header)).rejects.toMatchObject({ code: 'TOKEN_MISSING' });
   });
 
   it('lets nobody in while the keys cannot be read', async () => {
-    const nowhere = createAuthenticate({ issuer: ISSUER, audience: AUDIENCE, jwks: { file: join(folder, 'gone.json') } });
-    const silent = createAuthenticate({ issuer: ISSUER, audience: AUDIENCE, jwks: { url: 'http://127.0.0.1:1/jwks.json' } });
-    for (const unavailable of [nowhere, silent]) await expect(unavailable(await bearer())).rejects.toMatchObject({ code: 'ISSUER_UNAVAILABLE' });
+    const nowhere = createAuthenticate({
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      jwks: { file: join(folder, 'gone.json') },
+    });
+    const silent = createAuthenticate({
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      jwks: { url: 'http://127.0.0.1:1/jwks.json' },
+    });
+    for (const unavailable of [nowhere, silent])
+      await expect(unavailable(await bearer())).rejects.toMatchObject({ code: 'ISSUER_UNAVAILABLE' });
   });
 });

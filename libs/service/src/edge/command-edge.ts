@@ -79,7 +79,7 @@ export class CommandEdge {
     const standing = await this.answerOf(submission, envelope);
     if (standing) return standing;
     await this.publish(submission, envelope);
-    return await this.awaitAnswer(submission, envelope) ?? this.later(submission, envelope);
+    return (await this.awaitAnswer(submission, envelope)) ?? this.later(submission, envelope);
   }
 
   /** What became of a command, by the ticket its caller got. Null for a ticket that is not this caller's, or of another log. */
@@ -89,7 +89,12 @@ export class CommandEdge {
     const given = Buffer.from(mark);
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
     const row = await this.options.commandRow(log, commandId);
-    if (!row) return { httpStatus: 202, body: JSON.stringify({ command_id: commandId, status: 'pending' }), retryAfterS: RETRY_AFTER_S };
+    if (!row)
+      return {
+        httpStatus: 202,
+        body: JSON.stringify({ command_id: commandId, status: 'pending' }),
+        retryAfterS: RETRY_AFTER_S,
+      };
     const { http_status, answer } = commandOf(row);
     return { httpStatus: http_status, body: answer };
   }
@@ -103,7 +108,11 @@ export class CommandEdge {
     const key = idempotencyKey ?? randomUUID();
     return {
       command_id: deriveId('cmd', tenant, principal.subject, route, key),
-      tenant, principal: principal.subject, roles: [...principal.roles], route, idempotency_key: key,
+      tenant,
+      principal: principal.subject,
+      roles: [...principal.roles],
+      route,
+      idempotency_key: key,
       body_sha256: Buffer.from(sha256Hex(canonicalJson(body ?? null)), 'hex'),
       issued_at: (this.options.now ?? Date.now)(),
       signature: Buffer.alloc(0),
@@ -113,7 +122,11 @@ export class CommandEdge {
   private async publish({ topic, type, key, build }: Submission, envelope: CommandEnvelope): Promise<void> {
     const signature = signCommand(this.options.edgeKey, { topic, type, body: build(envelope) });
     await this.prepare(topic);
-    const value = this.options.codecs.encode(topic, type.slice(type.lastIndexOf('.') + 1), build({ ...envelope, signature }));
+    const value = this.options.codecs.encode(
+      topic,
+      type.slice(type.lastIndexOf('.') + 1),
+      build({ ...envelope, signature }),
+    );
     const producer = await this.producer();
     await producer.send(topic, [{ key: Buffer.from(key, 'utf8'), value }]);
   }
@@ -130,22 +143,34 @@ export class CommandEdge {
     return null;
   }
 
-  private async answerOf({ log }: Submission, { command_id, body_sha256 }: CommandEnvelope): Promise<EdgeAnswer | null> {
+  private async answerOf(
+    { log }: Submission,
+    { command_id, body_sha256 }: CommandEnvelope,
+  ): Promise<EdgeAnswer | null> {
     const row = await this.options.commandRow(log, command_id);
     if (!row) return null;
     const stored = commandOf(row);
-    if (stored.body_sha256 !== body_sha256.toString('hex')) throw new EdgeRefusal('IDEMPOTENCY_KEY_REUSED', 'this key was used for another body; choose a new one');
+    if (stored.body_sha256 !== body_sha256.toString('hex'))
+      throw new EdgeRefusal('IDEMPOTENCY_KEY_REUSED', 'this key was used for another body; choose a new one');
     return { httpStatus: stored.http_status, body: stored.answer };
   }
 
   private later({ log, principal }: Submission, { command_id }: CommandEnvelope): EdgeAnswer {
     const location = `/v1/commands/${command_id}.${this.markOf(log, command_id, principal)}`;
-    return { httpStatus: 202, body: JSON.stringify({ command_id, status: 'pending', location }), location, retryAfterS: RETRY_AFTER_S };
+    return {
+      httpStatus: 202,
+      body: JSON.stringify({ command_id, status: 'pending', location }),
+      location,
+      retryAfterS: RETRY_AFTER_S,
+    };
   }
 
   /** Only who sent a command may ask for its answer, and only of the log it went to: one id may be answered in two logs of a service. */
   private markOf(log: string, commandId: string, { subject, tenant }: Principal): string {
-    return createHmac('sha256', this.options.edgeKey).update(canonicalJson({ ticket: commandId, log, subject, tenant })).digest('hex').slice(0, TICKET_DIGITS);
+    return createHmac('sha256', this.options.edgeKey)
+      .update(canonicalJson({ ticket: commandId, log, subject, tenant }))
+      .digest('hex')
+      .slice(0, TICKET_DIGITS);
   }
 
   /** A failed preparation or connection is tried again by the next command. */
@@ -154,7 +179,9 @@ export class CommandEdge {
     if (known) return known;
     const preparing = this.options.codecs.prepareWriter(topic);
     this.prepared.set(topic, preparing);
-    preparing.catch(() => { this.prepared.delete(topic); });
+    preparing.catch(() => {
+      this.prepared.delete(topic);
+    });
     return preparing;
   }
 
@@ -162,7 +189,9 @@ export class CommandEdge {
     if (this.producing) return this.producing;
     const opening = this.options.producer();
     this.producing = opening;
-    opening.catch(() => { this.producing = undefined; });
+    opening.catch(() => {
+      this.producing = undefined;
+    });
     return opening;
   }
 }
@@ -172,4 +201,8 @@ function commandOf(row: Row): CommandDoc {
   return row.doc as unknown as CommandDoc;
 }
 
-function pause(ms: number): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, ms); }); }
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

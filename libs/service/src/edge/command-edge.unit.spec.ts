@@ -8,12 +8,24 @@ import type { Submission } from './command-edge.js';
 const KEY = Buffer.alloc(32, 7);
 const PRINCIPAL = { subject: 'dana', tenant: 'acme', roles: ['approver'] };
 const SUBMISSION: Submission = {
-  topic: 'recourse.budget-commands', log: 'recourse.budgets', type: 'recourse.budgets.DecideEscalation', key: 'acme', principal: PRINCIPAL, tenant: 'acme',
-  route: 'POST /v1/escalations/e/decide', idempotencyKey: 'k1', body: { approved: true, reason: 'fine' },
+  topic: 'recourse.budget-commands',
+  log: 'recourse.budgets',
+  type: 'recourse.budgets.DecideEscalation',
+  key: 'acme',
+  principal: PRINCIPAL,
+  tenant: 'acme',
+  route: 'POST /v1/escalations/e/decide',
+  idempotencyKey: 'k1',
+  body: { approved: true, reason: 'fine' },
   build: (envelope) => ({ envelope, escalation_id: 'e', approved: true, reason: 'fine' }),
 };
 
-interface Sent { readonly topic: string; readonly key: string; readonly type: string; readonly body: Doc }
+interface Sent {
+  readonly topic: string;
+  readonly key: string;
+  readonly type: string;
+  readonly body: Doc;
+}
 
 /** An edge whose loop answers each command as told, after some polls. */
 function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures = 0 } = {}) {
@@ -25,14 +37,36 @@ function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures =
   const record = ({ body }: Sent): void => {
     const { command_id, body_sha256 } = body['envelope'] as { command_id: string; body_sha256: Buffer }; // the edge built it
     if (rows.has(command_id)) return;
-    const doc = { command_id, body_sha256: body_sha256.toString('hex'), status: 'accepted', http_status: 201, code: null, answer: '{"ok":true}' };
+    const doc = {
+      command_id,
+      body_sha256: body_sha256.toString('hex'),
+      status: 'accepted',
+      http_status: 201,
+      code: null,
+      answer: '{"ok":true}',
+    };
     rows.set(command_id, { partition: 0, kind: 'command', group: command_id, key: command_id, dueAt: null, doc });
   };
   const edge = new CommandEdge({
-    codecs: { prepareWriter: () => Promise.resolve(), encode: (_topic, type, body) => { encoding = { type, body: body as Doc }; return Buffer.from('x'); } },
+    codecs: {
+      prepareWriter: () => Promise.resolve(),
+      encode: (_topic, type, body) => {
+        encoding = { type, body: body as Doc };
+        return Buffer.from('x');
+      },
+    },
     producer: () => {
-      if (failures > 0) { failures -= 1; return Promise.reject(new Error('no broker')); }
-      return Promise.resolve({ send: (topic, records) => { sent.push({ topic, key: records[0]?.key.toString() ?? '', ...encoding }); return Promise.resolve(); }, close: () => Promise.resolve() });
+      if (failures > 0) {
+        failures -= 1;
+        return Promise.reject(new Error('no broker'));
+      }
+      return Promise.resolve({
+        send: (topic, records) => {
+          sent.push({ topic, key: records[0]?.key.toString() ?? '', ...encoding });
+          return Promise.resolve();
+        },
+        close: () => Promise.resolve(),
+      });
     },
     commandRow: (_log, id) => {
       polls += 1;
@@ -40,7 +74,10 @@ function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures =
       if (last && polls > answerAfterPolls) record(last);
       return Promise.resolve(rows.get(id) ?? null);
     },
-    edgeKey: KEY, patienceMs, now: () => 1_000, sleep: () => Promise.resolve(),
+    edgeKey: KEY,
+    patienceMs,
+    now: () => 1_000,
+    sleep: () => Promise.resolve(),
   });
   return { edge, sent };
 }
@@ -49,7 +86,9 @@ describe('a submitted command', () => {
   it('is signed, keyed and answered with what the log recorded', async () => {
     const { edge, sent } = edgeWith();
     expect(await edge.submit(SUBMISSION)).toEqual({ httpStatus: 201, body: '{"ok":true}' });
-    expect(sent.map(({ topic, key, type }) => [topic, key, type])).toEqual([['recourse.budget-commands', 'acme', 'DecideEscalation']]);
+    expect(sent.map(({ topic, key, type }) => [topic, key, type])).toEqual([
+      ['recourse.budget-commands', 'acme', 'DecideEscalation'],
+    ]);
     const body = sent[0]?.body ?? {};
     const { signature } = body['envelope'] as { signature: Buffer };
     expect(verifyCommand(KEY, { topic: SUBMISSION.topic, type: SUBMISSION.type, body }, signature)).toBe(true);
@@ -65,15 +104,25 @@ describe('a submitted command', () => {
   it('is refused under the key of another body', async () => {
     const { edge, sent } = edgeWith();
     await edge.submit(SUBMISSION);
-    await expect(edge.submit({ ...SUBMISSION, body: { approved: false, reason: 'no' } })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+    await expect(edge.submit({ ...SUBMISSION, body: { approved: false, reason: 'no' } })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
     expect(sent).toHaveLength(1);
   });
 
   it('has an id of its own per tenant, principal, route and key', async () => {
     const { edge, sent } = edgeWith();
-    const others: Partial<Submission>[] = [{}, { tenant: 'other' }, { principal: { ...PRINCIPAL, subject: 'eve' } }, { route: 'POST /v1/escalations/f/decide' }, { idempotencyKey: 'k2' }];
+    const others: Partial<Submission>[] = [
+      {},
+      { tenant: 'other' },
+      { principal: { ...PRINCIPAL, subject: 'eve' } },
+      { route: 'POST /v1/escalations/f/decide' },
+      { idempotencyKey: 'k2' },
+    ];
     for (const other of others) await edge.submit({ ...SUBMISSION, ...other });
-    expect(new Set(sent.map(({ body }) => (body['envelope'] as { command_id: string }).command_id)).size).toBe(others.length);
+    expect(new Set(sent.map(({ body }) => (body['envelope'] as { command_id: string }).command_id)).size).toBe(
+      others.length,
+    );
   });
 
   it('is never a repetition without a key', async () => {

@@ -10,53 +10,85 @@ import { idText, parse } from './validate.js';
 const DANA = { subject: 'dana', tenant: 'acme', roles: ['approver'] };
 const ROOT = { subject: 'root', tenant: '*', roles: ['administrator'] };
 const POSING = { subject: 'eve', tenant: '*', roles: ['approver'] };
-const refused = (work: () => unknown): unknown => { try { work(); return null; } catch (error) { return error instanceof EdgeRefusal ? error.code : error; } };
+const refused = (work: () => unknown): unknown => {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    return error instanceof EdgeRefusal ? error.code : error;
+  }
+};
 
 describe('a tenant', () => {
   it('is that of the token, for reads and commands', () => {
-    expect([tenantOfRead(DANA), tenantOfRead(DANA, 'acme'), tenantOfCommand(DANA, undefined)]).toEqual(['acme', 'acme', 'acme']);
+    expect([tenantOfRead(DANA), tenantOfRead(DANA, 'acme'), tenantOfCommand(DANA, undefined)]).toEqual([
+      'acme',
+      'acme',
+      'acme',
+    ]);
     expect(refused(() => tenantOfRead(DANA, 'other'))).toBe('TENANT_FOREIGN');
     expect(refused(() => tenantOfCommand(DANA, 'other'))).toBe('TENANT_FOREIGN');
     expect(refused(() => tenantOfCommand(DANA, '*'))).toBe('TENANT_FOREIGN');
   });
 
   it('may be any for who speaks for all, and must be named in a command', () => {
-    expect([tenantOfRead(ROOT), tenantOfRead(ROOT, 'acme'), tenantOfCommand(ROOT, 'acme')]).toEqual([undefined, 'acme', 'acme']);
+    expect([tenantOfRead(ROOT), tenantOfRead(ROOT, 'acme'), tenantOfCommand(ROOT, 'acme')]).toEqual([
+      undefined,
+      'acme',
+      'acme',
+    ]);
     expect(refused(() => tenantOfCommand(ROOT, undefined))).toBe('INPUT_INVALID');
   });
 
   it('is none for who claims all without the role', () => {
     expect(refused(() => tenantOfRead(POSING))).toBe('TENANT_FOREIGN');
     expect(refused(() => tenantOfCommand(POSING, 'acme'))).toBe('TENANT_FOREIGN');
-    expect(refused(() => { requireRole(POSING, 'administrator'); })).toBe('ROLE_REQUIRED');
+    expect(
+      refused(() => {
+        requireRole(POSING, 'administrator');
+      }),
+    ).toBe('ROLE_REQUIRED');
   });
 });
 
 describe('the roles of a token', () => {
   it('are a closed set: what is not in it gives nothing', () => {
-    expect(rolesOf(Object.keys(ROLES).filter((role) => role !== 'approver'))).toHaveLength(Object.keys(ROLES).length - 1);
+    expect(rolesOf(Object.keys(ROLES).filter((role) => role !== 'approver'))).toHaveLength(
+      Object.keys(ROLES).length - 1,
+    );
     expect(rolesOf(['approver', 'approver', 'root', '__proto__', 'constructor', 'APPROVER'])).toEqual(['approver']);
   });
 
   it('are those of the page about people, with the same words', () => {
-    const rows = [...readFileSync('docs/guides/people.md', 'utf8').matchAll(/^\| `(\w+)` \| ([^|]*) \|$/gm)].map(([, role, gives]) => [role, gives]);
+    const rows = [...readFileSync('docs/guides/people.md', 'utf8').matchAll(/^\| `(\w+)` \| ([^|]*) \|$/gm)].map(
+      ([, role, gives]) => [role, gives],
+    );
     expect(rows.filter(([role]) => Object.hasOwn(ROLES, role ?? ''))).toEqual(Object.entries(ROLES));
   });
 
   it('make nobody contract editor and approver at once; an administrator may be either', () => {
     expect(refused(() => rolesOf(['contract_editor', 'approver']))).toBe('ROLES_CONFLICT');
-    expect([rolesOf(['administrator', 'approver']), rolesOf(['administrator', 'contract_editor'])]).toEqual([['administrator', 'approver'], ['administrator', 'contract_editor']]);
+    expect([rolesOf(['administrator', 'approver']), rolesOf(['administrator', 'contract_editor'])]).toEqual([
+      ['administrator', 'approver'],
+      ['administrator', 'contract_editor'],
+    ]);
   });
 });
 
 describe('a problem', () => {
   it('has the code and status of what went wrong, and hides bugs', () => {
     expect(problemOf(new EdgeRefusal('NOT_FOUND', 'x'))).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-    expect(problemOf(new Failure('DATABASE_UNAVAILABLE', 'secret host'))).toMatchObject({ status: 503, code: 'DATABASE_UNAVAILABLE' });
+    expect(problemOf(new Failure('DATABASE_UNAVAILABLE', 'secret host'))).toMatchObject({
+      status: 503,
+      code: 'DATABASE_UNAVAILABLE',
+    });
     expect(JSON.stringify(problemOf(new Failure('DATABASE_UNAVAILABLE', 'secret host')))).not.toContain('secret');
     expect(problemOf(new Error('secret'))).toMatchObject({ status: 500, code: 'INTERNAL' });
     expect(JSON.stringify(problemOf(new Error('secret')))).not.toContain('secret');
-    expect(problemOf(Object.assign(new Error('too large'), { statusCode: 413 }))).toMatchObject({ status: 413, code: 'REQUEST_REFUSED' });
+    expect(problemOf(Object.assign(new Error('too large'), { statusCode: 413 }))).toMatchObject({
+      status: 413,
+      code: 'REQUEST_REFUSED',
+    });
   });
 
   it('lists everything that is wrong with an input', () => {
@@ -73,13 +105,31 @@ describe('a problem', () => {
 describe('a rendered doc', () => {
   it('has bytes as hex and plain payloads as what they hold', () => {
     const sha256 = Buffer.alloc(2, 1);
-    expect(render({
-      hash: Buffer.from('ab', 'hex'), at: 5, list: [Buffer.from('cd', 'hex')],
-      args: { content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{"a":1}'), sha256 },
-      sealed: { content_type: 'application/json', encoding: 'sealed', key_id: 'k', body: Buffer.from('ff', 'hex'), sha256 },
-      broken: { content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{'), sha256 },
-    })).toEqual({
-      hash: 'ab', at: 5, list: ['cd'],
+    expect(
+      render({
+        hash: Buffer.from('ab', 'hex'),
+        at: 5,
+        list: [Buffer.from('cd', 'hex')],
+        args: {
+          content_type: 'application/json',
+          encoding: 'plain',
+          key_id: null,
+          body: Buffer.from('{"a":1}'),
+          sha256,
+        },
+        sealed: {
+          content_type: 'application/json',
+          encoding: 'sealed',
+          key_id: 'k',
+          body: Buffer.from('ff', 'hex'),
+          sha256,
+        },
+        broken: { content_type: 'application/json', encoding: 'plain', key_id: null, body: Buffer.from('{'), sha256 },
+      }),
+    ).toEqual({
+      hash: 'ab',
+      at: 5,
+      list: ['cd'],
       args: { content_type: 'application/json', encoding: 'plain', key_id: null, body: { a: 1 }, sha256: '0101' },
       sealed: { content_type: 'application/json', encoding: 'sealed', key_id: 'k', body: 'ff', sha256: '0101' },
       broken: { content_type: 'application/json', encoding: 'plain', key_id: null, body: '{', sha256: '0101' },

@@ -40,7 +40,10 @@ const ROLES_OF_ALL: readonly string[] = ['administrator', 'auditor'];
 export function rolesOf(words: readonly string[]): readonly string[] {
   const roles = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word));
   if (!APART.every((role) => roles.includes(role))) return roles;
-  throw new EdgeRefusal('ROLES_CONFLICT', `one token carries ${APART.join(' and ')} for one tenant; ask the issuer for a token with one of the two`);
+  throw new EdgeRefusal(
+    'ROLES_CONFLICT',
+    `one token carries ${APART.join(' and ')} for one tenant; ask the issuer for a token with one of the two`,
+  );
 }
 
 /** True for who may see every tenant. */
@@ -59,7 +62,13 @@ export function tenantOfCommand(principal: Principal, named: string | undefined)
     return principal.tenant;
   }
   if (named !== undefined && named !== ALL_TENANTS) return named;
-  throw new EdgeRefusal('INPUT_INVALID', 'name the tenant', [{ code: 'TENANT_REQUIRED', message: 'A token for all tenants must say which one the command is about.', path: '/tenant' }]);
+  throw new EdgeRefusal('INPUT_INVALID', 'name the tenant', [
+    {
+      code: 'TENANT_REQUIRED',
+      message: 'A token for all tenants must say which one the command is about.',
+      path: '/tenant',
+    },
+  ]);
 }
 
 /** Tenant every read is narrowed to; undefined for who sees all and names none. Errors: EdgeRefusal(TENANT_FOREIGN). */
@@ -75,4 +84,6 @@ export function requireRole(principal: Principal, ...roles: readonly string[]): 
   throw new EdgeRefusal('ROLE_REQUIRED', `one of the roles ${roles.join(', ')} is needed`);
 }
 
-function foreign(): EdgeRefusal { return new EdgeRefusal('TENANT_FOREIGN', 'the token speaks for another tenant'); }
+function foreign(): EdgeRefusal {
+  return new EdgeRefusal('TENANT_FOREIGN', 'the token speaks for another tenant');
+}

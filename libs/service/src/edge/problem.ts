@@ -5,21 +5,45 @@ import type { Rejection } from '@recourse/kernel';
 
 /** Every refusal of the edge itself; the domain's have codes and statuses of their own. */
 export const EDGE_REFUSALS = {
-  INPUT_INVALID: { httpStatus: 400, summary: 'The request does not have the shape its route asks for; every problem is listed.' },
+  INPUT_INVALID: {
+    httpStatus: 400,
+    summary: 'The request does not have the shape its route asks for; every problem is listed.',
+  },
   TOKEN_MISSING: { httpStatus: 401, summary: 'The request carries no bearer token.' },
-  TOKEN_REFUSED: { httpStatus: 401, summary: 'The token is expired, of another issuer or audience, of an algorithm that is not allowed, or not signed by a known key.' },
+  TOKEN_REFUSED: {
+    httpStatus: 401,
+    summary:
+      'The token is expired, of another issuer or audience, of an algorithm that is not allowed, or not signed by a known key.',
+  },
   ROLE_REQUIRED: { httpStatus: 403, summary: 'The route asks for a role that the token does not carry.' },
-  ROLES_CONFLICT: { httpStatus: 403, summary: 'The token makes one person contract editor and approver of one tenant; the issuer must give one of the two.' },
+  ROLES_CONFLICT: {
+    httpStatus: 403,
+    summary:
+      'The token makes one person contract editor and approver of one tenant; the issuer must give one of the two.',
+  },
   TENANT_FOREIGN: { httpStatus: 403, summary: 'The token speaks for another tenant.' },
   NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant.' },
-  ROUTE_UNKNOWN: { httpStatus: 404, summary: 'This service has nothing at this address: the path is wrong, or the service is another one.' },
+  ROUTE_UNKNOWN: {
+    httpStatus: 404,
+    summary: 'This service has nothing at this address: the path is wrong, or the service is another one.',
+  },
   RUN_UNKNOWN: { httpStatus: 404, summary: 'Nothing of this run is on record for this tenant.' },
-  PROJECTION_BEHIND: { httpStatus: 503, summary: 'The rows have not reached the end of the log yet, so that nobody can say whether there is such a thing; ask again.' },
-  DELIVERY_ENDED: { httpStatus: 409, summary: 'The notice was delivered, or the item it is about has ended; there is nothing to try again.' },
+  PROJECTION_BEHIND: {
+    httpStatus: 503,
+    summary:
+      'The rows have not reached the end of the log yet, so that nobody can say whether there is such a thing; ask again.',
+  },
+  DELIVERY_ENDED: {
+    httpStatus: 409,
+    summary: 'The notice was delivered, or the item it is about has ended; there is nothing to try again.',
+  },
   IDEMPOTENCY_KEY_REUSED: { httpStatus: 422, summary: 'The idempotency key was used for another body.' },
   REQUEST_REFUSED: { httpStatus: 400, summary: 'The HTTP layer refused the request (method, media type, size).' },
   INTERNAL: { httpStatus: 500, summary: 'A bug; the log has the details.' },
-  ISSUER_UNAVAILABLE: { httpStatus: 503, summary: 'The keys of the token issuer cannot be read; nobody is let in meanwhile.' },
+  ISSUER_UNAVAILABLE: {
+    httpStatus: 503,
+    summary: 'The keys of the token issuer cannot be read; nobody is let in meanwhile.',
+  },
 } as const satisfies Record<string, { readonly httpStatus: number; readonly summary: string }>;
 
 export type EdgeCode = keyof typeof EDGE_REFUSALS;
@@ -27,7 +51,12 @@ export type EdgeCode = keyof typeof EDGE_REFUSALS;
 /** Carries a coded refusal of the edge to the one place that answers it. */
 export class EdgeRefusal extends Error {
   override readonly name = 'EdgeRefusal';
-  constructor(readonly code: EdgeCode, message: string, readonly problems: readonly Rejection[] = [], options?: { readonly cause?: unknown }) {
+  constructor(
+    readonly code: EdgeCode,
+    message: string,
+    readonly problems: readonly Rejection[] = [],
+    options?: { readonly cause?: unknown },
+  ) {
     super(message, options);
   }
 }
@@ -52,7 +81,14 @@ export const PROBLEM_TYPE = 'application/problem+json';
 export function problemOf(error: unknown): Problem {
   if (error instanceof EdgeRefusal) {
     const { httpStatus, summary } = EDGE_REFUSALS[error.code];
-    return { type: 'about:blank', title: summary, status: httpStatus, code: error.code, detail: error.message, ...(error.problems.length > 0 ? { problems: error.problems } : {}) };
+    return {
+      type: 'about:blank',
+      title: summary,
+      status: httpStatus,
+      code: error.code,
+      detail: error.message,
+      ...(error.problems.length > 0 ? { problems: error.problems } : {}),
+    };
   }
   if (error instanceof Failure) {
     const { httpStatus, summary } = FAILURES[error.code];
@@ -61,9 +97,21 @@ export function problemOf(error: unknown): Problem {
   const status = statusOf(error);
   if (status !== null && status >= 400 && status < 500) {
     const code: EdgeCode = status === 404 ? 'ROUTE_UNKNOWN' : 'REQUEST_REFUSED';
-    return { type: 'about:blank', title: EDGE_REFUSALS[code].summary, status, code, detail: error instanceof Error ? error.message : EDGE_REFUSALS[code].summary };
+    return {
+      type: 'about:blank',
+      title: EDGE_REFUSALS[code].summary,
+      status,
+      code,
+      detail: error instanceof Error ? error.message : EDGE_REFUSALS[code].summary,
+    };
   }
-  return { type: 'about:blank', title: EDGE_REFUSALS.INTERNAL.summary, status: 500, code: 'INTERNAL', detail: EDGE_REFUSALS.INTERNAL.summary };
+  return {
+    type: 'about:blank',
+    title: EDGE_REFUSALS.INTERNAL.summary,
+    status: 500,
+    code: 'INTERNAL',
+    detail: EDGE_REFUSALS.INTERNAL.summary,
+  };
 }
 
 /** Status an error of Nest or Fastify names. */

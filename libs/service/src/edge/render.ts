@@ -6,7 +6,15 @@ export function render(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex');
   if (Array.isArray(value)) return value.map(render);
   const { content_type, encoding, body, content, ...rest } = value as Readonly<Record<string, unknown>>;
-  if (typeof encoding === 'string' && Buffer.isBuffer(body)) return { content_type, encoding, ...renderMembers(rest), body: Buffer.isBuffer(content) ? renderBody('plain', content_type, content) : renderBody(encoding, content_type, body) };
+  if (typeof encoding === 'string' && Buffer.isBuffer(body))
+    return {
+      content_type,
+      encoding,
+      ...renderMembers(rest),
+      body: Buffer.isBuffer(content)
+        ? renderBody('plain', content_type, content)
+        : renderBody(encoding, content_type, body),
+    };
   return renderMembers(value);
 }
 

@@ -3,19 +3,35 @@ import { z } from 'zod';
 import { EdgeRefusal } from './problem.js';
 
 /** Text of ids, keys and names: no control characters, at most 512 bytes in the worst case. */
-// eslint-disable-next-line no-control-regex -- refusing control characters is what this is for
-export const idText = z.string().min(1).max(170).regex(/^[^\u0000-\u001f\u007f]+$/, 'must not hold control characters');
+export const idText = z
+  .string()
+  .min(1)
+  .max(170)
+  // eslint-disable-next-line no-control-regex -- refusing control characters is what this is for
+  .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not hold control characters');
 /** What a person writes as a reason. */
-// eslint-disable-next-line no-control-regex -- NUL is the one character PostgreSQL cannot hold
-export const reasonText = z.string().min(1).max(2_000).regex(/^[^\u0000]+$/, 'must not hold NUL');
+export const reasonText = z
+  .string()
+  .min(1)
+  .max(2_000)
+  // eslint-disable-next-line no-control-regex -- NUL is the one character PostgreSQL cannot hold
+  .regex(/^[^\u0000]+$/, 'must not hold NUL');
 export const hashHex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
 
 /** Errors: EdgeRefusal(INPUT_INVALID) with every problem. */
 export function parse<T>(schema: z.ZodType<T>, input: unknown): T {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ code, message, path }) => ({ code: code.toUpperCase(), message, path: `/${path.map(String).join('/')}` }));
-  throw new EdgeRefusal('INPUT_INVALID', problems.map(({ path, message }) => `${path}: ${message}`).join('; '), problems);
+  const problems = parsed.error.issues.map(({ code, message, path }) => ({
+    code: code.toUpperCase(),
+    message,
+    path: `/${path.map(String).join('/')}`,
+  }));
+  throw new EdgeRefusal(
+    'INPUT_INVALID',
+    problems.map(({ path, message }) => `${path}: ${message}`).join('; '),
+    problems,
+  );
 }
 
 /** JSON schema of an input, for the OpenAPI page. */

@@ -29,7 +29,12 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
 const CLIENT_GRACE_MS = 2_000;
 
 /** A pool for the loop. Nothing is connected before the first call. */
-export function createPool({ url, connectionsMax = CONNECTIONS_MAX, statementTimeoutMs = STATEMENT_TIMEOUT_MS, isDurable = false }: PostgresOptions): Pool {
+export function createPool({
+  url,
+  connectionsMax = CONNECTIONS_MAX,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+  isDurable = false,
+}: PostgresOptions): Pool {
   const pool = new Pool({
     connectionString: url,
     max: connectionsMax,
@@ -40,7 +45,9 @@ export function createPool({ url, connectionsMax = CONNECTIONS_MAX, statementTim
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
-    options: isDurable ? '-c synchronous_commit=on -c jit=off' : '-c synchronous_commit=off -c jit=off -c enable_seqscan=off',
+    options: isDurable
+      ? '-c synchronous_commit=on -c jit=off'
+      : '-c synchronous_commit=off -c jit=off -c enable_seqscan=off',
   });
   // An idle connection that breaks is replaced by the pool; the next call says so if the database is gone.
   pool.on('error', () => undefined);
@@ -57,12 +64,18 @@ export async function coded<T>(what: string, work: () => Promise<T>): Promise<T>
     return await work();
   } catch (error) {
     if (error instanceof Failure || error instanceof InvariantViolation) throw error;
-    throw new Failure('DATABASE_UNAVAILABLE', `${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Failure('DATABASE_UNAVAILABLE', `${what}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }
 
 /** Work inside one transaction on one connection; a connection that failed is not used again. */
-export async function inTransaction<T>(pool: Pool, begin: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  pool: Pool,
+  begin: string,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   // A connection that breaks between two statements reports here; the statement in flight fails by itself.
   const ignore = (): void => undefined;

@@ -15,7 +15,11 @@ const UTF8_MAX = 3;
  *
  * Shape:  `rows` have one value per type, in order; each tuple begins with the partition as int4.
  */
-export function encodeCopy(partition: number, types: readonly ColumnType[], rows: readonly (readonly ColumnValue[])[]): Buffer {
+export function encodeCopy(
+  partition: number,
+  types: readonly ColumnType[],
+  rows: readonly (readonly ColumnValue[])[],
+): Buffer {
   const out = new GrowingBuffer();
   out.bytes(SIGNATURE);
   for (const row of rows) {
@@ -29,11 +33,29 @@ export function encodeCopy(partition: number, types: readonly ColumnType[], rows
 }
 
 function writeField(out: GrowingBuffer, type: ColumnType | undefined, value: ColumnValue): void {
-  if (value === null) { out.int32(-1); return; }
-  if (typeof value === 'string') { out.sizedText(value); return; }
-  if (typeof value === 'boolean') { out.int32(1); out.octet(value ? 1 : 0); return; }
-  if (typeof value === 'number' && type === 'bigint') { out.int32(8); out.int64(value); return; }
-  if (Buffer.isBuffer(value)) { out.int32(value.length); out.bytes(value); return; }
+  if (value === null) {
+    out.int32(-1);
+    return;
+  }
+  if (typeof value === 'string') {
+    out.sizedText(value);
+    return;
+  }
+  if (typeof value === 'boolean') {
+    out.int32(1);
+    out.octet(value ? 1 : 0);
+    return;
+  }
+  if (typeof value === 'number' && type === 'bigint') {
+    out.int32(8);
+    out.int64(value);
+    return;
+  }
+  if (Buffer.isBuffer(value)) {
+    out.int32(value.length);
+    out.bytes(value);
+    return;
+  }
   throw new TypeError(`no ${String(type)}: ${typeof value}`);
 }
 
@@ -41,11 +63,26 @@ class GrowingBuffer {
   private buffer = Buffer.allocUnsafe(FIRST_SIZE);
   private size = 0;
 
-  octet(value: number): void { this.reserve(1); this.size = this.buffer.writeUInt8(value, this.size); }
-  int16(value: number): void { this.reserve(2); this.size = this.buffer.writeInt16BE(value, this.size); }
-  int32(value: number): void { this.reserve(4); this.size = this.buffer.writeInt32BE(value, this.size); }
-  int64(value: number): void { this.reserve(8); this.size = this.buffer.writeBigInt64BE(BigInt(value), this.size); }
-  bytes(value: Buffer): void { this.reserve(value.length); this.size += value.copy(this.buffer, this.size); }
+  octet(value: number): void {
+    this.reserve(1);
+    this.size = this.buffer.writeUInt8(value, this.size);
+  }
+  int16(value: number): void {
+    this.reserve(2);
+    this.size = this.buffer.writeInt16BE(value, this.size);
+  }
+  int32(value: number): void {
+    this.reserve(4);
+    this.size = this.buffer.writeInt32BE(value, this.size);
+  }
+  int64(value: number): void {
+    this.reserve(8);
+    this.size = this.buffer.writeBigInt64BE(BigInt(value), this.size);
+  }
+  bytes(value: Buffer): void {
+    this.reserve(value.length);
+    this.size += value.copy(this.buffer, this.size);
+  }
 
   sizedText(value: string): void {
     this.reserve(4 + value.length * UTF8_MAX);
@@ -54,7 +91,9 @@ class GrowingBuffer {
     this.size += 4 + written;
   }
 
-  finished(): Buffer { return this.buffer.subarray(0, this.size); }
+  finished(): Buffer {
+    return this.buffer.subarray(0, this.size);
+  }
 
   private reserve(more: number): void {
     if (this.size + more <= this.buffer.length) return;

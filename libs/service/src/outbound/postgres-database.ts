@@ -18,13 +18,26 @@ const MIGRATION_TIMEOUT_MS = 60_000;
 
 /** A service's own database, migrated. */
 export class PostgresDatabase implements ProjectionReads, StoreFactory {
-  private constructor(readonly stores: StoreFactory, private readonly pool: Pool, private readonly source: DataSource, private readonly logs: readonly ProjectedLog[]) {}
+  private constructor(
+    readonly stores: StoreFactory,
+    private readonly pool: Pool,
+    private readonly source: DataSource,
+    private readonly logs: readonly ProjectedLog[],
+  ) {}
 
   /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
   static async open(options: PostgresOptions, logs: readonly ProjectedLog[]): Promise<PostgresDatabase> {
     const source = new DataSource({
-      type: 'postgres', url: options.url, applicationName: 'recourse-reads', poolSize: 4, migrationsTableName: 'migrations', migrations: [migrationOf(logs)],
-      entities: logs.flatMap(({ log, kinds }) => kinds.map((spec) => entityOf(log, spec))), connectTimeoutMS: 3_000, logging: false, poolErrorHandler: () => undefined,
+      type: 'postgres',
+      url: options.url,
+      applicationName: 'recourse-reads',
+      poolSize: 4,
+      migrationsTableName: 'migrations',
+      migrations: [migrationOf(logs)],
+      entities: logs.flatMap(({ log, kinds }) => kinds.map((spec) => entityOf(log, spec))),
+      connectTimeoutMS: 3_000,
+      logging: false,
+      poolErrorHandler: () => undefined,
       extra: { statement_timeout: 10_000, query_timeout: 12_000 },
     });
     await coded('migrate', () => migrate(options.url, source));
@@ -32,33 +45,53 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
     return new PostgresDatabase(createPostgresStores(pool, logs), pool, source, logs);
   }
 
-  partition(log: string, partition: number): PartitionStore { return this.stores.partition(log, partition); }
+  partition(log: string, partition: number): PartitionStore {
+    return this.stores.partition(log, partition);
+  }
 
   page(query: PageQuery): Promise<Page> {
     return coded('read', async () => {
       const select = this.selected(query);
-      if (query.after) select.andWhere('(r.log_partition, r.group_key, r.row_key) > (:ap, :ag, :ak)', { ap: query.after.partition, ag: query.after.group, ak: query.after.key });
-      const found = await select.orderBy('r.log_partition').addOrderBy('r.group_key').addOrderBy('r.row_key').limit(query.limit + 1).getMany();
+      if (query.after)
+        select.andWhere('(r.log_partition, r.group_key, r.row_key) > (:ap, :ag, :ak)', {
+          ap: query.after.partition,
+          ag: query.after.group,
+          ak: query.after.key,
+        });
+      const found = await select
+        .orderBy('r.log_partition')
+        .addOrderBy('r.group_key')
+        .addOrderBy('r.row_key')
+        .limit(query.limit + 1)
+        .getMany();
       const rows = found.slice(0, query.limit).map((entity) => rowOf(query.kind, entity));
       const last = found.length > query.limit ? found[query.limit - 1] : undefined;
       return { rows, next: last ? { partition: last.log_partition, group: last.group_key, key: last.row_key } : null };
     });
   }
 
-  count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number> { return coded('count', () => this.selected(query).getCount()); }
+  count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number> {
+    return coded('count', () => this.selected(query).getCount());
+  }
 
   /** The row of a command, by the pool of the loop: it is asked for many times a second. */
   commandRow(log: string, commandId: string): Promise<PlacedRow | null> {
     return coded('read command', async () => {
       const { rows } = await this.pool.query<ProjectedEntity>({
-        name: `recourse_command_${log}`, text: `SELECT log_partition, group_key, row_key, due_at, doc FROM "${entityName(log, 'command').replace('.', '"."')}" WHERE command_id = $1 LIMIT 1`, values: [commandId],
+        name: `recourse_command_${log}`,
+        text: `SELECT log_partition, group_key, row_key, due_at, doc FROM "${entityName(log, 'command').replace('.', '"."')}" WHERE command_id = $1 LIMIT 1`,
+        values: [commandId],
       });
       return rows[0] ? rowOf('command', rows[0]) : null;
     });
   }
 
   /** Errors: Failure(DATABASE_UNAVAILABLE). */
-  ping(): Promise<void> { return coded('ping', async () => { await this.pool.query('SELECT 1'); }); }
+  ping(): Promise<void> {
+    return coded('ping', async () => {
+      await this.pool.query('SELECT 1');
+    });
+  }
 
   async close(): Promise<void> {
     await Promise.all([this.source.destroy(), this.pool.end()]);
@@ -66,11 +99,17 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
 
   private selected(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): SelectQueryBuilder<ProjectedEntity> {
     const { spec } = this.known(query);
-    const select = this.source.getRepository<ProjectedEntity>(entityName(query.log, query.kind)).createQueryBuilder('r');
+    const select = this.source
+      .getRepository<ProjectedEntity>(entityName(query.log, query.kind))
+      .createQueryBuilder('r');
     for (const [n, [name, value]] of Object.entries(query.where).entries()) {
-      if (!spec.columns.some((column) => column.name === name) && name !== 'group_key' && name !== 'row_key') throw new TypeError(`no column ${name} in ${query.kind}`);
+      if (!spec.columns.some((column) => column.name === name) && name !== 'group_key' && name !== 'row_key')
+        throw new TypeError(`no column ${name} in ${query.kind}`);
       if (value === null) select.andWhere(`r.${name} IS NULL`);
-      else if (isList(value)) select.andWhere(`r.${name} = ANY(:p${String(n)})`, { [`p${String(n)}`]: value.map((one) => comparable(name, one)) });
+      else if (isList(value))
+        select.andWhere(`r.${name} = ANY(:p${String(n)})`, {
+          [`p${String(n)}`]: value.map((one) => comparable(name, one)),
+        });
       else select.andWhere(`r.${name} = :p${String(n)}`, { [`p${String(n)}`]: comparable(name, value) });
     }
     return select;
@@ -85,7 +124,11 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
 
 /** Initialises a source and runs its migrations, one process at a time. Errors: the database's; the source is closed then. */
 export async function migrate(url: string, source: DataSource): Promise<void> {
-  const lock = new Client({ connectionString: url, connectionTimeoutMillis: 3_000, query_timeout: MIGRATION_TIMEOUT_MS });
+  const lock = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: 3_000,
+    query_timeout: MIGRATION_TIMEOUT_MS,
+  });
   lock.on('error', () => undefined);
   await lock.connect();
   try {
@@ -100,10 +143,19 @@ export async function migrate(url: string, source: DataSource): Promise<void> {
   }
 }
 
-function isList(value: ColumnValue | readonly string[]): value is readonly string[] { return Array.isArray(value); }
+function isList(value: ColumnValue | readonly string[]): value is readonly string[] {
+  return Array.isArray(value);
+}
 
 function rowOf(kind: string, { log_partition, group_key, row_key, due_at, doc }: ProjectedEntity): PlacedRow {
-  return { partition: log_partition, kind, group: group_key, key: row_key, dueAt: due_at === null ? null : Number(due_at), doc: decodeDoc(doc) };
+  return {
+    partition: log_partition,
+    kind,
+    group: group_key,
+    key: row_key,
+    dueAt: due_at === null ? null : Number(due_at),
+    doc: decodeDoc(doc),
+  };
 }
 
 /** Columns hold shortened text; keys do not. */

@@ -3,7 +3,9 @@ import { Client } from 'pg';
 import { keyStoreContract } from '../../../event-log/src/sealing/key-store.contract.js';
 import { PostgresKeyStore } from './postgres-key-store.js';
 
-interface TestStack { readonly postgres: { readonly host: string; readonly port: number; readonly user: string; readonly password: string } }
+interface TestStack {
+  readonly postgres: { readonly host: string; readonly port: number; readonly user: string; readonly password: string };
+}
 
 const stack = process.env['RECOURSE_TEST_STACK'];
 
@@ -16,7 +18,11 @@ function urlOf(database: string): string {
 async function query(database: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: urlOf(database) });
   await client.connect();
-  try { await client.query(statement); } finally { await client.end(); }
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 (stack ? describe : describe.skip)('on PostgreSQL', () => {

@@ -48,8 +48,15 @@ UPDATE sealing_key k SET secret = NULL, destroyed_at = now(), destroyed_by = $4,
 FROM unnest($1::text[], $2::text[], $3::text[]) AS u(tenant, subject, unit)
 WHERE k.secret IS NOT NULL AND k.unit IS NOT NULL AND k.tenant = u.tenant AND k.unit = u.unit AND (u.subject IS NULL OR k.subject = u.subject)`;
 
-interface MadeRow { readonly scope_id: string; readonly key_id: string; readonly secret: Buffer }
-interface KeyRow { readonly key_id: string | null; readonly secret: Buffer | null }
+interface MadeRow {
+  readonly scope_id: string;
+  readonly key_id: string;
+  readonly secret: Buffer;
+}
+interface KeyRow {
+  readonly key_id: string | null;
+  readonly secret: Buffer | null;
+}
 
 /** Keys in a table. Nothing is connected before the first call. */
 export class PostgresKeyStore implements KeyStore {
@@ -57,7 +64,12 @@ export class PostgresKeyStore implements KeyStore {
   #ready: Promise<void> | null = null;
 
   constructor(options: { readonly url: string }) {
-    this.#pool = createPool({ url: options.url, connectionsMax: CONNECTIONS_MAX, statementTimeoutMs: STATEMENT_TIMEOUT_MS, isDurable: true });
+    this.#pool = createPool({
+      url: options.url,
+      connectionsMax: CONNECTIONS_MAX,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      isDurable: true,
+    });
   }
 
   ensure(wanted: readonly { readonly scope: KeyScope; readonly candidate: Buffer }[]): Promise<readonly StandingKey[]> {
@@ -69,7 +81,9 @@ export class PostgresKeyStore implements KeyStore {
         // All new, as most are: what was made is the answer.
         if (made.rows.length === wanted.length) return inOrderOf(scopes, made.rows);
         const { rows } = await this.#pool.query<KeyRow>(STANDING, [scopes]);
-        const keys = rows.flatMap(({ key_id: keyId, secret }) => (keyId === null || secret === null ? [] : [{ keyId, secret }]));
+        const keys = rows.flatMap(({ key_id: keyId, secret }) =>
+          keyId === null || secret === null ? [] : [{ keyId, secret }],
+        );
         // One that was destroyed between the two statements is followed by another.
         if (keys.length === wanted.length) return keys;
       }
@@ -80,22 +94,35 @@ export class PostgresKeyStore implements KeyStore {
   find(keyIds: readonly string[]): Promise<readonly StoredKey[]> {
     if (keyIds.length === 0) return Promise.resolve([]);
     return this.#answered(async () => {
-      const { rows } = await this.#pool.query<{ readonly key_id: string; readonly secret: Buffer | null }>('SELECT key_id, secret FROM sealing_key WHERE key_id = ANY($1::text[])', [keyIds]);
+      const { rows } = await this.#pool.query<{ readonly key_id: string; readonly secret: Buffer | null }>(
+        'SELECT key_id, secret FROM sealing_key WHERE key_id = ANY($1::text[])',
+        [keyIds],
+      );
       return rows.map(({ key_id: keyId, secret }) => ({ keyId, secret }));
     });
   }
 
   destroy({ tenant, subject, endedBy, by, reason }: Erasure): Promise<number> {
-    return this.#answered(async () => (await this.#pool.query(DESTROY, [storableName(tenant), storableOrNull(subject), endedBy ?? null, by, reason])).rowCount ?? 0);
+    return this.#answered(
+      async () =>
+        (await this.#pool.query(DESTROY, [storableName(tenant), storableOrNull(subject), endedBy ?? null, by, reason]))
+          .rowCount ?? 0,
+    );
   }
 
   destroyUnits(units: readonly Unit[], by: string, reason: string): Promise<number> {
     if (units.length === 0) return Promise.resolve(0);
-    const named = [units.map(({ tenant }) => storableName(tenant)), units.map(({ subject }) => storableOrNull(subject)), units.map(({ unit }) => storableName(unit))];
+    const named = [
+      units.map(({ tenant }) => storableName(tenant)),
+      units.map(({ subject }) => storableOrNull(subject)),
+      units.map(({ unit }) => storableName(unit)),
+    ];
     return this.#answered(async () => (await this.#pool.query(DESTROY_UNITS, [...named, by, reason])).rowCount ?? 0);
   }
 
-  close(): Promise<void> { return this.#pool.end(); }
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
 
   async #answered<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -129,10 +156,16 @@ function columnsOf(wanted: readonly { readonly scope: KeyScope; readonly candida
   const scopes = new Map(wanted.map((one) => [scopeId(one.scope), one]));
   const given = [...scopes];
   return [
-    given.map(([id]) => id), given.map(([, { scope }]) => storableName(scope.tenant)), given.map(([, { scope }]) => storableName(scope.subject)),
-    given.map(([, { scope }]) => scope.windowStart), given.map(([, { scope }]) => scope.windowEnd), given.map(([, { candidate }]) => candidate),
+    given.map(([id]) => id),
+    given.map(([, { scope }]) => storableName(scope.tenant)),
+    given.map(([, { scope }]) => storableName(scope.subject)),
+    given.map(([, { scope }]) => scope.windowStart),
+    given.map(([, { scope }]) => scope.windowEnd),
+    given.map(([, { candidate }]) => candidate),
     given.map(([, { scope }]) => storableOrNull(scope.unit)),
   ];
 }
 
-function storableOrNull(name: string | undefined): string | null { return name === undefined ? null : storableName(name); }
+function storableOrNull(name: string | undefined): string | null {
+  return name === undefined ? null : storableName(name);
+}

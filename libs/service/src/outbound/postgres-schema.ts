@@ -80,7 +80,9 @@ export interface ProjectedEntity {
 
 /** Entity of a kind, for reads. */
 export function entityOf(log: string, spec: KindSpec): EntitySchema<ProjectedEntity> {
-  const own = spec.columns.map(({ name, type }) => [identifier(name), { type, nullable: true } satisfies EntitySchemaColumnOptions] as const);
+  const own = spec.columns.map(
+    ({ name, type }) => [identifier(name), { type, nullable: true } satisfies EntitySchemaColumnOptions] as const,
+  );
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
   return new EntitySchema<ProjectedEntity>({
     name: entityName(log, spec.kind),
@@ -97,7 +99,9 @@ export function entityOf(log: string, spec: KindSpec): EntitySchema<ProjectedEnt
   });
 }
 
-export function entityName(log: string, kind: string): string { return `${schemaOf(log)}.${kind}`; }
+export function entityName(log: string, kind: string): string {
+  return `${schemaOf(log)}.${kind}`;
+}
 
 function headsStatement(log: string): string {
   return `CREATE TABLE ${tableOf(log, HEADS_TABLE)} (log_partition int PRIMARY KEY, seq bigint NOT NULL, hash bytea NOT NULL, log_offset bigint NOT NULL,
@@ -109,15 +113,25 @@ function kindStatements(log: string, { table, columns, indexes = [] }: KindSpec)
   const own = columns.map((column) => `"${identifier(column.name)}" ${sqlType(column.type)}`);
   return [
     `CREATE TABLE ${name} (${[
-      'log_partition int NOT NULL', 'group_key text COLLATE "C" NOT NULL', 'row_key text COLLATE "C" NOT NULL', 'due_at bigint', ...own, 'doc bytea NOT NULL',
+      'log_partition int NOT NULL',
+      'group_key text COLLATE "C" NOT NULL',
+      'row_key text COLLATE "C" NOT NULL',
+      'due_at bigint',
+      ...own,
+      'doc bytea NOT NULL',
       'PRIMARY KEY (log_partition, group_key, row_key)',
     ].join(', ')})`,
     `CREATE INDEX "${identifier(table)}_due" ON ${name} (log_partition, due_at) WHERE due_at IS NOT NULL`,
-    ...indexes.map((on, n) => `CREATE INDEX "${identifier(table)}_${String(n)}" ON ${name} (${on.map((column) => `"${identifier(column)}"`).join(', ')})`),
+    ...indexes.map(
+      (on, n) =>
+        `CREATE INDEX "${identifier(table)}_${String(n)}" ON ${name} (${on.map((column) => `"${identifier(column)}"`).join(', ')})`,
+    ),
   ];
 }
 
-function sqlType(type: ColumnType): string { return type === 'text' ? 'text COLLATE "C"' : type; }
+function sqlType(type: ColumnType): string {
+  return type === 'text' ? 'text COLLATE "C"' : type;
+}
 
 function identifier(name: string): string {
   if (!IDENTIFIER.test(name)) throw new TypeError(`not a name for a table or column: ${name}`);

@@ -35,27 +35,59 @@ export function openProjectedStates(options: PostgresOptions): ProjectedStates {
 }
 
 function projectedState(pool: Pool, { log, kinds }: ProjectedLog, partition: number): Promise<ProjectedState | null> {
-  return coded('read the projection', () => inTransaction(pool, SNAPSHOT, async (client) => {
-    const { rows: [head] } = await client.query<{ seq: string; hash: Buffer }>(`SELECT seq, hash FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`, [partition]);
-    return head === undefined ? null : { seq: Number(head.seq), hash: head.hash, stateHash: await hashRows(client, { log, kinds }, partition) };
-  }));
+  return coded('read the projection', () =>
+    inTransaction(pool, SNAPSHOT, async (client) => {
+      const {
+        rows: [head],
+      } = await client.query<{ seq: string; hash: Buffer }>(
+        `SELECT seq, hash FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`,
+        [partition],
+      );
+      return head === undefined
+        ? null
+        : { seq: Number(head.seq), hash: head.hash, stateHash: await hashRows(client, { log, kinds }, partition) };
+    }),
+  );
 }
 
 /** SHA-256 in hex over all rows of a partition, as `PartitionStore.stateHash` says; inside the caller's transaction. */
 export async function hashRows(client: PoolClient, { log, kinds }: ProjectedLog, partition: number): Promise<string> {
   const hash = createHash('sha256');
-  for (const spec of [...kinds].sort((a, b) => compareText(a.kind, b.kind))) await eachRow(client, { log, spec, partition }, (row) => { hash.update(canonicalRow(row)); });
+  for (const spec of [...kinds].sort((a, b) => compareText(a.kind, b.kind)))
+    await eachRow(client, { log, spec, partition }, (row) => {
+      hash.update(canonicalRow(row));
+    });
   return hash.digest('hex');
 }
 
-interface KindPlace { readonly log: string; readonly spec: KindSpec; readonly partition: number }
-interface StoredRow { readonly group_key: string; readonly row_key: string; readonly due_at: string | null; readonly doc: Buffer }
+interface KindPlace {
+  readonly log: string;
+  readonly spec: KindSpec;
+  readonly partition: number;
+}
+interface StoredRow {
+  readonly group_key: string;
+  readonly row_key: string;
+  readonly due_at: string | null;
+  readonly doc: Buffer;
+}
 
-async function eachRow(client: PoolClient, { log, spec, partition }: KindPlace, visit: (row: Row) => void): Promise<void> {
+async function eachRow(
+  client: PoolClient,
+  { log, spec, partition }: KindPlace,
+  visit: (row: Row) => void,
+): Promise<void> {
   await client.query(`DECLARE state NO SCROLL CURSOR FOR ${wholeKind(log, spec).replace('$1', String(partition))}`);
   for (;;) {
     const { rows } = await client.query<StoredRow>(`FETCH ${String(PAGE)} FROM state`);
-    for (const { group_key, row_key, due_at, doc } of rows) visit({ kind: spec.kind, group: group_key, key: row_key, dueAt: due_at === null ? null : Number(due_at), doc: decodeDoc(doc) });
+    for (const { group_key, row_key, due_at, doc } of rows)
+      visit({
+        kind: spec.kind,
+        group: group_key,
+        key: row_key,
+        dueAt: due_at === null ? null : Number(due_at),
+        doc: decodeDoc(doc),
+      });
     if (rows.length < PAGE) break;
   }
   await client.query('CLOSE state');

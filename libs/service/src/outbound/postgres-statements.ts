@@ -18,13 +18,17 @@ export interface KindPart {
 
 const ROW_COLUMNS = ['group_key', 'row_key', 'due_at'] as const;
 /** partition, seq, hash, offset, decided_at, reacted_seq, reacted_offset, cursors, from seq, from hash */
-const HEAD_SET = 'seq = $2, hash = $3, log_offset = $4, decided_at = $5, reacted_seq = $6, reacted_offset = $7, cursors = $8';
+const HEAD_SET =
+  'seq = $2, hash = $3, log_offset = $4, decided_at = $5, reacted_seq = $6, reacted_offset = $7, cursors = $8';
 
 /** Columns of a kind's table in the order in which values are given, without the partition. */
 export function valueColumns({ columns }: KindSpec): readonly { readonly name: string; readonly type: ColumnType }[] {
   return [
-    { name: 'group_key', type: 'text' }, { name: 'row_key', type: 'text' }, { name: 'due_at', type: 'bigint' },
-    ...columns.map(({ name, type }) => ({ name, type })), { name: 'doc', type: 'bytea' },
+    { name: 'group_key', type: 'text' },
+    { name: 'row_key', type: 'text' },
+    { name: 'due_at', type: 'bigint' },
+    ...columns.map(({ name, type }) => ({ name, type })),
+    { name: 'doc', type: 'bytea' },
   ];
 }
 
@@ -43,26 +47,36 @@ export function moveHead(log: string, isFirst: boolean): string {
  */
 export function projectSmall(log: string, isFirst: boolean, parts: readonly KindPart[]): Statement {
   let next = isFirst ? 9 : 11;
-  const take = (type: string): string => { const text = `$${String(next)}::${type}[]`; next += 1; return text; };
+  const take = (type: string): string => {
+    const text = `$${String(next)}::${type}[]`;
+    next += 1;
+    return text;
+  };
   const clauses = parts.flatMap((part, n) => [
     ...(part.puts ? [`p${String(n)} AS (${putClause(log, part.spec, take)})`] : []),
     ...(part.deletes ? [`d${String(n)} AS (${deleteClause(log, part.spec, take)})`] : []),
   ]);
-  return named(`WITH moved AS (${moveHead(log, isFirst)})${clauses.map((clause) => `, ${clause}`).join('')} SELECT count(*)::int AS moved FROM moved`);
+  return named(
+    `WITH moved AS (${moveHead(log, isFirst)})${clauses.map((clause) => `, ${clause}`).join('')} SELECT count(*)::int AS moved FROM moved`,
+  );
 }
 
 /** All rows of the groups and the time, in one answer. Parameters: partition, then one array of groups per kind. */
 export function loadGroups(log: string, specs: readonly KindSpec[]): Statement {
-  const kinds = specs.map((spec, n) =>
-    `(SELECT ${String(n)} AS n, group_key, row_key, due_at, doc FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND group_key = ANY($${String(n + 2)}::text[]))`);
+  const kinds = specs.map(
+    (spec, n) =>
+      `(SELECT ${String(n)} AS n, group_key, row_key, due_at, doc FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND group_key = ANY($${String(n + 2)}::text[]))`,
+  );
   const time = `(SELECT -1 AS n, NULL::text COLLATE "C" AS group_key, (SELECT seq FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1)::text COLLATE "C" AS row_key, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS due_at, NULL::bytea AS doc)`;
   return named(`${[time, ...kinds].join(' UNION ALL ')} ORDER BY n, group_key, row_key`);
 }
 
 /** Timers of all kinds. Parameters: partition, until, limit. */
 export function dueTimers(log: string, specs: readonly KindSpec[]): Statement {
-  const kinds = specs.map((spec, n) =>
-    `(SELECT ${String(n)} AS n, group_key, row_key, due_at FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND due_at <= $2 ORDER BY due_at, group_key, row_key LIMIT $3)`);
+  const kinds = specs.map(
+    (spec, n) =>
+      `(SELECT ${String(n)} AS n, group_key, row_key, due_at FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND due_at <= $2 ORDER BY due_at, group_key, row_key LIMIT $3)`,
+  );
   return named(`${kinds.join(' UNION ALL ')} ORDER BY due_at, n, group_key, row_key LIMIT $3`);
 }
 
@@ -96,10 +110,16 @@ function deleteClause(log: string, spec: KindSpec, take: (type: string) => strin
 }
 
 function onConflict(spec: KindSpec): string {
-  const set = valueColumns(spec).map(({ name }) => name).filter((name) => name !== ROW_COLUMNS[0] && name !== ROW_COLUMNS[1]);
+  const set = valueColumns(spec)
+    .map(({ name }) => name)
+    .filter((name) => name !== ROW_COLUMNS[0] && name !== ROW_COLUMNS[1]);
   return `ON CONFLICT (log_partition, group_key, row_key) DO UPDATE SET ${set.map((name) => `${quoted(name)} = EXCLUDED.${quoted(name)}`).join(', ')}`;
 }
 
-function quoted(name: string): string { return `"${name}"`; }
+function quoted(name: string): string {
+  return `"${name}"`;
+}
 
-function named(text: string): Statement { return { name: `recourse_${sha256Hex(text).slice(0, 24)}`, text }; }
+function named(text: string): Statement {
+  return { name: `recourse_${sha256Hex(text).slice(0, 24)}`, text };
+}

@@ -5,11 +5,21 @@ import { CONTRACT_KINDS, CONTRACT_LOG, describeStore } from '../../../event-log/
 import { coded, createPool } from './postgres-connection.js';
 import { PostgresDatabase } from './postgres-database.js';
 
-interface TestStack { readonly postgres: { readonly host: string; readonly port: number; readonly user: string; readonly password: string } }
+interface TestStack {
+  readonly postgres: { readonly host: string; readonly port: number; readonly user: string; readonly password: string };
+}
 
 const stack = process.env['RECOURSE_TEST_STACK'];
 const LOGS = [{ log: CONTRACT_LOG, kinds: withCommonKinds(CONTRACT_KINDS) }];
-const HEAD = { seq: 1, hash: Buffer.alloc(32, 1), offset: 1, decidedAt: 1, cursors: [], reactedSeq: 0, reactedOffset: 0 };
+const HEAD = {
+  seq: 1,
+  hash: Buffer.alloc(32, 1),
+  offset: 1,
+  decidedAt: 1,
+  cursors: [],
+  reactedSeq: 0,
+  reactedOffset: 0,
+};
 
 function urlOf(database: string): string {
   // The stack's launcher wrote it.
@@ -20,7 +30,11 @@ function urlOf(database: string): string {
 async function asAdmin(statement: string): Promise<void> {
   const client = new Client({ connectionString: urlOf('postgres') });
   await client.connect();
-  try { await client.query(statement); } finally { await client.end(); }
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 (stack ? describe : describe.skip)('on PostgreSQL', () => {
@@ -40,7 +54,8 @@ async function asAdmin(statement: string): Promise<void> {
   describeStore({
     name: 'PostgreSQL',
     fresh: async () => {
-      for (let partition = 0; partition < 20; partition += 1) await database.stores.partition(CONTRACT_LOG, partition).drop();
+      for (let partition = 0; partition < 20; partition += 1)
+        await database.stores.partition(CONTRACT_LOG, partition).drop();
       return database.stores;
     },
   });
@@ -48,8 +63,13 @@ async function asAdmin(statement: string): Promise<void> {
   it('keeps its rows when it is opened again, and by two at once', async () => {
     const store = database.stores.partition(CONTRACT_LOG, 30);
     await store.drop();
-    await store.project(null, HEAD, [{ op: 'put', row: { kind: 'mutation', group: 'g', key: 'k', dueAt: null, doc: {} } }]);
-    const again = await Promise.all([PostgresDatabase.open({ url: urlOf(name) }, LOGS), PostgresDatabase.open({ url: urlOf(name) }, LOGS)]);
+    await store.project(null, HEAD, [
+      { op: 'put', row: { kind: 'mutation', group: 'g', key: 'k', dueAt: null, doc: {} } },
+    ]);
+    const again = await Promise.all([
+      PostgresDatabase.open({ url: urlOf(name) }, LOGS),
+      PostgresDatabase.open({ url: urlOf(name) }, LOGS),
+    ]);
     expect(await again[0].stores.partition(CONTRACT_LOG, 30).all('mutation')).toHaveLength(1);
     await Promise.all(again.map((one) => one.close()));
   });
@@ -62,7 +82,11 @@ async function asAdmin(statement: string): Promise<void> {
       const opened = await PostgresDatabase.open({ url: urlOf(other) }, shape);
       const store = opened.stores.partition(CONTRACT_LOG, 0);
       expect(await store.head()).toBeNull();
-      expect(await store.project(null, HEAD, [{ op: 'put', row: { kind: 'mutation', group: 'g', key: 'k', dueAt: null, doc: {} } }])).toBe('projected');
+      expect(
+        await store.project(null, HEAD, [
+          { op: 'put', row: { kind: 'mutation', group: 'g', key: 'k', dueAt: null, doc: {} } },
+        ]),
+      ).toBe('projected');
       await opened.close();
     }
     await asAdmin(`DROP DATABASE ${other} WITH (FORCE)`);
@@ -71,20 +95,49 @@ async function asAdmin(statement: string): Promise<void> {
   it('answers pages by columns, in order, without repeating a row', async () => {
     const store = database.stores.partition(CONTRACT_LOG, 31);
     await store.drop();
-    const rows = Array.from({ length: 7 }, (_, n) => ({ op: 'put', row: { kind: 'mutation', group: `paged-${String(n)}`, key: 'k', dueAt: null, doc: { tenant: n < 5 ? 'acme' : 'other', open: true } } }) as const);
+    const rows = Array.from(
+      { length: 7 },
+      (_, n) =>
+        ({
+          op: 'put',
+          row: {
+            kind: 'mutation',
+            group: `paged-${String(n)}`,
+            key: 'k',
+            dueAt: null,
+            doc: { tenant: n < 5 ? 'acme' : 'other', open: true },
+          },
+        }) as const,
+    );
     await store.project(null, HEAD, rows);
     const query = { log: CONTRACT_LOG, kind: 'mutation', where: { tenant: 'acme', open: true }, limit: 3 };
     const first = await database.page(query);
     const second = await database.page({ ...query, after: first.next ?? undefined });
-    expect([...first.rows, ...second.rows].map(({ group }) => group)).toEqual([0, 1, 2, 3, 4].map((n) => `paged-${String(n)}`));
+    expect([...first.rows, ...second.rows].map(({ group }) => group)).toEqual(
+      [0, 1, 2, 3, 4].map((n) => `paged-${String(n)}`),
+    );
     expect(second.next).toBeNull();
   });
 
   it('finds the row of a command by its id alone', async () => {
     const store = database.stores.partition(CONTRACT_LOG, 32);
     await store.drop();
-    await store.project(null, HEAD, [{ op: 'put', row: { kind: 'command', group: 'cmd_1', key: 'cmd_1', dueAt: null, doc: { command_id: 'cmd_1', status: 'accepted' } } }]);
-    expect((await database.commandRow(CONTRACT_LOG, 'cmd_1'))?.doc).toEqual({ command_id: 'cmd_1', status: 'accepted' });
+    await store.project(null, HEAD, [
+      {
+        op: 'put',
+        row: {
+          kind: 'command',
+          group: 'cmd_1',
+          key: 'cmd_1',
+          dueAt: null,
+          doc: { command_id: 'cmd_1', status: 'accepted' },
+        },
+      },
+    ]);
+    expect((await database.commandRow(CONTRACT_LOG, 'cmd_1'))?.doc).toEqual({
+      command_id: 'cmd_1',
+      status: 'accepted',
+    });
     expect(await database.commandRow(CONTRACT_LOG, 'cmd_2')).toBeNull();
   });
 

@@ -8,7 +8,18 @@
 //   S3. Time is the database's.
 import { columnValue, compareText, decodeDoc, encodeDoc } from '@recourse/event-log';
 import type {
-  Change, ColumnValue, GroupAddress, KindSpec, Loaded, PartitionStore, ProjectedHead, ProjectResult, Row, RowAddress, StoredCursor, StoreFactory,
+  Change,
+  ColumnValue,
+  GroupAddress,
+  KindSpec,
+  Loaded,
+  PartitionStore,
+  ProjectedHead,
+  ProjectResult,
+  Row,
+  RowAddress,
+  StoredCursor,
+  StoreFactory,
 } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Pool, PoolClient } from 'pg';
@@ -20,7 +31,17 @@ import { encodeCopy } from './postgres-copy.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
 import { hashRows, SNAPSHOT } from './postgres-state.js';
-import { copyInto, deleteRows, dueTimers, loadGroups, mergeStage, moveHead, projectSmall, valueColumns, wholeKind } from './postgres-statements.js';
+import {
+  copyInto,
+  deleteRows,
+  dueTimers,
+  loadGroups,
+  mergeStage,
+  moveHead,
+  projectSmall,
+  valueColumns,
+  wholeKind,
+} from './postgres-statements.js';
 
 /** Above this a COPY is cheaper than arrays as parameters, in spite of its round trips. */
 const SMALL_CHANGES_MAX = 200;
@@ -45,7 +66,13 @@ export function createPostgresStores(pool: Pool, logs: readonly ProjectedLog[]):
     partition(log, partition) {
       const declared = known.get(log);
       if (!declared) throw new InvariantViolation('S1', `no log ${log} is projected here`, 'partition');
-      return new PostgresPartitionStore({ pool, log, partition, copies, kinds: [...declared.kinds].sort((a, b) => compareText(a.kind, b.kind)) });
+      return new PostgresPartitionStore({
+        pool,
+        log,
+        partition,
+        copies,
+        kinds: [...declared.kinds].sort((a, b) => compareText(a.kind, b.kind)),
+      });
     },
   };
 }
@@ -65,7 +92,10 @@ class PostgresPartitionStore implements PartitionStore {
   head(): Promise<ProjectedHead | null> {
     const { pool, log, partition } = this.place;
     return coded('read head', async () => {
-      const { rows } = await pool.query<HeadRow>(`SELECT * FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`, [partition]);
+      const { rows } = await pool.query<HeadRow>(
+        `SELECT * FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`,
+        [partition],
+      );
       return rows[0] ? headOf(rows[0]) : null;
     });
   }
@@ -81,7 +111,11 @@ class PostgresPartitionStore implements PartitionStore {
       const values: unknown[] = [this.place.partition, ...specs.map((spec) => [...(wanted.get(spec) ?? [])])];
       const { rows } = await this.place.pool.query<LoadedRow>({ ...loadGroups(this.place.log, specs), values });
       const [time, ...found] = rows;
-      return { now: Number(time?.due_at), headSeq: seqOf(time?.row_key), rows: found.map((row) => rowOf(specs[row.n]?.kind ?? '', row)) };
+      return {
+        now: Number(time?.due_at),
+        headSeq: seqOf(time?.row_key),
+        rows: found.map((row) => rowOf(specs[row.n]?.kind ?? '', row)),
+      };
     });
   }
 
@@ -97,37 +131,57 @@ class PostgresPartitionStore implements PartitionStore {
     const { pool, log, partition, kinds } = this.place;
     if (kinds.length === 0) return Promise.resolve([]);
     return coded('read timers', async () => {
-      const { rows } = await pool.query<LoadedRow>({ ...dueTimers(log, kinds), values: [partition, wholeMs(until), limit] });
-      return rows.map((row) => ({ address: { kind: kinds[row.n]?.kind ?? '', group: row.group_key, key: row.row_key }, dueAt: Number(row.due_at) }));
+      const { rows } = await pool.query<LoadedRow>({
+        ...dueTimers(log, kinds),
+        values: [partition, wholeMs(until), limit],
+      });
+      return rows.map((row) => ({
+        address: { kind: kinds[row.n]?.kind ?? '', group: row.group_key, key: row.row_key },
+        dueAt: Number(row.due_at),
+      }));
     });
   }
 
   project(from: From, to: ProjectedHead, changes: readonly Change[]): Promise<ProjectResult> {
     const perKind = this.lastChanges(changes);
-    return coded('project', () => (changes.length <= SMALL_CHANGES_MAX ? this.projectFew(from, to, perKind) : this.projectMany(from, to, perKind)));
+    return coded('project', () =>
+      changes.length <= SMALL_CHANGES_MAX ? this.projectFew(from, to, perKind) : this.projectMany(from, to, perKind),
+    );
   }
 
   stateHash(): Promise<string> {
     const { pool, log, partition, kinds } = this.place;
-    return coded('state hash', () => inTransaction(pool, SNAPSHOT, (client) => hashRows(client, { log, kinds }, partition)));
+    return coded('state hash', () =>
+      inTransaction(pool, SNAPSHOT, (client) => hashRows(client, { log, kinds }, partition)),
+    );
   }
 
   drop(): Promise<void> {
     const { pool, log, partition, kinds } = this.place;
-    return coded('drop', () => inTransaction(pool, 'BEGIN', async (client) => {
-      await client.query(`DELETE FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`, [partition]);
-      for (const { table } of kinds) await client.query(`DELETE FROM ${tableOf(log, table)} WHERE log_partition = $1`, [partition]);
-    }));
+    return coded('drop', () =>
+      inTransaction(pool, 'BEGIN', async (client) => {
+        await client.query(`DELETE FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`, [partition]);
+        for (const { table } of kinds)
+          await client.query(`DELETE FROM ${tableOf(log, table)} WHERE log_partition = $1`, [partition]);
+      }),
+    );
   }
 
   private async projectFew(from: From, to: ProjectedHead, changes: readonly KindChanges[]): Promise<ProjectResult> {
     const { pool, log, partition } = this.place;
-    const parts = changes.map(({ spec, puts, deletes }) => ({ spec, puts: puts.length > 0, deletes: deletes.length > 0 }));
+    const parts = changes.map(({ spec, puts, deletes }) => ({
+      spec,
+      puts: puts.length > 0,
+      deletes: deletes.length > 0,
+    }));
     const values = changes.flatMap(({ spec, puts, deletes }) => [
       ...(puts.length > 0 ? columnsOf(spec, puts) : []),
       ...(deletes.length > 0 ? [deletes.map(({ group }) => group), deletes.map(({ key }) => key)] : []),
     ]);
-    const { rows } = await pool.query<{ moved: number }>({ ...projectSmall(log, from === null, parts), values: [...headValues(partition, from, to), ...values] });
+    const { rows } = await pool.query<{ moved: number }>({
+      ...projectSmall(log, from === null, parts),
+      values: [...headValues(partition, from, to), ...values],
+    });
     return rows[0]?.moved === 1 ? 'projected' : 'fenced';
   }
 
@@ -138,7 +192,12 @@ class PostgresPartitionStore implements PartitionStore {
       if (rowCount !== 1) return 'fenced';
       for (const { spec, puts, deletes } of changes) {
         if (puts.length > 0) await this.putMany(client, spec, puts);
-        if (deletes.length > 0) await client.query(deleteRows(log, spec), [partition, deletes.map(({ group }) => group), deletes.map(({ key }) => key)]);
+        if (deletes.length > 0)
+          await client.query(deleteRows(log, spec), [
+            partition,
+            deletes.map(({ group }) => group),
+            deletes.map(({ key }) => key),
+          ]);
       }
       return 'projected';
     });
@@ -148,7 +207,11 @@ class PostgresPartitionStore implements PartitionStore {
   private async putMany(client: PoolClient, spec: KindSpec, puts: readonly Row[]): Promise<void> {
     const { log, partition, copies } = this.place;
     const table = tableOf(log, spec.table);
-    const bytes = encodeCopy(partition, valueColumns(spec).map(({ type }) => type), puts.map((row) => valuesOf(spec, row)));
+    const bytes = encodeCopy(
+      partition,
+      valueColumns(spec).map(({ type }) => type),
+      puts.map((row) => valuesOf(spec, row)),
+    );
     if (copies.mayBeNew(table)) {
       await client.query('SAVEPOINT plain');
       const isNew = await copied(client, copyInto(table, spec), bytes);
@@ -201,20 +264,37 @@ class CopyHabits {
   }
 
   learn(table: string, wasNew: boolean): void {
-    if (wasNew) { this.merges.delete(table); return; }
+    if (wasNew) {
+      this.merges.delete(table);
+      return;
+    }
     const next = Math.min((this.merges.get(table)?.next ?? 1) * 2, MERGES_MAX);
     this.merges.set(table, { left: next, next });
   }
 }
 
-interface StoredRow { readonly group_key: string; readonly row_key: string; readonly due_at: string | null; readonly doc: Buffer }
+interface StoredRow {
+  readonly group_key: string;
+  readonly row_key: string;
+  readonly due_at: string | null;
+  readonly doc: Buffer;
+}
 /** The first row of a load carries the head's seq where others carry their key. */
-function seqOf(text: string | null | undefined): number | null { return text === null || text === undefined ? null : Number(text); }
+function seqOf(text: string | null | undefined): number | null {
+  return text === null || text === undefined ? null : Number(text);
+}
 
-interface LoadedRow extends StoredRow { readonly n: number }
+interface LoadedRow extends StoredRow {
+  readonly n: number;
+}
 interface HeadRow {
-  readonly seq: string; readonly hash: Buffer; readonly log_offset: string; readonly decided_at: string;
-  readonly reacted_seq: string; readonly reacted_offset: string; readonly cursors: Buffer;
+  readonly seq: string;
+  readonly hash: Buffer;
+  readonly log_offset: string;
+  readonly decided_at: string;
+  readonly reacted_seq: string;
+  readonly reacted_offset: string;
+  readonly cursors: Buffer;
 }
 
 function rowOf(kind: string, { group_key, row_key, due_at, doc }: StoredRow): Row {
@@ -222,19 +302,35 @@ function rowOf(kind: string, { group_key, row_key, due_at, doc }: StoredRow): Ro
 }
 
 /** Due times are whole milliseconds; paced clocks are not. */
-function wholeMs(until: number): number { return Math.floor(Math.min(until, Number.MAX_SAFE_INTEGER)); }
+function wholeMs(until: number): number {
+  return Math.floor(Math.min(until, Number.MAX_SAFE_INTEGER));
+}
 
 function headOf(row: HeadRow): ProjectedHead {
   // headValues wrote the list, so it is one of cursors.
   const cursors = decodeDoc(row.cursors)['cursors'] as readonly StoredCursor[];
   return {
-    seq: Number(row.seq), hash: row.hash, offset: Number(row.log_offset), decidedAt: Number(row.decided_at),
-    reactedSeq: Number(row.reacted_seq), reactedOffset: Number(row.reacted_offset), cursors,
+    seq: Number(row.seq),
+    hash: row.hash,
+    offset: Number(row.log_offset),
+    decidedAt: Number(row.decided_at),
+    reactedSeq: Number(row.reacted_seq),
+    reactedOffset: Number(row.reacted_offset),
+    cursors,
   };
 }
 
 function headValues(partition: number, from: From, to: ProjectedHead): unknown[] {
-  const head = [partition, to.seq, to.hash, to.offset, to.decidedAt, to.reactedSeq, to.reactedOffset, encodeDoc({ cursors: to.cursors })];
+  const head = [
+    partition,
+    to.seq,
+    to.hash,
+    to.offset,
+    to.decidedAt,
+    to.reactedSeq,
+    to.reactedOffset,
+    encodeDoc({ cursors: to.cursors }),
+  ];
   return from === null ? head : [...head, from.seq, from.hash];
 }
 

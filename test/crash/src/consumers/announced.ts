@@ -9,7 +9,12 @@ import type { Word } from './heard.decisions.js';
 import { wordAt, wordOf } from './listener.js';
 import { LogReader } from './log-reader.js';
 
-interface Said { readonly word: Word; readonly tenant: string; readonly agent: string; readonly subject: string }
+interface Said {
+  readonly word: Word;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly subject: string;
+}
 
 /** The log, read on at every look. */
 export class Announced {
@@ -17,12 +22,18 @@ export class Announced {
   private readonly said: Said[] = [];
   private readonly reader: LogReader<typeof NOTIFICATIONS_TOPIC>;
 
-  constructor(stack: StackFacts, logId: string) { this.reader = new LogReader(stack, logId, NOTIFICATIONS_TOPIC, PARTITIONS); }
+  constructor(stack: StackFacts, logId: string) {
+    this.reader = new LogReader(stack, logId, NOTIFICATIONS_TOPIC, PARTITIONS);
+  }
 
-  get voids(): number { return this.reader.voids; }
+  get voids(): number {
+    return this.reader.voids;
+  }
 
   /** Words of the log with their places, all of them. */
-  get words(): readonly Word[] { return this.said.map(({ word }) => word); }
+  get words(): readonly Word[] {
+    return this.said.map(({ word }) => word);
+  }
 
   /** Reads on. Errors: those of broker and registry. */
   async look(): Promise<void> {
@@ -41,5 +52,7 @@ export class Announced {
     return kind === 'inbox' ? onceOf(meant.map(({ word }) => wordOf(word.kind, word))) : meant.map(({ word }) => word);
   }
 
-  close(): Promise<void> { return this.reader.close(); }
+  close(): Promise<void> {
+    return this.reader.close();
+  }
 }

@@ -40,33 +40,69 @@ const READY_WITHIN_MS = 60_000;
 
 /** What registers a subscription. */
 export function subscriptionOf({ name, scope }: Consumer): Command {
-  const entry = { owner: 'platform', doc: 'Hears of rollbacks while it is killed.', consumer: name, scope, mode: 'async', commit_to_user_ms: COMMIT_TO_USER_MS };
-  return { side: 'registry', path: '/v1/entries/subscription', body: { name, entry }, person: OPERATOR, key: `subscription-${name}` };
+  const entry = {
+    owner: 'platform',
+    doc: 'Hears of rollbacks while it is killed.',
+    consumer: name,
+    scope,
+    mode: 'async',
+    commit_to_user_ms: COMMIT_TO_USER_MS,
+  };
+  return {
+    side: 'registry',
+    path: '/v1/entries/subscription',
+    body: { name, entry },
+    person: OPERATOR,
+    key: `subscription-${name}`,
+  };
 }
 
-export interface Place { readonly stack: DevStack; readonly plan: SystemPlan; readonly database: DatabaseAddress; readonly pool: Pool; readonly onTrouble: (what: string) => void }
+export interface Place {
+  readonly stack: DevStack;
+  readonly plan: SystemPlan;
+  readonly database: DatabaseAddress;
+  readonly pool: Pool;
+  readonly onTrouble: (what: string) => void;
+}
 
 /** Starts processes of some consumers, and starts again those that end by themselves. Errors: the first that does not run. */
 export async function startConsumers(consumers: readonly Consumer[], place: Place): Promise<Processes> {
   const { stack, onTrouble } = place;
-  const started = await startProcesses(consumers.flatMap((consumer) => consumer.processes.map((name) => specOf(name, consumer, place))), {
-    logDir: join(stack.dataDir, 'logs'), book: stack.book,
-    onExit: (name, how) => {
-      onTrouble(`${name} ended by itself: ${how}`);
-      void started.start(name).catch((cause: unknown) => { onTrouble(String(cause)); });
+  const started = await startProcesses(
+    consumers.flatMap((consumer) => consumer.processes.map((name) => specOf(name, consumer, place))),
+    {
+      logDir: join(stack.dataDir, 'logs'),
+      book: stack.book,
+      onExit: (name, how) => {
+        onTrouble(`${name} ended by itself: ${how}`);
+        void started.start(name).catch((cause: unknown) => {
+          onTrouble(String(cause));
+        });
+      },
     },
-  });
+  );
   return started;
 }
 
 /** What a consumer heard, in its order; of one that hears at least once, each word at its first time. */
-export async function heardBy({ kind, name }: Consumer, { stack, pool }: Pick<Place, 'stack' | 'pool'>): Promise<readonly Word[]> {
+export async function heardBy(
+  { kind, name }: Consumer,
+  { stack, pool }: Pick<Place, 'stack' | 'pool'>,
+): Promise<readonly Word[]> {
   return kind === 'file' ? onceOf(await wordsInFile(folderOf(stack, name))) : wordsHeard(pool, name);
 }
 
 function specOf(name: string, { kind, scope }: Consumer, { stack, plan, database }: Place): ProcessSpec {
   const env: ListenerEnv = {
-    NAME: name, KIND: kind, SCOPE: scope, BROKERS: stack.kafka.brokers.join(','), REGISTRY_URL: stack.registryUrl, LOG_ID: plan.logId, PARTITIONS: String(PARTITIONS), DATABASE_URL: database.url, DIRECTORY: folderOf(stack, name),
+    NAME: name,
+    KIND: kind,
+    SCOPE: scope,
+    BROKERS: stack.kafka.brokers.join(','),
+    REGISTRY_URL: stack.registryUrl,
+    LOG_ID: plan.logId,
+    PARTITIONS: String(PARTITIONS),
+    DATABASE_URL: database.url,
+    DIRECTORY: folderOf(stack, name),
   };
   return { name, entry: ENTRY, env: { ...env }, readyUrl: null, readyWithinMs: READY_WITHIN_MS };
 }

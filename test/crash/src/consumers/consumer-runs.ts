@@ -48,7 +48,13 @@ const QUIET_MS = 3_000;
 const TOLD_LINES = 10;
 const NAMED_MAX = 3;
 
-interface Scene { readonly arena: Arena; readonly place: Place; readonly graph: ToldGraph; readonly announced: Announced; readonly recorded: Recorded }
+interface Scene {
+  readonly arena: Arena;
+  readonly place: Place;
+  readonly graph: ToldGraph;
+  readonly announced: Announced;
+  readonly recorded: Recorded;
+}
 
 export class ConsumerRuns {
   readonly problems: string[] = [];
@@ -57,25 +63,58 @@ export class ConsumerRuns {
   private strikes: readonly Strike[] = [];
   private readonly dice: () => number;
 
-  constructor(private readonly stack: DevStack, private readonly plan: ConsumerRunsPlan, private readonly say: (line: string) => void) { this.dice = diceOf(plan.seed); }
+  constructor(
+    private readonly stack: DevStack,
+    private readonly plan: ConsumerRunsPlan,
+    private readonly say: (line: string) => void,
+  ) {
+    this.dice = diceOf(plan.seed);
+  }
 
-  get passed(): number { return this.checks; }
+  get passed(): number {
+    return this.checks;
+  }
 
-  get table(): string { return this.rows.length === 0 ? '' : consumerTable(this.rows, this.strikes); }
+  get table(): string {
+    return this.rows.length === 0 ? '' : consumerTable(this.rows, this.strikes);
+  }
 
   async all(): Promise<void> {
     const { commits, rollbacks, seconds } = this.plan;
-    const graph = toldGraph({ tenant: TENANT, commits, rollbacks, batches: seconds * BATCHES_PER_SECOND, at: Date.now(), dice: this.dice });
-    this.say(`\n${String(graph.commits.length)} commits, ${String(graph.falls.length)} words against them, ${String(graph.fallen.size)} fall; told within ${String(seconds)} s`);
-    const onTrouble = (what: string): void => { this.report([what]); };
-    const arena = await Arena.open(this.stack, { instances: 1, dataDir: this.stack.dataDir, withExample: false, onTrouble, reroute: ({ processes }) => processes.filter(({ name }) => name !== ABSENT) });
+    const graph = toldGraph({
+      tenant: TENANT,
+      commits,
+      rollbacks,
+      batches: seconds * BATCHES_PER_SECOND,
+      at: Date.now(),
+      dice: this.dice,
+    });
+    this.say(
+      `\n${String(graph.commits.length)} commits, ${String(graph.falls.length)} words against them, ${String(graph.fallen.size)} fall; told within ${String(seconds)} s`,
+    );
+    const onTrouble = (what: string): void => {
+      this.report([what]);
+    };
+    const arena = await Arena.open(this.stack, {
+      instances: 1,
+      dataDir: this.stack.dataDir,
+      withExample: false,
+      onTrouble,
+      reroute: ({ processes }) => processes.filter(({ name }) => name !== ABSENT),
+    });
     const database = await createDatabase(this.stack, 'crash_consumers', 'crash_consumers', 'crash');
     const pool = openHeard(database.url);
     const announced = new Announced(this.stack, arena.plan.logId);
     const recorded = new Recorded(this.stack, arena.plan.logId);
     try {
       await prepareHeard(pool);
-      await this.run({ arena, graph, announced, recorded, place: { stack: this.stack, plan: arena.plan, database, pool, onTrouble } });
+      await this.run({
+        arena,
+        graph,
+        announced,
+        recorded,
+        place: { stack: this.stack, plan: arena.plan, database, pool, onTrouble },
+      });
     } finally {
       await announced.close();
       await recorded.close();
@@ -87,7 +126,12 @@ export class ConsumerRuns {
   private async run(scene: Scene): Promise<void> {
     const { arena, place } = scene;
     for (const consumer of SUBSCRIBED) await arena.edge.command(subscriptionOf(consumer));
-    const groups = [await startConsumers(CONSUMERS.filter(({ isLate }) => !isLate), place)];
+    const groups = [
+      await startConsumers(
+        CONSUMERS.filter(({ isLate }) => !isLate),
+        place,
+      ),
+    ];
     try {
       await this.storm(scene, groups);
       await this.rest(scene);
@@ -102,15 +146,30 @@ export class ConsumerRuns {
     const { seconds } = this.plan;
     const batches = seconds * BATCHES_PER_SECOND;
     const listeners = new Map(groups.flatMap((group) => group.names.map((name) => [name, group] as const)));
-    const services = new Map(SERVICES.filter((name) => name !== ABSENT).map((name) => [name, arena.processes] as const));
+    const services = new Map(
+      SERVICES.filter((name) => name !== ABSENT).map((name) => [name, arena.processes] as const),
+    );
     const strikers = [
-      new Striker({ dice: diceOf(this.plan.seed + 1), everyMs: CONSUMERS_STRUCK_EVERY_MS, targets: listeners, onStrike: () => undefined }),
-      new Striker({ dice: diceOf(this.plan.seed + 2), everyMs: SERVICES_STRUCK_EVERY_MS, targets: services, onStrike: () => undefined }),
+      new Striker({
+        dice: diceOf(this.plan.seed + 1),
+        everyMs: CONSUMERS_STRUCK_EVERY_MS,
+        targets: listeners,
+        onStrike: () => undefined,
+      }),
+      new Striker({
+        dice: diceOf(this.plan.seed + 2),
+        everyMs: SERVICES_STRUCK_EVERY_MS,
+        targets: services,
+        onStrike: () => undefined,
+      }),
     ];
     let late: Promise<void> = Promise.resolve();
     const onBatch = (batch: number): void => {
       if (batch === Math.ceil(batches * LATE_AT)) late = this.comeLate(place, groups, listeners);
-      if (batch % Math.ceil(batches / TOLD_LINES) === 0) this.say(`  ${String(Math.round((100 * batch) / batches))} % told, ${String(strikers.reduce((sum, { done }) => sum + done.length, 0))} strikes`);
+      if (batch % Math.ceil(batches / TOLD_LINES) === 0)
+        this.say(
+          `  ${String(Math.round((100 * batch) / batches))} % told, ${String(strikers.reduce((sum, { done }) => sum + done.length, 0))} strikes`,
+        );
     };
     for (const striker of strikers) striker.start();
     await tell(this.stack, graph, { tenant: TENANT, batches, lastsMs: seconds * 1_000, onBatch });
@@ -118,11 +177,17 @@ export class ConsumerRuns {
     for (const striker of strikers) await striker.stop();
     this.strikes = strikers.flatMap(({ done }) => done);
     this.say(`  ${strikesLine(this.strikes)}`);
-    this.check('consumers and services were each killed and paused', isEachStruck([...listeners.keys(), ...services.keys()], this.strikes) ? [] : ['somebody was not struck']);
+    this.check(
+      'consumers and services were each killed and paused',
+      isEachStruck([...listeners.keys(), ...services.keys()], this.strikes) ? [] : ['somebody was not struck'],
+    );
   }
 
   private async comeLate(place: Place, groups: Processes[], listeners: Map<string, Processes>): Promise<void> {
-    const group = await startConsumers(CONSUMERS.filter(({ isLate }) => isLate), place);
+    const group = await startConsumers(
+      CONSUMERS.filter(({ isLate }) => isLate),
+      place,
+    );
     groups.push(group);
     for (const name of group.names) listeners.set(name, group);
   }
@@ -139,44 +204,110 @@ export class ConsumerRuns {
       if (Object.values(missing).every((count) => count <= 0)) break;
       const now = JSON.stringify(missing);
       if (now !== seen) [seen, seenAt] = [now, performance.now()];
-      if (performance.now() - seenAt > STILL_MS) { this.say(`  nothing moves any more: ${now}`); break; }
+      if (performance.now() - seenAt > STILL_MS) {
+        this.say(`  nothing moves any more: ${now}`);
+        break;
+      }
       await pause(LOOK_EVERY_MS);
     }
-    this.say(`  at rest ${String(Math.round((performance.now() - startedAt) / 1_000))} s after the last strike: ${String(announced.fallen.size)} of ${String(graph.fallen.size)} falls announced`);
+    this.say(
+      `  at rest ${String(Math.round((performance.now() - startedAt) / 1_000))} s after the last strike: ${String(announced.fallen.size)} of ${String(graph.fallen.size)} falls announced`,
+    );
     await pause(QUIET_MS);
     await announced.look();
     await recorded.look();
   }
 
   /** What has not happened yet, counted. */
-  private async missing({ graph, announced, recorded, arena, place }: Scene): Promise<Readonly<Record<string, number>>> {
-    const heard = await Promise.all(CONSUMERS.map(async (consumer) => [consumer.name, announced.for(consumer).length - (await heardBy(consumer, place).catch(() => [])).length] as const));
-    const owed = await Promise.all(SUBSCRIBED.map(async (consumer) => [`answers of ${consumer.name}`, rollbacksFor(announced, consumer) - (await answersOf(arena, consumer.name)).acknowledged] as const));
-    return { commits: graph.commits.length - recorded.times.size, falls: graph.fallen.size - announced.fallen.size, ...Object.fromEntries(heard), ...Object.fromEntries(owed) };
+  private async missing({
+    graph,
+    announced,
+    recorded,
+    arena,
+    place,
+  }: Scene): Promise<Readonly<Record<string, number>>> {
+    const heard = await Promise.all(
+      CONSUMERS.map(
+        async (consumer) =>
+          [
+            consumer.name,
+            announced.for(consumer).length - (await heardBy(consumer, place).catch(() => [])).length,
+          ] as const,
+      ),
+    );
+    const owed = await Promise.all(
+      SUBSCRIBED.map(
+        async (consumer) =>
+          [
+            `answers of ${consumer.name}`,
+            rollbacksFor(announced, consumer) - (await answersOf(arena, consumer.name)).acknowledged,
+          ] as const,
+      ),
+    );
+    return {
+      commits: graph.commits.length - recorded.times.size,
+      falls: graph.fallen.size - announced.fallen.size,
+      ...Object.fromEntries(heard),
+      ...Object.fromEntries(owed),
+    };
   }
 
   private async verdicts({ arena, place, graph, announced, recorded: { times } }: Scene): Promise<void> {
-    this.check(`${String(times.size)} commits on record, each once`, [...differences('on record', new Set(graph.commits.map(({ commitId }) => commitId)), new Set(times.keys())), ...[...times].filter(([, count]) => count > 1).map(([id, count]) => `${id} is ${String(count)} times on record`)]);
-    this.check(`${String(announced.fallen.size)} rollbacks announced: the naive closure of what was told`, differences('announced', graph.fallen, announced.fallen));
-    this.check('the ledger gives the same to who polls', differences('rolled back at the ledger', graph.fallen, await rolledBack(arena)));
-    this.check(`the log says each commit before its rollback (${String(announced.words.length)} words, ${String(announced.voids)} void records skipped)`, complaintsOf('the log', verdictOf(announced.words, announced.words)));
+    this.check(`${String(times.size)} commits on record, each once`, [
+      ...differences('on record', new Set(graph.commits.map(({ commitId }) => commitId)), new Set(times.keys())),
+      ...[...times].filter(([, count]) => count > 1).map(([id, count]) => `${id} is ${String(count)} times on record`),
+    ]);
+    this.check(
+      `${String(announced.fallen.size)} rollbacks announced: the naive closure of what was told`,
+      differences('announced', graph.fallen, announced.fallen),
+    );
+    this.check(
+      'the ledger gives the same to who polls',
+      differences('rolled back at the ledger', graph.fallen, await rolledBack(arena)),
+    );
+    this.check(
+      `the log says each commit before its rollback (${String(announced.words.length)} words, ${String(announced.voids)} void records skipped)`,
+      complaintsOf('the log', verdictOf(announced.words, announced.words)),
+    );
     this.rows = await Promise.all(CONSUMERS.map(async (consumer) => this.rowOf(consumer, { arena, place, announced })));
     for (const { name, verdict, answered } of this.rows) {
-      this.check(`${name} heard ${String(verdict.rollbacks)} rollbacks, each once, after its commit, in order`, complaintsOf(name, verdict));
-      if (answered !== null) this.check(`${name} answered all it was waited for`, answered.acknowledged === answered.due && answered.due === verdict.rollbacks ? [] : [`${name} owed ${String(answered.due)} answers for ${String(verdict.rollbacks)} rollbacks and gave ${String(answered.acknowledged)}`]);
+      this.check(
+        `${name} heard ${String(verdict.rollbacks)} rollbacks, each once, after its commit, in order`,
+        complaintsOf(name, verdict),
+      );
+      if (answered !== null)
+        this.check(
+          `${name} answered all it was waited for`,
+          answered.acknowledged === answered.due && answered.due === verdict.rollbacks
+            ? []
+            : [
+                `${name} owed ${String(answered.due)} answers for ${String(verdict.rollbacks)} rollbacks and gave ${String(answered.acknowledged)}`,
+              ],
+        );
     }
     await this.rebalanced(place.pool);
   }
 
-  private async rowOf(consumer: Consumer, { arena, place, announced }: Pick<Scene, 'arena' | 'place' | 'announced'>): Promise<ConsumerRow> {
+  private async rowOf(
+    consumer: Consumer,
+    { arena, place, announced }: Pick<Scene, 'arena' | 'place' | 'announced'>,
+  ): Promise<ConsumerRow> {
     const verdict = verdictOf(announced.for(consumer), await heardBy(consumer, place));
-    return { name: consumer.name, processes: consumer.processes, verdict, answered: SUBSCRIBED.includes(consumer) ? await answersOf(arena, consumer.name) : null };
+    return {
+      name: consumer.name,
+      processes: consumer.processes,
+      verdict,
+      answered: SUBSCRIBED.includes(consumer) ? await answersOf(arena, consumer.name) : null,
+    };
   }
 
   private async rebalanced(pool: Pool): Promise<void> {
     const joined = await countJoined(pool);
     const members = CONSUMERS.filter(({ kind }) => kind === 'group').flatMap(({ processes }) => processes).length;
-    this.check(`members of the group were given partitions ${String(joined)} times`, joined > members ? [] : ['the group was never rebalanced']);
+    this.check(
+      `members of the group were given partitions ${String(joined)} times`,
+      joined > members ? [] : ['the group was never rebalanced'],
+    );
   }
 
   private check(what: string, problems: readonly string[]): void {
@@ -193,10 +324,22 @@ export class ConsumerRuns {
   }
 }
 
-function rollbacksFor(announced: Announced, consumer: Consumer): number { return announced.for(consumer).filter(({ kind }) => kind === 'rollback').length; }
+function rollbacksFor(announced: Announced, consumer: Consumer): number {
+  return announced.for(consumer).filter(({ kind }) => kind === 'rollback').length;
+}
 
 /** What one set has and the other has not, both ways. */
 function differences(what: string, wanted: ReadonlySet<string>, found: ReadonlySet<string>): readonly string[] {
-  const told = (ids: readonly string[], how: string): readonly string[] => (ids.length === 0 ? [] : [`${String(ids.length)} commits are ${how} ${what}: ${ids.slice(0, NAMED_MAX).join(', ')}`]);
-  return [...told([...wanted].filter((id) => !found.has(id)), 'not'), ...told([...found].filter((id) => !wanted.has(id)), 'wrongly')];
+  const told = (ids: readonly string[], how: string): readonly string[] =>
+    ids.length === 0 ? [] : [`${String(ids.length)} commits are ${how} ${what}: ${ids.slice(0, NAMED_MAX).join(', ')}`];
+  return [
+    ...told(
+      [...wanted].filter((id) => !found.has(id)),
+      'not',
+    ),
+    ...told(
+      [...found].filter((id) => !wanted.has(id)),
+      'wrongly',
+    ),
+  ];
 }

@@ -15,7 +15,12 @@ export async function listenToFile({ directory, ...reached }: Listener): Promise
   // A death in the middle of a line leaves its beginning there; the word was not passed and comes again.
   await appendFile(words, '\n');
   await createNotificationConsumer({
-    ...reached, clock: systemClock, positions: new FilePositionStore(directory), onTrouble: (_partition, cause) => { complain(cause); },
+    ...reached,
+    clock: systemClock,
+    positions: new FilePositionStore(directory),
+    onTrouble: (_partition, cause) => {
+      complain(cause);
+    },
     onNotification: async (notice) => {
       const word = wordAt(notice.partition, notice.seq, notice);
       if (word !== null) await appendFile(words, `${JSON.stringify(word)}\n`);

@@ -25,7 +25,9 @@ const SESSION_TIMEOUT_MS = 4_000;
 const AGAIN_AFTER_MS = 500;
 
 /** Listens until the process ends. Errors: those of the first joining. */
-export async function listenInGroup(listener: Listener): Promise<void> { await new Member(listener, openHeard(listener.databaseUrl)).join(); }
+export async function listenInGroup(listener: Listener): Promise<void> {
+  await new Member(listener, openHeard(listener.databaseUrl)).join();
+}
 
 class Member {
   private generation = 0;
@@ -33,18 +35,31 @@ class Member {
   private consumer: InputConsumer | null = null;
   private working: Promise<void> = Promise.resolve();
 
-  constructor(private readonly listener: Listener, private readonly pool: Pool) {}
+  constructor(
+    private readonly listener: Listener,
+    private readonly pool: Pool,
+  ) {}
 
   async join(): Promise<void> {
-    const consumer = this.listener.kafka.inputConsumer({ groupId: `crash-${GROUP}`, aligned: [NOTIFICATIONS_TOPIC], broadcast: [], sessionTimeoutMs: SESSION_TIMEOUT_MS });
+    const consumer = this.listener.kafka.inputConsumer({
+      groupId: `crash-${GROUP}`,
+      aligned: [NOTIFICATIONS_TOPIC],
+      broadcast: [],
+      sessionTimeoutMs: SESSION_TIMEOUT_MS,
+    });
     this.consumer = consumer;
     await consumer.start({
       onAssigned: ({ partitions }) => {
-        const generation = this.generation += 1;
+        const generation = (this.generation += 1);
         this.next(() => this.take(partitions, generation));
       },
-      onBatch: (batch) => { this.next(() => this.apply(batch)); },
-      onCrash: (cause) => { complain(cause); void this.joinAgain(); },
+      onBatch: (batch) => {
+        this.next(() => this.apply(batch));
+      },
+      onCrash: (cause) => {
+        complain(cause);
+        void this.joinAgain();
+      },
     });
   }
 
@@ -72,14 +87,18 @@ class Member {
 
   private async take(partitions: readonly number[], generation: number): Promise<void> {
     if (generation !== this.generation) return;
-    await this.pool.query('INSERT INTO group_joined (member, partitions) VALUES ($1, $2)', [this.listener.name, partitions.join()]);
+    await this.pool.query('INSERT INTO group_joined (member, partitions) VALUES ($1, $2)', [
+      this.listener.name,
+      partitions.join(),
+    ]);
     this.owned = partitions;
     await this.seekAll();
     this.consumer?.resume(partitions.map((partition) => ({ topic: NOTIFICATIONS_TOPIC, partition })));
   }
 
   private async seekAll(): Promise<void> {
-    for (const partition of this.owned) this.consumer?.seek(NOTIFICATIONS_TOPIC, partition, (await this.place(this.pool, partition)).offset);
+    for (const partition of this.owned)
+      this.consumer?.seek(NOTIFICATIONS_TOPIC, partition, (await this.place(this.pool, partition)).offset);
   }
 
   private async apply({ partition, records }: FetchedBatch): Promise<void> {
@@ -90,10 +109,16 @@ class Member {
       const before = await this.place(client, partition);
       const { words, place } = this.judged(partition, records, before);
       await keepWords(client, GROUP, words);
-      await client.query('UPDATE group_place SET next_offset = $2, seq = $3, hash = $4 WHERE topic_partition = $1', [partition, place.offset, place.seq, place.hash]);
+      await client.query('UPDATE group_place SET next_offset = $2, seq = $3, hash = $4 WHERE topic_partition = $1', [
+        partition,
+        place.offset,
+        place.seq,
+        place.hash,
+      ]);
       await client.query('COMMIT');
       // Others went on meanwhile, or this batch begins behind a gap.
-      if (place.offset !== (records.at(-1)?.offset ?? 0) + 1) this.consumer?.seek(NOTIFICATIONS_TOPIC, partition, place.offset);
+      if (place.offset !== (records.at(-1)?.offset ?? 0) + 1)
+        this.consumer?.seek(NOTIFICATIONS_TOPIC, partition, place.offset);
     } catch (cause) {
       await client.query('ROLLBACK').catch(() => undefined);
       throw cause;
@@ -102,15 +127,27 @@ class Member {
     }
   }
 
-  private judged(partition: number, records: readonly FetchedRecord[], from: GroupPlace): { readonly words: readonly Word[]; readonly place: GroupPlace } {
+  private judged(
+    partition: number,
+    records: readonly FetchedRecord[],
+    from: GroupPlace,
+  ): { readonly words: readonly Word[]; readonly place: GroupPlace } {
     const words: Word[] = [];
     let place = from;
     for (const record of records) {
       if (record.offset !== place.offset) continue;
-      const verdict: Verdict = readRecord({ seq: place.seq, hash: Buffer.from(place.hash, 'hex') }, record, this.listener.codecs.fingerprintOf);
+      const verdict: Verdict = readRecord(
+        { seq: place.seq, hash: Buffer.from(place.hash, 'hex') },
+        record,
+        this.listener.codecs.fingerprintOf,
+      );
       if (verdict.kind === 'unknown_schema') throw new Error(`schema ${String(verdict.id)} is not known yet`);
-      const head = verdict.kind === 'accepted' ? { seq: verdict.head.seq, hash: verdict.head.hash.toString('hex') } : place;
-      const notice = verdict.kind === 'accepted' ? recordOf(NOTIFICATIONS_TOPIC, this.listener.codecs.decodeSync(record.value)) : null;
+      const head =
+        verdict.kind === 'accepted' ? { seq: verdict.head.seq, hash: verdict.head.hash.toString('hex') } : place;
+      const notice =
+        verdict.kind === 'accepted'
+          ? recordOf(NOTIFICATIONS_TOPIC, this.listener.codecs.decodeSync(record.value))
+          : null;
       const word = notice === null ? null : wordAt(partition, head.seq, notice);
       if (word !== null) words.push(word);
       place = { offset: record.offset + 1, seq: head.seq, hash: head.hash };
@@ -122,8 +159,14 @@ class Member {
   private async place(sql: SqlClient, partition: number): Promise<GroupPlace> {
     const { logId, partitionCount } = this.listener;
     const genesis = genesisHead({ logId, topic: NOTIFICATIONS_TOPIC, partition, partitionCount });
-    await sql.query('INSERT INTO group_place VALUES ($1, 0, 0, $2) ON CONFLICT DO NOTHING', [partition, genesis.hash.toString('hex')]);
-    const { rows } = await sql.query('SELECT next_offset::text AS next_offset, seq::text AS seq, hash FROM group_place WHERE topic_partition = $1 FOR UPDATE', [partition]);
+    await sql.query('INSERT INTO group_place VALUES ($1, 0, 0, $2) ON CONFLICT DO NOTHING', [
+      partition,
+      genesis.hash.toString('hex'),
+    ]);
+    const { rows } = await sql.query(
+      'SELECT next_offset::text AS next_offset, seq::text AS seq, hash FROM group_place WHERE topic_partition = $1 FOR UPDATE',
+      [partition],
+    );
     const row = rows[0] as { readonly next_offset: string; readonly seq: string; readonly hash: string }; // written above, or by another member
     return { offset: Number(row.next_offset), seq: Number(row.seq), hash: row.hash };
   }

@@ -1,7 +1,12 @@
 // What a consumer heard, held against what the log says: each rollback once in effect, its commit before it, per run in the order of the log. Pure.
 
 /** A word of the log, or of a consumer about it. `id` names it: the same word said or heard again has the same one. */
-export interface Word { readonly id: string; readonly kind: 'commit' | 'rollback'; readonly runId: string; readonly commitId: string }
+export interface Word {
+  readonly id: string;
+  readonly kind: 'commit' | 'rollback';
+  readonly runId: string;
+  readonly commitId: string;
+}
 
 /** Words that did not come as they should, each list by id. */
 export interface HeardVerdict {
@@ -28,9 +33,14 @@ export function verdictOf(said: readonly Word[], heard: readonly Word[]): HeardV
   const counts = new Map<string, number>();
   for (const { id } of heard) counts.set(id, (counts.get(id) ?? 0) + 1);
   return {
-    said: said.length, heard: counts.size, rollbacks: new Set(heard.filter(({ kind, id }) => kind === 'rollback' && places.has(id)).map(({ id }) => id)).size,
-    early: earlyOf(heard), lost: said.filter(({ id }) => !counts.has(id)).map(({ id }) => id), twice: [...counts].filter(([, count]) => count > 1).map(([id]) => id),
-    disordered: disorderedOf(places, heard), strange: [...counts.keys()].filter((id) => !places.has(id)),
+    said: said.length,
+    heard: counts.size,
+    rollbacks: new Set(heard.filter(({ kind, id }) => kind === 'rollback' && places.has(id)).map(({ id }) => id)).size,
+    early: earlyOf(heard),
+    lost: said.filter(({ id }) => !counts.has(id)).map(({ id }) => id),
+    twice: [...counts].filter(([, count]) => count > 1).map(([id]) => id),
+    disordered: disorderedOf(places, heard),
+    strange: [...counts.keys()].filter((id) => !places.has(id)),
   };
 }
 
@@ -42,9 +52,20 @@ export function onceOf(words: readonly Word[]): readonly Word[] {
 }
 
 /** What is wrong, in a sentence each; nothing when all is as it should be. */
-export function complaintsOf(consumer: string, { early, lost, twice, disordered, strange }: HeardVerdict): readonly string[] {
-  const wrongs = { 'rollbacks before their commit': early, 'words lost': lost, 'words heard twice': twice, 'words out of order': disordered, 'words that nobody said to it': strange };
-  return Object.entries(wrongs).filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${consumer}: ${String(ids.length)} ${what}, the first ${ids[0] ?? ''}`);
+export function complaintsOf(
+  consumer: string,
+  { early, lost, twice, disordered, strange }: HeardVerdict,
+): readonly string[] {
+  const wrongs = {
+    'rollbacks before their commit': early,
+    'words lost': lost,
+    'words heard twice': twice,
+    'words out of order': disordered,
+    'words that nobody said to it': strange,
+  };
+  return Object.entries(wrongs)
+    .filter(([, ids]) => ids.length > 0)
+    .map(([what, ids]) => `${consumer}: ${String(ids.length)} ${what}, the first ${ids[0] ?? ''}`);
 }
 
 function earlyOf(heard: readonly Word[]): readonly string[] {

@@ -11,7 +11,12 @@ export async function listenWithInbox({ name, scope, databaseUrl, directory: _, 
   const inbox = new PostgresInbox<SqlClient>(pool, name);
   await inbox.prepare();
   await createRollbackConsumer<SqlClient>({
-    ...reached, inbox, clock: systemClock, subscription: { consumer: name, scope, mode: 'async' }, onTrouble: complain,
-    onCommit: (commit, tx) => keepWords(tx, name, [wordOf('commit', commit)]), onRollback: (rollback, tx) => keepWords(tx, name, [wordOf('rollback', rollback)]),
+    ...reached,
+    inbox,
+    clock: systemClock,
+    subscription: { consumer: name, scope, mode: 'async' },
+    onTrouble: complain,
+    onCommit: (commit, tx) => keepWords(tx, name, [wordOf('commit', commit)]),
+    onRollback: (rollback, tx) => keepWords(tx, name, [wordOf('rollback', rollback)]),
   }).start();
 }

@@ -15,21 +15,31 @@ export class Recorded {
   readonly times = new Map<string, number>();
   private readonly reader: LogReader<typeof MUTATIONS>;
 
-  constructor(stack: StackFacts, logId: string) { this.reader = new LogReader(stack, logId, MUTATIONS, PARTITIONS); }
+  constructor(stack: StackFacts, logId: string) {
+    this.reader = new LogReader(stack, logId, MUTATIONS, PARTITIONS);
+  }
 
   /** Reads on. Errors: those of broker and registry. */
   async look(): Promise<void> {
-    await this.reader.news(({ type, body }) => { if (type === 'CheckpointRecorded') this.times.set(body.commit_id, (this.times.get(body.commit_id) ?? 0) + 1); });
+    await this.reader.news(({ type, body }) => {
+      if (type === 'CheckpointRecorded') this.times.set(body.commit_id, (this.times.get(body.commit_id) ?? 0) + 1);
+    });
   }
 
-  close(): Promise<void> { return this.reader.close(); }
+  close(): Promise<void> {
+    return this.reader.close();
+  }
 }
 
 /** All that the ledger gives to somebody who polls it. */
 export async function rolledBack({ edge }: Arena): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   for (let after = '', more = true; more;) {
-    const { body } = await edge.get('ledger', `/v1/rolled-back?scope=${TENANT}&limit=${String(PAGE)}${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`, OPERATOR);
+    const { body } = await edge.get(
+      'ledger',
+      `/v1/rolled-back?scope=${TENANT}&limit=${String(PAGE)}${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+      OPERATOR,
+    );
     for (const item of listOf(body['items'])) ids.add(String(item['mutation_id'] ?? item['commit_id']));
     after = String(body['after']);
     more = body['more'] === true;
@@ -42,5 +52,10 @@ export async function answersOf({ edge }: Arena, consumer: string): Promise<Answ
   const { body } = await edge.get('ledger', `/v1/reports/consumers?consumer=${consumer}`, OPERATOR);
   const [row = {}] = listOf(body['items']);
   const numberOr = (value: unknown): number | null => (typeof value === 'number' ? value : null);
-  return { due: numberOr(row['due']) ?? 0, acknowledged: numberOr(row['acknowledged']) ?? 0, p50Ms: numberOr(row['p50_ms']), p99Ms: numberOr(row['p99_ms']) };
+  return {
+    due: numberOr(row['due']) ?? 0,
+    acknowledged: numberOr(row['acknowledged']) ?? 0,
+    p50Ms: numberOr(row['p50_ms']),
+    p99Ms: numberOr(row['p99_ms']),
+  };
 }

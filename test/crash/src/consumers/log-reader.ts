@@ -17,14 +17,20 @@ export class LogReader<T extends TopicName> {
   private readonly places = new Map<number, { head: Head; offset: number }>();
   private reader: RawReader | null = null;
 
-  constructor(private readonly stack: StackFacts, private readonly logId: string, private readonly topic: T, private readonly partitionCount: number) {
+  constructor(
+    private readonly stack: StackFacts,
+    private readonly logId: string,
+    private readonly topic: T,
+    private readonly partitionCount: number,
+  ) {
     this.codecs = createCodecs(createSchemaRegistry({ url: stack.registryUrl }));
   }
 
   /** Hands over what came since the last time, per partition in order. Errors: those of broker and registry. */
   async news(see: (record: Accepted<T>) => void): Promise<void> {
     this.reader ??= await createKafka({ brokers: this.stack.kafka.brokers, clientId: 'crash-reader' }).rawReader();
-    for (let partition = 0; partition < this.partitionCount; partition += 1) await this.newsOf(this.reader, partition, see);
+    for (let partition = 0; partition < this.partitionCount; partition += 1)
+      await this.newsOf(this.reader, partition, see);
   }
 
   async close(): Promise<void> {
@@ -34,7 +40,10 @@ export class LogReader<T extends TopicName> {
 
   private async newsOf(reader: RawReader, partition: number, see: (record: Accepted<T>) => void): Promise<void> {
     const { logId, topic, partitionCount } = this;
-    const place = this.places.get(partition) ?? { head: genesisHead({ logId, topic, partition, partitionCount }), offset: 0 };
+    const place = this.places.get(partition) ?? {
+      head: genesisHead({ logId, topic, partition, partitionCount }),
+      offset: 0,
+    };
     this.places.set(partition, place);
     for (;;) {
       const { records } = await reader.read(topic, partition, place.offset);

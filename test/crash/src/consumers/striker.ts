@@ -21,7 +21,9 @@ export class Striker {
 
   constructor(private readonly plan: StrikerPlan) {}
 
-  start(): void { this.running = this.strikes(); }
+  start(): void {
+    this.running = this.strikes();
+  }
 
   /** Resolves when whoever was struck last is back. Errors: of a process that does not come back. */
   async stop(): Promise<void> {
@@ -30,7 +32,12 @@ export class Striker {
   }
 
   private async strikes(): Promise<void> {
-    const { dice, targets, everyMs: [least, most], onStrike } = this.plan;
+    const {
+      dice,
+      targets,
+      everyMs: [least, most],
+      onStrike,
+    } = this.plan;
     while (!this.isEnough || !isEachStruck([...targets.keys()], this.done)) {
       await pause(least + dice() * (most - least));
       const strike = nextStrike([...targets.keys()], this.done, dice);

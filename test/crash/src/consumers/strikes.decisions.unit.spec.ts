@@ -24,8 +24,16 @@ describe('the strikes against consumers and services', () => {
       return done;
     };
     expect(strikes()).toEqual(strikes());
-    expect(new Set(strikes().filter(({ kind }) => kind === 'pause').map(({ absentMs }) => absentMs))).toEqual(new Set([1_500, 6_000]));
+    expect(
+      new Set(
+        strikes()
+          .filter(({ kind }) => kind === 'pause')
+          .map(({ absentMs }) => absentMs),
+      ),
+    ).toEqual(new Set([1_500, 6_000]));
   });
 
-  it('need somebody', () => { expect(() => nextStrike([], [], () => 0)).toThrow('nobody'); });
+  it('need somebody', () => {
+    expect(() => nextStrike([], [], () => 0)).toThrow('nobody');
+  });
 });

@@ -6,9 +6,15 @@ import { commitIdOf } from '@recourse/lineage';
 import type { Checkpoint, CommitRef } from '@recourse/messages';
 
 /** A commit as it is told. */
-export interface Made { readonly commitId: string; readonly checkpoint: Checkpoint }
+export interface Made {
+  readonly commitId: string;
+  readonly checkpoint: Checkpoint;
+}
 /** One word of the world against what commits rely on; told after the batch of this number. */
-export interface Fall { readonly ref: string; readonly batch: number }
+export interface Fall {
+  readonly ref: string;
+  readonly batch: number;
+}
 export interface ToldGraph {
   readonly commits: readonly Made[];
   readonly falls: readonly Fall[];
@@ -40,7 +46,8 @@ const TWICE = 0.3;
 /** The whole of what is told, decided beforehand. Errors: when not so many commits can fall. */
 export function toldGraph(plan: GraphPlan): ToldGraph {
   const commits: Made[] = [];
-  while (commits.length < plan.commits) commits.push(...familyOf(plan, commits.length / FAMILY).slice(0, plan.commits - commits.length));
+  while (commits.length < plan.commits)
+    commits.push(...familyOf(plan, commits.length / FAMILY).slice(0, plan.commits - commits.length));
   const falls = fallsOf(plan, commits);
   return { commits, falls, fallen: fallenOf(commits, new Set(falls.map(({ ref }) => ref))) };
 }
@@ -51,7 +58,11 @@ export function fallenOf(commits: readonly Made[], refs: ReadonlySet<string>): R
   for (let before = -1; before !== fallen.size;) {
     before = fallen.size;
     for (const { commitId, checkpoint } of commits) {
-      if (checkpoint.assumption_refs.some((ref) => refs.has(ref)) || checkpoint.parents.some(({ commit_id }) => fallen.has(commit_id))) fallen.add(commitId);
+      if (
+        checkpoint.assumption_refs.some((ref) => refs.has(ref)) ||
+        checkpoint.parents.some(({ commit_id }) => fallen.has(commit_id))
+      )
+        fallen.add(commitId);
     }
   }
   return fallen;
@@ -65,9 +76,20 @@ function familyOf({ tenant, at, dice }: GraphPlan, family: number): readonly Mad
       const before = made[made.length - RUNS_PER_FAMILY];
       const other = dice() < FROM_ANOTHER_RUN ? made[Math.floor(dice() * made.length)] : undefined;
       const checkpoint: Checkpoint = {
-        tenant, run_id: `run-${String(family)}-${String(run)}`, agent_id: `agent-${String(run % AGENTS)}`, initiator: null, objective: null, step_id: `step-${String(step)}`, produced_by: `call-${String(step)}`,
-        subject_ref: `order/${String(family)}`, parents: parentsOf([before, other]), assumption_refs: dice() < RELIES ? [refOf(family, Math.floor(dice() * REFS_PER_FAMILY))] : [],
-        gate: null, release: null, state: null, committed_at: at,
+        tenant,
+        run_id: `run-${String(family)}-${String(run)}`,
+        agent_id: `agent-${String(run % AGENTS)}`,
+        initiator: null,
+        objective: null,
+        step_id: `step-${String(step)}`,
+        produced_by: `call-${String(step)}`,
+        subject_ref: `order/${String(family)}`,
+        parents: parentsOf([before, other]),
+        assumption_refs: dice() < RELIES ? [refOf(family, Math.floor(dice() * REFS_PER_FAMILY))] : [],
+        gate: null,
+        release: null,
+        state: null,
+        committed_at: at,
       };
       made.push({ commitId: commitIdOf(checkpoint), checkpoint });
     }
@@ -77,26 +99,41 @@ function familyOf({ tenant, at, dice }: GraphPlan, family: number): readonly Mad
 
 /** Words against families in random order, until enough falls; each is told at any time, also before what relies on it. */
 function fallsOf({ rollbacks, batches, dice }: GraphPlan, commits: readonly Made[]): readonly Fall[] {
-  const families = shuffled(Array.from({ length: Math.ceil(commits.length / FAMILY) }, (_, family) => family), dice);
+  const families = shuffled(
+    Array.from({ length: Math.ceil(commits.length / FAMILY) }, (_, family) => family),
+    dice,
+  );
   const falls: Fall[] = [];
   let fallen = 0;
   for (const family of families) {
     if (fallen >= rollbacks) return falls;
-    const refs = Array.from({ length: dice() < TWICE ? 2 : 1 }, () => refOf(family, Math.floor(dice() * REFS_PER_FAMILY)));
+    const refs = Array.from({ length: dice() < TWICE ? 2 : 1 }, () =>
+      refOf(family, Math.floor(dice() * REFS_PER_FAMILY)),
+    );
     falls.push(...[...new Set(refs)].map((ref) => ({ ref, batch: Math.floor(dice() * batches) })));
     fallen += fallenOf(commits.slice(family * FAMILY, (family + 1) * FAMILY), new Set(refs)).size;
   }
-  if (fallen < rollbacks) throw new Error(`of ${String(commits.length)} commits ${String(fallen)} fall when every family does; ${String(rollbacks)} were asked for`);
+  if (fallen < rollbacks)
+    throw new Error(
+      `of ${String(commits.length)} commits ${String(fallen)} fall when every family does; ${String(rollbacks)} were asked for`,
+    );
   return falls;
 }
 
 const refOf = (family: number, index: number): string => `stock/${String(family)}-${String(index)}#counted`;
 
 function parentsOf(made: readonly (Made | undefined)[]): readonly CommitRef[] {
-  const byId = new Map(made.flatMap((one) => (one === undefined ? [] : [[one.commitId, { run_id: one.checkpoint.run_id, commit_id: one.commitId }] as const])));
+  const byId = new Map(
+    made.flatMap((one) =>
+      one === undefined ? [] : [[one.commitId, { run_id: one.checkpoint.run_id, commit_id: one.commitId }] as const],
+    ),
+  );
   return [...byId.values()];
 }
 
 function shuffled(items: readonly number[], dice: () => number): readonly number[] {
-  return items.map((item) => ({ item, place: dice() })).sort((a, b) => a.place - b.place).map(({ item }) => item);
+  return items
+    .map((item) => ({ item, place: dice() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
 }

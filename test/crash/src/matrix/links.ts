@@ -16,19 +16,26 @@ export const CALL_TIMEOUT_MS = 3_500;
 const LEASE_MS = 15_000;
 
 export class Links {
-  private constructor(private readonly proxies: Readonly<Record<Linked, TcpProxy>>, readonly gate: ProviderGate) {}
+  private constructor(
+    private readonly proxies: Readonly<Record<Linked, TcpProxy>>,
+    readonly gate: ProviderGate,
+  ) {}
 
   static async open(stack: DevStack): Promise<Links> {
     const proxy = (): Promise<TcpProxy> => startTcpProxy({ host: '127.0.0.1', port: stack.ports.kafka });
     const [worker, orchestrator, ledger, gate] = await Promise.all([proxy(), proxy(), proxy(), ProviderGate.open()]);
-    return new Links({ 'worker': worker, 'recovery-orchestrator': orchestrator, 'mutation-ledger': ledger }, gate);
+    return new Links({ worker: worker, 'recovery-orchestrator': orchestrator, 'mutation-ledger': ledger }, gate);
   }
 
   /** Nothing goes to or from the broker, until all go on. */
-  freeze(who: Linked): void { this.proxies[who].setMode('freeze'); }
+  freeze(who: Linked): void {
+    this.proxies[who].setMode('freeze');
+  }
 
   /** What it says reaches the broker, and nothing comes back, until all go on. */
-  deafen(who: Linked): void { this.proxies[who].setMode('hold_answers'); }
+  deafen(who: Linked): void {
+    this.proxies[who].setMode('hold_answers');
+  }
 
   /** Everything that was held goes on. */
   letAllGo(): void {
@@ -43,7 +50,10 @@ export class Links {
       const name = LINKED.find((linked) => linked === spec.name);
       if (name === undefined) return spec;
       const { address } = this.proxies[name];
-      const own = name === 'worker' ? { PROVIDER_URL: this.gate.url, CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS) } : { RECOURSE_LEASE_MS: String(LEASE_MS) };
+      const own =
+        name === 'worker'
+          ? { PROVIDER_URL: this.gate.url, CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS) }
+          : { RECOURSE_LEASE_MS: String(LEASE_MS) };
       return { ...spec, env: { ...spec.env, RECOURSE_KAFKA_BROKERS: address, RECOURSE_KAFKA_VIA: address, ...own } };
     });
   }

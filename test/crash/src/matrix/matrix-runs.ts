@@ -24,7 +24,10 @@ const MISSED_SHARE_MAX = 0.1;
 /** A run that is broken so often says nothing new by going on. */
 const PROBLEMS_MAX = 6;
 
-interface Rest { readonly hashes: readonly HashSeen[]; readonly requests: readonly number[] }
+interface Rest {
+  readonly hashes: readonly HashSeen[];
+  readonly requests: readonly number[];
+}
 
 export class MatrixRuns {
   readonly problems: string[] = [];
@@ -34,11 +37,22 @@ export class MatrixRuns {
   private number = 0;
   private openSeen = 0;
 
-  constructor(private readonly stack: DevStack, private readonly cases: readonly MatrixCase[], private readonly say: (line: string) => void) {}
+  constructor(
+    private readonly stack: DevStack,
+    private readonly cases: readonly MatrixCase[],
+    private readonly say: (line: string) => void,
+  ) {}
 
-  get passed(): number { return [...this.results.values()].filter(({ isCounted, problems }) => isCounted && problems.length === 0).length + this.checks; }
+  get passed(): number {
+    return (
+      [...this.results.values()].filter(({ isCounted, problems }) => isCounted && problems.length === 0).length +
+      this.checks
+    );
+  }
 
-  get table(): string { return this.results.size === 0 ? '' : matrixTable(this.cases.flatMap((one) => this.results.get(idOf(one)) ?? [])); }
+  get table(): string {
+    return this.results.size === 0 ? '' : matrixTable(this.cases.flatMap((one) => this.results.get(idOf(one)) ?? []));
+  }
 
   async all(): Promise<void> {
     this.say(`\n${String(this.cases.length)} cases in ${String(wavesOf(this.cases).length)} waves`);
@@ -50,13 +64,30 @@ export class MatrixRuns {
   private async strikes(): Promise<Rest> {
     const links = await Links.open(this.stack);
     const arena = await this.open(links);
-    const watch = new Watch(this.stack, PARTITIONS, (sighting) => { this.followed.get(sighting.runId)?.see(sighting); });
+    const watch = new Watch(this.stack, PARTITIONS, (sighting) => {
+      this.followed.get(sighting.runId)?.see(sighting);
+    });
     try {
-      for (const contract of CONTRACTS) await arena.edge.command({ side: 'registry', path: '/v1/contracts', body: patient(contract), person: CONTRACT_EDITOR, key: `contract-${contract.name}` });
+      for (const contract of CONTRACTS)
+        await arena.edge.command({
+          side: 'registry',
+          path: '/v1/contracts',
+          body: patient(contract),
+          person: CONTRACT_EDITOR,
+          key: `contract-${contract.name}`,
+        });
       await watch.start();
       for (let turn = 0; turn <= TRIES_AGAIN_MAX; turn += 1) await this.waves(arena, links, turn);
-      if (this.problems.length === 0) this.check(`${String(this.openSeen)} times a row was open, and had owner and deadline`, this.openSeen > 0 ? [] : ['no row was ever seen open: nothing was looked at']);
-      if (this.problems.length === 0) this.check('the logs, the acknowledged commands, what consumers heard, what runs owe', (await prove(arena, this.compensated())).problems);
+      if (this.problems.length === 0)
+        this.check(
+          `${String(this.openSeen)} times a row was open, and had owner and deadline`,
+          this.openSeen > 0 ? [] : ['no row was ever seen open: nothing was looked at'],
+        );
+      if (this.problems.length === 0)
+        this.check(
+          'the logs, the acknowledged commands, what consumers heard, what runs owe',
+          (await prove(arena, this.compensated())).problems,
+        );
       return { hashes: await hashesAtRest(arena), requests: await requestsSent(arena) };
     } finally {
       links.letAllGo();
@@ -73,11 +104,30 @@ export class MatrixRuns {
     for (const [index, wave] of waves.entries()) {
       if (this.problems.length >= PROBLEMS_MAX) return;
       const startedAt = performance.now();
-      const result = await this.play({ arena, links, follow: (story) => { this.followed.set(story.runId, story); } }, wave);
+      const result = await this.play(
+        {
+          arena,
+          links,
+          follow: (story) => {
+            this.followed.set(story.runId, story);
+          },
+        },
+        wave,
+      );
       this.openSeen += result.openSeen;
       for (const one of result.cases) this.results.set(idOf(one), one);
-      this.say(waveLine(`${turn === 0 ? '' : 'again '}${String(index + 1)}/${String(waves.length)}`, wave, result, performance.now() - startedAt));
-      this.report([...result.problems, ...result.cases.flatMap((one) => one.problems.map((problem) => `${idOf(one)}: ${problem}`))]);
+      this.say(
+        waveLine(
+          `${turn === 0 ? '' : 'again '}${String(index + 1)}/${String(waves.length)}`,
+          wave,
+          result,
+          performance.now() - startedAt,
+        ),
+      );
+      this.report([
+        ...result.problems,
+        ...result.cases.flatMap((one) => one.problems.map((problem) => `${idOf(one)}: ${problem}`)),
+      ]);
     }
   }
 
@@ -99,7 +149,12 @@ export class MatrixRuns {
     try {
       const hashes = await hashesAtRest(arena);
       const requests = await requestsSent(arena);
-      this.check(`${String(hashes.length)} state hashes after a rebuild from offset 0, nothing sent`, [...differences(before.hashes, hashes), ...(requests.join() === before.requests.join() ? [] : [`the rebuild sent requests: ${before.requests.join()} before, ${requests.join()} after`])]);
+      this.check(`${String(hashes.length)} state hashes after a rebuild from offset 0, nothing sent`, [
+        ...differences(before.hashes, hashes),
+        ...(requests.join() === before.requests.join()
+          ? []
+          : [`the rebuild sent requests: ${before.requests.join()} before, ${requests.join()} after`]),
+      ]);
     } finally {
       await arena.close();
     }
@@ -108,17 +163,27 @@ export class MatrixRuns {
   private countMissed(): void {
     const missed = this.cases.filter((one) => this.results.get(idOf(one))?.isCounted !== true).length;
     this.say(`${String(this.cases.length - missed)} of ${String(this.cases.length)} cases struck at their point`);
-    if (missed > this.cases.length * MISSED_SHARE_MAX) this.report([`${String(missed)} of ${String(this.cases.length)} cases never struck at their point`]);
+    if (missed > this.cases.length * MISSED_SHARE_MAX)
+      this.report([`${String(missed)} of ${String(this.cases.length)} cases never struck at their point`]);
   }
 
   /** Runs that ended as the consumer's story has it. */
   private compensated(): readonly Story[] {
-    const withPeople = new Set([...this.results.values()].filter(({ end }) => end !== 'compensated').map(({ runId }) => runId));
+    const withPeople = new Set(
+      [...this.results.values()].filter(({ end }) => end !== 'compensated').map(({ runId }) => runId),
+    );
     return [...this.followed.values()].filter(({ runId, mutationId }) => mutationId !== '' && !withPeople.has(runId));
   }
 
   private open(links: Links | null): Promise<Arena> {
-    return Arena.open(this.stack, { instances: 1, dataDir: this.stack.dataDir, onTrouble: (what) => { this.report([what]); }, ...(links === null ? {} : { reroute: (plan) => links.through(plan) }) });
+    return Arena.open(this.stack, {
+      instances: 1,
+      dataDir: this.stack.dataDir,
+      onTrouble: (what) => {
+        this.report([what]);
+      },
+      ...(links === null ? {} : { reroute: (plan) => links.through(plan) }),
+    });
   }
 
   private check(what: string, problems: readonly string[]): void {
@@ -135,7 +200,9 @@ export class MatrixRuns {
   }
 }
 
-function idOf({ point, action, target }: MatrixCase): string { return `${point} × ${action} × ${target}`; }
+function idOf({ point, action, target }: MatrixCase): string {
+  return `${point} × ${action} × ${target}`;
+}
 
 /** The contract, with time for a call to be held. */
 function patient(contract: (typeof CONTRACTS)[number]): object {

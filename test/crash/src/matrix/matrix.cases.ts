@@ -13,7 +13,17 @@
  *   reported        the report is on the wire; no outcome is in the log
  *   recorded        the outcome is in the orchestrator's log; the ledger's has no end
  */
-export const MATRIX_POINTS = ['dispatched', 'taken', 'stale checked', 'act asked', 'act done', 'verify asked', 'verify seen', 'reported', 'recorded'] as const;
+export const MATRIX_POINTS = [
+  'dispatched',
+  'taken',
+  'stale checked',
+  'act asked',
+  'act done',
+  'verify asked',
+  'verify seen',
+  'reported',
+  'recorded',
+] as const;
 export type MatrixPoint = (typeof MATRIX_POINTS)[number];
 
 /** `pause`: SIGSTOP for longer than every session lasts, then SIGCONT. */
@@ -30,4 +40,6 @@ export interface MatrixCase {
 }
 
 /** Every point with every action on every target, point by point. */
-export const WHOLE_MATRIX: readonly MatrixCase[] = MATRIX_POINTS.flatMap((point) => ACTIONS.flatMap((action) => MATRIX_TARGETS.map((target) => ({ point, action, target }))));
+export const WHOLE_MATRIX: readonly MatrixCase[] = MATRIX_POINTS.flatMap((point) =>
+  ACTIONS.flatMap((action) => MATRIX_TARGETS.map((target) => ({ point, action, target }))),
+);

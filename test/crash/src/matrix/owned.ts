@@ -19,7 +19,13 @@ const EXECUTIONS_AT_REST: readonly unknown[] = ['succeeded', 'failed'];
 export const LISTS: readonly OpenList[] = [
   { side: 'orchestrator', path: '/v1/steps', id: 'step_id', isOpen: ({ phase }) => !STEPS_AT_REST.includes(phase) },
   { side: 'orchestrator', path: '/v1/rollbacks', id: 'rollback_id', isOpen: ({ phase }) => phase !== 'marked' },
-  { side: 'ledger', path: '/v1/mutations', id: 'mutation_id', isOpen: (row) => !EXECUTIONS_AT_REST.includes(row['execution_state']), ownedBy: (row) => factsOf(row['awaited']) },
+  {
+    side: 'ledger',
+    path: '/v1/mutations',
+    id: 'mutation_id',
+    isOpen: (row) => !EXECUTIONS_AT_REST.includes(row['execution_state']),
+    ownedBy: (row) => factsOf(row['awaited']),
+  },
   { side: 'budget', path: '/v1/escalations', id: 'escalation_id', isOpen: ({ phase }) => phase === 'open' },
 ];
 
@@ -32,7 +38,11 @@ export interface OpenRows {
 
 /** What is open of some runs, as the services list it. */
 export async function openRows(arena: Arena, runIds: readonly string[]): Promise<OpenRows> {
-  const asked = runIds.flatMap((runId) => LISTS.map(async (list) => openIn(list, listOf((await arena.edge.get(list.side, `${list.path}?run_id=${runId}`, AUDITOR)).body['items']))));
+  const asked = runIds.flatMap((runId) =>
+    LISTS.map(async (list) =>
+      openIn(list, listOf((await arena.edge.get(list.side, `${list.path}?run_id=${runId}`, AUDITOR)).body['items'])),
+    ),
+  );
   const found = await Promise.all(asked);
   return { open: found.reduce((sum, { open }) => sum + open, 0), problems: found.flatMap(({ problems }) => problems) };
 }
@@ -41,7 +51,14 @@ export async function openRows(arena: Arena, runIds: readonly string[]): Promise
 export function openIn({ path, id, isOpen, ownedBy = (row) => row }: OpenList, rows: readonly Facts[]): OpenRows {
   const open = rows.filter(isOpen);
   const lost = open.filter((row) => !isOwned(ownedBy(row)));
-  return { open: open.length, problems: lost.map((row) => `${path}: ${String(row[id])} is open without owner or deadline: ${JSON.stringify(row).slice(0, 400)}`) };
+  return {
+    open: open.length,
+    problems: lost.map(
+      (row) => `${path}: ${String(row[id])} is open without owner or deadline: ${JSON.stringify(row).slice(0, 400)}`,
+    ),
+  };
 }
 
-function isOwned({ owner, deadline_at }: Facts): boolean { return typeof owner === 'string' && owner !== '' && typeof deadline_at === 'number'; }
+function isOwned({ owner, deadline_at }: Facts): boolean {
+  return typeof owner === 'string' && owner !== '' && typeof deadline_at === 'number';
+}

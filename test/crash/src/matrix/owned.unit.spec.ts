@@ -11,7 +11,9 @@ const OWNED = { owner: 'approver', deadline_at: 1_000 };
 
 describe('what the services list as open', () => {
   it.each([
-    ['/v1/steps', { step_id: 's', phase: 'dispatched' }], ['/v1/rollbacks', { rollback_id: 'r', phase: 'opened' }], ['/v1/escalations', { escalation_id: 'e', phase: 'open' }],
+    ['/v1/steps', { step_id: 's', phase: 'dispatched' }],
+    ['/v1/rollbacks', { rollback_id: 'r', phase: 'opened' }],
+    ['/v1/escalations', { escalation_id: 'e', phase: 'open' }],
   ])('has an owner and a deadline in %s', (path, row) => {
     expect(openIn(listAt(path), [{ ...row, ...OWNED }])).toEqual({ open: 1, problems: [] });
     expect(openIn(listAt(path), [{ ...row, ...OWNED, owner: '' }]).problems).toHaveLength(1);
@@ -26,6 +28,9 @@ describe('what the services list as open', () => {
 
   it('needs none at rest', () => {
     expect(openIn(listAt('/v1/steps'), [{ step_id: 's', phase: 'compensated' }])).toEqual({ open: 0, problems: [] });
-    expect(openIn(listAt('/v1/mutations'), [{ mutation_id: 'm', execution_state: 'succeeded' }])).toEqual({ open: 0, problems: [] });
+    expect(openIn(listAt('/v1/mutations'), [{ mutation_id: 'm', execution_state: 'succeeded' }])).toEqual({
+      open: 0,
+      problems: [],
+    });
   });
 });

@@ -14,15 +14,27 @@ describe('the pairwise choice', () => {
   const met = new Set(picked.flatMap(pairsOf));
 
   it('brings every point together with every action', () => {
-    expect(MATRIX_POINTS.flatMap((point) => ACTIONS.map((action) => `${point} × ${action}`)).filter((pair) => !met.has(pair))).toEqual([]);
+    expect(
+      MATRIX_POINTS.flatMap((point) => ACTIONS.map((action) => `${point} × ${action}`)).filter(
+        (pair) => !met.has(pair),
+      ),
+    ).toEqual([]);
   });
 
   it('brings every point together with every target', () => {
-    expect(MATRIX_POINTS.flatMap((point) => MATRIX_TARGETS.map((target) => `${point} × ${target}`)).filter((pair) => !met.has(pair))).toEqual([]);
+    expect(
+      MATRIX_POINTS.flatMap((point) => MATRIX_TARGETS.map((target) => `${point} × ${target}`)).filter(
+        (pair) => !met.has(pair),
+      ),
+    ).toEqual([]);
   });
 
   it('brings every action together with every target', () => {
-    expect(ACTIONS.flatMap((action) => MATRIX_TARGETS.map((target) => `${action} × ${target}`)).filter((pair) => !met.has(pair))).toEqual([]);
+    expect(
+      ACTIONS.flatMap((action) => MATRIX_TARGETS.map((target) => `${action} × ${target}`)).filter(
+        (pair) => !met.has(pair),
+      ),
+    ).toEqual([]);
   });
 
   it('is hardly larger than points and targets need', () => {

@@ -42,41 +42,68 @@ export class ProviderGate {
 
   private constructor() {
     this.server = createServer((request, response) => {
-      this.take(request, response).catch(() => { response.destroy(); });
+      this.take(request, response).catch(() => {
+        response.destroy();
+      });
     });
   }
 
   static async open(): Promise<ProviderGate> {
     const gate = new ProviderGate();
-    await new Promise<void>((resolve, reject) => { gate.server.once('error', reject).listen(0, '127.0.0.1', resolve); });
+    await new Promise<void>((resolve, reject) => {
+      gate.server.once('error', reject).listen(0, '127.0.0.1', resolve);
+    });
     const bound = gate.server.address();
     if (bound === null || typeof bound === 'string') throw new Error('the gate has no port');
     gate.port = bound.port;
     return gate;
   }
 
-  get url(): string { return `http://127.0.0.1:${String(this.port)}`; }
+  get url(): string {
+    return `http://127.0.0.1:${String(this.port)}`;
+  }
 
   /** Where the provider is. */
-  leadTo(provider: string): void { this.provider = provider; }
+  leadTo(provider: string): void {
+    this.provider = provider;
+  }
 
   /** Follows the calls about a refund, and holds one of them where a place is given. */
   watch(refundId: string, place: HoldPlace | null): void {
-    this.held.set(refundId, { place, firstSeenAt: null, hasActed: false, isUsed: false, isHolding: false, looked: Promise.withResolvers(), reached: Promise.withResolvers(), goOn: Promise.withResolvers() });
+    this.held.set(refundId, {
+      place,
+      firstSeenAt: null,
+      hasActed: false,
+      isUsed: false,
+      isHolding: false,
+      looked: Promise.withResolvers(),
+      reached: Promise.withResolvers(),
+      goOn: Promise.withResolvers(),
+    });
   }
 
   /** Resolves when a call is held. */
-  async reached(refundId: string): Promise<void> { await this.held.get(refundId)?.reached.promise; }
+  async reached(refundId: string): Promise<void> {
+    await this.held.get(refundId)?.reached.promise;
+  }
 
   /** Resolves when a look of no leg was answered. */
-  async looked(refundId: string): Promise<void> { await this.held.get(refundId)?.looked.promise; }
+  async looked(refundId: string): Promise<void> {
+    await this.held.get(refundId)?.looked.promise;
+  }
 
   /** Is a call held whose caller still waits? */
-  isHolding(refundId: string): boolean { return this.held.get(refundId)?.isHolding === true; }
+  isHolding(refundId: string): boolean {
+    return this.held.get(refundId)?.isHolding === true;
+  }
 
-  firstSeenAt(refundId: string): number | null { return this.held.get(refundId)?.firstSeenAt ?? null; }
+  firstSeenAt(refundId: string): number | null {
+    return this.held.get(refundId)?.firstSeenAt ?? null;
+  }
 
-  letGo(refundId: string): void { this.held.get(refundId)?.goOn.resolve(undefined); }
+  letGo(refundId: string): void {
+    this.held.get(refundId)?.goOn.resolve(undefined);
+  }
 
   letAllGo(): void {
     for (const refundId of this.held.keys()) this.letGo(refundId);
@@ -85,7 +112,11 @@ export class ProviderGate {
   async close(): Promise<void> {
     this.letAllGo();
     this.server.closeAllConnections();
-    await new Promise<void>((resolve) => { this.server.close(() => { resolve(); }); });
+    await new Promise<void>((resolve) => {
+      this.server.close(() => {
+        resolve();
+      });
+    });
   }
 
   private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -101,26 +132,37 @@ export class ProviderGate {
     if (held !== undefined && isHeldAt(held, call, 'after')) await hold(held, response);
     if (call === 'look') held?.looked.resolve(undefined);
     if (response.destroyed) return;
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' }).end(await answer.text());
+    response
+      .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
+      .end(await answer.text());
   }
 
   private forward(request: IncomingMessage, body: string): Promise<Response> {
     const key = request.headers['idempotency-key'];
     const type = request.headers['content-type'];
     return fetch(`${this.provider}${request.url ?? '/'}`, {
-      method: request.method ?? 'GET', signal: AbortSignal.timeout(FORWARD_MS), ...(body === '' ? {} : { body }),
-      headers: { ...(typeof key === 'string' ? { 'idempotency-key': key } : {}), ...(type === undefined ? {} : { 'content-type': type }) },
+      method: request.method ?? 'GET',
+      signal: AbortSignal.timeout(FORWARD_MS),
+      ...(body === '' ? {} : { body }),
+      headers: {
+        ...(typeof key === 'string' ? { 'idempotency-key': key } : {}),
+        ...(type === undefined ? {} : { 'content-type': type }),
+      },
     });
   }
 }
 
-function isHeldAt({ place, isUsed }: Held, call: CallKind | null, side: HoldPlace['side']): boolean { return !isUsed && place?.call === call && place.side === side; }
+function isHeldAt({ place, isUsed }: Held, call: CallKind | null, side: HoldPlace['side']): boolean {
+  return !isUsed && place?.call === call && place.side === side;
+}
 
 /** Holds a call until it is let go; its caller may go away meanwhile. */
 async function hold(held: Held, response: ServerResponse): Promise<void> {
   held.isUsed = true;
   held.isHolding = !response.destroyed;
-  response.once('close', () => { held.isHolding = false; });
+  response.once('close', () => {
+    held.isHolding = false;
+  });
   held.reached.resolve(undefined);
   await held.goOn.promise;
   held.isHolding = false;
@@ -134,7 +176,9 @@ function callOf({ method, headers }: IncomingMessage, { hasActed }: Held): CallK
 }
 
 /** `/refunds/<id>` and `/refunds/<id>/reverse`. */
-function refundOf(url: string): string { return decodeURIComponent(url.split('/')[2] ?? ''); }
+function refundOf(url: string): string {
+  return decodeURIComponent(url.split('/')[2] ?? '');
+}
 
 async function textOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

@@ -14,7 +14,9 @@ describe('the gate before a provider', () => {
       taken.push(`${String(request.method)} ${String(request.url)}`);
       response.setHeader('content-type', 'application/json').end('{"status":"settled"}');
     });
-    await new Promise<void>((resolve) => { provider.listen(0, '127.0.0.1', resolve); });
+    await new Promise<void>((resolve) => {
+      provider.listen(0, '127.0.0.1', resolve);
+    });
     gate = await ProviderGate.open();
     const bound = provider.address();
     gate.leadTo(`http://127.0.0.1:${String(typeof bound === 'object' ? bound?.port : 0)}`);
@@ -26,7 +28,11 @@ describe('the gate before a provider', () => {
     provider.close();
   });
 
-  const look = (signal?: AbortSignal): Promise<unknown> => fetch(`${gate.url}/refunds/rf_1`, { headers: { 'x-purpose': 'stale_check' }, ...(signal === undefined ? {} : { signal }) }).then((response) => response.json());
+  const look = (signal?: AbortSignal): Promise<unknown> =>
+    fetch(`${gate.url}/refunds/rf_1`, {
+      headers: { 'x-purpose': 'stale_check' },
+      ...(signal === undefined ? {} : { signal }),
+    }).then((response) => response.json());
 
   it('passes on what is asked about others', async () => {
     gate.watch('rf_2', { call: 'stale check', side: 'before' });
@@ -87,5 +93,8 @@ describe('the gate before a provider', () => {
 
 /** Waits a little for what other processes' sockets tell. */
 async function until(isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 400 && !isSo(); turn += 1) await new Promise((resolve) => { setTimeout(resolve, 5); });
+  for (let turn = 0; turn < 400 && !isSo(); turn += 1)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
 }

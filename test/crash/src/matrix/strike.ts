@@ -10,10 +10,17 @@ const PAUSE_MS = 10_000;
 const ABSENCE_MS = 300;
 
 /** Whom a strike tells: in the instant of the signal, and once the target is gone, going or still. */
-export interface StrikeWatch { readonly onSignal: () => void; readonly onStruck: () => void }
+export interface StrikeWatch {
+  readonly onSignal: () => void;
+  readonly onStruck: () => void;
+}
 
 /** Does it. Resolves when the target is back. */
-export async function strike(arena: Arena, { action, target }: { readonly action: Action; readonly target: MatrixTarget }, { onSignal, onStruck }: StrikeWatch): Promise<void> {
+export async function strike(
+  arena: Arena,
+  { action, target }: { readonly action: Action; readonly target: MatrixTarget },
+  { onSignal, onStruck }: StrikeWatch,
+): Promise<void> {
   // Whatever is paused has to be found before; nothing else runs between the instant and the signal.
   const family = action === 'pause' ? familyOf(pidOf(arena, target)) : [];
   onSignal();
@@ -36,7 +43,9 @@ export async function strike(arena: Arena, { action, target }: { readonly action
 
 /** Stops a family of processes for the time of a pause; they go on whatever becomes of this one. */
 async function asleep(family: readonly number[], onStruck: () => void): Promise<void> {
-  const wake = (): void => { for (const pid of family) signal(pid, 'SIGCONT'); };
+  const wake = (): void => {
+    for (const pid of family) signal(pid, 'SIGCONT');
+  };
   process.once('exit', wake);
   for (const pid of family) signal(pid, 'SIGSTOP');
   onStruck();
@@ -45,7 +54,9 @@ async function asleep(family: readonly number[], onStruck: () => void): Promise<
   process.off('exit', wake);
 }
 
-function isServer(target: MatrixTarget): target is 'kafka' | 'postgres' { return target === 'kafka' || target === 'postgres'; }
+function isServer(target: MatrixTarget): target is 'kafka' | 'postgres' {
+  return target === 'kafka' || target === 'postgres';
+}
 
 function pidOf(arena: Arena, target: MatrixTarget): number {
   const pid = isServer(target) ? arena.stack.pids[target] : arena.processes.pid(target);
@@ -55,7 +66,11 @@ function pidOf(arena: Arena, target: MatrixTarget): number {
 
 /** A process and all that came from it, parents first: PostgreSQL's sessions lead groups of their own. */
 function familyOf(pid: number): readonly number[] {
-  const parents = new Map(readdirSync('/proc').filter((name) => /^\d+$/u.test(name)).map((name) => [Number(name), parentOf(name)]));
+  const parents = new Map(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/u.test(name))
+      .map((name) => [Number(name), parentOf(name)]),
+  );
   const family = [pid];
   for (const member of family) for (const [child, parent] of parents) if (parent === member) family.push(child);
   return family;

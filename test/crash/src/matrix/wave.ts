@@ -48,18 +48,22 @@ export interface WavePlace {
 }
 
 /** A story and the point it is led to. */
-interface Led { readonly point: MatrixPoint; readonly story: Story; refundId: string }
+interface Led {
+  readonly point: MatrixPoint;
+  readonly story: Story;
+  refundId: string;
+}
 
 const HOLD_AT: Readonly<Record<MatrixPoint, HoldPlace | null>> = {
-  'dispatched': null,
-  'taken': { call: 'stale check', side: 'before' },
+  dispatched: null,
+  taken: { call: 'stale check', side: 'before' },
   'stale checked': { call: 'stale check', side: 'after' },
   'act asked': { call: 'act', side: 'before' },
   'act done': { call: 'act', side: 'after' },
   'verify asked': { call: 'verify', side: 'before' },
   'verify seen': { call: 'verify', side: 'after' },
-  'reported': { call: 'verify', side: 'after' },
-  'recorded': { call: 'verify', side: 'after' },
+  reported: { call: 'verify', side: 'after' },
+  recorded: { call: 'verify', side: 'after' },
 };
 /** Within this a story comes to its point, or the case does not count. */
 const POINT_WITHIN_MS = 8_000;
@@ -77,29 +81,63 @@ export async function playWave(place: WavePlace, wave: Wave, number: number): Pr
       struckAt = Date.now();
       counted = led.map((one) => arrived && stands(place, one));
     },
-    onStruck: () => { place.links.letAllGo(); },
+    onStruck: () => {
+      place.links.letAllGo();
+    },
   });
   const readyAfterMs = Date.now() - struckAt;
-  const during = await openRows(place.arena, led.map(({ story }) => story.runId));
+  const during = await openRows(
+    place.arena,
+    led.map(({ story }) => story.runId),
+  );
   const ends = await Promise.allSettled(led.map(({ story }) => story.end()));
   const effects = await effectsOf(place.arena);
-  const cases = await Promise.all(led.map(async (one, index): Promise<CaseResult> => {
-    const end = ends[index];
-    const { said, problems } = end?.status === 'fulfilled' ? await judged(place.arena, one.story, end.value.recoverability) : { said: 'no end', problems: [String(end?.reason)] };
-    const backAfterMs = end?.status === 'fulfilled' && end.value.at > 0 ? Math.max(0, end.value.at - struckAt) : 0;
-    const own = effects.filter(({ order }) => order === one.story.order);
-    const isCounted = counted[index] === true && await wentOnAfter(place, one, struckAt);
-    return { runId: one.story.runId, point: one.point, action: wave.action, target: wave.target, isCounted, effects: countOf(own, 'reversal'), end: said, backAfterMs, problems: [...problems, ...doubled(own, one.story)] };
-  }));
-  const after = await openRows(place.arena, led.map(({ story }) => story.runId));
+  const cases = await Promise.all(
+    led.map(async (one, index): Promise<CaseResult> => {
+      const end = ends[index];
+      const { said, problems } =
+        end?.status === 'fulfilled'
+          ? await judged(place.arena, one.story, end.value.recoverability)
+          : { said: 'no end', problems: [String(end?.reason)] };
+      const backAfterMs = end?.status === 'fulfilled' && end.value.at > 0 ? Math.max(0, end.value.at - struckAt) : 0;
+      const own = effects.filter(({ order }) => order === one.story.order);
+      const isCounted = counted[index] === true && (await wentOnAfter(place, one, struckAt));
+      return {
+        runId: one.story.runId,
+        point: one.point,
+        action: wave.action,
+        target: wave.target,
+        isCounted,
+        effects: countOf(own, 'reversal'),
+        end: said,
+        backAfterMs,
+        problems: [...problems, ...doubled(own, one.story)],
+      };
+    }),
+  );
+  const after = await openRows(
+    place.arena,
+    led.map(({ story }) => story.runId),
+  );
   const { problems } = await verifyChains(place.arena, new Set());
-  return { readyAfterMs, openSeen: during.open + after.open, cases, problems: [...during.problems, ...after.problems, ...problems] };
+  return {
+    readyAfterMs,
+    openSeen: during.open + after.open,
+    cases,
+    problems: [...during.problems, ...after.problems, ...problems],
+  };
 }
 
 /** Stories up to the question whether they may be taken back. */
 async function begin({ arena, links, follow }: WavePlace, { points }: Wave, number: number): Promise<readonly Led[]> {
-  const led = points.map((point, index): Led => ({ point, story: new Story(arena.edge, `m${String(number)}-${String(index)}`), refundId: '' }));
-  led.forEach(({ story }) => { follow(story); });
+  const led = points.map((point, index): Led => ({
+    point,
+    story: new Story(arena.edge, `m${String(number)}-${String(index)}`),
+    refundId: '',
+  }));
+  led.forEach(({ story }) => {
+    follow(story);
+  });
   await Promise.all(led.map(({ story }) => story.refund()));
   const effects = await effectsOf(arena);
   for (const one of led) {
@@ -115,10 +153,14 @@ async function leadUp({ links }: WavePlace, led: readonly Led[]): Promise<boolea
   const at = (point: MatrixPoint): Led | undefined => led.find((one) => one.point === point);
   const [dispatched, reported, recorded] = [at('dispatched'), at('reported'), at('recorded')];
   const steps = async (): Promise<true> => {
-    await Promise.all(led.filter((one) => one !== dispatched).map(async ({ story, refundId }) => {
-      await story.agree();
-      await links.gate.reached(refundId);
-    }));
+    await Promise.all(
+      led
+        .filter((one) => one !== dispatched)
+        .map(async ({ story, refundId }) => {
+          await story.agree();
+          await links.gate.reached(refundId);
+        }),
+    );
     if (recorded !== undefined) {
       links.freeze('mutation-ledger');
       links.gate.letGo(recorded.refundId);
@@ -147,20 +189,32 @@ async function leadUp({ links }: WavePlace, led: readonly Led[]): Promise<boolea
 /** Does the story stand at its point now? */
 function stands({ links: { gate } }: WavePlace, { point, story, refundId }: Led): boolean {
   switch (point) {
-    case 'dispatched': return story.hasSeen('leg dispatched') && gate.firstSeenAt(refundId) === null;
-    case 'reported': return story.hasSeen('leg reported') && !story.hasSeen('verdict recorded');
-    case 'recorded': return story.hasSeen('verdict recorded') && !story.hasSeen('outcome');
-    default: return gate.isHolding(refundId);
+    case 'dispatched':
+      return story.hasSeen('leg dispatched') && gate.firstSeenAt(refundId) === null;
+    case 'reported':
+      return story.hasSeen('leg reported') && !story.hasSeen('verdict recorded');
+    case 'recorded':
+      return story.hasSeen('verdict recorded') && !story.hasSeen('outcome');
+    default:
+      return gate.isHolding(refundId);
   }
 }
 
 /** Did what follows its point come after the strike? Of calls that were held, it did: they were let go after it. */
-async function wentOnAfter({ links: { gate } }: WavePlace, { point, story, refundId }: Led, struckAt: number): Promise<boolean> {
+async function wentOnAfter(
+  { links: { gate } }: WavePlace,
+  { point, story, refundId }: Led,
+  struckAt: number,
+): Promise<boolean> {
   switch (point) {
-    case 'dispatched': return (gate.firstSeenAt(refundId) ?? 0) >= struckAt;
-    case 'reported': return await timeOf(story, 'verdict recorded') >= struckAt;
-    case 'recorded': return await timeOf(story, 'outcome') >= struckAt;
-    default: return true;
+    case 'dispatched':
+      return (gate.firstSeenAt(refundId) ?? 0) >= struckAt;
+    case 'reported':
+      return (await timeOf(story, 'verdict recorded')) >= struckAt;
+    case 'recorded':
+      return (await timeOf(story, 'outcome')) >= struckAt;
+    default:
+      return true;
   }
 }
 
@@ -169,20 +223,40 @@ async function timeOf(story: Story, point: 'verdict recorded' | 'outcome'): Prom
 }
 
 function doubled(own: readonly EffectOnOrder[], { order }: Story): readonly string[] {
-  return (['refund', 'reversal'] as const).filter((kind) => countOf(own, kind) > 1).map((kind) => `order ${order} has ${String(countOf(own, kind))} effects of the kind ${kind}`);
+  return (['refund', 'reversal'] as const)
+    .filter((kind) => countOf(own, kind) > 1)
+    .map((kind) => `order ${order} has ${String(countOf(own, kind))} effects of the kind ${kind}`);
 }
 
-function countOf(own: readonly EffectOnOrder[], kind: string): number { return own.filter((effect) => effect.kind === kind).length; }
+function countOf(own: readonly EffectOnOrder[], kind: string): number {
+  return own.filter((effect) => effect.kind === kind).length;
+}
 
 /** How it ended, and what is wrong with that: taken back, or with a person for a reason that is true. */
-async function judged(arena: Arena, story: Story, recoverability: string): Promise<{ readonly said: string; readonly problems: readonly string[] }> {
+async function judged(
+  arena: Arena,
+  story: Story,
+  recoverability: string,
+): Promise<{ readonly said: string; readonly problems: readonly string[] }> {
   if (recoverability === 'compensated') {
     const own = (await effectsOf(arena)).filter(({ order }) => order === story.order);
-    return { said: recoverability, problems: countOf(own, 'reversal') === 1 ? [] : [`run ${story.runId} is compensated, and the provider has moved nothing back`] };
+    return {
+      said: recoverability,
+      problems:
+        countOf(own, 'reversal') === 1
+          ? []
+          : [`run ${story.runId} is compensated, and the provider has moved nothing back`],
+    };
   }
   const { body } = await arena.edge.get('orchestrator', `/v1/reviews?run_id=${story.runId}`, OPERATOR);
   const [item] = listOf(body['items']);
   const reason = typeof item?.['reason'] === 'string' ? item['reason'] : 'in no list';
   const said = `with a person: ${reason}`;
-  return { said, problems: item !== undefined && UNCERTAIN.includes(reason) ? [] : [`run ${story.runId} is ${recoverability}, ${said}: ${JSON.stringify(item?.['last'] ?? null).slice(0, 600)}`] };
+  return {
+    said,
+    problems:
+      item !== undefined && UNCERTAIN.includes(reason)
+        ? []
+        : [`run ${story.runId} is ${recoverability}, ${said}: ${JSON.stringify(item?.['last'] ?? null).slice(0, 600)}`],
+  };
 }

@@ -16,10 +16,14 @@ const LAST: readonly MatrixPoint[] = ['reported', 'recorded'];
 
 /** Cases by what happens to whom; each case is in one wave. */
 export function wavesOf(cases: readonly MatrixCase[]): readonly Wave[] {
-  return ACTIONS.flatMap((action) => MATRIX_TARGETS.flatMap((target) => {
-    const points = MATRIX_POINTS.filter((point) => cases.some((one) => one.point === point && one.action === action && one.target === target));
-    return setsOf(points).map((set) => ({ action, target, points: set }));
-  }));
+  return ACTIONS.flatMap((action) =>
+    MATRIX_TARGETS.flatMap((target) => {
+      const points = MATRIX_POINTS.filter((point) =>
+        cases.some((one) => one.point === point && one.action === action && one.target === target),
+      );
+      return setsOf(points).map((set) => ({ action, target, points: set }));
+    }),
+  );
 }
 
 function setsOf(points: readonly MatrixPoint[]): readonly (readonly MatrixPoint[])[] {

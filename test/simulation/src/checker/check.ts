@@ -61,13 +61,45 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
 }
 
 function countsOf(history: History): Omit<Checked, 'violations'> {
-  const answers = ['recourse.contracts', 'recourse.assumptions', 'recourse.mutations', 'recourse.recoveries', 'recourse.budgets'].flatMap((log) => ofType(history, log, 'CommandAnswered'));
-  const facts = new Set([...history.wires['recourse.tool-executions'] ?? [], ...history.wires['recourse.assumption-events'] ?? []].map(({ type, key, body }) => `${String(type)} ${key} ${text(body, 'event_id')}`));
-  const recorded = [...ofType(history, 'recourse.mutations', 'MutationRecorded', 'MutationPlanned', 'CheckpointRecorded', 'StateChunkRecorded'), ...ofType(history, 'recourse.assumptions', 'AssumptionStated')].length;
-  const verified = ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated').length;
-  const dependent = ofType(history, 'recourse.recoveries', 'LegDispatched').filter(({ body }) => number(body, 'attempt') === 1 && nested(body, 'call')['capability'] === UNLINK).length;
-  const heard = history.world.consumers.flatMap(({ inbox }) => notesOf(inbox.rows)).filter(({ kind }) => kind === 'rollback').length;
+  const answers = [
+    'recourse.contracts',
+    'recourse.assumptions',
+    'recourse.mutations',
+    'recourse.recoveries',
+    'recourse.budgets',
+  ].flatMap((log) => ofType(history, log, 'CommandAnswered'));
+  const facts = new Set(
+    [...(history.wires['recourse.tool-executions'] ?? []), ...(history.wires['recourse.assumption-events'] ?? [])].map(
+      ({ type, key, body }) => `${String(type)} ${key} ${text(body, 'event_id')}`,
+    ),
+  );
+  const recorded = [
+    ...ofType(
+      history,
+      'recourse.mutations',
+      'MutationRecorded',
+      'MutationPlanned',
+      'CheckpointRecorded',
+      'StateChunkRecorded',
+    ),
+    ...ofType(history, 'recourse.assumptions', 'AssumptionStated'),
+  ].length;
+  const verified = ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded').filter(
+    ({ body }) => body['outcome'] === 'compensated',
+  ).length;
+  const dependent = ofType(history, 'recourse.recoveries', 'LegDispatched').filter(
+    ({ body }) => number(body, 'attempt') === 1 && nested(body, 'call')['capability'] === UNLINK,
+  ).length;
+  const heard = history.world.consumers
+    .flatMap(({ inbox }) => notesOf(inbox.rows))
+    .filter(({ kind }) => kind === 'rollback').length;
   const answered = ofType(history, 'recourse.mutations', 'ConsumerAcknowledged').length;
-  return { operations: facts.size + answers.length, accepted: recorded + answers.filter(({ body }) => body['status'] === 'accepted').length, verified, dependent, heard, answered };
+  return {
+    operations: facts.size + answers.length,
+    accepted: recorded + answers.filter(({ body }) => body['status'] === 'accepted').length,
+    verified,
+    dependent,
+    heard,
+    answered,
+  };
 }
-

@@ -19,7 +19,13 @@ function checkReported(history: History): void {
   const reports = reportsByLeg(history);
   for (const { body } of ofType(history, RECOVERIES, 'StepOutcomeRecorded')) {
     const said = (reports.get(text(body, 'leg_id')) ?? []).map((report) => outcomeIn(report, text(body, 'step_id')));
-    if (!said.includes(text(body, 'reported'))) broken(history, 'P1', 'proof', `${text(body, 'leg_id')} ended as ${text(body, 'reported')}, and workers said ${said.join() || 'nothing'}`);
+    if (!said.includes(text(body, 'reported')))
+      broken(
+        history,
+        'P1',
+        'proof',
+        `${text(body, 'leg_id')} ended as ${text(body, 'reported')}, and workers said ${said.join() || 'nothing'}`,
+      );
   }
 }
 
@@ -28,33 +34,57 @@ function reportsByLeg(history: History): ReadonlyMap<string, readonly WireRecord
 }
 
 /** A leg that stopped before a step says nothing of it: that is not known. */
-function outcomeIn({ body }: WireRecord, stepId: string): string { return text(list(body, 'steps').find((one) => one['step_id'] === stepId) ?? { outcome: 'unknown' }, 'outcome'); }
+function outcomeIn({ body }: WireRecord, stepId: string): string {
+  return text(list(body, 'steps').find((one) => one['step_id'] === stepId) ?? { outcome: 'unknown' }, 'outcome');
+}
 
 /** What the ledger learnt of a commit after it was marked was decided on, unless a person had closed the step. */
 function checkNews(history: History): void {
   const known = ofType(history, RECOVERIES, 'StepDecided', 'MutationAdvanced');
-  const decided = new Set(known.filter(({ type }) => type === 'StepDecided').map(({ body }) => text(body, 'mutation_id')));
+  const decided = new Set(
+    known.filter(({ type }) => type === 'StepDecided').map(({ body }) => text(body, 'mutation_id')),
+  );
   const heard = new Set(known.map(({ body }) => bytes(body, 'reverses_record_hash')));
   const closed = new Set(ofType(history, RECOVERIES, 'StepResolved').map(({ body }) => text(body, 'mutation_id')));
   for (const { body, hash } of ofType(history, 'recourse.mutations', 'MutationRecorded')) {
     const id = text(body, 'mutation_id');
-    if ((body['rollback_id'] ?? null) === null || !decided.has(id) || closed.has(id) || heard.has(hash.toString('hex'))) continue;
-    broken(history, 'P2', 'life goes on', `${id} is ${text(body, 'execution_state')} since it was marked, and its step was not decided anew`);
+    if ((body['rollback_id'] ?? null) === null || !decided.has(id) || closed.has(id) || heard.has(hash.toString('hex')))
+      continue;
+    broken(
+      history,
+      'P2',
+      'life goes on',
+      `${id} is ${text(body, 'execution_state')} since it was marked, and its step was not decided anew`,
+    );
   }
 }
 
 /** An argument that comes from another compensation is what that one returned, and was asked for after that one was verified. */
 function checkResults(history: History): void {
   const reports = reportsByLeg(history);
-  const compensated = groupBy(ofType(history, RECOVERIES, 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated'), ({ body }) => text(body, 'mutation_id'));
+  const compensated = groupBy(
+    ofType(history, RECOVERIES, 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated'),
+    ({ body }) => text(body, 'mutation_id'),
+  );
   for (const { body, order } of wireOf(history, 'recourse.tool-requests.payments', 'LegRequested')) {
     for (const step of list(body, 'steps')) {
       if (body['kind'] !== 'compensate' || nested(step, 'call')['capability'] !== UNLINK) continue;
       const lead = mutationId(text(body, 'tenant'), text(body, 'run_id'), LEAD);
       const verified = (compensated.get(lead) ?? []).find((record) => record.order < order);
-      const given = verified === undefined ? [] : (reports.get(text(verified.body, 'leg_id')) ?? []).flatMap((report) => receiptsIn(report, text(verified.body, 'step_id')));
+      const given =
+        verified === undefined
+          ? []
+          : (reports.get(text(verified.body, 'leg_id')) ?? []).flatMap((report) =>
+              receiptsIn(report, text(verified.body, 'step_id')),
+            );
       const argument = receiptOf(nested(nested(step, 'call'), 'args'));
-      if (argument === null || !given.includes(argument)) broken(history, 'B6', 'verified result', `${text(body, 'leg_id')}/${String(number(body, 'attempt'))} carries ${String(argument)}, and ${lead} was verified with ${given.join() || 'nothing'}`);
+      if (argument === null || !given.includes(argument))
+        broken(
+          history,
+          'B6',
+          'verified result',
+          `${text(body, 'leg_id')}/${String(number(body, 'attempt'))} carries ${String(argument)}, and ${lead} was verified with ${given.join() || 'nothing'}`,
+        );
     }
   }
 }

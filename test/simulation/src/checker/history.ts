@@ -31,9 +31,15 @@ export interface WireRecord {
 }
 
 /** Fields of a record, by name. */
-export interface Fields { readonly [name: string]: unknown }
+export interface Fields {
+  readonly [name: string]: unknown;
+}
 
-export interface Violation { readonly promise: string; readonly rule: string; readonly detail: string }
+export interface Violation {
+  readonly promise: string;
+  readonly rule: string;
+  readonly detail: string;
+}
 
 export interface History {
   readonly world: World;
@@ -58,26 +64,50 @@ export function readHistory(world: World): History {
   const wires: Record<string, WireRecord[]> = {};
   for (const { name, kind } of TOPICS) {
     const partitions = dump[name] ?? [];
-    if (kind === 'wire') wires[name] = partitions.flatMap((records, partition) => records.map((record) => wireRecord(world, name, partition, record)));
-    else logs[name] = partitions.flatMap((records, partition) => readLog(world, name, partition, partitions.length, records));
+    if (kind === 'wire')
+      wires[name] = partitions.flatMap((records, partition) =>
+        records.map((record) => wireRecord(world, name, partition, record)),
+      );
+    else
+      logs[name] = partitions.flatMap((records, partition) =>
+        readLog(world, name, partition, partitions.length, records),
+      );
   }
   return { world, logs, wires, violations };
 }
 
 type Fetched = ReturnType<World['broker']['dump']>[string][number][number];
 
-function readLog(world: World, topic: string, partition: number, partitionCount: number, records: readonly Fetched[]): readonly LogRecord[] {
-  const chain = new ChainReader(genesisHead({ logId: LOG_ID, topic, partition, partitionCount }), world.codecs.fingerprintOf);
+function readLog(
+  world: World,
+  topic: string,
+  partition: number,
+  partitionCount: number,
+  records: readonly Fetched[],
+): readonly LogRecord[] {
+  const chain = new ChainReader(
+    genesisHead({ logId: LOG_ID, topic, partition, partitionCount }),
+    world.codecs.fingerprintOf,
+  );
   const found: LogRecord[] = [];
   for (const record of records) {
     const verdict = chain.read(record);
     if (verdict.kind !== 'accepted') continue;
     const decoded = world.codecs.decodeSync(record.value);
-    if (decoded.kind !== 'decoded') throw new Error(`${topic}/${String(partition)}@${String(record.offset)} is ${decoded.kind}`);
+    if (decoded.kind !== 'decoded')
+      throw new Error(`${topic}/${String(partition)}@${String(record.offset)} is ${decoded.kind}`);
     const body = decoded.body as Fields; // a decoded record is an object
     found.push({
-      topic, partition, offset: record.offset, key: record.key?.toString('utf8') ?? '', type: decoded.type, body, seq: verdict.head.seq, hash: verdict.head.hash,
-      decidedAt: number(body, 'decided_at'), order: record.timestamp,
+      topic,
+      partition,
+      offset: record.offset,
+      key: record.key?.toString('utf8') ?? '',
+      type: decoded.type,
+      body,
+      seq: verdict.head.seq,
+      hash: verdict.head.hash,
+      decidedAt: number(body, 'decided_at'),
+      order: record.timestamp,
     });
   }
   return found;
@@ -87,8 +117,13 @@ function wireRecord(world: World, topic: string, partition: number, record: Fetc
   const decoded = world.codecs.decodeSync(record.value);
   const isRecord = decoded.kind === 'decoded';
   return {
-    topic, partition, offset: record.offset, key: record.key?.toString('utf8') ?? '', type: isRecord ? decoded.type : null,
-    body: isRecord ? decoded.body as Fields : {}, order: record.timestamp, // a decoded record is an object
+    topic,
+    partition,
+    offset: record.offset,
+    key: record.key?.toString('utf8') ?? '',
+    type: isRecord ? decoded.type : null,
+    body: isRecord ? (decoded.body as Fields) : {},
+    order: record.timestamp, // a decoded record is an object
   };
 }
 
@@ -106,6 +141,14 @@ export function broken(history: History, promise: string, rule: string, detail: 
 }
 
 /** Keys something stands parked under: what follows under them waits for a person. */
-export function parkedKeys(history: History): ReadonlySet<string> { return new Set(['recourse.mutations', 'recourse.recoveries'].flatMap((log) => ofType(history, log, 'RecordParked').map(({ key }) => key))); }
+export function parkedKeys(history: History): ReadonlySet<string> {
+  return new Set(
+    ['recourse.mutations', 'recourse.recoveries'].flatMap((log) =>
+      ofType(history, log, 'RecordParked').map(({ key }) => key),
+    ),
+  );
+}
 
-export function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> { return Map.groupBy(items, key); }
+export function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  return Map.groupBy(items, key);
+}

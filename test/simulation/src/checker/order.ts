@@ -9,12 +9,20 @@ const MUTATIONS = 'recourse.mutations';
 const NOTHING: readonly string[] = ['NOTHING_TO_UNDO', 'ALREADY_UNDONE'];
 
 export function checkOrder(history: History): void {
-  for (const [, records] of groupBy(history.logs[RECOVERIES] ?? [], ({ partition }) => String(partition))) checkDispatches(history, records);
+  for (const [, records] of groupBy(history.logs[RECOVERIES] ?? [], ({ partition }) => String(partition)))
+    checkDispatches(history, records);
   checkUndos(history);
   checkFailures(history);
 }
 
-interface Known { readonly place: number; readonly parents: readonly string[]; /** Made of a commit without effect of the run. */ readonly isOfCommit: boolean; readonly mutation: string; readonly isOpen: boolean; readonly awaitsResult: boolean }
+interface Known {
+  readonly place: number;
+  readonly parents: readonly string[];
+  /** Made of a commit without effect of the run. */ readonly isOfCommit: boolean;
+  readonly mutation: string;
+  readonly isOpen: boolean;
+  readonly awaitsResult: boolean;
+}
 
 /** Replays one chain: what was open when a step went for the first time. */
 function checkDispatches(history: History, records: readonly LogRecord[]): void {
@@ -23,9 +31,11 @@ function checkDispatches(history: History, records: readonly LogRecord[]): void 
   for (const record of records) {
     const { type, body } = record;
     const parent = `${text(body, 'tenant')} ${text(body, 'mutation_id')}`;
-    if (type === 'DependentNoted') children.set(parent, (children.get(parent) ?? new Set<string>()).add(text(body, 'child_mutation_id')));
+    if (type === 'DependentNoted')
+      children.set(parent, (children.get(parent) ?? new Set<string>()).add(text(body, 'child_mutation_id')));
     if (type === 'DependentSettled') children.get(parent)?.delete(text(body, 'child_mutation_id'));
-    if (type === 'LegDispatched' && number(body, 'attempt') === 1) checkChildren(history, record, children.get(parent) ?? new Set<string>());
+    if (type === 'LegDispatched' && number(body, 'attempt') === 1)
+      checkChildren(history, record, children.get(parent) ?? new Set<string>());
     if (body['step_id'] === undefined || body['recovery_id'] === undefined) continue;
     const steps = recoveries.get(text(body, 'recovery_id')) ?? new Map<string, Known>();
     recoveries.set(text(body, 'recovery_id'), steps);
@@ -38,7 +48,14 @@ function checkDispatches(history: History, records: readonly LogRecord[]): void 
 /** What other runs made of an effect is undone first; who goes without them names them. */
 function checkChildren(history: History, { body }: LogRecord, outstanding: ReadonlySet<string>): void {
   const named = new Set((body['outstanding'] as readonly string[] | undefined) ?? []); // a list of ids
-  for (const child of outstanding) if (!named.has(child)) broken(history, 'B17', 'children', `${text(body, 'mutation_id')} went before ${child} of another run, and does not say so`);
+  for (const child of outstanding)
+    if (!named.has(child))
+      broken(
+        history,
+        'B17',
+        'children',
+        `${text(body, 'mutation_id')} went before ${child} of another run, and does not say so`,
+      );
 }
 
 function knownAfter(before: Known | undefined, { type, body }: LogRecord): Known | undefined {
@@ -47,20 +64,34 @@ function knownAfter(before: Known | undefined, { type, body }: LogRecord): Known
     case 'MutationAdvanced': {
       const { run_id } = body;
       const execution = nested(body, 'execution');
-      const named = list(execution, 'derived_from').filter((parent) => parent['run_id'] === run_id).map((parent) => text(parent, 'commit_id'));
+      const named = list(execution, 'derived_from')
+        .filter((parent) => parent['run_id'] === run_id)
+        .map((parent) => text(parent, 'commit_id'));
       const parents = named.filter((id) => !id.startsWith('cp_'));
       const isPersons = type === 'MutationAdvanced' && before?.isOpen === false && body['decision'] === 'manual_review';
-      return { place: number(body, 'executed_seq'), parents, isOfCommit: parents.length < named.length, mutation: text(body, 'mutation_id'), isOpen: !isPersons && !NOTHING.includes(text(body, 'reason')), awaitsResult: body['reason'] === 'STEP_RESULT_PENDING' };
+      return {
+        place: number(body, 'executed_seq'),
+        parents,
+        isOfCommit: parents.length < named.length,
+        mutation: text(body, 'mutation_id'),
+        isOpen: !isPersons && !NOTHING.includes(text(body, 'reason')),
+        awaitsResult: body['reason'] === 'STEP_RESULT_PENDING',
+      };
     }
-    case 'StepBound':           return before === undefined ? undefined : { ...before, awaitsResult: false };
-    case 'StepOutcomeRecorded': return before === undefined || body['outcome'] !== 'compensated' ? before : { ...before, isOpen: false };
+    case 'StepBound':
+      return before === undefined ? undefined : { ...before, awaitsResult: false };
+    case 'StepOutcomeRecorded':
+      return before === undefined || body['outcome'] !== 'compensated' ? before : { ...before, isOpen: false };
     case 'StepReopened':
-    case 'LookDispatched':      return before === undefined ? undefined : { ...before, isOpen: true };
+    case 'LookDispatched':
+      return before === undefined ? undefined : { ...before, isOpen: true };
     case 'LookAnswered':
     case 'StepEscalated':
     case 'StepDenied':
-    case 'StepResolved':        return before === undefined ? undefined : { ...before, isOpen: false };
-    default:                    return before;
+    case 'StepResolved':
+      return before === undefined ? undefined : { ...before, isOpen: false };
+    default:
+      return before;
   }
 }
 
@@ -74,7 +105,13 @@ function checkDispatch(history: History, { body }: LogRecord, steps: ReadonlyMap
     if (other === id || !known.isOpen || known.awaitsResult) continue;
     const isLater = known.place > own.place;
     const isFirst = isDeclared ? known.parents.includes(own.mutation) || (known.isOfCommit && isLater) : isLater;
-    if (isFirst && !named.has(other)) broken(history, 'B17', 'order', `${id} (place ${String(own.place)}) went before ${other} (place ${String(known.place)}), and does not say so`);
+    if (isFirst && !named.has(other))
+      broken(
+        history,
+        'B17',
+        'order',
+        `${id} (place ${String(own.place)}) went before ${other} (place ${String(known.place)}), and does not say so`,
+      );
   }
 }
 
@@ -83,24 +120,33 @@ function checkUndos(history: History): void {
   const marked = new Set(ofType(history, MUTATIONS, 'CommitRolledBack').map(({ body }) => text(body, 'mutation_id')));
   const recorded = ofType(history, MUTATIONS, 'MutationRecorded');
   const spread = groupBy(ofType(history, MUTATIONS, 'UndoSpread'), ({ body }) => text(body, 'undo_id'));
-  const listed = new Set(ofType(history, RECOVERIES, 'UndoListed').filter(({ body }) => body['is_last'] === true).map(({ body }) => text(body, 'undo_id')));
+  const listed = new Set(
+    ofType(history, RECOVERIES, 'UndoListed')
+      .filter(({ body }) => body['is_last'] === true)
+      .map(({ body }) => text(body, 'undo_id')),
+  );
   const escalated = new Set(ofType(history, RECOVERIES, 'UndoEscalated').map(({ body }) => text(body, 'undo_id')));
   for (const { body } of ofType(history, RECOVERIES, 'UndoOpened')) {
     const id = text(body, 'undo_id');
     if (!spread.has(id) || !listed.has(id)) {
       // A request that stands parked behind its run is a person's by its deadline.
-      if (!escalated.has(id)) broken(history, 'B3', 'named', `the effects of ${id} were never named, and nobody was asked`);
+      if (!escalated.has(id))
+        broken(history, 'B3', 'named', `the effects of ${id} were never named, and nobody was asked`);
       continue;
     }
     const parts = spread.get(id) ?? [];
     const names = parts.flatMap((part) => part.body['mutation_ids'] as readonly string[]); // a list of ids
     const asked = body['mutation_ids'] as readonly string[];
     const [first] = parts;
-    const own = recorded.filter((record) => record.partition === first?.partition && record.seq < first.seq && isOf(record.body, body)).map((record) => text(record.body, 'mutation_id'));
+    const own = recorded
+      .filter((record) => record.partition === first?.partition && record.seq < first.seq && isOf(record.body, body))
+      .map((record) => text(record.body, 'mutation_id'));
     for (const mutation of new Set(own)) {
       if (asked.length > 0 && !asked.includes(mutation)) continue;
-      if (!names.includes(mutation)) broken(history, 'B3', 'named', `${mutation} was on record and ${id} does not name it`);
-      else if (!marked.has(mutation)) broken(history, 'B3', 'reached', `${mutation} is named by ${id} and was never rolled back`);
+      if (!names.includes(mutation))
+        broken(history, 'B3', 'named', `${mutation} was on record and ${id} does not name it`);
+      else if (!marked.has(mutation))
+        broken(history, 'B3', 'reached', `${mutation} is named by ${id} and was never rolled back`);
     }
     if (new Set(names).size !== names.length) broken(history, 'B3', 'once', `${id} names an effect twice`);
   }
@@ -114,11 +160,27 @@ function isOf(recorded: Fields, undo: Fields): boolean {
 /** In a run that says so, what was done before a step that failed for good is rolled back; what was cancelled never began (A53). */
 function checkFailures(history: History): void {
   const marked = new Set(ofType(history, MUTATIONS, 'CommitRolledBack').map(({ body }) => text(body, 'mutation_id')));
-  for (const [, records] of groupBy(ofType(history, MUTATIONS, 'MutationRecorded'), ({ body }) => `${text(nested(body, 'execution'), 'tenant')} ${text(nested(body, 'execution'), 'run_id')}`)) {
-    for (const failed of records.filter(({ body }) => body['execution_state'] === 'failed' && body['recoverability'] !== 'cancelled' && nested(body, 'execution')['on_failure'] === 'compensate')) {
-      const before = records.filter(({ seq, body }) => seq < failed.seq && body['mutation_id'] !== failed.body['mutation_id']);
+  for (const [, records] of groupBy(
+    ofType(history, MUTATIONS, 'MutationRecorded'),
+    ({ body }) => `${text(nested(body, 'execution'), 'tenant')} ${text(nested(body, 'execution'), 'run_id')}`,
+  )) {
+    for (const failed of records.filter(
+      ({ body }) =>
+        body['execution_state'] === 'failed' &&
+        body['recoverability'] !== 'cancelled' &&
+        nested(body, 'execution')['on_failure'] === 'compensate',
+    )) {
+      const before = records.filter(
+        ({ seq, body }) => seq < failed.seq && body['mutation_id'] !== failed.body['mutation_id'],
+      );
       const left = before.find(({ body }) => !marked.has(text(body, 'mutation_id')));
-      if (left !== undefined) broken(history, 'A53', 'reached', `${text(left.body, 'mutation_id')} stands although ${text(failed.body, 'mutation_id')} failed after it`);
+      if (left !== undefined)
+        broken(
+          history,
+          'A53',
+          'reached',
+          `${text(left.body, 'mutation_id')} stands although ${text(failed.body, 'mutation_id')} failed after it`,
+        );
     }
   }
 }

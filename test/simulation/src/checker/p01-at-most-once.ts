@@ -5,7 +5,13 @@ import type { History } from './history.js';
 export function checkAtMostOnce(history: History): void {
   const { provider } = history.world;
   for (const [transaction, effects] of groupBy(provider.effects, ({ transactionId }) => transactionId)) {
-    if (effects.length > 1) broken(history, 'P1', 'at most once', `${transaction} was undone ${String(effects.length)} times: ${effects.map(({ worker, callId, attempt }) => `${worker} ${callId}/${String(attempt)}`).join(', ')}`);
+    if (effects.length > 1)
+      broken(
+        history,
+        'P1',
+        'at most once',
+        `${transaction} was undone ${String(effects.length)} times: ${effects.map(({ worker, callId, attempt }) => `${worker} ${callId}/${String(attempt)}`).join(', ')}`,
+      );
   }
   checkReleased(history);
   checkVerified(history);
@@ -15,25 +21,51 @@ export function checkAtMostOnce(history: History): void {
 /** What was held went after its hold had elapsed on record, and nothing went that was cancelled. */
 function checkReleased(history: History): void {
   const mutations = 'recourse.mutations';
-  const effectOf = new Map(ofType(history, mutations, 'MutationPlanned').map(({ body }) => [nested(body, 'execution')['idempotency_key'], text(body, 'mutation_id')]));
-  const elapsed = new Map(ofType(history, mutations, 'HoldElapsed').map((record) => [text(record.body, 'mutation_id'), record]));
-  const cancelled = new Set(ofType(history, mutations, 'MutationRecorded').filter(({ body }) => body['recoverability'] === 'cancelled').map(({ body }) => text(body, 'mutation_id')));
+  const effectOf = new Map(
+    ofType(history, mutations, 'MutationPlanned').map(({ body }) => [
+      nested(body, 'execution')['idempotency_key'],
+      text(body, 'mutation_id'),
+    ]),
+  );
+  const elapsed = new Map(
+    ofType(history, mutations, 'HoldElapsed').map((record) => [text(record.body, 'mutation_id'), record]),
+  );
+  const cancelled = new Set(
+    ofType(history, mutations, 'MutationRecorded')
+      .filter(({ body }) => body['recoverability'] === 'cancelled')
+      .map(({ body }) => text(body, 'mutation_id')),
+  );
   for (const { transactionId, order, worker } of history.world.provider.released) {
     const mutation = effectOf.get(`key-${transactionId}`) ?? 'unknown';
     const letGo = elapsed.get(mutation);
-    if (letGo === undefined || letGo.order >= order) broken(history, 'P1', 'held', `${transactionId} was let go by ${worker} before its hold was over`);
-    if (cancelled.has(mutation)) broken(history, 'P1', 'cancelled', `${transactionId} was let go by ${worker} and cancelled`);
+    if (letGo === undefined || letGo.order >= order)
+      broken(history, 'P1', 'held', `${transactionId} was let go by ${worker} before its hold was over`);
+    if (cancelled.has(mutation))
+      broken(history, 'P1', 'cancelled', `${transactionId} was let go by ${worker} and cancelled`);
   }
 }
 
 /** An outcome `compensated` stands on an effect that is there. */
 function checkVerified(history: History): void {
-  const dispatched = new Map(ofType(history, 'recourse.recoveries', 'LegDispatched').map(({ body }) => [text(body, 'mutation_id'), transactionOf(body)]));
+  const dispatched = new Map(
+    ofType(history, 'recourse.recoveries', 'LegDispatched').map(({ body }) => [
+      text(body, 'mutation_id'),
+      transactionOf(body),
+    ]),
+  );
   for (const { body, order } of ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded')) {
     if (body['outcome'] !== 'compensated') continue;
     const transaction = dispatched.get(text(body, 'mutation_id'));
-    const isUndone = history.world.provider.effects.some((effect) => effect.transactionId === transaction && effect.order < order);
-    if (!isUndone) broken(history, 'P1', 'verified', `${text(body, 'mutation_id')} is called compensated, and ${String(transaction)} was not undone`);
+    const isUndone = history.world.provider.effects.some(
+      (effect) => effect.transactionId === transaction && effect.order < order,
+    );
+    if (!isUndone)
+      broken(
+        history,
+        'P1',
+        'verified',
+        `${text(body, 'mutation_id')} is called compensated, and ${String(transaction)} was not undone`,
+      );
   }
 }
 
@@ -42,12 +74,23 @@ function checkReconciled(history: History): void {
   const { calls } = history.world.provider;
   for (const call of calls) {
     if (call.phase !== 'execute' || call.attempt < 2) continue;
-    const hasLooked = calls.some((other) => other.phase === 'reconcile' && other.callId === call.callId && other.attempt === call.attempt && other.order < call.order);
-    if (!hasLooked) broken(history, 'P1', 'reconcile first', `attempt ${String(call.attempt)} of ${call.callId} acted before it looked`);
+    const hasLooked = calls.some(
+      (other) =>
+        other.phase === 'reconcile' &&
+        other.callId === call.callId &&
+        other.attempt === call.attempt &&
+        other.order < call.order,
+    );
+    if (!hasLooked)
+      broken(
+        history,
+        'P1',
+        'reconcile first',
+        `attempt ${String(call.attempt)} of ${call.callId} acted before it looked`,
+      );
   }
 }
 
 function transactionOf(leg: Readonly<Record<string, unknown>>): string {
   return text((leg['ref'] ?? {}) as Readonly<Record<string, unknown>>, 'external_transaction_ref'); // a MutationRef
 }
-

@@ -4,15 +4,24 @@ import { broken, groupBy, nested, number, ofType, text, wireOf } from './history
 import type { Fields, History, LogRecord, WireRecord } from './history.js';
 
 const COMMANDS: Readonly<Record<string, string>> = {
-  'recourse.registry-commands': 'recourse.contracts', 'recourse.ledger-commands': 'recourse.mutations',
-  'recourse.recovery-commands': 'recourse.recoveries', 'recourse.budget-commands': 'recourse.budgets',
+  'recourse.registry-commands': 'recourse.contracts',
+  'recourse.ledger-commands': 'recourse.mutations',
+  'recourse.recovery-commands': 'recourse.recoveries',
+  'recourse.budget-commands': 'recourse.budgets',
 };
-const LOGS = ['recourse.contracts', 'recourse.assumptions', 'recourse.mutations', 'recourse.recoveries', 'recourse.budgets'] as const;
+const LOGS = [
+  'recourse.contracts',
+  'recourse.assumptions',
+  'recourse.mutations',
+  'recourse.recoveries',
+  'recourse.budgets',
+] as const;
 
 export function checkNothingLost(history: History): void {
   for (const halted of history.world.halted) broken(history, 'P2', 'goes on', halted);
   const parked = new Set(LOGS.flatMap((log) => ofType(history, log, 'RecordParked').map(({ body }) => placeOf(body))));
-  const isParked = (record: Placed): boolean => parked.has(`${record.topic}/${String(record.partition)}/${String(record.offset)}`);
+  const isParked = (record: Placed): boolean =>
+    parked.has(`${record.topic}/${String(record.partition)}/${String(record.offset)}`);
   checkExecutions(history, isParked);
   checkCommits(history, isParked);
   checkStatements(history, isParked);
@@ -22,27 +31,69 @@ export function checkNothingLost(history: History): void {
   checkOwed(history);
 }
 
-interface Placed { readonly topic: string; readonly partition: number; readonly offset: number }
+interface Placed {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
 
-function placeOf(body: Fields): string { return `${text(body, 'topic')}/${text(body, 'partition')}/${text(body, 'offset')}`; }
+function placeOf(body: Fields): string {
+  return `${text(body, 'topic')}/${text(body, 'partition')}/${text(body, 'offset')}`;
+}
 
 function checkExecutions(history: History, isParked: (wire: WireRecord) => boolean): void {
   const mutations = history.logs['recourse.mutations'] ?? [];
-  const recorded = new Set(mutations.flatMap(({ type, body }) => (['MutationRecorded', 'MutationPlanned', 'ExecutionConflicted'].includes(type) ? [text(body, 'event_id')] : [])));
-  const told = new Set(ofType(history, 'recourse.mutations', 'WorkerAnswered').filter(({ body }) => body['verdict'] === 'met').map(({ body }) => text(body, 'mutation_id')));
-  const executed = new Set(ofType(history, 'recourse.mutations', 'MutationRecorded').map(({ body }) => effectOf(nested(body, 'execution'))));
+  const recorded = new Set(
+    mutations.flatMap(({ type, body }) =>
+      ['MutationRecorded', 'MutationPlanned', 'ExecutionConflicted'].includes(type) ? [text(body, 'event_id')] : [],
+    ),
+  );
+  const told = new Set(
+    ofType(history, 'recourse.mutations', 'WorkerAnswered')
+      .filter(({ body }) => body['verdict'] === 'met')
+      .map(({ body }) => text(body, 'mutation_id')),
+  );
+  const executed = new Set(
+    ofType(history, 'recourse.mutations', 'MutationRecorded').map(({ body }) => effectOf(nested(body, 'execution'))),
+  );
   for (const wire of history.wires['recourse.tool-executions'] ?? []) {
     if (wire.type === 'CommitRecorded' || wire.type === 'StateChunk') continue;
     if (isParked(wire) || recorded.has(text(wire.body, 'event_id'))) continue;
     // An intent that comes after its execution tells nothing new.
     if (wire.type === 'ToolPlanned' && executed.has(effectOf(wire.body))) continue;
     // What a worker found out before its producer said the same is no news either.
-    if (wire.body['outcome'] === 'succeeded' && told.has(mutationId(text(wire.body, 'tenant'), text(wire.body, 'run_id'), text(wire.body, 'effect_key')))) continue;
-    broken(history, 'P2', 'recorded', `${String(wire.type)} ${text(wire.body, 'event_id')} at ${wire.topic}/${String(wire.partition)}@${String(wire.offset)} is nowhere in the log`);
+    if (
+      wire.body['outcome'] === 'succeeded' &&
+      told.has(mutationId(text(wire.body, 'tenant'), text(wire.body, 'run_id'), text(wire.body, 'effect_key')))
+    )
+      continue;
+    broken(
+      history,
+      'P2',
+      'recorded',
+      `${String(wire.type)} ${text(wire.body, 'event_id')} at ${wire.topic}/${String(wire.partition)}@${String(wire.offset)} is nowhere in the log`,
+    );
   }
-  once(history, ofType(history, 'recourse.mutations', 'MutationRecorded'), ({ body }) => `${text(body, 'mutation_id')} ${text(body, 'event_id')}`, 'execution');
-  once(history, ofType(history, 'recourse.mutations', 'MutationRecorded').filter(({ body }) => body['execution_state'] === 'succeeded'), ({ body }) => text(body, 'mutation_id'), 'success');
-  once(history, ofType(history, 'recourse.mutations', 'MutationPlanned'), ({ body }) => text(body, 'mutation_id'), 'intent');
+  once(
+    history,
+    ofType(history, 'recourse.mutations', 'MutationRecorded'),
+    ({ body }) => `${text(body, 'mutation_id')} ${text(body, 'event_id')}`,
+    'execution',
+  );
+  once(
+    history,
+    ofType(history, 'recourse.mutations', 'MutationRecorded').filter(
+      ({ body }) => body['execution_state'] === 'succeeded',
+    ),
+    ({ body }) => text(body, 'mutation_id'),
+    'success',
+  );
+  once(
+    history,
+    ofType(history, 'recourse.mutations', 'MutationPlanned'),
+    ({ body }) => text(body, 'mutation_id'),
+    'intent',
+  );
 }
 
 /** A commit and each chunk of its state is on record once; a state that was given up takes no more chunks. */
@@ -52,24 +103,38 @@ function checkCommits(history: History, isParked: (wire: WireRecord) => boolean)
   const chunkOf = ({ body }: { readonly body: Fields }): string => `${text(body, 'commit_id')}/${text(body, 'index')}`;
   const recorded = new Set(commits.map(({ body }) => text(body, 'commit_id')));
   const known = new Set(chunks.map(chunkOf));
-  const givenUp = new Set(ofType(history, 'recourse.mutations', 'CheckpointHardened').map(({ body }) => text(body, 'commit_id')));
-  for (const wire of wireOf(history, 'recourse.tool-executions', 'CommitRecorded')) if (!isParked(wire) && !recorded.has(text(wire.body, 'commit_id'))) broken(history, 'P2', 'recorded', `the commit ${text(wire.body, 'commit_id')} is nowhere in the log`);
+  const givenUp = new Set(
+    ofType(history, 'recourse.mutations', 'CheckpointHardened').map(({ body }) => text(body, 'commit_id')),
+  );
+  for (const wire of wireOf(history, 'recourse.tool-executions', 'CommitRecorded'))
+    if (!isParked(wire) && !recorded.has(text(wire.body, 'commit_id')))
+      broken(history, 'P2', 'recorded', `the commit ${text(wire.body, 'commit_id')} is nowhere in the log`);
   for (const wire of wireOf(history, 'recourse.tool-executions', 'StateChunk')) {
-    if (!isParked(wire) && !known.has(chunkOf(wire)) && !givenUp.has(text(wire.body, 'commit_id'))) broken(history, 'P2', 'recorded', `the chunk ${chunkOf(wire)} is nowhere in the log`);
+    if (!isParked(wire) && !known.has(chunkOf(wire)) && !givenUp.has(text(wire.body, 'commit_id')))
+      broken(history, 'P2', 'recorded', `the chunk ${chunkOf(wire)} is nowhere in the log`);
   }
   once(history, commits, ({ body }) => text(body, 'commit_id'), 'commit');
   once(history, chunks, chunkOf, 'chunk');
-  once(history, ofType(history, 'recourse.mutations', 'CheckpointHardened'), ({ body }) => text(body, 'commit_id'), 'giving up');
+  once(
+    history,
+    ofType(history, 'recourse.mutations', 'CheckpointHardened'),
+    ({ body }) => text(body, 'commit_id'),
+    'giving up',
+  );
 }
 
-function effectOf(fields: Fields): string { return `${text(fields, 'tenant')} ${text(fields, 'run_id')} ${text(fields, 'effect_key')}`; }
+function effectOf(fields: Fields): string {
+  return `${text(fields, 'tenant')} ${text(fields, 'run_id')} ${text(fields, 'effect_key')}`;
+}
 
 function checkStatements(history: History, isParked: (wire: WireRecord) => boolean): void {
-  const idOf = ({ body }: { readonly body: Fields }): string => `${text(body, 'tenant')} ${text(body, 'ref')} ${text(body, 'event_id')}`;
+  const idOf = ({ body }: { readonly body: Fields }): string =>
+    `${text(body, 'tenant')} ${text(body, 'ref')} ${text(body, 'event_id')}`;
   const stated = ofType(history, 'recourse.assumptions', 'AssumptionStated');
   const known = new Set([...stated, ...ofType(history, 'recourse.assumptions', 'StatementConflicted')].map(idOf));
   for (const wire of history.wires['recourse.assumption-events'] ?? []) {
-    if (!isParked(wire) && !known.has(idOf(wire))) broken(history, 'P2', 'recorded', `${String(wire.type)} ${idOf(wire)} is nowhere in the log`);
+    if (!isParked(wire) && !known.has(idOf(wire)))
+      broken(history, 'P2', 'recorded', `${String(wire.type)} ${idOf(wire)} is nowhere in the log`);
   }
   once(history, stated, idOf, 'statement');
 }
@@ -77,21 +142,28 @@ function checkStatements(history: History, isParked: (wire: WireRecord) => boole
 function checkCommands(history: History, isParked: (wire: WireRecord) => boolean): void {
   for (const log of LOGS) {
     const answers = groupBy(ofType(history, log, 'CommandAnswered'), ({ body }) => text(body, 'command_id'));
-    for (const [id, found] of answers) if (found.length > 1) broken(history, 'P2', 'answered once', `command ${id} has ${String(found.length)} answers in ${log}`);
+    for (const [id, found] of answers)
+      if (found.length > 1)
+        broken(history, 'P2', 'answered once', `command ${id} has ${String(found.length)} answers in ${log}`);
     for (const wire of Object.keys(COMMANDS).flatMap((topic) => history.wires[topic] ?? [])) {
       // A command about what is parked names its log; others have one.
       if ((wire.body['log'] ?? COMMANDS[wire.topic]) !== log) continue;
       const id = text(nested(wire.body, 'envelope'), 'command_id');
-      if (!isParked(wire) && !answers.has(id)) broken(history, 'P2', 'answered', `command ${id} (${String(wire.type)}) has no answer in ${log}`);
+      if (!isParked(wire) && !answers.has(id))
+        broken(history, 'P2', 'answered', `command ${id} (${String(wire.type)}) has no answer in ${log}`);
     }
   }
 }
 
 function checkReports(history: History, isParked: (wire: WireRecord) => boolean): void {
-  const answers = [...ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'LookAnswered', 'FactsObserved', 'ReportRefused'), ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused')];
+  const answers = [
+    ...ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'LookAnswered', 'FactsObserved', 'ReportRefused'),
+    ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused'),
+  ];
   const known = new Set(answers.map(({ body }) => text(body, 'leg_id')));
   for (const wire of wireOf(history, 'recourse.tool-results', 'LegReported')) {
-    if (!isParked(wire) && !known.has(text(wire.body, 'leg_id'))) broken(history, 'P2', 'recorded', `the report on ${text(wire.body, 'leg_id')} is nowhere in the log`);
+    if (!isParked(wire) && !known.has(text(wire.body, 'leg_id')))
+      broken(history, 'P2', 'recorded', `the report on ${text(wire.body, 'leg_id')} is nowhere in the log`);
   }
 }
 
@@ -99,15 +171,40 @@ function checkReports(history: History, isParked: (wire: WireRecord) => boolean)
 function checkHops(history: History, isParked: (record: Placed) => boolean): void {
   const mutations = 'recourse.mutations';
   const recoveries = 'recourse.recoveries';
-  const mutationsOf = (records: readonly LogRecord[]): ReadonlySet<string> => new Set(records.map(({ body }) => subjectOf(body)));
+  const mutationsOf = (records: readonly LogRecord[]): ReadonlySet<string> =>
+    new Set(records.map(({ body }) => subjectOf(body)));
   const follows = following(history, isParked);
-  follows(ofType(history, mutations, 'CommitContradicted'), mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant', 'TriggerHeld')), 'a contradicted commit has a rollback');
-  follows(ofType(history, recoveries, 'RollbackOpened'), mutationsOf(ofType(history, mutations, 'CommitRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched')), 'an opened rollback is marked');
-  follows(ofType(history, mutations, 'CommitRolledBack'), mutationsOf(ofType(history, recoveries, 'StepDecided')), 'a marked commit has a step');
-  follows(ofType(history, mutations, 'CheckpointRolledBack'), mutationsOf(ofType(history, recoveries, 'RollbackMarked')), 'a commit without an effect is marked');
-  follows(ofType(history, mutations, 'CommitBeyondBound'), mutationsOf(ofType(history, recoveries, 'RollbackOutOfBand', 'RollbackOpened')), 'a commit beyond the bound is in a list');
-  const compensated = ofType(history, recoveries, 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated');
-  const verified = ofType(history, mutations, 'RecoverabilityChanged').filter(({ body }) => body['event'] === 'compensation_verified');
+  follows(
+    ofType(history, mutations, 'CommitContradicted'),
+    mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant', 'TriggerHeld')),
+    'a contradicted commit has a rollback',
+  );
+  follows(
+    ofType(history, recoveries, 'RollbackOpened'),
+    mutationsOf(ofType(history, mutations, 'CommitRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched')),
+    'an opened rollback is marked',
+  );
+  follows(
+    ofType(history, mutations, 'CommitRolledBack'),
+    mutationsOf(ofType(history, recoveries, 'StepDecided')),
+    'a marked commit has a step',
+  );
+  follows(
+    ofType(history, mutations, 'CheckpointRolledBack'),
+    mutationsOf(ofType(history, recoveries, 'RollbackMarked')),
+    'a commit without an effect is marked',
+  );
+  follows(
+    ofType(history, mutations, 'CommitBeyondBound'),
+    mutationsOf(ofType(history, recoveries, 'RollbackOutOfBand', 'RollbackOpened')),
+    'a commit beyond the bound is in a list',
+  );
+  const compensated = ofType(history, recoveries, 'StepOutcomeRecorded').filter(
+    ({ body }) => body['outcome'] === 'compensated',
+  );
+  const verified = ofType(history, mutations, 'RecoverabilityChanged').filter(
+    ({ body }) => body['event'] === 'compensation_verified',
+  );
   follows(compensated, mutationsOf(verified), 'a compensation is known to the ledger');
   once(history, ofType(history, recoveries, 'RollbackOpened'), ({ body }) => text(body, 'rollback_id'), 'rollback');
   once(history, ofType(history, mutations, 'CommitRolledBack'), ({ body }) => text(body, 'mutation_id'), 'mark');
@@ -116,14 +213,20 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
 }
 
 /** The commit a record is about, with an effect or without. */
-function subjectOf(body: Fields): string { return text(body, body['mutation_id'] === undefined ? 'commit_id' : 'mutation_id'); }
+function subjectOf(body: Fields): string {
+  return text(body, body['mutation_id'] === undefined ? 'commit_id' : 'mutation_id');
+}
 
 /** What the next log makes of a record; one that is parked there waits for a person, and stands in a list. */
-function following(history: History, isParked: (record: Placed) => boolean): (records: readonly LogRecord[], known: ReadonlySet<string>, rule: string) => void {
+function following(
+  history: History,
+  isParked: (record: Placed) => boolean,
+): (records: readonly LogRecord[], known: ReadonlySet<string>, rule: string) => void {
   return (records, known, rule) => {
     for (const record of records) {
       const id = subjectOf(record.body);
-      if (!known.has(id) && !isParked(record)) broken(history, 'P2', rule, `${record.type} of ${id} was never taken up`);
+      if (!known.has(id) && !isParked(record))
+        broken(history, 'P2', rule, `${record.type} of ${id} was never taken up`);
     }
   };
 }
@@ -133,17 +236,37 @@ const SENT_WITHIN_MS = 25_000;
 
 /** What is owed to a worker was sent, unless there was hardly time (L9). */
 function checkOwed(history: History): void {
-  const sent = new Set(wireOf(history, 'recourse.tool-requests.payments', 'LegRequested').map(({ body }) => `${text(body, 'leg_id')} ${text(body, 'attempt')}`));
+  const sent = new Set(
+    wireOf(history, 'recourse.tool-requests.payments', 'LegRequested').map(
+      ({ body }) => `${text(body, 'leg_id')} ${text(body, 'attempt')}`,
+    ),
+  );
   for (const { body, decidedAt } of ofType(history, 'recourse.recoveries', 'LegDispatched')) {
-    if (number(body, 'not_after') - decidedAt < SENT_WITHIN_MS || sent.has(`${text(body, 'leg_id')} ${text(body, 'attempt')}`)) continue;
+    if (
+      number(body, 'not_after') - decidedAt < SENT_WITHIN_MS ||
+      sent.has(`${text(body, 'leg_id')} ${text(body, 'attempt')}`)
+    )
+      continue;
     broken(history, 'P2', 'sent', `${text(body, 'leg_id')} was dispatched and never asked of a worker`);
   }
   const asks = ofType(history, 'recourse.mutations', 'WorkerAsked');
-  const answered = new Set(ofType(history, 'recourse.mutations', 'WorkerAnswered', 'MutationRecorded').map(({ body }) => text(body, 'mutation_id')));
-  for (const { body } of asks) if (!answered.has(text(body, 'mutation_id'))) broken(history, 'P2', 'answered', `${text(nested(body, 'request'), 'leg_id')} was asked of a worker, and nothing says what came of it`);
+  const answered = new Set(
+    ofType(history, 'recourse.mutations', 'WorkerAnswered', 'MutationRecorded').map(({ body }) =>
+      text(body, 'mutation_id'),
+    ),
+  );
+  for (const { body } of asks)
+    if (!answered.has(text(body, 'mutation_id')))
+      broken(
+        history,
+        'P2',
+        'answered',
+        `${text(nested(body, 'request'), 'leg_id')} was asked of a worker, and nothing says what came of it`,
+      );
 }
 
 function once(history: History, records: readonly LogRecord[], key: (record: LogRecord) => string, what: string): void {
-  for (const [id, found] of groupBy(records, key)) if (found.length > 1) broken(history, 'P2', 'exactly once', `${what} ${id} was recorded ${String(found.length)} times`);
+  for (const [id, found] of groupBy(records, key))
+    if (found.length > 1)
+      broken(history, 'P2', 'exactly once', `${what} ${id} was recorded ${String(found.length)} times`);
 }
-

@@ -4,10 +4,16 @@ import type { History } from './history.js';
 
 export function checkWindows(history: History): void {
   checkLeases(history);
-  const expiry = new Map(ofType(history, 'recourse.recoveries', 'LegDispatched').map(({ body }) => [text(nested(body, 'call'), 'call_id'), number(nested(body, 'ref'), 'reversal_expires_at')]));
+  const expiry = new Map(
+    ofType(history, 'recourse.recoveries', 'LegDispatched').map(({ body }) => [
+      text(nested(body, 'call'), 'call_id'),
+      number(nested(body, 'ref'), 'reversal_expires_at'),
+    ]),
+  );
   for (const { by, callId, at, transactionId } of history.world.provider.effects) {
     const expiresAt = expiry.get(callId);
-    if (by === 'worker' && expiresAt !== undefined && at > expiresAt) broken(history, 'P6', 'window', `${transactionId} was undone ${String(at - expiresAt)} ms after its window`);
+    if (by === 'worker' && expiresAt !== undefined && at > expiresAt)
+      broken(history, 'P6', 'window', `${transactionId} was undone ${String(at - expiresAt)} ms after its window`);
   }
 }
 
@@ -20,7 +26,13 @@ function checkLeases(history: History): void {
   }
   for (const { by, callId, at, transactionId } of history.world.provider.effects) {
     const until = answerBy.get(callId);
-    if (by === 'worker' && until !== undefined && at > until) broken(history, 'P6', 'lease', `${transactionId} was undone ${String(at - until)} ms after its last lease was over`);
+    if (by === 'worker' && until !== undefined && at > until)
+      broken(
+        history,
+        'P6',
+        'lease',
+        `${transactionId} was undone ${String(at - until)} ms after its last lease was over`,
+      );
   }
 }
 
@@ -31,7 +43,19 @@ export function checkChanged(history: History): void {
     const transaction = transactions.get(effect.transactionId);
     const changedAt = transaction?.changedAt ?? null;
     if (effect.by !== 'worker' || changedAt === null || changedAt > effect.order) continue;
-    const looked = calls.findLast((call) => call.phase === 'stale_check' && call.callId === effect.callId && call.worker === effect.worker && call.order < effect.order);
-    if (looked === undefined || looked.order > changedAt) broken(history, 'P7', 'changed', `${effect.transactionId} was changed by a person and then undone by ${effect.worker}`);
+    const looked = calls.findLast(
+      (call) =>
+        call.phase === 'stale_check' &&
+        call.callId === effect.callId &&
+        call.worker === effect.worker &&
+        call.order < effect.order,
+    );
+    if (looked === undefined || looked.order > changedAt)
+      broken(
+        history,
+        'P7',
+        'changed',
+        `${effect.transactionId} was changed by a person and then undone by ${effect.worker}`,
+      );
   }
 }

@@ -7,31 +7,69 @@ import type { Fields, History, LogRecord } from './history.js';
 const BUDGETS = 'recourse.budgets';
 
 export function checkBudgets(history: History): void {
-  for (const partition of [0, 1]) checkCeilings(history, (history.logs[BUDGETS] ?? []).filter((record) => record.partition === partition));
+  for (const partition of [0, 1])
+    checkCeilings(
+      history,
+      (history.logs[BUDGETS] ?? []).filter((record) => record.partition === partition),
+    );
   checkDebits(history);
 }
 
-interface Scope { used: number; ceiling: number | null }
+interface Scope {
+  used: number;
+  ceiling: number | null;
+}
 
 function checkCeilings(history: History, records: readonly LogRecord[]): void {
   const scopes = new Map<string, Scope>();
   const held = new Map<string, number>();
-  const scope = (name: string): Scope => { const found = scopes.get(name) ?? { used: 0, ceiling: null }; scopes.set(name, found); return found; };
-  const scopesOf = (body: Fields): readonly Scope[] => [scope(`run ${text(body, 'tenant')} ${text(body, 'run_id')}`), scope(`tenant ${text(body, 'tenant')}`)];
-  const count = (body: Fields, delta: number): void => { for (const one of scopesOf(body)) one.used += delta; held.set(text(body, 'reservation_id'), (held.get(text(body, 'reservation_id')) ?? 0) + delta); };
+  const scope = (name: string): Scope => {
+    const found = scopes.get(name) ?? { used: 0, ceiling: null };
+    scopes.set(name, found);
+    return found;
+  };
+  const scopesOf = (body: Fields): readonly Scope[] => [
+    scope(`run ${text(body, 'tenant')} ${text(body, 'run_id')}`),
+    scope(`tenant ${text(body, 'tenant')}`),
+  ];
+  const count = (body: Fields, delta: number): void => {
+    for (const one of scopesOf(body)) one.used += delta;
+    held.set(text(body, 'reservation_id'), (held.get(text(body, 'reservation_id')) ?? 0) + delta);
+  };
   for (const { type, body, seq } of records) {
     const debit = number(nested(body, 'debit'), 'amount_minor');
     switch (type) {
-      case 'BudgetOpened': scope(body['scope'] === 'tenant' ? `tenant ${text(body, 'tenant')}` : `run ${text(body, 'tenant')} ${text(body, 'scope_id')}`).ceiling = number(body, 'ceiling_minor'); break;
+      case 'BudgetOpened':
+        scope(
+          body['scope'] === 'tenant'
+            ? `tenant ${text(body, 'tenant')}`
+            : `run ${text(body, 'tenant')} ${text(body, 'scope_id')}`,
+        ).ceiling = number(body, 'ceiling_minor');
+        break;
       case 'BudgetReserved':
-        for (const { used, ceiling } of scopesOf(body)) if (ceiling !== null && used + debit > ceiling) broken(history, 'P8', 'ceiling', `reservation ${text(body, 'reservation_id')} at ${String(seq)}: ${String(used)} + ${String(debit)} > ${String(ceiling)}`);
+        for (const { used, ceiling } of scopesOf(body))
+          if (ceiling !== null && used + debit > ceiling)
+            broken(
+              history,
+              'P8',
+              'ceiling',
+              `reservation ${text(body, 'reservation_id')} at ${String(seq)}: ${String(used)} + ${String(debit)} > ${String(ceiling)}`,
+            );
         count(body, debit);
         break;
-      case 'EscalationDecided': if (body['approved'] === true) count(body, debit); break;
-      case 'BudgetSettled': count(body, debit - (held.get(text(body, 'reservation_id')) ?? 0)); break;
-      case 'BudgetOverrun': count(body, debit); break;
+      case 'EscalationDecided':
+        if (body['approved'] === true) count(body, debit);
+        break;
+      case 'BudgetSettled':
+        count(body, debit - (held.get(text(body, 'reservation_id')) ?? 0));
+        break;
+      case 'BudgetOverrun':
+        count(body, debit);
+        break;
       case 'BudgetReleased':
-      case 'BudgetRefunded': count(body, -debit); break;
+      case 'BudgetRefunded':
+        count(body, -debit);
+        break;
       default:
     }
   }
@@ -39,14 +77,30 @@ function checkCeilings(history: History, records: readonly LogRecord[]): void {
 
 /** Every execution that took effect is debited at what it cost, reserved or not. */
 function checkDebits(history: History): void {
-  const contracts = new Map(contractsOf(history.world.options.profile.terms).map(({ digest, contract }) => [digest.toString('hex'), contract]));
-  const debits = groupBy(ofType(history, BUDGETS, 'BudgetSettled', 'BudgetOverrun'), ({ body }) => text(body, 'mutation_id'));
+  const contracts = new Map(
+    contractsOf(history.world.options.profile.terms).map(({ digest, contract }) => [digest.toString('hex'), contract]),
+  );
+  const debits = groupBy(ofType(history, BUDGETS, 'BudgetSettled', 'BudgetOverrun'), ({ body }) =>
+    text(body, 'mutation_id'),
+  );
   for (const { body } of ofType(history, 'recourse.mutations', 'MutationRecorded')) {
-    const value = nested(body, 'execution')['value'] as { readonly amount_minor: number; readonly currency: string } | null; // Money or null
+    const value = nested(body, 'execution')['value'] as {
+      readonly amount_minor: number;
+      readonly currency: string;
+    } | null; // Money or null
     if (body['execution_state'] !== 'succeeded' || value === null || body['terms'] === null) continue;
     const contract = contracts.get((nested(body, 'terms')['contract_digest'] as Buffer).toString('hex'));
     const due = weighted(value, contract?.debt_weight ?? CLASS_WEIGHTS.compensable).amount_minor;
-    const debited = (debits.get(text(body, 'mutation_id')) ?? []).reduce((sum, record) => sum + number(nested(record.body, 'debit'), 'amount_minor'), 0);
-    if (debited !== due) broken(history, 'P8', 'debited', `${text(body, 'mutation_id')} costs ${String(due)} and was debited ${String(debited)}`);
+    const debited = (debits.get(text(body, 'mutation_id')) ?? []).reduce(
+      (sum, record) => sum + number(nested(record.body, 'debit'), 'amount_minor'),
+      0,
+    );
+    if (debited !== due)
+      broken(
+        history,
+        'P8',
+        'debited',
+        `${text(body, 'mutation_id')} costs ${String(due)} and was debited ${String(debited)}`,
+      );
   }
 }

@@ -10,13 +10,18 @@ export async function checkSealed(history: History): Promise<void> {
     for (const record of history.logs[name] ?? []) checkRecord(history, record, used);
   }
   const known = new Set((await history.world.keys.find([...used.keys()])).map(({ keyId }) => keyId));
-  for (const [keyId, where] of used) if (!known.has(keyId)) broken(history, 'sealing', 'S2', `${where} is sealed under ${keyId}, which no store knows`);
+  for (const [keyId, where] of used)
+    if (!known.has(keyId)) broken(history, 'sealing', 'S2', `${where} is sealed under ${keyId}, which no store knows`);
 }
 
 function checkRecord(history: History, record: LogRecord, used: Map<string, string>): void {
   const where = `${record.topic}/${String(record.partition)}@${String(record.offset)} (${record.type})`;
-  if (record.type === 'RecordParked') { note(history, record.body['key_id'], where, used); return; }
-  for (const payload of payloadsIn(record.body)) note(history, payload['encoding'] === 'sealed' ? payload['key_id'] : null, where, used);
+  if (record.type === 'RecordParked') {
+    note(history, record.body['key_id'], where, used);
+    return;
+  }
+  for (const payload of payloadsIn(record.body))
+    note(history, payload['encoding'] === 'sealed' ? payload['key_id'] : null, where, used);
 }
 
 function note(history: History, keyId: unknown, where: string, used: Map<string, string>): void {

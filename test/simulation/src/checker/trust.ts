@@ -11,10 +11,19 @@ export function checkTrust(history: History): void {
   const weights = new Map<string, number>();
   for (const { type, body, partition } of ofType(history, 'recourse.recoveries', 'RollbackOpened', 'SourceJudged')) {
     const source = `${String(partition)} ${text(body, 'tenant')} ${text(type === 'SourceJudged' ? body : nested(body, 'evidence'), 'source')}`;
-    if (type === 'SourceJudged') { weights.set(source, number(body, 'weight_permille')); continue; }
+    if (type === 'SourceJudged') {
+      weights.set(source, number(body, 'weight_permille'));
+      continue;
+    }
     const evidence = nested(body, 'evidence');
     // Lineage comes with its root; no wire can say it.
     const isOfWire = number(evidence, 'partition') >= 0 && evidence['kind'] !== 'lineage';
-    if (isOfWire && body['confirmed_by'] === null && (weights.get(source) ?? STRANGER) < TRUSTED_FROM) broken(history, 'P3', 'trust', `${text(body, 'rollback_id')} was opened on the word of ${text(evidence, 'source')} alone, which nobody trusts`);
+    if (isOfWire && body['confirmed_by'] === null && (weights.get(source) ?? STRANGER) < TRUSTED_FROM)
+      broken(
+        history,
+        'P3',
+        'trust',
+        `${text(body, 'rollback_id')} was opened on the word of ${text(evidence, 'source')} alone, which nobody trusts`,
+      );
   }
 }

@@ -4,7 +4,16 @@ import { deriveId, isPerson, isSamePerson } from '@recourse/kernel';
 import type { Money } from '@recourse/messages';
 import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE } from './budget.messages.js';
 import type {
-  Budget, BudgetAnswer, BudgetEvent, BudgetRejectionCode, DecideEscalationCommand, Escalation, EscalationPolicy, OpenBudgetCommand, Reservation, ReserveBudgetCommand,
+  Budget,
+  BudgetAnswer,
+  BudgetEvent,
+  BudgetRejectionCode,
+  DecideEscalationCommand,
+  Escalation,
+  EscalationPolicy,
+  OpenBudgetCommand,
+  Reservation,
+  ReserveBudgetCommand,
 } from './budget.messages.js';
 
 /** The budgets a debit counts against; null where none was opened or used. */
@@ -32,11 +41,13 @@ export function escalationIdOf(reservationId: string): string {
  */
 export function exceededBy({ amount_minor: debitMinor, currency: unit }: Money, scopes: Scopes): Exceeded | null {
   const isUnbounded = (scopes.run?.ceiling_minor ?? null) === null && (scopes.tenant?.ceiling_minor ?? null) === null;
-  if (unit === EXPOSURE && isUnbounded && debitMinor > 0) return { scope: 'run', usedMinor: scopes.run?.used_minor ?? 0, ceilingMinor: 0 };
+  if (unit === EXPOSURE && isUnbounded && debitMinor > 0)
+    return { scope: 'run', usedMinor: scopes.run?.used_minor ?? 0, ceilingMinor: 0 };
   for (const scope of ['run', 'tenant'] as const) {
     const budget = scopes[scope];
     if (budget === null || budget.ceiling_minor === null) continue;
-    if (budget.used_minor + debitMinor > budget.ceiling_minor) return { scope, usedMinor: budget.used_minor, ceilingMinor: budget.ceiling_minor };
+    if (budget.used_minor + debitMinor > budget.ceiling_minor)
+      return { scope, usedMinor: budget.used_minor, ceilingMinor: budget.ceiling_minor };
   }
   return null;
 }
@@ -44,15 +55,23 @@ export function exceededBy({ amount_minor: debitMinor, currency: unit }: Money, 
 /** Sets the ceiling of a scope; a ceiling once set is not set otherwise by asking again. */
 export function decideOpen(command: OpenBudgetCommand, budget: Budget | null): BudgetAnswer {
   const { asker, scope, scopeId, currency, ceilingMinor } = command;
-  if (!BUDGET_ROLES.some((role) => asker.roles.includes(role))) return rejected('ROLE_REQUIRED', `ceilings are set by ${BUDGET_ROLES.join(' or ')}`);
-  if (scope === 'tenant' && scopeId !== asker.tenant) return rejected('SCOPE_MISMATCH', 'the scope of a tenant budget is the tenant of the command');
+  if (!BUDGET_ROLES.some((role) => asker.roles.includes(role)))
+    return rejected('ROLE_REQUIRED', `ceilings are set by ${BUDGET_ROLES.join(' or ')}`);
+  if (scope === 'tenant' && scopeId !== asker.tenant)
+    return rejected('SCOPE_MISMATCH', 'the scope of a tenant budget is the tenant of the command');
   const unfit = unfitMoney(ceilingMinor, currency);
   if (unfit !== null) return unfit;
   const outcome = { tenant: asker.tenant, scope, scope_id: scopeId, currency, ceiling_minor: ceilingMinor };
   if (budget !== null && budget.ceiling_minor !== null) {
-    return budget.ceiling_minor === ceilingMinor ? { kind: 'unchanged', phase: null, outcome } : rejected('BUDGET_CONFLICT', `its ceiling is ${budget.ceiling_minor}`);
+    return budget.ceiling_minor === ceilingMinor
+      ? { kind: 'unchanged', phase: null, outcome }
+      : rejected('BUDGET_CONFLICT', `its ceiling is ${budget.ceiling_minor}`);
   }
-  return { kind: 'recorded', outcome, event: { type: 'BudgetOpened', body: { ...outcome, by: asker.principal, command_id: asker.commandId } } };
+  return {
+    kind: 'recorded',
+    outcome,
+    event: { type: 'BudgetOpened', body: { ...outcome, by: asker.principal, command_id: asker.commandId } },
+  };
 }
 
 /** What a reservation is decided on, beside the command. */
@@ -82,20 +101,49 @@ export function decideReserve(command: ReserveBudgetCommand, facts: ReserveFacts
 function reserved(command: ReserveBudgetCommand, { scopes, policy, now }: ReserveFacts, debit: Money): BudgetAnswer {
   const { asker, value } = command;
   const id = reservationId(asker.tenant, command.runId, command.effectKey, value.currency);
-  const base = { reservation_id: id, tenant: asker.tenant, run_id: command.runId, effect_key: command.effectKey, capability: command.capability, value, debit, command_id: asker.commandId };
+  const base = {
+    reservation_id: id,
+    tenant: asker.tenant,
+    run_id: command.runId,
+    effect_key: command.effectKey,
+    capability: command.capability,
+    value,
+    debit,
+    command_id: asker.commandId,
+  };
   const exceeded = exceededBy(debit, scopes);
-  if (exceeded === null) return { kind: 'recorded', outcome: { reservation_id: id, phase: 'reserved', debit }, event: { type: 'BudgetReserved', body: { ...base, settle_by: now + policy.settleWithinMs } } };
-  const escalation = { escalation_id: escalationIdOf(id), exceeded: exceeded.scope, used_minor: exceeded.usedMinor, ceiling_minor: exceeded.ceilingMinor };
+  if (exceeded === null)
+    return {
+      kind: 'recorded',
+      outcome: { reservation_id: id, phase: 'reserved', debit },
+      event: { type: 'BudgetReserved', body: { ...base, settle_by: now + policy.settleWithinMs } },
+    };
+  const escalation = {
+    escalation_id: escalationIdOf(id),
+    exceeded: exceeded.scope,
+    used_minor: exceeded.usedMinor,
+    ceiling_minor: exceeded.ceilingMinor,
+  };
   return {
     kind: 'recorded',
     outcome: { reservation_id: id, phase: 'escalated', debit, ...escalation },
-    event: { type: 'BudgetEscalated', body: { ...base, ...escalation, requested_by: asker.principal, owner: policy.owner, deadline_at: now + policy.deadlineMs } },
+    event: {
+      type: 'BudgetEscalated',
+      body: {
+        ...base,
+        ...escalation,
+        requested_by: asker.principal,
+        owner: policy.owner,
+        deadline_at: now + policy.deadlineMs,
+      },
+    },
   };
 }
 
 function reservedBefore(command: ReserveBudgetCommand, reservation: Reservation): BudgetAnswer {
   const { phase } = reservation;
-  const sameValue = reservation.value_minor === command.value.amount_minor && reservation.currency === command.value.currency;
+  const sameValue =
+    reservation.value_minor === command.value.amount_minor && reservation.currency === command.value.currency;
   if (reservation.capability !== null && (reservation.capability !== command.capability || !sameValue)) {
     return rejected('RESERVATION_CONFLICT', 'this effect was reserved with another capability or value');
   }
@@ -115,7 +163,8 @@ export function decideRelease(held: readonly Reservation[]): BudgetAnswer {
 function givenBack(reservation: Reservation): BudgetAnswer {
   const { phase } = reservation;
   if (phase === 'released') return { kind: 'unchanged', phase, outcome: shown(reservation) };
-  if (phase !== 'reserved' && phase !== 'escalated') return rejected('RESERVATION_WRONG_PHASE', `the reservation is ${phase}`, { phase });
+  if (phase !== 'reserved' && phase !== 'escalated')
+    return rejected('RESERVATION_WRONG_PHASE', `the reservation is ${phase}`, { phase });
   const debit = { amount_minor: phase === 'reserved' ? reservation.debit_minor : 0, currency: reservation.currency };
   const { reservation_id, tenant, run_id, effect_key } = reservation;
   return {
@@ -131,29 +180,57 @@ function givenBack(reservation: Reservation): BudgetAnswer {
  * Shape:  a ceiling: approved is debited once. An overrun: nothing more is debited. A reservation nobody used: approved, it
  *         stands for another while; denied, it is given back.
  */
-export function decideEscalation(command: DecideEscalationCommand, escalation: Escalation | null, now: number, policy: EscalationPolicy): BudgetAnswer {
+export function decideEscalation(
+  command: DecideEscalationCommand,
+  escalation: Escalation | null,
+  now: number,
+  policy: EscalationPolicy,
+): BudgetAnswer {
   const { asker, approved, reason } = command;
   const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
-  if (!roles.some((role) => asker.roles.includes(role))) return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
-  if (escalation === null || escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  if (escalation.requested_by !== null && isSamePerson(escalation.requested_by, asker.principal)) return rejected('SELF_APPROVAL', 'nobody decides their own request');
-  if (approved && !isPerson(asker.principal)) return rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
+  if (!roles.some((role) => asker.roles.includes(role)))
+    return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
+  if (escalation === null || escalation.tenant !== asker.tenant)
+    return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
+  if (escalation.requested_by !== null && isSamePerson(escalation.requested_by, asker.principal))
+    return rejected('SELF_APPROVAL', 'nobody decides their own request');
+  if (approved && !isPerson(asker.principal))
+    return rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
   const { escalation_id, reservation_id, tenant, run_id, effect_key, currency } = escalation;
   const outcome = { escalation_id, reservation_id, approved };
   if (escalation.phase !== 'open') {
     const same = escalation.phase === (approved ? 'approved' : 'denied') && escalation.decided_by === asker.principal;
-    return same ? { kind: 'unchanged', phase: null, outcome } : rejected('ESCALATION_DECIDED', `it is ${escalation.phase}`, { phase: escalation.phase });
+    return same
+      ? { kind: 'unchanged', phase: null, outcome }
+      : rejected('ESCALATION_DECIDED', `it is ${escalation.phase}`, { phase: escalation.phase });
   }
   const debit = { amount_minor: escalation.about === 'ceiling' ? escalation.debit_minor : 0, currency };
   const goesOn = approved && escalation.about !== 'overrun';
   const body = {
-    reservation_id, tenant, run_id, effect_key, escalation_id, approved, debit, by: asker.principal, reason, command_id: asker.commandId,
+    reservation_id,
+    tenant,
+    run_id,
+    effect_key,
+    escalation_id,
+    approved,
+    debit,
+    by: asker.principal,
+    reason,
+    command_id: asker.commandId,
     settle_by: goesOn ? now + policy.settleWithinMs : null,
   };
   const event: BudgetEvent = { type: 'EscalationDecided', body };
   if (approved || escalation.about !== 'unsettled') return { kind: 'recorded', outcome, event };
   const freed = { amount_minor: escalation.debit_minor, currency };
-  return { kind: 'recorded', outcome, event, also: { type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debit: freed, cause: 'denied' } } };
+  return {
+    kind: 'recorded',
+    outcome,
+    event,
+    also: {
+      type: 'BudgetReleased',
+      body: { reservation_id, tenant, run_id, effect_key, debit: freed, cause: 'denied' },
+    },
+  };
 }
 
 function shown({ reservation_id, phase, debit_minor, currency }: Reservation): Readonly<Record<string, unknown>> {
@@ -161,11 +238,16 @@ function shown({ reservation_id, phase, debit_minor, currency }: Reservation): R
 }
 
 /** A currency, or the unit of disclosures. */
-export function isUnit(text: string): boolean { return text === EXPOSURE || /^[A-Z]{3}$/.test(text); }
+export function isUnit(text: string): boolean {
+  return text === EXPOSURE || /^[A-Z]{3}$/.test(text);
+}
 
 function unfitMoney(amountMinor: number, currency: string): BudgetAnswer | null {
-  if (!Number.isSafeInteger(amountMinor) || amountMinor < 0) return rejected('AMOUNT_INVALID', 'amounts are whole numbers of minor units from 0');
-  return isUnit(currency) ? null : rejected('CURRENCY_INVALID', `a currency is three capital letters; disclosures are counted in ${EXPOSURE}`);
+  if (!Number.isSafeInteger(amountMinor) || amountMinor < 0)
+    return rejected('AMOUNT_INVALID', 'amounts are whole numbers of minor units from 0');
+  return isUnit(currency)
+    ? null
+    : rejected('CURRENCY_INVALID', `a currency is three capital letters; disclosures are counted in ${EXPOSURE}`);
 }
 
 function rejected(code: BudgetRejectionCode, message: string, facts?: Readonly<Record<string, string>>): BudgetAnswer {

@@ -1,7 +1,17 @@
 // Words of the budget aggregate: what is asked, what is recorded, what is refused.
 import type { Rejection } from '@recourse/kernel';
 import type {
-  BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetScope, BudgetSettled, EscalationDecided, Money,
+  BudgetEscalated,
+  BudgetOpened,
+  BudgetOverdue,
+  BudgetOverrun,
+  BudgetRefunded,
+  BudgetReleased,
+  BudgetReserved,
+  BudgetScope,
+  BudgetSettled,
+  EscalationDecided,
+  Money,
 } from '@recourse/messages';
 import type { ReservationPhase } from './budget.transitions.js';
 
@@ -20,7 +30,6 @@ export type BudgetEvent =
   | Event<'BudgetReleased', BudgetReleased>
   | Event<'BudgetRefunded', BudgetRefunded>;
 
-
 /** Who asks. */
 export interface Asker {
   readonly commandId: string;
@@ -29,12 +38,39 @@ export interface Asker {
   readonly roles: readonly string[];
 }
 
-export interface OpenBudgetCommand { readonly type: 'OpenBudget'; readonly asker: Asker; readonly scope: BudgetScope; readonly scopeId: string; readonly currency: string; readonly ceilingMinor: number }
-export interface ReserveBudgetCommand { readonly type: 'ReserveBudget'; readonly asker: Asker; readonly runId: string; readonly effectKey: string; readonly capability: string; readonly value: Money; /** Null when unknown. */ readonly agentId: string | null }
-export interface ReleaseReservationCommand { readonly type: 'ReleaseReservation'; readonly asker: Asker; readonly runId: string; readonly effectKey: string }
-export interface DecideEscalationCommand { readonly type: 'DecideEscalation'; readonly asker: Asker; readonly escalationId: string; readonly approved: boolean; readonly reason: string }
+export interface OpenBudgetCommand {
+  readonly type: 'OpenBudget';
+  readonly asker: Asker;
+  readonly scope: BudgetScope;
+  readonly scopeId: string;
+  readonly currency: string;
+  readonly ceilingMinor: number;
+}
+export interface ReserveBudgetCommand {
+  readonly type: 'ReserveBudget';
+  readonly asker: Asker;
+  readonly runId: string;
+  readonly effectKey: string;
+  readonly capability: string;
+  readonly value: Money;
+  /** Null when unknown. */ readonly agentId: string | null;
+}
+export interface ReleaseReservationCommand {
+  readonly type: 'ReleaseReservation';
+  readonly asker: Asker;
+  readonly runId: string;
+  readonly effectKey: string;
+}
+export interface DecideEscalationCommand {
+  readonly type: 'DecideEscalation';
+  readonly asker: Asker;
+  readonly escalationId: string;
+  readonly approved: boolean;
+  readonly reason: string;
+}
 
-export type BudgetCommand = OpenBudgetCommand | ReserveBudgetCommand | ReleaseReservationCommand | DecideEscalationCommand;
+export type BudgetCommand =
+  OpenBudgetCommand | ReserveBudgetCommand | ReleaseReservationCommand | DecideEscalationCommand;
 
 /** Roles that may set a ceiling; an agent never raises its own. */
 export const BUDGET_ROLES: readonly string[] = ['budget_owner', 'administrator'];
@@ -131,7 +167,16 @@ export interface EscalationPolicy {
 }
 
 export type BudgetAnswer =
-  | { readonly kind: 'recorded'; readonly event: BudgetEvent; readonly also?: BudgetEvent; readonly outcome: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'recorded';
+      readonly event: BudgetEvent;
+      readonly also?: BudgetEvent;
+      readonly outcome: Readonly<Record<string, unknown>>;
+    }
   /** The same was said before: nothing to record. */
-  | { readonly kind: 'unchanged'; readonly phase: ReservationPhase | null; readonly outcome: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'unchanged';
+      readonly phase: ReservationPhase | null;
+      readonly outcome: Readonly<Record<string, unknown>>;
+    }
   | { readonly kind: 'rejected'; readonly rejection: BudgetRejection };

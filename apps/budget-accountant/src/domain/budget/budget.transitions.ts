@@ -1,11 +1,29 @@
 // The life of a reservation: asked for, held or escalated, used, given back.
 import { InvariantViolation } from '@recourse/kernel';
 
-export const RESERVATION_PHASES = ['absent', 'reserved', 'escalated', 'denied', 'settled', 'overrun', 'released', 'refunded'] as const;
+export const RESERVATION_PHASES = [
+  'absent',
+  'reserved',
+  'escalated',
+  'denied',
+  'settled',
+  'overrun',
+  'released',
+  'refunded',
+] as const;
 export type ReservationPhase = (typeof RESERVATION_PHASES)[number];
 
 /** What can happen to a reservation; a decided escalation is two events. */
-export const RESERVATION_EVENTS = ['Reserved', 'Escalated', 'Approved', 'Denied', 'Settled', 'Overrun', 'Released', 'Refunded'] as const;
+export const RESERVATION_EVENTS = [
+  'Reserved',
+  'Escalated',
+  'Approved',
+  'Denied',
+  'Settled',
+  'Overrun',
+  'Released',
+  'Refunded',
+] as const;
 export type ReservationEvent = (typeof RESERVATION_EVENTS)[number];
 
 /** Phases that wait for somebody: the agent, or a person. */
@@ -24,14 +42,86 @@ export const RESERVATION_ENDS: readonly ReservationPhase[] = ['refunded'];
  * asked for anew, since effect keys outlive retries.
  */
 export const RESERVATION_PHASE_AFTER = {
-  absent:    { Reserved: 'reserved', Escalated: 'escalated', Approved: null,       Denied: null,       Settled: null,      Overrun: 'overrun', Released: null,       Refunded: null },
-  reserved:  { Reserved: null,       Escalated: null,        Approved: null,       Denied: null,       Settled: 'settled', Overrun: null,      Released: 'released', Refunded: null },
-  escalated: { Reserved: null,       Escalated: null,        Approved: 'reserved', Denied: 'denied',   Settled: null,      Overrun: 'overrun', Released: 'released', Refunded: null },
-  denied:    { Reserved: null,       Escalated: null,        Approved: null,       Denied: null,       Settled: null,      Overrun: 'overrun', Released: null,       Refunded: null },
-  settled:   { Reserved: null,       Escalated: null,        Approved: null,       Denied: null,       Settled: null,      Overrun: 'overrun', Released: null,       Refunded: 'refunded' },
-  overrun:   { Reserved: null,       Escalated: null,        Approved: 'overrun',  Denied: 'overrun',  Settled: null,      Overrun: null,      Released: null,       Refunded: 'refunded' },
-  released:  { Reserved: 'reserved', Escalated: 'escalated', Approved: null,       Denied: null,       Settled: null,      Overrun: 'overrun', Released: null,       Refunded: null },
-  refunded:  { Reserved: null,       Escalated: null,        Approved: 'refunded', Denied: 'refunded', Settled: null,      Overrun: null,      Released: null,       Refunded: null },
+  absent: {
+    Reserved: 'reserved',
+    Escalated: 'escalated',
+    Approved: null,
+    Denied: null,
+    Settled: null,
+    Overrun: 'overrun',
+    Released: null,
+    Refunded: null,
+  },
+  reserved: {
+    Reserved: null,
+    Escalated: null,
+    Approved: null,
+    Denied: null,
+    Settled: 'settled',
+    Overrun: null,
+    Released: 'released',
+    Refunded: null,
+  },
+  escalated: {
+    Reserved: null,
+    Escalated: null,
+    Approved: 'reserved',
+    Denied: 'denied',
+    Settled: null,
+    Overrun: 'overrun',
+    Released: 'released',
+    Refunded: null,
+  },
+  denied: {
+    Reserved: null,
+    Escalated: null,
+    Approved: null,
+    Denied: null,
+    Settled: null,
+    Overrun: 'overrun',
+    Released: null,
+    Refunded: null,
+  },
+  settled: {
+    Reserved: null,
+    Escalated: null,
+    Approved: null,
+    Denied: null,
+    Settled: null,
+    Overrun: 'overrun',
+    Released: null,
+    Refunded: 'refunded',
+  },
+  overrun: {
+    Reserved: null,
+    Escalated: null,
+    Approved: 'overrun',
+    Denied: 'overrun',
+    Settled: null,
+    Overrun: null,
+    Released: null,
+    Refunded: 'refunded',
+  },
+  released: {
+    Reserved: 'reserved',
+    Escalated: 'escalated',
+    Approved: null,
+    Denied: null,
+    Settled: null,
+    Overrun: 'overrun',
+    Released: null,
+    Refunded: null,
+  },
+  refunded: {
+    Reserved: null,
+    Escalated: null,
+    Approved: 'refunded',
+    Denied: 'refunded',
+    Settled: null,
+    Overrun: null,
+    Released: null,
+    Refunded: null,
+  },
 } as const satisfies Record<ReservationPhase, Record<ReservationEvent, ReservationPhase | null>>;
 
 /** Moves a reservation on. Errors: InvariantViolation for history that cannot exist. */

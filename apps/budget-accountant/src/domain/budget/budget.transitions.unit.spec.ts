@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { HOLDING_PHASES, OPEN_PHASES, RESERVATION_ENDS, RESERVATION_PHASE_AFTER, RESERVATION_PHASES, reservationPhaseAfter } from './budget.transitions.js';
+import {
+  HOLDING_PHASES,
+  OPEN_PHASES,
+  RESERVATION_ENDS,
+  RESERVATION_PHASE_AFTER,
+  RESERVATION_PHASES,
+  reservationPhaseAfter,
+} from './budget.transitions.js';
 import type { ReservationPhase } from './budget.transitions.js';
 
 function exits(phase: ReservationPhase): readonly ReservationPhase[] {
@@ -12,7 +19,9 @@ function reachable(from: ReservationPhase): ReadonlySet<ReservationPhase> {
 }
 
 describe('the life of a reservation', () => {
-  it('reaches every phase', () => { expect([...reachable('absent')].sort()).toEqual([...RESERVATION_PHASES].sort()); });
+  it('reaches every phase', () => {
+    expect([...reachable('absent')].sort()).toEqual([...RESERVATION_PHASES].sort());
+  });
   it('comes to rest and can end from every open phase', () => {
     for (const phase of OPEN_PHASES) {
       expect(exits(phase).some((next) => !OPEN_PHASES.includes(next))).toBe(true);
@@ -20,10 +29,15 @@ describe('the life of a reservation', () => {
     }
   });
   it('ends refunded and nowhere else', () => {
-    expect(RESERVATION_PHASES.filter((phase) => exits(phase).every((next) => next === phase))).toEqual(RESERVATION_ENDS);
+    expect(RESERVATION_PHASES.filter((phase) => exits(phase).every((next) => next === phase))).toEqual(
+      RESERVATION_ENDS,
+    );
   });
   it('is refunded only from what holds a debit', () => {
-    for (const phase of RESERVATION_PHASES) if (RESERVATION_PHASE_AFTER[phase].Refunded !== null) expect(HOLDING_PHASES).toContain(phase);
+    for (const phase of RESERVATION_PHASES)
+      if (RESERVATION_PHASE_AFTER[phase].Refunded !== null) expect(HOLDING_PHASES).toContain(phase);
   });
-  it('is not settled twice', () => { expect(() => reservationPhaseAfter('settled', 'Settled')).toThrow('reservation phases'); });
+  it('is not settled twice', () => {
+    expect(() => reservationPhaseAfter('settled', 'Settled')).toThrow('reservation phases');
+  });
 });

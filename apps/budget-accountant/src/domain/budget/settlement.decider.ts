@@ -22,12 +22,24 @@ export interface ExecutionFacts {
  * A reservation is settled at what was executed, at most at what it holds; more than that nobody reserved, so the rest is
  * an overrun, debited in full. A value nobody knows counts as what was asked for.
  */
-export function settle(facts: ExecutionFacts, reservation: Reservation | null, policy: EscalationPolicy, now: number): readonly BudgetEvent[] {
+export function settle(
+  facts: ExecutionFacts,
+  reservation: Reservation | null,
+  policy: EscalationPolicy,
+  now: number,
+): readonly BudgetEvent[] {
   if (facts.end !== 'succeeded') return release(reservation, facts.end);
   switch (reservation?.phase ?? 'absent') {
-    case 'settled': case 'overrun': case 'refunded': return [];
-    case 'reserved': return reservation === null ? [] : settled(facts, reservation, policy, now);
-    case 'absent': case 'released': case 'denied': case 'escalated': {
+    case 'settled':
+    case 'overrun':
+    case 'refunded':
+      return [];
+    case 'reserved':
+      return reservation === null ? [] : settled(facts, reservation, policy, now);
+    case 'absent':
+    case 'released':
+    case 'denied':
+    case 'escalated': {
       const debit = facts.debit ?? (reservation === null ? null : debitOf(reservation));
       return debit === null || debit.amount_minor === 0 ? [] : [overrun(facts, debit, policy, now)];
     }
@@ -38,7 +50,12 @@ export function settle(facts: ExecutionFacts, reservation: Reservation | null, p
 export function refund(mutationId: string, reservation: Reservation | null): readonly BudgetEvent[] {
   if (reservation === null || (reservation.phase !== 'settled' && reservation.phase !== 'overrun')) return [];
   const { reservation_id, tenant, run_id, effect_key } = reservation;
-  return [{ type: 'BudgetRefunded', body: { reservation_id, tenant, run_id, effect_key, mutation_id: mutationId, debit: debitOf(reservation) } }];
+  return [
+    {
+      type: 'BudgetRefunded',
+      body: { reservation_id, tenant, run_id, effect_key, mutation_id: mutationId, debit: debitOf(reservation) },
+    },
+  ];
 }
 
 /** Gives back what an execution that never took effect had reserved. */
@@ -49,14 +66,28 @@ export function release(reservation: Reservation | null, cause: 'failed' | 'canc
   return [{ type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debit, cause } }];
 }
 
-function settled(facts: ExecutionFacts, reservation: Reservation, policy: EscalationPolicy, now: number): readonly BudgetEvent[] {
+function settled(
+  facts: ExecutionFacts,
+  reservation: Reservation,
+  policy: EscalationPolicy,
+  now: number,
+): readonly BudgetEvent[] {
   const held = debitOf(reservation);
   const actual = facts.debit ?? held;
   const sameCurrency = actual.currency === held.currency;
-  const kept = { amount_minor: sameCurrency ? Math.min(actual.amount_minor, held.amount_minor) : 0, currency: held.currency };
-  const excess = { amount_minor: sameCurrency ? actual.amount_minor - kept.amount_minor : actual.amount_minor, currency: actual.currency };
+  const kept = {
+    amount_minor: sameCurrency ? Math.min(actual.amount_minor, held.amount_minor) : 0,
+    currency: held.currency,
+  };
+  const excess = {
+    amount_minor: sameCurrency ? actual.amount_minor - kept.amount_minor : actual.amount_minor,
+    currency: actual.currency,
+  };
   const { reservation_id, tenant, run_id, effect_key } = reservation;
-  const event: BudgetEvent = { type: 'BudgetSettled', body: { reservation_id, tenant, run_id, effect_key, mutation_id: facts.mutationId, debit: kept } };
+  const event: BudgetEvent = {
+    type: 'BudgetSettled',
+    body: { reservation_id, tenant, run_id, effect_key, mutation_id: facts.mutationId, debit: kept },
+  };
   return excess.amount_minor > 0 ? [event, overrun(facts, excess, policy, now)] : [event];
 }
 
@@ -65,8 +96,14 @@ function overrun(facts: ExecutionFacts, debit: Money, policy: EscalationPolicy, 
   return {
     type: 'BudgetOverrun',
     body: {
-      reservation_id: reservationId(tenant, runId, effectKey, debit.currency), tenant, run_id: runId, effect_key: effectKey, mutation_id: mutationId, debit,
-      owner: policy.owner, deadline_at: now + policy.deadlineMs,
+      reservation_id: reservationId(tenant, runId, effectKey, debit.currency),
+      tenant,
+      run_id: runId,
+      effect_key: effectKey,
+      mutation_id: mutationId,
+      debit,
+      owner: policy.owner,
+      deadline_at: now + policy.deadlineMs,
     },
   };
 }

@@ -1,7 +1,12 @@
 // Words of the contract aggregate: what is asked, what is recorded, what is refused.
 import type { Contract, ContractProblem, Difference } from '@recourse/contract';
 import type { Rejection } from '@recourse/kernel';
-import type { ContractRegistered, ContractRetired, RegistrationDropped, RegistrationProposed } from '@recourse/messages';
+import type {
+  ContractRegistered,
+  ContractRetired,
+  RegistrationDropped,
+  RegistrationProposed,
+} from '@recourse/messages';
 
 /** Fields the loop adds to every record. */
 type ChainFields = 'seq' | 'prev_hash' | 'decided_at';
@@ -104,7 +109,12 @@ export interface Outcome extends Pick<ContractVersion, 'name' | 'version' | 'dig
 }
 
 export type ContractAnswer =
-  | { readonly kind: 'recorded'; readonly events: readonly ContractEvent[]; readonly outcome: Outcome; readonly isNew: boolean }
+  | {
+      readonly kind: 'recorded';
+      readonly events: readonly ContractEvent[];
+      readonly outcome: Outcome;
+      readonly isNew: boolean;
+    }
   /** The same was said before: nothing to record. */
   | { readonly kind: 'unchanged'; readonly outcome: Outcome }
   | { readonly kind: 'rejected'; readonly rejection: ContractRejection };

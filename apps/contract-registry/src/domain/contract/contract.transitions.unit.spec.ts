@@ -12,10 +12,17 @@ function reachable(from: ContractPhase): ReadonlySet<ContractPhase> {
 }
 
 describe('the life of a contract version', () => {
-  it('reaches every phase', () => { expect([...reachable('absent')].sort()).toEqual([...CONTRACT_PHASES].sort()); });
-  it('can end from every open phase', () => {
-    for (const phase of CONTRACT_PHASES) expect([...reachable(phase)].some((next) => CONTRACT_ENDS.includes(next))).toBe(true);
+  it('reaches every phase', () => {
+    expect([...reachable('absent')].sort()).toEqual([...CONTRACT_PHASES].sort());
   });
-  it('ends retired and nowhere else', () => { expect(CONTRACT_PHASES.filter((phase) => exits(phase).length === 0)).toEqual(CONTRACT_ENDS); });
-  it('has no second registration', () => { expect(() => contractPhaseAfter('standing', 'ContractRegistered')).toThrow('contract phases'); });
+  it('can end from every open phase', () => {
+    for (const phase of CONTRACT_PHASES)
+      expect([...reachable(phase)].some((next) => CONTRACT_ENDS.includes(next))).toBe(true);
+  });
+  it('ends retired and nowhere else', () => {
+    expect(CONTRACT_PHASES.filter((phase) => exits(phase).length === 0)).toEqual(CONTRACT_ENDS);
+  });
+  it('has no second registration', () => {
+    expect(() => contractPhaseAfter('standing', 'ContractRegistered')).toThrow('contract phases');
+  });
 });

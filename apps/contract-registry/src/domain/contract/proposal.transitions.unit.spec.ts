@@ -12,10 +12,17 @@ function reachable(from: ProposalPhase): ReadonlySet<ProposalPhase> {
 }
 
 describe('the life of a proposed version', () => {
-  it('reaches every phase', () => { expect([...reachable('absent')].sort()).toEqual([...PROPOSAL_PHASES].sort()); });
-  it('can end from every open phase', () => {
-    for (const phase of PROPOSAL_PHASES) expect([...reachable(phase)].some((next) => PROPOSAL_ENDS.includes(next))).toBe(true);
+  it('reaches every phase', () => {
+    expect([...reachable('absent')].sort()).toEqual([...PROPOSAL_PHASES].sort());
   });
-  it('ends registered or dropped and nowhere else', () => { expect(PROPOSAL_PHASES.filter((phase) => exits(phase).length === 0)).toEqual(PROPOSAL_ENDS); });
-  it('is not dropped once it is registered', () => { expect(() => proposalPhaseAfter('registered', 'RegistrationDropped')).toThrow('proposal phases'); });
+  it('can end from every open phase', () => {
+    for (const phase of PROPOSAL_PHASES)
+      expect([...reachable(phase)].some((next) => PROPOSAL_ENDS.includes(next))).toBe(true);
+  });
+  it('ends registered or dropped and nowhere else', () => {
+    expect(PROPOSAL_PHASES.filter((phase) => exits(phase).length === 0)).toEqual(PROPOSAL_ENDS);
+  });
+  it('is not dropped once it is registered', () => {
+    expect(() => proposalPhaseAfter('registered', 'RegistrationDropped')).toThrow('proposal phases');
+  });
 });

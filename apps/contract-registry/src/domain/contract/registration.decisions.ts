@@ -3,7 +3,14 @@ import { contractBody, contractDigest, diffContracts, isWeakening, parseContract
 import type { Contract, Difference } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import { EVERY_TENANT } from './contract.messages.js';
-import type { Asker, ContractAnswer, ContractEvent, ContractState, ContractVersion, Proposal } from './contract.messages.js';
+import type {
+  Asker,
+  ContractAnswer,
+  ContractEvent,
+  ContractState,
+  ContractVersion,
+  Proposal,
+} from './contract.messages.js';
 
 /** How long a proposal waits for its second person before it lapses: a week holds every weekend and most absences. Milliseconds. */
 const PROPOSAL_LIFETIME_MS = 7 * 24 * 3_600_000;
@@ -16,56 +23,130 @@ export function registerOrPropose(contract: Versioned, asker: Asker, state: Cont
   const differences = before === undefined ? [] : diffContracts(parsed(before.body), contract);
   const body = contractBody(contract);
   const isSameProposal = state.proposal?.digest === contractDigest(body).toString('hex');
-  if (state.proposal !== null && isSameProposal) return { kind: 'unchanged', outcome: proposedOutcome(state.proposal, differences) };
+  if (state.proposal !== null && isSameProposal)
+    return { kind: 'unchanged', outcome: proposedOutcome(state.proposal, differences) };
   const superseded = state.proposal === null ? [] : [dropped(state.proposal, 'superseded', asker)];
-  return isWeakening(differences) ? proposed({ contract, body, differences }, asker, state.now, superseded) : registered({ contract, body, differences }, asker, superseded);
+  return isWeakening(differences)
+    ? proposed({ contract, body, differences }, asker, state.now, superseded)
+    : registered({ contract, body, differences }, asker, superseded);
 }
 
 /** The record of a version that a second person confirmed. */
 export function confirmed(proposal: Proposal, confirmer: Asker): ContractAnswer {
   const { name, version, digest, body, tenant, proposed_by } = proposal;
   return {
-    kind: 'recorded', isNew: true, outcome: { name, version, digest, state: 'registered' },
-    events: [{
-      type: 'ContractRegistered',
-      body: { name, version, tenant, digest: Buffer.from(digest, 'hex'), body, registered_by: proposed_by, command_id: confirmer.commandId, confirmed_by: confirmer.principal },
-    }],
+    kind: 'recorded',
+    isNew: true,
+    outcome: { name, version, digest, state: 'registered' },
+    events: [
+      {
+        type: 'ContractRegistered',
+        body: {
+          name,
+          version,
+          tenant,
+          digest: Buffer.from(digest, 'hex'),
+          body,
+          registered_by: proposed_by,
+          command_id: confirmer.commandId,
+          confirmed_by: confirmer.principal,
+        },
+      },
+    ],
   };
 }
 
 /** The record of a proposal that did not register. `by` is null when its time was over. */
-export function dropped({ name, version, digest }: Pick<Proposal, 'name' | 'version' | 'digest'>, cause: 'withdrawn' | 'lapsed' | 'superseded', by: Asker | null): ContractEvent {
-  return { type: 'RegistrationDropped', body: { name, version, digest: Buffer.from(digest, 'hex'), cause, dropped_by: by?.principal ?? null, command_id: by?.commandId ?? null } };
+export function dropped(
+  { name, version, digest }: Pick<Proposal, 'name' | 'version' | 'digest'>,
+  cause: 'withdrawn' | 'lapsed' | 'superseded',
+  by: Asker | null,
+): ContractEvent {
+  return {
+    type: 'RegistrationDropped',
+    body: {
+      name,
+      version,
+      digest: Buffer.from(digest, 'hex'),
+      cause,
+      dropped_by: by?.principal ?? null,
+      command_id: by?.commandId ?? null,
+    },
+  };
 }
 
-interface Compared { readonly contract: Versioned; readonly body: string; readonly differences: readonly Difference[] }
+interface Compared {
+  readonly contract: Versioned;
+  readonly body: string;
+  readonly differences: readonly Difference[];
+}
 
-function registered({ contract, body, differences }: Compared, asker: Asker, before: readonly ContractEvent[]): ContractAnswer {
+function registered(
+  { contract, body, differences }: Compared,
+  asker: Asker,
+  before: readonly ContractEvent[],
+): ContractAnswer {
   const digest = contractDigest(body);
   const { name, version } = contract;
   const event: ContractEvent = {
     type: 'ContractRegistered',
-    body: { name, version, tenant: contract.tenant ?? EVERY_TENANT, digest, body, registered_by: asker.principal, command_id: asker.commandId, confirmed_by: null },
+    body: {
+      name,
+      version,
+      tenant: contract.tenant ?? EVERY_TENANT,
+      digest,
+      body,
+      registered_by: asker.principal,
+      command_id: asker.commandId,
+      confirmed_by: null,
+    },
   };
   return {
-    kind: 'recorded', isNew: true, events: [...before, event],
-    outcome: { name, version, digest: digest.toString('hex'), state: 'registered', ...(differences.length === 0 ? {} : { differences }) },
+    kind: 'recorded',
+    isNew: true,
+    events: [...before, event],
+    outcome: {
+      name,
+      version,
+      digest: digest.toString('hex'),
+      state: 'registered',
+      ...(differences.length === 0 ? {} : { differences }),
+    },
   };
 }
 
-function proposed({ contract, body, differences }: Compared, asker: Asker, now: number, before: readonly ContractEvent[]): ContractAnswer {
+function proposed(
+  { contract, body, differences }: Compared,
+  asker: Asker,
+  now: number,
+  before: readonly ContractEvent[],
+): ContractAnswer {
   const digest = contractDigest(body);
   const { name, version } = contract;
-  const weakenings = differences.filter(({ kind }) => kind === 'weakening').map(({ path, reason }) => `${path}: ${reason}`);
-  const proposal = { name, version, tenant: contract.tenant ?? EVERY_TENANT, body, weakenings, proposed_by: asker.principal, expires_at: now + PROPOSAL_LIFETIME_MS };
+  const weakenings = differences
+    .filter(({ kind }) => kind === 'weakening')
+    .map(({ path, reason }) => `${path}: ${reason}`);
+  const proposal = {
+    name,
+    version,
+    tenant: contract.tenant ?? EVERY_TENANT,
+    body,
+    weakenings,
+    proposed_by: asker.principal,
+    expires_at: now + PROPOSAL_LIFETIME_MS,
+  };
   return {
-    kind: 'recorded', isNew: true,
+    kind: 'recorded',
+    isNew: true,
     events: [...before, { type: 'RegistrationProposed', body: { ...proposal, digest, command_id: asker.commandId } }],
     outcome: proposedOutcome({ ...proposal, digest: digest.toString('hex') }, differences),
   };
 }
 
-function proposedOutcome({ name, version, digest, expires_at }: Proposal, differences: readonly Difference[]): Extract<ContractAnswer, { kind: 'unchanged' }>['outcome'] {
+function proposedOutcome(
+  { name, version, digest, expires_at }: Proposal,
+  differences: readonly Difference[],
+): Extract<ContractAnswer, { kind: 'unchanged' }>['outcome'] {
   return { name, version, digest, state: 'proposed', differences, expires_at };
 }
 
@@ -76,6 +157,7 @@ function newestOf(versions: readonly ContractVersion[]): ContractVersion | undef
 
 function parsed(body: string): Contract {
   const read = parseContract(body);
-  if (!read.ok) throw new InvariantViolation('registered contracts parse', read.problems.map(({ code }) => code).join(', '));
+  if (!read.ok)
+    throw new InvariantViolation('registered contracts parse', read.problems.map(({ code }) => code).join(', '));
   return read.contract;
 }

@@ -19,40 +19,84 @@ export function decideEntry(command: EntryCommand, standing: EntryVersion | unde
   const kind = ENTRY_KINDS.find((each) => each === command.kind);
   if (kind === undefined) return rejected('ENTRY_KIND_UNKNOWN', `there is no kind ${command.kind}`);
   const roles: readonly string[] = ENTRY_ROLES[kind];
-  if (!roles.some((role) => command.asker.roles.includes(role))) return rejected('ROLE_REQUIRED', `a ${kind} is changed by ${roles.join(' or ')}`);
-  if (!ENTRY_NAME_PATTERN.test(command.name)) return rejected('ENTRY_NAME_INVALID', 'a name has letters, digits and . : @ _ - and at most 128 characters');
-  if (command.type === 'RegisterEntry' && kind === 'subscription' && others >= SUBSCRIPTIONS_MAX) return rejected('SUBSCRIPTIONS_FULL', `${SUBSCRIPTIONS_MAX} subscriptions of this tenant stand; retire one, or let one consumer hear for several`);
+  if (!roles.some((role) => command.asker.roles.includes(role)))
+    return rejected('ROLE_REQUIRED', `a ${kind} is changed by ${roles.join(' or ')}`);
+  if (!ENTRY_NAME_PATTERN.test(command.name))
+    return rejected('ENTRY_NAME_INVALID', 'a name has letters, digits and . : @ _ - and at most 128 characters');
+  if (command.type === 'RegisterEntry' && kind === 'subscription' && others >= SUBSCRIPTIONS_MAX)
+    return rejected(
+      'SUBSCRIPTIONS_FULL',
+      `${SUBSCRIPTIONS_MAX} subscriptions of this tenant stand; retire one, or let one consumer hear for several`,
+    );
   switch (command.type) {
-    case 'RegisterEntry': return register(command, kind, standing);
-    case 'RetireEntry': return retire(command, standing);
-    default: return assertNever(command);
+    case 'RegisterEntry':
+      return register(command, kind, standing);
+    case 'RetireEntry':
+      return retire(command, standing);
+    default:
+      return assertNever(command);
   }
 }
 
-function register({ asker, name, body }: Extract<EntryCommand, { type: 'RegisterEntry' }>, kind: EntryKind, standing: EntryVersion | undefined): EntryAnswer {
+function register(
+  { asker, name, body }: Extract<EntryCommand, { type: 'RegisterEntry' }>,
+  kind: EntryKind,
+  standing: EntryVersion | undefined,
+): EntryAnswer {
   const review = reviewEntry(kind, body, asker.tenant);
-  if (!review.ok) return rejected('ENTRY_REFUSED', `the entry has ${review.problems.length} problems`, { problems: review.problems });
+  if (!review.ok)
+    return rejected('ENTRY_REFUSED', `the entry has ${review.problems.length} problems`, { problems: review.problems });
   const text = canonicalJson(review.entry);
-  if (standing !== undefined && !standing.retired && standing.body === text) return { kind: 'unchanged', entry: shown(standing) };
+  if (standing !== undefined && !standing.retired && standing.body === text)
+    return { kind: 'unchanged', entry: shown(standing) };
   const digest = sha256Hex(text);
   const entry = { kind, name, tenant: asker.tenant, version: (standing?.version ?? 0) + 1, digest };
   return {
-    kind: 'recorded', entry,
-    event: { type: 'EntryRegistered', body: { ...entry, digest: Buffer.from(digest, 'hex'), body: text, registered_by: asker.principal, command_id: asker.commandId } },
+    kind: 'recorded',
+    entry,
+    event: {
+      type: 'EntryRegistered',
+      body: {
+        ...entry,
+        digest: Buffer.from(digest, 'hex'),
+        body: text,
+        registered_by: asker.principal,
+        command_id: asker.commandId,
+      },
+    },
   };
 }
 
-function retire({ asker, name, reason }: Extract<EntryCommand, { type: 'RetireEntry' }>, standing: EntryVersion | undefined): EntryAnswer {
+function retire(
+  { asker, name, reason }: Extract<EntryCommand, { type: 'RetireEntry' }>,
+  standing: EntryVersion | undefined,
+): EntryAnswer {
   if (standing === undefined) return rejected('ENTRY_UNKNOWN', `there is no ${name}`);
   if (standing.retired) return { kind: 'unchanged', entry: shown(standing) };
   const entry = shown(standing);
   return {
-    kind: 'recorded', entry,
-    event: { type: 'EntryRetired', body: { ...entry, digest: Buffer.from(standing.digest, 'hex'), retired_by: asker.principal, reason, command_id: asker.commandId } },
+    kind: 'recorded',
+    entry,
+    event: {
+      type: 'EntryRetired',
+      body: {
+        ...entry,
+        digest: Buffer.from(standing.digest, 'hex'),
+        retired_by: asker.principal,
+        reason,
+        command_id: asker.commandId,
+      },
+    },
   };
 }
 
-function shown({ kind, name, tenant, version, digest }: EntryVersion): Extract<EntryAnswer, { kind: 'unchanged' }>['entry'] {
+function shown({
+  kind,
+  name,
+  tenant,
+  version,
+  digest,
+}: EntryVersion): Extract<EntryAnswer, { kind: 'unchanged' }>['entry'] {
   return { kind, name, tenant, version, digest };
 }
 

@@ -8,8 +8,20 @@ import type { Asker } from '../contract/contract.messages.js';
 type ChainFields = 'seq' | 'prev_hash' | 'decided_at';
 
 export type EntryCommand =
-  | { readonly type: 'RegisterEntry'; readonly asker: Asker; readonly kind: string; readonly name: string; readonly body: string }
-  | { readonly type: 'RetireEntry'; readonly asker: Asker; readonly kind: string; readonly name: string; readonly reason: string };
+  | {
+      readonly type: 'RegisterEntry';
+      readonly asker: Asker;
+      readonly kind: string;
+      readonly name: string;
+      readonly body: string;
+    }
+  | {
+      readonly type: 'RetireEntry';
+      readonly asker: Asker;
+      readonly kind: string;
+      readonly name: string;
+      readonly reason: string;
+    };
 
 export type EntryEvent =
   | { readonly type: 'EntryRegistered'; readonly body: Omit<EntryRegistered, ChainFields> }
@@ -39,7 +51,9 @@ export const ENTRY_REJECTIONS = {
 export type EntryRejectionCode = keyof typeof ENTRY_REJECTIONS;
 
 /** A refused command; `problems` lists all that is wrong with the entry. */
-export interface EntryRejection extends Rejection<EntryRejectionCode> { readonly problems?: readonly EntryProblem[] }
+export interface EntryRejection extends Rejection<EntryRejectionCode> {
+  readonly problems?: readonly EntryProblem[];
+}
 
 /** An entry as the log left it; the newest version alone. */
 export interface EntryVersion {

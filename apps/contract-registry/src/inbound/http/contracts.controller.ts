@@ -1,14 +1,29 @@
 // HTTP edge of the contract registry.
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { ALL_TENANTS, Commands, FromCaller, hashHex, idText, openApiSchema, pageQuery, parse, Reads, seesAllTenants } from '@recourse/service';
+import {
+  ALL_TENANTS,
+  Commands,
+  FromCaller,
+  hashHex,
+  idText,
+  openApiSchema,
+  pageQuery,
+  parse,
+  Reads,
+  seesAllTenants,
+} from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { CONTRACT_KIND, CONTRACTS_LOG, PROPOSAL_KIND } from '../../application/contracts.core.js';
 
 /** The registry's own rules say what else a contract must be; here only what addresses the command. */
 const contract = z.looseObject({ name: idText, tenant: idText.optional() });
-const listQuery = z.strictObject({ ...pageQuery, name: idText.optional(), retired: z.enum(['true', 'false']).optional() });
+const listQuery = z.strictObject({
+  ...pageQuery,
+  name: idText.optional(),
+  retired: z.enum(['true', 'false']).optional(),
+});
 const oneQuery = z.strictObject({ tenant: idText.optional(), version: z.coerce.number().int().min(1).optional() });
 const retirement = z.strictObject({ version: z.number().int().min(1), tenant: idText.optional() });
 const proposalQuery = z.strictObject({ ...pageQuery, name: idText.optional() });
@@ -17,85 +32,146 @@ const withdrawal = z.strictObject({ tenant: idText.optional() });
 /** Versions of one capability that are looked at for the newest; pages are in order of version keys. */
 const VERSIONS_MAX = 500;
 
-@ApiTags('contracts') @ApiBearerAuth()
+@ApiTags('contracts')
+@ApiBearerAuth()
 @Controller('v1/contracts')
 export class ContractsController {
-  constructor(@Inject(Commands) private readonly commands: Commands, @Inject(Reads) private readonly reads: Reads) {}
+  constructor(
+    @Inject(Commands) private readonly commands: Commands,
+    @Inject(Reads) private readonly reads: Reads,
+  ) {}
 
-  @Post() @HttpCode(201) @ApiOperation({ summary: 'Registers a contract, or a new version of one; the body is the contract. Every problem is listed at once.' })
-  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(contract) })
+  @Post()
+  @HttpCode(201)
+  @ApiOperation({
+    summary:
+      'Registers a contract, or a new version of one; the body is the contract. Every problem is listed at once.',
+  })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(contract) })
   register(@FromCaller() caller: Caller, @Body() input: unknown): Promise<void> {
     const body = parse(contract, input);
     return this.commands.submit(caller, {
-      type: 'recourse.contracts.RegisterContract', key: body.name, tenant: tenantOf(caller, body.tenant), mayBeForAll: true, body,
+      type: 'recourse.contracts.RegisterContract',
+      key: body.name,
+      tenant: tenantOf(caller, body.tenant),
+      mayBeForAll: true,
+      body,
       build: (envelope) => ({ envelope, name: body.name, body: JSON.stringify(body) }),
     });
   }
 
-  @Post(':name/retire') @HttpCode(200) @ApiOperation({ summary: 'Retires a version: nothing new executes under it; what did is recovered under it.' })
-  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(retirement) })
+  @Post(':name/retire')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Retires a version: nothing new executes under it; what did is recovered under it.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(retirement) })
   retire(@FromCaller() caller: Caller, @Param('name') name: string, @Body() input: unknown): Promise<void> {
     const { version, tenant } = parse(retirement, input);
     const key = parse(idText, name);
     return this.commands.submit(caller, {
-      type: 'recourse.contracts.RetireContract', key, tenant: tenantOf(caller, tenant), mayBeForAll: true, body: { name, version, tenant }, build: (envelope) => ({ envelope, name: key, version }),
+      type: 'recourse.contracts.RetireContract',
+      key,
+      tenant: tenantOf(caller, tenant),
+      mayBeForAll: true,
+      body: { name, version, tenant },
+      build: (envelope) => ({ envelope, name: key, version }),
     });
   }
 
-  @Post(':name/confirm') @HttpCode(201) @ApiOperation({ summary: 'Confirms a weaker version that waits, by its digest; never by who proposed it.' })
-  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(confirmation) })
+  @Post(':name/confirm')
+  @HttpCode(201)
+  @ApiOperation({ summary: 'Confirms a weaker version that waits, by its digest; never by who proposed it.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(confirmation) })
   confirm(@FromCaller() caller: Caller, @Param('name') name: string, @Body() input: unknown): Promise<void> {
     const { digest, tenant } = parse(confirmation, input);
     const key = parse(idText, name);
     return this.commands.submit(caller, {
-      type: 'recourse.contracts.ConfirmRegistration', key, tenant: tenantOf(caller, tenant), mayBeForAll: true, body: { name, digest, tenant },
+      type: 'recourse.contracts.ConfirmRegistration',
+      key,
+      tenant: tenantOf(caller, tenant),
+      mayBeForAll: true,
+      body: { name, digest, tenant },
       build: (envelope) => ({ envelope, name: key, digest: Buffer.from(digest, 'hex') }),
     });
   }
 
-  @Post(':name/withdraw') @HttpCode(200) @ApiOperation({ summary: 'Withdraws a weaker version that waits.' })
-  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(withdrawal) })
+  @Post(':name/withdraw')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Withdraws a weaker version that waits.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(withdrawal) })
   withdraw(@FromCaller() caller: Caller, @Param('name') name: string, @Body() input: unknown): Promise<void> {
     const { tenant } = parse(withdrawal, input ?? {});
     const key = parse(idText, name);
     return this.commands.submit(caller, {
-      type: 'recourse.contracts.WithdrawRegistration', key, tenant: tenantOf(caller, tenant), mayBeForAll: true, body: { name, tenant }, build: (envelope) => ({ envelope, name: key }),
+      type: 'recourse.contracts.WithdrawRegistration',
+      key,
+      tenant: tenantOf(caller, tenant),
+      mayBeForAll: true,
+      body: { name, tenant },
+      build: (envelope) => ({ envelope, name: key }),
     });
   }
 
-  @Get() @ApiOperation({ summary: 'Contracts of the tenant and those for all.' })
-  @ApiQuery({ name: 'name', required: false }) @ApiQuery({ name: 'retired', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  @Get()
+  @ApiOperation({ summary: 'Contracts of the tenant and those for all.' })
+  @ApiQuery({ name: 'name', required: false })
+  @ApiQuery({ name: 'retired', required: false })
+  @ApiQuery({ name: 'cursor', required: false })
+  @ApiQuery({ name: 'limit', required: false })
   async list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
     const { name, retired, ...page } = parse(listQuery, query);
     const { items, next_cursor } = await this.reads.list(caller, {
-      log: CONTRACTS_LOG, kind: CONTRACT_KIND, where: { name, retired: retired === undefined ? undefined : retired === 'true' }, sharedTenant: ALL_TENANTS, ...page,
+      log: CONTRACTS_LOG,
+      kind: CONTRACT_KIND,
+      where: { name, retired: retired === undefined ? undefined : retired === 'true' },
+      sharedTenant: ALL_TENANTS,
+      ...page,
     });
     return { items: items.map(readable), next_cursor };
   }
 
-  @Get(':name') @ApiOperation({ summary: 'The newest version of a contract that stands, or the version asked for.' })
-  @ApiQuery({ name: 'version', required: false }) @ApiQuery({ name: 'tenant', required: false })
+  @Get(':name')
+  @ApiOperation({ summary: 'The newest version of a contract that stands, or the version asked for.' })
+  @ApiQuery({ name: 'version', required: false })
+  @ApiQuery({ name: 'tenant', required: false })
   async one(@FromCaller() caller: Caller, @Param('name') name: string, @Query() query: unknown): Promise<unknown> {
     const { version, tenant } = parse(oneQuery, query);
     const where = { name: parse(idText, name), version };
     const found = { log: CONTRACTS_LOG, kind: CONTRACT_KIND, where, tenant, sharedTenant: ALL_TENANTS };
     if (version !== undefined) return readable((await this.reads.find(caller, found)).doc);
-    const { items } = await this.reads.list(caller, { ...found, where: { ...where, retired: false }, limit: VERSIONS_MAX });
+    const { items } = await this.reads.list(caller, {
+      ...found,
+      where: { ...where, retired: false },
+      limit: VERSIONS_MAX,
+    });
     const newest = items.map(readable).sort((a, b) => Number(b['version']) - Number(a['version']))[0];
     return newest ?? readable((await this.reads.find(caller, found)).doc);
   }
 }
 
-@ApiTags('contracts') @ApiBearerAuth()
+@ApiTags('contracts')
+@ApiBearerAuth()
 @Controller('v1/contract-proposals')
 export class ContractProposalsController {
   constructor(@Inject(Reads) private readonly reads: Reads) {}
 
-  @Get() @ApiOperation({ summary: 'Weaker versions that wait for a second person, each with its deadline.' })
-  @ApiQuery({ name: 'name', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  @Get()
+  @ApiOperation({ summary: 'Weaker versions that wait for a second person, each with its deadline.' })
+  @ApiQuery({ name: 'name', required: false })
+  @ApiQuery({ name: 'cursor', required: false })
+  @ApiQuery({ name: 'limit', required: false })
   async list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
     const { name, ...page } = parse(proposalQuery, query);
-    const { items, next_cursor } = await this.reads.list(caller, { log: CONTRACTS_LOG, kind: PROPOSAL_KIND, where: { name }, sharedTenant: ALL_TENANTS, ...page });
+    const { items, next_cursor } = await this.reads.list(caller, {
+      log: CONTRACTS_LOG,
+      kind: PROPOSAL_KIND,
+      where: { name },
+      sharedTenant: ALL_TENANTS,
+      ...page,
+    });
     return { items: items.map(readable), next_cursor };
   }
 }
@@ -108,5 +184,5 @@ function tenantOf({ principal }: Caller, named: string | undefined): string | un
 /** `body` is the text the digest is of; `contract` is the same as JSON, for people. */
 function readable(item: unknown): Readonly<Record<string, unknown>> {
   const row = item as Readonly<Record<string, unknown>>; // an item of a list is a rendered doc
-  return { ...row, contract: typeof row['body'] === 'string' ? JSON.parse(row['body']) as unknown : null };
+  return { ...row, contract: typeof row['body'] === 'string' ? (JSON.parse(row['body']) as unknown) : null };
 }

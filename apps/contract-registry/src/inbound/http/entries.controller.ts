@@ -2,7 +2,18 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { ENTRY_KINDS } from '@recourse/contract';
-import { ALL_TENANTS, Commands, FromCaller, idText, openApiSchema, pageQuery, parse, Reads, reasonText, seesAllTenants } from '@recourse/service';
+import {
+  ALL_TENANTS,
+  Commands,
+  FromCaller,
+  idText,
+  openApiSchema,
+  pageQuery,
+  parse,
+  Reads,
+  reasonText,
+  seesAllTenants,
+} from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { CONTRACTS_LOG } from '../../application/contracts.core.js';
@@ -12,50 +23,111 @@ const kindText = z.enum(ENTRY_KINDS);
 /** The registry's own rules say what else an entry must be. */
 const entry = z.strictObject({ name: idText, tenant: idText.optional(), entry: z.looseObject({}) });
 const retirement = z.strictObject({ reason: reasonText, tenant: idText.optional() });
-const listQuery = z.strictObject({ ...pageQuery, name: idText.optional(), retired: z.enum(['true', 'false']).optional() });
+const listQuery = z.strictObject({
+  ...pageQuery,
+  name: idText.optional(),
+  retired: z.enum(['true', 'false']).optional(),
+});
 const oneQuery = z.strictObject({ tenant: idText.optional() });
 
-@ApiTags('entries') @ApiBearerAuth()
+@ApiTags('entries')
+@ApiBearerAuth()
 @Controller('v1/entries/:kind')
 export class EntriesController {
-  constructor(@Inject(Commands) private readonly commands: Commands, @Inject(Reads) private readonly reads: Reads) {}
+  constructor(
+    @Inject(Commands) private readonly commands: Commands,
+    @Inject(Reads) private readonly reads: Reads,
+  ) {}
 
-  @Post() @HttpCode(201) @ApiOperation({ summary: 'Registers a policy_bundle, agent_charter, context_source, kill_switch or subscription, or its next version. Every problem is listed at once.' })
-  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(entry) })
+  @Post()
+  @HttpCode(201)
+  @ApiOperation({
+    summary:
+      'Registers a policy_bundle, agent_charter, context_source, kill_switch or subscription, or its next version. Every problem is listed at once.',
+  })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(entry) })
   register(@FromCaller() caller: Caller, @Param('kind') kind: string, @Body() input: unknown): Promise<void> {
     const body = parse(entry, input);
     const known = parse(kindText, kind);
     return this.commands.submit(caller, {
-      type: 'recourse.contracts.RegisterEntry', key: body.name, tenant: tenantOf(caller, body.tenant), mayBeForAll: true, body: { kind: known, ...body },
+      type: 'recourse.contracts.RegisterEntry',
+      key: body.name,
+      tenant: tenantOf(caller, body.tenant),
+      mayBeForAll: true,
+      body: { kind: known, ...body },
       build: (envelope) => ({ envelope, kind: known, name: body.name, body: JSON.stringify(body.entry) }),
     });
   }
 
-  @Post(':name/retire') @HttpCode(200) @ApiOperation({ summary: 'Retires what stands; a kill switch is lifted so.' })
-  @ApiHeader({ name: 'Idempotency-Key', required: false }) @ApiBody({ schema: openApiSchema(retirement) })
-  retire(@FromCaller() caller: Caller, @Param('kind') kind: string, @Param('name') name: string, @Body() input: unknown): Promise<void> {
+  @Post(':name/retire')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Retires what stands; a kill switch is lifted so.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(retirement) })
+  retire(
+    @FromCaller() caller: Caller,
+    @Param('kind') kind: string,
+    @Param('name') name: string,
+    @Body() input: unknown,
+  ): Promise<void> {
     const { reason, tenant } = parse(retirement, input);
     const [known, key] = [parse(kindText, kind), parse(idText, name)];
     return this.commands.submit(caller, {
-      type: 'recourse.contracts.RetireEntry', key, tenant: tenantOf(caller, tenant), mayBeForAll: true, body: { kind: known, name: key, reason, tenant },
+      type: 'recourse.contracts.RetireEntry',
+      key,
+      tenant: tenantOf(caller, tenant),
+      mayBeForAll: true,
+      body: { kind: known, name: key, reason, tenant },
       build: (envelope) => ({ envelope, kind: known, name: key, reason }),
     });
   }
 
-  @Get() @ApiOperation({ summary: 'Entries of the tenant and those for all, of one kind.' })
-  @ApiQuery({ name: 'name', required: false }) @ApiQuery({ name: 'retired', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  @Get()
+  @ApiOperation({ summary: 'Entries of the tenant and those for all, of one kind.' })
+  @ApiQuery({ name: 'name', required: false })
+  @ApiQuery({ name: 'retired', required: false })
+  @ApiQuery({ name: 'cursor', required: false })
+  @ApiQuery({ name: 'limit', required: false })
   async list(@FromCaller() caller: Caller, @Param('kind') kind: string, @Query() query: unknown): Promise<ListAnswer> {
     const { name, retired, ...page } = parse(listQuery, query);
-    const where = { kind: parse(kindText, kind), name, retired: retired === undefined ? undefined : retired === 'true' };
-    const { items, next_cursor } = await this.reads.list(caller, { log: CONTRACTS_LOG, kind: ENTRY_KIND, where, sharedTenant: ALL_TENANTS, ...page });
+    const where = {
+      kind: parse(kindText, kind),
+      name,
+      retired: retired === undefined ? undefined : retired === 'true',
+    };
+    const { items, next_cursor } = await this.reads.list(caller, {
+      log: CONTRACTS_LOG,
+      kind: ENTRY_KIND,
+      where,
+      sharedTenant: ALL_TENANTS,
+      ...page,
+    });
     return { items: items.map(readable), next_cursor };
   }
 
-  @Get(':name') @ApiOperation({ summary: 'One entry, its newest version.' }) @ApiQuery({ name: 'tenant', required: false })
-  async one(@FromCaller() caller: Caller, @Param('kind') kind: string, @Param('name') name: string, @Query() query: unknown): Promise<unknown> {
+  @Get(':name')
+  @ApiOperation({ summary: 'One entry, its newest version.' })
+  @ApiQuery({ name: 'tenant', required: false })
+  async one(
+    @FromCaller() caller: Caller,
+    @Param('kind') kind: string,
+    @Param('name') name: string,
+    @Query() query: unknown,
+  ): Promise<unknown> {
     const { tenant } = parse(oneQuery, query);
     const where = { kind: parse(kindText, kind), name: parse(idText, name) };
-    return readable((await this.reads.find(caller, { log: CONTRACTS_LOG, kind: ENTRY_KIND, where, tenant, sharedTenant: ALL_TENANTS })).doc);
+    return readable(
+      (
+        await this.reads.find(caller, {
+          log: CONTRACTS_LOG,
+          kind: ENTRY_KIND,
+          where,
+          tenant,
+          sharedTenant: ALL_TENANTS,
+        })
+      ).doc,
+    );
   }
 }
 
@@ -67,5 +139,5 @@ function tenantOf({ principal }: Caller, named: string | undefined): string | un
 /** `body` is the text the digest is of; `entry` is the same as JSON, for people. */
 function readable(item: unknown): Readonly<Record<string, unknown>> {
   const row = item as Readonly<Record<string, unknown>>; // an item of a list is a rendered doc
-  return { ...row, entry: typeof row['body'] === 'string' ? JSON.parse(row['body']) as unknown : null };
+  return { ...row, entry: typeof row['body'] === 'string' ? (JSON.parse(row['body']) as unknown) : null };
 }

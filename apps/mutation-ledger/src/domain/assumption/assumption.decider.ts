@@ -24,15 +24,25 @@ export function decideStatement(event: StatementEvent, state: StatementState, no
 }
 
 /** Instant of a statement as supersession counts it. */
-export function effectiveAt(statedAt: number, recordedAt: number): number { return Math.min(statedAt, recordedAt); }
+export function effectiveAt(statedAt: number, recordedAt: number): number {
+  return Math.min(statedAt, recordedAt);
+}
 
 function repeated({ body }: StatementEvent, content: Buffer, known: KnownStatement): AssumptionFact | null {
   if (content.equals(known.content_sha256) || known.conflict_sha256?.equals(content) === true) return null;
   const { event_id, tenant, ref } = body;
-  return { type: 'StatementConflicted', body: { event_id, tenant, ref, recorded_sha256: known.content_sha256, conflicting_sha256: content } };
+  return {
+    type: 'StatementConflicted',
+    body: { event_id, tenant, ref, recorded_sha256: known.content_sha256, conflicting_sha256: content },
+  };
 }
 
-function stated(event: StatementEvent, content: Buffer, standing: StandingStatement | null, now: number): AssumptionFact {
+function stated(
+  event: StatementEvent,
+  content: Buffer,
+  standing: StandingStatement | null,
+  now: number,
+): AssumptionFact {
   const { event_id, tenant, ref, run_id, source, statement, stated_at } = event.body;
   const superseded = standing !== null && effectiveAt(stated_at, now) < standing.effective_at;
   const { kind, verdict } = meaningOf(event.type);
@@ -40,15 +50,32 @@ function stated(event: StatementEvent, content: Buffer, standing: StandingStatem
   const stands = superseded ? standing.verdict : verdict;
   return {
     type: 'AssumptionStated',
-    body: { event_id, tenant, ref, run_id, source, statement, kind, source_kind, stated_at, verdict: stands, superseded, content_sha256: content },
+    body: {
+      event_id,
+      tenant,
+      ref,
+      run_id,
+      source,
+      statement,
+      kind,
+      source_kind,
+      stated_at,
+      verdict: stands,
+      superseded,
+      content_sha256: content,
+    },
   };
 }
 
 function meaningOf(type: StatementEvent['type']): { readonly kind: StatementKind; readonly verdict: StatedVerdict } {
   switch (type) {
-    case 'AssumptionDeclared': return { kind: 'declared', verdict: 'holds' };
-    case 'AssumptionInvalidated': return { kind: 'invalidated', verdict: 'invalidated' };
-    case 'AssumptionReaffirmed': return { kind: 'reaffirmed', verdict: 'holds' };
-    default: return assertNever(type);
+    case 'AssumptionDeclared':
+      return { kind: 'declared', verdict: 'holds' };
+    case 'AssumptionInvalidated':
+      return { kind: 'invalidated', verdict: 'invalidated' };
+    case 'AssumptionReaffirmed':
+      return { kind: 'reaffirmed', verdict: 'holds' };
+    default:
+      return assertNever(type);
   }
 }

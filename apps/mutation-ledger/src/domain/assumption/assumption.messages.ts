@@ -1,5 +1,13 @@
 // Statements about assumptions: what comes in, what is recorded, what stands.
-import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatedSourceKind, StatedVerdict, StatementConflicted } from '@recourse/messages';
+import type {
+  AssumptionDeclared,
+  AssumptionInvalidated,
+  AssumptionReaffirmed,
+  AssumptionStated,
+  StatedSourceKind,
+  StatedVerdict,
+  StatementConflicted,
+} from '@recourse/messages';
 
 /** A record's fields as a decision states them; the loop adds its place in the chain. */
 export type Body<T> = Omit<T, 'seq' | 'prev_hash' | 'decided_at'>;

@@ -17,17 +17,26 @@ export interface Passed {
 export type StepOf = (id: string) => Passed | undefined;
 
 /** Whether a commit stands: nobody rolled it back, and no bound left it for a person. */
-export function stands({ rollback_id, beyond }: Pick<Commit, 'rollback_id' | 'beyond'>): boolean { return rollback_id === null && beyond.length === 0; }
+export function stands({ rollback_id, beyond }: Pick<Commit, 'rollback_id' | 'beyond'>): boolean {
+  return rollback_id === null && beyond.length === 0;
+}
 
 /** Whether nothing that fell is in the state of a commit: one that was reattached stands, but its state was made with what fell (E33). */
-export function isClean(commit: Pick<Commit, 'rollback_id' | 'beyond' | 'reattached'>): boolean { return stands(commit) && commit.reattached.length === 0; }
+export function isClean(commit: Pick<Commit, 'rollback_id' | 'beyond' | 'reattached'>): boolean {
+  return stands(commit) && commit.reattached.length === 0;
+}
 
 /**
  * The newest clean commit of the run before these parents: `without` counts as fallen.
  *
  * Shape:  fallen commits and effects are walked through; the walk ends at what stands. Null where nothing stands before.
  */
-export function precedingOf(runId: string, parents: readonly CommitRef[], stepOf: StepOf, without: ReadonlySet<string> = new Set()): Commit | null {
+export function precedingOf(
+  runId: string,
+  parents: readonly CommitRef[],
+  stepOf: StepOf,
+  without: ReadonlySet<string> = new Set(),
+): Commit | null {
   const seen = new Set<string>();
   const ahead = [...parents];
   let newest: Commit | null = null;
@@ -49,7 +58,10 @@ export function precedingOf(runId: string, parents: readonly CommitRef[], stepOf
 export function resumable(commits: readonly Commit[], stepOf: StepOf): Commit | null {
   const known = new Map<string, boolean>();
   const standing = commits.filter((commit) => isWhole(commit.commit_id, commit.run_id, stepOf, known));
-  return standing.reduce<Commit | null>((newest, commit) => (newest === null || commit.recorded_seq > newest.recorded_seq ? commit : newest), null);
+  return standing.reduce<Commit | null>(
+    (newest, commit) => (newest === null || commit.recorded_seq > newest.recorded_seq ? commit : newest),
+    null,
+  );
 }
 
 /** Whether a step and all it rests on in its run stand. Walks with a list: runs are long. */
@@ -62,7 +74,10 @@ function isWhole(id: string, runId: string, stepOf: StepOf, known: Map<string, b
     seen.add(at);
     const step = stepOf(at);
     if (step === undefined) continue;
-    if (step.hasFallen || known.get(at) === false) { known.set(id, false); return false; }
+    if (step.hasFallen || known.get(at) === false) {
+      known.set(id, false);
+      return false;
+    }
     visited.push(at);
     ahead.push(...step.parents.filter((parent) => parent.run_id === runId).map((parent) => parent.commit_id));
   }

@@ -8,7 +8,16 @@
 //       for the soft interval (E27).
 import { commitIdOf, CHUNKS_MAX, DEPTH_MAX, isChunk } from '@recourse/lineage';
 import { hash } from 'node:crypto';
-import type { Checkpoint, CommitRecorded, CommitRef, DueConsumer, Evidence, HardenCause, JudgedRef, StateChunk } from '@recourse/messages';
+import type {
+  Checkpoint,
+  CommitRecorded,
+  CommitRef,
+  DueConsumer,
+  Evidence,
+  HardenCause,
+  JudgedRef,
+  StateChunk,
+} from '@recourse/messages';
 import { contentHash } from '../content.js';
 import type { MutationFact, Trigger } from '../mutation/mutation.messages.js';
 import type { Commit, CommitParkCode } from './commit.messages.js';
@@ -25,80 +34,179 @@ export interface Keeping {
 export const KEEPING: Keeping = { fullFidelityMs: 7 * 86_400_000, softRollbackMs: 86_400_000 };
 
 /** Why a commit is not taken, and what to do. */
-export interface CommitProblem { readonly code: CommitParkCode; readonly detail: string }
+export interface CommitProblem {
+  readonly code: CommitParkCode;
+  readonly detail: string;
+}
 
 /** What is wrong with a commit by itself, or with the state it builds on; null when it can be taken. */
-export function commitProblem({ commit_id, tenant, run_id, checkpoint }: CommitRecorded, baseOf: (id: string) => Commit | undefined): CommitProblem | null {
-  if (checkpoint.tenant !== tenant || checkpoint.run_id !== run_id) return problem('COMMIT_MISPLACED', 'tenant and run of the event are not those of its checkpoint: tell it under its own run');
+export function commitProblem(
+  { commit_id, tenant, run_id, checkpoint }: CommitRecorded,
+  baseOf: (id: string) => Commit | undefined,
+): CommitProblem | null {
+  if (checkpoint.tenant !== tenant || checkpoint.run_id !== run_id)
+    return problem(
+      'COMMIT_MISPLACED',
+      'tenant and run of the event are not those of its checkpoint: tell it under its own run',
+    );
   const id = commitIdOf(checkpoint);
-  if (id !== commit_id) return problem('COMMIT_ID_MISMATCH', `what was committed hashes to ${id}: a commit is named by its content and by its parents' ids`);
+  if (id !== commit_id)
+    return problem(
+      'COMMIT_ID_MISMATCH',
+      `what was committed hashes to ${id}: a commit is named by its content and by its parents' ids`,
+    );
   return gateProblem(checkpoint) ?? stateProblem(checkpoint, baseOf);
 }
 
 function gateProblem({ gate }: Checkpoint): CommitProblem | null {
   if (gate === null) return null;
-  if (gate.verdict !== 'admitted') return problem('GATE_REFUSED', `the gate of ${gate.bundle} did not admit it: only what passed its gate is committed`);
+  if (gate.verdict !== 'admitted')
+    return problem(
+      'GATE_REFUSED',
+      `the gate of ${gate.bundle} did not admit it: only what passed its gate is committed`,
+    );
   const { inputs, inputs_sha256 } = gate;
-  const isSame = inputs === null || (inputs.encoding === 'plain' && inputs.sha256.equals(inputs_sha256) && Buffer.from(hash('sha256', inputs.body, 'hex'), 'hex').equals(inputs_sha256));
-  return isSame ? null : problem('GATE_INPUTS_MISMATCH', 'the inputs of the gate are not those the commit was hashed over');
+  const isSame =
+    inputs === null ||
+    (inputs.encoding === 'plain' &&
+      inputs.sha256.equals(inputs_sha256) &&
+      Buffer.from(hash('sha256', inputs.body, 'hex'), 'hex').equals(inputs_sha256));
+  return isSame
+    ? null
+    : problem('GATE_INPUTS_MISMATCH', 'the inputs of the gate are not those the commit was hashed over');
 }
 
-function stateProblem({ state, parents, run_id }: Checkpoint, baseOf: (id: string) => Commit | undefined): CommitProblem | null {
+function stateProblem(
+  { state, parents, run_id }: Checkpoint,
+  baseOf: (id: string) => Commit | undefined,
+): CommitProblem | null {
   if (state === null) return null;
   const { kind, base_id, chunk_sha256s: sums, body, size_bytes } = state;
-  if ((kind === 'delta') !== (base_id !== null)) return problem('STATE_INVALID', 'a delta names the commit it builds on, and a whole state none');
-  if (sums.length === 0 || sums.length > CHUNKS_MAX || size_bytes < 0) return problem('STATE_INVALID', `a state has 1 to ${String(CHUNKS_MAX)} chunks`);
-  if ((body !== null) !== (sums.length === 1)) return problem('STATE_INVALID', 'a single chunk comes with its commit, several come after it');
-  if (body !== null && !isChunk(body, sums[0])) return problem('STATE_MISMATCH', 'the state is not the one the commit was hashed over');
+  if ((kind === 'delta') !== (base_id !== null))
+    return problem('STATE_INVALID', 'a delta names the commit it builds on, and a whole state none');
+  if (sums.length === 0 || sums.length > CHUNKS_MAX || size_bytes < 0)
+    return problem('STATE_INVALID', `a state has 1 to ${String(CHUNKS_MAX)} chunks`);
+  if ((body !== null) !== (sums.length === 1))
+    return problem('STATE_INVALID', 'a single chunk comes with its commit, several come after it');
+  if (body !== null && !isChunk(body, sums[0]))
+    return problem('STATE_MISMATCH', 'the state is not the one the commit was hashed over');
   if (base_id === null) return null;
   const base = baseOf(base_id);
-  if (base === undefined || base.checkpoint.state === null || !parents.some((parent) => parent.run_id === run_id && parent.commit_id === base_id)) {
-    return problem('STATE_BASE_UNKNOWN', `a delta builds on the state of a parent in its run, and ${base_id} is none that is recorded: tell the whole state`);
+  if (
+    base === undefined ||
+    base.checkpoint.state === null ||
+    !parents.some((parent) => parent.run_id === run_id && parent.commit_id === base_id)
+  ) {
+    return problem(
+      'STATE_BASE_UNKNOWN',
+      `a delta builds on the state of a parent in its run, and ${base_id} is none that is recorded: tell the whole state`,
+    );
   }
   // A base that was given up meanwhile stops no run: the commit counts, its state is answered as unavailable.
-  return base.depth + 1 > DEPTH_MAX ? problem('STATE_TOO_DEEP', `more than ${String(DEPTH_MAX)} deltas on one whole state: tell the whole state`) : null;
+  return base.depth + 1 > DEPTH_MAX
+    ? problem('STATE_TOO_DEEP', `more than ${String(DEPTH_MAX)} deltas on one whole state: tell the whole state`)
+    : null;
 }
 
 /** Records a commit. */
-export function recordCheckpoint({ commit_id, event_id, ...event }: CommitRecorded, judged: readonly JudgedRef[], base: Commit | undefined, now: number, { fullFidelityMs }: Keeping): Extract<MutationFact, { type: 'CheckpointRecorded' }> {
+export function recordCheckpoint(
+  { commit_id, event_id, ...event }: CommitRecorded,
+  judged: readonly JudgedRef[],
+  base: Commit | undefined,
+  now: number,
+  { fullFidelityMs }: Keeping,
+): Extract<MutationFact, { type: 'CheckpointRecorded' }> {
   const { checkpoint, tenant, run_id } = event;
   const { state } = checkpoint;
   return {
     type: 'CheckpointRecorded',
     body: {
-      tenant, run_id, commit_id, checkpoint, judged, event_id, content_sha256: contentHash('CommitRecorded', { commit_id }),
-      depth: base === undefined ? 0 : base.depth + 1, chunks_missing: state === null || state.body !== null ? 0 : state.chunk_sha256s.length,
+      tenant,
+      run_id,
+      commit_id,
+      checkpoint,
+      judged,
+      event_id,
+      content_sha256: contentHash('CommitRecorded', { commit_id }),
+      depth: base === undefined ? 0 : base.depth + 1,
+      chunks_missing: state === null || state.body !== null ? 0 : state.chunk_sha256s.length,
       full_until: state === null ? null : now + fullFidelityMs,
     },
   };
 }
 
 /** Records a chunk of a state; null when it is on record, a problem when it belongs to none. */
-export function recordChunk({ commit_id, tenant, run_id, index, chunk }: StateChunk, commit: Commit | undefined, isKnown: boolean): MutationFact | CommitProblem | null {
+export function recordChunk(
+  { commit_id, tenant, run_id, index, chunk }: StateChunk,
+  commit: Commit | undefined,
+  isKnown: boolean,
+): MutationFact | CommitProblem | null {
   const state = commit?.tenant === tenant ? commit.checkpoint.state : null;
-  if (commit === undefined || state === null || state.body !== null) return problem('CHUNK_UNKNOWN', `no commit ${commit_id} of this run waits for chunks: tell the commit first`);
-  if (!isChunk(chunk, state.chunk_sha256s[index])) return problem('CHUNK_MISMATCH', `chunk ${String(index)} is not the one its commit told of`);
+  if (commit === undefined || state === null || state.body !== null)
+    return problem('CHUNK_UNKNOWN', `no commit ${commit_id} of this run waits for chunks: tell the commit first`);
+  if (!isChunk(chunk, state.chunk_sha256s[index]))
+    return problem('CHUNK_MISMATCH', `chunk ${String(index)} is not the one its commit told of`);
   if (isKnown || commit.hardened !== null) return null;
-  return { type: 'StateChunkRecorded', body: { tenant, run_id, commit_id, index, chunk, chunks_missing: commit.chunks_missing - 1 } };
+  return {
+    type: 'StateChunkRecorded',
+    body: { tenant, run_id, commit_id, index, chunk, chunks_missing: commit.chunks_missing - 1 },
+  };
 }
 
 /** Marks a commit rolled back; null when it is. `resume`: where its run goes on; `consumers`: who has to hear of it. */
-export function rollBackCommit(commit: Commit, { rollback_id, evidence }: Pick<Trigger, 'rollback_id' | 'evidence'>, resume: CommitRef | null, consumers: readonly DueConsumer[], now: number, { softRollbackMs }: Keeping): MutationFact | null {
+export function rollBackCommit(
+  commit: Commit,
+  { rollback_id, evidence }: Pick<Trigger, 'rollback_id' | 'evidence'>,
+  resume: CommitRef | null,
+  consumers: readonly DueConsumer[],
+  now: number,
+  { softRollbackMs }: Keeping,
+): MutationFact | null {
   if (commit.rollback_id !== null) return null;
-  const { commit_id, tenant, run_id, checkpoint, parents, recorded_hash, recorded_seq, recorded_at, hardened, full_until } = commit;
+  const {
+    commit_id,
+    tenant,
+    run_id,
+    checkpoint,
+    parents,
+    recorded_hash,
+    recorded_seq,
+    recorded_at,
+    hardened,
+    full_until,
+  } = commit;
   const { agent_id, step_id, produced_by, subject_ref, assumption_refs } = checkpoint;
   const hardenAt = full_until === null || hardened !== null ? null : Math.min(full_until, now + softRollbackMs);
   return {
     type: 'CheckpointRolledBack',
     body: {
-      tenant, run_id, commit_id, rollback_id, evidence, agent_id, step_id, produced_by, subject_ref, assumption_refs, derived_from: parents, committed_at: Math.min(checkpoint.committed_at, recorded_at),
-      recorded_hash, recorded_seq, resume, harden_at: hardenAt, consumers,
+      tenant,
+      run_id,
+      commit_id,
+      rollback_id,
+      evidence,
+      agent_id,
+      step_id,
+      produced_by,
+      subject_ref,
+      assumption_refs,
+      derived_from: parents,
+      committed_at: Math.min(checkpoint.committed_at, recorded_at),
+      recorded_hash,
+      recorded_seq,
+      resume,
+      harden_at: hardenAt,
+      consumers,
     },
   };
 }
 
 /** When the state of a commit is given up, epoch milliseconds; null when none is kept. */
-export function givenUpAt({ hardened, full_until, harden_at }: Pick<Commit, 'hardened' | 'full_until' | 'harden_at'>): number | null {
+export function givenUpAt({
+  hardened,
+  full_until,
+  harden_at,
+}: Pick<Commit, 'hardened' | 'full_until' | 'harden_at'>): number | null {
   return hardened !== null || full_until === null ? null : Math.min(full_until, harden_at ?? full_until);
 }
 
@@ -107,10 +215,17 @@ export function harden(commit: Commit, now: number): MutationFact | null {
   const at = givenUpAt(commit);
   if (at === null || now < at) return null;
   const cause: HardenCause = commit.harden_at !== null && commit.harden_at <= now ? 'rolled_back' : 'retention';
-  return { type: 'CheckpointHardened', body: { tenant: commit.tenant, run_id: commit.run_id, commit_id: commit.commit_id, cause } };
+  return {
+    type: 'CheckpointHardened',
+    body: { tenant: commit.tenant, run_id: commit.run_id, commit_id: commit.commit_id, cause },
+  };
 }
 
 /** The evidence of a mark says what the root of the fall is; of a trigger of its own that is this very rollback. */
-export function rooted(evidence: Evidence, root: NonNullable<Evidence['root']>): Evidence { return evidence.root === null ? { ...evidence, root } : evidence; }
+export function rooted(evidence: Evidence, root: NonNullable<Evidence['root']>): Evidence {
+  return evidence.root === null ? { ...evidence, root } : evidence;
+}
 
-function problem(code: CommitParkCode, detail: string): CommitProblem { return { code, detail }; }
+function problem(code: CommitParkCode, detail: string): CommitProblem {
+  return { code, detail };
+}

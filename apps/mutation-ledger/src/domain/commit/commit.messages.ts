@@ -33,12 +33,32 @@ export type Commit = {
   /** Root rollbacks whose bound it is beyond. */
   readonly beyond: readonly string[];
   /** Parents that fell without it, each with the one it went on with. */
-  readonly reattached: readonly { readonly fallen: CommitRef; readonly parent: CommitRef | null; readonly rollback_id: string }[];
+  readonly reattached: readonly {
+    readonly fallen: CommitRef;
+    readonly parent: CommitRef | null;
+    readonly rollback_id: string;
+  }[];
   readonly updated_at: number;
 };
 
 /** Why a commit or a part of its state cannot be taken. */
-export type CommitParkCode = 'COMMIT_ID_MISMATCH' | 'COMMIT_MISPLACED' | 'GATE_REFUSED' | 'GATE_INPUTS_MISMATCH' | 'STATE_INVALID' | 'STATE_MISMATCH' | 'STATE_BASE_UNKNOWN' | 'STATE_TOO_DEEP' | 'CHUNK_UNKNOWN' | 'CHUNK_MISMATCH';
+export type CommitParkCode =
+  | 'COMMIT_ID_MISMATCH'
+  | 'COMMIT_MISPLACED'
+  | 'GATE_REFUSED'
+  | 'GATE_INPUTS_MISMATCH'
+  | 'STATE_INVALID'
+  | 'STATE_MISMATCH'
+  | 'STATE_BASE_UNKNOWN'
+  | 'STATE_TOO_DEEP'
+  | 'CHUNK_UNKNOWN'
+  | 'CHUNK_MISMATCH';
 
 /** A chunk of the state of a commit. */
-export type Chunk = { readonly tenant: string; readonly run_id: string; readonly commit_id: string; readonly index: number; readonly chunk: Payload };
+export type Chunk = {
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly commit_id: string;
+  readonly index: number;
+  readonly chunk: Payload;
+};

@@ -29,11 +29,40 @@ export function isBeyond({ root }: Evidence, recordedAt: number | undefined): bo
 }
 
 /** Leaves a commit to a person. */
-export function leaveToPerson({ mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>, recordedAt: number, evidence: Evidence, { agent_id, subject_ref, derived_from }: Reached): MutationFact {
-  return { type: 'CommitBeyondBound', body: { mutation_id, tenant, run_id, evidence, agent_id, subject_ref, committed_at: recordedAt, derived_from } };
+export function leaveToPerson(
+  { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
+  recordedAt: number,
+  evidence: Evidence,
+  { agent_id, subject_ref, derived_from }: Reached,
+): MutationFact {
+  return {
+    type: 'CommitBeyondBound',
+    body: { mutation_id, tenant, run_id, evidence, agent_id, subject_ref, committed_at: recordedAt, derived_from },
+  };
 }
 
 /** Hangs a commit on another parent. */
-export function reattach({ mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>, fallen: CommitRef, evidence: Evidence, { agent_id, subject_ref }: Reached, { bundle, bundle_version, parent, judged }: Readmitted): MutationFact {
-  return { type: 'Reattached', body: { mutation_id, tenant, run_id, agent_id, subject_ref, fallen, parent, judged, evidence, bundle, bundle_version } };
+export function reattach(
+  { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
+  fallen: CommitRef,
+  evidence: Evidence,
+  { agent_id, subject_ref }: Reached,
+  { bundle, bundle_version, parent, judged }: Readmitted,
+): MutationFact {
+  return {
+    type: 'Reattached',
+    body: {
+      mutation_id,
+      tenant,
+      run_id,
+      agent_id,
+      subject_ref,
+      fallen,
+      parent,
+      judged,
+      evidence,
+      bundle,
+      bundle_version,
+    },
+  };
 }

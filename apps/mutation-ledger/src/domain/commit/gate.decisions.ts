@@ -11,15 +11,21 @@ import type { Json } from '@recourse/kernel';
 import type { Gate } from '@recourse/messages';
 
 /** A version of a policy bundle. */
-export interface StandingBundle { readonly version: number; readonly body: EntryBody<'policy_bundle'> }
+export interface StandingBundle {
+  readonly version: number;
+  readonly body: EntryBody<'policy_bundle'>;
+}
 
 const REFUSED = (reason: string): Verdict => ({ admitted: false, code: 'POLICY_UNDECIDED', reason });
 
 /** Runs the predicates of a bundle over the inputs of a gate and a state. */
 export function runAgain(gate: Pick<Gate, 'inputs'>, bundle: StandingBundle | null, state: Json): Verdict {
-  if (bundle === null || bundle.body.admission.length === 0) return REFUSED('no bundle with predicates stands under its name');
+  if (bundle === null || bundle.body.admission.length === 0)
+    return REFUSED('no bundle with predicates stands under its name');
   const inputs = inputsOf(gate);
-  return inputs === undefined ? REFUSED('the inputs of its gate are not kept') : admissionVerdict(bundle.body, { gate: inputs, state });
+  return inputs === undefined
+    ? REFUSED('the inputs of its gate are not kept')
+    : admissionVerdict(bundle.body, { gate: inputs, state });
 }
 
 /** What the predicates read as `gate`; undefined when it cannot be read any more. */
@@ -27,11 +33,13 @@ export function inputsOf({ inputs }: Pick<Gate, 'inputs'>): Json | undefined {
   if (inputs === null) return {};
   try {
     const told = readPayload(inputs);
-    return isMembers(told) ? told['gate'] ?? {} : undefined;
+    return isMembers(told) ? (told['gate'] ?? {}) : undefined;
   } catch (cause) {
     if (cause instanceof PayloadUnreadable) return undefined;
     throw cause;
   }
 }
 
-function isMembers(value: Json): value is Readonly<Record<string, Json>> { return typeof value === 'object' && value !== null && !Array.isArray(value); }
+function isMembers(value: Json): value is Readonly<Record<string, Json>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

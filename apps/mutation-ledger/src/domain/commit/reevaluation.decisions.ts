@@ -38,7 +38,12 @@ export type UnderBundle = {
 };
 
 /** A block in which commits of a bundle stand: the last of them, so that it is known unread whether there are more. */
-export type BundleBlock = { readonly bundle: string; readonly block: number; readonly last_seq: number; readonly recorded_at: number };
+export type BundleBlock = {
+  readonly bundle: string;
+  readonly block: number;
+  readonly last_seq: number;
+  readonly recorded_at: number;
+};
 
 export const REEVALUATION_PHASES = ['running', 'closed'] as const;
 
@@ -63,23 +68,49 @@ export type Reevaluation = {
 };
 
 /** Key of a commit in its block: ordered by place as text; a safe integer has at most 16 digits. */
-export function placeKey(seq: number): string { return String(seq).padStart(16, '0'); }
+export function placeKey(seq: number): string {
+  return String(seq).padStart(16, '0');
+}
 
-export function blockOf(seq: number): number { return Math.floor(seq / BLOCK_PLACES); }
+export function blockOf(seq: number): number {
+  return Math.floor(seq / BLOCK_PLACES);
+}
 
 /** Ids follow from their cause (L1). The same on every partition: what a version is made to say is one thing. */
-export function jobIdOf(tenant: string, bundle: string, version: number): string { return deriveId('reev', tenant, bundle, version); }
+export function jobIdOf(tenant: string, bundle: string, version: number): string {
+  return deriveId('reev', tenant, bundle, version);
+}
 
 /** Opens the job of a successor; null for a first version, or where no commit of the bundle is recent enough. */
-export function openReevaluation({ kind, tenant, name, version, digest }: Pick<EntryRegistered, 'kind' | 'tenant' | 'name' | 'version' | 'digest'>, blocks: readonly BundleBlock[], now: number, boundMs: number | null): MutationFact | null {
+export function openReevaluation(
+  { kind, tenant, name, version, digest }: Pick<EntryRegistered, 'kind' | 'tenant' | 'name' | 'version' | 'digest'>,
+  blocks: readonly BundleBlock[],
+  now: number,
+  boundMs: number | null,
+): MutationFact | null {
   const since = boundMs === null ? 0 : Math.max(0, now - boundMs);
   if (kind !== 'policy_bundle' || version < 2 || !blocks.some(({ recorded_at }) => recorded_at >= since)) return null;
-  return { type: 'ReevaluationOpened', body: { job_id: jobIdOf(tenant, name, version), tenant, bundle: name, bundle_version: version, bundle_digest: digest, since } };
+  return {
+    type: 'ReevaluationOpened',
+    body: {
+      job_id: jobIdOf(tenant, name, version),
+      tenant,
+      bundle: name,
+      bundle_version: version,
+      bundle_digest: digest,
+      since,
+    },
+  };
 }
 
 /** Blocks in which a job has commits left, in order. */
-export function blocksLeft({ through, since }: Pick<Reevaluation, 'through' | 'since'>, blocks: readonly BundleBlock[]): readonly BundleBlock[] {
-  return blocks.filter(({ last_seq, recorded_at }) => placeKey(last_seq) > through && recorded_at >= since).sort((a, b) => a.block - b.block);
+export function blocksLeft(
+  { through, since }: Pick<Reevaluation, 'through' | 'since'>,
+  blocks: readonly BundleBlock[],
+): readonly BundleBlock[] {
+  return blocks
+    .filter(({ last_seq, recorded_at }) => placeKey(last_seq) > through && recorded_at >= since)
+    .sort((a, b) => a.block - b.block);
 }
 
 /** What a turn is decided by. */
@@ -96,67 +127,127 @@ export interface Turn {
 }
 
 /** Looks at the next commits, contradicts those the successor refuses, and goes on or ends (V2, V3). */
-export function continueReevaluation(job: Reevaluation, { bundle, commits, hasMoreBlocks, isOver, now, effectsMax }: Turn): readonly MutationFact[] {
+export function continueReevaluation(
+  job: Reevaluation,
+  { bundle, commits, hasMoreBlocks, isOver, now, effectsMax }: Turn,
+): readonly MutationFact[] {
   const left = bundle === null ? [] : commits.filter(({ recorded_seq }) => placeKey(recorded_seq) > job.through);
   const part = left.slice(0, Math.max(1, effectsMax));
   const judged = part
-    .filter(({ tenant, bundle_version, recorded_at }) => bundle_version < job.bundle_version && recorded_at >= job.since && isOver(tenant))
+    .filter(
+      ({ tenant, bundle_version, recorded_at }) =>
+        bundle_version < job.bundle_version && recorded_at >= job.since && isOver(tenant),
+    )
     .map((commit) => ({ commit, verdict: bundle === null ? UNJUDGED : verdictOn(commit, bundle) }));
-  const refused = judged.flatMap(({ commit, verdict }) => (verdict.kind === 'refused' ? [contradicted(job, commit, verdict.reason, now)] : []));
+  const refused = judged.flatMap(({ commit, verdict }) =>
+    verdict.kind === 'refused' ? [contradicted(job, commit, verdict.reason, now)] : [],
+  );
   const progress: Body<ReevaluationContinued> = {
-    job_id: job.job_id, tenant: job.tenant, bundle: job.bundle, bundle_version: job.bundle_version, through: throughOf(job, part, left, commits),
-    looked_at: job.looked_at + judged.length, refused: job.refused + refused.length, unjudged: job.unjudged + judged.filter(({ verdict }) => verdict.kind === 'unjudged').length,
+    job_id: job.job_id,
+    tenant: job.tenant,
+    bundle: job.bundle,
+    bundle_version: job.bundle_version,
+    through: throughOf(job, part, left, commits),
+    looked_at: job.looked_at + judged.length,
+    refused: job.refused + refused.length,
+    unjudged: job.unjudged + judged.filter(({ verdict }) => verdict.kind === 'unjudged').length,
   };
   const goesOn = bundle !== null && (hasMoreBlocks || part.length < left.length);
   return [...refused, { type: goesOn ? 'ReevaluationContinued' : 'ReevaluationClosed', body: progress }];
 }
 
-function throughOf({ through }: Reevaluation, part: readonly UnderBundle[], left: readonly UnderBundle[], commits: readonly UnderBundle[]): string {
+function throughOf(
+  { through }: Reevaluation,
+  part: readonly UnderBundle[],
+  left: readonly UnderBundle[],
+  commits: readonly UnderBundle[],
+): string {
   const last = (part.length < left.length ? part : commits).at(-1);
   return last === undefined ? through : placeKey(last.recorded_seq);
 }
 
 /** A version as it stands, and whose it is: a tenant's own, or * for a bundle of all. */
-export interface OwnedBundle extends StandingBundle { readonly tenant: string }
+export interface OwnedBundle extends StandingBundle {
+  readonly tenant: string;
+}
 
 /** A commit that is being recorded, as its gate let it through. */
-export type Incoming = Pick<UnderBundle, 'tenant' | 'run_id' | 'commit_id' | 'bundle' | 'bundle_version' | 'gate_inputs'>;
+export type Incoming = Pick<
+  UnderBundle,
+  'tenant' | 'run_id' | 'commit_id' | 'bundle' | 'bundle_version' | 'gate_inputs'
+>;
 
 /**
  * What the version that stands says against a commit that is being recorded under an earlier one; null where it says nothing (V1), or its
  * own job is still running and comes to it.
  */
-export function judgeAtRecording(commit: Incoming, standing: OwnedBundle | null, job: Pick<Reevaluation, 'phase'> | undefined, now: number): MutationFact | null {
+export function judgeAtRecording(
+  commit: Incoming,
+  standing: OwnedBundle | null,
+  job: Pick<Reevaluation, 'phase'> | undefined,
+  now: number,
+): MutationFact | null {
   if (standing === null || commit.bundle_version >= standing.version || job?.phase === 'running') return null;
   const verdict = verdictOn({ ...commit, is_gone: false }, standing);
   if (verdict.kind !== 'refused') return null;
-  return contradicted({ job_id: jobIdOf(standing.tenant, commit.bundle, standing.version), bundle: commit.bundle, bundle_version: standing.version }, commit, verdict.reason, now);
+  return contradicted(
+    {
+      job_id: jobIdOf(standing.tenant, commit.bundle, standing.version),
+      bundle: commit.bundle,
+      bundle_version: standing.version,
+    },
+    commit,
+    verdict.reason,
+    now,
+  );
 }
 
 /** What a bundle says of a commit it did not judge. */
-export type Verdict = { readonly kind: 'admitted' | 'unjudged' } | { readonly kind: 'refused'; readonly reason: string };
+export type Verdict =
+  { readonly kind: 'admitted' | 'unjudged' } | { readonly kind: 'refused'; readonly reason: string };
 
 const UNJUDGED: Verdict = { kind: 'unjudged' };
 
 /** Each predicate by itself: all must hold, so that one which refuses on the inputs refuses whatever the others say (V1). */
-export function verdictOn({ gate_inputs: inputs, is_gone: isGone }: Pick<UnderBundle, 'gate_inputs' | 'is_gone'>, { body }: StandingBundle): Verdict {
+export function verdictOn(
+  { gate_inputs: inputs, is_gone: isGone }: Pick<UnderBundle, 'gate_inputs' | 'is_gone'>,
+  { body }: StandingBundle,
+): Verdict {
   const gate = isGone ? undefined : inputsOf({ inputs });
   if (gate === undefined) return UNJUDGED;
   let isJudged = true;
   for (const rule of body.admission) {
-    const verdict = readsState(rule.when) ? null : admissionVerdict({ ...body, admission: [rule] }, { gate, state: null satisfies Json });
-    if (verdict?.admitted === false && verdict.code === 'POLICY_REFUSED') return { kind: 'refused', reason: verdict.reason };
+    const verdict = readsState(rule.when)
+      ? null
+      : admissionVerdict({ ...body, admission: [rule] }, { gate, state: null satisfies Json });
+    if (verdict?.admitted === false && verdict.code === 'POLICY_REFUSED')
+      return { kind: 'refused', reason: verdict.reason };
     if (verdict?.admitted !== true) isJudged = false;
   }
   return isJudged ? { kind: 'admitted' } : UNJUDGED;
 }
 
 /** It was registered with both names, so that what it lacks is the state. */
-function readsState(when: string): boolean { return conditionProblem(when, ['gate']) !== null; }
+function readsState(when: string): boolean {
+  return conditionProblem(when, ['gate']) !== null;
+}
 
-function contradicted({ job_id, bundle, bundle_version }: Pick<Reevaluation, 'job_id' | 'bundle' | 'bundle_version'>, { tenant, run_id, commit_id }: Pick<UnderBundle, 'tenant' | 'run_id' | 'commit_id'>, reason: string, now: number): MutationFact {
+function contradicted(
+  { job_id, bundle, bundle_version }: Pick<Reevaluation, 'job_id' | 'bundle' | 'bundle_version'>,
+  { tenant, run_id, commit_id }: Pick<UnderBundle, 'tenant' | 'run_id' | 'commit_id'>,
+  reason: string,
+  now: number,
+): MutationFact {
   const evidence: Evidence = {
-    kind: 'policy_reevaluation', event_id: job_id, ref: null, source: SOURCE, statement: plainPayload({ bundle, version: bundle_version, reason }), stated_at: now, partition: -1, position: -1, root: null,
+    kind: 'policy_reevaluation',
+    event_id: job_id,
+    ref: null,
+    source: SOURCE,
+    statement: plainPayload({ bundle, version: bundle_version, reason }),
+    stated_at: now,
+    partition: -1,
+    position: -1,
+    root: null,
   };
   return { type: 'CommitContradicted', body: { mutation_id: commit_id, tenant, run_id, evidence } };
 }

@@ -25,44 +25,108 @@ export interface AckState {
 export function decideAck(ack: Ack, { delivery, rolledBack }: AckState, now: number): ConsumerFact | null {
   const malformed = malformationOf(ack);
   if (malformed !== null) return refusal(ack, 'ACK_MALFORMED', malformed);
-  if (rolledBack === undefined) return refusal(ack, 'ACK_UNKNOWN_ROLLBACK', 'no commit of this run was rolled back under this id');
+  if (rolledBack === undefined)
+    return refusal(ack, 'ACK_UNKNOWN_ROLLBACK', 'no commit of this run was rolled back under this id');
   if (rolledBack.tenant !== ack.tenant) return refusal(ack, 'ACK_FOREIGN', 'the commit belongs to another tenant');
-  if (rolledBack.rollback_id !== ack.rollback_id) return refusal(ack, 'ACK_UNKNOWN_ROLLBACK', 'the commit was rolled back by another rollback');
-  if (delivery === undefined) return refusal(ack, 'ACK_NOT_DUE', 'this consumer had not subscribed when the commit was marked; it need not answer');
+  if (rolledBack.rollback_id !== ack.rollback_id)
+    return refusal(ack, 'ACK_UNKNOWN_ROLLBACK', 'the commit was rolled back by another rollback');
+  if (delivery === undefined)
+    return refusal(
+      ack,
+      'ACK_NOT_DUE',
+      'this consumer had not subscribed when the commit was marked; it need not answer',
+    );
   if (delivery.answer === null) return acknowledged(ack, delivery, now);
-  return delivery.answer.content_sha256.equals(contentHash('RollbackAcknowledged', ack)) ? null : refusal(ack, 'ACK_CONFLICT', 'this consumer has answered with something else before; the first answer stands');
+  return delivery.answer.content_sha256.equals(contentHash('RollbackAcknowledged', ack))
+    ? null
+    : refusal(ack, 'ACK_CONFLICT', 'this consumer has answered with something else before; the first answer stands');
 }
 
 /** Gives a silent consumer to a person, once; null when it has answered. */
-export function decideOverdue({ tenant, run_id, mutation_id, rollback_id, consumer, mode, phase, ack_by }: Delivery, now: number): ConsumerFact | null {
+export function decideOverdue(
+  { tenant, run_id, mutation_id, rollback_id, consumer, mode, phase, ack_by }: Delivery,
+  now: number,
+): ConsumerFact | null {
   if (phase !== 'waiting' || now < ack_by) return null;
-  return { type: 'DeliveryOverdue', body: { tenant, run_id, mutation_id, rollback_id, consumer, mode, owner: OWNER_OF_OVERDUE, deadline_at: now + OVERDUE_DEADLINE_MS } };
-}
-
-/** Emissions that went out after the commit was marked, by the consumer's clock (E40). */
-export function lateAmong<T extends { readonly emitted_at: number }>(emissions: readonly T[], rolledBackAt: number): readonly T[] {
-  return emissions.filter(({ emitted_at }) => emitted_at > rolledBackAt);
-}
-
-function acknowledged({ tenant, run_id, mutation_id, rollback_id, consumer, event_id, applied_at, derived, emissions }: Ack, { rolled_back_at, ack_by }: Delivery, now: number): ConsumerFact {
   return {
-    type: 'ConsumerAcknowledged',
+    type: 'DeliveryOverdue',
     body: {
-      tenant, run_id, mutation_id, rollback_id, consumer, event_id, applied_at, derived, emissions,
-      after_ms: now - rolled_back_at, is_late: now > ack_by, late_emissions: lateAmong(emissions, rolled_back_at).length,
+      tenant,
+      run_id,
+      mutation_id,
+      rollback_id,
+      consumer,
+      mode,
+      owner: OWNER_OF_OVERDUE,
+      deadline_at: now + OVERDUE_DEADLINE_MS,
     },
   };
 }
 
-function malformationOf({ event_id, tenant, mutation_id, rollback_id, consumer, applied_at, derived, emissions }: Ack): string | null {
+/** Emissions that went out after the commit was marked, by the consumer's clock (E40). */
+export function lateAmong<T extends { readonly emitted_at: number }>(
+  emissions: readonly T[],
+  rolledBackAt: number,
+): readonly T[] {
+  return emissions.filter(({ emitted_at }) => emitted_at > rolledBackAt);
+}
+
+function acknowledged(
+  { tenant, run_id, mutation_id, rollback_id, consumer, event_id, applied_at, derived, emissions }: Ack,
+  { rolled_back_at, ack_by }: Delivery,
+  now: number,
+): ConsumerFact {
+  return {
+    type: 'ConsumerAcknowledged',
+    body: {
+      tenant,
+      run_id,
+      mutation_id,
+      rollback_id,
+      consumer,
+      event_id,
+      applied_at,
+      derived,
+      emissions,
+      after_ms: now - rolled_back_at,
+      is_late: now > ack_by,
+      late_emissions: lateAmong(emissions, rolled_back_at).length,
+    },
+  };
+}
+
+function malformationOf({
+  event_id,
+  tenant,
+  mutation_id,
+  rollback_id,
+  consumer,
+  applied_at,
+  derived,
+  emissions,
+}: Ack): string | null {
   const names = { event_id, tenant, mutation_id, rollback_id, consumer };
   const wrong = Object.entries(names).find(([, value]) => value === '' || value.length > NAME_MAX);
   if (wrong !== undefined) return `${wrong[0]} must have 1 to ${NAME_MAX} characters`;
-  if (derived.length > ACK_LIST_MAX || emissions.length > ACK_LIST_MAX) return `it may name ${ACK_LIST_MAX} derived commits and ${ACK_LIST_MAX} emissions`;
-  if ([...derived.flatMap((ref) => [ref.run_id, ref.commit_id]), ...emissions.map(({ kind }) => kind)].some((text) => text === '' || text.length > NAME_MAX)) return `a name in its lists must have 1 to ${NAME_MAX} characters`;
-  return [applied_at, ...emissions.map(({ emitted_at }) => emitted_at)].every((at) => Number.isSafeInteger(at) && at >= 0) ? null : 'an instant in it is no epoch milliseconds';
+  if (derived.length > ACK_LIST_MAX || emissions.length > ACK_LIST_MAX)
+    return `it may name ${ACK_LIST_MAX} derived commits and ${ACK_LIST_MAX} emissions`;
+  if (
+    [...derived.flatMap((ref) => [ref.run_id, ref.commit_id]), ...emissions.map(({ kind }) => kind)].some(
+      (text) => text === '' || text.length > NAME_MAX,
+    )
+  )
+    return `a name in its lists must have 1 to ${NAME_MAX} characters`;
+  return [applied_at, ...emissions.map(({ emitted_at }) => emitted_at)].every(
+    (at) => Number.isSafeInteger(at) && at >= 0,
+  )
+    ? null
+    : 'an instant in it is no epoch milliseconds';
 }
 
-function refusal({ tenant, run_id, mutation_id, rollback_id, consumer, event_id }: Ack, code: AckRefusal, detail: string): ConsumerFact {
+function refusal(
+  { tenant, run_id, mutation_id, rollback_id, consumer, event_id }: Ack,
+  code: AckRefusal,
+  detail: string,
+): ConsumerFact {
   return { type: 'AckRefused', body: { tenant, run_id, mutation_id, rollback_id, consumer, event_id, code, detail } };
 }

@@ -1,5 +1,13 @@
 // Consumers of rollbacks: who is due to hear of one, what they answer, what stands in a row.
-import type { AckRefused, CommitRef, ConsumerAcknowledged, DeliveryOverdue, Emission, RollbackAcknowledged, SubscriptionMode } from '@recourse/messages';
+import type {
+  AckRefused,
+  CommitRef,
+  ConsumerAcknowledged,
+  DeliveryOverdue,
+  Emission,
+  RollbackAcknowledged,
+  SubscriptionMode,
+} from '@recourse/messages';
 import type { Body } from '../mutation/mutation.messages.js';
 
 /** Phases of a delivery: what one consumer has to say about one rollback. */
@@ -22,7 +30,12 @@ export type AckRefusal = 'ACK_MALFORMED' | 'ACK_FOREIGN' | 'ACK_UNKNOWN_ROLLBACK
 export type AckWaits = Readonly<Record<'sync' | 'async' | 'poll', number>>;
 
 /** What a scope is compared with. */
-export interface Scoped { readonly tenant: string; readonly agent: string; readonly run: string; readonly subject: string }
+export interface Scoped {
+  readonly tenant: string;
+  readonly agent: string;
+  readonly run: string;
+  readonly subject: string;
+}
 
 /** A commit that was rolled back, as its row holds it: what polls read. */
 export type RolledBack = {
@@ -90,4 +103,6 @@ export type Answer = {
 export type Ack = RollbackAcknowledged;
 
 /** Key of a delivery among those of its run; the loop refuses keys above its limit, so none of a forged ack is stored. */
-export function deliveryKey(mutationId: string, consumer: string): string { return `${mutationId}/${consumer}`; }
+export function deliveryKey(mutationId: string, consumer: string): string {
+  return `${mutationId}/${consumer}`;
+}

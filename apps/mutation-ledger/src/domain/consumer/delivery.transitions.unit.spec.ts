@@ -12,11 +12,16 @@ function reachedFrom(start: DeliveryPhase): ReadonlySet<DeliveryPhase> {
 describe('the life of a delivery', () => {
   it('has a cell for every phase and event', () => {
     expect(Object.keys(DELIVERY_AFTER).sort()).toEqual([...DELIVERY_PHASES].sort());
-    for (const row of Object.values(DELIVERY_AFTER)) expect(Object.keys(row).sort()).toEqual([...DELIVERY_EVENTS].sort());
+    for (const row of Object.values(DELIVERY_AFTER))
+      expect(Object.keys(row).sort()).toEqual([...DELIVERY_EVENTS].sort());
   });
-  it('reaches every phase from waiting', () => { expect([...reachedFrom('waiting')].sort()).toEqual([...DELIVERY_PHASES].sort()); });
+  it('reaches every phase from waiting', () => {
+    expect([...reachedFrom('waiting')].sort()).toEqual([...DELIVERY_PHASES].sort());
+  });
   it('can end from everywhere, and ends only with an answer', () => {
     for (const phase of DELIVERY_PHASES) expect(reachedFrom(phase).has('acknowledged')).toBe(true);
-    expect(DELIVERY_PHASES.filter((phase) => Object.values(DELIVERY_AFTER[phase]).every((next) => next === null))).toEqual([...DELIVERY_ENDS]);
+    expect(
+      DELIVERY_PHASES.filter((phase) => Object.values(DELIVERY_AFTER[phase]).every((next) => next === null)),
+    ).toEqual([...DELIVERY_ENDS]);
   });
 });

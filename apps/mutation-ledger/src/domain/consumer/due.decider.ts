@@ -17,14 +17,29 @@ const STRICTNESS = ['sync', 'async', 'poll'] as const;
  * Units:  `now` and the deadlines are epoch milliseconds of database time.
  * Source: E18; the list is recorded with the mark, so that it says for ever who had to hear.
  */
-export function dueConsumers(view: ContractEntries, who: Scoped, now: number, waits: AckWaits = ACK_WAITS): readonly DueConsumer[] {
+export function dueConsumers(
+  view: ContractEntries,
+  who: Scoped,
+  now: number,
+  waits: AckWaits = ACK_WAITS,
+): readonly DueConsumer[] {
   const due = new Map<string, StandingSubscription>();
   for (const one of subscriptionsOf(view, who.tenant)) {
     if (!isInScope(one.scope, who)) continue;
     const other = due.get(one.consumer);
     if (other === undefined || isStricter(one, other)) due.set(one.consumer, one);
   }
-  return [...due.values()].sort((a, b) => (a.consumer < b.consumer ? -1 : 1)).map(({ name, consumer, mode, commit_to_user_ms }) => ({ subscription: name, consumer, mode, ack_by: now + waits[mode], commit_to_user_ms }));
+  return [...due.values()]
+    .sort((a, b) => (a.consumer < b.consumer ? -1 : 1))
+    .map(({ name, consumer, mode, commit_to_user_ms }) => ({
+      subscription: name,
+      consumer,
+      mode,
+      ack_by: now + waits[mode],
+      commit_to_user_ms,
+    }));
 }
 
-function isStricter(one: StandingSubscription, other: StandingSubscription): boolean { return STRICTNESS.indexOf(one.mode) < STRICTNESS.indexOf(other.mode); }
+function isStricter(one: StandingSubscription, other: StandingSubscription): boolean {
+  return STRICTNESS.indexOf(one.mode) < STRICTNESS.indexOf(other.mode);
+}

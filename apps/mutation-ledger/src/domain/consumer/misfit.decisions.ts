@@ -25,6 +25,7 @@ export function fitOf({ mode, commit_to_user_ms, p99_ms, late_emissions }: Measu
   const advice = mode === 'sync' ? null : 'sync';
   if (late_emissions > 0) return { misfit: true, why: 'EMITTED_AFTER_THE_MARK', advice };
   // A synchronous one holds its users up for as long as it takes.
-  if (advice !== null && p99_ms !== null && p99_ms > commit_to_user_ms) return { misfit: true, why: 'SLOWER_THAN_ITS_USERS', advice };
+  if (advice !== null && p99_ms !== null && p99_ms > commit_to_user_ms)
+    return { misfit: true, why: 'SLOWER_THAN_ITS_USERS', advice };
   return { misfit: false, why: null, advice: null };
 }

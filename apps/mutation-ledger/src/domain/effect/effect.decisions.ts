@@ -3,7 +3,15 @@ import type { ExecutionState, Payload, RecoverabilityState, RecoveryApprovalMode
 import type { Mutation } from '../mutation/mutation.messages.js';
 
 export const EFFECT_STATUSES = [
-  'planned', 'executing', 'succeeded', 'failed', 'uncertain', 'compensation_pending', 'compensating', 'compensated', 'manual_review',
+  'planned',
+  'executing',
+  'succeeded',
+  'failed',
+  'uncertain',
+  'compensation_pending',
+  'compensating',
+  'compensated',
+  'manual_review',
 ] as const;
 export type EffectStatus = (typeof EFFECT_STATUSES)[number];
 
@@ -11,7 +19,12 @@ export type EffectStatus = (typeof EFFECT_STATUSES)[number];
 export type CompensationMode = 'automatic' | 'approval_required' | 'not_supported';
 
 /** Where recovery has not begun, the word is that of the execution; later, that of the recovery. */
-const RECOVERY_WORD = { compensating: 'compensating', compensated: 'compensated', compensation_failed: 'manual_review', manual_resolution_required: 'manual_review' } as const;
+const RECOVERY_WORD = {
+  compensating: 'compensating',
+  compensated: 'compensated',
+  compensation_failed: 'manual_review',
+  manual_resolution_required: 'manual_review',
+} as const;
 
 /**
  * Status word of every pair of states.
@@ -20,10 +33,10 @@ const RECOVERY_WORD = { compensating: 'compensating', compensated: 'compensated'
  * that may have is uncertain.
  */
 export const EFFECT_STATUS_OF = {
-  planned:   { ...outset('planned'),   ...RECOVERY_WORD, cancelled: 'failed' },
+  planned: { ...outset('planned'), ...RECOVERY_WORD, cancelled: 'failed' },
   executing: { ...outset('executing'), ...RECOVERY_WORD, cancelled: 'uncertain' },
   succeeded: { ...outset('succeeded'), ...RECOVERY_WORD, cancelled: 'manual_review' },
-  failed:    { ...outset('failed'),    ...RECOVERY_WORD, cancelled: 'failed' },
+  failed: { ...outset('failed'), ...RECOVERY_WORD, cancelled: 'failed' },
   uncertain: { ...outset('uncertain'), ...RECOVERY_WORD, cancelled: 'uncertain' },
 } as const satisfies Record<ExecutionState, Record<RecoverabilityState, EffectStatus>>;
 
@@ -51,24 +64,57 @@ export type AgentEffect = {
 };
 
 /** Status word of two states; what stands and was rolled back waits for its compensation. */
-export function statusOf(execution: ExecutionState, recoverability: RecoverabilityState, isRolledBack: boolean): EffectStatus {
+export function statusOf(
+  execution: ExecutionState,
+  recoverability: RecoverabilityState,
+  isRolledBack: boolean,
+): EffectStatus {
   const word = EFFECT_STATUS_OF[execution][recoverability];
   return isRolledBack && word === 'succeeded' ? 'compensation_pending' : word;
 }
 
 /** Status word of a mutation. */
-export function effectStatusOf({ execution_state, recoverability, rollback_id }: Pick<Mutation, 'execution_state' | 'recoverability' | 'rollback_id'>): EffectStatus {
+export function effectStatusOf({
+  execution_state,
+  recoverability,
+  rollback_id,
+}: Pick<Mutation, 'execution_state' | 'recoverability' | 'rollback_id'>): EffectStatus {
   return statusOf(execution_state, recoverability, rollback_id !== null);
 }
 
 /** The sixteen columns of a mutation; payloads stay as they are stored. */
 export function agentEffectOf(mutation: Mutation): AgentEffect {
-  const { mutation_id, run_id, effect_key, capability, execution, terms, ref, compensation_attempts, last_error, created_at, updated_at } = mutation;
+  const {
+    mutation_id,
+    run_id,
+    effect_key,
+    capability,
+    execution,
+    terms,
+    ref,
+    compensation_attempts,
+    last_error,
+    created_at,
+    updated_at,
+  } = mutation;
   return {
-    id: mutation_id, run_id, step_id: execution.step_id, tool_name: capability, effect_key, idempotency_key: execution.idempotency_key,
-    arguments: execution.args, result: execution.result, external_ref: execution.external_transaction_ref, status: effectStatusOf(mutation),
-    compensation_mode: terms === null ? null : compensationModeOf(terms.reversal_capability, terms.recovery_approval_mode),
-    compensation_args: ref?.reversal_args ?? null, compensation_attempts, last_error, created_at, updated_at,
+    id: mutation_id,
+    run_id,
+    step_id: execution.step_id,
+    tool_name: capability,
+    effect_key,
+    idempotency_key: execution.idempotency_key,
+    arguments: execution.args,
+    result: execution.result,
+    external_ref: execution.external_transaction_ref,
+    status: effectStatusOf(mutation),
+    compensation_mode:
+      terms === null ? null : compensationModeOf(terms.reversal_capability, terms.recovery_approval_mode),
+    compensation_args: ref?.reversal_args ?? null,
+    compensation_attempts,
+    last_error,
+    created_at,
+    updated_at,
   };
 }
 
@@ -77,6 +123,8 @@ function compensationModeOf(reversal: string | null, approval: RecoveryApprovalM
   return approval === 'auto' ? 'automatic' : 'approval_required';
 }
 
-function outset<Word extends EffectStatus>(word: Word): Readonly<Record<'planned' | 'pending_commit' | 'committed' | 'reversal_available' | 'reversal_expired', Word>> {
+function outset<Word extends EffectStatus>(
+  word: Word,
+): Readonly<Record<'planned' | 'pending_commit' | 'committed' | 'reversal_available' | 'reversal_expired', Word>> {
   return { planned: word, pending_commit: word, committed: word, reversal_available: word, reversal_expired: word };
 }

@@ -4,16 +4,24 @@ import type { ExecutionState, RecoverabilityState } from '@recourse/messages';
 import { EFFECT_STATUS_OF, EFFECT_STATUSES, statusOf } from './effect.decisions.js';
 import type { EffectStatus } from './effect.decisions.js';
 
-const PAIRS = EXECUTION_STATE_VALUES.flatMap((execution) => RECOVERABILITY_STATE_VALUES.map((recoverability) => [execution, recoverability] as const));
+const PAIRS = EXECUTION_STATE_VALUES.flatMap((execution) =>
+  RECOVERABILITY_STATE_VALUES.map((recoverability) => [execution, recoverability] as const),
+);
 
 describe('the status word of an effect', () => {
   it('is told for every pair of states', () => {
     expect(Object.keys(EFFECT_STATUS_OF).sort()).toEqual([...EXECUTION_STATE_VALUES].sort());
-    for (const [execution, recoverability] of PAIRS) for (const isRolledBack of [false, true]) expect(EFFECT_STATUSES).toContain(statusOf(execution, recoverability, isRolledBack));
+    for (const [execution, recoverability] of PAIRS)
+      for (const isRolledBack of [false, true])
+        expect(EFFECT_STATUSES).toContain(statusOf(execution, recoverability, isRolledBack));
   });
 
   it('is each of the nine somewhere', () => {
-    const told = new Set(PAIRS.flatMap(([execution, recoverability]) => [false, true].map((isRolledBack) => statusOf(execution, recoverability, isRolledBack))));
+    const told = new Set(
+      PAIRS.flatMap(([execution, recoverability]) =>
+        [false, true].map((isRolledBack) => statusOf(execution, recoverability, isRolledBack)),
+      ),
+    );
     expect([...told].sort()).toEqual([...EFFECT_STATUSES].sort());
   });
 
@@ -38,8 +46,11 @@ describe('the status word of an effect', () => {
   });
 
   it('says compensated only of what was observed to be', () => {
-    for (const [execution, recoverability] of PAIRS) for (const isRolledBack of [false, true]) {
-      expect(statusOf(execution, recoverability, isRolledBack) === 'compensated').toBe(recoverability === 'compensated');
-    }
+    for (const [execution, recoverability] of PAIRS)
+      for (const isRolledBack of [false, true]) {
+        expect(statusOf(execution, recoverability, isRolledBack) === 'compensated').toBe(
+          recoverability === 'compensated',
+        );
+      }
   });
 });

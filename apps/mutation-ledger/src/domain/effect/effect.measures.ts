@@ -12,32 +12,60 @@ export interface EffectMeasure {
   readonly isNewlyIrreversible: boolean;
 }
 
-interface EffectRecord { readonly type: string; readonly body: Readonly<Record<string, unknown>> }
+interface EffectRecord {
+  readonly type: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
 
 /** Null for a record that moves no effect. Pure. */
 export function effectMeasure({ type, body }: EffectRecord): EffectMeasure | null {
   // Bodies of a type have its fields.
   switch (type) {
-    case 'MutationRecorded': return ofRecorded(body as unknown as MutationRecorded);
-    case 'CommitRolledBack': return ofRolledBack(body as unknown as CommitRolledBack);
-    case 'RecoverabilityChanged': return ofChanged(body as unknown as RecoverabilityChanged);
-    default: return null;
+    case 'MutationRecorded':
+      return ofRecorded(body as unknown as MutationRecorded);
+    case 'CommitRolledBack':
+      return ofRolledBack(body as unknown as CommitRolledBack);
+    case 'RecoverabilityChanged':
+      return ofChanged(body as unknown as RecoverabilityChanged);
+    default:
+      return null;
   }
 }
 
-function ofRecorded({ execution, execution_state, recoverability, rollback_id, terms, ref }: MutationRecorded): EffectMeasure {
+function ofRecorded({
+  execution,
+  execution_state,
+  recoverability,
+  rollback_id,
+  terms,
+  ref,
+}: MutationRecorded): EffectMeasure {
   const isNewlyIrreversible = execution_state === 'succeeded' && ref.reversal_class === 'irreversible';
-  return { tool: toolOf(execution.capability, terms !== null), status: statusOf(execution_state, recoverability, rollback_id !== null), isNewlyIrreversible };
+  return {
+    tool: toolOf(execution.capability, terms !== null),
+    status: statusOf(execution_state, recoverability, rollback_id !== null),
+    isNewlyIrreversible,
+  };
 }
 
 function ofRolledBack({ execution, execution_state, recoverability, terms }: CommitRolledBack): EffectMeasure {
-  return { tool: toolOf(execution.capability, terms !== null), status: statusOf(execution_state, recoverability, true), isNewlyIrreversible: false };
+  return {
+    tool: toolOf(execution.capability, terms !== null),
+    status: statusOf(execution_state, recoverability, true),
+    isNewlyIrreversible: false,
+  };
 }
 
 /** Only what was committed changes so; the terms are not repeated, but a reversal or a verifier comes from no other place. */
 function ofChanged({ ref, to_state, rollback_id }: RecoverabilityChanged): EffectMeasure {
   const isContracted = ref.reversal_capability !== null || ref.verification_ref !== null;
-  return { tool: toolOf(ref.capability, isContracted), status: statusOf('succeeded', to_state, rollback_id !== null), isNewlyIrreversible: false };
+  return {
+    tool: toolOf(ref.capability, isContracted),
+    status: statusOf('succeeded', to_state, rollback_id !== null),
+    isNewlyIrreversible: false,
+  };
 }
 
-function toolOf(capability: string, isContracted: boolean): string { return isContracted ? capability : 'uncontracted'; }
+function toolOf(capability: string, isContracted: boolean): string {
+  return isContracted ? capability : 'uncontracted';
+}

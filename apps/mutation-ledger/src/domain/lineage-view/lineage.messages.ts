@@ -1,7 +1,11 @@
 // Lineage as people look at it: commits, who was made from whom, what became of them and who heard.
 
 /** A commit by tenant, run and id: a name under another run is nobody's. */
-export interface Named { readonly tenant: string; readonly run_id: string; readonly id: string }
+export interface Named {
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly id: string;
+}
 
 /** What stands of a commit. `unrecorded`: it was named as a parent and is not on record under that run. */
 export const NODE_STATES = ['stands', 'rolled_back', 'reattached', 'beyond', 'unrecorded'] as const;
@@ -26,7 +30,11 @@ export interface LineageNode {
 }
 
 /** derived: the child was made from the parent. reattached: it goes on with it. was: it did rest on it, and no longer does. */
-export interface LineageEdge { readonly from: string; readonly to: string; readonly kind: 'derived' | 'reattached' | 'was' }
+export interface LineageEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: 'derived' | 'reattached' | 'was';
+}
 
 export interface LineageView {
   readonly commit: string;
@@ -47,7 +55,12 @@ export interface Reliance {
 }
 
 /** What the log derived from the mutations says of a commit: where, and whether it was left to a person instead. */
-export interface Announced { readonly partition: number; readonly seq: number; readonly is_beyond: boolean; readonly root_rollback_id: string | null }
+export interface Announced {
+  readonly partition: number;
+  readonly seq: number;
+  readonly is_beyond: boolean;
+  readonly root_rollback_id: string | null;
+}
 
 /** Looks an announcement up; null where none was read. */
 export type AnnouncedOf = (commit: Named) => Announced | null;

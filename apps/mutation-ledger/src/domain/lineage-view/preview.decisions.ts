@@ -37,11 +37,20 @@ export interface LineagePreview {
   readonly commit: string;
   readonly bound_at: number | null;
   /** Commits that would be rolled back, the one asked about among them. */
-  readonly falls: { readonly commits: number; readonly with_effect: number; readonly without_effect: number; readonly runs: number };
+  readonly falls: {
+    readonly commits: number;
+    readonly with_effect: number;
+    readonly without_effect: number;
+    readonly runs: number;
+  };
   /** Of the closure: what was rolled back already. */
   readonly fallen_already: number;
   /** Minor units per currency; decimal text where a number would not be exact. */
-  readonly money: readonly { readonly currency: string; readonly amount_minor: number | string; readonly mutations: number }[];
+  readonly money: readonly {
+    readonly currency: string;
+    readonly amount_minor: number | string;
+    readonly mutations: number;
+  }[];
   readonly subjects: { readonly count: number; readonly first: readonly string[] };
   /** Null where nobody can say who hears. */
   readonly consumers: readonly { readonly consumer: string; readonly commits: number }[] | null;
@@ -51,7 +60,14 @@ export interface LineagePreview {
 }
 
 /** Adds up what would fall. The walk goes through what fell already and through what is beyond the bound. */
-export function lineagePreview({ commit, reached, reliances, boundAt, hearersOf, truncated }: PreviewAsked): LineagePreview {
+export function lineagePreview({
+  commit,
+  reached,
+  reliances,
+  boundAt,
+  hearersOf,
+  truncated,
+}: PreviewAsked): LineagePreview {
   const byId = new Map(reached.map((one) => [one.id, one] as const));
   const graph = new LineageGraph();
   for (const { child, parent } of reliances) graph.add(child, [parent], byId.get(child)?.recorded_at);
@@ -63,10 +79,20 @@ export function lineagePreview({ commit, reached, reliances, boundAt, hearersOf,
   const subjects = [...new Set(falls.flatMap(({ subject_ref }) => subject_ref ?? []))].sort();
   const withEffect = falls.filter(({ kind }) => kind === 'mutation').length;
   return {
-    commit, bound_at: boundAt,
-    falls: { commits: falls.length, with_effect: withEffect, without_effect: falls.length - withEffect, runs: new Set(falls.map(({ run_id }) => run_id)).size },
-    fallen_already: all.length - falls.length, money: moneyOf(falls), subjects: { count: subjects.length, first: subjects.slice(0, NAMED_MAX) },
-    consumers: hearersOf === null ? null : tallied(falls.flatMap(hearersOf)), beyond_bound: { commits: beyond.length, first: beyond.slice(0, NAMED_MAX).map(({ id }) => id) }, truncated,
+    commit,
+    bound_at: boundAt,
+    falls: {
+      commits: falls.length,
+      with_effect: withEffect,
+      without_effect: falls.length - withEffect,
+      runs: new Set(falls.map(({ run_id }) => run_id)).size,
+    },
+    fallen_already: all.length - falls.length,
+    money: moneyOf(falls),
+    subjects: { count: subjects.length, first: subjects.slice(0, NAMED_MAX) },
+    consumers: hearersOf === null ? null : tallied(falls.flatMap(hearersOf)),
+    beyond_bound: { commits: beyond.length, first: beyond.slice(0, NAMED_MAX).map(({ id }) => id) },
+    truncated,
   };
 }
 
@@ -77,7 +103,13 @@ function moneyOf(commits: readonly Reached[]): LineagePreview['money'] {
     const { amount, mutations } = sums.get(currency) ?? { amount: 0n, mutations: 0 };
     sums.set(currency, { amount: amount + BigInt(value), mutations: mutations + 1 });
   }
-  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([currency, { amount, mutations }]) => ({ currency, amount_minor: Number.isSafeInteger(Number(amount)) ? Number(amount) : String(amount), mutations }));
+  return [...sums]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([currency, { amount, mutations }]) => ({
+      currency,
+      amount_minor: Number.isSafeInteger(Number(amount)) ? Number(amount) : String(amount),
+      mutations,
+    }));
 }
 
 function tallied(names: readonly string[]): readonly { readonly consumer: string; readonly commits: number }[] {

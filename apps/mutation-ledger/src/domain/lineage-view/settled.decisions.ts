@@ -8,10 +8,16 @@ import type { AnnouncedOf, Named, Reliance } from './lineage.messages.js';
 const NAMED_MAX = 20;
 
 /** How far a partition of the ledger has read a partition of the notices. */
-export interface NoticeCursor { readonly partition: number; readonly of: number; readonly position: number }
+export interface NoticeCursor {
+  readonly partition: number;
+  readonly of: number;
+  readonly position: number;
+}
 
 /** A partition that has not read a fall yet. */
-export interface Waiting extends NoticeCursor { readonly needed: number }
+export interface Waiting extends NoticeCursor {
+  readonly needed: number;
+}
 
 export interface SettledAsked {
   readonly commit: Named;
@@ -41,7 +47,13 @@ export interface Settled {
   readonly truncated: boolean;
 }
 
-interface Walk { readonly fallen: readonly Named[]; readonly beyond: readonly Named[]; readonly unannounced: readonly string[]; readonly unmarked: readonly string[]; readonly needed: ReadonlyMap<number, number> }
+interface Walk {
+  readonly fallen: readonly Named[];
+  readonly beyond: readonly Named[];
+  readonly unannounced: readonly string[];
+  readonly unmarked: readonly string[];
+  readonly needed: ReadonlyMap<number, number>;
+}
 
 /** Says whether the fall of a commit is settled, and what is missing. */
 export function settledOf(asked: SettledAsked): Settled {
@@ -50,16 +62,30 @@ export function settledOf(asked: SettledAsked): Settled {
   const waiting = waitingFor(needed, asked);
   const isDone = fallen.length > 0 && unannounced.length + unmarked.length + waiting.length === 0 && !truncated;
   return {
-    commit: commit.id, rollback_id: rollbackOf(commit), settled: isDone, fallen: fallen.length, beyond: beyond.length,
-    unannounced: counted(unannounced), unmarked: counted(unmarked), waiting_for: waiting, truncated,
+    commit: commit.id,
+    rollback_id: rollbackOf(commit),
+    settled: isDone,
+    fallen: fallen.length,
+    beyond: beyond.length,
+    unannounced: counted(unannounced),
+    unmarked: counted(unmarked),
+    waiting_for: waiting,
+    truncated,
   };
 }
 
 /** From the commit through what fell and what is beyond the bound; what stands is where it ends. */
 function walk({ commit, rollbackOf, reliances, announcedOf }: SettledAsked): Walk {
   const childrenOf = new Map<string, Named[]>();
-  for (const { tenant, run_id, child, parent, parent_run_id } of reliances) push(childrenOf, nameOf({ tenant, run_id: parent_run_id, id: parent }), { tenant, run_id, id: child });
-  const found = { fallen: [] as Named[], beyond: [] as Named[], unannounced: [] as string[], unmarked: [] as string[], needed: new Map<number, number>() };
+  for (const { tenant, run_id, child, parent, parent_run_id } of reliances)
+    push(childrenOf, nameOf({ tenant, run_id: parent_run_id, id: parent }), { tenant, run_id, id: child });
+  const found = {
+    fallen: [] as Named[],
+    beyond: [] as Named[],
+    unannounced: [] as string[],
+    unmarked: [] as string[],
+    needed: new Map<number, number>(),
+  };
   const seen = new Set<string>([nameOf(commit)]);
   for (const queue = [commit]; queue.length > 0;) {
     const one = queue.pop();
@@ -73,20 +99,39 @@ function walk({ commit, rollbackOf, reliances, announcedOf }: SettledAsked): Wal
     // Left to a person first and rolled back by one later: the announcement that counts is the later one.
     if (announced === null || (isFallen && announced.is_beyond)) found.unannounced.push(one.id);
     else found.needed.set(announced.partition, Math.max(announced.seq, found.needed.get(announced.partition) ?? 0));
-    for (const child of childrenOf.get(nameOf(one)) ?? []) if (!seen.has(nameOf(child))) { seen.add(nameOf(child)); queue.push(child); }
+    for (const child of childrenOf.get(nameOf(one)) ?? [])
+      if (!seen.has(nameOf(child))) {
+        seen.add(nameOf(child));
+        queue.push(child);
+      }
   }
   return found;
 }
 
-function waitingFor(needed: ReadonlyMap<number, number>, { cursors, partitions }: Pick<SettledAsked, 'cursors' | 'partitions'>): readonly Waiting[] {
+function waitingFor(
+  needed: ReadonlyMap<number, number>,
+  { cursors, partitions }: Pick<SettledAsked, 'cursors' | 'partitions'>,
+): readonly Waiting[] {
   const read = new Map(cursors.map(({ partition, of, position }) => [`${partition} ${of}`, position] as const));
-  return [...needed].flatMap(([of, seq]) => Array.from({ length: partitions }, (_, partition) => ({ partition, of, position: read.get(`${partition} ${of}`) ?? 0, needed: seq })).filter(({ position }) => position < seq));
+  return [...needed].flatMap(([of, seq]) =>
+    Array.from({ length: partitions }, (_, partition) => ({
+      partition,
+      of,
+      position: read.get(`${partition} ${of}`) ?? 0,
+      needed: seq,
+    })).filter(({ position }) => position < seq),
+  );
 }
 
-function counted(ids: readonly string[]): { readonly count: number; readonly first: readonly string[] } { return { count: ids.length, first: ids.slice(0, NAMED_MAX) }; }
-function nameOf({ tenant, run_id, id }: Named): string { return `${tenant}\u0000${run_id}\u0000${id}`; }
+function counted(ids: readonly string[]): { readonly count: number; readonly first: readonly string[] } {
+  return { count: ids.length, first: ids.slice(0, NAMED_MAX) };
+}
+function nameOf({ tenant, run_id, id }: Named): string {
+  return `${tenant}\u0000${run_id}\u0000${id}`;
+}
 
 function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]); else list.push(value);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }

@@ -32,18 +32,30 @@ export interface AnswerContext {
 export type AnswerRefusal = 'KEY_MISMATCH' | 'LEASE_UNKNOWN' | 'REFUSED_LATE' | 'ALREADY_ANSWERED' | 'OVERTAKEN';
 
 /** Refuses an answer. */
-export function refuseAnswer({ tenant, run_id, leg_id, attempt }: Pick<LegReported, 'tenant' | 'run_id' | 'leg_id' | 'attempt'>, code: AnswerRefusal): MutationFact {
+export function refuseAnswer(
+  { tenant, run_id, leg_id, attempt }: Pick<LegReported, 'tenant' | 'run_id' | 'leg_id' | 'attempt'>,
+  code: AnswerRefusal,
+): MutationFact {
   return { type: 'AnswerRefused', body: { tenant, run_id, leg_id, attempt, code } };
 }
 
 /** The request an answer is about; null when it was never made, or under another lease. */
 export function askOf(message: LegReported, mutation: Mutation | undefined): Ask | null {
   if (mutation?.tenant !== message.tenant) return null;
-  return mutation.forward?.asks.find((ask) => ask.leg_id === message.leg_id && ask.attempt === message.attempt && ask.lease_id === message.lease_id) ?? null;
+  return (
+    mutation.forward?.asks.find(
+      (ask) => ask.leg_id === message.leg_id && ask.attempt === message.attempt && ask.lease_id === message.lease_id,
+    ) ?? null
+  );
 }
 
 /** Takes an answer to a request that was made. */
-export function takeAnswer(message: LegReported, ask: Ask, mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+export function takeAnswer(
+  message: LegReported,
+  ask: Ask,
+  mutation: Mutation,
+  context: AnswerContext,
+): readonly MutationFact[] {
   const report = message.steps.find(({ step_id }) => step_id === mutation.mutation_id);
   // A refusal by one copy proves nothing about another: the request stays open until its time is over.
   if (report?.outcome === 'refused_late') return [refuseAnswer(message, 'REFUSED_LATE')];
@@ -58,11 +70,31 @@ export function missAnswer(mutation: Mutation, context: AnswerContext): readonly
   return ask === undefined || ask.answered !== null ? [] : close(ask, NO_ANSWER, [], mutation, context);
 }
 
-function close(ask: Ask, reading: Reading, observations: readonly Observation[], mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+function close(
+  ask: Ask,
+  reading: Reading,
+  observations: readonly Observation[],
+  mutation: Mutation,
+  context: AnswerContext,
+): readonly MutationFact[] {
   const { mutation_id, tenant, run_id } = mutation;
   const { leg_id, kind, attempt } = ask;
   const retry_at = retryAt(ask, reading, mutation, context);
-  const answered: MutationFact = { type: 'WorkerAnswered', body: { mutation_id, tenant, run_id, leg_id, kind, attempt, verdict: reading.verdict, reason: reading.reason, observations, retry_at } };
+  const answered: MutationFact = {
+    type: 'WorkerAnswered',
+    body: {
+      mutation_id,
+      tenant,
+      run_id,
+      leg_id,
+      kind,
+      attempt,
+      verdict: reading.verdict,
+      reason: reading.reason,
+      observations,
+      retry_at,
+    },
+  };
   return [answered, ...(retry_at === null ? consequences(ask, reading, mutation, context) : [])];
 }
 
@@ -76,56 +108,144 @@ function retryAt(ask: Ask, { verdict }: Reading, { terms }: Mutation, { now, pol
 function consequences(ask: Ask, reading: Reading, mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
   const { now, policy } = context;
   switch (ask.kind) {
-    case 'observe': return isHeld(mutation) ? afterLook(ask, reading, mutation, context) : [];
-    case 'cancel': return reading.verdict === 'met' ? [] : [askPerson(mutation, now, policy)];
-    case 'reconcile': return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : recorded(toldBy(ask, reading, mutation), mutation, context);
-    case 'release': return recorded(toldBy(ask, reading, mutation), mutation, context);
+    case 'observe':
+      return isHeld(mutation) ? afterLook(ask, reading, mutation, context) : [];
+    case 'cancel':
+      return reading.verdict === 'met' ? [] : [askPerson(mutation, now, policy)];
+    case 'reconcile':
+      return reading.verdict === 'unknown'
+        ? [askPerson(mutation, now, policy)]
+        : recorded(toldBy(ask, reading, mutation), mutation, context);
+    case 'release':
+      return recorded(toldBy(ask, reading, mutation), mutation, context);
   }
 }
 
 /** Records how the forward call ended. What was staged for one that had no effect is of no use any more. */
-function recorded(told: ToolExecuted, mutation: Mutation, { record, now, policy }: AnswerContext): readonly MutationFact[] {
+function recorded(
+  told: ToolExecuted,
+  mutation: Mutation,
+  { record, now, policy }: AnswerContext,
+): readonly MutationFact[] {
   const isInVain = told.outcome === 'failed' && (mutation.forward?.hold ?? null) !== null;
   return [...record(told), ...(isInVain ? giveBackStaged(mutation, now, policy) : [])];
 }
 
 /** The refs are judged again with the answer: the look took its time. */
-function afterLook(ask: Ask, { verdict }: Reading, mutation: Mutation, { now, policy, contract, judgements }: AnswerContext): readonly MutationFact[] {
+function afterLook(
+  ask: Ask,
+  { verdict }: Reading,
+  mutation: Mutation,
+  { now, policy, contract, judgements }: AnswerContext,
+): readonly MutationFact[] {
   if (fallenRef(judgements) !== null) return endHold(mutation, judgements, contract, now, policy);
   if (verdict === 'met') return letGo(mutation, judgements, now, policy);
-  return cancelHeld(mutation, { reason: verdict === 'not_met' ? 'PRECONDITION_FAILED' : 'PRECONDITION_UNKNOWN', eventId: ask.leg_id, contract, refs: mutation.forward?.refs ?? [] }, now, policy);
+  return cancelHeld(
+    mutation,
+    {
+      reason: verdict === 'not_met' ? 'PRECONDITION_FAILED' : 'PRECONDITION_UNKNOWN',
+      eventId: ask.leg_id,
+      contract,
+      refs: mutation.forward?.refs ?? [],
+    },
+    now,
+    policy,
+  );
 }
 
-function takeLate(message: LegReported, ask: Ask, reading: Reading, mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+function takeLate(
+  message: LegReported,
+  ask: Ask,
+  reading: Reading,
+  mutation: Mutation,
+  context: AnswerContext,
+): readonly MutationFact[] {
   if (ask.answered === reading.verdict) return [];
-  if (reading.verdict === 'unknown' || ask.kind === 'observe') return [refuseAnswer(message, ask.answered === 'overtaken' ? 'OVERTAKEN' : 'ALREADY_ANSWERED')];
-  if (ask.kind === 'cancel') return reading.verdict === 'met' ? close({ ...ask, answered: null }, reading, [], mutation, context) : [refuseAnswer(message, 'ALREADY_ANSWERED')];
+  if (reading.verdict === 'unknown' || ask.kind === 'observe')
+    return [refuseAnswer(message, ask.answered === 'overtaken' ? 'OVERTAKEN' : 'ALREADY_ANSWERED')];
+  if (ask.kind === 'cancel')
+    return reading.verdict === 'met'
+      ? close({ ...ask, answered: null }, reading, [], mutation, context)
+      : [refuseAnswer(message, 'ALREADY_ANSWERED')];
   const told = toldBy(ask, reading, mutation);
   if (told.outcome === mutation.execution_state) return [refuseAnswer(message, 'ALREADY_ANSWERED')];
-  return EXECUTION_AFTER[mutation.execution_state][told.outcome] === null ? [conflict(told, mutation)] : recorded(told, mutation, context);
+  return EXECUTION_AFTER[mutation.execution_state][told.outcome] === null
+    ? [conflict(told, mutation)]
+    : recorded(told, mutation, context);
 }
 
 function conflict(told: ToolExecuted, { mutation_id, run_id, tenant, executed_sha256 }: Mutation): MutationFact {
   const conflicting = contentHash('ToolExecuted', told);
-  return { type: 'ExecutionConflicted', body: { mutation_id, run_id, tenant, event_id: told.event_id, recorded_sha256: executed_sha256 ?? conflicting, conflicting_sha256: conflicting } };
-}
-
-const OUTCOME_OF = { met: 'succeeded', not_met: 'failed', unknown: 'uncertain' } as const satisfies Record<Reading['verdict'], ToolOutcome>;
-
-/** The execution as a worker's answer tells it. The window counts from the earliest instant at which it can have happened. */
-function toldBy(ask: Ask, { verdict, happened }: Reading, { execution, terms, ref, forward }: Mutation): ToolExecuted {
-  const { tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, effect_key, idempotency_key, subject_ref, args, prior_value, derived_from, on_failure } = execution;
   return {
-    // A request that nobody answered in time may still be answered: that is another event.
-    event_id: `${ask.leg_id}.${verdict}`, tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, contract_digest: terms?.contract_digest ?? null, effect_key, idempotency_key, subject_ref, args,
-    assumption_refs: ref?.assumption_refs ?? forward?.refs ?? [], outcome: OUTCOME_OF[verdict],
-    result: happened === null || happened.result === null ? execution.result : plainPayload(happened.result), prior_value,
-    external_transaction_ref: happened?.externalRef ?? execution.external_transaction_ref, error_kind: null, derived_from, on_failure, handled_as: null,
-    committed_at: ref?.committed_at ?? (ask.kind === 'release' ? ask.first_asked_at : forward?.since ?? ask.first_asked_at),
+    type: 'ExecutionConflicted',
+    body: {
+      mutation_id,
+      run_id,
+      tenant,
+      event_id: told.event_id,
+      recorded_sha256: executed_sha256 ?? conflicting,
+      conflicting_sha256: conflicting,
+    },
   };
 }
 
-function observationsOf(report: StepReport | undefined): readonly Observation[] { return report?.observations ?? []; }
+const OUTCOME_OF = { met: 'succeeded', not_met: 'failed', unknown: 'uncertain' } as const satisfies Record<
+  Reading['verdict'],
+  ToolOutcome
+>;
+
+/** The execution as a worker's answer tells it. The window counts from the earliest instant at which it can have happened. */
+function toldBy(ask: Ask, { verdict, happened }: Reading, { execution, terms, ref, forward }: Mutation): ToolExecuted {
+  const {
+    tenant,
+    run_id,
+    agent_id,
+    initiator,
+    objective,
+    step_id,
+    call_id,
+    capability,
+    effect_key,
+    idempotency_key,
+    subject_ref,
+    args,
+    prior_value,
+    derived_from,
+    on_failure,
+  } = execution;
+  return {
+    // A request that nobody answered in time may still be answered: that is another event.
+    event_id: `${ask.leg_id}.${verdict}`,
+    tenant,
+    run_id,
+    agent_id,
+    initiator,
+    objective,
+    step_id,
+    call_id,
+    capability,
+    contract_digest: terms?.contract_digest ?? null,
+    effect_key,
+    idempotency_key,
+    subject_ref,
+    args,
+    assumption_refs: ref?.assumption_refs ?? forward?.refs ?? [],
+    outcome: OUTCOME_OF[verdict],
+    result: happened === null || happened.result === null ? execution.result : plainPayload(happened.result),
+    prior_value,
+    external_transaction_ref: happened?.externalRef ?? execution.external_transaction_ref,
+    error_kind: null,
+    derived_from,
+    on_failure,
+    handled_as: null,
+    committed_at:
+      ref?.committed_at ?? (ask.kind === 'release' ? ask.first_asked_at : (forward?.since ?? ask.first_asked_at)),
+  };
+}
+
+function observationsOf(report: StepReport | undefined): readonly Observation[] {
+  return report?.observations ?? [];
+}
 
 /** Asks again what was not answered. */
 export function askAgain(mutation: Mutation, ask: Ask, now: number, policy: AskPolicy): readonly MutationFact[] {

@@ -26,20 +26,33 @@ export interface AskPolicy {
 }
 
 /** What of a mutation a request is made of. */
-export type Asked = Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'execution' | 'execution_state' | 'terms' | 'forward'>;
+export type Asked = Pick<
+  Mutation,
+  'mutation_id' | 'tenant' | 'run_id' | 'execution' | 'execution_state' | 'terms' | 'forward'
+>;
 
 /** Why a tool is called, by what is asked. */
 const REASON_OF = {
-  reconcile: 'forward_effect_reconciliation', observe: 'forward_effect_precondition', release: 'forward_effect_release', cancel: 'forward_effect_cancel',
+  reconcile: 'forward_effect_reconciliation',
+  observe: 'forward_effect_precondition',
+  release: 'forward_effect_release',
+  cancel: 'forward_effect_cancel',
 } as const satisfies Record<AskKind, string>;
 
 /** Capability a worker needs for what is asked; null when the contract names none. */
-export function capabilityAsked(kind: AskKind, { terms, execution }: Pick<Mutation, 'terms' | 'execution'>): string | null {
+export function capabilityAsked(
+  kind: AskKind,
+  { terms, execution }: Pick<Mutation, 'terms' | 'execution'>,
+): string | null {
   switch (kind) {
-    case 'reconcile': return terms?.reconcile_capability ?? null;
-    case 'observe': return terms?.hold?.precondition_capability ?? null;
-    case 'release': return execution.capability;
-    case 'cancel': return terms?.hold?.cancel_capability ?? null;
+    case 'reconcile':
+      return terms?.reconcile_capability ?? null;
+    case 'observe':
+      return terms?.hold?.precondition_capability ?? null;
+    case 'release':
+      return execution.capability;
+    case 'cancel':
+      return terms?.hold?.cancel_capability ?? null;
   }
 }
 
@@ -48,23 +61,72 @@ export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: A
   const { terms } = mutation;
   const capability = capabilityAsked(kind, mutation);
   const before = mutation.forward?.asks.filter((ask) => ask.kind === kind) ?? [];
-  if (capability === null || terms === null || policy.leaseKey === null || before.length >= attemptsOf(kind, terms, policy)) return askPerson(mutation, now, policy);
+  if (
+    capability === null ||
+    terms === null ||
+    policy.leaseKey === null ||
+    before.length >= attemptsOf(kind, terms, policy)
+  )
+    return askPerson(mutation, now, policy);
   const firstAt = before[0]?.first_asked_at ?? now;
-  const lease = grantLease({ windowEndsAt: Number.MAX_SAFE_INTEGER, firstDispatchedAt: firstAt, keyLifetimeMs: kind === 'release' || kind === 'cancel' ? terms.key_lifetime_ms : null, callTimeoutMs: terms.call_timeout_ms, now }, policy);
+  const lease = grantLease(
+    {
+      windowEndsAt: Number.MAX_SAFE_INTEGER,
+      firstDispatchedAt: firstAt,
+      keyLifetimeMs: kind === 'release' || kind === 'cancel' ? terms.key_lifetime_ms : null,
+      callTimeoutMs: terms.call_timeout_ms,
+      now,
+    },
+    policy,
+  );
   if (lease.kind === 'refused') return askPerson(mutation, now, policy);
   const { mutation_id, tenant, run_id } = mutation;
   const attempt = before.length + 1;
   const request = { kind, attempt, capability, terms, lease, leaseKey: policy.leaseKey };
-  return { type: 'WorkerAsked', body: { mutation_id, tenant, run_id, adapter: adapterOf(capability), answer_by: lease.answerBy, first_asked_at: firstAt, request: requestOf(mutation, request) } };
+  return {
+    type: 'WorkerAsked',
+    body: {
+      mutation_id,
+      tenant,
+      run_id,
+      adapter: adapterOf(capability),
+      answer_by: lease.answerBy,
+      first_asked_at: firstAt,
+      request: requestOf(mutation, request),
+    },
+  };
 }
 
 /** Gives a mutation to a person. */
-export function askPerson({ mutation_id, tenant, run_id, execution_state }: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'execution_state'>, now: number, policy: Pick<AskPolicy, 'reviewDeadlineMs'>): MutationFact {
-  return { type: 'ExecutionOverdue', body: { mutation_id, tenant, run_id, execution_state, owner: OWNER_OF_OVERDUE, deadline_at: now + policy.reviewDeadlineMs } };
+export function askPerson(
+  {
+    mutation_id,
+    tenant,
+    run_id,
+    execution_state,
+  }: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'execution_state'>,
+  now: number,
+  policy: Pick<AskPolicy, 'reviewDeadlineMs'>,
+): MutationFact {
+  return {
+    type: 'ExecutionOverdue',
+    body: {
+      mutation_id,
+      tenant,
+      run_id,
+      execution_state,
+      owner: OWNER_OF_OVERDUE,
+      deadline_at: now + policy.reviewDeadlineMs,
+    },
+  };
 }
 
 /** Requests of a kind at the most: looks may be repeated, a cancel only under a key the provider knows, letting go never. */
-export function attemptsOf(kind: AskKind, { key_lifetime_ms }: Pick<ContractTerms, 'key_lifetime_ms'>, { askAttemptsMax }: AskPolicy): number {
+export function attemptsOf(
+  kind: AskKind,
+  { key_lifetime_ms }: Pick<ContractTerms, 'key_lifetime_ms'>,
+  { askAttemptsMax }: AskPolicy,
+): number {
   return kind === 'release' || (kind === 'cancel' && key_lifetime_ms === null) ? 1 : askAttemptsMax;
 }
 
@@ -83,12 +145,23 @@ interface Request {
   readonly leaseKey: Buffer;
 }
 
-function requestOf(mutation: Asked, { kind, attempt, capability, terms, lease, leaseKey }: Request): Extract<MutationFact, { type: 'WorkerAsked' }>['body']['request'] {
+function requestOf(
+  mutation: Asked,
+  { kind, attempt, capability, terms, lease, leaseKey }: Request,
+): Extract<MutationFact, { type: 'WorkerAsked' }>['body']['request'] {
   const legId = deriveId(ASK_PREFIX, mutation.mutation_id, kind, attempt);
   return {
-    leg_id: legId, kind, tenant: mutation.tenant, run_id: mutation.run_id, attempt,
-    lease_id: leaseIdOf(leaseKey, legId, attempt, lease.notAfter), not_after: lease.notAfter, call_timeout_ms: terms.call_timeout_ms,
-    reconcile_first: false, reason: REASON_OF[kind], steps: [stepOf(mutation, kind, capability, terms)],
+    leg_id: legId,
+    kind,
+    tenant: mutation.tenant,
+    run_id: mutation.run_id,
+    attempt,
+    lease_id: leaseIdOf(leaseKey, legId, attempt, lease.notAfter),
+    not_after: lease.notAfter,
+    call_timeout_ms: terms.call_timeout_ms,
+    reconcile_first: false,
+    reason: REASON_OF[kind],
+    steps: [stepOf(mutation, kind, capability, terms)],
   };
 }
 
@@ -96,17 +169,32 @@ function stepOf(mutation: Asked, kind: AskKind, capability: string, terms: Contr
   const { execution, mutation_id } = mutation;
   const isLook = kind === 'observe';
   return {
-    step_id: mutation_id, call: callOf(mutation, kind, capability), subject_ref: execution.subject_ref,
-    external_transaction_ref: execution.external_transaction_ref ?? execution.staged_ref, key_lifetime_ms: terms.key_lifetime_ms,
-    reconcile_capability: terms.reconcile_capability, stale_capability: null, stale_condition: null,
-    verify_capability: isLook ? capability : null, success_condition: isLook ? terms.hold?.precondition_condition ?? null : null, verify_max_attempts: 1, verify_delay_ms: 0,
+    step_id: mutation_id,
+    call: callOf(mutation, kind, capability),
+    subject_ref: execution.subject_ref,
+    external_transaction_ref: execution.external_transaction_ref ?? execution.staged_ref,
+    key_lifetime_ms: terms.key_lifetime_ms,
+    reconcile_capability: terms.reconcile_capability,
+    stale_capability: null,
+    stale_condition: null,
+    verify_capability: isLook ? capability : null,
+    success_condition: isLook ? (terms.hold?.precondition_condition ?? null) : null,
+    verify_max_attempts: 1,
+    verify_delay_ms: 0,
   };
 }
 
 function callOf({ execution, mutation_id }: Asked, kind: AskKind, capability: string): RecoveryCall {
   const isCancel = kind === 'cancel';
   return {
-    call_id: isCancel ? `cancel_${mutation_id}` : execution.call_id, run_id: execution.run_id, adapter_id: adapterOf(capability), capability, args: execution.args, approval_mode: 'network', policy_ref: null,
-    idempotency_key: isCancel ? `cancel_${execution.idempotency_key}` : execution.idempotency_key, reverses_mutation_ref: mutation_id,
+    call_id: isCancel ? `cancel_${mutation_id}` : execution.call_id,
+    run_id: execution.run_id,
+    adapter_id: adapterOf(capability),
+    capability,
+    args: execution.args,
+    approval_mode: 'network',
+    policy_ref: null,
+    idempotency_key: isCancel ? `cancel_${execution.idempotency_key}` : execution.idempotency_key,
+    reverses_mutation_ref: mutation_id,
   };
 }

@@ -2,13 +2,25 @@
 import type { Json } from '@recourse/kernel';
 import { bindReversal, plainPayload, readPayload, subjectOf, termsOf, valueOf } from '@recourse/contract';
 import type { Binding as Bound, Contract } from '@recourse/contract';
-import type { ContractTerms, Execution, ExecutionState, MutationRef, Payload, RecoverabilityState, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type {
+  ContractTerms,
+  Execution,
+  ExecutionState,
+  MutationRef,
+  Payload,
+  RecoverabilityState,
+  ToolExecuted,
+  ToolPlanned,
+} from '@recourse/messages';
 import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import type { RecoverabilityMove } from './mutation.transitions.js';
 import type { ReasonCode } from './mutation.messages.js';
 
 /** The contract an execution names. */
-export interface NamedContract { readonly contract: Contract; readonly digest: Buffer }
+export interface NamedContract {
+  readonly contract: Contract;
+  readonly digest: Buffer;
+}
 
 /** What acceptance makes of an execution. */
 export interface Acceptance {
@@ -19,7 +31,12 @@ export interface Acceptance {
   readonly reason: ReasonCode | null;
 }
 
-interface Facts { readonly args: Json; readonly result: Json | null; readonly priorValue: Json | null; readonly externalRef: string | null }
+interface Facts {
+  readonly args: Json;
+  readonly result: Json | null;
+  readonly priorValue: Json | null;
+  readonly externalRef: string | null;
+}
 
 /**
  * Binds an execution under its contract (null: it names none).
@@ -28,40 +45,88 @@ interface Facts { readonly args: Json; readonly result: Json | null; readonly pr
  * Units:  the window starts at min(committed_at, now), so a producer's clock can only shorten it.
  * Errors: PayloadUnreadable when arguments, result or prior value cannot be read.
  */
-export function acceptExecution(id: string, event: ToolExecuted, named: NamedContract | null, { recoverability: before, execution: planned }: Before, now: number): Acceptance {
+export function acceptExecution(
+  id: string,
+  event: ToolExecuted,
+  named: NamedContract | null,
+  { recoverability: before, execution: planned }: Before,
+  now: number,
+): Acceptance {
   const prior = event.prior_value ?? planned?.prior_value ?? null;
   const facts = factsOf(event, prior);
   const terms = named === null ? null : termsOf(named.contract, named.digest);
   const bound: Bound = named === null ? { kind: 'none' } : bindReversal(named.contract, facts);
   const ref = refOf(id, event, named?.contract ?? null, terms, bound, now);
-  const told = { ...event, prior_value: prior, rehearsal: planned?.rehearsal ?? null, staged_ref: planned?.staged_ref ?? null };
+  const told = {
+    ...event,
+    prior_value: prior,
+    rehearsal: planned?.rehearsal ?? null,
+    staged_ref: planned?.staged_ref ?? null,
+  };
   const subject_ref = subjectRefOf(event, named?.contract ?? null, facts.args);
   const { moves, reason } = movesOf(event.outcome, ref, terms, bound, now);
-  const recoverability = moves.reduce<RecoverabilityState>((state, move) => RECOVERABILITY_AFTER[state][move] ?? state, before);
-  return { execution: executionOf(event, named?.contract ?? null, facts.args, told), terms, ref: { ...ref, subject_ref, prior_value_hash: prior?.sha256 ?? null }, recoverability, reason };
+  const recoverability = moves.reduce<RecoverabilityState>(
+    (state, move) => RECOVERABILITY_AFTER[state][move] ?? state,
+    before,
+  );
+  return {
+    execution: executionOf(event, named?.contract ?? null, facts.args, told),
+    terms,
+    ref: { ...ref, subject_ref, prior_value_hash: prior?.sha256 ?? null },
+    recoverability,
+    reason,
+  };
 }
 
 /** The facts of an intent; result and handle are not known yet. Errors: PayloadUnreadable. */
-export function acceptIntent(event: ToolPlanned, named: NamedContract | null): { readonly execution: Execution; readonly terms: ContractTerms | null } {
+export function acceptIntent(
+  event: ToolPlanned,
+  named: NamedContract | null,
+): { readonly execution: Execution; readonly terms: ContractTerms | null } {
   const args = readPayload(event.args);
   // What cannot be read now could not be restored later.
   if (event.prior_value !== null) readPayload(event.prior_value);
-  const execution = executionOf(event, named?.contract ?? null, args, { ...event, result: null, external_transaction_ref: null });
+  const execution = executionOf(event, named?.contract ?? null, args, {
+    ...event,
+    result: null,
+    external_transaction_ref: null,
+  });
   return { execution, terms: named === null ? null : termsOf(named.contract, named.digest) };
 }
 
 /** Where a mutation stood before: an intent may have told what its execution does not. */
-export interface Before { readonly recoverability: RecoverabilityState; readonly execution: Execution | null }
+export interface Before {
+  readonly recoverability: RecoverabilityState;
+  readonly execution: Execution | null;
+}
 
 /** A mutation nobody knew of. */
 export const UNKNOWN_BEFORE: Before = { recoverability: 'planned', execution: null };
 
 /** Pointer of an effect that was cancelled before it happened: there is nothing to undo. */
-export function cancelledRef(id: string, execution: Execution, terms: ContractTerms | null, refs: readonly string[], contract: Contract | null, now: number): MutationRef {
+export function cancelledRef(
+  id: string,
+  execution: Execution,
+  terms: ContractTerms | null,
+  refs: readonly string[],
+  contract: Contract | null,
+  now: number,
+): MutationRef {
   return {
-    mutation_id: id, original_call_id: execution.call_id, capability: execution.capability, subject_ref: execution.subject_ref, reversal_class: contract?.reversal_class ?? 'irreversible',
-    reversal_capability: terms?.reversal_capability ?? null, reversal_args: null, assumption_refs: refs, idempotency_key: execution.idempotency_key, committed_at: now, reversal_expires_at: null,
-    prior_value_hash: execution.prior_value?.sha256 ?? null, external_transaction_ref: null, verification_ref: terms?.verify_capability ?? null,
+    mutation_id: id,
+    original_call_id: execution.call_id,
+    capability: execution.capability,
+    subject_ref: execution.subject_ref,
+    reversal_class: contract?.reversal_class ?? 'irreversible',
+    reversal_capability: terms?.reversal_capability ?? null,
+    reversal_args: null,
+    assumption_refs: refs,
+    idempotency_key: execution.idempotency_key,
+    committed_at: now,
+    reversal_expires_at: null,
+    prior_value_hash: execution.prior_value?.sha256 ?? null,
+    external_transaction_ref: null,
+    verification_ref: terms?.verify_capability ?? null,
   };
 }
 
@@ -75,14 +140,31 @@ function factsOf(event: ToolExecuted, prior: Payload | null): Facts {
 }
 
 /** What only the intent told was sealed since; it stays so when it was erased, and the reversal then lacks it. */
-function isErased(prior: Payload, { prior_value: told }: ToolExecuted): boolean { return prior !== told && prior.encoding === 'sealed'; }
+function isErased(prior: Payload, { prior_value: told }: ToolExecuted): boolean {
+  return prior !== told && prior.encoding === 'sealed';
+}
 
 type Told = Pick<Execution, 'result' | 'external_transaction_ref' | 'prior_value' | 'rehearsal' | 'staged_ref'>;
 
-function executionOf(event: ToolPlanned | ToolExecuted, contract: Contract | null, args: Json, outcome: Told): Execution {
-  const { tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, effect_key, idempotency_key } = event;
+function executionOf(
+  event: ToolPlanned | ToolExecuted,
+  contract: Contract | null,
+  args: Json,
+  outcome: Told,
+): Execution {
+  const { tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, effect_key, idempotency_key } =
+    event;
   return {
-    tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, effect_key, idempotency_key,
+    tenant,
+    run_id,
+    agent_id,
+    initiator,
+    objective,
+    step_id,
+    call_id,
+    capability,
+    effect_key,
+    idempotency_key,
     subject_ref: subjectRefOf(event, contract, args),
     args: event.args,
     result: outcome.result,
@@ -100,9 +182,16 @@ function subjectRefOf(event: ToolPlanned | ToolExecuted, contract: Contract | nu
   return event.subject_ref ?? (contract === null ? null : subjectOf(contract, args));
 }
 
-function refOf(id: string, event: ToolExecuted, contract: Contract | null, terms: ContractTerms | null, bound: Bound, now: number): MutationRef {
+function refOf(
+  id: string,
+  event: ToolExecuted,
+  contract: Contract | null,
+  terms: ContractTerms | null,
+  bound: Bound,
+  now: number,
+): MutationRef {
   const committedAt = Math.min(event.committed_at, now);
-  const windowMs = isBindable(bound) ? terms?.reversal_window_ms ?? null : null;
+  const windowMs = isBindable(bound) ? (terms?.reversal_window_ms ?? null) : null;
   return {
     mutation_id: id,
     original_call_id: event.call_id,
@@ -123,19 +212,34 @@ function refOf(id: string, event: ToolExecuted, contract: Contract | null, terms
 
 /** All that is missing comes from the results of other compensations: there are none before a recovery, and the window runs (B6). */
 function isBindable(bound: Bound): boolean {
-  return bound.kind === 'bound' || (bound.kind === 'incomplete' && bound.missing.every((place) => place.startsWith('steps.')));
+  return (
+    bound.kind === 'bound' ||
+    (bound.kind === 'incomplete' && bound.missing.every((place) => place.startsWith('steps.')))
+  );
 }
 
-interface Moves { readonly moves: readonly RecoverabilityMove[]; readonly reason: ReasonCode | null }
+interface Moves {
+  readonly moves: readonly RecoverabilityMove[];
+  readonly reason: ReasonCode | null;
+}
 
-function movesOf(outcome: ExecutionState, ref: MutationRef, terms: ContractTerms | null, bound: Bound, now: number): Moves {
+function movesOf(
+  outcome: ExecutionState,
+  ref: MutationRef,
+  terms: ContractTerms | null,
+  bound: Bound,
+  now: number,
+): Moves {
   if (outcome === 'failed') return { moves: ['not_committed'], reason: 'EXECUTION_FAILED' };
   if (outcome === 'uncertain') return { moves: ['outcome_pending'], reason: 'EXECUTION_UNCERTAIN' };
   if (terms === null) return { moves: ['committed', 'manual_required'], reason: 'UNCONTRACTED' };
   if (bound.kind === 'none') return { moves: ['committed'], reason: 'NO_REVERSAL' };
-  if (bound.kind === 'incomplete' && !isBindable(bound)) return { moves: ['committed', 'manual_required'], reason: reasonOfMissing(bound.missing) };
+  if (bound.kind === 'incomplete' && !isBindable(bound))
+    return { moves: ['committed', 'manual_required'], reason: reasonOfMissing(bound.missing) };
   if (ref.reversal_expires_at === null) return { moves: ['committed', 'manual_required'], reason: 'WINDOW_MISSING' };
-  return ref.reversal_expires_at <= now ? { moves: ['committed', 'window_closed'], reason: 'WINDOW_CLOSED' } : { moves: ['committed', 'handle_bound'], reason: null };
+  return ref.reversal_expires_at <= now
+    ? { moves: ['committed', 'window_closed'], reason: 'WINDOW_CLOSED' }
+    : { moves: ['committed', 'handle_bound'], reason: null };
 }
 
 function reasonOfMissing(missing: readonly string[]): ReasonCode {

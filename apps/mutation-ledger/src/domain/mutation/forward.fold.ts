@@ -1,50 +1,104 @@
 // What accepted records make of the forward part of a mutation: its hold, and what workers were asked (L2).
-import type { HoldElapsed, MutationPlanned, MutationRef, WindowClosing, WorkerAnswered, WorkerAsked } from '@recourse/messages';
+import type {
+  HoldElapsed,
+  MutationPlanned,
+  MutationRef,
+  WindowClosing,
+  WorkerAnswered,
+  WorkerAsked,
+} from '@recourse/messages';
 import { ownerOfAsk } from './people.js';
 import type { Ask, AskKind, Body, Forward, Mutation } from './mutation.messages.js';
 
 /** Records that move the forward part of a mutation, or its warning, and nothing else of it. */
 export const FORWARD_RECORDS: readonly string[] = ['HoldElapsed', 'WorkerAsked', 'WorkerAnswered', 'WindowClosing'];
 
-interface FoldedRecord { readonly type: string; readonly body: Readonly<Record<string, unknown>>; readonly decidedAt: number }
+interface FoldedRecord {
+  readonly type: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly decidedAt: number;
+}
 
 type Moved = Partial<Pick<Mutation, 'forward' | 'awaited' | 'execution_state' | 'warn_at' | 'warned_at'>>;
 
 /** The forward part of an intent. */
-export function forwardOfIntent({ assumption_refs, hold_until, planned_at }: Body<MutationPlanned>, decidedAt: number): Forward {
-  return { refs: assumption_refs, since: Math.min(planned_at, decidedAt), hold: hold_until === null ? null : { until: hold_until, is_over: false }, asks: [], reconcile_at: null };
+export function forwardOfIntent(
+  { assumption_refs, hold_until, planned_at }: Body<MutationPlanned>,
+  decidedAt: number,
+): Forward {
+  return {
+    refs: assumption_refs,
+    since: Math.min(planned_at, decidedAt),
+    hold: hold_until === null ? null : { until: hold_until, is_over: false },
+    asks: [],
+    reconcile_at: null,
+  };
 }
 
 /** The forward part once an execution is recorded; null where nobody was or will be asked. */
-export function forwardOfRecord(before: Forward | null, { assumption_refs, committed_at }: MutationRef, reconcileAt: number | null): Forward | null {
-  if (before === null) return reconcileAt === null ? null : { refs: assumption_refs, since: committed_at, hold: null, asks: [], reconcile_at: reconcileAt };
+export function forwardOfRecord(
+  before: Forward | null,
+  { assumption_refs, committed_at }: MutationRef,
+  reconcileAt: number | null,
+): Forward | null {
+  if (before === null)
+    return reconcileAt === null
+      ? null
+      : { refs: assumption_refs, since: committed_at, hold: null, asks: [], reconcile_at: reconcileAt };
   return { ...before, hold: over(before.hold), asks: before.asks.map(overtaken), reconcile_at: reconcileAt };
 }
 
 /** A person was asked: nothing goes on by itself. */
 export function givenToPerson(forward: Forward): Forward {
-  return { ...forward, hold: over(forward.hold), asks: forward.asks.map((ask) => ({ ...ask, retry_at: null })), reconcile_at: null };
+  return {
+    ...forward,
+    hold: over(forward.hold),
+    asks: forward.asks.map((ask) => ({ ...ask, retry_at: null })),
+    reconcile_at: null,
+  };
 }
 
 /** What a record of FORWARD_RECORDS changes. */
 export function forwardAfter(mutation: Mutation, { type, body, decidedAt }: FoldedRecord): Moved {
-  const forward = mutation.forward ?? { refs: mutation.ref?.assumption_refs ?? [], since: mutation.created_at, hold: null, asks: [], reconcile_at: null };
+  const forward = mutation.forward ?? {
+    refs: mutation.ref?.assumption_refs ?? [],
+    since: mutation.created_at,
+    hold: null,
+    asks: [],
+    reconcile_at: null,
+  };
   // The type says which body it is.
   switch (type) {
-    case 'HoldElapsed': return { forward: { ...forward, hold: { until: (body as Body<HoldElapsed>).hold_until, is_over: true } } };
-    case 'WorkerAsked': return asked(mutation, forward, body as Body<WorkerAsked>);
-    case 'WorkerAnswered': return answered(forward, body as Body<WorkerAnswered>);
-    case 'WindowClosing': return { warn_at: null, warned_at: (body as Body<WindowClosing>).closes_at === mutation.expires_at ? decidedAt : mutation.warned_at };
-    default: return {};
+    case 'HoldElapsed':
+      return { forward: { ...forward, hold: { until: (body as Body<HoldElapsed>).hold_until, is_over: true } } };
+    case 'WorkerAsked':
+      return asked(mutation, forward, body as Body<WorkerAsked>);
+    case 'WorkerAnswered':
+      return answered(forward, body as Body<WorkerAnswered>);
+    case 'WindowClosing':
+      return {
+        warn_at: null,
+        warned_at: (body as Body<WindowClosing>).closes_at === mutation.expires_at ? decidedAt : mutation.warned_at,
+      };
+    default:
+      return {};
   }
 }
 
-function asked(mutation: Mutation, forward: Forward, { adapter, answer_by, first_asked_at, request }: Body<WorkerAsked>): Moved {
+function asked(
+  mutation: Mutation,
+  forward: Forward,
+  { adapter, answer_by, first_asked_at, request }: Body<WorkerAsked>,
+): Moved {
   const { leg_id, attempt, lease_id } = request;
   const kind = request.kind as AskKind; // the ledger asks for nothing else
   const ask: Ask = { leg_id, kind, attempt, lease_id, answer_by, first_asked_at, answered: null, retry_at: null };
   return {
-    forward: { ...forward, asks: [...forward.asks.map((one) => ({ ...one, retry_at: null })), ask], reconcile_at: null },
+    forward: {
+      ...forward,
+      asks: [...forward.asks.map((one) => ({ ...one, retry_at: null })), ask],
+      reconcile_at: null,
+    },
     awaited: { owner: ownerOfAsk(adapter), deadline_at: answer_by, is_overdue: false },
     execution_state: kind === 'release' ? 'executing' : mutation.execution_state,
   };
@@ -55,6 +109,10 @@ function answered(forward: Forward, { leg_id, verdict, retry_at }: Body<WorkerAn
   return { forward: { ...forward, asks }, ...(retry_at === null ? { awaited: null } : {}) };
 }
 
-function overtaken(ask: Ask): Ask { return { ...ask, answered: ask.answered ?? 'overtaken', retry_at: null }; }
+function overtaken(ask: Ask): Ask {
+  return { ...ask, answered: ask.answered ?? 'overtaken', retry_at: null };
+}
 
-function over(hold: Forward['hold']): Forward['hold'] { return hold === null ? null : { ...hold, is_over: true }; }
+function over(hold: Forward['hold']): Forward['hold'] {
+  return hold === null ? null : { ...hold, is_over: true };
+}

@@ -29,18 +29,40 @@ export interface Cancel {
 
 /** Is the effect still held, so that it can be cancelled? */
 export function isHeld(mutation: Mutation | undefined): mutation is HeldMutation {
-  return mutation !== undefined && mutation.forward !== null && mutation.forward.hold !== null && mutation.execution_state === 'planned' && mutation.recoverability === 'pending_commit';
+  return (
+    mutation !== undefined &&
+    mutation.forward !== null &&
+    mutation.forward.hold !== null &&
+    mutation.execution_state === 'planned' &&
+    mutation.recoverability === 'pending_commit'
+  );
 }
 
 /** Cancels a held effect; what is staged is given back by a worker. */
-export function cancelHeld(held: Held, { reason, eventId, contract, refs }: Cancel, now: number, policy: AskPolicy): readonly MutationFact[] {
+export function cancelHeld(
+  held: Held,
+  { reason, eventId, contract, refs }: Cancel,
+  now: number,
+  policy: AskPolicy,
+): readonly MutationFact[] {
   const { mutation_id, execution, terms, recoverability } = held;
   const cancelled: MutationFact = {
     type: 'MutationRecorded',
     body: {
-      mutation_id, execution, execution_state: 'failed', recoverability: RECOVERABILITY_AFTER[recoverability].cancelled ?? recoverability, reason, terms,
-      ref: cancelledRef(mutation_id, execution, terms, refs, contract, now), judged: [], event_id: eventId,
-      content_sha256: contentHash('Cancelled', { mutation_id, reason, cause: eventId }), conclude_by: null, reconcile_at: null, warn_at: null, rollback_id: null,
+      mutation_id,
+      execution,
+      execution_state: 'failed',
+      recoverability: RECOVERABILITY_AFTER[recoverability].cancelled ?? recoverability,
+      reason,
+      terms,
+      ref: cancelledRef(mutation_id, execution, terms, refs, contract, now),
+      judged: [],
+      event_id: eventId,
+      content_sha256: contentHash('Cancelled', { mutation_id, reason, cause: eventId }),
+      conclude_by: null,
+      reconcile_at: null,
+      warn_at: null,
+      rollback_id: null,
     },
   };
   return [cancelled, ...giveBackStaged(held, now, policy)];
@@ -53,17 +75,39 @@ export function giveBackStaged(held: Asked, now: number, policy: AskPolicy): rea
 }
 
 /** What the end of a hold does: nothing goes on refs that fell, and nothing before its precondition was looked at. */
-export function endHold(held: Mutation, judgements: readonly Judgement[], contract: Contract | null, now: number, policy: AskPolicy): readonly MutationFact[] {
+export function endHold(
+  held: Mutation,
+  judgements: readonly Judgement[],
+  contract: Contract | null,
+  now: number,
+  policy: AskPolicy,
+): readonly MutationFact[] {
   const fallen = fallenRef(judgements);
-  if (fallen !== null) return cancelHeld(held, { reason: 'REF_INVALIDATED', eventId: fallen, contract, refs: held.forward?.refs ?? [] }, now, policy);
-  return (held.terms?.hold?.precondition_capability ?? null) === null ? letGo(held, judgements, now, policy) : [askWorker(held, 'observe', now, policy)];
+  if (fallen !== null)
+    return cancelHeld(
+      held,
+      { reason: 'REF_INVALIDATED', eventId: fallen, contract, refs: held.forward?.refs ?? [] },
+      now,
+      policy,
+    );
+  return (held.terms?.hold?.precondition_capability ?? null) === null
+    ? letGo(held, judgements, now, policy)
+    : [askWorker(held, 'observe', now, policy)];
 }
 
 /** Lets an effect go. */
-export function letGo(held: Mutation, judgements: readonly Judgement[], now: number, policy: AskPolicy): readonly MutationFact[] {
+export function letGo(
+  held: Mutation,
+  judgements: readonly Judgement[],
+  now: number,
+  policy: AskPolicy,
+): readonly MutationFact[] {
   const { mutation_id, tenant, run_id, forward } = held;
   const judged = judgements.map((one) => one.judged);
-  return [{ type: 'HoldElapsed', body: { mutation_id, tenant, run_id, hold_until: forward?.hold?.until ?? now, judged } }, askWorker(held, 'release', now, policy)];
+  return [
+    { type: 'HoldElapsed', body: { mutation_id, tenant, run_id, hold_until: forward?.hold?.until ?? now, judged } },
+    askWorker(held, 'release', now, policy),
+  ];
 }
 
 /** Event that invalidated a ref of an effect; null while all stand. */

@@ -24,51 +24,111 @@ export type Announced = Omit<Body<RollbackAnnounced>, 'source_seq' | 'source_ind
 export type Passed = Omit<Body<BoundReached>, 'source_seq' | 'source_index'>;
 
 /** Name of what a derived commit relies on. */
-export function standsRef(commitId: string): string { return `${RESERVED_PREFIX}${commitId}#stands`; }
+export function standsRef(commitId: string): string {
+  return `${RESERVED_PREFIX}${commitId}#stands`;
+}
 
 /** Whether refs name what only the ledger may state. */
-export function namesReserved(refs: readonly string[]): boolean { return refs.some((ref) => ref.startsWith(RESERVED_PREFIX)); }
+export function namesReserved(refs: readonly string[]): boolean {
+  return refs.some((ref) => ref.startsWith(RESERVED_PREFIX));
+}
 
 /** Parents each once; the first run a commit is named under counts. */
 export function parentsOf(derivedFrom: readonly CommitRef[]): readonly CommitRef[] {
-  return derivedFrom.length < 2 ? derivedFrom : [...new Map([...derivedFrom].reverse().map((parent) => [parent.commit_id, parent] as const)).values()].reverse();
+  return derivedFrom.length < 2
+    ? derivedFrom
+    : [...new Map([...derivedFrom].reverse().map((parent) => [parent.commit_id, parent] as const)).values()].reverse();
 }
 
 /** Parents in other runs: their owners do not see the commit in their own log. */
-export function parentsElsewhere({ run_id, derived_from }: Pick<Execution, 'run_id' | 'derived_from'>): readonly CommitRef[] {
-  return derived_from.length === 0 ? derived_from : parentsOf(derived_from).filter((parent) => parent.run_id !== run_id);
+export function parentsElsewhere({
+  run_id,
+  derived_from,
+}: Pick<Execution, 'run_id' | 'derived_from'>): readonly CommitRef[] {
+  return derived_from.length === 0
+    ? derived_from
+    : parentsOf(derived_from).filter((parent) => parent.run_id !== run_id);
 }
 
 /** Judges the parents of a commit, from one view of the derived log. */
-export function judgeParents(tenant: string, derivedFrom: readonly CommitRef[], view: () => VerdictView): readonly Judgement[] {
+export function judgeParents(
+  tenant: string,
+  derivedFrom: readonly CommitRef[],
+  view: () => VerdictView,
+): readonly Judgement[] {
   if (derivedFrom.length === 0) return [];
   const { get, position, partitionOf } = viewOf(view());
-  return parentsOf(derivedFrom).flatMap(({ run_id: runId, commit_id: id }) => judgeRefs(tenant, runId, [standsRef(id)], { get, position, partitionOf: () => partitionOf(runId) }));
+  return parentsOf(derivedFrom).flatMap(({ run_id: runId, commit_id: id }) =>
+    judgeRefs(tenant, runId, [standsRef(id)], { get, position, partitionOf: () => partitionOf(runId) }),
+  );
 }
 
 /** Entry of the view after a commit fell, or was left to a person: under its own run alone. */
 export function fallenEntry(notice: Announced | Passed, seq: number): readonly [string, Verdict] {
   const { tenant, run_id, mutation_id, caused_by } = notice;
   const { partition: _, ...evidence } = fallOf(notice, 0, seq);
-  return [verdictScope(tenant, standsRef(mutation_id), run_id), { verdict: 'invalidated', evidence, stated_at: caused_by.stated_at, resume: 'resume_checkpoint' in notice ? notice.resume_checkpoint : null, ...('rollback_id' in notice ? {} : { is_beyond: true as const }) }];
+  return [
+    verdictScope(tenant, standsRef(mutation_id), run_id),
+    {
+      verdict: 'invalidated',
+      evidence,
+      stated_at: caused_by.stated_at,
+      resume: 'resume_checkpoint' in notice ? notice.resume_checkpoint : null,
+      ...('rollback_id' in notice ? {} : { is_beyond: true as const }),
+    },
+  ];
 }
 
 /** What the fall of a commit does to those derived from it. */
-export function decideFall(body: Announced | Passed, partition: number, seq: number, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number): readonly MutationFact[] {
+export function decideFall(
+  body: Announced | Passed,
+  partition: number,
+  seq: number,
+  bindings: readonly Binding[],
+  spreads: readonly Spread[],
+  effectsMax: number,
+): readonly MutationFact[] {
   const { tenant, run_id, mutation_id } = body;
-  return invalidate({ tenant, ref: standsRef(mutation_id), scope_run_id: null, parent_run_id: run_id }, fallOf(body, partition, seq), bindings, spreads, effectsMax);
+  return invalidate(
+    { tenant, ref: standsRef(mutation_id), scope_run_id: null, parent_run_id: run_id },
+    fallOf(body, partition, seq),
+    bindings,
+    spreads,
+    effectsMax,
+  );
 }
 
 /** The fall as evidence against what rests on it; it names the rollback at its root, and that one's bound. */
-function fallOf({ mutation_id, run_id, caused_by, ...notice }: Announced | Passed, partition: number, position: number): Evidence {
-  const own: LineageRoot | null = 'rollback_id' in notice ? { rollback_id: notice.rollback_id, run_id, mutation_id, bound_at: null } : null;
+function fallOf(
+  { mutation_id, run_id, caused_by, ...notice }: Announced | Passed,
+  partition: number,
+  position: number,
+): Evidence {
+  const own: LineageRoot | null =
+    'rollback_id' in notice ? { rollback_id: notice.rollback_id, run_id, mutation_id, bound_at: null } : null;
   return {
-    kind: 'lineage', event_id: own?.rollback_id ?? caused_by.event_id, ref: standsRef(mutation_id), source: SOURCE, statement: null, stated_at: caused_by.stated_at, partition, position, root: caused_by.root ?? own,
+    kind: 'lineage',
+    event_id: own?.rollback_id ?? caused_by.event_id,
+    ref: standsRef(mutation_id),
+    source: SOURCE,
+    statement: null,
+    stated_at: caused_by.stated_at,
+    partition,
+    position,
+    root: caused_by.root ?? own,
   };
 }
 
 /** The commit a ref of this kind says stands. */
-export function commitOf(ref: string): string { return ref.slice(RESERVED_PREFIX.length, ref.lastIndexOf('#')); }
+export function commitOf(ref: string): string {
+  return ref.slice(RESERVED_PREFIX.length, ref.lastIndexOf('#'));
+}
 
 /** A view of several methods that call each other keeps its receiver. */
-function viewOf(view: VerdictView): VerdictView { return { get: (key) => view.get(key), position: (partition) => view.position(partition), partitionOf: (key) => view.partitionOf(key) }; }
+function viewOf(view: VerdictView): VerdictView {
+  return {
+    get: (key) => view.get(key),
+    position: (partition) => view.position(partition),
+    partitionOf: (key) => view.partitionOf(key),
+  };
+}

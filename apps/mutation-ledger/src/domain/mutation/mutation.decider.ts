@@ -6,7 +6,15 @@
 //   M3. Recoverability moves only as RECOVERABILITY_AFTER says.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
 import { assertNever, MARGIN_MS } from '@recourse/kernel';
-import type { DueConsumer, JudgedRef, Money, MutationRef, RecoverabilityEvent, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type {
+  DueConsumer,
+  JudgedRef,
+  Money,
+  MutationRef,
+  RecoverabilityEvent,
+  ToolExecuted,
+  ToolPlanned,
+} from '@recourse/messages';
 import { contentHash } from '../content.js';
 import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
@@ -15,7 +23,14 @@ import type { NamedContract } from './binding.decider.js';
 import { parentsElsewhere } from './lineage.decider.js';
 import { EXECUTION_AFTER, RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import { isRecorded } from './mutation.messages.js';
-import type { Mutation, MutationFact, ReasonCode, RecordedMutation, RecoveryEvent, Trigger } from './mutation.messages.js';
+import type {
+  Mutation,
+  MutationFact,
+  ReasonCode,
+  RecordedMutation,
+  RecoveryEvent,
+  Trigger,
+} from './mutation.messages.js';
 
 /** How long the ledger waits for others, and how it asks workers. */
 export interface LedgerPolicy extends AskPolicy {
@@ -27,8 +42,14 @@ export interface LedgerPolicy extends AskPolicy {
 
 /** A quarter of an hour is longer than tools take; what takes a person may take a day. Without a key no worker is asked. */
 export const LEDGER_POLICY: LedgerPolicy = {
-  concludeWithinMs: 900_000, reviewDeadlineMs: 86_400_000, warnLeadMs: 3_600_000,
-  leaseKey: null, leaseMs: 30_000, marginMs: MARGIN_MS, askAttemptsMax: 5, backoff: { baseMs: 1_000, maxMs: 60_000 },
+  concludeWithinMs: 900_000,
+  reviewDeadlineMs: 86_400_000,
+  warnLeadMs: 3_600_000,
+  leaseKey: null,
+  leaseMs: 30_000,
+  marginMs: MARGIN_MS,
+  askAttemptsMax: 5,
+  backoff: { baseMs: 1_000, maxMs: 60_000 },
 };
 
 /** Nobody can act on a warning that comes less than a minute before the end; milliseconds. */
@@ -43,15 +64,28 @@ export type Standing = 'new' | 'known' | 'conflict';
 export function standingOfExecution(event: ToolExecuted, mutation: Mutation | undefined): Standing {
   if (mutation === undefined) return 'new';
   const content = contentHash('ToolExecuted', event);
-  if (mutation.executed_sha256?.equals(content) === true || mutation.earlier_sha256.some((earlier) => earlier.equals(content))) return 'known';
+  if (
+    mutation.executed_sha256?.equals(content) === true ||
+    mutation.earlier_sha256.some((earlier) => earlier.equals(content))
+  )
+    return 'known';
   if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null) return 'new';
   return agreesWithWorker(event, mutation) ? 'known' : 'conflict';
 }
 
 /** A worker told the same before its producer did. */
 function agreesWithWorker(event: ToolExecuted, { execution_state, execution, forward }: Mutation): boolean {
-  const wasTold = forward?.asks.some(({ kind, answered }) => (kind === 'reconcile' || kind === 'release') && answered === (event.outcome === 'succeeded' ? 'met' : 'not_met')) === true;
-  return wasTold && execution_state === event.outcome && event.external_transaction_ref === execution.external_transaction_ref;
+  const wasTold =
+    forward?.asks.some(
+      ({ kind, answered }) =>
+        (kind === 'reconcile' || kind === 'release') &&
+        answered === (event.outcome === 'succeeded' ? 'met' : 'not_met'),
+    ) === true;
+  return (
+    wasTold &&
+    execution_state === event.outcome &&
+    event.external_transaction_ref === execution.external_transaction_ref
+  );
 }
 
 /** Says the same of an intent; one that comes after its execution tells nothing new. */
@@ -62,7 +96,15 @@ export function standingOfIntent(event: ToolPlanned, mutation: Mutation | undefi
 }
 
 /** Records an execution with its reversal bound. Errors: PayloadUnreadable. */
-export function recordExecution(id: string, event: ToolExecuted, named: NamedContract | null, judged: readonly JudgedRef[], mutation: Mutation | undefined, now: number, policy: LedgerPolicy): Extract<MutationFact, { type: 'MutationRecorded' }> {
+export function recordExecution(
+  id: string,
+  event: ToolExecuted,
+  named: NamedContract | null,
+  judged: readonly JudgedRef[],
+  mutation: Mutation | undefined,
+  now: number,
+  policy: LedgerPolicy,
+): Extract<MutationFact, { type: 'MutationRecorded' }> {
   const accepted = acceptExecution(id, event, named, mutation ?? UNKNOWN_BEFORE, now);
   const before = mutation?.execution_state ?? 'planned';
   const executionState = EXECUTION_AFTER[before][event.outcome] ?? before;
@@ -79,27 +121,45 @@ export function recordExecution(id: string, event: ToolExecuted, named: NamedCon
       event_id: event.event_id,
       content_sha256: contentHash('ToolExecuted', event),
       conclude_by: isUncertain ? now + policy.concludeWithinMs : null,
-      reconcile_at: isUncertain && terms !== null && canReconcile({ terms, forward: mutation?.forward ?? null }, policy) ? now + terms.call_timeout_ms + policy.marginMs : null,
+      reconcile_at:
+        isUncertain && terms !== null && canReconcile({ terms, forward: mutation?.forward ?? null }, policy)
+          ? now + terms.call_timeout_ms + policy.marginMs
+          : null,
       warn_at: recoverability === 'reversal_available' ? warnAt(ref, policy) : null,
     },
   };
 }
 
 /** When people are warned of the end of a window; null when it is too short for anybody to act on it. */
-function warnAt({ committed_at, reversal_expires_at: endsAt }: MutationRef, { warnLeadMs }: LedgerPolicy): number | null {
+function warnAt(
+  { committed_at, reversal_expires_at: endsAt }: MutationRef,
+  { warnLeadMs }: LedgerPolicy,
+): number | null {
   if (endsAt === null) return null;
   const leadMs = Math.min(warnLeadMs, Math.floor((endsAt - committed_at) / WARN_FRACTION));
   return leadMs < WARN_LEAD_MIN_MS ? null : endsAt - leadMs;
 }
 
 /** Records an intent; one that is held waits for the end of its hold, every other for its outcome. Errors: PayloadUnreadable. */
-export function recordIntent(id: string, event: ToolPlanned, named: NamedContract | null, judged: readonly JudgedRef[], now: number, policy: LedgerPolicy): Extract<MutationFact, { type: 'MutationPlanned' }> {
+export function recordIntent(
+  id: string,
+  event: ToolPlanned,
+  named: NamedContract | null,
+  judged: readonly JudgedRef[],
+  now: number,
+  policy: LedgerPolicy,
+): Extract<MutationFact, { type: 'MutationPlanned' }> {
   const accepted = acceptIntent(event, named);
-  const hold = event.is_held ? accepted.terms?.hold ?? null : null;
+  const hold = event.is_held ? (accepted.terms?.hold ?? null) : null;
   return {
     type: 'MutationPlanned',
     body: {
-      mutation_id: id, ...accepted, assumption_refs: event.assumption_refs, planned_at: event.planned_at, event_id: event.event_id, content_sha256: contentHash('ToolPlanned', event),
+      mutation_id: id,
+      ...accepted,
+      assumption_refs: event.assumption_refs,
+      planned_at: event.planned_at,
+      event_id: event.event_id,
+      content_sha256: contentHash('ToolPlanned', event),
       conclude_by: hold === null ? now + policy.concludeWithinMs : null,
       hold_until: hold === null ? null : now + hold.hold_ms,
       judged: hold === null ? [] : judged,
@@ -108,39 +168,100 @@ export function recordIntent(id: string, event: ToolPlanned, named: NamedContrac
 }
 
 /** Records that a second report says something else; null when that very conflict is on record. */
-export function recordConflict(event: { readonly type: 'ToolPlanned' | 'ToolExecuted'; readonly body: ToolPlanned | ToolExecuted }, mutation: Mutation): MutationFact | null {
+export function recordConflict(
+  event: { readonly type: 'ToolPlanned' | 'ToolExecuted'; readonly body: ToolPlanned | ToolExecuted },
+  mutation: Mutation,
+): MutationFact | null {
   const conflicting = contentHash(event.type, event.body);
   if (mutation.conflict_sha256?.equals(conflicting) === true) return null;
   const recorded = (event.type === 'ToolPlanned' ? mutation.planned_sha256 : mutation.executed_sha256) ?? conflicting;
   const { mutation_id, run_id, tenant } = mutation;
-  return { type: 'ExecutionConflicted', body: { mutation_id, run_id, tenant, event_id: event.body.event_id, recorded_sha256: recorded, conflicting_sha256: conflicting } };
+  return {
+    type: 'ExecutionConflicted',
+    body: {
+      mutation_id,
+      run_id,
+      tenant,
+      event_id: event.body.event_id,
+      recorded_sha256: recorded,
+      conflicting_sha256: conflicting,
+    },
+  };
 }
 
 /** Marks a commit rolled back, with the consumers that have to hear of it, or remembers the trigger of one that is not recorded yet; null when either was done before. */
-export function decideRollback(event: Trigger, mutation: Mutation | undefined, waiting: Trigger | undefined, consumers: readonly DueConsumer[]): MutationFact | null {
+export function decideRollback(
+  event: Trigger,
+  mutation: Mutation | undefined,
+  waiting: Trigger | undefined,
+  consumers: readonly DueConsumer[],
+): MutationFact | null {
   const { mutation_id, tenant, run_id, rollback_id, evidence } = event;
-  if (isRecorded(mutation) && mutation.tenant === tenant) return rollBack(mutation, { mutation_id, tenant, run_id, rollback_id, evidence }, consumers);
-  return waiting === undefined ? { type: 'TriggerUnmatched', body: { mutation_id, tenant, run_id, rollback_id, evidence } } : null;
+  if (isRecorded(mutation) && mutation.tenant === tenant)
+    return rollBack(mutation, { mutation_id, tenant, run_id, rollback_id, evidence }, consumers);
+  return waiting === undefined
+    ? { type: 'TriggerUnmatched', body: { mutation_id, tenant, run_id, rollback_id, evidence } }
+    : null;
 }
 
 /** Marks a commit rolled back, with all that recovery needs; null when it is marked. */
-export function rollBack(mutation: RecordedMutation, trigger: Trigger, consumers: readonly DueConsumer[]): MutationFact | null {
+export function rollBack(
+  mutation: RecordedMutation,
+  trigger: Trigger,
+  consumers: readonly DueConsumer[],
+): MutationFact | null {
   if (mutation.rollback_id !== null) return null;
-  const { mutation_id, tenant, run_id, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq } = mutation;
+  const {
+    mutation_id,
+    tenant,
+    run_id,
+    execution,
+    execution_state,
+    recoverability,
+    reason,
+    terms,
+    ref,
+    recorded_hash,
+    recorded_seq,
+  } = mutation;
   const { rollback_id, evidence } = trigger;
-  return { type: 'CommitRolledBack', body: { mutation_id, tenant, run_id, rollback_id, evidence, execution, execution_state, recoverability, reason, terms, ref, recorded_hash, recorded_seq: recorded_seq ?? 0, consumers: [...consumers] } };
+  return {
+    type: 'CommitRolledBack',
+    body: {
+      mutation_id,
+      tenant,
+      run_id,
+      rollback_id,
+      evidence,
+      execution,
+      execution_state,
+      recoverability,
+      reason,
+      terms,
+      ref,
+      recorded_hash,
+      recorded_seq: recorded_seq ?? 0,
+      consumers: [...consumers],
+    },
+  };
 }
 
 /** Moves a mutation as its recovery goes; null when that changes nothing. */
 export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation): MutationFact | null {
   const stepId = event.body.step_id;
   switch (event.type) {
-    case 'LegDispatched': return isAttemptKnown(mutation, event.body.attempt) ? null : move(mutation, 'compensation_started', { stepId });
-    case 'StepEscalated': return move(mutation, 'manual_required', { stepId, reason: event.body.reason });
-    case 'StepDenied': return move(mutation, 'manual_required', { stepId, reason: 'DENIED' satisfies ReasonCode });
-    case 'StepResolved': return move(mutation, 'resolved', { stepId, reason: `RESOLVED:${event.body.resolution}` satisfies ReasonCode });
-    case 'StepOutcomeRecorded': return moveByOutcome(mutation, event.body.outcome, event.body.reason, stepId);
-    default: return assertNever(event);
+    case 'LegDispatched':
+      return isAttemptKnown(mutation, event.body.attempt) ? null : move(mutation, 'compensation_started', { stepId });
+    case 'StepEscalated':
+      return move(mutation, 'manual_required', { stepId, reason: event.body.reason });
+    case 'StepDenied':
+      return move(mutation, 'manual_required', { stepId, reason: 'DENIED' satisfies ReasonCode });
+    case 'StepResolved':
+      return move(mutation, 'resolved', { stepId, reason: `RESOLVED:${event.body.resolution}` satisfies ReasonCode });
+    case 'StepOutcomeRecorded':
+      return moveByOutcome(mutation, event.body.outcome, event.body.reason, stepId);
+    default:
+      return assertNever(event);
   }
 }
 
@@ -151,39 +272,76 @@ function isAttemptKnown({ recoverability, compensation_attempts }: RecordedMutat
 
 /** Asks how an execution ended that nobody told the end of in time: a worker where one can find out, else a person, once. */
 export function concludeExecution(mutation: Mutation, now: number, policy: LedgerPolicy): MutationFact {
-  return canReconcile(mutation, policy) ? askWorker(mutation, 'reconcile', now, policy) : askPerson(mutation, now, policy);
+  return canReconcile(mutation, policy)
+    ? askWorker(mutation, 'reconcile', now, policy)
+    : askPerson(mutation, now, policy);
 }
 
 /** Warns people that a window closes soon. */
 export function warnOfEnd({ mutation_id, tenant, run_id, expires_at }: Mutation): MutationFact | null {
-  return expires_at === null ? null : { type: 'WindowClosing', body: { mutation_id, tenant, run_id, closes_at: expires_at } };
+  return expires_at === null
+    ? null
+    : { type: 'WindowClosing', body: { mutation_id, tenant, run_id, closes_at: expires_at } };
 }
 
 /** The clock closes a window, or an event before it; null where no reversal was available. */
-export function closeWindow(mutation: RecordedMutation, reason: Extract<ReasonCode, 'WINDOW_CLOSED' | `CLOSED_BY:${string}`> = 'WINDOW_CLOSED'): MutationFact | null {
+export function closeWindow(
+  mutation: RecordedMutation,
+  reason: Extract<ReasonCode, 'WINDOW_CLOSED' | `CLOSED_BY:${string}`> = 'WINDOW_CLOSED',
+): MutationFact | null {
   return mutation.recoverability === 'reversal_available' ? move(mutation, 'window_closed', { reason }) : null;
 }
 
 /** A stale resource was not touched and an uncertain step goes on: neither moves the mutation by itself. */
-function moveByOutcome(mutation: RecordedMutation, outcome: 'compensated' | 'stale' | 'failed' | 'unverified' | 'uncertain', reason: string, stepId: string): MutationFact | null {
+function moveByOutcome(
+  mutation: RecordedMutation,
+  outcome: 'compensated' | 'stale' | 'failed' | 'unverified' | 'uncertain',
+  reason: string,
+  stepId: string,
+): MutationFact | null {
   switch (outcome) {
-    case 'compensated': return move(mutation, 'compensation_verified', { stepId, refund: mutation.execution.value });
+    case 'compensated':
+      return move(mutation, 'compensation_verified', { stepId, refund: mutation.execution.value });
     case 'failed':
-    case 'unverified': return move(mutation, 'compensation_failed', { stepId, reason });
+    case 'unverified':
+      return move(mutation, 'compensation_failed', { stepId, reason });
     case 'stale':
-    case 'uncertain': return null;
-    default: return assertNever(outcome);
+    case 'uncertain':
+      return null;
+    default:
+      return assertNever(outcome);
   }
 }
 
-interface MoveFacts { readonly stepId?: string; readonly reason?: string; readonly refund?: Money | null }
+interface MoveFacts {
+  readonly stepId?: string;
+  readonly reason?: string;
+  readonly refund?: Money | null;
+}
 
-function move(mutation: RecordedMutation, event: RecoverabilityEvent, { stepId, reason, refund }: MoveFacts): MutationFact | null {
+function move(
+  mutation: RecordedMutation,
+  event: RecoverabilityEvent,
+  { stepId, reason, refund }: MoveFacts,
+): MutationFact | null {
   const to = RECOVERABILITY_AFTER[mutation.recoverability][event];
   if (to === null) return null;
   const { mutation_id, tenant, run_id, rollback_id, ref, recoverability, execution } = mutation;
   return {
     type: 'RecoverabilityChanged',
-    body: { mutation_id, tenant, run_id, event, from_state: recoverability, to_state: to, reason: reason ?? null, rollback_id, step_id: stepId ?? null, ref, refund: refund ?? null, derived_from: parentsElsewhere(execution) },
+    body: {
+      mutation_id,
+      tenant,
+      run_id,
+      event,
+      from_state: recoverability,
+      to_state: to,
+      reason: reason ?? null,
+      rollback_id,
+      step_id: stepId ?? null,
+      ref,
+      refund: refund ?? null,
+      derived_from: parentsElsewhere(execution),
+    },
   };
 }

@@ -1,9 +1,60 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
 import type {
-  AnswerRefused, AskVerdict, AssumptionStated, BoundReached, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, CommitContradicted, CommitReaffirmed, CommitRecorded, CommitRef,
-  CommitRolledBack, ContractTerms, EntryRegistered, Evidence, Execution, ExecutionConflicted, ExecutionOverdue, ExecutionState,
-  HoldElapsed, LegDispatched, LegKind, LegReported, MutationPlanned, MutationRecorded, MutationRef, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RecoverabilityChanged, Reattached, RecoverabilityState, ReconcileLineage, RollbackAcknowledged, RollbackAnnounced, RollbackOpened, SpreadClosed, SpreadContinued,
-  SpreadOpened, StateChunk, StateChunkRecorded, StepDenied, StepEscalated, StepOutcomeRecorded, StepResolved, ToolExecuted, ToolPlanned, TriggerUnmatched, UndoOpened, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked,
+  AnswerRefused,
+  AskVerdict,
+  AssumptionStated,
+  BoundReached,
+  CancelMutation,
+  CheckpointHardened,
+  CheckpointRecorded,
+  CheckpointRolledBack,
+  CommitBeyondBound,
+  CommitContradicted,
+  CommitReaffirmed,
+  CommitRecorded,
+  CommitRef,
+  CommitRolledBack,
+  ContractTerms,
+  EntryRegistered,
+  Evidence,
+  Execution,
+  ExecutionConflicted,
+  ExecutionOverdue,
+  ExecutionState,
+  HoldElapsed,
+  LegDispatched,
+  LegKind,
+  LegReported,
+  MutationPlanned,
+  MutationRecorded,
+  MutationRef,
+  ReevaluationClosed,
+  ReevaluationContinued,
+  ReevaluationOpened,
+  RecoverabilityChanged,
+  Reattached,
+  RecoverabilityState,
+  ReconcileLineage,
+  RollbackAcknowledged,
+  RollbackAnnounced,
+  RollbackOpened,
+  SpreadClosed,
+  SpreadContinued,
+  SpreadOpened,
+  StateChunk,
+  StateChunkRecorded,
+  StepDenied,
+  StepEscalated,
+  StepOutcomeRecorded,
+  StepResolved,
+  ToolExecuted,
+  ToolPlanned,
+  TriggerUnmatched,
+  UndoOpened,
+  UndoSpread,
+  WindowClosing,
+  WorkerAnswered,
+  WorkerAsked,
 } from '@recourse/messages';
 import type { CommitParkCode } from '../commit/commit.messages.js';
 
@@ -66,14 +117,35 @@ export type MutationFact =
 
 /** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE is followed by the fields that lack, CLOSED_BY by the event. */
 export type ReasonCode =
-  | 'UNCONTRACTED' | 'NO_REVERSAL' | 'HANDLE_MISSING' | 'PRIOR_VALUE_MISSING' | 'WINDOW_MISSING' | 'WINDOW_CLOSED'
-  | 'EXECUTION_FAILED' | 'EXECUTION_UNCERTAIN' | 'DENIED' | `REVERSAL_ARGS_INCOMPLETE:${string}` | `CLOSED_BY:${string}` | `RESOLVED:${string}` | CancelReason;
+  | 'UNCONTRACTED'
+  | 'NO_REVERSAL'
+  | 'HANDLE_MISSING'
+  | 'PRIOR_VALUE_MISSING'
+  | 'WINDOW_MISSING'
+  | 'WINDOW_CLOSED'
+  | 'EXECUTION_FAILED'
+  | 'EXECUTION_UNCERTAIN'
+  | 'DENIED'
+  | `REVERSAL_ARGS_INCOMPLETE:${string}`
+  | `CLOSED_BY:${string}`
+  | `RESOLVED:${string}`
+  | CancelReason;
 
 /** Why a held effect was not let go. */
-export type CancelReason = 'CANCELLED_BY_PERSON' | 'REF_INVALIDATED' | 'ROLLED_BACK' | 'PRECONDITION_FAILED' | 'PRECONDITION_UNKNOWN';
+export type CancelReason =
+  'CANCELLED_BY_PERSON' | 'REF_INVALIDATED' | 'ROLLED_BACK' | 'PRECONDITION_FAILED' | 'PRECONDITION_UNKNOWN';
 
 /** Why an input cannot be taken. */
-export type ParkCode = 'KEY_MISMATCH' | 'CONTRACT_UNKNOWN' | 'CONTRACT_MISMATCH' | 'TOO_MANY_REFS' | 'REF_RESERVED' | 'PAYLOAD_SEALED' | 'PAYLOAD_NOT_JSON' | 'PAYLOAD_HASH_MISMATCH' | CommitParkCode;
+export type ParkCode =
+  | 'KEY_MISMATCH'
+  | 'CONTRACT_UNKNOWN'
+  | 'CONTRACT_MISMATCH'
+  | 'TOO_MANY_REFS'
+  | 'REF_RESERVED'
+  | 'PAYLOAD_SEALED'
+  | 'PAYLOAD_NOT_JSON'
+  | 'PAYLOAD_HASH_MISMATCH'
+  | CommitParkCode;
 
 /** Who is to tell how an execution ended, and by when: nothing waits unseen (P12). */
 export type Awaited = {
@@ -191,7 +263,13 @@ export type Binding = {
 };
 
 /** A rollback of a commit that is not recorded yet. */
-export type Trigger = { readonly mutation_id: string; readonly tenant: string; readonly run_id: string; readonly rollback_id: string; readonly evidence: Evidence };
+export type Trigger = {
+  readonly mutation_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly rollback_id: string;
+  readonly evidence: Evidence;
+};
 
 /** A run whose effects are taken back, in parts where there are more than one decision may hold. */
 export type Undo = {

@@ -9,11 +9,11 @@ export type ExecutionEvent = (typeof EXECUTION_EVENTS)[number];
 
 /** State of the forward action after each report. A failed call may be tried again under its effect key; an uncertain one may turn out either way. */
 export const EXECUTION_AFTER = {
-  planned:   { started: 'executing', succeeded: 'succeeded', failed: 'failed', uncertain: 'uncertain' },
-  executing: { started: null,        succeeded: 'succeeded', failed: 'failed', uncertain: 'uncertain' },
-  failed:    { started: 'executing', succeeded: 'succeeded', failed: null,     uncertain: 'uncertain' },
-  uncertain: { started: null,        succeeded: 'succeeded', failed: 'failed', uncertain: null },
-  succeeded: { started: null,        succeeded: null,        failed: null,     uncertain: null },
+  planned: { started: 'executing', succeeded: 'succeeded', failed: 'failed', uncertain: 'uncertain' },
+  executing: { started: null, succeeded: 'succeeded', failed: 'failed', uncertain: 'uncertain' },
+  failed: { started: 'executing', succeeded: 'succeeded', failed: null, uncertain: 'uncertain' },
+  uncertain: { started: null, succeeded: 'succeeded', failed: 'failed', uncertain: null },
+  succeeded: { started: null, succeeded: null, failed: null, uncertain: null },
 } as const satisfies Record<ExecutionState, Record<ExecutionEvent, ExecutionState | null>>;
 
 /** States of the forward action in which nothing more is expected. */
@@ -21,14 +21,32 @@ export const EXECUTION_ENDS = ['succeeded'] as const satisfies readonly Executio
 
 /** The first three are what acceptance of an execution means; the others are recorded one by one. */
 export const RECOVERABILITY_EVENTS = [
-  'outcome_pending', 'committed', 'not_committed',
-  'handle_bound', 'window_closed', 'compensation_started', 'compensation_verified', 'compensation_failed', 'manual_required', 'resolved', 'cancelled',
+  'outcome_pending',
+  'committed',
+  'not_committed',
+  'handle_bound',
+  'window_closed',
+  'compensation_started',
+  'compensation_verified',
+  'compensation_failed',
+  'manual_required',
+  'resolved',
+  'cancelled',
 ] as const satisfies readonly ('outcome_pending' | 'committed' | 'not_committed' | RecoverabilityEvent)[];
 export type RecoverabilityMove = (typeof RECOVERABILITY_EVENTS)[number];
 
 const NONE = {
-  outcome_pending: null, committed: null, not_committed: null, handle_bound: null, window_closed: null, compensation_started: null,
-  compensation_verified: null, compensation_failed: null, manual_required: null, resolved: null, cancelled: null,
+  outcome_pending: null,
+  committed: null,
+  not_committed: null,
+  handle_bound: null,
+  window_closed: null,
+  compensation_started: null,
+  compensation_verified: null,
+  compensation_failed: null,
+  manual_required: null,
+  resolved: null,
+  cancelled: null,
 } as const satisfies Record<RecoverabilityMove, null>;
 
 /**
@@ -39,23 +57,66 @@ const NONE = {
  * without an observation nothing becomes `compensated`.
  */
 export const RECOVERABILITY_AFTER = {
-  planned:                    { ...NONE, outcome_pending: 'pending_commit', committed: 'committed', not_committed: 'planned', cancelled: 'cancelled' },
-  pending_commit:             { ...NONE, committed: 'committed', not_committed: 'planned', manual_required: 'manual_resolution_required', cancelled: 'cancelled' },
-  committed:                  { ...NONE, handle_bound: 'reversal_available', window_closed: 'reversal_expired', manual_required: 'manual_resolution_required' },
-  reversal_available:         { ...NONE, window_closed: 'reversal_expired', compensation_started: 'compensating', manual_required: 'manual_resolution_required' },
-  reversal_expired:           { ...NONE, compensation_started: 'compensating', manual_required: 'manual_resolution_required' },
-  compensating:               { ...NONE, compensation_started: 'compensating', compensation_verified: 'compensated', compensation_failed: 'compensation_failed', manual_required: 'manual_resolution_required' },
-  compensation_failed:        { ...NONE, compensation_started: 'compensating', compensation_verified: 'compensated', manual_required: 'manual_resolution_required', resolved: 'compensation_failed' },
+  planned: {
+    ...NONE,
+    outcome_pending: 'pending_commit',
+    committed: 'committed',
+    not_committed: 'planned',
+    cancelled: 'cancelled',
+  },
+  pending_commit: {
+    ...NONE,
+    committed: 'committed',
+    not_committed: 'planned',
+    manual_required: 'manual_resolution_required',
+    cancelled: 'cancelled',
+  },
+  committed: {
+    ...NONE,
+    handle_bound: 'reversal_available',
+    window_closed: 'reversal_expired',
+    manual_required: 'manual_resolution_required',
+  },
+  reversal_available: {
+    ...NONE,
+    window_closed: 'reversal_expired',
+    compensation_started: 'compensating',
+    manual_required: 'manual_resolution_required',
+  },
+  reversal_expired: { ...NONE, compensation_started: 'compensating', manual_required: 'manual_resolution_required' },
+  compensating: {
+    ...NONE,
+    compensation_started: 'compensating',
+    compensation_verified: 'compensated',
+    compensation_failed: 'compensation_failed',
+    manual_required: 'manual_resolution_required',
+  },
+  compensation_failed: {
+    ...NONE,
+    compensation_started: 'compensating',
+    compensation_verified: 'compensated',
+    manual_required: 'manual_resolution_required',
+    resolved: 'compensation_failed',
+  },
   manual_resolution_required: { ...NONE, compensation_verified: 'compensated', resolved: 'manual_resolution_required' },
-  compensated:                NONE,
-  cancelled:                  NONE,
+  compensated: NONE,
+  cancelled: NONE,
 } as const satisfies Record<RecoverabilityState, Record<RecoverabilityMove, RecoverabilityState | null>>;
 
 /** States nothing leads out of. */
 export const RECOVERABILITY_ENDS = ['compensated', 'cancelled'] as const satisfies readonly RecoverabilityState[];
 
 /** States in which a rolled-back commit has come to rest, so that downstream is told. */
-export const RESTING_STATES: readonly RecoverabilityState[] = ['compensated', 'manual_resolution_required', 'reversal_expired', 'cancelled'];
+export const RESTING_STATES: readonly RecoverabilityState[] = [
+  'compensated',
+  'manual_resolution_required',
+  'reversal_expired',
+  'cancelled',
+];
 
 /** States that a rollback finds at rest: no later record of this ledger will say so. */
-export const RESTING_BEFORE_ROLLBACK: readonly RecoverabilityState[] = ['compensated', 'manual_resolution_required', 'cancelled'];
+export const RESTING_BEFORE_ROLLBACK: readonly RecoverabilityState[] = [
+  'compensated',
+  'manual_resolution_required',
+  'cancelled',
+];

@@ -4,4 +4,6 @@
 export const OWNER_OF_OVERDUE = 'role:administrator';
 
 /** Who is to act on a request that is out: the workers of its adapter. */
-export function ownerOfAsk(adapter: string): string { return `adapter:${adapter}`; }
+export function ownerOfAsk(adapter: string): string {
+  return `adapter:${adapter}`;
+}

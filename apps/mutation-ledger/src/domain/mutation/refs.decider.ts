@@ -24,16 +24,28 @@ export interface VerdictView {
 }
 
 /** A ref as judged for one run. */
-export interface Judgement { readonly judged: JudgedRef; readonly evidence: Evidence | null }
+export interface Judgement {
+  readonly judged: JudgedRef;
+  readonly evidence: Evidence | null;
+}
 
 /** Judges each ref once, from one view. */
-export function judgeRefs(tenant: string, runId: string, refs: readonly string[], view: VerdictView): readonly Judgement[] {
+export function judgeRefs(
+  tenant: string,
+  runId: string,
+  refs: readonly string[],
+  view: VerdictView,
+): readonly Judgement[] {
   return [...new Set(refs)].map((ref) => {
     const partition = view.partitionOf(ref);
     const position = view.position(partition);
     // Entries of this view are written by verdictEntry alone.
-    const verdicts = [null, runId].map((scope) => view.get(verdictScope(tenant, ref, scope)) as Verdict | undefined).filter((found) => found !== undefined);
-    const evidence = latest(verdicts.flatMap((found) => (found.evidence === null ? [] : [{ ...found.evidence, partition }])));
+    const verdicts = [null, runId]
+      .map((scope) => view.get(verdictScope(tenant, ref, scope)) as Verdict | undefined)
+      .filter((found) => found !== undefined);
+    const evidence = latest(
+      verdicts.flatMap((found) => (found.evidence === null ? [] : [{ ...found.evidence, partition }])),
+    );
     const verdict = evidence !== null ? 'invalidated' : verdicts.length > 0 ? 'holds' : 'unknown';
     return { judged: { ref, partition, position, verdict }, evidence };
   });
@@ -43,16 +55,29 @@ export function judgeRefs(tenant: string, runId: string, refs: readonly string[]
 export function verdictEntry(body: Body<AssumptionStated>, seq: number): readonly [string, Verdict] | null {
   if (body.superseded) return null;
   const { partition: _, ...evidence } = evidenceOf(body, 0, seq);
-  return [verdictScope(body.tenant, body.ref, body.run_id), { verdict: body.verdict, evidence: body.verdict === 'invalidated' ? evidence : null, stated_at: body.stated_at }];
+  return [
+    verdictScope(body.tenant, body.ref, body.run_id),
+    { verdict: body.verdict, evidence: body.verdict === 'invalidated' ? evidence : null, stated_at: body.stated_at },
+  ];
 }
 
 /** A statement as evidence against what relies on it. */
-export function evidenceOf({ source_kind, event_id, ref, source, statement, stated_at }: Body<AssumptionStated>, partition: number, position: number): Evidence {
+export function evidenceOf(
+  { source_kind, event_id, ref, source, statement, stated_at }: Body<AssumptionStated>,
+  partition: number,
+  position: number,
+): Evidence {
   return { kind: source_kind, event_id, ref, source, statement, stated_at, partition, position, root: null };
 }
 
 /** What an execution is contradicted by when it is accepted; `bound` holds what its refs were bound to before, if they were. */
-export function contradictionsAtBinding(mutationId: string, tenant: string, runId: string, judgements: readonly Judgement[], bound: readonly Binding[]): readonly MutationFact[] {
+export function contradictionsAtBinding(
+  mutationId: string,
+  tenant: string,
+  runId: string,
+  judgements: readonly Judgement[],
+  bound: readonly Binding[],
+): readonly MutationFact[] {
   return judgements.flatMap(({ judged, evidence }) => {
     const before = bound.find((binding) => binding.ref === judged.ref);
     if (evidence === null || (before !== undefined && evidence.position <= before.position)) return [];
@@ -65,20 +90,51 @@ export function contradictionsAtBinding(mutationId: string, tenant: string, runI
  *
  * Shape:  facts for all of them when they fit one decision and no earlier statement is still spreading, else an opened spread.
  */
-export function decideStatement(body: Body<AssumptionStated>, partition: number, seq: number, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number): readonly MutationFact[] {
+export function decideStatement(
+  body: Body<AssumptionStated>,
+  partition: number,
+  seq: number,
+  bindings: readonly Binding[],
+  spreads: readonly Spread[],
+  effectsMax: number,
+): readonly MutationFact[] {
   if (body.verdict !== 'invalidated' || body.superseded) return [];
   const { tenant, ref, run_id: scope_run_id } = body;
-  return invalidate({ tenant, ref, scope_run_id, parent_run_id: null }, evidenceOf(body, partition, seq), bindings, spreads, effectsMax);
+  return invalidate(
+    { tenant, ref, scope_run_id, parent_run_id: null },
+    evidenceOf(body, partition, seq),
+    bindings,
+    spreads,
+    effectsMax,
+  );
 }
 
 /** Contradicts what relies on a ref, or opens the spread that will. */
-export function invalidate(about: Pick<Spread, 'tenant' | 'ref' | 'scope_run_id'> & { readonly parent_run_id: string | null }, evidence: Evidence, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number): readonly MutationFact[] {
+export function invalidate(
+  about: Pick<Spread, 'tenant' | 'ref' | 'scope_run_id'> & { readonly parent_run_id: string | null },
+  evidence: Evidence,
+  bindings: readonly Binding[],
+  spreads: readonly Spread[],
+  effectsMax: number,
+): readonly MutationFact[] {
   const { partition, position } = evidence;
   if (spreads.some((spread) => spread.position === position)) return [];
   const reached = reachedBy({ ...about, position }, bindings);
   if (reached.length === 0) return [];
-  if (reached.length <= effectsMax && spreads.length === 0) return newest(reached, effectsMax).map((binding) => contradicted(binding, evidence));
-  return [{ type: 'SpreadOpened', body: { ...about, spread_id: deriveId('spread', about.tenant, about.ref, partition, position), position, evidence, reaffirms: false } }];
+  if (reached.length <= effectsMax && spreads.length === 0)
+    return newest(reached, effectsMax).map((binding) => contradicted(binding, evidence));
+  return [
+    {
+      type: 'SpreadOpened',
+      body: {
+        ...about,
+        spread_id: deriveId('spread', about.tenant, about.ref, partition, position),
+        position,
+        evidence,
+        reaffirms: false,
+      },
+    },
+  ];
 }
 
 /**
@@ -87,31 +143,74 @@ export function invalidate(about: Pick<Spread, 'tenant' | 'ref' | 'scope_run_id'
  * Shape:  a commit for whose run another statement still contradicts the ref is left alone (R2); as for an invalidation a spread where
  *         they do not fit one decision.
  */
-export function decideReaffirmation(body: Body<AssumptionStated>, partition: number, seq: number, bindings: readonly Binding[], spreads: readonly Spread[], effectsMax: number, view: VerdictView): readonly MutationFact[] {
-  if (body.kind !== 'reaffirmed' || body.verdict !== 'holds' || body.superseded || spreads.some((spread) => spread.position === seq)) return [];
+export function decideReaffirmation(
+  body: Body<AssumptionStated>,
+  partition: number,
+  seq: number,
+  bindings: readonly Binding[],
+  spreads: readonly Spread[],
+  effectsMax: number,
+  view: VerdictView,
+): readonly MutationFact[] {
+  if (
+    body.kind !== 'reaffirmed' ||
+    body.verdict !== 'holds' ||
+    body.superseded ||
+    spreads.some((spread) => spread.position === seq)
+  )
+    return [];
   const { tenant, ref, run_id: scope_run_id } = body;
   const evidence = evidenceOf(body, partition, seq);
-  const reached = contradictedBefore({ position: seq, scope_run_id }, bindings).filter((binding) => judgeRefs(tenant, binding.run_id, [ref], view).every(({ judged }) => judged.verdict !== 'invalidated'));
+  const reached = contradictedBefore({ position: seq, scope_run_id }, bindings).filter((binding) =>
+    judgeRefs(tenant, binding.run_id, [ref], view).every(({ judged }) => judged.verdict !== 'invalidated'),
+  );
   if (reached.length === 0 && spreads.length === 0) return [];
-  if (reached.length <= effectsMax && spreads.length === 0) return newest(reached, effectsMax).map((binding) => reaffirmed(binding, evidence));
-  return [{ type: 'SpreadOpened', body: { spread_id: deriveId('spread', tenant, ref, partition, seq), tenant, ref, position: seq, scope_run_id, evidence, reaffirms: true, parent_run_id: null } }];
+  if (reached.length <= effectsMax && spreads.length === 0)
+    return newest(reached, effectsMax).map((binding) => reaffirmed(binding, evidence));
+  return [
+    {
+      type: 'SpreadOpened',
+      body: {
+        spread_id: deriveId('spread', tenant, ref, partition, seq),
+        tenant,
+        ref,
+        position: seq,
+        scope_run_id,
+        evidence,
+        reaffirms: true,
+        parent_run_id: null,
+      },
+    },
+  ];
 }
 
-function contradictedBefore(spread: Pick<Spread, 'position' | 'scope_run_id'>, bindings: readonly Binding[]): readonly Binding[] {
+function contradictedBefore(
+  spread: Pick<Spread, 'position' | 'scope_run_id'>,
+  bindings: readonly Binding[],
+): readonly Binding[] {
   return reachedBy(spread, bindings).filter(({ is_contradicted: isContradicted }) => isContradicted === true);
 }
 
-function reaffirmed({ mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>, evidence: Evidence): MutationFact {
+function reaffirmed(
+  { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
+  evidence: Evidence,
+): MutationFact {
   return { type: 'CommitReaffirmed', body: { mutation_id, tenant, run_id, evidence } };
 }
 
 /** Takes the next bounded part of a ref's oldest spread, and closes it with the last. */
-export function continueSpread(spreads: readonly Spread[], bindings: readonly Binding[], effectsMax: number): readonly MutationFact[] {
+export function continueSpread(
+  spreads: readonly Spread[],
+  bindings: readonly Binding[],
+  effectsMax: number,
+): readonly MutationFact[] {
   const [spread] = [...spreads].sort((a, b) => a.position - b.position);
   if (spread === undefined) return [];
   const reached = spread.reaffirms === true ? contradictedBefore(spread, bindings) : reachedBy(spread, bindings);
   const part = newest(reached, effectsMax);
-  const facts = part.map((binding) => (spread.reaffirms === true ? reaffirmed : contradicted)(binding, spread.evidence));
+  const facts = part.map((binding) =>
+    (spread.reaffirms === true ? reaffirmed : contradicted)(binding, spread.evidence),
+  );
   const { spread_id, tenant, ref, position } = spread;
   const job = { spread_id, tenant, ref, position, contradicted: spread.contradicted + part.length };
   const last = part.at(-1);
@@ -120,19 +219,39 @@ export function continueSpread(spreads: readonly Spread[], bindings: readonly Bi
 }
 
 /** Of commits, those that named it under its own run. */
-function reachedBy({ position, scope_run_id, parent_run_id }: Pick<Spread, 'position' | 'scope_run_id'> & { readonly parent_run_id?: string | null }, bindings: readonly Binding[]): readonly Binding[] {
-  return bindings.filter((binding) => binding.closes !== true && position > binding.position && (binding.parent_run_id ?? null) === (parent_run_id ?? null) && (scope_run_id === null || scope_run_id === binding.run_id));
+function reachedBy(
+  {
+    position,
+    scope_run_id,
+    parent_run_id,
+  }: Pick<Spread, 'position' | 'scope_run_id'> & { readonly parent_run_id?: string | null },
+  bindings: readonly Binding[],
+): readonly Binding[] {
+  return bindings.filter(
+    (binding) =>
+      binding.closes !== true &&
+      position > binding.position &&
+      (binding.parent_run_id ?? null) === (parent_run_id ?? null) &&
+      (scope_run_id === null || scope_run_id === binding.run_id),
+  );
 }
 
 /** The newest of many, newest first (R4): a ref may have a million bindings, of which a decision takes two hundred, so that not all are put in order. */
 export function newest(bindings: readonly Binding[], count: number): readonly Binding[] {
   const isFew = bindings.length <= count;
-  const oldest = isFew ? 0 : Float64Array.from(bindings, ({ recorded_seq: seq }) => seq ?? 0).sort()[bindings.length - count] ?? 0;
+  const oldest = isFew
+    ? 0
+    : (Float64Array.from(bindings, ({ recorded_seq: seq }) => seq ?? 0).sort()[bindings.length - count] ?? 0);
   const taken = isFew ? [...bindings] : bindings.filter(({ recorded_seq: seq }) => (seq ?? 0) >= oldest);
-  return taken.sort((a, b) => (b.recorded_seq ?? 0) - (a.recorded_seq ?? 0) || (a.mutation_id < b.mutation_id ? -1 : 1)).slice(0, count);
+  return taken
+    .sort((a, b) => (b.recorded_seq ?? 0) - (a.recorded_seq ?? 0) || (a.mutation_id < b.mutation_id ? -1 : 1))
+    .slice(0, count);
 }
 
-function contradicted({ mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>, evidence: Evidence): MutationFact {
+function contradicted(
+  { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
+  evidence: Evidence,
+): MutationFact {
   return { type: 'CommitContradicted', body: { mutation_id, tenant, run_id, evidence } };
 }
 

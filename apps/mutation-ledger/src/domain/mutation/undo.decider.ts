@@ -19,9 +19,30 @@ export function undoOf({ undo_id, tenant, run_id, mutation_ids, evidence }: Body
 }
 
 /** The undo of a run that one of its steps begins by failing for good; `id` is the mutation of that step. */
-export function undoAfterFailure(id: string, { event_id, tenant, run_id, agent_id, capability, committed_at }: ToolExecuted): Undo {
-  const evidence: Evidence = { kind: 'tool_return', event_id, ref: null, source: agent_id, statement: null, stated_at: committed_at, partition: -1, position: -1, root: null };
-  return { undo_id: deriveId('undo', id, capability, event_id), tenant, run_id, asked_ids: [], evidence, named_ids: [], begun_at: null };
+export function undoAfterFailure(
+  id: string,
+  { event_id, tenant, run_id, agent_id, capability, committed_at }: ToolExecuted,
+): Undo {
+  const evidence: Evidence = {
+    kind: 'tool_return',
+    event_id,
+    ref: null,
+    source: agent_id,
+    statement: null,
+    stated_at: committed_at,
+    partition: -1,
+    position: -1,
+    root: null,
+  };
+  return {
+    undo_id: deriveId('undo', id, capability, event_id),
+    tenant,
+    run_id,
+    asked_ids: [],
+    evidence,
+    named_ids: [],
+    begun_at: null,
+  };
 }
 
 /** The next part: its effects are named, and those that stand contradicted. `mutations` are those of the run. */
@@ -32,7 +53,10 @@ export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax:
   const reached = own
     .filter(({ mutation_id }) => asked_ids.length === 0 || asked_ids.includes(mutation_id))
     .map((mutation) => ({ mutation, place: placeOf(mutation) }))
-    .filter(({ mutation: { mutation_id, created_at } }) => !named.has(mutation_id) && (begunAt === null || created_at <= begunAt))
+    .filter(
+      ({ mutation: { mutation_id, created_at } }) =>
+        !named.has(mutation_id) && (begunAt === null || created_at <= begunAt),
+    )
     .sort((a, b) => b.place - a.place);
   const part = reached.slice(0, effectsMax);
   const isLast = part.length === reached.length;
@@ -40,9 +64,25 @@ export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax:
   const unknown = isLast ? asked_ids.filter((id) => !own.some(({ mutation_id }) => mutation_id === id)) : [];
   const spread: MutationFact = {
     type: 'UndoSpread',
-    body: { undo_id, tenant, run_id, mutation_ids: part.map(({ mutation }) => mutation.mutation_id), unknown_ids: unknown, asked_ids, evidence, below_seq: isLast ? 0 : part.at(-1)?.place ?? 0, is_last: isLast },
+    body: {
+      undo_id,
+      tenant,
+      run_id,
+      mutation_ids: part.map(({ mutation }) => mutation.mutation_id),
+      unknown_ids: unknown,
+      asked_ids,
+      evidence,
+      below_seq: isLast ? 0 : (part.at(-1)?.place ?? 0),
+      is_last: isLast,
+    },
   };
-  return [spread, ...standing.map(({ mutation: { mutation_id } }): MutationFact => ({ type: 'CommitContradicted', body: { mutation_id, tenant, run_id, evidence } }))];
+  return [
+    spread,
+    ...standing.map(({ mutation: { mutation_id } }): MutationFact => ({
+      type: 'CommitContradicted',
+      body: { mutation_id, tenant, run_id, evidence },
+    })),
+  ];
 }
 
 function placeOf({ recorded_seq, mutation_id }: Mutation): number {

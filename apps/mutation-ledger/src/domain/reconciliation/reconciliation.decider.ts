@@ -12,17 +12,30 @@ import type { Body } from '../mutation/mutation.messages.js';
 export const COMMITS_MAX = 1_000;
 
 /** How a commit fell. */
-export interface Fall { readonly rollback_id: string; readonly rolled_back_at: number }
+export interface Fall {
+  readonly rollback_id: string;
+  readonly rolled_back_at: number;
+}
 
 /** Looks up whether a commit fell; null for one that stands, is left to a person, or is not ours. */
 export type FallOf = (commit: CommitRef) => Fall | null;
 
-interface Cause extends Fall { readonly fallen: CommitRef }
+interface Cause extends Fall {
+  readonly fallen: CommitRef;
+}
 
 /** Compares what a runtime holds with what fell. */
 export function reconcile({ envelope, runtime, commits }: ReconcileLineage, fallOf: FallOf): Body<LineageReconciled> {
   const { command_id, tenant, principal: by } = envelope;
-  return { tenant, runtime, reconciliation_id: deriveId('rcn', command_id), compared: commits.length, contaminated: contaminated(commits, fallOf), by, command_id };
+  return {
+    tenant,
+    runtime,
+    reconciliation_id: deriveId('rcn', command_id),
+    compared: commits.length,
+    contaminated: contaminated(commits, fallOf),
+    by,
+    command_id,
+  };
 }
 
 function contaminated(commits: readonly RuntimeCommit[], fallOf: FallOf): readonly Contamination[] {
@@ -32,15 +45,31 @@ function contaminated(commits: readonly RuntimeCommit[], fallOf: FallOf): readon
     const cause = own === null ? causeOf({ run_id, commit_id }) : { ...own, fallen: { run_id, commit_id } };
     if (!stands || cause === null) return [];
     const { fallen, rollback_id, rolled_back_at } = cause;
-    return [{ run_id, commit_id, cause: own === null ? 'derived' as const : 'fallen' as const, fallen, rollback_id, rolled_back_at, reached_user_at }];
+    return [
+      {
+        run_id,
+        commit_id,
+        cause: own === null ? ('derived' as const) : ('fallen' as const),
+        fallen,
+        rollback_id,
+        rolled_back_at,
+        reached_user_at,
+      },
+    ];
   });
 }
 
 /** The fall that reaches each commit: the nearest, along what the runtime derived; each commit is walked once, so a cycle ends. */
 function causes(commits: readonly RuntimeCommit[], fallOf: FallOf): (commit: CommitRef) => Cause | null {
   const childrenOf = new Map<string, CommitRef[]>();
-  for (const { run_id, commit_id, derived_from } of commits) for (const parent of derived_from) childrenOf.set(nameOf(parent), [...childrenOf.get(nameOf(parent)) ?? [], { run_id, commit_id }]);
-  const known = new Map<string, CommitRef>(commits.flatMap(({ run_id, commit_id, derived_from }) => [{ run_id, commit_id }, ...derived_from]).map((commit) => [nameOf(commit), commit] as const));
+  for (const { run_id, commit_id, derived_from } of commits)
+    for (const parent of derived_from)
+      childrenOf.set(nameOf(parent), [...(childrenOf.get(nameOf(parent)) ?? []), { run_id, commit_id }]);
+  const known = new Map<string, CommitRef>(
+    commits
+      .flatMap(({ run_id, commit_id, derived_from }) => [{ run_id, commit_id }, ...derived_from])
+      .map((commit) => [nameOf(commit), commit] as const),
+  );
   const found = new Map<string, Cause>();
   const queue: [CommitRef, Cause][] = [...known.values()].flatMap((fallen): [CommitRef, Cause][] => {
     const fall = fallOf(fallen);
@@ -49,9 +78,15 @@ function causes(commits: readonly RuntimeCommit[], fallOf: FallOf): (commit: Com
   for (let at = 0; at < queue.length; at += 1) {
     const [commit, cause] = queue[at] ?? [];
     if (commit === undefined || cause === undefined) break;
-    for (const child of childrenOf.get(nameOf(commit)) ?? []) if (!found.has(nameOf(child))) { found.set(nameOf(child), cause); queue.push([child, cause]); }
+    for (const child of childrenOf.get(nameOf(commit)) ?? [])
+      if (!found.has(nameOf(child))) {
+        found.set(nameOf(child), cause);
+        queue.push([child, cause]);
+      }
   }
   return (commit) => found.get(nameOf(commit)) ?? null;
 }
 
-function nameOf({ run_id, commit_id }: CommitRef): string { return `${run_id}\u0000${commit_id}`; }
+function nameOf({ run_id, commit_id }: CommitRef): string {
+  return `${run_id}\u0000${commit_id}`;
+}

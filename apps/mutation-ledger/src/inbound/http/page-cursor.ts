@@ -5,10 +5,17 @@ import { EdgeRefusal, parse } from '@recourse/service';
 import { z } from 'zod';
 import type { Order, Position } from '../../outbound/mutation-statements.js';
 
-// eslint-disable-next-line no-control-regex -- NUL is the one character PostgreSQL cannot hold
-const key = z.string().max(512).regex(/^[^\u0000]*$/);
+const key = z
+  .string()
+  .max(512)
+  // eslint-disable-next-line no-control-regex -- NUL is the one character PostgreSQL cannot hold
+  .regex(/^[^\u0000]*$/);
 const instant = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
-const partition = z.number().int().min(0).max(2 ** 31 - 1);
+const partition = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
 
 const SHAPES = {
   place: z.tuple([z.literal('place'), partition, key, key]),
@@ -25,9 +32,23 @@ export function cursorOf(order: Order, position: Position | null): string | null
 export function positionOf(order: Order, cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined;
   try {
-    const [, ...position] = parse<readonly [string, ...(string | number)[]]>(SHAPES[order], JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+    const [, ...position] = parse<readonly [string, ...(string | number)[]]>(
+      SHAPES[order],
+      JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')),
+    );
     return position;
   } catch (cause) {
-    throw new EdgeRefusal('INPUT_INVALID', 'the cursor is none of this list', [{ code: 'CURSOR_INVALID', message: 'Pass next_cursor of the page before as it was, with the same filters.', path: '/cursor' }], { cause });
+    throw new EdgeRefusal(
+      'INPUT_INVALID',
+      'the cursor is none of this list',
+      [
+        {
+          code: 'CURSOR_INVALID',
+          message: 'Pass next_cursor of the page before as it was, with the same filters.',
+          path: '/cursor',
+        },
+      ],
+      { cause },
+    );
   }
 }

@@ -17,17 +17,24 @@ interface ExposureAnswer {
   readonly more: boolean;
 }
 
-@ApiTags('reports') @ApiBearerAuth()
+@ApiTags('reports')
+@ApiBearerAuth()
 @Controller('v1/reports')
 export class ReportsController {
   constructor(@Inject(LedgerQueries) private readonly queries: LedgerQueries) {}
 
-  @Get('exposure') @ApiOperation({ summary: 'What is exposed: effects that can be reversed and until when, those beyond reversal that stand, and those nobody knows the outcome of, with the money in each.' })
-  @ApiQuery({ name: 'capability', required: false }) @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' }) @ApiQuery({ name: 'limit', required: false })
+  @Get('exposure')
+  @ApiOperation({
+    summary:
+      'What is exposed: effects that can be reversed and until when, those beyond reversal that stand, and those nobody knows the outcome of, with the money in each.',
+  })
+  @ApiQuery({ name: 'capability', required: false })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ApiQuery({ name: 'limit', required: false })
   async exposure(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ExposureAnswer> {
     const { tenant, limit = LIMIT_DEFAULT, capability } = parse(reportQuery, query);
     const filter = { tenant: tenantOfRead(principal, tenant), capability };
     const now = await this.queries.now();
-    return { as_of: now, ...await this.queries.exposure(filter, now, limit) };
+    return { as_of: now, ...(await this.queries.exposure(filter, now, limit)) };
   }
 }

@@ -23,14 +23,23 @@ interface Resolved {
   readonly ref: unknown;
 }
 
-@ApiTags('mutations') @ApiBearerAuth()
+@ApiTags('mutations')
+@ApiBearerAuth()
 @Controller('v1/resolve')
 export class ResolveController {
-  constructor(@Inject(LedgerQueries) private readonly queries: LedgerQueries, @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext) {}
+  constructor(
+    @Inject(LedgerQueries) private readonly queries: LedgerQueries,
+    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
+  ) {}
 
-  @Get(':id') @ApiOperation({ summary: 'The mutation, rollback, recovery or run that an id names, looked for in that order.' })
+  @Get(':id')
+  @ApiOperation({ summary: 'The mutation, rollback, recovery or run that an id names, looked for in that order.' })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  async resolve(@FromCaller() { principal }: Caller, @Param('id') given: string, @Query() query: unknown): Promise<Resolved> {
+  async resolve(
+    @FromCaller() { principal }: Caller,
+    @Param('id') given: string,
+    @Query() query: unknown,
+  ): Promise<Resolved> {
     const tenant = tenantOfRead(principal, parse(resolveQuery, query).tenant);
     const id = parse(idText, given);
     const found = await this.lookUp(id, tenant);
@@ -39,7 +48,9 @@ export class ResolveController {
     const isReached = await this.service.projection.isReached(MUTATIONS_LOG);
     const again = await this.lookUp(id, tenant);
     if (again !== null) return again;
-    throw isReached ? new EdgeRefusal('NOT_FOUND', 'this id names nothing of this tenant') : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
+    throw isReached
+      ? new EdgeRefusal('NOT_FOUND', 'this id names nothing of this tenant')
+      : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
   }
 
   private async shown(mutation: Pick<Mutation, 'ref'> | null): Promise<unknown> {
@@ -49,14 +60,33 @@ export class ResolveController {
 
   private async lookUp(id: string, tenant: string | undefined): Promise<Resolved | null> {
     const mutation = await this.queries.mutation(id, tenant);
-    if (mutation !== null) return { id, names: 'mutation', tenant: mutation.tenant, run_id: mutation.run_id, mutation_id: id, rollback_id: mutation.rollback_id, ref: await this.shown(mutation) };
+    if (mutation !== null)
+      return {
+        id,
+        names: 'mutation',
+        tenant: mutation.tenant,
+        run_id: mutation.run_id,
+        mutation_id: id,
+        rollback_id: mutation.rollback_id,
+        ref: await this.shown(mutation),
+      };
     const named = await this.queries.named(id, tenant);
     if (named !== null) {
       const { names, run_id, mutation_id } = named;
       const about = mutation_id === null ? null : await this.queries.mutation(mutation_id, named.tenant);
-      return { id, names, tenant: named.tenant, run_id, mutation_id, rollback_id: names === 'rollback' ? id : null, ref: await this.shown(about) };
+      return {
+        id,
+        names,
+        tenant: named.tenant,
+        run_id,
+        mutation_id,
+        rollback_id: names === 'rollback' ? id : null,
+        ref: await this.shown(about),
+      };
     }
     const run = await this.queries.run(id, tenant);
-    return run === null ? null : { id, names: 'run', tenant: run.tenant, run_id: id, mutation_id: null, rollback_id: null, ref: null };
+    return run === null
+      ? null
+      : { id, names: 'run', tenant: run.tenant, run_id: id, mutation_id: null, rollback_id: null, ref: null };
   }
 }

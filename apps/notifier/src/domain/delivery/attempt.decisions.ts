@@ -36,7 +36,12 @@ const GONE = 410;
  * Shape:  `delivery.attempts` counts this one. A delivery whose endpoint is gone stays queued: the operator's to go on with.
  * Units:  epoch milliseconds.
  */
-export function judgeAttempt(delivery: Pick<Delivery, 'id' | 'attempts' | 'dueAt'>, attempted: Attempted, { backoff, giveUpMs }: DeliveryPolicy, now: number): AttemptVerdict {
+export function judgeAttempt(
+  delivery: Pick<Delivery, 'id' | 'attempts' | 'dueAt'>,
+  attempted: Attempted,
+  { backoff, giveUpMs }: DeliveryPolicy,
+  now: number,
+): AttemptVerdict {
   const code = codeOfAttempt(attempted);
   if (code === null) return { event: 'Delivered', error: null, nextAt: now, closesEndpoint: false };
   const error = { code, httpStatus: attempted.kind === 'answered' ? attempted.httpStatus : null };
@@ -62,4 +67,6 @@ function waitMs({ id, attempts }: Pick<Delivery, 'id' | 'attempts'>, backoff: Re
   return Math.round(backoffMs(Math.max(1, attempts), backoff) * (0.5 + share / 2));
 }
 
-function retryAfterOf(attempted: Attempted): number { return attempted.kind === 'answered' ? attempted.retryAfterMs ?? 0 : 0; }
+function retryAfterOf(attempted: Attempted): number {
+  return attempted.kind === 'answered' ? (attempted.retryAfterMs ?? 0) : 0;
+}

@@ -12,7 +12,15 @@ export const DELIVERY_EVENTS = ['Delivered', 'Failed', 'GivenUp', 'Superseded', 
 export type DeliveryEvent = (typeof DELIVERY_EVENTS)[number];
 
 /** Why an attempt did not deliver: a closed set, for metrics and lists. */
-export const ATTEMPT_CODES = ['TIMEOUT', 'UNREACHABLE', 'REDIRECTED', 'GONE', 'THROTTLED', 'REFUSED', 'SERVER_ERROR'] as const;
+export const ATTEMPT_CODES = [
+  'TIMEOUT',
+  'UNREACHABLE',
+  'REDIRECTED',
+  'GONE',
+  'THROTTLED',
+  'REFUSED',
+  'SERVER_ERROR',
+] as const;
 export type AttemptCode = (typeof ATTEMPT_CODES)[number];
 
 /** What is told: the facts both shapes are made of, and nothing besides. Instants are epoch milliseconds. */

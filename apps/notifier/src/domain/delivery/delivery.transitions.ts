@@ -8,10 +8,22 @@ import type { DeliveryEvent, DeliveryState } from './delivery.messages.js';
  * An attempt may be under way while the item ends: what it brings is still said, since somebody was told.
  */
 export const DELIVERY_AFTER = {
-  queued:     { Delivered: 'delivered', Failed: 'queued',     GivenUp: 'given_up',   Superseded: 'superseded', Retried: 'queued' },
-  delivered:  { Delivered: 'delivered', Failed: 'delivered',  GivenUp: 'delivered',  Superseded: null,         Retried: null },
-  given_up:   { Delivered: 'delivered', Failed: 'given_up',   GivenUp: 'given_up',   Superseded: null,         Retried: 'queued' },
-  superseded: { Delivered: 'delivered', Failed: 'superseded', GivenUp: 'superseded', Superseded: 'superseded', Retried: null },
+  queued: {
+    Delivered: 'delivered',
+    Failed: 'queued',
+    GivenUp: 'given_up',
+    Superseded: 'superseded',
+    Retried: 'queued',
+  },
+  delivered: { Delivered: 'delivered', Failed: 'delivered', GivenUp: 'delivered', Superseded: null, Retried: null },
+  given_up: { Delivered: 'delivered', Failed: 'given_up', GivenUp: 'given_up', Superseded: null, Retried: 'queued' },
+  superseded: {
+    Delivered: 'delivered',
+    Failed: 'superseded',
+    GivenUp: 'superseded',
+    Superseded: 'superseded',
+    Retried: null,
+  },
 } as const satisfies Record<DeliveryState, Record<DeliveryEvent, DeliveryState | null>>;
 
 /** States in which nothing is sent any more, and nobody can have it sent. */

@@ -13,7 +13,11 @@ import type { Endpoint } from '../webhook/endpoint.messages.js';
 import type { Delivery, Notice, NoticeItem, Occasion } from './delivery.messages.js';
 
 /** Deliveries about an item that nobody needs any more: all that are queued, or the reminders. */
-export interface Superseding { readonly key: string; readonly opening: string; readonly only: Occasion | null }
+export interface Superseding {
+  readonly key: string;
+  readonly opening: string;
+  readonly only: Occasion | null;
+}
 
 export interface News {
   readonly queued: readonly Delivery[];
@@ -21,9 +25,15 @@ export interface News {
 }
 
 /** What to tell, given a thing before and after a record. `undefined` is a thing nobody knows. */
-export function newsOf(before: Thing | undefined, after: Thing | undefined, endpoints: readonly Endpoint[], place: Place): News {
+export function newsOf(
+  before: Thing | undefined,
+  after: Thing | undefined,
+  endpoints: readonly Endpoint[],
+  place: Place,
+): News {
   const [was, is] = [before?.item ?? null, after?.item ?? null];
-  if (was !== null && is?.opening === was.opening) return was.deadlineAt === is.deadlineAt || after === undefined ? NOTHING : movedOf(after, is, endpoints);
+  if (was !== null && is?.opening === was.opening)
+    return was.deadlineAt === is.deadlineAt || after === undefined ? NOTHING : movedOf(after, is, endpoints);
   const ended = before === undefined || was === null ? NOTHING : endedOf(before, was, endpoints, place);
   const opened = after === undefined || is === null ? [] : openedOf(after, is, endpoints);
   return { queued: [...ended.queued, ...opened], superseded: ended.superseded };
@@ -32,16 +42,25 @@ export function newsOf(before: Thing | undefined, after: Thing | undefined, endp
 const NOTHING: News = { queued: [], superseded: [] };
 
 function openedOf(thing: Thing, item: OpenItem, endpoints: readonly Endpoint[]): readonly Delivery[] {
-  return concerned(thing, item, endpoints).flatMap((endpoint) => [deliveryOf(endpoint, thing, item, { occasion: 'opened', at: item.openedAt }), ...reminderOf(endpoint, thing, item)]);
+  return concerned(thing, item, endpoints).flatMap((endpoint) => [
+    deliveryOf(endpoint, thing, item, { occasion: 'opened', at: item.openedAt }),
+    ...reminderOf(endpoint, thing, item),
+  ]);
 }
 
 function movedOf(thing: Thing, item: OpenItem, endpoints: readonly Endpoint[]): News {
-  return { queued: concerned(thing, item, endpoints).flatMap((endpoint) => reminderOf(endpoint, thing, item)), superseded: [{ key: keyOf(thing), opening: item.opening, only: 'reminder' }] };
+  return {
+    queued: concerned(thing, item, endpoints).flatMap((endpoint) => reminderOf(endpoint, thing, item)),
+    superseded: [{ key: keyOf(thing), opening: item.opening, only: 'reminder' }],
+  };
 }
 
 function endedOf(thing: Thing, item: OpenItem, endpoints: readonly Endpoint[], place: Place): News {
   const told = concerned(thing, item, endpoints).filter(({ tellsEnds }) => tellsEnds);
-  return { queued: told.map((endpoint) => deliveryOf(endpoint, thing, item, { occasion: 'ended', at: place.at })), superseded: [{ key: keyOf(thing), opening: item.opening, only: null }] };
+  return {
+    queued: told.map((endpoint) => deliveryOf(endpoint, thing, item, { occasion: 'ended', at: place.at })),
+    superseded: [{ key: keyOf(thing), opening: item.opening, only: null }],
+  };
 }
 
 function concerned({ tenant }: Thing, { kind }: OpenItem, endpoints: readonly Endpoint[]): readonly Endpoint[] {
@@ -57,26 +76,49 @@ function reminderOf(endpoint: Endpoint, thing: Thing, item: OpenItem): readonly 
 const SHARE_MIN = 0.5;
 
 /** When an item that is still open is told of again; null for never. Units: epoch milliseconds. */
-export function remindAt({ openedAt, deadlineAt }: Pick<OpenItem, 'openedAt' | 'deadlineAt'>, remindBeforeMs: number | null): number | null {
+export function remindAt(
+  { openedAt, deadlineAt }: Pick<OpenItem, 'openedAt' | 'deadlineAt'>,
+  remindBeforeMs: number | null,
+): number | null {
   if (remindBeforeMs === null || deadlineAt <= openedAt) return null;
   return Math.max(deadlineAt - remindBeforeMs, Math.ceil(openedAt + (deadlineAt - openedAt) * SHARE_MIN));
 }
 
 /** A delivery about an item, due from `at`. A reminder of another deadline is another one. */
-function deliveryOf(endpoint: Endpoint, thing: Thing, item: OpenItem, { occasion, at }: { readonly occasion: Occasion; readonly at: number }): Delivery {
+function deliveryOf(
+  endpoint: Endpoint,
+  thing: Thing,
+  item: OpenItem,
+  { occasion, at }: { readonly occasion: Occasion; readonly at: number },
+): Delivery {
   const key = keyOf(thing);
   const id = deriveId('msg', endpoint.name, key, item.opening, occasion, occasion === 'reminder' ? item.deadlineAt : 0);
-  return queuedAt({ id, endpoint: endpoint.name, tenant: thing.tenant, about: { key, opening: item.opening }, notice: { occasion, occurredAt: at, tenant: thing.tenant, item: factsOf(thing, item) } }, at);
+  return queuedAt(
+    {
+      id,
+      endpoint: endpoint.name,
+      tenant: thing.tenant,
+      about: { key, opening: item.opening },
+      notice: { occasion, occurredAt: at, tenant: thing.tenant, item: factsOf(thing, item) },
+    },
+    at,
+  );
 }
 
-function factsOf({ thing, id, runId, recoveryId, stepId, capability }: Thing, { kind, reason, requiredApprovals, deadlineAt }: OpenItem): NoticeItem {
+function factsOf(
+  { thing, id, runId, recoveryId, stepId, capability }: Thing,
+  { kind, reason, requiredApprovals, deadlineAt }: OpenItem,
+): NoticeItem {
   return { thing, id, kind, runId, recoveryId, stepId, capability, reason, requiredApprovals, deadlineAt };
 }
 
 /** A notice that says that the endpoint works; each is its own. */
 export function testOf(endpoint: Pick<Endpoint, 'name'>, tenant: string, nonce: string, now: number): Delivery {
   const notice: Notice = { occasion: 'test', occurredAt: now, tenant, item: null };
-  return queuedAt({ id: deriveId('msg', endpoint.name, 'test', nonce), endpoint: endpoint.name, tenant, about: null, notice }, now);
+  return queuedAt(
+    { id: deriveId('msg', endpoint.name, 'test', nonce), endpoint: endpoint.name, tenant, about: null, notice },
+    now,
+  );
 }
 
 function queuedAt(told: Pick<Delivery, 'id' | 'endpoint' | 'tenant' | 'about' | 'notice'>, at: number): Delivery {

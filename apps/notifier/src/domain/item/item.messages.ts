@@ -6,7 +6,18 @@ export const THINGS = ['step', 'rollback', 'undo', 'task', 'incident', 'forward'
 export type ThingKind = (typeof THINGS)[number];
 
 /** What somebody waits for. */
-export const ITEM_KINDS = ['approval', 'manual', 'halted', 'rollback', 'undo', 'task', 'incident', 'forward_approval', 'budget', 'breaker'] as const;
+export const ITEM_KINDS = [
+  'approval',
+  'manual',
+  'halted',
+  'rollback',
+  'undo',
+  'task',
+  'incident',
+  'forward_approval',
+  'budget',
+  'breaker',
+] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 
 /** An item that is open: one waiting of one thing. A thing that comes to wait again is another item. */
@@ -39,16 +50,26 @@ export interface Thing {
 }
 
 /** What a record does to what is known: a thing as it is now, or one that will never wait again. */
-export type ThingChange = { readonly op: 'put'; readonly thing: Thing } | { readonly op: 'forget'; readonly key: string };
+export type ThingChange =
+  { readonly op: 'put'; readonly thing: Thing } | { readonly op: 'forget'; readonly key: string };
 
 /** Where a record stands, and when it was decided; epoch milliseconds. */
-export interface Place { readonly topic: string; readonly partition: number; readonly seq: number; readonly at: number }
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  readonly seq: number;
+  readonly at: number;
+}
 
 /** Name of a thing among those of all kinds. */
-export function keyOf({ thing, id }: Pick<Thing, 'thing' | 'id'>): string { return `${thing}:${id}`; }
+export function keyOf({ thing, id }: Pick<Thing, 'thing' | 'id'>): string {
+  return `${thing}:${id}`;
+}
 
 /** Name of the place of a record. */
-export function nameOf({ topic, partition, seq }: Place): string { return `${topic}/${String(partition)}/${String(seq)}`; }
+export function nameOf({ topic, partition, seq }: Place): string {
+  return `${topic}/${String(partition)}/${String(seq)}`;
+}
 
 const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 /** `adapter.verb_noun`, as contracts name capabilities; a producer without one can write anything there. */
@@ -57,7 +78,11 @@ const CAPABILITY_MAX = 128;
 const UNRECOGNIZED = 'UNRECOGNIZED';
 
 /** A reason that is a code; whatever else stands there is not repeated. */
-export function codeOf(text: string): string { return CODE.test(text) ? text.toUpperCase() : UNRECOGNIZED; }
+export function codeOf(text: string): string {
+  return CODE.test(text) ? text.toUpperCase() : UNRECOGNIZED;
+}
 
 /** A capability that has the form of one; null for whatever else stands there. */
-export function capabilityOf(text: string): string | null { return text.length <= CAPABILITY_MAX && CAPABILITY.test(text) ? text : null; }
+export function capabilityOf(text: string): string | null {
+  return text.length <= CAPABILITY_MAX && CAPABILITY.test(text) ? text : null;
+}

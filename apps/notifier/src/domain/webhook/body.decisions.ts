@@ -7,33 +7,76 @@ import type { ThingKind } from '../item/item.messages.js';
 import type { Shape } from './endpoint.messages.js';
 
 /** Base addresses of the interfaces that show items, without a slash at their ends. */
-export interface LinkBases { readonly recoveries: string; readonly budgets: string }
+export interface LinkBases {
+  readonly recoveries: string;
+  readonly budgets: string;
+}
 
 /** Body of a notice in a shape. */
 export function bodyOf(shape: Shape, notice: Notice, bases: LinkBases): string {
   return JSON.stringify(shape === 'slack' ? slackBody(notice, bases) : genericBody(notice, bases));
 }
 
-const TYPE_OF = { opened: 'recourse.item.opened', reminder: 'recourse.item.reminder', ended: 'recourse.item.ended', test: 'recourse.test' } as const satisfies Record<Occasion, string>;
+const TYPE_OF = {
+  opened: 'recourse.item.opened',
+  reminder: 'recourse.item.reminder',
+  ended: 'recourse.item.ended',
+  test: 'recourse.test',
+} as const satisfies Record<Occasion, string>;
 
 function genericBody({ occasion, occurredAt, tenant, item }: Notice, bases: LinkBases): object {
   const head = { type: TYPE_OF[occasion], occurred_at: instantOf(occurredAt), tenant };
   if (item === null) return head;
   return {
-    ...head, item_kind: item.kind, item_id: item.id, step_id: item.stepId, recovery_id: item.recoveryId, run_id: item.runId, capability: item.capability, reason: item.reason,
-    required_approvals: item.requiredApprovals, deadline_at: instantOf(item.deadlineAt), links: linksOf(item, bases),
+    ...head,
+    item_kind: item.kind,
+    item_id: item.id,
+    step_id: item.stepId,
+    recovery_id: item.recoveryId,
+    run_id: item.runId,
+    capability: item.capability,
+    reason: item.reason,
+    required_approvals: item.requiredApprovals,
+    deadline_at: instantOf(item.deadlineAt),
+    links: linksOf(item, bases),
   };
 }
 
-const HEADLINE_OF = { opened: 'Waits for a person', reminder: 'Still waits for a person', ended: 'Waits no more', test: 'This endpoint works' } as const satisfies Record<Occasion, string>;
+const HEADLINE_OF = {
+  opened: 'Waits for a person',
+  reminder: 'Still waits for a person',
+  ended: 'Waits no more',
+  test: 'This endpoint works',
+} as const satisfies Record<Occasion, string>;
 
 /** Block Kit. Texts are plain where they come from a record, so that nothing in them is taken for a mention or a link. */
 function slackBody({ occasion, occurredAt, tenant, item }: Notice, bases: LinkBases): object {
-  const headline = item === null ? HEADLINE_OF[occasion] : `${HEADLINE_OF[occasion]}: ${item.kind.replaceAll('_', ' ')}`;
-  const facts = item === null
-    ? [['Tenant', tenant], ['At', instantOf(occurredAt)]]
-    : [['Tenant', tenant], ['Reason', item.reason], ['Capability', item.capability ?? '-'], ['Deadline', instantOf(item.deadlineAt)], ['Run', item.runId], ['Item', item.id], ...(item.requiredApprovals > 0 ? [['Approvals asked for', String(item.requiredApprovals)]] : [])];
-  const buttons = item === null ? [] : [{ type: 'actions', elements: [{ type: 'button', text: plain('Open the item'), url: linksOf(item, bases).item }] }];
+  const headline =
+    item === null ? HEADLINE_OF[occasion] : `${HEADLINE_OF[occasion]}: ${item.kind.replaceAll('_', ' ')}`;
+  const facts =
+    item === null
+      ? [
+          ['Tenant', tenant],
+          ['At', instantOf(occurredAt)],
+        ]
+      : [
+          ['Tenant', tenant],
+          ['Reason', item.reason],
+          ['Capability', item.capability ?? '-'],
+          ['Deadline', instantOf(item.deadlineAt)],
+          ['Run', item.runId],
+          ['Item', item.id],
+          ...(item.requiredApprovals > 0 ? [['Approvals asked for', String(item.requiredApprovals)]] : []),
+        ];
+  const buttons =
+    item === null
+      ? []
+      : [
+          {
+            type: 'actions',
+            elements: [{ type: 'button', text: plain('Open the item'), url: linksOf(item, bases).item }],
+          },
+        ];
   return {
     text: headline,
     blocks: [
@@ -46,21 +89,31 @@ function slackBody({ occasion, occurredAt, tenant, item }: Notice, bases: LinkBa
 
 /** Longest text Slack takes in a field. */
 const FIELD_MAX = 2_000;
-function plain(text: string): object { return { type: 'plain_text', text: text.slice(0, FIELD_MAX), emoji: false }; }
+function plain(text: string): object {
+  return { type: 'plain_text', text: text.slice(0, FIELD_MAX), emoji: false };
+}
 
 const PATH_OF = {
-  step:       ({ id }) => `/v1/reviews/${encodeURIComponent(id)}`,
-  rollback:   ({ runId }) => `/v1/rollbacks?run_id=${encodeURIComponent(runId)}`,
-  undo:       ({ id }) => `/v1/undos/${encodeURIComponent(id)}`,
-  task:       ({ id }) => `/v1/tasks/${encodeURIComponent(id)}`,
-  incident:   ({ id }) => `/v1/incidents/${encodeURIComponent(id)}`,
-  breaker:    () => '/v1/breakers',
-  forward:    ({ id }) => `/v1/forward-approvals/${encodeURIComponent(id)}`,
+  step: ({ id }) => `/v1/reviews/${encodeURIComponent(id)}`,
+  rollback: ({ runId }) => `/v1/rollbacks?run_id=${encodeURIComponent(runId)}`,
+  undo: ({ id }) => `/v1/undos/${encodeURIComponent(id)}`,
+  task: ({ id }) => `/v1/tasks/${encodeURIComponent(id)}`,
+  incident: ({ id }) => `/v1/incidents/${encodeURIComponent(id)}`,
+  breaker: () => '/v1/breakers',
+  forward: ({ id }) => `/v1/forward-approvals/${encodeURIComponent(id)}`,
   escalation: ({ runId }) => `/v1/escalations?run_id=${encodeURIComponent(runId)}`,
 } as const satisfies Record<ThingKind, (item: NoticeItem) => string>;
 
-function linksOf(item: NoticeItem, { recoveries, budgets }: LinkBases): { readonly item: string; readonly run: string } {
-  return { item: `${item.thing === 'escalation' ? budgets : recoveries}${PATH_OF[item.thing](item)}`, run: `${recoveries}/v1/recoveries?run_id=${encodeURIComponent(item.runId)}` };
+function linksOf(
+  item: NoticeItem,
+  { recoveries, budgets }: LinkBases,
+): { readonly item: string; readonly run: string } {
+  return {
+    item: `${item.thing === 'escalation' ? budgets : recoveries}${PATH_OF[item.thing](item)}`,
+    run: `${recoveries}/v1/recoveries?run_id=${encodeURIComponent(item.runId)}`,
+  };
 }
 
-function instantOf(at: number): string { return new Date(at).toISOString(); }
+function instantOf(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -22,6 +22,10 @@ export interface Endpoint {
 }
 
 /** Does the endpoint hear of such an item of a tenant? */
-export function hears({ tenants, kinds }: Pick<Endpoint, 'tenants' | 'kinds'>, tenant: string, kind: ItemKind): boolean {
+export function hears(
+  { tenants, kinds }: Pick<Endpoint, 'tenants' | 'kinds'>,
+  tenant: string,
+  kind: ItemKind,
+): boolean {
   return (tenants?.includes(tenant) ?? true) && (kinds?.includes(kind) ?? true);
 }

@@ -13,7 +13,9 @@ export interface SignedHeaders {
 /** Signs one attempt. Units: `now` is epoch milliseconds. */
 export function signedHeaders(id: string, body: string, keys: readonly Buffer[], now: number): SignedHeaders {
   const timestamp = String(Math.floor(now / 1_000));
-  const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`);
+  const signatures = keys.map(
+    (key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+  );
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
@@ -25,5 +27,10 @@ const KEY_BYTES = { min: 24, max: 64 } as const;
 export function keyOfSecret(secret: string): Buffer | null {
   const encoded = SECRET.exec(secret)?.[1];
   const key = encoded === undefined ? null : Buffer.from(encoded, 'base64');
-  return key !== null && key.length >= KEY_BYTES.min && key.length <= KEY_BYTES.max && key.toString('base64') === encoded ? key : null;
+  return key !== null &&
+    key.length >= KEY_BYTES.min &&
+    key.length <= KEY_BYTES.max &&
+    key.toString('base64') === encoded
+    ? key
+    : null;
 }

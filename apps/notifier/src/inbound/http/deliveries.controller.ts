@@ -1,7 +1,17 @@
 // HTTP edge of the notifier: what is on its way, what failed, and to whom.
 import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { ALL_TENANTS, EdgeRefusal, FromCaller, idText, pageQuery, parse, requireRole, seesAllTenants, tenantOfRead } from '@recourse/service';
+import {
+  ALL_TENANTS,
+  EdgeRefusal,
+  FromCaller,
+  idText,
+  pageQuery,
+  parse,
+  requireRole,
+  seesAllTenants,
+  tenantOfRead,
+} from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { shownDelivery, shownEndpoints } from '../../application/deliveries.query.js';
@@ -18,32 +28,53 @@ const READERS = ['approver', 'operator', 'auditor', 'administrator'] as const;
 const KEEPERS = ['operator', 'administrator'] as const;
 const LIMIT_DEFAULT = 100;
 
-const listQuery = z.strictObject({ ...pageQuery, state: z.enum(DELIVERY_STATES).optional(), endpoint: idText.optional() });
+const listQuery = z.strictObject({
+  ...pageQuery,
+  state: z.enum(DELIVERY_STATES).optional(),
+  endpoint: idText.optional(),
+});
 const place = z.object({ updatedAt: z.number().int().min(0), id: z.string().max(200) });
 
-@ApiTags('notifications') @ApiBearerAuth()
+@ApiTags('notifications')
+@ApiBearerAuth()
 @Controller('v1')
 export class DeliveriesController {
   constructor(@Inject(NOTIFIER_CONTEXT) private readonly notifier: NotifierContext) {}
 
-  @Get('deliveries') @ApiOperation({ summary: 'Notices and what became of them, the newest first: state, attempts, the last error and the way out.' })
-  @ApiQuery({ name: 'state', required: false, enum: DELIVERY_STATES }) @ApiQuery({ name: 'endpoint', required: false }) @ApiQuery({ name: 'tenant', required: false }) @ApiQuery({ name: 'cursor', required: false }) @ApiQuery({ name: 'limit', required: false })
+  @Get('deliveries')
+  @ApiOperation({
+    summary: 'Notices and what became of them, the newest first: state, attempts, the last error and the way out.',
+  })
+  @ApiQuery({ name: 'state', required: false, enum: DELIVERY_STATES })
+  @ApiQuery({ name: 'endpoint', required: false })
+  @ApiQuery({ name: 'tenant', required: false })
+  @ApiQuery({ name: 'cursor', required: false })
+  @ApiQuery({ name: 'limit', required: false })
   async deliveries(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ListAnswer> {
     requireRole(principal, ...READERS);
     const { state, endpoint, tenant, cursor, limit = LIMIT_DEFAULT } = parse(listQuery, query);
-    const found = await this.notifier.store.list({ state, endpoint, tenant: tenantOfRead(principal, tenant), countMax: limit + 1, after: placeOf(cursor) });
+    const found = await this.notifier.store.list({
+      state,
+      endpoint,
+      tenant: tenantOfRead(principal, tenant),
+      countMax: limit + 1,
+      after: placeOf(cursor),
+    });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     return { items: await this.shown(page), next_cursor: last === undefined ? null : cursorOf(last) };
   }
 
-  @Get('deliveries/:id') @ApiOperation({ summary: 'One notice and what became of it.' })
+  @Get('deliveries/:id')
+  @ApiOperation({ summary: 'One notice and what became of it.' })
   async delivery(@FromCaller() caller: Caller, @Param('id') id: string): Promise<ShownDelivery> {
     requireRole(caller.principal, ...READERS);
     return this.one(await this.found(caller, id));
   }
 
-  @Post('deliveries/:id/retry') @HttpCode(200) @ApiOperation({ summary: 'Has a notice that is queued or was given up tried at once, for as long as any other.' })
+  @Post('deliveries/:id/retry')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Has a notice that is queued or was given up tried at once, for as long as any other.' })
   async retry(@FromCaller() caller: Caller, @Param('id') id: string): Promise<ShownDelivery> {
     requireRole(caller.principal, ...KEEPERS);
     await this.found(caller, id);
@@ -52,28 +83,50 @@ export class DeliveriesController {
     return this.one(again);
   }
 
-  @Get('endpoints') @ApiOperation({ summary: 'Who is told of what, whether it is on, and what it has before it. Secrets and whole addresses are not shown.' })
+  @Get('endpoints')
+  @ApiOperation({
+    summary:
+      'Who is told of what, whether it is on, and what it has before it. Secrets and whole addresses are not shown.',
+  })
   async endpoints(@FromCaller() { principal }: Caller): Promise<ListAnswer> {
     requireRole(principal, ...READERS);
     const tenant = tenantOfRead(principal);
     const shown = shownEndpoints(this.notifier.endpoints, await this.notifier.store.figures(this.notifier.now()));
-    return { items: shown.filter(({ tenants }) => tenant === undefined || tenants === 'all' || tenants.includes(tenant)), next_cursor: null };
+    return {
+      items: shown.filter(({ tenants }) => tenant === undefined || tenants === 'all' || tenants.includes(tenant)),
+      next_cursor: null,
+    };
   }
 
-  @Post('endpoints/:name/test') @HttpCode(200) @ApiOperation({ summary: 'Sends an endpoint a notice that is about nothing; the answer names its delivery.' })
+  @Post('endpoints/:name/test')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Sends an endpoint a notice that is about nothing; the answer names its delivery.' })
   async test(@FromCaller() caller: Caller, @Param('name') name: string): Promise<ShownDelivery> {
     const endpoint = this.kept(caller, name);
-    const { principal: { tenant } } = caller;
-    const delivery = testOf(endpoint, tenant === ALL_TENANTS ? endpoint.tenants?.[0] ?? ALL_TENANTS : tenant, this.notifier.nonce(), this.notifier.now());
+    const {
+      principal: { tenant },
+    } = caller;
+    const delivery = testOf(
+      endpoint,
+      tenant === ALL_TENANTS ? (endpoint.tenants?.[0] ?? ALL_TENANTS) : tenant,
+      this.notifier.nonce(),
+      this.notifier.now(),
+    );
     await this.notifier.store.queue(delivery);
     return this.one(delivery);
   }
 
-  @Post('endpoints/:name/on') @HttpCode(200) @ApiOperation({ summary: 'Turns an endpoint on whose receiver had said that it is gone; what is queued for it is sent.' })
+  @Post('endpoints/:name/on')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Turns an endpoint on whose receiver had said that it is gone; what is queued for it is sent.',
+  })
   async turnOn(@FromCaller() caller: Caller, @Param('name') name: string): Promise<ShownEndpoint> {
     this.kept(caller, name);
     await this.notifier.store.turnOn(name);
-    const shown = shownEndpoints(this.notifier.endpoints, await this.notifier.store.figures(this.notifier.now())).find((one) => one.name === name);
+    const shown = shownEndpoints(this.notifier.endpoints, await this.notifier.store.figures(this.notifier.now())).find(
+      (one) => one.name === name,
+    );
     if (shown === undefined) throw unknownEndpoint();
     return shown;
   }
@@ -91,7 +144,8 @@ export class DeliveriesController {
   private async found({ principal }: Caller, id: string): Promise<Delivery> {
     const tenant = tenantOfRead(principal);
     const delivery = await this.notifier.store.find(parse(idText, id));
-    if (delivery === null || (tenant !== undefined && delivery.tenant !== tenant)) throw new EdgeRefusal('NOT_FOUND', 'no delivery under this id');
+    if (delivery === null || (tenant !== undefined && delivery.tenant !== tenant))
+      throw new EdgeRefusal('NOT_FOUND', 'no delivery under this id');
     return delivery;
   }
 
@@ -103,14 +157,20 @@ export class DeliveriesController {
 
   private async shown(deliveries: readonly Delivery[]): Promise<readonly ShownDelivery[]> {
     const endpoints = shownEndpoints(this.notifier.endpoints, await this.notifier.store.figures(this.notifier.now()));
-    const states = new Map(endpoints.map(({ name, state }): readonly [string, ShownEndpoint['state']] => [name, state]));
+    const states = new Map(
+      endpoints.map(({ name, state }): readonly [string, ShownEndpoint['state']] => [name, state]),
+    );
     return deliveries.map((delivery) => shownDelivery(delivery, states));
   }
 }
 
-function unknownEndpoint(): EdgeRefusal { return new EdgeRefusal('NOT_FOUND', 'no endpoint of this name that is yours'); }
+function unknownEndpoint(): EdgeRefusal {
+  return new EdgeRefusal('NOT_FOUND', 'no endpoint of this name that is yours');
+}
 
-function cursorOf({ updatedAt, id }: Delivery): string { return Buffer.from(JSON.stringify({ updatedAt, id })).toString('base64url'); }
+function cursorOf({ updatedAt, id }: Delivery): string {
+  return Buffer.from(JSON.stringify({ updatedAt, id })).toString('base64url');
+}
 
 /** Errors: EdgeRefusal(INPUT_INVALID) for a cursor nobody gave. */
 function placeOf(cursor: string | undefined): z.infer<typeof place> | undefined {
@@ -118,6 +178,8 @@ function placeOf(cursor: string | undefined): z.infer<typeof place> | undefined 
   try {
     return place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
   } catch {
-    throw new EdgeRefusal('INPUT_INVALID', 'not a cursor of this list', [{ code: 'CURSOR_INVALID', message: 'Pass next_cursor of the page before.', path: '/cursor' }]);
+    throw new EdgeRefusal('INPUT_INVALID', 'not a cursor of this list', [
+      { code: 'CURSOR_INVALID', message: 'Pass next_cursor of the page before.', path: '/cursor' },
+    ]);
   }
 }

@@ -16,15 +16,27 @@ import type { AdmissionLimits, BreakerDoc, ClosureDoc, HoldReason, SourceDoc, St
 const LEDGER = 'service:mutation-ledger';
 
 /** What a breaker is about. */
-export interface Scope { readonly scope: LimitScope; readonly tenant: string; readonly name: string }
+export interface Scope {
+  readonly scope: LimitScope;
+  readonly tenant: string;
+  readonly name: string;
+}
 
 /** Ids follow from what they are about (L1), and are short whatever a source calls itself (L7). */
-export function sourceIdOf(tenant: string, source: string): string { return deriveId('src', tenant, source); }
-export function scopeIdOf({ scope, tenant, name }: Scope): string { return deriveId('brk', scope, tenant, name); }
-export function closureIdOf(tenant: string, eventId: string): string { return deriveId('evt', tenant, eventId); }
+export function sourceIdOf(tenant: string, source: string): string {
+  return deriveId('src', tenant, source);
+}
+export function scopeIdOf({ scope, tenant, name }: Scope): string {
+  return deriveId('brk', scope, tenant, name);
+}
+export function closureIdOf(tenant: string, eventId: string): string {
+  return deriveId('evt', tenant, eventId);
+}
 
 /** A share of a limit over all partitions: at least one. */
-export function shareOf(limit: number, partitionCount: number): number { return Math.max(1, Math.floor(limit / Math.max(1, partitionCount))); }
+export function shareOf(limit: number, partitionCount: number): number {
+  return Math.max(1, Math.floor(limit / Math.max(1, partitionCount)));
+}
 
 /** Limits of one partition. */
 export function sharedLimits(limits: AdmissionLimits, partitionCount: number): AdmissionLimits {
@@ -53,7 +65,12 @@ export function isVouchedFor({ kind, source, partition }: Evidence): boolean {
 
 /** Breakers a trigger falls under. Its capability is known when its commit is marked. */
 export function scopesOf(tenant: string, evidence: Evidence): readonly Scope[] {
-  return isVouchedFor(evidence) ? [] : [{ scope: 'source', tenant, name: evidence.source }, { scope: 'tenant', tenant, name: tenant }];
+  return isVouchedFor(evidence)
+    ? []
+    : [
+        { scope: 'source', tenant, name: evidence.source },
+        { scope: 'tenant', tenant, name: tenant },
+      ];
 }
 
 /** Rows and registry entries a decision is made by. */
@@ -61,7 +78,11 @@ export interface Seen {
   readonly source: SourceDoc | undefined;
   /** Trust the source was registered with, thousandths; null for one nobody registered. */
   readonly declaredPermille: number | null;
-  readonly scopes: readonly { readonly scope: Scope; readonly storm: StormDoc | undefined; readonly breaker: BreakerDoc | undefined }[];
+  readonly scopes: readonly {
+    readonly scope: Scope;
+    readonly storm: StormDoc | undefined;
+    readonly breaker: BreakerDoc | undefined;
+  }[];
   readonly closure: ClosureDoc | undefined;
 }
 
@@ -77,18 +98,39 @@ export interface Asked {
 
 export type Admission =
   | { readonly kind: 'admit'; readonly isCounted: boolean; readonly isHit: boolean }
-  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly cause: string; readonly detail: string; readonly opens: Opening | null };
+  | {
+      readonly kind: 'hold';
+      readonly reason: HoldReason;
+      readonly cause: string;
+      readonly detail: string;
+      readonly opens: Opening | null;
+    };
 
 /** A breaker that opens. */
-export interface Opening { readonly scope: Scope; readonly count: number; readonly limit: number; readonly windowMs: number }
+export interface Opening {
+  readonly scope: Scope;
+  readonly count: number;
+  readonly limit: number;
+  readonly windowMs: number;
+}
 
 /** Admits a trigger or says what holds it: trust first, then breakers, then the size of the closure. */
-export function admission({ tenant, evidence, isCommand, isAgain }: Asked, seen: Seen, limits: AdmissionLimits, now: number): Admission {
+export function admission(
+  { tenant, evidence, isCommand, isAgain }: Asked,
+  seen: Seen,
+  limits: AdmissionLimits,
+  now: number,
+): Admission {
   if (isVouchedFor(evidence)) return { kind: 'admit', isCounted: false, isHit: false };
-  return untrusted(tenant, evidence, seen, limits)
-    ?? stopped(evidence, seen, isAgain, limits, now)
-    ?? tooMany(tenant, evidence, seen, isCommand, limits)
-    ?? { kind: 'admit', isCounted: limits.storm !== null && !isAgain, isHit: limits.closureMax !== null && !isCommand };
+  return (
+    untrusted(tenant, evidence, seen, limits) ??
+    stopped(evidence, seen, isAgain, limits, now) ??
+    tooMany(tenant, evidence, seen, isCommand, limits) ?? {
+      kind: 'admit',
+      isCounted: limits.storm !== null && !isAgain,
+      isHit: limits.closureMax !== null && !isCommand,
+    }
+  );
 }
 
 /** Weight of a source: what people's words made of it, else what it was registered with, else that of a stranger. */
@@ -96,13 +138,30 @@ export function weightOf({ source, declaredPermille }: Pick<Seen, 'source' | 'de
   return source?.weight_permille ?? declaredPermille ?? WEIGHT_INITIAL;
 }
 
-function untrusted(tenant: string, { source }: Evidence, seen: Seen, { trustThresholdPermille: threshold }: AdmissionLimits): Admission | null {
+function untrusted(
+  tenant: string,
+  { source }: Evidence,
+  seen: Seen,
+  { trustThresholdPermille: threshold }: AdmissionLimits,
+): Admission | null {
   const weight = weightOf(seen);
   if (threshold === null || weight >= threshold) return null;
-  return { kind: 'hold', reason: 'SOURCE_UNTRUSTED', cause: sourceIdOf(tenant, source), detail: `its source weighs ${String(weight)} of ${String(threshold)} thousandths`, opens: null };
+  return {
+    kind: 'hold',
+    reason: 'SOURCE_UNTRUSTED',
+    cause: sourceIdOf(tenant, source),
+    detail: `its source weighs ${String(weight)} of ${String(threshold)} thousandths`,
+    opens: null,
+  };
 }
 
-function stopped({ event_id }: Evidence, { scopes }: Seen, isAgain: boolean, { storm: limit }: AdmissionLimits, now: number): Admission | null {
+function stopped(
+  { event_id }: Evidence,
+  { scopes }: Seen,
+  isAgain: boolean,
+  { storm: limit }: AdmissionLimits,
+  now: number,
+): Admission | null {
   if (limit === null) return null;
   // An event that passed is one root, in every scope: the rest of it goes on (D3).
   if (scopes.some(({ storm }) => storm?.events.some((one) => one.event_id === event_id) === true)) return null;
@@ -117,7 +176,12 @@ function stopped({ event_id }: Evidence, { scopes }: Seen, isAgain: boolean, { s
 }
 
 /** The breaker that one more event opens; null while there is room. */
-export function burst(scope: Scope, storm: StormDoc | undefined, { limit, windowMs }: { readonly limit: number; readonly windowMs: number }, now: number): Opening | null {
+export function burst(
+  scope: Scope,
+  storm: StormDoc | undefined,
+  { limit, windowMs }: { readonly limit: number; readonly windowMs: number },
+  now: number,
+): Opening | null {
   const count = recent(storm, now, windowMs).length + 1;
   return count > limit ? { scope, count, limit, windowMs } : null;
 }
@@ -128,12 +192,31 @@ export function recent(storm: StormDoc | undefined, now: number, windowMs: numbe
 }
 
 function heldBy(scope: Scope, what: string, opens: Opening | null): Admission {
-  return { kind: 'hold', reason: 'BREAKER_OPEN', cause: scopeIdOf(scope), detail: `${what} ${scope.scope} ${scope.name}`, opens };
+  return {
+    kind: 'hold',
+    reason: 'BREAKER_OPEN',
+    cause: scopeIdOf(scope),
+    detail: `${what} ${scope.scope} ${scope.name}`,
+    opens,
+  };
 }
 
-function tooMany(tenant: string, { event_id }: Evidence, { closure }: Seen, isCommand: boolean, { closureMax }: AdmissionLimits): Admission | null {
-  if (closureMax === null || isCommand || closure?.is_confirmed === true || (closure?.hits ?? 0) < closureMax) return null;
-  return { kind: 'hold', reason: 'CLOSURE_LIMIT', cause: closureIdOf(tenant, event_id), detail: `one event has rolled back ${String(closure?.hits ?? 0)} commits on this partition, as many as may go unasked`, opens: null };
+function tooMany(
+  tenant: string,
+  { event_id }: Evidence,
+  { closure }: Seen,
+  isCommand: boolean,
+  { closureMax }: AdmissionLimits,
+): Admission | null {
+  if (closureMax === null || isCommand || closure?.is_confirmed === true || (closure?.hits ?? 0) < closureMax)
+    return null;
+  return {
+    kind: 'hold',
+    reason: 'CLOSURE_LIMIT',
+    cause: closureIdOf(tenant, event_id),
+    detail: `one event has rolled back ${String(closure?.hits ?? 0)} commits on this partition, as many as may go unasked`,
+    opens: null,
+  };
 }
 
 /** How fast triggers come, told from how fast they usually do (E47). */
@@ -149,8 +232,12 @@ const TREND_FACTOR = 3;
  *
  * Units:  counts of triggers in the newest `shortMs` and in the `longMs` that end with it.
  */
-export function trendOf({ short, long }: { readonly short: number; readonly long: number }, shortMs: number, longMs: number): Trend {
+export function trendOf(
+  { short, long }: { readonly short: number; readonly long: number },
+  shortMs: number,
+  longMs: number,
+): Trend {
   if (short < TREND_MIN) return 'quiet';
-  const usual = (long - short) * shortMs / Math.max(1, longMs - shortMs);
+  const usual = ((long - short) * shortMs) / Math.max(1, longMs - shortMs);
   return short >= TREND_FACTOR * usual ? 'rising' : 'usual';
 }

@@ -27,7 +27,12 @@ export interface AdmissionLimits {
 }
 
 /** Admits everything: what a core is built with unless told. */
-export const NO_LIMITS: AdmissionLimits = { trustThresholdPermille: null, storm: null, closureMax: null, boundMs: null };
+export const NO_LIMITS: AdmissionLimits = {
+  trustThresholdPermille: null,
+  storm: null,
+  closureMax: null,
+  boundMs: null,
+};
 
 export const HOLD_REASONS = ['SOURCE_UNTRUSTED', 'BREAKER_OPEN', 'CLOSURE_LIMIT'] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];

@@ -14,12 +14,37 @@ import type { BreakerDoc } from './admission.messages.js';
 export type Verdict = 'confirmed' | 'rejected';
 
 /** Why somebody may not judge a trigger; null when they may. */
-export function judgingRefusal(standing: RollbackDoc | undefined, { envelope, rollback_id }: ConfirmTrigger | RejectTrigger): Refusal | null {
-  if (standing?.tenant !== envelope.tenant || standing.rollback_id !== rollback_id) return { httpStatus: 404, code: 'ROLLBACK_UNKNOWN', message: 'There is no such rollback in this run of this tenant.' };
-  if (standing.phase === 'beyond' || standing.phase === 'reviewed') return { httpStatus: 409, code: 'NO_TRIGGER', message: 'No trigger names this commit: a fall reaches it beyond its bound. Review it.' };
-  if (!isPerson(envelope.principal)) return { httpStatus: 403, code: 'JUDGE_NOT_A_PERSON', message: 'Only a person says whether a trigger was right: no agent, no service account, no role.' };
-  if (isSamePerson(standing.evidence.source, envelope.principal)) return { httpStatus: 403, code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger.' };
-  return standing.judged === null ? null : { httpStatus: 409, code: 'TRIGGER_JUDGED', message: `Somebody has ${standing.judged.verdict} this trigger already.` };
+export function judgingRefusal(
+  standing: RollbackDoc | undefined,
+  { envelope, rollback_id }: ConfirmTrigger | RejectTrigger,
+): Refusal | null {
+  if (standing?.tenant !== envelope.tenant || standing.rollback_id !== rollback_id)
+    return {
+      httpStatus: 404,
+      code: 'ROLLBACK_UNKNOWN',
+      message: 'There is no such rollback in this run of this tenant.',
+    };
+  if (standing.phase === 'beyond' || standing.phase === 'reviewed')
+    return {
+      httpStatus: 409,
+      code: 'NO_TRIGGER',
+      message: 'No trigger names this commit: a fall reaches it beyond its bound. Review it.',
+    };
+  if (!isPerson(envelope.principal))
+    return {
+      httpStatus: 403,
+      code: 'JUDGE_NOT_A_PERSON',
+      message: 'Only a person says whether a trigger was right: no agent, no service account, no role.',
+    };
+  if (isSamePerson(standing.evidence.source, envelope.principal))
+    return { httpStatus: 403, code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger.' };
+  return standing.judged === null
+    ? null
+    : {
+        httpStatus: 409,
+        code: 'TRIGGER_JUDGED',
+        message: `Somebody has ${standing.judged.verdict} this trigger already.`,
+      };
 }
 
 /** The weight after a person's word, thousandths. */
@@ -28,23 +53,65 @@ export function movedWeight(weight: number, verdict: Verdict): number {
 }
 
 /** That a source was right or wrong. */
-export function judgedFact({ rollback_id, tenant, run_id, mutation_id, evidence: { source } }: RollbackDoc, { envelope, reason }: ConfirmTrigger | RejectTrigger, verdict: Verdict, weight: number): Fact {
+export function judgedFact(
+  { rollback_id, tenant, run_id, mutation_id, evidence: { source } }: RollbackDoc,
+  { envelope, reason }: ConfirmTrigger | RejectTrigger,
+  verdict: Verdict,
+  weight: number,
+): Fact {
   return fact('SourceJudged', {
-    rollback_id, tenant, run_id, mutation_id, source, confirmed: verdict === 'confirmed', weight_permille: movedWeight(weight, verdict), by: envelope.principal, reason, command_id: envelope.command_id,
+    rollback_id,
+    tenant,
+    run_id,
+    mutation_id,
+    source,
+    confirmed: verdict === 'confirmed',
+    weight_permille: movedWeight(weight, verdict),
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
   });
 }
 
 /** Closes a held trigger. */
-export function rejectedFact({ rollback_id, tenant, run_id, mutation_id, evidence: { event_id } }: RollbackDoc, { envelope, reason }: RejectTrigger): Fact {
-  return fact('TriggerRejected', { rollback_id, tenant, run_id, mutation_id, event_id, by: envelope.principal, reason, command_id: envelope.command_id });
+export function rejectedFact(
+  { rollback_id, tenant, run_id, mutation_id, evidence: { event_id } }: RollbackDoc,
+  { envelope, reason }: RejectTrigger,
+): Fact {
+  return fact('TriggerRejected', {
+    rollback_id,
+    tenant,
+    run_id,
+    mutation_id,
+    event_id,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+  });
 }
 
 /** Closes a breaker, or says why not. */
 export function closeBreaker(breaker: BreakerDoc | undefined, { envelope, reason }: CloseBreaker): Fact | Refusal {
-  if (breaker?.tenant !== envelope.tenant) return { httpStatus: 404, code: 'BREAKER_UNKNOWN', message: 'There is no such breaker of this tenant.' };
-  if (!isPerson(envelope.principal)) return { httpStatus: 403, code: 'JUDGE_NOT_A_PERSON', message: 'Only a person closes a breaker: no agent, no service account, no role.' };
-  if (breaker.phase === 'closed') return { httpStatus: 409, code: 'BREAKER_CLOSED', message: 'Somebody has closed this breaker already.' };
+  if (breaker?.tenant !== envelope.tenant)
+    return { httpStatus: 404, code: 'BREAKER_UNKNOWN', message: 'There is no such breaker of this tenant.' };
+  if (!isPerson(envelope.principal))
+    return {
+      httpStatus: 403,
+      code: 'JUDGE_NOT_A_PERSON',
+      message: 'Only a person closes a breaker: no agent, no service account, no role.',
+    };
+  if (breaker.phase === 'closed')
+    return { httpStatus: 409, code: 'BREAKER_CLOSED', message: 'Somebody has closed this breaker already.' };
   const { breaker_id, scope, name, tenant, run_id } = breaker;
-  const body: Omit<BreakerClosed, 'seq' | 'prev_hash' | 'decided_at'> = { breaker_id, scope, name, tenant, run_id, by: envelope.principal, reason, command_id: envelope.command_id };
+  const body: Omit<BreakerClosed, 'seq' | 'prev_hash' | 'decided_at'> = {
+    breaker_id,
+    scope,
+    name,
+    tenant,
+    run_id,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+  };
   return fact('BreakerClosed', body);
 }

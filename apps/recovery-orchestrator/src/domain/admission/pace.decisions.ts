@@ -23,8 +23,14 @@ export interface Rates {
 export const NO_RATES: Rates = { tenantPerMinute: null, capabilityPerMinute: null };
 
 /** Rates of one partition. */
-export function sharedRates({ tenantPerMinute: tenant, capabilityPerMinute: capability }: Rates, partitionCount: number): Rates {
-  return { tenantPerMinute: tenant === null ? null : shareOf(tenant, partitionCount), capabilityPerMinute: capability === null ? null : shareOf(capability, partitionCount) };
+export function sharedRates(
+  { tenantPerMinute: tenant, capabilityPerMinute: capability }: Rates,
+  partitionCount: number,
+): Rates {
+  return {
+    tenantPerMinute: tenant === null ? null : shareOf(tenant, partitionCount),
+    capabilityPerMinute: capability === null ? null : shareOf(capability, partitionCount),
+  };
 }
 
 /** The schedule of a limit. */
@@ -38,18 +44,32 @@ export type PaceDoc = {
   readonly updated_at: number;
 };
 
-export function paceIdOf(tenant: string, { scope, name }: Pick<Pace, 'scope' | 'name'>): string { return deriveId('pace', tenant, scope, name); }
+export function paceIdOf(tenant: string, { scope, name }: Pick<Pace, 'scope' | 'name'>): string {
+  return deriveId('pace', tenant, scope, name);
+}
 
 /** Places taken in the schedules, and when they come. */
-export interface Place { readonly goAt: number; readonly paced: readonly Pace[] }
+export interface Place {
+  readonly goAt: number;
+  readonly paced: readonly Pace[];
+}
 
 /** A limit an action falls under, and when its schedule is free again; 0 for one nobody used. */
-export interface Schedule { readonly scope: LimitScope; readonly name: string; readonly perMinute: number; readonly nextAt: number }
+export interface Schedule {
+  readonly scope: LimitScope;
+  readonly name: string;
+  readonly perMinute: number;
+  readonly nextAt: number;
+}
 
 /** The earliest place that all schedules have. */
 export function placeIn(schedules: readonly Schedule[], now: number): Place {
   const goAt = schedules.reduce((latest, schedule) => Math.max(latest, freeAt(schedule)), now);
-  const paced = schedules.map(({ scope, name, perMinute, nextAt }) => ({ scope, name, next_at: Math.max(now, nextAt) + intervalOf(perMinute) }));
+  const paced = schedules.map(({ scope, name, perMinute, nextAt }) => ({
+    scope,
+    name,
+    next_at: Math.max(now, nextAt) + intervalOf(perMinute),
+  }));
   return { goAt, paced };
 }
 
@@ -59,13 +79,23 @@ export function freeAt({ perMinute, nextAt }: Pick<Schedule, 'perMinute' | 'next
 }
 
 /** How many may begin at once: a tenth of a minute's. */
-export function burstOf(perMinute: number): number { return Math.max(1, Math.floor(perMinute / 10)); }
+export function burstOf(perMinute: number): number {
+  return Math.max(1, Math.floor(perMinute / 10));
+}
 
 /** Distance of two places, milliseconds. */
-export function intervalOf(perMinute: number): number { return Math.ceil(MINUTE_MS / perMinute); }
+export function intervalOf(perMinute: number): number {
+  return Math.ceil(MINUTE_MS / perMinute);
+}
 
 /** Limits that apply to a call of a capability for a tenant. */
-export function schedulesOf({ tenantPerMinute, capabilityPerMinute }: Rates, tenant: string, capability: string, nextAt: (scope: LimitScope, name: string) => number): readonly Schedule[] {
-  const of = (scope: LimitScope, name: string, perMinute: number | null): readonly Schedule[] => (perMinute === null ? [] : [{ scope, name, perMinute, nextAt: nextAt(scope, name) }]);
+export function schedulesOf(
+  { tenantPerMinute, capabilityPerMinute }: Rates,
+  tenant: string,
+  capability: string,
+  nextAt: (scope: LimitScope, name: string) => number,
+): readonly Schedule[] {
+  const of = (scope: LimitScope, name: string, perMinute: number | null): readonly Schedule[] =>
+    perMinute === null ? [] : [{ scope, name, perMinute, nextAt: nextAt(scope, name) }];
   return [...of('tenant', tenant, tenantPerMinute), ...of('capability', capability, capabilityPerMinute)];
 }

@@ -4,12 +4,28 @@
 //   D1. Rows are read from the top; the first that matches decides. The last row matches everything.
 //   D2. No row compensates without a bound handle inside its window (D29); manual is where doubt ends.
 //   D3. Impact is a floor: a grave one needs a person whatever mode the contract declares (C35).
-import type { ContractTerms, ExecutionState, MutationRef, RecoverabilityState, RecoveryApprovalMode, StepDecision } from '@recourse/messages';
+import type {
+  ContractTerms,
+  ExecutionState,
+  MutationRef,
+  RecoverabilityState,
+  RecoveryApprovalMode,
+  StepDecision,
+} from '@recourse/messages';
 
 export const WINDOWS = ['open', 'closed', 'none'] as const;
 export type Window = (typeof WINDOWS)[number];
 
-export const HANDLES = ['bound', 'uncontracted', 'irreversible', 'no_reversal', 'incomplete', 'step_pending', 'step_missing', 'unverifiable'] as const;
+export const HANDLES = [
+  'bound',
+  'uncontracted',
+  'irreversible',
+  'no_reversal',
+  'incomplete',
+  'step_pending',
+  'step_missing',
+  'unverifiable',
+] as const;
 export type Handle = (typeof HANDLES)[number];
 
 export const IMPACTS = ['ordinary', 'grave'] as const;
@@ -35,9 +51,27 @@ export interface RecoveryFacts {
 }
 
 export const DECISION_REASONS = [
-  'NOTHING_TO_UNDO', 'ALREADY_UNDONE', 'EXECUTED_AFTER_CANCEL', 'FORWARD_NOT_STARTED', 'FORWARD_IN_FLIGHT', 'FORWARD_UNCERTAIN', 'UNCONTRACTED',
-  'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', 'MISSING_COMPENSATION_IMPLEMENTATION', 'HANDLE_INCOMPLETE', 'STEP_RESULT_PENDING', 'STEP_RESULT_MISSING', 'VERIFICATION_MISSING', 'REVERSAL_EXPIRED',
-  'REVERSAL_WINDOW_MISSING', 'UNSUPPORTED_RECOVERY_STATE', 'RISK_ABOVE_LIMIT', 'APPROVED', 'POLICY_AUTO', 'HIGH_IMPACT', 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
+  'NOTHING_TO_UNDO',
+  'ALREADY_UNDONE',
+  'EXECUTED_AFTER_CANCEL',
+  'FORWARD_NOT_STARTED',
+  'FORWARD_IN_FLIGHT',
+  'FORWARD_UNCERTAIN',
+  'UNCONTRACTED',
+  'TOOL_HAS_NO_AUTOMATIC_COMPENSATION',
+  'MISSING_COMPENSATION_IMPLEMENTATION',
+  'HANDLE_INCOMPLETE',
+  'STEP_RESULT_PENDING',
+  'STEP_RESULT_MISSING',
+  'VERIFICATION_MISSING',
+  'REVERSAL_EXPIRED',
+  'REVERSAL_WINDOW_MISSING',
+  'UNSUPPORTED_RECOVERY_STATE',
+  'RISK_ABOVE_LIMIT',
+  'APPROVED',
+  'POLICY_AUTO',
+  'HIGH_IMPACT',
+  'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
 ] as const;
 export type DecisionReason = (typeof DECISION_REASONS)[number];
 
@@ -54,30 +88,56 @@ export interface DecisionRow {
 
 /** The table of DESIGN 6.3. */
 export const DECISION_TABLE = [
-  { when: { execution: ['failed'] },                 then: { decision: 'retry_forward',    reason: 'NOTHING_TO_UNDO' } },
-  { when: { execution: ['succeeded'], recoverability: ['cancelled'] }, then: { decision: 'manual_review', reason: 'EXECUTED_AFTER_CANCEL' } },
-  { when: { recoverability: ['compensated'] },       then: { decision: 'retry_forward',    reason: 'ALREADY_UNDONE' } },
-  { when: { execution: ['planned'] },                then: { decision: 'retry_forward',    reason: 'FORWARD_NOT_STARTED' } },
-  { when: { execution: ['executing'] },              then: { decision: 'reconcile_first',  reason: 'FORWARD_IN_FLIGHT' } },
-  { when: { execution: ['uncertain'] },              then: { decision: 'reconcile_first',  reason: 'FORWARD_UNCERTAIN' } },
-  { when: { handle: ['uncontracted'] },              then: { decision: 'manual_review',    reason: 'UNCONTRACTED' } },
-  { when: { handle: ['irreversible'] },              then: { decision: 'manual_review',    reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' } },
-  { when: { handle: ['no_reversal'] },               then: { decision: 'manual_review',    reason: 'MISSING_COMPENSATION_IMPLEMENTATION' } },
-  { when: { handle: ['incomplete'] },                then: { decision: 'manual_review',    reason: 'HANDLE_INCOMPLETE' } },
-  { when: { handle: ['step_missing'] },              then: { decision: 'manual_review',    reason: 'STEP_RESULT_MISSING' } },
-  { when: { handle: ['unverifiable'] },              then: { decision: 'manual_review',    reason: 'VERIFICATION_MISSING' } },
-  { when: { recoverability: ['reversal_expired'] },  then: { decision: 'manual_review',    reason: 'REVERSAL_EXPIRED' } },
-  { when: { window: ['closed'] },                    then: { decision: 'manual_review',    reason: 'REVERSAL_EXPIRED' } },
-  { when: { window: ['none'] },                      then: { decision: 'manual_review',    reason: 'REVERSAL_WINDOW_MISSING' } },
-  { when: { recoverability: ['planned', 'pending_commit', 'committed', 'compensating', 'compensation_failed', 'manual_resolution_required'] },
-    then: { decision: 'manual_review', reason: 'UNSUPPORTED_RECOVERY_STATE' } },
-  { when: { handle: ['step_pending'] },              then: { decision: 'reconcile_first',  reason: 'STEP_RESULT_PENDING' } },
-  { when: { risk: ['above'], approval: ['none', 'partial'] }, then: { decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT' } },
-  { when: { approval: ['sufficient'] },              then: { decision: 'compensate_now',   reason: 'APPROVED' } },
-  { when: { impact: ['grave'] },                     then: { decision: 'request_approval', reason: 'HIGH_IMPACT' } },
-  { when: { mode: ['human', 'dual_control'] },       then: { decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' } },
-  { when: { mode: ['auto'], approval: ['none'] },    then: { decision: 'compensate_now',   reason: 'POLICY_AUTO' } },
-  { when: {},                                        then: { decision: 'manual_review',    reason: 'UNSUPPORTED_RECOVERY_STATE' } },
+  { when: { execution: ['failed'] }, then: { decision: 'retry_forward', reason: 'NOTHING_TO_UNDO' } },
+  {
+    when: { execution: ['succeeded'], recoverability: ['cancelled'] },
+    then: { decision: 'manual_review', reason: 'EXECUTED_AFTER_CANCEL' },
+  },
+  { when: { recoverability: ['compensated'] }, then: { decision: 'retry_forward', reason: 'ALREADY_UNDONE' } },
+  { when: { execution: ['planned'] }, then: { decision: 'retry_forward', reason: 'FORWARD_NOT_STARTED' } },
+  { when: { execution: ['executing'] }, then: { decision: 'reconcile_first', reason: 'FORWARD_IN_FLIGHT' } },
+  { when: { execution: ['uncertain'] }, then: { decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' } },
+  { when: { handle: ['uncontracted'] }, then: { decision: 'manual_review', reason: 'UNCONTRACTED' } },
+  {
+    when: { handle: ['irreversible'] },
+    then: { decision: 'manual_review', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' },
+  },
+  {
+    when: { handle: ['no_reversal'] },
+    then: { decision: 'manual_review', reason: 'MISSING_COMPENSATION_IMPLEMENTATION' },
+  },
+  { when: { handle: ['incomplete'] }, then: { decision: 'manual_review', reason: 'HANDLE_INCOMPLETE' } },
+  { when: { handle: ['step_missing'] }, then: { decision: 'manual_review', reason: 'STEP_RESULT_MISSING' } },
+  { when: { handle: ['unverifiable'] }, then: { decision: 'manual_review', reason: 'VERIFICATION_MISSING' } },
+  { when: { recoverability: ['reversal_expired'] }, then: { decision: 'manual_review', reason: 'REVERSAL_EXPIRED' } },
+  { when: { window: ['closed'] }, then: { decision: 'manual_review', reason: 'REVERSAL_EXPIRED' } },
+  { when: { window: ['none'] }, then: { decision: 'manual_review', reason: 'REVERSAL_WINDOW_MISSING' } },
+  {
+    when: {
+      recoverability: [
+        'planned',
+        'pending_commit',
+        'committed',
+        'compensating',
+        'compensation_failed',
+        'manual_resolution_required',
+      ],
+    },
+    then: { decision: 'manual_review', reason: 'UNSUPPORTED_RECOVERY_STATE' },
+  },
+  { when: { handle: ['step_pending'] }, then: { decision: 'reconcile_first', reason: 'STEP_RESULT_PENDING' } },
+  {
+    when: { risk: ['above'], approval: ['none', 'partial'] },
+    then: { decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT' },
+  },
+  { when: { approval: ['sufficient'] }, then: { decision: 'compensate_now', reason: 'APPROVED' } },
+  { when: { impact: ['grave'] }, then: { decision: 'request_approval', reason: 'HIGH_IMPACT' } },
+  {
+    when: { mode: ['human', 'dual_control'] },
+    then: { decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' },
+  },
+  { when: { mode: ['auto'], approval: ['none'] }, then: { decision: 'compensate_now', reason: 'POLICY_AUTO' } },
+  { when: {}, then: { decision: 'manual_review', reason: 'UNSUPPORTED_RECOVERY_STATE' } },
 ] as const satisfies readonly DecisionRow[];
 
 /**
@@ -87,7 +147,8 @@ export const DECISION_TABLE = [
  * Source: DESIGN 6.3; C31 to C41.
  */
 export function decideRecovery(facts: RecoveryFacts): RecoveryDecision {
-  return (ROWS.find((row) => matches(row, facts)) ?? DECISION_TABLE[DECISION_TABLE.length - 1] ?? DECISION_TABLE[0]).then;
+  return (ROWS.find((row) => matches(row, facts)) ?? DECISION_TABLE[DECISION_TABLE.length - 1] ?? DECISION_TABLE[0])
+    .then;
 }
 
 /** Impacts that need a person whatever the contract's mode says. */
@@ -97,7 +158,9 @@ const ORDINARY_IMPACTS: readonly string[] = ['read', 'write', 'customer_visible'
 
 /** Reads the impact a contract declares; an unknown word counts as grave (P14). */
 export function impactOf(terms: ContractTerms | null): Impact {
-  return terms !== null && ORDINARY_IMPACTS.includes(terms.impact) && !GRAVE_IMPACTS.includes(terms.impact) ? 'ordinary' : 'grave';
+  return terms !== null && ORDINARY_IMPACTS.includes(terms.impact) && !GRAVE_IMPACTS.includes(terms.impact)
+    ? 'ordinary'
+    : 'grave';
 }
 
 /** From the least; a word this version does not know counts as the most (P14). */
@@ -115,7 +178,10 @@ export function handleOf(terms: ContractTerms | null, ref: MutationRef): Handle 
   if (ref.reversal_class === 'irreversible') return 'irreversible';
   if (ref.reversal_capability === null || terms.reversal_capability === null) return 'no_reversal';
   if (ref.reversal_args === null) return 'incomplete';
-  const isVerified = terms.verify_capability !== null && terms.success_condition !== null && terms.verify_capability !== terms.reversal_capability;
+  const isVerified =
+    terms.verify_capability !== null &&
+    terms.success_condition !== null &&
+    terms.verify_capability !== terms.reversal_capability;
   return isVerified ? 'bound' : 'unverifiable';
 }
 
@@ -125,7 +191,11 @@ export function handleOf(terms: ContractTerms | null, ref: MutationRef): Handle 
  * Shape:  without a bound pointer inside its window a call is not reversed, whoever asks (D29).
  * Source: requirements D20, D29.
  */
-export function reversalToken({ window, handle, recoverability }: Pick<RecoveryFacts, 'window' | 'handle' | 'recoverability'>): 'valid' | 'refused' {
+export function reversalToken({
+  window,
+  handle,
+  recoverability,
+}: Pick<RecoveryFacts, 'window' | 'handle' | 'recoverability'>): 'valid' | 'refused' {
   const isBound = handle === 'bound' || handle === 'step_pending';
   return isBound && window === 'open' && recoverability !== 'reversal_expired' ? 'valid' : 'refused';
 }
@@ -136,7 +206,12 @@ export function reversalToken({ window, handle, recoverability }: Pick<RecoveryF
  * Shape:  0 only for an automatic mode of ordinary impact and risk; two when nobody answers for the action (DESIGN 3.5).
  * Source: P5; DESIGN 3.5.
  */
-export function requiredApprovals(mode: RecoveryApprovalMode, impact: Impact, answerableTo: string | null, risk: Risk = 'within'): number {
+export function requiredApprovals(
+  mode: RecoveryApprovalMode,
+  impact: Impact,
+  answerableTo: string | null,
+  risk: Risk = 'within',
+): number {
   if (mode === 'auto' && impact === 'ordinary' && risk === 'within') return 0;
   return mode === 'dual_control' || answerableTo === null ? 2 : 1;
 }
@@ -145,7 +220,10 @@ export function requiredApprovals(mode: RecoveryApprovalMode, impact: Impact, an
 const MODES_BY_STRICTNESS: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
 
 /** Mode that binds now: what an execution was bound to is never loosened, and a contract that was tightened since counts (C45). */
-export function modeInForce(bound: RecoveryApprovalMode | undefined, now: RecoveryApprovalMode | null): RecoveryApprovalMode {
+export function modeInForce(
+  bound: RecoveryApprovalMode | undefined,
+  now: RecoveryApprovalMode | null,
+): RecoveryApprovalMode {
   const mode = bound ?? 'human';
   return now !== null && MODES_BY_STRICTNESS.indexOf(now) > MODES_BY_STRICTNESS.indexOf(mode) ? now : mode;
 }
@@ -157,7 +235,10 @@ export function approvalState(given: number, required: number): ApprovalState {
 }
 
 /** The table with the columns of each row listed once: it is asked at every dispatch. */
-const ROWS = DECISION_TABLE.map(({ when, then }: DecisionRow) => ({ conditions: Object.entries(when) as readonly Condition[], then })); // keys of a literal typed by RecoveryFacts
+const ROWS = DECISION_TABLE.map(({ when, then }: DecisionRow) => ({
+  conditions: Object.entries(when) as readonly Condition[],
+  then,
+})); // keys of a literal typed by RecoveryFacts
 
 type Condition = readonly [column: keyof RecoveryFacts, listed: readonly string[]];
 

@@ -39,7 +39,12 @@ export function forwardIdOf(tenant: string, runId: string, effectKey: string, ac
 }
 
 /** Asks people; `contract` is the one the digest names, null when there is none. */
-export function requestForward(standing: ForwardDoc | undefined, command: RequestForwardApproval, contract: Contract | null, context: ForwardContext): ForwardOutcome {
+export function requestForward(
+  standing: ForwardDoc | undefined,
+  command: RequestForwardApproval,
+  contract: Contract | null,
+  context: ForwardContext,
+): ForwardOutcome {
   const refusal = requestRefusal(command, contract);
   if (refusal !== null) return { kind: 'refused', refusal };
   const isOver = standing === undefined || standing.phase === 'used' || standing.phase === 'expired';
@@ -47,72 +52,167 @@ export function requestForward(standing: ForwardDoc | undefined, command: Reques
   const { envelope, ...asked } = command;
   const { now, policy } = context;
   const answerableTo = asked.initiator ?? policy.ownerOf(envelope.tenant, asked.agent_id);
-  const isForTwo = asked.mode === 'dual_control' || contract?.forward_approval === 'dual_control' || answerableTo === null;
-  return { kind: 'recorded', fact: forwardFact('ForwardApprovalRequested', {
-    ...asked, tenant: envelope.tenant, approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')), round: (standing?.round ?? 0) + 1,
-    mode: isForTwo ? 'dual_control' : 'human', answerable_to: policy.ownerOf(envelope.tenant, asked.agent_id), required_approvals: isForTwo ? 2 : 1,
-    requested_by: envelope.principal, owner: OWNER_OF_APPROVALS, deadline_at: now + policy.reviewDeadlineMs, command_id: envelope.command_id,
-  }) };
+  const isForTwo =
+    asked.mode === 'dual_control' || contract?.forward_approval === 'dual_control' || answerableTo === null;
+  return {
+    kind: 'recorded',
+    fact: forwardFact('ForwardApprovalRequested', {
+      ...asked,
+      tenant: envelope.tenant,
+      approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
+      round: (standing?.round ?? 0) + 1,
+      mode: isForTwo ? 'dual_control' : 'human',
+      answerable_to: policy.ownerOf(envelope.tenant, asked.agent_id),
+      required_approvals: isForTwo ? 2 : 1,
+      requested_by: envelope.principal,
+      owner: OWNER_OF_APPROVALS,
+      deadline_at: now + policy.reviewDeadlineMs,
+      command_id: envelope.command_id,
+    }),
+  };
 }
 
 /** Takes a verdict of a person. */
-export function decideForward(standing: ForwardDoc, command: DecideForwardApproval, { now, policy, editorsOf }: ForwardContext): ForwardOutcome {
-  const refusal = (command.verdict === 'approve' ? approverRefusal(standing, command.envelope.principal, editorsOf) : null) ?? verdictRefusal(standing, command, now);
+export function decideForward(
+  standing: ForwardDoc,
+  command: DecideForwardApproval,
+  { now, policy, editorsOf }: ForwardContext,
+): ForwardOutcome {
+  const refusal =
+    (command.verdict === 'approve' ? approverRefusal(standing, command.envelope.principal, editorsOf) : null) ??
+    verdictRefusal(standing, command, now);
   if (refusal !== null) return { kind: 'refused', refusal };
   const { approval_id, tenant, run_id, round, action_digest, required_approvals, approvals, deadline_at } = standing;
-  const { envelope: { principal, command_id }, verdict, reason } = command;
+  const {
+    envelope: { principal, command_id },
+    verdict,
+    reason,
+  } = command;
   const isLast = verdict === 'approve' && approvals.length + 1 >= required_approvals;
-  const expires = isLast ? now + policy.forwardValidMs : deadline_at ?? now;
-  return { kind: 'recorded', fact: forwardFact('ForwardApprovalDecided', { approval_id, tenant, run_id, round, action_digest, verdict, by: principal, reason, command_id, expires_at: expires }) };
+  const expires = isLast ? now + policy.forwardValidMs : (deadline_at ?? now);
+  return {
+    kind: 'recorded',
+    fact: forwardFact('ForwardApprovalDecided', {
+      approval_id,
+      tenant,
+      run_id,
+      round,
+      action_digest,
+      verdict,
+      by: principal,
+      reason,
+      command_id,
+      expires_at: expires,
+    }),
+  };
 }
 
 /** Uses an approval up for one attempt; the same attempt may say so again. */
 export function useForward(standing: ForwardDoc, command: UseForwardApproval, { now }: ForwardContext): ForwardOutcome {
   const { approval_id, tenant, run_id, round, phase, effect_key, expires_at } = standing;
-  if (!standing.action_digest.equals(command.action_digest)) return refused('DIGEST_MISMATCH', 'The approval is for another action.');
-  if (phase === 'used') return standing.attempt === command.attempt ? { kind: 'unchanged' } : refused('APPROVAL_USED', 'The approval was used by another attempt; ask again.');
-  if (phase === 'expired' || (expires_at !== null && now >= expires_at)) return refused('APPROVAL_EXPIRED', 'The approval ran out before it was used; ask again.');
+  if (!standing.action_digest.equals(command.action_digest))
+    return refused('DIGEST_MISMATCH', 'The approval is for another action.');
+  if (phase === 'used')
+    return standing.attempt === command.attempt
+      ? { kind: 'unchanged' }
+      : refused('APPROVAL_USED', 'The approval was used by another attempt; ask again.');
+  if (phase === 'expired' || (expires_at !== null && now >= expires_at))
+    return refused('APPROVAL_EXPIRED', 'The approval ran out before it was used; ask again.');
   if (phase !== 'approved') return refused('APPROVAL_WRONG_PHASE', `The question is ${phase}.`);
   const { principal, command_id } = command.envelope;
-  return { kind: 'recorded', fact: forwardFact('ForwardApprovalUsed', {
-    approval_id, tenant, run_id, round, mutation_id: deriveId('mut', tenant, run_id, effect_key), attempt: command.attempt, used_by: principal, command_id,
-  }) };
+  return {
+    kind: 'recorded',
+    fact: forwardFact('ForwardApprovalUsed', {
+      approval_id,
+      tenant,
+      run_id,
+      round,
+      mutation_id: deriveId('mut', tenant, run_id, effect_key),
+      attempt: command.attempt,
+      used_by: principal,
+      command_id,
+    }),
+  };
 }
 
 /** What time ends: a question nobody decided, an approval nobody used. */
-export function forwardDue({ approval_id, tenant, run_id, round, phase, deadline_at, expires_at }: ForwardDoc, now: number): ForwardFact | null {
-  if (phase === 'awaiting' && deadline_at !== null && now >= deadline_at) return forwardFact('ForwardApprovalExpired', { approval_id, tenant, run_id, round, reason: 'NOBODY_DECIDED' });
-  if (phase === 'approved' && expires_at !== null && now >= expires_at) return forwardFact('ForwardApprovalExpired', { approval_id, tenant, run_id, round, reason: 'NOT_USED' });
+export function forwardDue(
+  { approval_id, tenant, run_id, round, phase, deadline_at, expires_at }: ForwardDoc,
+  now: number,
+): ForwardFact | null {
+  if (phase === 'awaiting' && deadline_at !== null && now >= deadline_at)
+    return forwardFact('ForwardApprovalExpired', { approval_id, tenant, run_id, round, reason: 'NOBODY_DECIDED' });
+  if (phase === 'approved' && expires_at !== null && now >= expires_at)
+    return forwardFact('ForwardApprovalExpired', { approval_id, tenant, run_id, round, reason: 'NOT_USED' });
   return null;
 }
 
 function requestRefusal(command: RequestForwardApproval, contract: Contract | null): ForwardRefusal | null {
-  const { envelope: { tenant }, run_id: runId, effect_key: effectKey, capability, contract_digest, subject_ref: subjectRef, action_digest } = command;
-  if (command.mode !== 'human' && command.mode !== 'dual_control') return { code: 'MODE_UNKNOWN', message: 'People are asked as human or as dual_control.' };
-  const isUsable = contract !== null && (contract.tenant === undefined || contract.tenant === '*' || contract.tenant === tenant);
-  if (!isUsable) return { code: 'CONTRACT_UNKNOWN', message: 'No contract with this digest is registered for this tenant.' };
-  if (contract.name !== capability) return { code: 'CONTRACT_MISMATCH', message: 'The contract is for another capability.' };
+  const {
+    envelope: { tenant },
+    run_id: runId,
+    effect_key: effectKey,
+    capability,
+    contract_digest,
+    subject_ref: subjectRef,
+    action_digest,
+  } = command;
+  if (command.mode !== 'human' && command.mode !== 'dual_control')
+    return { code: 'MODE_UNKNOWN', message: 'People are asked as human or as dual_control.' };
+  const isUsable =
+    contract !== null && (contract.tenant === undefined || contract.tenant === '*' || contract.tenant === tenant);
+  if (!isUsable)
+    return { code: 'CONTRACT_UNKNOWN', message: 'No contract with this digest is registered for this tenant.' };
+  if (contract.name !== capability)
+    return { code: 'CONTRACT_MISMATCH', message: 'The contract is for another capability.' };
   const args = jsonOf(command.args);
-  if (args === undefined) return { code: 'ARGS_UNREADABLE', message: 'The arguments cannot be read, so nobody could say what they approve.' };
-  const digest = forwardDigest({ tenant, runId, effectKey, capability, contractDigest: contract_digest.toString('hex'), subjectRef, args });
-  return digest === action_digest.toString('hex') ? null : { code: 'DIGEST_MISMATCH', message: 'The digest is not that of the action that would be shown.' };
+  if (args === undefined)
+    return { code: 'ARGS_UNREADABLE', message: 'The arguments cannot be read, so nobody could say what they approve.' };
+  const digest = forwardDigest({
+    tenant,
+    runId,
+    effectKey,
+    capability,
+    contractDigest: contract_digest.toString('hex'),
+    subjectRef,
+    args,
+  });
+  return digest === action_digest.toString('hex')
+    ? null
+    : { code: 'DIGEST_MISMATCH', message: 'The digest is not that of the action that would be shown.' };
 }
 
 function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, now: number): ForwardRefusal | null {
   const { principal } = command.envelope;
   if (!VERDICTS.includes(command.verdict)) return { code: 'VERDICT_UNKNOWN', message: 'A verdict is approve or deny.' };
-  if (!standing.action_digest.equals(command.action_digest)) return { code: 'DIGEST_MISMATCH', message: 'The action has another digest than the one named: read it again.' };
-  if (standing.phase === 'expired' || (standing.phase === 'awaiting' && standing.deadline_at !== null && now >= standing.deadline_at)) return { code: 'APPROVAL_EXPIRED', message: 'The question is over; the agent may ask again.' };
-  if (standing.phase !== 'awaiting') return { code: 'APPROVAL_WRONG_PHASE', message: `The question is ${standing.phase}.` };
-  if (command.verdict === 'approve' && standing.approvals.some(({ by }) => isSamePerson(by, principal))) return { code: 'SAME_APPROVER', message: 'This person has approved already; another one is needed.' };
+  if (!standing.action_digest.equals(command.action_digest))
+    return { code: 'DIGEST_MISMATCH', message: 'The action has another digest than the one named: read it again.' };
+  if (
+    standing.phase === 'expired' ||
+    (standing.phase === 'awaiting' && standing.deadline_at !== null && now >= standing.deadline_at)
+  )
+    return { code: 'APPROVAL_EXPIRED', message: 'The question is over; the agent may ask again.' };
+  if (standing.phase !== 'awaiting')
+    return { code: 'APPROVAL_WRONG_PHASE', message: `The question is ${standing.phase}.` };
+  if (command.verdict === 'approve' && standing.approvals.some(({ by }) => isSamePerson(by, principal)))
+    return { code: 'SAME_APPROVER', message: 'This person has approved already; another one is needed.' };
   return null;
 }
 
-function approverRefusal({ agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc, principal: string, editorsOf: ForwardContext['editorsOf']): ForwardRefusal | null {
-  return selfRefusal([agent_id, initiator, answerable_to, requested_by], principal) ?? editorRefusal(editorsOf(contract_digest), principal);
+function approverRefusal(
+  { agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc,
+  principal: string,
+  editorsOf: ForwardContext['editorsOf'],
+): ForwardRefusal | null {
+  return (
+    selfRefusal([agent_id, initiator, answerable_to, requested_by], principal) ??
+    editorRefusal(editorsOf(contract_digest), principal)
+  );
 }
 
-function refused(code: ForwardRefusalCode, message: string): ForwardOutcome { return { kind: 'refused', refusal: { code, message } }; }
+function refused(code: ForwardRefusalCode, message: string): ForwardOutcome {
+  return { kind: 'refused', refusal: { code, message } };
+}
 
 function jsonOf(payload: Payload): Json | undefined {
   try {

@@ -1,6 +1,11 @@
 // A forward approval: people are asked before an effect, about exactly one action. Its phases, its row and its records.
 import type {
-  ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, Payload, RecoveryApprovalMode,
+  ForwardApprovalDecided,
+  ForwardApprovalExpired,
+  ForwardApprovalRequested,
+  ForwardApprovalUsed,
+  Payload,
+  RecoveryApprovalMode,
 } from '@recourse/messages';
 import type { GivenApproval } from '../step/step.messages.js';
 
@@ -59,10 +64,15 @@ export interface ForwardBodies {
 }
 export type ForwardRecordType = keyof ForwardBodies;
 
-export interface ForwardFact { readonly type: ForwardRecordType; readonly body: Readonly<Record<string, unknown>> }
+export interface ForwardFact {
+  readonly type: ForwardRecordType;
+  readonly body: Readonly<Record<string, unknown>>;
+}
 
 /** Makes a record of a type with the body that type has. */
-export function forwardFact<Type extends ForwardRecordType>(type: Type, body: ForwardBodies[Type]): ForwardFact { return { type, body: { ...body } }; }
+export function forwardFact<Type extends ForwardRecordType>(type: Type, body: ForwardBodies[Type]): ForwardFact {
+  return { type, body: { ...body } };
+}
 
 /** Refusals of commands about forward approvals, with their HTTP status. */
 export const FORWARD_REFUSALS = {
@@ -85,4 +95,7 @@ export const FORWARD_REFUSALS = {
 } as const;
 export type ForwardRefusalCode = keyof typeof FORWARD_REFUSALS;
 
-export interface ForwardRefusal { readonly code: ForwardRefusalCode; readonly message: string }
+export interface ForwardRefusal {
+  readonly code: ForwardRefusalCode;
+  readonly message: string;
+}

@@ -1,17 +1,37 @@
 // The life of a forward approval, and its row. An approval is used once; what was used or ran out can be asked for anew.
 import { InvariantViolation } from '@recourse/kernel';
-import type { ForwardBodies, ForwardDoc, ForwardEvent, ForwardFact, ForwardPhase, ForwardRecordType } from './forward.messages.js';
+import type {
+  ForwardBodies,
+  ForwardDoc,
+  ForwardEvent,
+  ForwardFact,
+  ForwardPhase,
+  ForwardRecordType,
+} from './forward.messages.js';
 
-const NEVER = { Requested: null, ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Used: null, Expired: null } as const;
+const NEVER = {
+  Requested: null,
+  ApprovalAdded: null,
+  ApprovalCompleted: null,
+  Denied: null,
+  Used: null,
+  Expired: null,
+} as const;
 
 /** Phase after each event; `null` is history that cannot exist. */
 export const FORWARD_PHASE_AFTER = {
-  absent:   { ...NEVER, Requested: 'awaiting' },
-  awaiting: { ...NEVER, ApprovalAdded: 'awaiting', ApprovalCompleted: 'approved', Denied: 'denied', Expired: 'expired' },
+  absent: { ...NEVER, Requested: 'awaiting' },
+  awaiting: {
+    ...NEVER,
+    ApprovalAdded: 'awaiting',
+    ApprovalCompleted: 'approved',
+    Denied: 'denied',
+    Expired: 'expired',
+  },
   approved: { ...NEVER, Used: 'used', Expired: 'expired' },
-  denied:   NEVER,
-  used:     { ...NEVER, Requested: 'awaiting' },
-  expired:  { ...NEVER, Requested: 'awaiting' },
+  denied: NEVER,
+  used: { ...NEVER, Requested: 'awaiting' },
+  expired: { ...NEVER, Requested: 'awaiting' },
 } as const satisfies Record<ForwardPhase, Record<ForwardEvent, ForwardPhase | null>>;
 
 /** Phases in which nobody has to do anything. */
@@ -34,30 +54,63 @@ export function forwardAfter(standing: ForwardDoc | undefined, { type, body }: F
   if (type === 'ForwardApprovalRequested') return requestedBy(standing, bodyAs(type, body), at);
   if (standing === undefined) throw new InvariantViolation('forward-unknown', `${type} about a question nobody asked`);
   switch (type) {
-    case 'ForwardApprovalDecided': return decidedBy(standing, bodyAs(type, body), at);
-    case 'ForwardApprovalUsed':    return usedBy(standing, bodyAs(type, body), at);
-    case 'ForwardApprovalExpired': return { ...standing, phase: forwardPhaseAfter(standing.phase, 'Expired'), reason: bodyAs(type, body).reason, deadline_at: null, updated_at: at };
+    case 'ForwardApprovalDecided':
+      return decidedBy(standing, bodyAs(type, body), at);
+    case 'ForwardApprovalUsed':
+      return usedBy(standing, bodyAs(type, body), at);
+    case 'ForwardApprovalExpired':
+      return {
+        ...standing,
+        phase: forwardPhaseAfter(standing.phase, 'Expired'),
+        reason: bodyAs(type, body).reason,
+        deadline_at: null,
+        updated_at: at,
+      };
   }
 }
 
-function requestedBy(standing: ForwardDoc | undefined, body: ForwardBodies['ForwardApprovalRequested'], at: number): ForwardDoc {
+function requestedBy(
+  standing: ForwardDoc | undefined,
+  body: ForwardBodies['ForwardApprovalRequested'],
+  at: number,
+): ForwardDoc {
   const { command_id: _command, ...asked } = body;
   return {
-    ...asked, phase: forwardPhaseAfter(standing?.phase ?? 'absent', 'Requested'), approvals: [], denied_by: null, reason: null, expires_at: null, mutation_id: null, attempt: null,
-    requested_at: at, updated_at: at,
+    ...asked,
+    phase: forwardPhaseAfter(standing?.phase ?? 'absent', 'Requested'),
+    approvals: [],
+    denied_by: null,
+    reason: null,
+    expires_at: null,
+    mutation_id: null,
+    attempt: null,
+    requested_at: at,
+    updated_at: at,
   };
 }
 
 function decidedBy(standing: ForwardDoc, body: ForwardBodies['ForwardApprovalDecided'], at: number): ForwardDoc {
   const { verdict, by, reason, command_id, expires_at } = body;
-  if (verdict === 'deny') return { ...standing, phase: forwardPhaseAfter(standing.phase, 'Denied'), denied_by: by, reason, deadline_at: null, updated_at: at };
+  if (verdict === 'deny')
+    return {
+      ...standing,
+      phase: forwardPhaseAfter(standing.phase, 'Denied'),
+      denied_by: by,
+      reason,
+      deadline_at: null,
+      updated_at: at,
+    };
   const approvals = [...standing.approvals, { approval_id: command_id, by, reason, at }];
   const isComplete = approvals.length >= standing.required_approvals;
   const phase = forwardPhaseAfter(standing.phase, isComplete ? 'ApprovalCompleted' : 'ApprovalAdded');
   return { ...standing, phase, approvals, updated_at: at, ...(isComplete ? { expires_at, deadline_at: null } : {}) };
 }
 
-function usedBy(standing: ForwardDoc, { mutation_id, attempt }: ForwardBodies['ForwardApprovalUsed'], at: number): ForwardDoc {
+function usedBy(
+  standing: ForwardDoc,
+  { mutation_id, attempt }: ForwardBodies['ForwardApprovalUsed'],
+  at: number,
+): ForwardDoc {
   return { ...standing, phase: forwardPhaseAfter(standing.phase, 'Used'), mutation_id, attempt, updated_at: at };
 }
 

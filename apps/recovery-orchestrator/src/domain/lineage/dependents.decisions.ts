@@ -14,31 +14,60 @@ import type { DependentDoc, Fact, StepDoc } from '../step/step.messages.js';
 export const CHILDREN_FIRST_MS = 30_000;
 
 /** A commit that was derived, as the ledger announces it. */
-export interface Child { readonly tenant: string; readonly run_id: string; readonly mutation_id: string }
+export interface Child {
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly mutation_id: string;
+}
 
 /** Key of a dependent among those of its parent's run. */
-export function dependentKey({ tenant, mutation_id, child_mutation_id }: Pick<DependentDoc, 'tenant' | 'mutation_id' | 'child_mutation_id'>): string {
+export function dependentKey({
+  tenant,
+  mutation_id,
+  child_mutation_id,
+}: Pick<DependentDoc, 'tenant' | 'mutation_id' | 'child_mutation_id'>): string {
   return `${tenant}/${mutation_id}/${child_mutation_id}`;
 }
 
 /** Commits of other runs that come before a step: noted, and not at rest. */
-export function dependentsOf({ tenant, mutation_id }: Pick<StepDoc, 'tenant' | 'mutation_id'>, dependents: readonly DependentDoc[]): readonly string[] {
-  return dependents.filter((one) => one.tenant === tenant && one.mutation_id === mutation_id && one.settled_as === null).map((one) => one.child_mutation_id).sort();
+export function dependentsOf(
+  { tenant, mutation_id }: Pick<StepDoc, 'tenant' | 'mutation_id'>,
+  dependents: readonly DependentDoc[],
+): readonly string[] {
+  return dependents
+    .filter((one) => one.tenant === tenant && one.mutation_id === mutation_id && one.settled_as === null)
+    .map((one) => one.child_mutation_id)
+    .sort();
 }
 
 /** Notes a child of a commit; null when it is on record. */
-export function noteDependent(child: Child, parent: CommitRef, standing: DependentDoc | undefined, steps: readonly StepDoc[]): Fact | null {
+export function noteDependent(
+  child: Child,
+  parent: CommitRef,
+  standing: DependentDoc | undefined,
+  steps: readonly StepDoc[],
+): Fact | null {
   if (standing !== undefined) return null;
-  const isLate = steps.some((step) => step.tenant === child.tenant && step.mutation_id === parent.commit_id && step.attempt > 0);
+  const isLate = steps.some(
+    (step) => step.tenant === child.tenant && step.mutation_id === parent.commit_id && step.attempt > 0,
+  );
   return fact('DependentNoted', { ...aboutOf(child, parent), is_late: isLate });
 }
 
 /** Records that a child came to rest; null when nobody noted it, or it did before. */
-export function settleDependent(child: Child, parent: CommitRef, recoverability: NonNullable<DependentDoc['settled_as']>, standing: DependentDoc | undefined): Fact | null {
+export function settleDependent(
+  child: Child,
+  parent: CommitRef,
+  recoverability: NonNullable<DependentDoc['settled_as']>,
+  standing: DependentDoc | undefined,
+): Fact | null {
   if (standing === undefined || standing.settled_as !== null) return null;
   return fact('DependentSettled', { ...aboutOf(child, parent), recoverability });
 }
 
-function aboutOf({ tenant, run_id, mutation_id }: Child, { run_id: parentRun, commit_id }: CommitRef): Pick<DependentDoc, 'tenant' | 'run_id' | 'mutation_id' | 'child_run_id' | 'child_mutation_id'> {
+function aboutOf(
+  { tenant, run_id, mutation_id }: Child,
+  { run_id: parentRun, commit_id }: CommitRef,
+): Pick<DependentDoc, 'tenant' | 'run_id' | 'mutation_id' | 'child_run_id' | 'child_mutation_id'> {
   return { tenant, run_id: parentRun, mutation_id: commit_id, child_run_id: run_id, child_mutation_id: mutation_id };
 }

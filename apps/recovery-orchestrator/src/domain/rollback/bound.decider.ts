@@ -25,13 +25,25 @@ export const BOUND_MAX_MS = 3_650 * 86_400_000;
  *
  * Units:  epoch milliseconds.
  */
-export function boundOf({ root }: Pick<Evidence, 'root'>, { boundMs }: Pick<AdmissionLimits, 'boundMs'>, now: number): number | null {
+export function boundOf(
+  { root }: Pick<Evidence, 'root'>,
+  { boundMs }: Pick<AdmissionLimits, 'boundMs'>,
+  now: number,
+): number | null {
   if (root !== null) return root.bound_at;
   return boundMs === null ? null : Math.max(0, now - boundMs);
 }
 
 /** Records that a commit without an effect is marked: there is nothing to compensate. Null when that is on record, or nobody asked. */
-export function markWithoutEffect(standing: RollbackDoc | undefined, { rollback_id, tenant, run_id, commit_id }: Pick<CheckpointRolledBack, 'rollback_id' | 'tenant' | 'run_id' | 'commit_id'>): Fact | null {
+export function markWithoutEffect(
+  standing: RollbackDoc | undefined,
+  {
+    rollback_id,
+    tenant,
+    run_id,
+    commit_id,
+  }: Pick<CheckpointRolledBack, 'rollback_id' | 'tenant' | 'run_id' | 'commit_id'>,
+): Fact | null {
   if (standing?.phase !== 'opened' && standing?.phase !== 'escalated') return null;
   return fact('RollbackMarked', { rollback_id, tenant, run_id, mutation_id: commit_id });
 }
@@ -39,43 +51,104 @@ export function markWithoutEffect(standing: RollbackDoc | undefined, { rollback_
 type Beyond = Pick<CommitBeyondBound, 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'committed_at'>;
 
 /** Gives a commit beyond the bound to a person; null where its rollback stands, or a person has it for this fall already (B2). */
-export function outOfBand(standing: RollbackDoc | undefined, about: Beyond, now: number, policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>): Fact | null {
+export function outOfBand(
+  standing: RollbackDoc | undefined,
+  about: Beyond,
+  now: number,
+  policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
+): Fact | null {
   return isSettledFor(standing, about.evidence.event_id) ? null : listed(about, now, policy);
 }
 
 /** What a held trigger hid comes back to the list once a person has rejected that trigger. */
-export function reopened({ tenant, run_id, mutation_id, beyond }: RollbackDoc, now: number, policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>): readonly Fact[] {
+export function reopened(
+  { tenant, run_id, mutation_id, beyond }: RollbackDoc,
+  now: number,
+  policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
+): readonly Fact[] {
   return beyond === null ? [] : [listed({ tenant, run_id, mutation_id, ...beyond }, now, policy)];
 }
 
 function isSettledFor(standing: RollbackDoc | undefined, eventId: string): boolean {
   switch (standing?.phase) {
     case undefined:
-    case 'rejected': return false;
-    case 'held':     return standing.beyond !== null;
-    case 'reviewed': return standing.beyond?.evidence.event_id === eventId;
+    case 'rejected':
+      return false;
+    case 'held':
+      return standing.beyond !== null;
+    case 'reviewed':
+      return standing.beyond?.evidence.event_id === eventId;
     case 'opened':
     case 'escalated':
     case 'beyond':
-    case 'marked':   return true;
+    case 'marked':
+      return true;
   }
 }
 
-function listed({ tenant, run_id, mutation_id, evidence, committed_at }: Beyond, now: number, { reviewDeadlineMs }: Pick<RecoveryPolicy, 'reviewDeadlineMs'>): Fact {
-  return fact('RollbackOutOfBand', { rollback_id: rollbackIdOf(mutation_id), tenant, run_id, mutation_id, evidence, committed_at, owner: OWNER_OF_APPROVALS, deadline_at: now + reviewDeadlineMs });
+function listed(
+  { tenant, run_id, mutation_id, evidence, committed_at }: Beyond,
+  now: number,
+  { reviewDeadlineMs }: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
+): Fact {
+  return fact('RollbackOutOfBand', {
+    rollback_id: rollbackIdOf(mutation_id),
+    tenant,
+    run_id,
+    mutation_id,
+    evidence,
+    committed_at,
+    owner: OWNER_OF_APPROVALS,
+    deadline_at: now + reviewDeadlineMs,
+  });
 }
 
 /** Why somebody may not review a commit beyond the bound; null when they may. */
-export function reviewRefusal(standing: RollbackDoc | undefined, { envelope, reason }: ReviewOutOfBand): Refusal | null {
-  if (standing?.tenant !== envelope.tenant) return { httpStatus: 404, code: 'ROLLBACK_UNKNOWN', message: 'There is no such rollback in this run of this tenant.' };
-  if (reason.trim() === '') return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A review says why: give a reason.' };
-  if (!isPerson(envelope.principal)) return { httpStatus: 403, code: 'JUDGE_NOT_A_PERSON', message: 'Only a person says what becomes of a commit beyond the bound: no agent, no service account, no role.' };
+export function reviewRefusal(
+  standing: RollbackDoc | undefined,
+  { envelope, reason }: ReviewOutOfBand,
+): Refusal | null {
+  if (standing?.tenant !== envelope.tenant)
+    return {
+      httpStatus: 404,
+      code: 'ROLLBACK_UNKNOWN',
+      message: 'There is no such rollback in this run of this tenant.',
+    };
+  if (reason.trim() === '')
+    return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A review says why: give a reason.' };
+  if (!isPerson(envelope.principal))
+    return {
+      httpStatus: 403,
+      code: 'JUDGE_NOT_A_PERSON',
+      message: 'Only a person says what becomes of a commit beyond the bound: no agent, no service account, no role.',
+    };
   if (standing.phase === 'beyond') return null;
-  if (standing.reviewed !== null) return { httpStatus: 409, code: 'OUT_OF_BAND_REVIEWED', message: `Somebody has reviewed this commit already: ${standing.reviewed.verdict}.` };
-  return { httpStatus: 409, code: 'NOT_BEYOND_BOUND', message: `This rollback is ${standing.phase}: no fall left it for a review.` };
+  if (standing.reviewed !== null)
+    return {
+      httpStatus: 409,
+      code: 'OUT_OF_BAND_REVIEWED',
+      message: `Somebody has reviewed this commit already: ${standing.reviewed.verdict}.`,
+    };
+  return {
+    httpStatus: 409,
+    code: 'NOT_BEYOND_BOUND',
+    message: `This rollback is ${standing.phase}: no fall left it for a review.`,
+  };
 }
 
 /** What a person made of it. */
-export function reviewedFact({ rollback_id, tenant, run_id, mutation_id }: RollbackDoc, { envelope, verdict, reason }: ReviewOutOfBand): Fact {
-  return fact('OutOfBandReviewed', { rollback_id, tenant, run_id, mutation_id, verdict, by: envelope.principal, reason, command_id: envelope.command_id });
+export function reviewedFact(
+  { rollback_id, tenant, run_id, mutation_id }: RollbackDoc,
+  { envelope, verdict, reason }: ReviewOutOfBand,
+): Fact {
+  return fact('OutOfBandReviewed', {
+    rollback_id,
+    tenant,
+    run_id,
+    mutation_id,
+    verdict,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+  });
 }

@@ -17,13 +17,61 @@ export type RollbackEvent = (typeof ROLLBACK_EVENTS)[number];
  * holds for what stands beyond the bound of a fall, or was reviewed there: a trigger of its own rolls it back.
  */
 export const ROLLBACK_PHASE_AFTER = {
-  held:      { Held: 'held', Opened: 'opened', Rejected: 'rejected', Escalated: 'held',      Beyond: 'held',   Reviewed: null,       Marked: null },
-  opened:    { Held: null,   Opened: null,     Rejected: null,       Escalated: 'escalated', Beyond: null,     Reviewed: null,       Marked: 'marked' },
-  escalated: { Held: null,   Opened: null,     Rejected: null,       Escalated: null,        Beyond: null,     Reviewed: null,       Marked: 'marked' },
-  rejected:  { Held: 'held', Opened: 'opened', Rejected: null,       Escalated: null,        Beyond: 'beyond', Reviewed: null,       Marked: null },
-  beyond:    { Held: 'held', Opened: 'opened', Rejected: null,       Escalated: 'beyond',    Beyond: null,     Reviewed: 'reviewed', Marked: null },
-  reviewed:  { Held: 'held', Opened: 'opened', Rejected: null,       Escalated: null,        Beyond: 'beyond', Reviewed: null,       Marked: null },
-  marked:    { Held: null,   Opened: null,     Rejected: null,       Escalated: null,        Beyond: null,     Reviewed: null,       Marked: null },
+  held: {
+    Held: 'held',
+    Opened: 'opened',
+    Rejected: 'rejected',
+    Escalated: 'held',
+    Beyond: 'held',
+    Reviewed: null,
+    Marked: null,
+  },
+  opened: {
+    Held: null,
+    Opened: null,
+    Rejected: null,
+    Escalated: 'escalated',
+    Beyond: null,
+    Reviewed: null,
+    Marked: 'marked',
+  },
+  escalated: {
+    Held: null,
+    Opened: null,
+    Rejected: null,
+    Escalated: null,
+    Beyond: null,
+    Reviewed: null,
+    Marked: 'marked',
+  },
+  rejected: {
+    Held: 'held',
+    Opened: 'opened',
+    Rejected: null,
+    Escalated: null,
+    Beyond: 'beyond',
+    Reviewed: null,
+    Marked: null,
+  },
+  beyond: {
+    Held: 'held',
+    Opened: 'opened',
+    Rejected: null,
+    Escalated: 'beyond',
+    Beyond: null,
+    Reviewed: 'reviewed',
+    Marked: null,
+  },
+  reviewed: {
+    Held: 'held',
+    Opened: 'opened',
+    Rejected: null,
+    Escalated: null,
+    Beyond: 'beyond',
+    Reviewed: null,
+    Marked: null,
+  },
+  marked: { Held: null, Opened: null, Rejected: null, Escalated: null, Beyond: null, Reviewed: null, Marked: null },
 } as const satisfies Record<RollbackPhase, Record<RollbackEvent, RollbackPhase | null>>;
 
 /** Phases nothing leads out of: what follows is the step's. */

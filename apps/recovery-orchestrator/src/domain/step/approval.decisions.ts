@@ -7,21 +7,21 @@ import type { Refusal, StepDoc, StepPhase } from './step.messages.js';
 
 /** What a command may be refused with depends on the phase. `null` = open to it. */
 const REFUSED_IN = {
-  held:              'STEP_WRONG_PHASE',
+  held: 'STEP_WRONG_PHASE',
   awaiting_approval: null,
-  approved:          'APPROVAL_USED',
-  waiting:           'STEP_WRONG_PHASE',
-  halted:            'STEP_WRONG_PHASE',
-  observing:         'APPROVAL_USED',
-  dispatched:        'APPROVAL_USED',
-  uncertain:         'APPROVAL_USED',
-  retrying:          'APPROVAL_USED',
-  looking:           'STEP_WRONG_PHASE',
-  compensated:       'APPROVAL_USED',
-  not_needed:        'STEP_WRONG_PHASE',
-  manual:            'STEP_WRONG_PHASE',
-  denied:            'STEP_WRONG_PHASE',
-  resolved:          'STEP_WRONG_PHASE',
+  approved: 'APPROVAL_USED',
+  waiting: 'STEP_WRONG_PHASE',
+  halted: 'STEP_WRONG_PHASE',
+  observing: 'APPROVAL_USED',
+  dispatched: 'APPROVAL_USED',
+  uncertain: 'APPROVAL_USED',
+  retrying: 'APPROVAL_USED',
+  looking: 'STEP_WRONG_PHASE',
+  compensated: 'APPROVAL_USED',
+  not_needed: 'STEP_WRONG_PHASE',
+  manual: 'STEP_WRONG_PHASE',
+  denied: 'STEP_WRONG_PHASE',
+  resolved: 'STEP_WRONG_PHASE',
 } as const satisfies Record<StepPhase, 'STEP_WRONG_PHASE' | 'APPROVAL_USED' | null>;
 
 /** What a later version may say is no resolution to this one. */
@@ -67,22 +67,34 @@ export interface ApprovalContext {
  * Errors: none. The first code that applies, from identity to time.
  * Source: P3, P4, P5, P6; DESIGN 3.5.
  */
-export function approvalRefusal(step: StepDoc, command: ApproveStep, { now, policy, editorsOf }: ApprovalContext): Refusal | null {
-  return personRefusal(step, command.envelope.principal)
-    ?? contractRefusal(step, command.envelope.principal, editorsOf)
-    ?? digestRefusal(step, command)
-    ?? phaseRefusal(step)
-    ?? windowRefusal(step, now, policy.marginMs)
-    ?? repeatRefusal(step, command.envelope.principal);
+export function approvalRefusal(
+  step: StepDoc,
+  command: ApproveStep,
+  { now, policy, editorsOf }: ApprovalContext,
+): Refusal | null {
+  return (
+    personRefusal(step, command.envelope.principal) ??
+    contractRefusal(step, command.envelope.principal, editorsOf) ??
+    digestRefusal(step, command) ??
+    phaseRefusal(step) ??
+    windowRefusal(step, now, policy.marginMs) ??
+    repeatRefusal(step, command.envelope.principal)
+  );
 }
 
 /** Says why the glass is not broken; null when it is. As for an approval: only the role, and how many there are, differ. */
-export function glassRefusal(step: StepDoc, command: BreakGlass, { now, policy, editorsOf }: ApprovalContext): Refusal | null {
-  return personRefusal(step, command.envelope.principal)
-    ?? contractRefusal(step, command.envelope.principal, editorsOf)
-    ?? digestRefusal(step, command)
-    ?? phaseRefusal(step)
-    ?? windowRefusal(step, now, policy.marginMs);
+export function glassRefusal(
+  step: StepDoc,
+  command: BreakGlass,
+  { now, policy, editorsOf }: ApprovalContext,
+): Refusal | null {
+  return (
+    personRefusal(step, command.envelope.principal) ??
+    contractRefusal(step, command.envelope.principal, editorsOf) ??
+    digestRefusal(step, command) ??
+    phaseRefusal(step) ??
+    windowRefusal(step, now, policy.marginMs)
+  );
 }
 
 /** Says why a denial is refused; null when it counts. Anybody with the role may stop an action, its initiator too. */
@@ -99,9 +111,13 @@ export function denialRefusal(step: StepDoc, command: DenyStep): Refusal | null 
 export function resolutionRefusal(step: StepDoc, { envelope, resolution }: ResolveStep): Refusal | null {
   const person = personRefusal(step, envelope.principal);
   if (person !== null) return person;
-  if (!KNOWN_RESOLUTIONS.includes(resolution)) return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'An item is repaired, corrected or accepted.' };
+  if (!KNOWN_RESOLUTIONS.includes(resolution))
+    return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'An item is repaired, corrected or accepted.' };
   if (step.phase === 'manual' || step.phase === 'denied') return null;
-  const message = step.phase === 'resolved' ? 'Somebody has closed this item already.' : `The step is ${step.phase}: only what is a person's is closed by hand.`;
+  const message =
+    step.phase === 'resolved'
+      ? 'Somebody has closed this item already.'
+      : `The step is ${step.phase}: only what is a person's is closed by hand.`;
   return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message };
 }
 
@@ -113,9 +129,15 @@ function personRefusal(step: StepDoc, principal: string): Refusal | null {
 }
 
 /** Says why somebody may not approve what these answer for; null when they may. An agent is no person, however it spells its name. */
-export function selfRefusal(concerned: readonly (string | null)[], principal: string): { readonly code: 'SELF_APPROVAL' | 'APPROVER_NOT_A_PERSON'; readonly message: string } | null {
-  if (concerned.some((subject) => subject !== null && isSamePerson(subject, principal))) return { code: 'SELF_APPROVAL', message: 'Nobody approves their own action nor one done on their behalf.' };
-  return isPerson(principal) ? null : { code: 'APPROVER_NOT_A_PERSON', message: 'Only a person approves: no agent, no service account, no role.' };
+export function selfRefusal(
+  concerned: readonly (string | null)[],
+  principal: string,
+): { readonly code: 'SELF_APPROVAL' | 'APPROVER_NOT_A_PERSON'; readonly message: string } | null {
+  if (concerned.some((subject) => subject !== null && isSamePerson(subject, principal)))
+    return { code: 'SELF_APPROVAL', message: 'Nobody approves their own action nor one done on their behalf.' };
+  return isPerson(principal)
+    ? null
+    : { code: 'APPROVER_NOT_A_PERSON', message: 'Only a person approves: no agent, no service account, no role.' };
 }
 
 /**
@@ -124,20 +146,39 @@ export function selfRefusal(concerned: readonly (string | null)[], principal: st
  * Shape:  editors are those of the version executed under and of the newest one: who can weaken the rule is not who it asks.
  * Source: issue 5, people.
  */
-export function editorRefusal(editors: readonly string[], principal: string): { readonly code: 'EDITOR_APPROVAL'; readonly message: string } | null {
+export function editorRefusal(
+  editors: readonly string[],
+  principal: string,
+): { readonly code: 'EDITOR_APPROVAL'; readonly message: string } | null {
   if (!editors.some((editor) => isSamePerson(editor, principal))) return null;
-  return { code: 'EDITOR_APPROVAL', message: 'Nobody approves under a contract they registered or confirmed; ask somebody else.' };
+  return {
+    code: 'EDITOR_APPROVAL',
+    message: 'Nobody approves under a contract they registered or confirmed; ask somebody else.',
+  };
 }
 
-function contractRefusal({ terms }: StepDoc, principal: string, editorsOf: ApprovalContext['editorsOf']): Refusal | null {
+function contractRefusal(
+  { terms }: StepDoc,
+  principal: string,
+  editorsOf: ApprovalContext['editorsOf'],
+): Refusal | null {
   const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), principal);
   return refusal === null ? null : { httpStatus: 403, ...refusal };
 }
 
 function digestRefusal(step: StepDoc, command: Pick<ApproveStep, 'action_digest'>): Refusal | null {
-  if (step.action_digest === null) return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message: 'This step proposes no action that could be approved or denied.' };
+  if (step.action_digest === null)
+    return {
+      httpStatus: 409,
+      code: 'STEP_WRONG_PHASE',
+      message: 'This step proposes no action that could be approved or denied.',
+    };
   if (step.action_digest.equals(command.action_digest)) return null;
-  return { httpStatus: 409, code: 'DIGEST_MISMATCH', message: 'The action has another digest than the one named: read the step again.' };
+  return {
+    httpStatus: 409,
+    code: 'DIGEST_MISMATCH',
+    message: 'The action has another digest than the one named: read the step again.',
+  };
 }
 
 function phaseRefusal(step: StepDoc): Refusal | null {
@@ -146,20 +187,33 @@ function phaseRefusal(step: StepDoc): Refusal | null {
   if (hasExpired) return windowClosed();
   const code = step.phase === 'manual' && wasSent ? 'APPROVAL_USED' : REFUSED_IN[step.phase];
   if (code === null) return null;
-  return { httpStatus: 409, code, message: code === 'APPROVAL_USED' ? 'The approval of this action was used.' : `The step is ${step.phase}.` };
+  return {
+    httpStatus: 409,
+    code,
+    message: code === 'APPROVAL_USED' ? 'The approval of this action was used.' : `The step is ${step.phase}.`,
+  };
 }
 
 function windowRefusal(step: StepDoc, now: number, marginMs: number): Refusal | null {
   const endsAt = step.ref.reversal_expires_at;
-  const isOpen = endsAt !== null && step.terms !== null && now < dispatchableUntil(endsAt, step.terms.call_timeout_ms, marginMs);
+  const isOpen =
+    endsAt !== null && step.terms !== null && now < dispatchableUntil(endsAt, step.terms.call_timeout_ms, marginMs);
   return isOpen ? null : windowClosed();
 }
 
 function windowClosed(): Refusal {
-  return { httpStatus: 409, code: 'WINDOW_CLOSED', message: 'The reversal window has closed; a person must resolve this by hand.' };
+  return {
+    httpStatus: 409,
+    code: 'WINDOW_CLOSED',
+    message: 'The reversal window has closed; a person must resolve this by hand.',
+  };
 }
 
 function repeatRefusal(step: StepDoc, principal: string): Refusal | null {
   if (!step.approvals.some((approval) => isSamePerson(approval.by, principal))) return null;
-  return { httpStatus: 409, code: 'SAME_APPROVER', message: 'This person has approved already; another one is needed.' };
+  return {
+    httpStatus: 409,
+    code: 'SAME_APPROVER',
+    message: 'This person has approved already; another one is needed.',
+  };
 }

@@ -22,11 +22,20 @@ export type StepBinding =
   | { readonly kind: 'incomplete' };
 
 /** A mutation whose reversal arguments are not all there. */
-export interface Unbound { readonly tenant: string; readonly mutation_id: string; readonly execution: Execution; readonly ref: MutationRef }
+export interface Unbound {
+  readonly tenant: string;
+  readonly mutation_id: string;
+  readonly execution: Execution;
+  readonly ref: MutationRef;
+}
 
 /** Effect keys whose compensations give arguments of this contract. */
 export function stepSources(contract: Contract): readonly string[] {
-  return [...new Set(Object.values(contract.reversal_args ?? {}).flatMap((arg) => (arg.from === 'step' ? [arg.effect_key] : [])))];
+  return [
+    ...new Set(
+      Object.values(contract.reversal_args ?? {}).flatMap((arg) => (arg.from === 'step' ? [arg.effect_key] : [])),
+    ),
+  ];
 }
 
 /**
@@ -40,32 +49,56 @@ export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps
   const base = factsOf(unbound);
   if (contract === null || keys.length === 0 || base === null) return { kind: 'incomplete' };
   const sources = keys.map((key) => ({ key, step: sourceOf(key, unbound, steps) }));
-  const results = Object.fromEntries(sources.flatMap(({ key, step }) => { const result = step === undefined ? undefined : resultOf(step); return result === undefined ? [] : [[key, result]]; }));
+  const results = Object.fromEntries(
+    sources.flatMap(({ key, step }) => {
+      const result = step === undefined ? undefined : resultOf(step);
+      return result === undefined ? [] : [[key, result]];
+    }),
+  );
   const binding = bindReversal(contract, { ...base, steps: results });
-  if (binding.kind === 'bound') return { kind: 'bound', ref: { ...unbound.ref, reversal_args: plainPayload(binding.args) }, from: sources.flatMap(({ step }) => step?.legs.findLast(({ answered }) => answered !== null)?.leg_id ?? []) };
-  if (binding.kind === 'none' || !binding.missing.every((place) => place.startsWith('steps.'))) return { kind: 'incomplete' };
+  if (binding.kind === 'bound')
+    return {
+      kind: 'bound',
+      ref: { ...unbound.ref, reversal_args: plainPayload(binding.args) },
+      from: sources.flatMap(({ step }) => step?.legs.findLast(({ answered }) => answered !== null)?.leg_id ?? []),
+    };
+  if (binding.kind === 'none' || !binding.missing.every((place) => place.startsWith('steps.')))
+    return { kind: 'incomplete' };
   // A source that has a result lacks the field; one that is at rest without a result gives none.
-  return sources.every(({ step }) => step !== undefined && isAtRest(step.phase)) || sources.some(({ step }) => step !== undefined && isAtRest(step.phase) && resultOf(step) === undefined) ? { kind: 'missing' } : { kind: 'pending' };
+  return sources.every(({ step }) => step !== undefined && isAtRest(step.phase)) ||
+    sources.some(({ step }) => step !== undefined && isAtRest(step.phase) && resultOf(step) === undefined)
+    ? { kind: 'missing' }
+    : { kind: 'pending' };
 }
 
 /** What a compensation returned; undefined unless it was verified and its answer can be read. */
 export function resultOf({ phase, last, call }: StepDoc): Json | undefined {
   if (phase !== 'compensated' || last === null || call === null) return undefined;
-  const executed = last.observations.findLast((observation) => observation.phase === 'execute' && observation.capability === call.capability);
+  const executed = last.observations.findLast(
+    (observation) => observation.phase === 'execute' && observation.capability === call.capability,
+  );
   return executed === undefined ? undefined : jsonOf(executed.observed);
 }
 
 function sourceOf(key: string, { tenant, mutation_id }: Unbound, steps: readonly StepDoc[]): StepDoc | undefined {
-  return steps.find((step) => step.tenant === tenant && step.mutation_id !== mutation_id && step.execution.effect_key === key);
+  return steps.find(
+    (step) => step.tenant === tenant && step.mutation_id !== mutation_id && step.execution.effect_key === key,
+  );
 }
 
 function factsOf({ execution, ref }: Unbound): BindingFacts | null {
-  const [args, result, priorValue] = [jsonOf(execution.args), optional(execution.result), optional(execution.prior_value)];
+  const [args, result, priorValue] = [
+    jsonOf(execution.args),
+    optional(execution.result),
+    optional(execution.prior_value),
+  ];
   if (args === undefined || result === undefined || priorValue === undefined) return null;
   return { args, result, priorValue, externalRef: ref.external_transaction_ref };
 }
 
-function optional(payload: Payload | null): Json | undefined { return payload === null ? null : jsonOf(payload); }
+function optional(payload: Payload | null): Json | undefined {
+  return payload === null ? null : jsonOf(payload);
+}
 
 function jsonOf(payload: Payload): Json | undefined {
   try {

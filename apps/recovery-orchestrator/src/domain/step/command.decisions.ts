@@ -20,57 +20,171 @@ import { fact, identityOf } from './step.messages.js';
 import type { Fact, LookDoc, Refusal, StepDoc, StepPhase } from './step.messages.js';
 
 /** Phases in which nothing is out with a worker, so that a step may be given up. */
-const ABANDONABLE: readonly StepPhase[] = ['held', 'awaiting_approval', 'approved', 'waiting', 'halted', 'observing', 'retrying', 'uncertain', 'manual'];
+const ABANDONABLE: readonly StepPhase[] = [
+  'held',
+  'awaiting_approval',
+  'approved',
+  'waiting',
+  'halted',
+  'observing',
+  'retrying',
+  'uncertain',
+  'manual',
+];
 /** Phases of which nobody makes an incident any more. */
 const OVER: readonly StepPhase[] = ['compensated', 'not_needed', 'resolved'];
 
 /** Has a step tried again, or says why not. */
-export function reopen(step: StepDoc, { envelope, reason }: RetryStep, now: number, policy: RecoveryPolicy): Fact | Refusal {
-  const { call, terms, action_digest: digest, ref: { reversal_expires_at: endsAt } } = step;
-  const refusal = personOnly(envelope.principal) ?? (step.phase === 'manual' ? null : wrongPhase(`The step is ${step.phase}: only what is a person's is tried again.`));
+export function reopen(
+  step: StepDoc,
+  { envelope, reason }: RetryStep,
+  now: number,
+  policy: RecoveryPolicy,
+): Fact | Refusal {
+  const {
+    call,
+    terms,
+    action_digest: digest,
+    ref: { reversal_expires_at: endsAt },
+  } = step;
+  const refusal =
+    personOnly(envelope.principal) ??
+    (step.phase === 'manual' ? null : wrongPhase(`The step is ${step.phase}: only what is a person's is tried again.`));
   if (refusal !== null) return refusal;
-  if (call === null || terms === null || digest === null) return wrongPhase('There is no compensation to try: close it by hand, or correct it.');
-  if (endsAt === null || now >= dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs)) return { httpStatus: 409, code: 'WINDOW_CLOSED', message: 'The reversal window has closed; a person must resolve this by hand.' };
-  if (step.attempt > 0 && terms.key_lifetime_ms === null) return wrongPhase('The tool does not recognise a repeated call: another attempt could act twice. Look again, or close it by hand.');
+  if (call === null || terms === null || digest === null)
+    return wrongPhase('There is no compensation to try: close it by hand, or correct it.');
+  if (endsAt === null || now >= dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs))
+    return {
+      httpStatus: 409,
+      code: 'WINDOW_CLOSED',
+      message: 'The reversal window has closed; a person must resolve this by hand.',
+    };
+  if (step.attempt > 0 && terms.key_lifetime_ms === null)
+    return wrongPhase(
+      'The tool does not recognise a repeated call: another attempt could act twice. Look again, or close it by hand.',
+    );
   if (isCopyOut(step, now)) return stillOut(step);
-  const required = requiredApprovals(modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name)), impactOf(terms), step.answerable_to, riskOf(terms, policy.riskLimit));
+  const required = requiredApprovals(
+    modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name)),
+    impactOf(terms),
+    step.answerable_to,
+    riskOf(terms, policy.riskLimit),
+  );
   return fact('StepReopened', {
-    ...identityOf(step), required_approvals: required, action_digest: digest, by: envelope.principal, reason, command_id: envelope.command_id,
-    owner: required > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL, deadline_at: Math.min(now + policy.reviewDeadlineMs, dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs)),
+    ...identityOf(step),
+    required_approvals: required,
+    action_digest: digest,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+    owner: required > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
+    deadline_at: Math.min(
+      now + policy.reviewDeadlineMs,
+      dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs),
+    ),
   });
 }
 
 /** Has a worker look, or says why not. */
-export function look(step: StepDoc, { envelope, purpose, evidence, reason }: CheckStep, now: number, policy: RecoveryPolicy): Fact | Refusal {
+export function look(
+  step: StepDoc,
+  { envelope, purpose, evidence, reason }: CheckStep,
+  now: number,
+  policy: RecoveryPolicy,
+): Fact | Refusal {
   const { call, terms, ref } = step;
-  const refusal = personOnly(envelope.principal) ?? (step.phase === 'manual' ? null : wrongPhase(`The step is ${step.phase}: only at what is a person's somebody looks again.`));
+  const refusal =
+    personOnly(envelope.principal) ??
+    (step.phase === 'manual'
+      ? null
+      : wrongPhase(`The step is ${step.phase}: only at what is a person's somebody looks again.`));
   if (refusal !== null) return refusal;
-  if (!LOOK_PURPOSE_VALUES.some((known) => known === purpose)) return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'One looks after a repair, or to reconcile.' };
-  if (call === null || terms === null || terms.verify_capability === null || terms.success_condition === null) return wrongPhase('Nothing is declared that could observe it: close it by hand, with evidence.');
-  if (purpose === 'reconcile' && step.attempt === 0) return wrongPhase('No attempt was made that could have taken effect.');
+  if (!LOOK_PURPOSE_VALUES.some((known) => known === purpose))
+    return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'One looks after a repair, or to reconcile.' };
+  if (call === null || terms === null || terms.verify_capability === null || terms.success_condition === null)
+    return wrongPhase('Nothing is declared that could observe it: close it by hand, with evidence.');
+  if (purpose === 'reconcile' && step.attempt === 0)
+    return wrongPhase('No attempt was made that could have taken effect.');
   if (isCopyOut(step, now)) return stillOut(step);
   const legId = deriveId('look', step.step_id, envelope.command_id);
   // A look changes nothing: it is bound by its own lease alone.
-  const lease = grantLease({ windowEndsAt: Number.MAX_SAFE_INTEGER, firstDispatchedAt: now, keyLifetimeMs: null, callTimeoutMs: terms.call_timeout_ms, now }, policy);
+  const lease = grantLease(
+    {
+      windowEndsAt: Number.MAX_SAFE_INTEGER,
+      firstDispatchedAt: now,
+      keyLifetimeMs: null,
+      callTimeoutMs: terms.call_timeout_ms,
+      now,
+    },
+    policy,
+  );
   if (lease.kind !== 'granted') return wrongPhase('No lease can be granted.');
   return fact('LookDispatched', {
-    ...identityOf(step), leg_id: legId, purpose, adapter: call.adapter_id, lease_id: leaseIdOf(policy.leaseKey, legId, 1, lease.notAfter), not_after: lease.notAfter, answer_by: lease.answerBy,
-    call, terms, ref, evidence, by: envelope.principal, reason, command_id: envelope.command_id, owner: ownerOfLeg(call.adapter_id), deadline_at: lease.answerBy,
+    ...identityOf(step),
+    leg_id: legId,
+    purpose,
+    adapter: call.adapter_id,
+    lease_id: leaseIdOf(policy.leaseKey, legId, 1, lease.notAfter),
+    not_after: lease.notAfter,
+    answer_by: lease.answerBy,
+    call,
+    terms,
+    ref,
+    evidence,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+    owner: ownerOfLeg(call.adapter_id),
+    deadline_at: lease.answerBy,
   });
 }
 
 /** What a look means: undone by an earlier attempt, repaired by hand and seen to be, or a person's still. */
-export function lookedAt(step: StepDoc, seen: LookDoc, message: LegReported, now: number, policy: RecoveryPolicy): readonly Fact[] {
-  const judgement = judgeLook(step, message.steps.find((one) => one.step_id === step.step_id));
+export function lookedAt(
+  step: StepDoc,
+  seen: LookDoc,
+  message: LegReported,
+  now: number,
+  policy: RecoveryPolicy,
+): readonly Fact[] {
+  const judgement = judgeLook(
+    step,
+    message.steps.find((one) => one.step_id === step.step_id),
+  );
   const answered = lookAnswered(step, seen, judgement, now, policy);
   if (judgement.verdict !== 'met') return [answered];
   if (seen.purpose === 'repair') {
-    return [answered, fact('StepResolved', { ...identityOf(step), resolution: 'repaired', evidence: seen.evidence, by: seen.by, reason: seen.reason, command_id: seen.command_id, verified: true })];
+    return [
+      answered,
+      fact('StepResolved', {
+        ...identityOf(step),
+        resolution: 'repaired',
+        evidence: seen.evidence,
+        by: seen.by,
+        reason: seen.reason,
+        command_id: seen.command_id,
+        verified: true,
+      }),
+    ];
   }
-  return [answered, fact('StepOutcomeRecorded', {
-    ...identityOf(step), leg_id: seen.leg_id, attempt: step.attempt, reported: 'verified', outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD', observations: judgement.observations,
-    assumption_refs: step.ref.assumption_refs, reverses_call_id: step.ref.original_call_id, reverses_mutation_ref: step.mutation_id, reverses_record_hash: step.reverses_record_hash, retry_at: null, outcome_kind: 'reversed',
-  })];
+  return [
+    answered,
+    fact('StepOutcomeRecorded', {
+      ...identityOf(step),
+      leg_id: seen.leg_id,
+      attempt: step.attempt,
+      reported: 'verified',
+      outcome: 'compensated',
+      reason: 'SUCCESS_CONDITION_HELD',
+      observations: judgement.observations,
+      assumption_refs: step.ref.assumption_refs,
+      reverses_call_id: step.ref.original_call_id,
+      reverses_mutation_ref: step.mutation_id,
+      reverses_record_hash: step.reverses_record_hash,
+      retry_at: null,
+      outcome_kind: 'reversed',
+    }),
+  ];
 }
 
 /** Nobody answered a look: nothing was seen. */
@@ -88,23 +202,56 @@ export function abandon(step: StepDoc, { envelope, reason }: AbandonStep, now: n
 }
 
 /** Makes an incident of a step, or says why not. */
-export function escalateToIncident(step: StepDoc, { envelope, severity, runbook, reason }: EscalateStep, now: number, policy: RecoveryPolicy): Fact | Refusal {
-  if (!SEVERITY_VALUES.some((known) => known === severity)) return { httpStatus: 422, code: 'COMMAND_INVALID', message: `A severity is one of ${SEVERITY_VALUES.join(', ')}.` };
-  if (OVER.includes(step.phase)) return wrongPhase(`The step is ${step.phase}: there is nothing to make an incident of.`);
+export function escalateToIncident(
+  step: StepDoc,
+  { envelope, severity, runbook, reason }: EscalateStep,
+  now: number,
+  policy: RecoveryPolicy,
+): Fact | Refusal {
+  if (!SEVERITY_VALUES.some((known) => known === severity))
+    return { httpStatus: 422, code: 'COMMAND_INVALID', message: `A severity is one of ${SEVERITY_VALUES.join(', ')}.` };
+  if (OVER.includes(step.phase))
+    return wrongPhase(`The step is ${step.phase}: there is nothing to make an incident of.`);
   return fact('IncidentOpened', {
-    ...identityOf(step), incident_id: deriveId('inc', envelope.command_id), severity, runbook, by: envelope.principal, reason, command_id: envelope.command_id, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs,
+    ...identityOf(step),
+    incident_id: deriveId('inc', envelope.command_id),
+    severity,
+    runbook,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+    owner: OWNER_OF_MANUAL,
+    deadline_at: now + policy.reviewDeadlineMs,
   });
 }
 
-function lookAnswered(step: StepDoc, { leg_id }: LookDoc, { verdict, reason, observations }: ReturnType<typeof judgeLook>, now: number, policy: RecoveryPolicy): Fact {
-  return fact('LookAnswered', { ...identityOf(step), leg_id, verdict, reason, observations, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs });
+function lookAnswered(
+  step: StepDoc,
+  { leg_id }: LookDoc,
+  { verdict, reason, observations }: ReturnType<typeof judgeLook>,
+  now: number,
+  policy: RecoveryPolicy,
+): Fact {
+  return fact('LookAnswered', {
+    ...identityOf(step),
+    leg_id,
+    verdict,
+    reason,
+    observations,
+    owner: OWNER_OF_MANUAL,
+    deadline_at: now + policy.reviewDeadlineMs,
+  });
 }
 
 /** A worker may still act on an earlier request. */
-function isCopyOut({ legs }: StepDoc, now: number): boolean { return legs.some(({ answered, answer_by }) => (answered === null || answered === 'unknown') && now < answer_by); }
+function isCopyOut({ legs }: StepDoc, now: number): boolean {
+  return legs.some(({ answered, answer_by }) => (answered === null || answered === 'unknown') && now < answer_by);
+}
 
 function stillOut({ legs }: StepDoc): Refusal {
-  return wrongPhase(`A worker may still act on an earlier attempt until ${new Date(legs.at(-1)?.answer_by ?? 0).toISOString()}.`);
+  return wrongPhase(
+    `A worker may still act on an earlier attempt until ${new Date(legs.at(-1)?.answer_by ?? 0).toISOString()}.`,
+  );
 }
 
 function personOnly(principal: string): Refusal | null {
@@ -112,4 +259,6 @@ function personOnly(principal: string): Refusal | null {
   return refusal === null ? null : { httpStatus: 403, ...refusal };
 }
 
-function wrongPhase(message: string): Refusal { return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message }; }
+function wrongPhase(message: string): Refusal {
+  return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message };
+}

@@ -5,7 +5,16 @@
 //   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
 import { deriveId } from '@recourse/kernel';
 import type { ContractTerms, RecoveryCall } from '@recourse/messages';
-import { approvalState, decideRecovery, handleOf, impactOf, modeInForce, requiredApprovals, reversalToken, riskOf } from '../decision/recovery.decisions.js';
+import {
+  approvalState,
+  decideRecovery,
+  handleOf,
+  impactOf,
+  modeInForce,
+  requiredApprovals,
+  reversalToken,
+  riskOf,
+} from '../decision/recovery.decisions.js';
 import type { RecoveryDecision, RecoveryFacts } from '../decision/recovery.decisions.js';
 import { backoffMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decisions.js';
 import type { Lease } from '../lease/lease.decisions.js';
@@ -18,7 +27,14 @@ import { ESCALATION_OF_VERDICT } from './step.transitions.js';
 
 /** What the next attempt would be, and whether there is one. */
 type NextAttempt =
-  | { readonly kind: 'leg'; readonly attempt: number; readonly call: RecoveryCall; readonly terms: ContractTerms; readonly lease: Lease & { kind: 'granted' }; readonly firstAt: number }
+  | {
+      readonly kind: 'leg';
+      readonly attempt: number;
+      readonly call: RecoveryCall;
+      readonly terms: ContractTerms;
+      readonly lease: Lease & { kind: 'granted' };
+      readonly firstAt: number;
+    }
   | { readonly kind: 'person'; readonly reason: EscalationReason };
 
 /** Gives the next attempt to a worker, or the step to a person; exactly one record. */
@@ -29,7 +45,13 @@ export function dispatchOrEscalate(step: StepDoc, now: number, policy: RecoveryP
 
 /** Gives a step to a person. */
 export function escalated(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): Fact {
-  return fact('StepEscalated', { ...identityOf(step), reason, owner: OWNER_OF_MANUAL, deadline_at: now + policy.reviewDeadlineMs, outcome_kind: 'escalated' });
+  return fact('StepEscalated', {
+    ...identityOf(step),
+    reason,
+    owner: OWNER_OF_MANUAL,
+    deadline_at: now + policy.reviewDeadlineMs,
+    outcome_kind: 'escalated',
+  });
 }
 
 /** Re-evaluates the decision table with the facts of now. */
@@ -57,7 +79,9 @@ export function retryAt(step: StepDoc, now: number, policy: RecoveryPolicy, isCo
 }
 
 /** Attempts are used up. */
-export function isExhausted(step: StepDoc): boolean { return step.attempt - step.attempts_before >= (step.terms?.max_attempts ?? 0); }
+export function isExhausted(step: StepDoc): boolean {
+  return step.attempt - step.attempts_before >= (step.terms?.max_attempts ?? 0);
+}
 
 /** Why a person is asked after the last attempt. */
 export function reasonAfterLast(step: StepDoc): EscalationReason {
@@ -70,23 +94,35 @@ export function reasonAfterLast(step: StepDoc): EscalationReason {
 /** The contract asks for more people by now than have agreed. */
 function isTightened(step: StepDoc, terms: ContractTerms, now: number, policy: RecoveryPolicy): boolean {
   const mode = modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name));
-  return requiredApprovals(mode, impactOf(terms), step.answerable_to, riskOf(terms, policy.riskLimit)) > agreeing(step, now);
+  return (
+    requiredApprovals(mode, impactOf(terms), step.answerable_to, riskOf(terms, policy.riskLimit)) > agreeing(step, now)
+  );
 }
 
 function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
   const { call, terms } = step;
   const windowEndsAt = step.ref.reversal_expires_at;
   if (call === null || terms === null || windowEndsAt === null) return { kind: 'person', reason: 'POLICY_CHANGED' };
-  if (step.attempt > step.attempts_before && isExhausted(step)) return { kind: 'person', reason: reasonAfterLast(step) };
+  if (step.attempt > step.attempts_before && isExhausted(step))
+    return { kind: 'person', reason: reasonAfterLast(step) };
   if (isTightened(step, terms, now, policy)) return { kind: 'person', reason: 'POLICY_CHANGED' };
   const attempt = step.attempt + 1;
   if (attempt > 1 && terms.key_lifetime_ms === null) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
   const again = reevaluated(step, now, policy);
-  if (again.decision !== 'compensate_now' || reversalToken(factsOf(step, now, policy)) === 'refused') return { kind: 'person', reason: again.reason === 'REVERSAL_EXPIRED' ? 'REVERSAL_EXPIRED' : 'POLICY_CHANGED' };
+  if (again.decision !== 'compensate_now' || reversalToken(factsOf(step, now, policy)) === 'refused')
+    return { kind: 'person', reason: again.reason === 'REVERSAL_EXPIRED' ? 'REVERSAL_EXPIRED' : 'POLICY_CHANGED' };
   const firstAt = step.first_dispatched_at ?? now;
-  const bounds = { windowEndsAt, firstDispatchedAt: firstAt, keyLifetimeMs: terms.key_lifetime_ms, callTimeoutMs: terms.call_timeout_ms, now };
+  const bounds = {
+    windowEndsAt,
+    firstDispatchedAt: firstAt,
+    keyLifetimeMs: terms.key_lifetime_ms,
+    callTimeoutMs: terms.call_timeout_ms,
+    now,
+  };
   const lease = grantLease(bounds, policy);
-  return lease.kind === 'granted' ? { kind: 'leg', attempt, call, terms, lease, firstAt } : { kind: 'person', reason: lease.reason };
+  return lease.kind === 'granted'
+    ? { kind: 'leg', attempt, call, terms, lease, firstAt }
+    : { kind: 'person', reason: lease.reason };
 }
 
 function dispatched(step: StepDoc, next: NextAttempt & { kind: 'leg' }, policy: RecoveryPolicy): Fact {

@@ -26,8 +26,21 @@ const NAMED_MAX = 20;
 const NAME_MAX = 200;
 
 /** People agreed, or have to, and nothing was sent since. */
-export function relyOnFacts({ required_approvals: required, attempt, attempts_before: before, call, terms }: StepDoc): boolean {
-  return required > 0 && attempt === before && call !== null && terms !== null && terms.stale_capability !== null && terms.stale_capability !== call.capability;
+export function relyOnFacts({
+  required_approvals: required,
+  attempt,
+  attempts_before: before,
+  call,
+  terms,
+}: StepDoc): boolean {
+  return (
+    required > 0 &&
+    attempt === before &&
+    call !== null &&
+    terms !== null &&
+    terms.stale_capability !== null &&
+    terms.stale_capability !== call.capability
+  );
 }
 
 /** Whoever decides about the step has not seen the resource, and nobody was asked to look. */
@@ -41,21 +54,48 @@ export function askFacts(step: StepDoc, purpose: FactsPurpose, now: number, poli
   if (call === null || terms === null) return null;
   const round = step.facts_ask?.purpose === purpose ? step.facts_ask.round + 1 : 1;
   // A look changes nothing: it is bound by its own lease alone.
-  const lease = grantLease({ windowEndsAt: Number.MAX_SAFE_INTEGER, firstDispatchedAt: now, keyLifetimeMs: null, callTimeoutMs: terms.call_timeout_ms, now }, policy);
+  const lease = grantLease(
+    {
+      windowEndsAt: Number.MAX_SAFE_INTEGER,
+      firstDispatchedAt: now,
+      keyLifetimeMs: null,
+      callTimeoutMs: terms.call_timeout_ms,
+      now,
+    },
+    policy,
+  );
   if (lease.kind !== 'granted') return null;
   const legId = deriveId('facts', step.step_id, step.facts_asked + 1);
   return fact('FactsAsked', {
-    ...identityOf(step), leg_id: legId, purpose, round, adapter: call.adapter_id, lease_id: leaseIdOf(policy.leaseKey, legId, round, lease.notAfter), not_after: lease.notAfter, answer_by: lease.answerBy, call, terms, ref,
+    ...identityOf(step),
+    leg_id: legId,
+    purpose,
+    round,
+    adapter: call.adapter_id,
+    lease_id: leaseIdOf(policy.leaseKey, legId, round, lease.notAfter),
+    not_after: lease.notAfter,
+    answer_by: lease.answerBy,
+    call,
+    terms,
+    ref,
   });
 }
 
 /** What a worker saw. */
 export function factsObserved(step: StepDoc, { leg_id, purpose }: FactsAsk, message: LegReported): Fact {
-  return fact('FactsObserved', { ...identityOf(step), leg_id, purpose, observations: message.steps.find((one) => one.step_id === step.step_id)?.observations ?? [] });
+  return fact('FactsObserved', {
+    ...identityOf(step),
+    leg_id,
+    purpose,
+    observations: message.steps.find((one) => one.step_id === step.step_id)?.observations ?? [],
+  });
 }
 
 /** The look at the resource among observations; undefined when there is none. */
-export function seenResource({ terms }: Pick<StepDoc, 'terms'>, observations: readonly Observation[]): Observation | undefined {
+export function seenResource(
+  { terms }: Pick<StepDoc, 'terms'>,
+  observations: readonly Observation[],
+): Observation | undefined {
   return observations.findLast(({ phase, capability }) => phase === 'verify' && capability === terms?.stale_capability);
 }
 
@@ -72,7 +112,9 @@ export function changesOf({ terms }: Pick<StepDoc, 'terms'>, then: Observation, 
  * Shape:  at most 20; what lies under one of `volatile` is no fact. A list whose length changed differs as a whole.
  */
 export function changedFacts(then: Json, now: Json, volatile: readonly string[]): readonly string[] {
-  return [...differences('', then, now, new Set(volatile))].slice(0, NAMED_MAX).map((name) => (name === '' ? '/' : name.slice(0, NAME_MAX)));
+  return [...differences('', then, now, new Set(volatile))]
+    .slice(0, NAMED_MAX)
+    .map((name) => (name === '' ? '/' : name.slice(0, NAME_MAX)));
 }
 
 function* differences(at: string, then: Json, now: Json, volatile: ReadonlySet<string>): Generator<string> {
@@ -91,19 +133,37 @@ function* differences(at: string, then: Json, now: Json, volatile: ReadonlySet<s
 }
 
 /** Voids what was agreed to, and asks anew. */
-export function factChanged(step: StepDoc, changed: readonly string[], evidence: Evidence | null, now: number, policy: RecoveryPolicy): Fact {
+export function factChanged(
+  step: StepDoc,
+  changed: readonly string[],
+  evidence: Evidence | null,
+  now: number,
+  policy: RecoveryPolicy,
+): Fact {
   const isForPeople = !KEPT_BY_PERSON.includes(step.phase);
   return fact('FactChanged', {
-    ...identityOf(step), changed, evidence, voided: isForPeople ? [...step.approvals, ...step.glass].map(({ approval_id }) => approval_id) : [],
-    action_digest: step.action_digest === null ? null : digestWith(step.action_digest, changed, now), required_approvals: step.required_approvals,
-    owner: isForPeople ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL, deadline_at: deadlineOf(step, now, policy),
+    ...identityOf(step),
+    changed,
+    evidence,
+    voided: isForPeople ? [...step.approvals, ...step.glass].map(({ approval_id }) => approval_id) : [],
+    action_digest: step.action_digest === null ? null : digestWith(step.action_digest, changed, now),
+    required_approvals: step.required_approvals,
+    owner: isForPeople ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
+    deadline_at: deadlineOf(step, now, policy),
   });
 }
 
 /** What a person was given stays theirs: they are told. */
 const KEPT_BY_PERSON: readonly StepPhase[] = ['manual', 'looking'];
 /** Phases in which somebody relies on the facts, and nothing is out. */
-const RELYING: readonly StepPhase[] = ['awaiting_approval', 'approved', 'waiting', 'halted', 'observing', ...KEPT_BY_PERSON];
+const RELYING: readonly StepPhase[] = [
+  'awaiting_approval',
+  'approved',
+  'waiting',
+  'halted',
+  'observing',
+  ...KEPT_BY_PERSON,
+];
 
 /** The assumption is said to hold again: whoever agreed because it did not is asked anew. */
 export function reaffirmedBy(step: StepDoc, evidence: Evidence, now: number, policy: RecoveryPolicy): Fact | null {
@@ -114,16 +174,28 @@ export function reaffirmedBy(step: StepDoc, evidence: Evidence, now: number, pol
 
 /** Digest of an action with the facts it is agreed to on. */
 function digestWith(action: Buffer, changed: readonly string[], at: number): Buffer {
-  return createHash('sha256').update('recourse/facts\0').update(action).update(canonicalJson([...changed, String(at)])).digest();
+  return createHash('sha256')
+    .update('recourse/facts\0')
+    .update(action)
+    .update(canonicalJson([...changed, String(at)]))
+    .digest();
 }
 
 /** As for an approval: a closing window comes first. */
-function deadlineOf({ ref: { reversal_expires_at: endsAt }, terms }: StepDoc, now: number, policy: RecoveryPolicy): number {
+function deadlineOf(
+  { ref: { reversal_expires_at: endsAt }, terms }: StepDoc,
+  now: number,
+  policy: RecoveryPolicy,
+): number {
   const patience = now + policy.reviewDeadlineMs;
-  return endsAt === null || terms === null ? patience : Math.max(now, Math.min(patience, dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs)));
+  return endsAt === null || terms === null
+    ? patience
+    : Math.max(now, Math.min(patience, dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs)));
 }
 
-function isObject(value: Json): value is { readonly [key: string]: Json } { return typeof value === 'object' && value !== null && !Array.isArray(value); }
+function isObject(value: Json): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** JSON of an observation; undefined when it is sealed or broken: what cannot be compared has changed. */
 function readable({ observed }: Observation): Json | undefined {

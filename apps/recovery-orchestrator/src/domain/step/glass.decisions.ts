@@ -24,23 +24,46 @@ const REASON_MIN = 10;
 
 /** Breaks the glass, or says why not. */
 export function breakGlass(step: StepDoc, command: BreakGlass, context: ApprovalContext): Fact | Refusal {
-  const { envelope: { principal, command_id }, action_digest, valid_ms: validMs, reason } = command;
+  const {
+    envelope: { principal, command_id },
+    action_digest,
+    valid_ms: validMs,
+    reason,
+  } = command;
   const { now } = context;
   const refusal = glassRefusal(step, command, context);
   if (refusal !== null) return refusal;
-  if (!Number.isSafeInteger(validMs) || validMs < GLASS_VALID_MIN_MS || validMs > GLASS_VALID_MAX_MS) return invalid('An emergency lasts a minute at least and an hour at most.');
+  if (!Number.isSafeInteger(validMs) || validMs < GLASS_VALID_MIN_MS || validMs > GLASS_VALID_MAX_MS)
+    return invalid('An emergency lasts a minute at least and an hour at most.');
   if (reason.trim().length < REASON_MIN) return invalid('Say in words what makes it an emergency.');
   const standing = step.glass.filter(({ until }) => until > now);
-  if (standing.some(({ by }) => isSamePerson(by, principal))) return { httpStatus: 409, code: 'SAME_APPROVER', message: 'This person has broken the glass already; another one is needed.' };
+  if (standing.some(({ by }) => isSamePerson(by, principal)))
+    return {
+      httpStatus: 409,
+      code: 'SAME_APPROVER',
+      message: 'This person has broken the glass already; another one is needed.',
+    };
   return fact('GlassBroken', {
-    ...identityOf(step), approval_id: deriveId('glass', command_id), action_digest, by: principal, reason, command_id, valid_until: now + validMs, is_complete: standing.length + 1 >= PEOPLE,
+    ...identityOf(step),
+    approval_id: deriveId('glass', command_id),
+    action_digest,
+    by: principal,
+    reason,
+    command_id,
+    valid_until: now + validMs,
+    is_complete: standing.length + 1 >= PEOPLE,
   });
 }
 
 /** Distinct people who agree to a step as of now: by approval, or in an emergency for as long as it lasts. */
-export function agreeing({ approvals, required_approvals: required, glass_until: until }: StepDoc, now: number): number {
+export function agreeing(
+  { approvals, required_approvals: required, glass_until: until }: StepDoc,
+  now: number,
+): number {
   if (until === null) return approvals.length;
   return now < until ? Math.max(required, PEOPLE) : 0;
 }
 
-function invalid(message: string): Refusal { return { httpStatus: 422, code: 'COMMAND_INVALID', message }; }
+function invalid(message: string): Refusal {
+  return { httpStatus: 422, code: 'COMMAND_INVALID', message };
+}

@@ -63,7 +63,14 @@ export function goOn(step: StepDoc, going: Going): Fact {
   if (late !== null && late.goAt > now) return paced(step, late, now, policy);
   const ask = policy.rules.facts && !isObserved && relyOnFacts(step) ? askFacts(step, 'dispatch', now, policy) : null;
   if (ask !== null) return ask;
-  return { ...next, body: { ...next.body, outstanding: [...new Set([...order.kind === 'free' ? [] : order.steps, ...dependentsOf(step, dependents)])], paced: late?.paced ?? [] } };
+  return {
+    ...next,
+    body: {
+      ...next.body,
+      outstanding: [...new Set([...(order.kind === 'free' ? [] : order.steps), ...dependentsOf(step, dependents)])],
+      paced: late?.paced ?? [],
+    },
+  };
 }
 
 /** The place of a step in the schedules: the one it took, or the next that is free, counting those of this decision (R1, R2). */
@@ -71,7 +78,11 @@ function placeOf(step: StepDoc, { now, rates, nextAt, steps }: Going): Place {
   if (step.go_at !== null) return { goAt: step.go_at, paced: [] };
   const { tenant, capability } = actingOf(step);
   const taken = steps.filter((one) => one.tenant === tenant).flatMap((one) => one.paced);
-  const schedules = schedulesOf(rates, tenant, capability, (scope, name) => taken.filter((one) => one.scope === scope && one.name === name).reduce((latest, one) => Math.max(latest, one.next_at), nextAt(tenant, scope, name)));
+  const schedules = schedulesOf(rates, tenant, capability, (scope, name) =>
+    taken
+      .filter((one) => one.scope === scope && one.name === name)
+      .reduce((latest, one) => Math.max(latest, one.next_at), nextAt(tenant, scope, name)),
+  );
   return placeIn(schedules, now);
 }
 
@@ -79,18 +90,45 @@ function placeOf(step: StepDoc, { now, rates, nextAt, steps }: Going): Place {
 function paced(step: StepDoc, { goAt, paced: places }: Place, now: number, policy: RecoveryPolicy): Fact {
   const deadline = deadlineOf(step, now, policy);
   if (goAt >= deadline) return escalated(step, 'RATE_LIMITED', now, policy);
-  return fact('StepWaits', { ...identityOf(step), reason: 'RATE_LIMITED', outstanding: [], owner: OWNER_OF_ORDER, deadline_at: deadline, paced: places, go_at: goAt });
+  return fact('StepWaits', {
+    ...identityOf(step),
+    reason: 'RATE_LIMITED',
+    outstanding: [],
+    owner: OWNER_OF_ORDER,
+    deadline_at: deadline,
+    paced: places,
+    go_at: goAt,
+  });
 }
 
 /** A step that waited to its deadline goes without those outstanding (O4). Patience with other runs is no patience with its own. */
-function isPatienceOver({ phase, deadline_at: until, reason }: StepDoc, order: Extract<Order, { kind: 'wait' }>, now: number): boolean {
-  return phase === 'waiting' && until !== null && now >= until && (reason !== 'CHILDREN' || order.reason === 'CHILDREN');
+function isPatienceOver(
+  { phase, deadline_at: until, reason }: StepDoc,
+  order: Extract<Order, { kind: 'wait' }>,
+  now: number,
+): boolean {
+  return (
+    phase === 'waiting' && until !== null && now >= until && (reason !== 'CHILDREN' || order.reason === 'CHILDREN')
+  );
 }
 
-function waits(step: StepDoc, { reason, steps: outstanding }: Extract<Order, { kind: 'wait' }>, now: number, policy: RecoveryPolicy): Fact {
+function waits(
+  step: StepDoc,
+  { reason, steps: outstanding }: Extract<Order, { kind: 'wait' }>,
+  now: number,
+  policy: RecoveryPolicy,
+): Fact {
   const owner = reason === 'BLOCKED_BY_STEP' ? OWNER_OF_MANUAL : OWNER_OF_ORDER;
   const deadline = reason === 'CHILDREN' ? childDeadline(step, now, policy) : deadlineOf(step, now, policy);
-  return fact('StepWaits', { ...identityOf(step), reason, outstanding, owner, deadline_at: deadline, paced: [], go_at: null });
+  return fact('StepWaits', {
+    ...identityOf(step),
+    reason,
+    outstanding,
+    owner,
+    deadline_at: deadline,
+    paced: [],
+    go_at: null,
+  });
 }
 
 /** Its own patience, which a child noted later does not renew, within what the window leaves. */
@@ -99,20 +137,43 @@ function childDeadline(step: StepDoc, now: number, policy: RecoveryPolicy): numb
   return withinWindow(step, isOwn ? step.deadline_at : now + policy.childrenFirstMs, now, policy, false);
 }
 
-function halted(step: StepDoc, { code, reason: detail }: Exclude<Stopping, { readonly admitted: true }>, now: number, policy: RecoveryPolicy): Fact {
+function halted(
+  step: StepDoc,
+  { code, reason: detail }: Exclude<Stopping, { readonly admitted: true }>,
+  now: number,
+  policy: RecoveryPolicy,
+): Fact {
   const { agent, capability } = actingOf(step);
   return fact('StepHalted', {
-    ...identityOf(step), reason: code === 'BREAKER_OPEN' ? 'BREAKER_OPEN' : 'KILL_SWITCH', detail, agent_id: agent, capability, owner: OWNER_OF_HALTED, deadline_at: deadlineOf(step, now, policy, true),
+    ...identityOf(step),
+    reason: code === 'BREAKER_OPEN' ? 'BREAKER_OPEN' : 'KILL_SWITCH',
+    detail,
+    agent_id: agent,
+    capability,
+    owner: OWNER_OF_HALTED,
+    deadline_at: deadlineOf(step, now, policy, true),
   });
 }
 
 /** A step that waits or is halted anew keeps the deadline it had; a closing window comes first, with time for a lease left. */
 function deadlineOf(step: StepDoc, now: number, policy: RecoveryPolicy, isHalted = false): number {
-  const isKept = (step.phase === 'halted' || step.phase === 'waiting') && step.reason !== 'CHILDREN' && step.deadline_at !== null;
+  const isKept =
+    (step.phase === 'halted' || step.phase === 'waiting') && step.reason !== 'CHILDREN' && step.deadline_at !== null;
   return withinWindow(step, isKept ? step.deadline_at : now + policy.reviewDeadlineMs, now, policy, isHalted);
 }
 
 function withinWindow(step: StepDoc, patience: number, now: number, policy: RecoveryPolicy, isHalted: boolean): number {
-  const { ref: { reversal_expires_at: endsAt }, terms } = step;
-  return endsAt === null || terms === null ? patience : Math.max(now, Math.min(patience, dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs) - (isHalted ? 0 : policy.leaseMs)));
+  const {
+    ref: { reversal_expires_at: endsAt },
+    terms,
+  } = step;
+  return endsAt === null || terms === null
+    ? patience
+    : Math.max(
+        now,
+        Math.min(
+          patience,
+          dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs) - (isHalted ? 0 : policy.leaseMs),
+        ),
+      );
 }

@@ -6,12 +6,27 @@
 import { boundFacts, evaluateCondition, readPayload } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import type { LookVerdict, Observation, ObservationPhase, Payload, StepOutcome, StepReport, StepVerdict } from '@recourse/messages';
+import type {
+  LookVerdict,
+  Observation,
+  ObservationPhase,
+  Payload,
+  StepOutcome,
+  StepReport,
+  StepVerdict,
+} from '@recourse/messages';
 import type { StepDoc } from './step.messages.js';
 
 export const JUDGEMENT_REASONS = [
-  'SUCCESS_CONDITION_HELD', 'SUCCESS_CONDITION_FALSE', 'SUCCESS_NOT_OBSERVED', 'STALE_CONDITION_FALSE', 'VERDICTS_DISAGREE', 'TOOL_FAILED', 'NOT_EXECUTED',
-  'OUTCOME_NOT_KNOWN', 'STEP_NOT_REPORTED',
+  'SUCCESS_CONDITION_HELD',
+  'SUCCESS_CONDITION_FALSE',
+  'SUCCESS_NOT_OBSERVED',
+  'STALE_CONDITION_FALSE',
+  'VERDICTS_DISAGREE',
+  'TOOL_FAILED',
+  'NOT_EXECUTED',
+  'OUTCOME_NOT_KNOWN',
+  'STEP_NOT_REPORTED',
 ] as const;
 export type JudgementReason = (typeof JUDGEMENT_REASONS)[number];
 
@@ -28,40 +43,43 @@ export type JudgedOutcome = Exclude<StepOutcome, 'refused_late'>;
 /** What a condition says on the last observation of its phase. */
 type Seen = 'holds' | 'false' | 'unseen';
 
-interface Verdict { readonly outcome: StepVerdict; readonly reason: JudgementReason }
+interface Verdict {
+  readonly outcome: StepVerdict;
+  readonly reason: JudgementReason;
+}
 
 const DISAGREE: Verdict = { outcome: 'uncertain', reason: 'VERDICTS_DISAGREE' };
 
 /** Verdict by what the worker says and what the success condition says. The stale condition is looked at before. */
 export const VERDICT_TABLE = {
   verified: {
-    holds:  { outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' },
-    false:  { outcome: 'unverified', reason: 'SUCCESS_CONDITION_FALSE' },
+    holds: { outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' },
+    false: { outcome: 'unverified', reason: 'SUCCESS_CONDITION_FALSE' },
     unseen: { outcome: 'uncertain', reason: 'SUCCESS_NOT_OBSERVED' },
   },
   unverified: {
-    holds:  DISAGREE,
-    false:  { outcome: 'unverified', reason: 'SUCCESS_CONDITION_FALSE' },
+    holds: DISAGREE,
+    false: { outcome: 'unverified', reason: 'SUCCESS_CONDITION_FALSE' },
     unseen: { outcome: 'unverified', reason: 'SUCCESS_NOT_OBSERVED' },
   },
   stale: {
-    holds:  DISAGREE,
-    false:  { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' },
+    holds: DISAGREE,
+    false: { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' },
     unseen: { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' },
   },
   failed: {
-    holds:  DISAGREE,
-    false:  { outcome: 'failed', reason: 'TOOL_FAILED' },
+    holds: DISAGREE,
+    false: { outcome: 'failed', reason: 'TOOL_FAILED' },
     unseen: { outcome: 'failed', reason: 'TOOL_FAILED' },
   },
   not_executed: {
-    holds:  DISAGREE,
-    false:  { outcome: 'failed', reason: 'NOT_EXECUTED' },
+    holds: DISAGREE,
+    false: { outcome: 'failed', reason: 'NOT_EXECUTED' },
     unseen: { outcome: 'failed', reason: 'NOT_EXECUTED' },
   },
   unknown: {
-    holds:  DISAGREE,
-    false:  { outcome: 'uncertain', reason: 'OUTCOME_NOT_KNOWN' },
+    holds: DISAGREE,
+    false: { outcome: 'uncertain', reason: 'OUTCOME_NOT_KNOWN' },
     unseen: { outcome: 'uncertain', reason: 'OUTCOME_NOT_KNOWN' },
   },
 } as const satisfies Record<JudgedOutcome, Record<Seen, Verdict>>;
@@ -73,36 +91,71 @@ export const VERDICT_TABLE = {
  * Errors: none; what cannot be read or evaluated was not seen.
  */
 export function judge(step: StepDoc, report: StepReport | undefined): Judgement {
-  if (report === undefined) return { reported: 'unknown', outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', observations: [] };
+  if (report === undefined)
+    return { reported: 'unknown', outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', observations: [] };
   if (report.outcome === 'refused_late') throw new InvariantViolation('judgement', 'a late refusal is not an outcome');
   return { reported: report.outcome, ...verdictOn(step, report, report.outcome), observations: report.observations };
 }
 
 /** What a look showed, by our own judgement of its last observation. */
-export interface LookJudgement { readonly verdict: LookVerdict; readonly reason: string; readonly observations: readonly Observation[] }
+export interface LookJudgement {
+  readonly verdict: LookVerdict;
+  readonly reason: string;
+  readonly observations: readonly Observation[];
+}
 
 /** Judges a look at the success condition; a worker that says otherwise than its observations was not looking (J2). */
 export function judgeLook(step: StepDoc, report: StepReport | undefined): LookJudgement {
   const observations = report?.observations ?? [];
-  const saw = seen(step, observations, 'verify', step.terms?.verify_capability ?? null, step.terms?.success_condition ?? null);
-  if (saw === 'unseen' || report === undefined) return { verdict: 'unknown', reason: 'SUCCESS_NOT_OBSERVED', observations };
+  const saw = seen(
+    step,
+    observations,
+    'verify',
+    step.terms?.verify_capability ?? null,
+    step.terms?.success_condition ?? null,
+  );
+  if (saw === 'unseen' || report === undefined)
+    return { verdict: 'unknown', reason: 'SUCCESS_NOT_OBSERVED', observations };
   const isAgreed = (saw === 'holds') === (report.outcome === 'verified');
   if (!isAgreed) return { verdict: 'unknown', reason: 'VERDICTS_DISAGREE', observations };
-  return saw === 'holds' ? { verdict: 'met', reason: 'SUCCESS_CONDITION_HELD', observations } : { verdict: 'not_met', reason: 'SUCCESS_CONDITION_FALSE', observations };
+  return saw === 'holds'
+    ? { verdict: 'met', reason: 'SUCCESS_CONDITION_HELD', observations }
+    : { verdict: 'not_met', reason: 'SUCCESS_CONDITION_FALSE', observations };
 }
 
 function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): Verdict {
   const terms = step.terms;
-  const fresh = seen(step, report.observations, 'stale_check', terms?.stale_capability ?? null, terms?.stale_condition ?? null);
+  const fresh = seen(
+    step,
+    report.observations,
+    'stale_check',
+    terms?.stale_capability ?? null,
+    terms?.stale_condition ?? null,
+  );
   if (reported === 'stale' && fresh === 'holds') return DISAGREE;
   if (reported !== 'stale' && fresh === 'false') return DISAGREE;
-  const success = seen(step, report.observations, 'verify', terms?.verify_capability ?? null, terms?.success_condition ?? null);
+  const success = seen(
+    step,
+    report.observations,
+    'verify',
+    terms?.verify_capability ?? null,
+    terms?.success_condition ?? null,
+  );
   return VERDICT_TABLE[reported][success];
 }
 
-function seen(step: StepDoc, observations: readonly Observation[], phase: ObservationPhase, capability: string | null, condition: string | null): Seen {
-  if (capability === null || condition === null || step.call === null || capability === step.call.capability) return 'unseen';
-  const last = observations.findLast((observation) => observation.phase === phase && observation.capability === capability);
+function seen(
+  step: StepDoc,
+  observations: readonly Observation[],
+  phase: ObservationPhase,
+  capability: string | null,
+  condition: string | null,
+): Seen {
+  if (capability === null || condition === null || step.call === null || capability === step.call.capability)
+    return 'unseen';
+  const last = observations.findLast(
+    (observation) => observation.phase === phase && observation.capability === capability,
+  );
   const observed = last === undefined ? undefined : readable(last.observed);
   const reversalArgs = readable(step.call.args);
   if (observed === undefined || reversalArgs === undefined) return 'unseen';

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Contract } from '@recourse/contract';
 import type { CommitRolledBack, ContractTerms, MutationRef, RecoveryCall } from '@recourse/messages';
-import { decideRecovery, handleOf, impactOf, modeInForce, requiredApprovals, reversalToken, riskOf } from '../decision/recovery.decisions.js';
+import {
+  decideRecovery,
+  handleOf,
+  impactOf,
+  modeInForce,
+  requiredApprovals,
+  reversalToken,
+  riskOf,
+} from '../decision/recovery.decisions.js';
 import type { Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
 import { dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
@@ -14,8 +22,12 @@ import type { FactBodies, StepDoc } from './step.messages.js';
 export type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 
 /** Ids follow from their cause (L1). */
-export function recoveryIdOf(tenant: string, runId: string): string { return deriveId('rec', tenant, runId); }
-export function stepIdOf(rollbackId: string, mutationId: string): string { return deriveId('step', rollbackId, mutationId); }
+export function recoveryIdOf(tenant: string, runId: string): string {
+  return deriveId('rec', tenant, runId);
+}
+export function stepIdOf(rollbackId: string, mutationId: string): string {
+  return deriveId('step', rollbackId, mutationId);
+}
 
 /** What binding a step may look at beside what is marked. */
 export interface Around {
@@ -26,14 +38,24 @@ export interface Around {
 }
 
 /** Decides what is done about a marked commit: the body of `StepDecided`. */
-export function openStep(marked: Marked, now: number, policy: RecoveryPolicy, around: Around): FactBodies['StepDecided'] {
+export function openStep(
+  marked: Marked,
+  now: number,
+  policy: RecoveryPolicy,
+  around: Around,
+): FactBodies['StepDecided'] {
   const { ref, handle } = handled(marked, around);
   const decided = decideOn({ ...marked, ref }, handle, now, policy);
   return { ...opened({ ...marked, ref }, decided.chosen, now, policy), ...decided.bound };
 }
 
 /** Decides again about a commit the ledger has learnt more of since it was marked: the body of `MutationAdvanced`. */
-export function advanceStep(marked: Marked, now: number, policy: RecoveryPolicy, around: Around): FactBodies['MutationAdvanced'] {
+export function advanceStep(
+  marked: Marked,
+  now: number,
+  policy: RecoveryPolicy,
+  around: Around,
+): FactBodies['MutationAdvanced'] {
   const { evidence: _told, ...decided } = openStep(marked, now, policy, around);
   return { ...decided, execution_state: marked.execution_state, recoverability: marked.recoverability };
 }
@@ -41,11 +63,17 @@ export function advanceStep(marked: Marked, now: number, policy: RecoveryPolicy,
 /** What `StepDecided` and `StepBound` say of a call. */
 interface DecidedCall {
   readonly chosen: RecoveryDecision;
-  readonly bound: Pick<FactBodies['StepDecided'], 'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'>;
+  readonly bound: Pick<
+    FactBodies['StepDecided'],
+    'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'
+  >;
 }
 
 /** What the table and the call are made of. */
-export type Undecided = Pick<Marked, 'tenant' | 'run_id' | 'execution' | 'execution_state' | 'recoverability' | 'terms' | 'ref'>;
+export type Undecided = Pick<
+  Marked,
+  'tenant' | 'run_id' | 'execution' | 'execution_state' | 'recoverability' | 'terms' | 'ref'
+>;
 
 /** Decides by the table, and makes the call where there can be one. */
 export function decideOn(marked: Undecided, handle: Handle, now: number, policy: RecoveryPolicy): DecidedCall {
@@ -56,11 +84,31 @@ export function decideOn(marked: Undecided, handle: Handle, now: number, policy:
   const answerableTo = execution.initiator ?? policy.ownerOf(marked.tenant, execution.agent_id);
   const required = requiredApprovals(mode, impact, answerableTo, risk);
   const window = windowOf(ref, terms, now, policy.marginMs);
-  const chosen = decideRecovery({ execution: marked.execution_state, recoverability: marked.recoverability, window, handle, mode, impact, risk, approval: 'none' });
+  const chosen = decideRecovery({
+    execution: marked.execution_state,
+    recoverability: marked.recoverability,
+    window,
+    handle,
+    mode,
+    impact,
+    risk,
+    approval: 'none',
+  });
   const call = terms === null || handle !== 'bound' ? null : callOf(marked, terms, required);
   const digest = call === null || terms === null ? null : actionDigest({ tenant: marked.tenant, call, terms, ref });
-  const isRefused = chosen.decision === 'manual_review' && reversalToken({ window, handle, recoverability: marked.recoverability }) === 'refused';
-  return { chosen, bound: { call, action_digest: digest, required_approvals: required, answerable_to: answerableTo, outcome_kind: isRefused ? 'reversal_refused' : null } };
+  const isRefused =
+    chosen.decision === 'manual_review' &&
+    reversalToken({ window, handle, recoverability: marked.recoverability }) === 'refused';
+  return {
+    chosen,
+    bound: {
+      call,
+      action_digest: digest,
+      required_approvals: required,
+      answerable_to: answerableTo,
+      outcome_kind: isRefused ? 'reversal_refused' : null,
+    },
+  };
 }
 
 /** The handle, with arguments from earlier compensations where the contract takes some from there. */
@@ -70,10 +118,14 @@ function handled(marked: Marked, { contract, steps }: Around): { readonly ref: M
   if (handle !== 'incomplete') return { ref, handle };
   const binding = bindFromSteps(marked, contract, steps);
   switch (binding.kind) {
-    case 'bound':      return { ref: binding.ref, handle: handleOf(terms, binding.ref) };
-    case 'pending':    return { ref, handle: 'step_pending' };
-    case 'missing':    return { ref, handle: 'step_missing' };
-    case 'incomplete': return { ref, handle };
+    case 'bound':
+      return { ref: binding.ref, handle: handleOf(terms, binding.ref) };
+    case 'pending':
+      return { ref, handle: 'step_pending' };
+    case 'missing':
+      return { ref, handle: 'step_missing' };
+    case 'incomplete':
+      return { ref, handle };
   }
 }
 
@@ -105,7 +157,10 @@ export function actionDigest(action: Action): Buffer {
   return createHash('sha256').update(canonicalJson(covered)).digest();
 }
 
-type OpenedBody = Omit<FactBodies['StepDecided'], 'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'>;
+type OpenedBody = Omit<
+  FactBodies['StepDecided'],
+  'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'
+>;
 
 function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: RecoveryPolicy): OpenedBody {
   const isForPeople = chosen.decision === 'request_approval';
@@ -130,11 +185,19 @@ function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: R
 }
 
 /** A question to people ends with their patience or with the last instant a dispatch could begin. */
-export function deadlineOf(marked: Pick<Marked, 'ref' | 'terms'>, chosen: RecoveryDecision, now: number, policy: RecoveryPolicy): number {
+export function deadlineOf(
+  marked: Pick<Marked, 'ref' | 'terms'>,
+  chosen: RecoveryDecision,
+  now: number,
+  policy: RecoveryPolicy,
+): number {
   const patience = now + policy.reviewDeadlineMs;
   const { ref, terms } = marked;
   if (chosen.decision === 'manual_review' || ref.reversal_expires_at === null || terms === null) return patience;
-  return Math.max(now, Math.min(patience, dispatchableUntil(ref.reversal_expires_at, terms.call_timeout_ms, policy.marginMs)));
+  return Math.max(
+    now,
+    Math.min(patience, dispatchableUntil(ref.reversal_expires_at, terms.call_timeout_ms, policy.marginMs)),
+  );
 }
 
 function callOf(marked: Undecided, terms: ContractTerms, required: number): RecoveryCall | null {

@@ -28,30 +28,45 @@ export function orderOf(step: StepDoc, steps: readonly StepDoc[], dependents: re
   if (step.attempt > 0) return { kind: 'free' };
   const others = steps.filter((one) => one.recovery_id === step.recovery_id && one.step_id !== step.step_id);
   const isDeclared = [step, ...others].some(declaresParents);
-  const first = others.filter((one) => (isDeclared ? isDerivedFrom(one, step) || mayRestOn(one, step) : one.executed_seq > step.executed_seq));
+  const first = others.filter((one) =>
+    isDeclared ? isDerivedFrom(one, step) || mayRestOn(one, step) : one.executed_seq > step.executed_seq,
+  );
   const outstanding = first.filter((one) => !isAtRest(one.phase) && !awaitsResult(one));
   if (outstanding.length > 0) return { kind: 'wait', reason: 'ORDER', steps: idsOf(outstanding) };
-  const blocking = isDeclared ? first.filter((one) => isDerivedFrom(one, step) && isAtRest(one.phase) && !isDone(one)) : [];
+  const blocking = isDeclared
+    ? first.filter((one) => isDerivedFrom(one, step) && isAtRest(one.phase) && !isDone(one))
+    : [];
   if (blocking.length > 0) return { kind: 'wait', reason: 'BLOCKED_BY_STEP', steps: idsOf(blocking) };
   const children = dependentsOf(step, dependents);
   return children.length > 0 ? { kind: 'wait', reason: 'CHILDREN', steps: children } : { kind: 'free' };
 }
 
 /** Says which effects of its run it was made from. */
-function declaresParents({ execution, run_id }: StepDoc): boolean { return execution.derived_from.some((parent) => parent.run_id === run_id && !isCommitId(parent.commit_id)); }
+function declaresParents({ execution, run_id }: StepDoc): boolean {
+  return execution.derived_from.some((parent) => parent.run_id === run_id && !isCommitId(parent.commit_id));
+}
 
 /** Made of a commit without effect, and nobody here sees what that was made of (O7). */
 function mayRestOn({ execution, run_id, executed_seq }: StepDoc, step: StepDoc): boolean {
-  return executed_seq > step.executed_seq && execution.derived_from.some((parent) => parent.run_id === run_id && isCommitId(parent.commit_id));
+  return (
+    executed_seq > step.executed_seq &&
+    execution.derived_from.some((parent) => parent.run_id === run_id && isCommitId(parent.commit_id))
+  );
 }
 
 function isDerivedFrom({ execution }: StepDoc, { run_id, mutation_id }: StepDoc): boolean {
   return execution.derived_from.some((parent) => parent.run_id === run_id && parent.commit_id === mutation_id);
 }
 
-function awaitsResult({ phase, reason }: StepDoc): boolean { return phase === 'held' && reason === 'STEP_RESULT_PENDING'; }
+function awaitsResult({ phase, reason }: StepDoc): boolean {
+  return phase === 'held' && reason === 'STEP_RESULT_PENDING';
+}
 
 /** Undone, never needed, or closed by a person who knew what stood on it. */
-function isDone({ phase }: StepDoc): boolean { return isSettled(phase) || phase === 'resolved'; }
+function isDone({ phase }: StepDoc): boolean {
+  return isSettled(phase) || phase === 'resolved';
+}
 
-function idsOf(steps: readonly StepDoc[]): readonly string[] { return steps.map(({ step_id }) => step_id).sort(); }
+function idsOf(steps: readonly StepDoc[]): readonly string[] {
+  return steps.map(({ step_id }) => step_id).sort();
+}

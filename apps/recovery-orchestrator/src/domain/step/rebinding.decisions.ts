@@ -19,7 +19,10 @@ interface Waking extends Going {
 }
 
 /** Steps of a run with the records decided so far folded into them. */
-export interface Woken { readonly steps: readonly StepDoc[]; readonly facts: readonly Fact[] }
+export interface Woken {
+  readonly steps: readonly StepDoc[];
+  readonly facts: readonly Fact[];
+}
 
 /** Every step that waited for `rested`, and those that waited for these. */
 export function rebound(rested: StepDoc, context: Waking): Woken {
@@ -27,7 +30,9 @@ export function rebound(rested: StepDoc, context: Waking): Woken {
   for (let rests = 1; rests > 0;) {
     rests = 0;
     if (woken.facts.length >= WAKES_MAX) break;
-    for (const waiting of woken.steps.filter((step) => (isWaiting(step) || step.phase === 'waiting') && step.recovery_id === rested.recovery_id)) {
+    for (const waiting of woken.steps.filter(
+      (step) => (isWaiting(step) || step.phase === 'waiting') && step.recovery_id === rested.recovery_id,
+    )) {
       const now = { ...context, steps: woken.steps };
       const facts = waiting.phase === 'waiting' ? turnOf(waiting, now) : wakened(waiting, now);
       const after = facts.reduce((step, next) => folded(step, next, context.now), waiting);
@@ -40,7 +45,9 @@ export function rebound(rested: StepDoc, context: Waking): Woken {
 
 /** Steps with one put in the place of its older self. */
 export function replaced(steps: readonly StepDoc[], step: StepDoc): readonly StepDoc[] {
-  return steps.some((one) => one.step_id === step.step_id) ? steps.map((one) => (one.step_id === step.step_id ? step : one)) : [...steps, step];
+  return steps.some((one) => one.step_id === step.step_id)
+    ? steps.map((one) => (one.step_id === step.step_id ? step : one))
+    : [...steps, step];
 }
 
 /** Most records of one waking: a decision stays whole and bounded (L4), and whoever is left goes at its own deadline. */
@@ -50,31 +57,53 @@ const WAKES_MAX = 150;
 function turnOf(waiting: StepDoc, context: Waking): readonly Fact[] {
   if (waiting.go_at !== null && context.now < waiting.go_at) return [];
   const order = orderOf(waiting, context.steps, context.dependentsIn(waiting.run_id));
-  if (order.kind === 'wait' && order.reason === waiting.reason && order.steps.join() === waiting.outstanding.join()) return [];
-  return order.kind === 'wait' && order.reason === 'ORDER' && waiting.reason === 'ORDER' ? [] : [goOn(waiting, context)];
+  if (order.kind === 'wait' && order.reason === waiting.reason && order.steps.join() === waiting.outstanding.join())
+    return [];
+  return order.kind === 'wait' && order.reason === 'ORDER' && waiting.reason === 'ORDER'
+    ? []
+    : [goOn(waiting, context)];
 }
 
-function isWaiting(step: StepDoc): boolean { return step.phase === 'held' && step.reason === 'STEP_RESULT_PENDING'; }
+function isWaiting(step: StepDoc): boolean {
+  return step.phase === 'held' && step.reason === 'STEP_RESULT_PENDING';
+}
 
 function wakened(waiting: StepDoc, context: Waking): readonly Fact[] {
   const { now, policy, steps } = context;
-  const binding = bindFromSteps(waiting, waiting.terms === null ? null : context.contractOf(waiting.terms.contract_digest), steps);
+  const binding = bindFromSteps(
+    waiting,
+    waiting.terms === null ? null : context.contractOf(waiting.terms.contract_digest),
+    steps,
+  );
   switch (binding.kind) {
-    case 'pending':    return [];
+    case 'pending':
+      return [];
     case 'missing':
-    case 'incomplete': return [escalated(waiting, 'STEP_RESULT_MISSING', now, policy)];
-    case 'bound':      return decidedAnew({ ...waiting, ref: binding.ref }, binding.from, context);
+    case 'incomplete':
+      return [escalated(waiting, 'STEP_RESULT_MISSING', now, policy)];
+    case 'bound':
+      return decidedAnew({ ...waiting, ref: binding.ref }, binding.from, context);
   }
 }
 
 function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): readonly Fact[] {
   const { now, policy } = context;
-  const { chosen, bound: { call, action_digest: digest, required_approvals } } = decideOn({ ...step, execution_state: 'succeeded', recoverability: 'reversal_available' }, 'bound', now, policy);
+  const {
+    chosen,
+    bound: { call, action_digest: digest, required_approvals },
+  } = decideOn({ ...step, execution_state: 'succeeded', recoverability: 'reversal_available' }, 'bound', now, policy);
   const isToGo = chosen.decision === 'compensate_now' || chosen.decision === 'request_approval';
   if (!isToGo || call === null || digest === null) return [escalated(step, chosen.reason, now, policy)];
   const bound = fact('StepBound', {
-    ...identityOf(step), reason: chosen.reason, call, ref: step.ref, action_digest: digest, required_approvals, bound_from: from,
-    owner: required_approvals > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL, deadline_at: deadlineOf(step, chosen, now, policy),
+    ...identityOf(step),
+    reason: chosen.reason,
+    call,
+    ref: step.ref,
+    action_digest: digest,
+    required_approvals,
+    bound_from: from,
+    owner: required_approvals > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
+    deadline_at: deadlineOf(step, chosen, now, policy),
   });
   const after = folded(step, bound, now);
   return after.phase === 'approved' ? [bound, goOn(after, context)] : [bound];

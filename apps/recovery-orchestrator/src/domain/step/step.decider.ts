@@ -5,7 +5,20 @@
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
 //   T3. Whatever is not at rest has a timer.
 import { assertNever, deriveId } from '@recourse/kernel';
-import type { AbandonStep, ApproveStep, BreakGlass, CheckStep, CloseTask, DenyStep, Evidence, LegReported, ResolveStep, RetryStep, StepDecision, StepReport } from '@recourse/messages';
+import type {
+  AbandonStep,
+  ApproveStep,
+  BreakGlass,
+  CheckStep,
+  CloseTask,
+  DenyStep,
+  Evidence,
+  LegReported,
+  ResolveStep,
+  RetryStep,
+  StepDecision,
+  StepReport,
+} from '@recourse/messages';
 import type { Contract } from '@recourse/contract';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
@@ -15,7 +28,15 @@ import { abandon, look, lookedAt, lookMissed, reopen } from './command.decisions
 import { approvalRefusal, denialRefusal, resolutionRefusal } from './approval.decisions.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
 import { breakGlass } from './glass.decisions.js';
-import { askFacts, changesOf, FACT_ROUNDS_MAX, factChanged, factsObserved, lacksFacts, reaffirmedBy } from './facts.decisions.js';
+import {
+  askFacts,
+  changesOf,
+  FACT_ROUNDS_MAX,
+  factChanged,
+  factsObserved,
+  lacksFacts,
+  reaffirmedBy,
+} from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
 import type { Going } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
@@ -26,7 +47,17 @@ import { rebound, replaced } from './rebinding.decisions.js';
 import { closeTask, taskRefusal, tasksFor } from '../task/task.decider.js';
 import { isStepRecord, stepAfter } from './step-row.transitions.js';
 import { fact, identityOf } from './step.messages.js';
-import type { Fact, FactsAsk, LegDoc, LookDoc, Refusal, ReportRefusal, StepDoc, StepPhase, TaskDoc } from './step.messages.js';
+import type {
+  Fact,
+  FactsAsk,
+  LegDoc,
+  LookDoc,
+  Refusal,
+  ReportRefusal,
+  StepDoc,
+  StepPhase,
+  TaskDoc,
+} from './step.messages.js';
 import { isAtRest, isSettled } from './step.transitions.js';
 
 /** What every decision about a step needs beside the step. */
@@ -46,7 +77,10 @@ interface Draft {
 /** Opens the step of a marked commit. A commit that was marked before is left alone. */
 export function open(marked: Marked, context: StepContext): readonly Fact[] {
   const { now, policy } = context;
-  const body = openStep(marked, now, policy, { contract: marked.terms === null ? null : context.contractOf(marked.terms.contract_digest), steps: context.steps });
+  const body = openStep(marked, now, policy, {
+    contract: marked.terms === null ? null : context.contractOf(marked.terms.contract_digest),
+    steps: context.steps,
+  });
   if (context.steps.some((step) => step.step_id === body.step_id)) return [];
   const decided = fact('StepDecided', body);
   return carriedOut({ step: stepAfter(undefined, 'StepDecided', decided.body, now), facts: [decided] }, body, context);
@@ -64,17 +98,25 @@ const DECIDED_ANEW: readonly StepPhase[] = ['held', 'not_needed', 'manual', 'loo
 export function advance(step: StepDoc, marked: Marked, context: StepContext): readonly Fact[] {
   if (!DECIDED_ANEW.includes(step.phase)) return [];
   const { now, policy } = context;
-  const body = advanceStep(marked, now, policy, { contract: marked.terms === null ? null : context.contractOf(marked.terms.contract_digest), steps: context.steps });
+  const body = advanceStep(marked, now, policy, {
+    contract: marked.terms === null ? null : context.contractOf(marked.terms.contract_digest),
+    steps: context.steps,
+  });
   const draft = followed({ step, facts: [] }, fact('MutationAdvanced', body), now);
   const isPersons = step.phase === 'looking' || (isAtRest(step.phase) && isAtRest(draft.step.phase));
   return isPersons ? draft.facts : carriedOut(draft, body, context);
 }
 
 /** What a decision means at once. */
-function carriedOut(draft: Draft, { decision, reason }: { readonly decision: StepDecision; readonly reason: string }, context: StepContext): readonly Fact[] {
+function carriedOut(
+  draft: Draft,
+  { decision, reason }: { readonly decision: StepDecision; readonly reason: string },
+  context: StepContext,
+): readonly Fact[] {
   const { now, policy } = context;
   switch (decision) {
-    case 'compensate_now':   return concluded(followed(draft, goOn(draft.step, context), now), context);
+    case 'compensate_now':
+      return concluded(followed(draft, goOn(draft.step, context), now), context);
     case 'manual_review': {
       const given = followed(draft, escalated(draft.step, reason, now, policy), now);
       const work = tasksFor(given.step, reason, now, policy);
@@ -82,12 +124,18 @@ function carriedOut(draft: Draft, { decision, reason }: { readonly decision: Ste
     }
     case 'request_approval':
     case 'reconcile_first':
-    case 'retry_forward':    return concluded(draft, context);
-    default:                 return assertNever(decision);
+    case 'retry_forward':
+      return concluded(draft, context);
+    default:
+      return assertNever(decision);
   }
 }
 
-export interface Approved { readonly facts: readonly Fact[]; readonly step: StepDoc; readonly approvalId: string }
+export interface Approved {
+  readonly facts: readonly Fact[];
+  readonly step: StepDoc;
+  readonly approvalId: string;
+}
 
 /** Takes an approval; the last one needed dispatches in the same decision. */
 export function approve(step: StepDoc, command: ApproveStep, context: StepContext): Approved | Refusal {
@@ -97,7 +145,12 @@ export function approve(step: StepDoc, command: ApproveStep, context: StepContex
   const { command_id: commandId, principal } = command.envelope;
   const approvalId = deriveId('apr', commandId);
   const given = fact('StepApproved', {
-    ...identityOf(step), approval_id: approvalId, action_digest: command.action_digest, by: principal, reason: command.reason, command_id: commandId,
+    ...identityOf(step),
+    approval_id: approvalId,
+    action_digest: command.action_digest,
+    by: principal,
+    reason: command.reason,
+    command_id: commandId,
   });
   const draft = followed({ step, facts: [] }, given, now);
   const done = draft.step.phase === 'approved' ? followed(draft, goOn(draft.step, context), now) : draft;
@@ -109,7 +162,10 @@ export function breakOpen(step: StepDoc, command: BreakGlass, context: StepConte
   const broken = breakGlass(step, command, context);
   if ('code' in broken) return broken;
   const draft = followed({ step, facts: [] }, broken, context.now);
-  return concluded(draft.step.phase === 'approved' ? followed(draft, goOn(draft.step, context), context.now) : draft, context);
+  return concluded(
+    draft.step.phase === 'approved' ? followed(draft, goOn(draft.step, context), context.now) : draft,
+    context,
+  );
 }
 
 /** Takes a denial: the commit stays rolled back, nothing is called. */
@@ -117,7 +173,13 @@ export function deny(step: StepDoc, command: DenyStep, context: StepContext): re
   const refusal = denialRefusal(step, command);
   if (refusal !== null) return refusal;
   const { command_id: commandId, principal } = command.envelope;
-  const denied = fact('StepDenied', { ...identityOf(step), action_digest: command.action_digest, by: principal, reason: command.reason, command_id: commandId });
+  const denied = fact('StepDenied', {
+    ...identityOf(step),
+    action_digest: command.action_digest,
+    by: principal,
+    reason: command.reason,
+    command_id: commandId,
+  });
   return concluded(followed({ step, facts: [] }, denied, context.now), context);
 }
 
@@ -126,7 +188,15 @@ export function resolve(step: StepDoc, command: ResolveStep, context: StepContex
   const refusal = resolutionRefusal(step, command);
   if (refusal !== null) return refusal;
   const { resolution, evidence, reason, envelope } = command;
-  const resolved = fact('StepResolved', { ...identityOf(step), resolution, evidence, by: envelope.principal, reason, command_id: envelope.command_id, verified: false });
+  const resolved = fact('StepResolved', {
+    ...identityOf(step),
+    resolution,
+    evidence,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+    verified: false,
+  });
   return wakened(followed({ step, facts: [] }, resolved, context.now), context);
 }
 
@@ -135,7 +205,10 @@ export function retry(step: StepDoc, command: RetryStep, context: StepContext): 
   const reopened = reopen(step, command, context.now, context.policy);
   if ('code' in reopened) return reopened;
   const draft = followed({ step, facts: [] }, reopened, context.now);
-  return concluded(draft.step.phase === 'approved' ? followed(draft, goOn(draft.step, context), context.now) : draft, context);
+  return concluded(
+    draft.step.phase === 'approved' ? followed(draft, goOn(draft.step, context), context.now) : draft,
+    context,
+  );
 }
 
 /** Has a worker look. */
@@ -149,9 +222,27 @@ export function giveUp(step: StepDoc, command: AbandonStep, context: StepContext
   const { now, policy } = context;
   const refusal = abandon(step, command, now);
   if (refusal !== null) return refusal;
-  const { envelope: { principal: by, command_id }, reason } = command;
-  const given = step.phase === 'manual' ? { step, facts: [] } : followed({ step, facts: [] }, escalated(step, 'ABANDONED', now, policy), now);
-  const over = followed(given, fact('StepResolved', { ...identityOf(step), resolution: 'accepted', evidence: plainPayload({ abandoned: reason }), by, reason, command_id, verified: false }), now);
+  const {
+    envelope: { principal: by, command_id },
+    reason,
+  } = command;
+  const given =
+    step.phase === 'manual'
+      ? { step, facts: [] }
+      : followed({ step, facts: [] }, escalated(step, 'ABANDONED', now, policy), now);
+  const over = followed(
+    given,
+    fact('StepResolved', {
+      ...identityOf(step),
+      resolution: 'accepted',
+      evidence: plainPayload({ abandoned: reason }),
+      by,
+      reason,
+      command_id,
+      verified: false,
+    }),
+    now,
+  );
   return step.phase === 'manual' ? wakened(over, context) : concluded(over, context);
 }
 
@@ -162,18 +253,26 @@ export function endTask(task: TaskDoc, command: CloseTask, context: StepContext)
   const step = context.steps.find((one) => one.step_id === task.step_id);
   const facts = closeTask(task, step, command);
   if (step === undefined) return facts;
-  return wakened(facts.reduce<Draft>((draft, next) => followed(draft, next, context.now), { step, facts: [] }), context);
+  return wakened(
+    facts.reduce<Draft>((draft, next) => followed(draft, next, context.now), { step, facts: [] }),
+    context,
+  );
 }
 
 /** Takes a worker's report. */
 export function report(message: LegReported, context: StepContext): readonly Fact[] {
   const looking = context.steps.find((one) => one.tenant === message.tenant && one.look?.leg_id === message.leg_id);
   if (looking !== undefined && looking.look !== null) return onLook(looking, looking.look, message, context);
-  const relying = context.steps.find((one) => one.tenant === message.tenant && one.facts_ask?.leg_id === message.leg_id);
+  const relying = context.steps.find(
+    (one) => one.tenant === message.tenant && one.facts_ask?.leg_id === message.leg_id,
+  );
   if (relying !== undefined && relying.facts_ask !== null) return onFacts(relying, relying.facts_ask, message, context);
-  const step = context.steps.find((one) => one.tenant === message.tenant && one.legs.some((leg) => leg.leg_id === message.leg_id));
+  const step = context.steps.find(
+    (one) => one.tenant === message.tenant && one.legs.some((leg) => leg.leg_id === message.leg_id),
+  );
   const leg = step?.legs.find((one) => one.leg_id === message.leg_id);
-  if (step === undefined || leg === undefined || leg.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
+  if (step === undefined || leg === undefined || leg.lease_id !== message.lease_id)
+    return [refusedReport(message, 'LEASE_UNKNOWN')];
   if (leg.attempt !== message.attempt) return [refusedReport(message, 'ATTEMPT_STALE')];
   const about = message.steps.find((one) => one.step_id === step.step_id);
   return onLease(step, leg, message, about, context);
@@ -182,16 +281,21 @@ export function report(message: LegReported, context: StepContext): readonly Fac
 function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: StepContext): readonly Fact[] {
   if (seen.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
   // A refusal by one copy proves nothing about another (L11).
-  if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late') return [refusedReport(message, 'REFUSED_LATE')];
+  if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late')
+    return [refusedReport(message, 'REFUSED_LATE')];
   const facts = lookedAt(step, seen, message, context.now, context.policy);
-  return concluded(facts.reduce<Draft>((draft, next) => followed(draft, next, context.now), { step, facts: [] }), context);
+  return concluded(
+    facts.reduce<Draft>((draft, next) => followed(draft, next, context.now), { step, facts: [] }),
+    context,
+  );
 }
 
 /** What the resource is like: for whoever decides about the step, or compared with what they agreed to. */
 function onFacts(step: StepDoc, ask: FactsAsk, message: LegReported, context: StepContext): readonly Fact[] {
   const { now, policy } = context;
   if (ask.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
-  if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late') return [refusedReport(message, 'REFUSED_LATE')];
+  if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late')
+    return [refusedReport(message, 'REFUSED_LATE')];
   const isAwaited = step.phase === (ask.purpose === 'review' ? 'awaiting_approval' : 'observing');
   if (!isAwaited) return [refusedReport(message, 'ALREADY_ANSWERED')];
   const draft = followed({ step, facts: [] }, factsObserved(step, ask, message), now);
@@ -223,24 +327,42 @@ export function childrenSettled(mutationIds: readonly string[], tenant: string, 
   let { steps } = context;
   const facts: Fact[] = [];
   for (const mutationId of mutationIds) {
-    const waiting = steps.find((step) => step.tenant === tenant && step.mutation_id === mutationId && step.phase === 'waiting' && step.reason === 'CHILDREN');
+    const waiting = steps.find(
+      (step) =>
+        step.tenant === tenant &&
+        step.mutation_id === mutationId &&
+        step.phase === 'waiting' &&
+        step.reason === 'CHILDREN',
+    );
     if (waiting === undefined || dependentsOf(waiting, context.dependentsIn(waiting.run_id)).length > 0) continue;
-    const made = concluded(followed({ step: waiting, facts: [] }, goOn(waiting, { ...context, steps }), context.now), { ...context, steps });
+    const made = concluded(followed({ step: waiting, facts: [] }, goOn(waiting, { ...context, steps }), context.now), {
+      ...context,
+      steps,
+    });
     facts.push(...made);
-    for (const { type, body } of made) if (isStepRecord(type)) steps = steps.map((step) => (step.step_id === body['step_id'] ? stepAfter(step, type, body, context.now) : step));
+    for (const { type, body } of made)
+      if (isStepRecord(type))
+        steps = steps.map((step) =>
+          step.step_id === body['step_id'] ? stepAfter(step, type, body, context.now) : step,
+        );
   }
   return facts;
 }
 
 /** A halted step, after the switches changed: it goes on, or stays halted for another one. */
 export function resume(step: StepDoc, context: StepContext): readonly Fact[] {
-  return step.phase === 'halted' ? concluded(followed({ step, facts: [] }, goOn(step, context), context.now), context) : [];
+  return step.phase === 'halted'
+    ? concluded(followed({ step, facts: [] }, goOn(step, context), context.now), context)
+    : [];
 }
 
 /** The window of a mutation closed: who still waits for a person or for the forward action is told now. */
 export function closeWindow(step: StepDoc, context: StepContext): readonly Fact[] {
   if (!WAITS_FOR_OTHERS.includes(step.phase)) return [];
-  return concluded(followed({ step, facts: [] }, escalated(step, 'REVERSAL_EXPIRED', context.now, context.policy), context.now), context);
+  return concluded(
+    followed({ step, facts: [] }, escalated(step, 'REVERSAL_EXPIRED', context.now, context.policy), context.now),
+    context,
+  );
 }
 
 /** Phases in which nothing is under way that the window's end would have to be told to. */
@@ -249,36 +371,68 @@ const WAITS_FOR_OTHERS: readonly StepPhase[] = ['awaiting_approval', 'held', 'wa
 function atDeadline(step: StepDoc, context: StepContext): Fact | null {
   const { now, policy } = context;
   switch (step.phase) {
-    case 'held':              return escalated(step, step.reason === 'STEP_RESULT_PENDING' ? 'STEP_RESULT_MISSING' : 'FORWARD_UNRESOLVED', now, policy);
-    case 'halted':            return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'HALTED_TOO_LONG', now, policy);
-    case 'awaiting_approval': return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
-    case 'dispatched':        return silent(step, now, policy);
-    case 'observing':         return step.facts_ask !== null && step.facts_ask.round >= FACT_ROUNDS_MAX ? escalated(step, 'FACTS_NOT_OBSERVED', now, policy) : goOn(step, context);
-    case 'looking':           return step.look === null ? null : lookMissed(step, step.look, now, policy);
+    case 'held':
+      return escalated(
+        step,
+        step.reason === 'STEP_RESULT_PENDING' ? 'STEP_RESULT_MISSING' : 'FORWARD_UNRESOLVED',
+        now,
+        policy,
+      );
+    case 'halted':
+      return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'HALTED_TOO_LONG', now, policy);
+    case 'awaiting_approval':
+      return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
+    case 'dispatched':
+      return silent(step, now, policy);
+    case 'observing':
+      return step.facts_ask !== null && step.facts_ask.round >= FACT_ROUNDS_MAX
+        ? escalated(step, 'FACTS_NOT_OBSERVED', now, policy)
+        : goOn(step, context);
+    case 'looking':
+      return step.look === null ? null : lookMissed(step, step.look, now, policy);
     case 'approved':
     case 'waiting':
     case 'uncertain':
-    case 'retrying':          return goOn(step, context);
+    case 'retrying':
+      return goOn(step, context);
     case 'compensated':
     case 'not_needed':
     case 'manual':
     case 'denied':
-    case 'resolved':          return null;
-    default:                  return assertNever(step.phase);
+    case 'resolved':
+      return null;
+    default:
+      return assertNever(step.phase);
   }
 }
 
 function isWindowOver(step: StepDoc, now: number, policy: RecoveryPolicy): boolean {
   const endsAt = step.ref.reversal_expires_at;
-  return endsAt === null || step.terms === null || now >= dispatchableUntil(endsAt, step.terms.call_timeout_ms, policy.marginMs);
+  return (
+    endsAt === null ||
+    step.terms === null ||
+    now >= dispatchableUntil(endsAt, step.terms.call_timeout_ms, policy.marginMs)
+  );
 }
 
 function silent(step: StepDoc, now: number, policy: RecoveryPolicy): Fact {
   const legId = step.legs.at(-1)?.leg_id ?? '';
-  return fact('StepUncertain', { ...identityOf(step), leg_id: legId, attempt: step.attempt, reason: 'NO_ANSWER', retry_at: retryAt(step, now, policy, false) });
+  return fact('StepUncertain', {
+    ...identityOf(step),
+    leg_id: legId,
+    attempt: step.attempt,
+    reason: 'NO_ANSWER',
+    retry_at: retryAt(step, now, policy, false),
+  });
 }
 
-function onLease(step: StepDoc, leg: LegDoc, message: LegReported, about: StepReport | undefined, context: StepContext): readonly Fact[] {
+function onLease(
+  step: StepDoc,
+  leg: LegDoc,
+  message: LegReported,
+  about: StepReport | undefined,
+  context: StepContext,
+): readonly Fact[] {
   const isRepeated = leg.answered !== null && leg.answered === (about?.outcome ?? 'unknown');
   if (isAtRest(step.phase)) return isRepeated ? [] : [refusedReport(message, 'ALREADY_ANSWERED')];
   if (about?.outcome === 'refused_late') return [refusedReport(message, 'REFUSED_LATE')];
@@ -312,7 +466,13 @@ function settle(step: StepDoc, leg: LegDoc, judgement: Judgement, context: StepC
 }
 
 function refusedReport(message: LegReported, code: ReportRefusal): Fact {
-  return fact('ReportRefused', { tenant: message.tenant, run_id: message.run_id, leg_id: message.leg_id, attempt: message.attempt, code });
+  return fact('ReportRefused', {
+    tenant: message.tenant,
+    run_id: message.run_id,
+    leg_id: message.leg_id,
+    attempt: message.attempt,
+    code,
+  });
 }
 
 function followed(draft: Draft, next: Fact, now: number): Draft {
@@ -330,12 +490,14 @@ function wakened(draft: Draft, context: StepContext): readonly Fact[] {
 /** Whoever is to decide about a step is shown the resource as it is. */
 function looksFor(steps: readonly StepDoc[], { now, policy }: StepContext): readonly Fact[] {
   if (!policy.rules.facts) return [];
-  return steps.flatMap((step) => (lacksFacts(step) ? askFacts(step, 'review', now, policy) ?? [] : []));
+  return steps.flatMap((step) => (lacksFacts(step) ? (askFacts(step, 'review', now, policy) ?? []) : []));
 }
 
 /** Goes on with the steps that waited for this one, then adds the close of the recovery when none is open any more. */
 function concluded(draft: Draft, context: StepContext): readonly Fact[] {
-  const woken = isAtRest(draft.step.phase) ? rebound(draft.step, { ...context, steps: replaced(context.steps, draft.step) }) : { steps: replaced(context.steps, draft.step), facts: [] };
+  const woken = isAtRest(draft.step.phase)
+    ? rebound(draft.step, { ...context, steps: replaced(context.steps, draft.step) })
+    : { steps: replaced(context.steps, draft.step), facts: [] };
   const { recovery_id, rollback_id, tenant, run_id } = draft.step;
   const all = woken.steps.filter((one) => one.recovery_id === recovery_id);
   const facts = [...draft.facts, ...woken.facts, ...looksFor(all, context)];

@@ -1,35 +1,152 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
-  DependentNoted, DependentSettled,
-  ContractTerms, Evidence, Execution, FactChanged, FactsAsked, FactsObserved, FactsPurpose, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, LookPurpose, MutationAdvanced, MutationRef, Observation, OutcomeKind, RecoveryCall, RecoveryClosed, ReportRefused, RollbackEscalated, RollbackOpened, StepApproved,
-  Resolution, Severity, StepBound, StepDecided, StepDecision, StepDenied, StepEscalated, StepHalted, StepOutcome, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepVerdict, StepWaits,
-  BreakerClosed, BreakerOpened, HeldReviewed, OutOfBandReviewed, OutOfBandVerdict, Pace, RollbackMarked, RollbackOutOfBand, SourceJudged, StormCounted, TaskClosed, TaskKind, TasksOpened, TriggerHeld, TriggerRedundant, TriggerRejected, UndoEscalated, UndoListed, UndoOpened,
+  DependentNoted,
+  DependentSettled,
+  ContractTerms,
+  Evidence,
+  Execution,
+  FactChanged,
+  FactsAsked,
+  FactsObserved,
+  FactsPurpose,
+  GlassBroken,
+  HaltsReviewed,
+  IncidentClosed,
+  IncidentOpened,
+  LegDispatched,
+  LookAnswered,
+  LookDispatched,
+  LookPurpose,
+  MutationAdvanced,
+  MutationRef,
+  Observation,
+  OutcomeKind,
+  RecoveryCall,
+  RecoveryClosed,
+  ReportRefused,
+  RollbackEscalated,
+  RollbackOpened,
+  StepApproved,
+  Resolution,
+  Severity,
+  StepBound,
+  StepDecided,
+  StepDecision,
+  StepDenied,
+  StepEscalated,
+  StepHalted,
+  StepOutcome,
+  StepOutcomeRecorded,
+  StepReopened,
+  StepResolved,
+  StepUncertain,
+  StepVerdict,
+  StepWaits,
+  BreakerClosed,
+  BreakerOpened,
+  HeldReviewed,
+  OutOfBandReviewed,
+  OutOfBandVerdict,
+  Pace,
+  RollbackMarked,
+  RollbackOutOfBand,
+  SourceJudged,
+  StormCounted,
+  TaskClosed,
+  TaskKind,
+  TasksOpened,
+  TriggerHeld,
+  TriggerRedundant,
+  TriggerRejected,
+  UndoEscalated,
+  UndoListed,
+  UndoOpened,
 } from '@recourse/messages';
 import type { RollbackPhase } from '../rollback/rollback.transitions.js';
 import type { UndoPhase } from '../undo/undo.transitions.js';
 
 export const STEP_PHASES = [
-  'held', 'awaiting_approval', 'approved', 'waiting', 'halted', 'observing', 'dispatched', 'uncertain', 'retrying', 'looking', 'compensated', 'not_needed', 'manual', 'denied', 'resolved',
+  'held',
+  'awaiting_approval',
+  'approved',
+  'waiting',
+  'halted',
+  'observing',
+  'dispatched',
+  'uncertain',
+  'retrying',
+  'looking',
+  'compensated',
+  'not_needed',
+  'manual',
+  'denied',
+  'resolved',
 ] as const;
 export type StepPhase = (typeof STEP_PHASES)[number];
 
 /** What can happen to a step once it is decided; several come from one record type, told apart by its fields. */
 export const STEP_EVENTS = [
-  'ApprovalAdded', 'ApprovalCompleted', 'Denied', 'Waited', 'Halted', 'Dispatched', 'Compensated', 'Unsettled', 'Uncertain', 'Escalated', 'BoundForPeople', 'BoundToGo',
-  'AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson', 'Resolved', 'ReopenedForPeople', 'ReopenedToGo', 'LookSent', 'LookEnded', 'GlassBroken',
-  'FactsAsked', 'FactsSeen', 'FactChanged', 'FactNoted',
+  'ApprovalAdded',
+  'ApprovalCompleted',
+  'Denied',
+  'Waited',
+  'Halted',
+  'Dispatched',
+  'Compensated',
+  'Unsettled',
+  'Uncertain',
+  'Escalated',
+  'BoundForPeople',
+  'BoundToGo',
+  'AdvancedToWait',
+  'AdvancedForPeople',
+  'AdvancedToGo',
+  'AdvancedToNothing',
+  'AdvancedWithPerson',
+  'Resolved',
+  'ReopenedForPeople',
+  'ReopenedToGo',
+  'LookSent',
+  'LookEnded',
+  'GlassBroken',
+  'FactsAsked',
+  'FactsSeen',
+  'FactChanged',
+  'FactNoted',
 ] as const;
 export type StepEvent = (typeof STEP_EVENTS)[number];
 
 export const ESCALATION_REASONS = [
-  'REVERSAL_EXPIRED', 'KEY_LIFETIME_OVER', 'APPROVAL_TIMEOUT', 'FORWARD_UNRESOLVED', 'VERIFICATION_FAILED', 'RESOURCE_CHANGED', 'COMPENSATION_FAILED',
-  'OUTCOME_UNKNOWN', 'POLICY_CHANGED', 'COMMIT_NOT_MARKED', 'HALTED_TOO_LONG', 'STEP_RESULT_MISSING', 'BLOCKED_BY_STEP', 'UNDO_NOT_LISTED', 'ABANDONED', 'TRIGGER_HELD', 'RATE_LIMITED', 'FACTS_NOT_OBSERVED',
+  'REVERSAL_EXPIRED',
+  'KEY_LIFETIME_OVER',
+  'APPROVAL_TIMEOUT',
+  'FORWARD_UNRESOLVED',
+  'VERIFICATION_FAILED',
+  'RESOURCE_CHANGED',
+  'COMPENSATION_FAILED',
+  'OUTCOME_UNKNOWN',
+  'POLICY_CHANGED',
+  'COMMIT_NOT_MARKED',
+  'HALTED_TOO_LONG',
+  'STEP_RESULT_MISSING',
+  'BLOCKED_BY_STEP',
+  'UNDO_NOT_LISTED',
+  'ABANDONED',
+  'TRIGGER_HELD',
+  'RATE_LIMITED',
+  'FACTS_NOT_OBSERVED',
   'BOUND_NOT_REVIEWED',
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 
 /** Why a worker's report changes nothing. */
-export const REPORT_REFUSALS = ['KEY_MISMATCH', 'LEASE_UNKNOWN', 'ATTEMPT_STALE', 'ALREADY_ANSWERED', 'REFUSED_LATE'] as const;
+export const REPORT_REFUSALS = [
+  'KEY_MISMATCH',
+  'LEASE_UNKNOWN',
+  'ATTEMPT_STALE',
+  'ALREADY_ANSWERED',
+  'REFUSED_LATE',
+] as const;
 export type ReportRefusal = (typeof REPORT_REFUSALS)[number];
 
 /** A dispatch that was made. */
@@ -43,7 +160,12 @@ export type LegDoc = {
   readonly answered: StepOutcome | null;
 };
 
-export type GivenApproval = { readonly approval_id: string; readonly by: string; readonly reason: string; readonly at: number };
+export type GivenApproval = {
+  readonly approval_id: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: number;
+};
 
 /** What the last answered or silent attempt showed: the reconciliation result of the review item (C59). */
 export type LastOutcome = {
@@ -80,7 +202,14 @@ export type FactsAsk = {
 };
 
 /** What a person said who closed the item. */
-export type ResolvedByPerson = { readonly resolution: Resolution; readonly by: string; readonly reason: string; readonly evidence: StepResolved['evidence']; readonly verified: boolean; readonly at: number };
+export type ResolvedByPerson = {
+  readonly resolution: Resolution;
+  readonly by: string;
+  readonly reason: string;
+  readonly evidence: StepResolved['evidence'];
+  readonly verified: boolean;
+  readonly at: number;
+};
 
 /** The record of the log that decided last about a step: its hash, and that of the record before it in the chain (A69). */
 export type DecisionRecord = { readonly seq: number; readonly record_hash: Buffer; readonly prev_record_hash: Buffer };
@@ -197,13 +326,23 @@ export type RollbackDoc = {
   /** Person who let it through; null when nobody had to. */
   readonly confirmed_by: string | null;
   /** What a person said of it; null while nobody did. */
-  readonly judged: { readonly verdict: 'confirmed' | 'rejected'; readonly by: string; readonly reason: string; readonly at: number } | null;
+  readonly judged: {
+    readonly verdict: 'confirmed' | 'rejected';
+    readonly by: string;
+    readonly reason: string;
+    readonly at: number;
+  } | null;
   /** Descendants recorded before this are not rolled back with it, but reviewed; null without a bound, and while it is not admitted. */
   readonly bound_at: number | null;
   /** The fall that reaches the commit beyond its bound, and when the commit was recorded; null while none does. */
   readonly beyond: { readonly evidence: Evidence; readonly committed_at: number } | null;
   /** What a person made of that; null while nobody looked. */
-  readonly reviewed: { readonly verdict: OutOfBandVerdict; readonly by: string; readonly reason: string; readonly at: number } | null;
+  readonly reviewed: {
+    readonly verdict: OutOfBandVerdict;
+    readonly by: string;
+    readonly reason: string;
+    readonly at: number;
+  } | null;
   readonly owner: string;
   readonly deadline_at: number | null;
   /** When it was admitted; of a held one, when it was held. */
@@ -226,7 +365,13 @@ export type TaskDoc = {
   readonly owner: string;
   readonly deadline_at: number | null;
   /** Null while it is open. */
-  readonly closed: { readonly by: string; readonly reason: string; readonly content: TaskClosed['content']; readonly correction_ref: string | null; readonly at: number } | null;
+  readonly closed: {
+    readonly by: string;
+    readonly reason: string;
+    readonly content: TaskClosed['content'];
+    readonly correction_ref: string | null;
+    readonly at: number;
+  } | null;
   readonly opened_at: number;
   readonly updated_at: number;
 };
@@ -246,7 +391,12 @@ export type IncidentDoc = {
   readonly deadline_at: number | null;
   readonly opened: { readonly by: string; readonly reason: string; readonly at: number };
   /** Null while it is open. */
-  readonly closed: { readonly by: string; readonly reason: string; readonly summary: IncidentClosed['summary']; readonly at: number } | null;
+  readonly closed: {
+    readonly by: string;
+    readonly reason: string;
+    readonly summary: IncidentClosed['summary'];
+    readonly at: number;
+  } | null;
   readonly opened_at: number;
   readonly updated_at: number;
 };
@@ -374,13 +524,44 @@ export interface Refusal {
 }
 
 export const REFUSAL_CODES = [
-  'KEY_MISMATCH', 'COMMAND_INVALID', 'ROLE_REQUIRED', 'STEP_UNKNOWN', 'SELF_APPROVAL', 'APPROVER_NOT_A_PERSON', 'EDITOR_APPROVAL', 'DIGEST_MISMATCH', 'APPROVAL_USED',
-  'STEP_WRONG_PHASE', 'WINDOW_CLOSED', 'SAME_APPROVER', 'TASK_UNKNOWN', 'TASK_CLOSED', 'AUTHOR_NOT_A_PERSON',
-  'INCIDENT_UNKNOWN', 'INCIDENT_CLOSED', 'ROLLBACK_UNKNOWN', 'TRIGGER_JUDGED', 'SELF_JUDGEMENT', 'JUDGE_NOT_A_PERSON', 'BREAKER_UNKNOWN', 'BREAKER_CLOSED', 'NO_TRIGGER', 'NOT_BEYOND_BOUND', 'OUT_OF_BAND_REVIEWED',
+  'KEY_MISMATCH',
+  'COMMAND_INVALID',
+  'ROLE_REQUIRED',
+  'STEP_UNKNOWN',
+  'SELF_APPROVAL',
+  'APPROVER_NOT_A_PERSON',
+  'EDITOR_APPROVAL',
+  'DIGEST_MISMATCH',
+  'APPROVAL_USED',
+  'STEP_WRONG_PHASE',
+  'WINDOW_CLOSED',
+  'SAME_APPROVER',
+  'TASK_UNKNOWN',
+  'TASK_CLOSED',
+  'AUTHOR_NOT_A_PERSON',
+  'INCIDENT_UNKNOWN',
+  'INCIDENT_CLOSED',
+  'ROLLBACK_UNKNOWN',
+  'TRIGGER_JUDGED',
+  'SELF_JUDGEMENT',
+  'JUDGE_NOT_A_PERSON',
+  'BREAKER_UNKNOWN',
+  'BREAKER_CLOSED',
+  'NO_TRIGGER',
+  'NOT_BEYOND_BOUND',
+  'OUT_OF_BAND_REVIEWED',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 /** Identity fields every record about a step carries. */
-export function identityOf(step: StepDoc): Pick<StepDoc, 'step_id' | 'recovery_id' | 'tenant' | 'run_id' | 'mutation_id'> {
-  return { step_id: step.step_id, recovery_id: step.recovery_id, tenant: step.tenant, run_id: step.run_id, mutation_id: step.mutation_id };
+export function identityOf(
+  step: StepDoc,
+): Pick<StepDoc, 'step_id' | 'recovery_id' | 'tenant' | 'run_id' | 'mutation_id'> {
+  return {
+    step_id: step.step_id,
+    recovery_id: step.recovery_id,
+    tenant: step.tenant,
+    run_id: step.run_id,
+    mutation_id: step.mutation_id,
+  };
 }

@@ -33,15 +33,42 @@ export const PHASE_OPENED_BY = {
 
 /** Nothing happens any more. */
 const NEVER = {
-  ApprovalAdded: null, ApprovalCompleted: null, Denied: null, Waited: null, Halted: null, Dispatched: null, Compensated: null, Unsettled: null, Uncertain: null, Escalated: null, Resolved: null,
-  BoundForPeople: null, BoundToGo: null,
-  AdvancedToWait: null, AdvancedForPeople: null, AdvancedToGo: null, AdvancedToNothing: null, AdvancedWithPerson: null,
-  ReopenedForPeople: null, ReopenedToGo: null, LookSent: null, LookEnded: null, GlassBroken: null,
-  FactsAsked: null, FactsSeen: null, FactChanged: null, FactNoted: null,
+  ApprovalAdded: null,
+  ApprovalCompleted: null,
+  Denied: null,
+  Waited: null,
+  Halted: null,
+  Dispatched: null,
+  Compensated: null,
+  Unsettled: null,
+  Uncertain: null,
+  Escalated: null,
+  Resolved: null,
+  BoundForPeople: null,
+  BoundToGo: null,
+  AdvancedToWait: null,
+  AdvancedForPeople: null,
+  AdvancedToGo: null,
+  AdvancedToNothing: null,
+  AdvancedWithPerson: null,
+  ReopenedForPeople: null,
+  ReopenedToGo: null,
+  LookSent: null,
+  LookEnded: null,
+  GlassBroken: null,
+  FactsAsked: null,
+  FactsSeen: null,
+  FactChanged: null,
+  FactNoted: null,
 } as const;
 
 /** The ledger learnt how the forward action ended, and the table decided anew. */
-const DECIDED_ANEW = { AdvancedToWait: 'held', AdvancedForPeople: 'awaiting_approval', AdvancedToGo: 'approved', AdvancedToNothing: 'not_needed' } as const;
+const DECIDED_ANEW = {
+  AdvancedToWait: 'held',
+  AdvancedForPeople: 'awaiting_approval',
+  AdvancedToGo: 'approved',
+  AdvancedToNothing: 'not_needed',
+} as const;
 
 /**
  * Phase after each event. `null` = history that cannot exist.
@@ -51,37 +78,114 @@ const DECIDED_ANEW = { AdvancedToWait: 'held', AdvancedForPeople: 'awaiting_appr
  * where none of its effects was undone yet; a person who has it keeps it, with the facts as they are now.
  */
 export const PHASE_AFTER = {
-  held:              { ...NEVER, ...DECIDED_ANEW, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
-  awaiting_approval: { ...NEVER, FactsAsked: 'awaiting_approval', FactsSeen: 'awaiting_approval', FactChanged: 'awaiting_approval', ApprovalAdded: 'awaiting_approval', GlassBroken: 'awaiting_approval', ApprovalCompleted: 'approved', Denied: 'denied', Escalated: 'manual' },
-  approved:          { ...NEVER, FactsAsked: 'observing', FactChanged: 'awaiting_approval', Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
-  waiting:           { ...NEVER, FactsAsked: 'observing', FactChanged: 'awaiting_approval', Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
-  halted:            { ...NEVER, FactsAsked: 'observing', FactChanged: 'awaiting_approval', Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
-  observing:         { ...NEVER, FactsAsked: 'observing', FactsSeen: 'observing', FactChanged: 'awaiting_approval', Waited: 'waiting', Halted: 'halted', Dispatched: 'dispatched', Escalated: 'manual' },
-  dispatched:        { ...NEVER, Compensated: 'compensated', Unsettled: 'retrying', Uncertain: 'uncertain' },
-  uncertain:         { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
-  retrying:          { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
-  compensated:       NEVER,
-  not_needed:        { ...NEVER, ...DECIDED_ANEW },
-  looking:           { ...NEVER, FactNoted: 'looking', AdvancedWithPerson: 'looking', LookEnded: 'manual' },
-  manual:            { ...NEVER, FactNoted: 'manual', AdvancedWithPerson: 'manual', Resolved: 'resolved', Compensated: 'compensated', ReopenedForPeople: 'awaiting_approval', ReopenedToGo: 'approved', LookSent: 'looking' },
-  denied:            { ...NEVER, Resolved: 'resolved' },
-  resolved:          NEVER,
+  held: { ...NEVER, ...DECIDED_ANEW, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
+  awaiting_approval: {
+    ...NEVER,
+    FactsAsked: 'awaiting_approval',
+    FactsSeen: 'awaiting_approval',
+    FactChanged: 'awaiting_approval',
+    ApprovalAdded: 'awaiting_approval',
+    GlassBroken: 'awaiting_approval',
+    ApprovalCompleted: 'approved',
+    Denied: 'denied',
+    Escalated: 'manual',
+  },
+  approved: {
+    ...NEVER,
+    FactsAsked: 'observing',
+    FactChanged: 'awaiting_approval',
+    Waited: 'waiting',
+    Halted: 'halted',
+    Dispatched: 'dispatched',
+    Escalated: 'manual',
+  },
+  waiting: {
+    ...NEVER,
+    FactsAsked: 'observing',
+    FactChanged: 'awaiting_approval',
+    Waited: 'waiting',
+    Halted: 'halted',
+    Dispatched: 'dispatched',
+    Escalated: 'manual',
+  },
+  halted: {
+    ...NEVER,
+    FactsAsked: 'observing',
+    FactChanged: 'awaiting_approval',
+    Waited: 'waiting',
+    Halted: 'halted',
+    Dispatched: 'dispatched',
+    Compensated: 'compensated',
+    Escalated: 'manual',
+  },
+  observing: {
+    ...NEVER,
+    FactsAsked: 'observing',
+    FactsSeen: 'observing',
+    FactChanged: 'awaiting_approval',
+    Waited: 'waiting',
+    Halted: 'halted',
+    Dispatched: 'dispatched',
+    Escalated: 'manual',
+  },
+  dispatched: { ...NEVER, Compensated: 'compensated', Unsettled: 'retrying', Uncertain: 'uncertain' },
+  uncertain: { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  retrying: { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  compensated: NEVER,
+  not_needed: { ...NEVER, ...DECIDED_ANEW },
+  looking: { ...NEVER, FactNoted: 'looking', AdvancedWithPerson: 'looking', LookEnded: 'manual' },
+  manual: {
+    ...NEVER,
+    FactNoted: 'manual',
+    AdvancedWithPerson: 'manual',
+    Resolved: 'resolved',
+    Compensated: 'compensated',
+    ReopenedForPeople: 'awaiting_approval',
+    ReopenedToGo: 'approved',
+    LookSent: 'looking',
+  },
+  denied: { ...NEVER, Resolved: 'resolved' },
+  resolved: NEVER,
 } as const satisfies Record<StepPhase, Record<StepEvent, StepPhase | null>>;
 
 /** Events that only the ledger's news bring about: they also move what is at rest. */
-export const NEWS_OF_LEDGER = ['AdvancedToWait', 'AdvancedForPeople', 'AdvancedToGo', 'AdvancedToNothing', 'AdvancedWithPerson'] as const satisfies readonly StepEvent[];
+export const NEWS_OF_LEDGER = [
+  'AdvancedToWait',
+  'AdvancedForPeople',
+  'AdvancedToGo',
+  'AdvancedToNothing',
+  'AdvancedWithPerson',
+] as const satisfies readonly StepEvent[];
 
 /** Events that only a person at the end of automation brings about; a look a person asked for may show that it was compensated. */
-export const BY_PERSON_AT_REST = ['FactNoted', 'Resolved', 'ReopenedForPeople', 'ReopenedToGo', 'LookSent', 'Compensated'] as const satisfies readonly StepEvent[];
+export const BY_PERSON_AT_REST = [
+  'FactNoted',
+  'Resolved',
+  'ReopenedForPeople',
+  'ReopenedToGo',
+  'LookSent',
+  'Compensated',
+] as const satisfies readonly StepEvent[];
 
 /** Phases in which automation has nothing left to do. */
-export const PHASES_AT_REST = ['compensated', 'not_needed', 'manual', 'denied', 'resolved'] as const satisfies readonly StepPhase[];
+export const PHASES_AT_REST = [
+  'compensated',
+  'not_needed',
+  'manual',
+  'denied',
+  'resolved',
+] as const satisfies readonly StepPhase[];
 
 /** Phases that count as success of a recovery. */
 const PHASES_SETTLED: readonly StepPhase[] = ['compensated', 'not_needed'];
 
 /** Event the ledger's news are, by the phase a step decided like that begins in. */
-const ADVANCE_TO = { held: 'AdvancedToWait', awaiting_approval: 'AdvancedForPeople', approved: 'AdvancedToGo', not_needed: 'AdvancedToNothing' } as const satisfies Record<(typeof PHASE_OPENED_BY)[DecisionReason], StepEvent>;
+const ADVANCE_TO = {
+  held: 'AdvancedToWait',
+  awaiting_approval: 'AdvancedForPeople',
+  approved: 'AdvancedToGo',
+  not_needed: 'AdvancedToNothing',
+} as const satisfies Record<(typeof PHASE_OPENED_BY)[DecisionReason], StepEvent>;
 
 /** Event the ledger's news are for a step. */
 export function advanceOf(phase: StepPhase, reason: DecisionReason): StepEvent {
@@ -111,7 +215,9 @@ export function isAtRest(phase: StepPhase): boolean {
   return ends.includes(phase);
 }
 
-export function isSettled(phase: StepPhase): boolean { return PHASES_SETTLED.includes(phase); }
+export function isSettled(phase: StepPhase): boolean {
+  return PHASES_SETTLED.includes(phase);
+}
 
 /**
  * Moves a step.

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { STEP_EVENTS, STEP_PHASES } from './step.messages.js';
 import type { StepEvent, StepPhase } from './step.messages.js';
-import { BY_PERSON_AT_REST, NEWS_OF_LEDGER, PHASE_AFTER, PHASE_OPENED_BY, phaseAfter, PHASES_AT_REST } from './step.transitions.js';
+import {
+  BY_PERSON_AT_REST,
+  NEWS_OF_LEDGER,
+  PHASE_AFTER,
+  PHASE_OPENED_BY,
+  phaseAfter,
+  PHASES_AT_REST,
+} from './step.transitions.js';
 
 function nextOf(phase: StepPhase): readonly StepPhase[] {
   return STEP_EVENTS.map((event): StepPhase | null => PHASE_AFTER[phase][event]).filter((next) => next !== null);
@@ -26,10 +33,12 @@ describe('the phases of a step', () => {
   it('end in exactly the ones named', () => {
     const others: readonly StepEvent[] = [...NEWS_OF_LEDGER, ...BY_PERSON_AT_REST];
     const own = STEP_EVENTS.filter((event) => !others.includes(event));
-    expect(STEP_PHASES.filter((phase) => own.every((event) => PHASE_AFTER[phase][event] === null))).toEqual([...PHASES_AT_REST]);
+    expect(STEP_PHASES.filter((phase) => own.every((event) => PHASE_AFTER[phase][event] === null))).toEqual([
+      ...PHASES_AT_REST,
+    ]);
   });
 
-  it('are decided anew by the ledger\'s news only where nothing was dispatched, and stay a person\'s where they are', () => {
+  it("are decided anew by the ledger's news only where nothing was dispatched, and stay a person's where they are", () => {
     const moved = STEP_PHASES.filter((phase) => NEWS_OF_LEDGER.some((event) => PHASE_AFTER[phase][event] !== null));
     expect(moved).toEqual(['held', 'looking', 'not_needed', 'manual']);
     expect(NEWS_OF_LEDGER.map((event) => PHASE_AFTER.manual[event])).toEqual([null, null, null, null, 'manual']);

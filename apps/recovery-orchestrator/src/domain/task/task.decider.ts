@@ -14,12 +14,16 @@ import { fact, identityOf } from '../step/step.messages.js';
 import type { Fact, Refusal, StepDoc, TaskDoc } from '../step/step.messages.js';
 
 /** Why a step is a person's when no contract will ever undo its effect. */
-const NEEDS_CORRECTION: readonly string[] = ['TOOL_HAS_NO_AUTOMATIC_COMPENSATION', 'MISSING_COMPENSATION_IMPLEMENTATION', 'UNCONTRACTED'] satisfies readonly DecisionReason[];
+const NEEDS_CORRECTION: readonly string[] = [
+  'TOOL_HAS_NO_AUTOMATIC_COMPENSATION',
+  'MISSING_COMPENSATION_IMPLEMENTATION',
+  'UNCONTRACTED',
+] satisfies readonly DecisionReason[];
 
 /** Who does what. The owner is whom the list shows; each of the roles may end it. */
 export const TASKS = {
   correction: { owner: 'role:approver', roles: ['approver', 'requester', 'administrator'] },
-  support:    { owner: 'role:requester', roles: ['requester', 'approver', 'administrator'] },
+  support: { owner: 'role:requester', roles: ['requester', 'approver', 'administrator'] },
   audit_note: { owner: 'role:auditor', roles: ['auditor', 'administrator'] },
 } as const satisfies Record<TaskKind, { readonly owner: string; readonly roles: readonly string[] }>;
 
@@ -27,56 +31,121 @@ export const TASKS = {
 const SAID_OF_CORRECTION = ['safe_state', 'user_visible_outcome'] as const;
 const KINDS = Object.keys(TASKS) as readonly TaskKind[]; // keys of a literal typed by TaskKind
 
-export function taskIdOf(stepId: string, kind: TaskKind): string { return deriveId('task', stepId, kind); }
+export function taskIdOf(stepId: string, kind: TaskKind): string {
+  return deriveId('task', stepId, kind);
+}
 
 /** The work that follows an effect nothing will undo; null where something may. */
 export function tasksFor(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): Fact | null {
   if (!NEEDS_CORRECTION.includes(reason)) return null;
-  const tasks = KINDS.map((kind) => ({ task_id: taskIdOf(step.step_id, kind), kind, owner: TASKS[kind].owner, deadline_at: now + policy.reviewDeadlineMs }));
-  return fact('TasksOpened', { ...identityOf(step), capability: step.execution.capability, effect: step.terms?.effect ?? '', tasks });
+  const tasks = KINDS.map((kind) => ({
+    task_id: taskIdOf(step.step_id, kind),
+    kind,
+    owner: TASKS[kind].owner,
+    deadline_at: now + policy.reviewDeadlineMs,
+  }));
+  return fact('TasksOpened', {
+    ...identityOf(step),
+    capability: step.execution.capability,
+    effect: step.terms?.effect ?? '',
+    tasks,
+  });
 }
 
 /** Says why a person may not end a task like that; null when they may. The author is a person: an agent admits nothing for people. */
-export function taskRefusal(task: TaskDoc, { envelope, outcome, content, correction_ref: correction }: CloseTask): Refusal | null {
+export function taskRefusal(
+  task: TaskDoc,
+  { envelope, outcome, content, correction_ref: correction }: CloseTask,
+): Refusal | null {
   const lacking = roleLacking(task.task_kind, envelope);
   if (lacking !== null) return lacking;
-  if (selfRefusal([], envelope.principal) !== null) return { httpStatus: 403, code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
-  if (task.phase !== 'open') return { httpStatus: 409, code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
+  if (selfRefusal([], envelope.principal) !== null)
+    return { httpStatus: 403, code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
+  if (task.phase !== 'open')
+    return { httpStatus: 409, code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
   if (!TASK_OUTCOME_VALUES.some((known) => known === outcome)) return invalid('A task is done or dropped.');
   if (correction !== null && !isUsableId(correction)) return invalid('correction_ref must be the id of a mutation.');
-  return contentRefusal(content, task.task_kind === 'correction' && outcome === 'done' ? ['message', ...SAID_OF_CORRECTION] : ['message']);
+  return contentRefusal(
+    content,
+    task.task_kind === 'correction' && outcome === 'done' ? ['message', ...SAID_OF_CORRECTION] : ['message'],
+  );
 }
 
 /** Ends a task; a correction that is done closes its step as corrected where a person still has it. */
 export function closeTask(task: TaskDoc, step: StepDoc | undefined, command: CloseTask): readonly Fact[] {
   const { step_id, recovery_id, tenant, run_id, mutation_id, task_id, task_kind: kind } = task;
-  const { envelope: { principal: by, command_id }, outcome, content, correction_ref, reason } = command;
+  const {
+    envelope: { principal: by, command_id },
+    outcome,
+    content,
+    correction_ref,
+    reason,
+  } = command;
   const about = { step_id, recovery_id, tenant, run_id, mutation_id };
-  const closed = fact('TaskClosed', { ...about, task_id, kind, outcome, content, correction_ref, by, reason, command_id });
-  const isCorrected = kind === 'correction' && outcome === 'done' && (step?.phase === 'manual' || step?.phase === 'denied');
-  return isCorrected ? [closed, fact('StepResolved', { ...about, resolution: 'corrected', evidence: content, by, reason, command_id, verified: false })] : [closed];
+  const closed = fact('TaskClosed', {
+    ...about,
+    task_id,
+    kind,
+    outcome,
+    content,
+    correction_ref,
+    by,
+    reason,
+    command_id,
+  });
+  const isCorrected =
+    kind === 'correction' && outcome === 'done' && (step?.phase === 'manual' || step?.phase === 'denied');
+  return isCorrected
+    ? [
+        closed,
+        fact('StepResolved', {
+          ...about,
+          resolution: 'corrected',
+          evidence: content,
+          by,
+          reason,
+          command_id,
+          verified: false,
+        }),
+      ]
+    : [closed];
 }
 
 function roleLacking(kind: TaskKind, { roles }: CommandEnvelope): Refusal | null {
   const wanted: readonly string[] = TASKS[kind].roles;
   if (roles.some((role) => wanted.includes(role))) return null;
-  return { httpStatus: 403, code: 'ROLE_REQUIRED', message: `Ending a task of kind ${kind} needs one of the roles ${wanted.join(', ')}.` };
+  return {
+    httpStatus: 403,
+    code: 'ROLE_REQUIRED',
+    message: `Ending a task of kind ${kind} needs one of the roles ${wanted.join(', ')}.`,
+  };
 }
 
 function contentRefusal(content: Payload, fields: readonly string[]): Refusal | null {
   const said = readable(content);
-  const lacking = fields.filter((name) => { const value: unknown = said?.[name]; return typeof value !== 'string' || value.trim() === ''; });
-  return lacking.length === 0 ? null : invalid(`The content lacks ${lacking.join(', ')}: say in words what was sent or done, in which state things are left, and what whom it concerns sees.`);
+  const lacking = fields.filter((name) => {
+    const value: unknown = said?.[name];
+    return typeof value !== 'string' || value.trim() === '';
+  });
+  return lacking.length === 0
+    ? null
+    : invalid(
+        `The content lacks ${lacking.join(', ')}: say in words what was sent or done, in which state things are left, and what whom it concerns sees.`,
+      );
 }
 
 function readable(content: Payload): Readonly<Record<string, unknown>> | null {
   try {
     const json: unknown = readPayload(content);
-    return typeof json === 'object' && json !== null && !Array.isArray(json) ? json as Readonly<Record<string, unknown>> : null;
+    return typeof json === 'object' && json !== null && !Array.isArray(json)
+      ? (json as Readonly<Record<string, unknown>>)
+      : null;
   } catch (cause) {
     if (cause instanceof PayloadUnreadable) return null;
     throw cause;
   }
 }
 
-function invalid(message: string): Refusal { return { httpStatus: 422, code: 'COMMAND_INVALID', message }; }
+function invalid(message: string): Refusal {
+  return { httpStatus: 422, code: 'COMMAND_INVALID', message };
+}

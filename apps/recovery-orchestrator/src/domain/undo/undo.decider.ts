@@ -19,34 +19,73 @@ export const UNDO_IDS_MAX = 200;
 const OWNER_OF_LISTING = 'service:mutation-ledger';
 
 /** Ids follow from their cause (L1). */
-export function undoIdOf(commandId: string): string { return deriveId('undo', commandId); }
+export function undoIdOf(commandId: string): string {
+  return deriveId('undo', commandId);
+}
 
 /** Refuses what no row could hold, and lists nobody could oversee. */
 export function undoRefusal({ envelope, run_id, mutation_ids: ids }: UndoRun): Refusal | null {
-  if (ids.length > UNDO_IDS_MAX) return invalid(`One request names ${String(UNDO_IDS_MAX)} mutations at the most; name none for the whole run.`);
+  if (ids.length > UNDO_IDS_MAX)
+    return invalid(`One request names ${String(UNDO_IDS_MAX)} mutations at the most; name none for the whole run.`);
   if (new Set(ids).size !== ids.length) return invalid('A mutation is named twice.');
-  return [envelope.tenant, run_id, ...ids].every(isUsableId) ? null : invalid('Tenant, run and mutations must be 1 to 200 bytes without NUL.');
+  return [envelope.tenant, run_id, ...ids].every(isUsableId)
+    ? null
+    : invalid('Tenant, run and mutations must be 1 to 200 bytes without NUL.');
 }
 
 /** Opens an undo. */
 export function openUndo({ envelope, run_id, mutation_ids, reason }: UndoRun, now: number): Fact {
   const { command_id: commandId, principal, tenant, issued_at } = envelope;
-  const evidence: Evidence = { kind: 'human', event_id: commandId, ref: null, source: principal, statement: plainPayload({ reason }), stated_at: issued_at, partition: -1, position: -1, root: null };
+  const evidence: Evidence = {
+    kind: 'human',
+    event_id: commandId,
+    ref: null,
+    source: principal,
+    statement: plainPayload({ reason }),
+    stated_at: issued_at,
+    partition: -1,
+    position: -1,
+    root: null,
+  };
   return fact('UndoOpened', {
-    undo_id: undoIdOf(commandId), tenant, run_id, recovery_id: recoveryIdOf(tenant, run_id), mutation_ids, evidence, command_id: commandId, owner: OWNER_OF_LISTING, deadline_at: now + MARK_WITHIN_MS,
+    undo_id: undoIdOf(commandId),
+    tenant,
+    run_id,
+    recovery_id: recoveryIdOf(tenant, run_id),
+    mutation_ids,
+    evidence,
+    command_id: commandId,
+    owner: OWNER_OF_LISTING,
+    deadline_at: now + MARK_WITHIN_MS,
   });
 }
 
 /** Takes a part of the list; null for an undo nobody asked us for, such as that of a run whose step failed. */
-export function listUndo(undo: UndoDoc | undefined, { undo_id, tenant, run_id, mutation_ids, unknown_ids, is_last }: Omit<UndoSpread, 'seq' | 'prev_hash' | 'decided_at'>): Fact | null {
+export function listUndo(
+  undo: UndoDoc | undefined,
+  { undo_id, tenant, run_id, mutation_ids, unknown_ids, is_last }: Omit<UndoSpread, 'seq' | 'prev_hash' | 'decided_at'>,
+): Fact | null {
   if (undo?.tenant !== tenant || undo.phase === 'listed') return null;
   return fact('UndoListed', { undo_id, tenant, run_id, mutation_ids, unknown_ids, is_last });
 }
 
 /** Gives an undo whose effects were not named in time to a person; the list still counts when it comes (P12). */
-export function escalateUndo({ undo_id, tenant, run_id, phase, deadline_at: until }: UndoDoc, now: number, { reviewDeadlineMs }: Pick<RecoveryPolicy, 'reviewDeadlineMs'>): Fact | null {
+export function escalateUndo(
+  { undo_id, tenant, run_id, phase, deadline_at: until }: UndoDoc,
+  now: number,
+  { reviewDeadlineMs }: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
+): Fact | null {
   if (phase !== 'opened' || until === null || now < until) return null;
-  return fact('UndoEscalated', { undo_id, tenant, run_id, reason: 'UNDO_NOT_LISTED' satisfies EscalationReason, owner: OWNER_OF_MANUAL, deadline_at: now + reviewDeadlineMs });
+  return fact('UndoEscalated', {
+    undo_id,
+    tenant,
+    run_id,
+    reason: 'UNDO_NOT_LISTED' satisfies EscalationReason,
+    owner: OWNER_OF_MANUAL,
+    deadline_at: now + reviewDeadlineMs,
+  });
 }
 
-function invalid(message: string): Refusal { return { httpStatus: 422, code: 'COMMAND_INVALID', message }; }
+function invalid(message: string): Refusal {
+  return { httpStatus: 422, code: 'COMMAND_INVALID', message };
+}

@@ -9,9 +9,9 @@ export type UndoEvent = (typeof UNDO_EVENTS)[number];
 
 /** Phase after each event. `null` = history that cannot exist. */
 export const UNDO_PHASE_AFTER = {
-  opened:    { PartListed: 'opened',    Listed: 'listed', Escalated: 'escalated' },
+  opened: { PartListed: 'opened', Listed: 'listed', Escalated: 'escalated' },
   escalated: { PartListed: 'escalated', Listed: 'listed', Escalated: null },
-  listed:    { PartListed: null,        Listed: null,     Escalated: null },
+  listed: { PartListed: null, Listed: null, Escalated: null },
 } as const satisfies Record<UndoPhase, Record<UndoEvent, UndoPhase | null>>;
 
 /** Phases nothing leads out of: what follows is the steps'. */

@@ -10,10 +10,15 @@ describe('the phases of an undo', () => {
     const reached = new Set<UndoPhase | null>(['opened', ...UNDO_PHASES.flatMap(nextOf)]);
     for (const phase of UNDO_PHASES) expect(reached.has(phase)).toBe(true);
     const ends: readonly UndoPhase[] = UNDO_ENDS;
-    for (const phase of UNDO_PHASES) expect(nextOf(phase).some((next) => next !== null && next !== phase)).toBe(!ends.includes(phase));
+    for (const phase of UNDO_PHASES)
+      expect(nextOf(phase).some((next) => next !== null && next !== phase)).toBe(!ends.includes(phase));
   });
 
-  it('know every event', () => { for (const phase of UNDO_PHASES) expect(Object.keys(UNDO_PHASE_AFTER[phase])).toEqual([...UNDO_EVENTS]); });
+  it('know every event', () => {
+    for (const phase of UNDO_PHASES) expect(Object.keys(UNDO_PHASE_AFTER[phase])).toEqual([...UNDO_EVENTS]);
+  });
 
-  it('refuse a history that cannot exist', () => { expect(() => undoPhaseAfter('listed', 'PartListed')).toThrow(InvariantViolation); });
+  it('refuse a history that cannot exist', () => {
+    expect(() => undoPhaseAfter('listed', 'PartListed')).toThrow(InvariantViolation);
+  });
 });

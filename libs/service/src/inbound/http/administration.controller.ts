@@ -15,13 +15,18 @@ import { Commands, send } from './commands.js';
 import { pageQuery, Reads } from './reads.js';
 import type { ListAnswer } from './reads.js';
 
-const parkedQuery = z.strictObject({ ...pageQuery, log: idText.optional(), open: z.enum(['true', 'false']).optional() });
+const parkedQuery = z.strictObject({
+  ...pageQuery,
+  log: idText.optional(),
+  open: z.enum(['true', 'false']).optional(),
+});
 const resolution = z.strictObject({ reason: reasonText, log: idText.optional() });
 const stateHashQuery = z.strictObject({ log: idText.optional(), partition: z.coerce.number().int().min(0) });
 /** A key for a given partition is found after about as many tries as there are partitions. */
 const KEY_TRIES_MAX = 100_000;
 
-@ApiTags('administration') @ApiBearerAuth()
+@ApiTags('administration')
+@ApiBearerAuth()
 @Controller('v1')
 export class AdministrationController {
   constructor(
@@ -30,7 +35,8 @@ export class AdministrationController {
     @Inject(Commands) private readonly commands: Commands,
   ) {}
 
-  @Get('commands/:ticket') @ApiOperation({ summary: 'What became of a command: its answer, or 202 while there is none.' })
+  @Get('commands/:ticket')
+  @ApiOperation({ summary: 'What became of a command: its answer, or 202 while there is none.' })
   async command(@FromCaller() caller: Caller, @Param('ticket') ticket: string): Promise<void> {
     const { edge, definition } = this.service;
     // A ticket is of one log; the others do not know it.
@@ -40,28 +46,52 @@ export class AdministrationController {
     send(caller, answer);
   }
 
-  @Get('parked') @ApiOperation({ summary: 'Records that could not be taken, and why. For administrators and auditors of all tenants.' })
-  @ApiQuery({ name: 'open', required: false }) @ApiQuery({ name: 'log', required: false }) @ApiQuery({ name: 'cursor', required: false })
+  @Get('parked')
+  @ApiOperation({
+    summary: 'Records that could not be taken, and why. For administrators and auditors of all tenants.',
+  })
+  @ApiQuery({ name: 'open', required: false })
+  @ApiQuery({ name: 'log', required: false })
+  @ApiQuery({ name: 'cursor', required: false })
   parked(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
     requireAll(caller);
     const { log, open, cursor, limit } = parse(parkedQuery, query);
-    return this.reads.list(caller, { log: this.logOf(log), kind: PARKED_KIND, where: { open: open !== 'false' }, cursor, limit });
+    return this.reads.list(caller, {
+      log: this.logOf(log),
+      kind: PARKED_KIND,
+      where: { open: open !== 'false' },
+      cursor,
+      limit,
+    });
   }
 
-  @Post('parked/:id/redrive') @HttpCode(200) @ApiOperation({ summary: 'Takes a parked record again, and those of its key behind it.' }) @ApiBody({ schema: openApiSchema(resolution) })
-  redrive(@FromCaller() caller: Caller, @Param('id') id: string, @Body() body: unknown): Promise<void> { return this.resolve(caller, 'RedriveParked', id, body); }
+  @Post('parked/:id/redrive')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Takes a parked record again, and those of its key behind it.' })
+  @ApiBody({ schema: openApiSchema(resolution) })
+  redrive(@FromCaller() caller: Caller, @Param('id') id: string, @Body() body: unknown): Promise<void> {
+    return this.resolve(caller, 'RedriveParked', id, body);
+  }
 
-  @Post('parked/:id/discard') @HttpCode(200) @ApiOperation({ summary: 'Gives a parked record up; its bytes stay in the log.' }) @ApiBody({ schema: openApiSchema(resolution) })
-  discard(@FromCaller() caller: Caller, @Param('id') id: string, @Body() body: unknown): Promise<void> { return this.resolve(caller, 'DiscardParked', id, body); }
+  @Post('parked/:id/discard')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Gives a parked record up; its bytes stay in the log.' })
+  @ApiBody({ schema: openApiSchema(resolution) })
+  discard(@FromCaller() caller: Caller, @Param('id') id: string, @Body() body: unknown): Promise<void> {
+    return this.resolve(caller, 'DiscardParked', id, body);
+  }
 
-  @Get('status') @ApiOperation({ summary: 'Partitions, heads, cursors and lag of this process.' })
+  @Get('status')
+  @ApiOperation({ summary: 'Partitions, heads, cursors and lag of this process.' })
   status(): unknown {
     const { definition, host } = this.service;
     return { service: definition.name, logs: definition.cores.map(({ log }) => log), ...host.health() };
   }
 
-  @Get('state-hash') @ApiOperation({ summary: 'Hash of all rows of one partition; equal after a rebuild from the log.' })
-  @ApiQuery({ name: 'partition' }) @ApiQuery({ name: 'log', required: false })
+  @Get('state-hash')
+  @ApiOperation({ summary: 'Hash of all rows of one partition; equal after a rebuild from the log.' })
+  @ApiQuery({ name: 'partition' })
+  @ApiQuery({ name: 'log', required: false })
   async stateHash(@FromCaller() caller: Caller, @Query() query: unknown): Promise<unknown> {
     requireAll(caller);
     const { log: named, partition } = parse(stateHashQuery, query);
@@ -71,7 +101,12 @@ export class AdministrationController {
     return { log, partition, seq: head?.seq ?? 0, state_hash: hash };
   }
 
-  private async resolve(caller: Caller, verb: 'RedriveParked' | 'DiscardParked', id: string, input: unknown): Promise<void> {
+  private async resolve(
+    caller: Caller,
+    verb: 'RedriveParked' | 'DiscardParked',
+    id: string,
+    input: unknown,
+  ): Promise<void> {
     requireRole(caller.principal, 'administrator');
     requireAll(caller);
     const body = parse(resolution, input);
@@ -79,20 +114,29 @@ export class AdministrationController {
     const { partition } = await this.reads.find(caller, { log, kind: PARKED_KIND, where: { row_key: id } });
     const key = keyOn(partition, await this.service.partitionCount(this.service.definition.commandTopic), id);
     await this.commands.submit(caller, {
-      type: `recourse.log.${verb}`, key, tenant: ALL_TENANTS, mayBeForAll: true, log, body: { id, ...body }, build: (envelope) => ({ envelope, log, parked_id: id, reason: body.reason }),
+      type: `recourse.log.${verb}`,
+      key,
+      tenant: ALL_TENANTS,
+      mayBeForAll: true,
+      log,
+      body: { id, ...body },
+      build: (envelope) => ({ envelope, log, parked_id: id, reason: body.reason }),
     });
   }
 
   private logOf(named: string | undefined): string {
     const { cores, commandLog } = this.service.definition;
     if (named === undefined || cores.some(({ log }) => log === named)) return named ?? commandLog;
-    throw new EdgeRefusal('INPUT_INVALID', `no log ${named} here`, [{ code: 'LOG_UNKNOWN', message: `One of ${cores.map(({ log }) => log).join(', ')}.`, path: '/log' }]);
+    throw new EdgeRefusal('INPUT_INVALID', `no log ${named} here`, [
+      { code: 'LOG_UNKNOWN', message: `One of ${cores.map(({ log }) => log).join(', ')}.`, path: '/log' },
+    ]);
   }
 }
 
 /** Parked records and state are of all tenants at once. */
 function requireAll({ principal }: Caller): void {
-  if (!seesAllTenants(principal)) throw new EdgeRefusal('ROLE_REQUIRED', 'an administrator or auditor of all tenants is needed');
+  if (!seesAllTenants(principal))
+    throw new EdgeRefusal('ROLE_REQUIRED', 'an administrator or auditor of all tenants is needed');
 }
 
 /** A record key that the producer will put on the partition: the loop that parked the record must get the command. */

@@ -28,10 +28,16 @@ export const Public = (): ReturnType<typeof SetMetadata> => SetMetadata(PUBLIC, 
 /** Lets in who has a good token; everything that is not marked public is behind it. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  constructor(@Inject(SERVICE_CONTEXT) private readonly service: EdgeContext, @Inject(Reflector) private readonly reflector: Reflector) {}
+  constructor(
+    @Inject(SERVICE_CONTEXT) private readonly service: EdgeContext,
+    @Inject(Reflector) private readonly reflector: Reflector,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [context.getHandler(), context.getClass()]);
+    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
     if (isPublic === true) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     principals.set(request, await this.service.authenticate(request.headers.authorization));

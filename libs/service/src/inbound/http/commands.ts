@@ -29,16 +29,31 @@ export class Commands {
   constructor(@Inject(SERVICE_CONTEXT) private readonly service: ServiceContext) {}
 
   /** Submits and answers. Errors: those of CommandEdge.submit and tenantOfCommand. */
-  async submit(caller: Caller, { type, key, tenant: named, mayBeForAll = false, log, body, build }: CommandCall): Promise<void> {
+  async submit(
+    caller: Caller,
+    { type, key, tenant: named, mayBeForAll = false, log, body, build }: CommandCall,
+  ): Promise<void> {
     const { definition, edge, metrics } = this.service;
     const isForAll = mayBeForAll && named === ALL_TENANTS && seesAllTenants(caller.principal);
     const tenant = isForAll ? ALL_TENANTS : tenantOfCommand(caller.principal, named);
     const began = performance.now();
     const answer = await edge.submit({
-      topic: definition.commandTopic, log: log ?? definition.commandLog, type, key: typeof key === 'string' ? key : key(tenant),
-      principal: caller.principal, tenant, route: caller.route, idempotencyKey: caller.idempotencyKey, body, build,
+      topic: definition.commandTopic,
+      log: log ?? definition.commandLog,
+      type,
+      key: typeof key === 'string' ? key : key(tenant),
+      principal: caller.principal,
+      tenant,
+      route: caller.route,
+      idempotencyKey: caller.idempotencyKey,
+      body,
+      build,
     });
-    metrics.observe('commandSeconds', { route: caller.routePattern, outcome: String(answer.httpStatus) }, (performance.now() - began) / 1_000);
+    metrics.observe(
+      'commandSeconds',
+      { route: caller.routePattern, outcome: String(answer.httpStatus) },
+      (performance.now() - began) / 1_000,
+    );
     send(caller, answer);
   }
 }

@@ -19,15 +19,24 @@ export class HealthController {
   ) {}
 
   /** 503 when only a restart helps. */
-  @Get('health/live') @HealthCheck()
-  live(): Promise<HealthCheckResult> { return this.check('live'); }
+  @Get('health/live')
+  @HealthCheck()
+  live(): Promise<HealthCheckResult> {
+    return this.check('live');
+  }
 
   /** 503 while inputs were not read to the end, or while something is halted or unavailable. */
-  @Get('health/ready') @HealthCheck()
-  ready(): Promise<HealthCheckResult> { return this.check('ready'); }
+  @Get('health/ready')
+  @HealthCheck()
+  ready(): Promise<HealthCheckResult> {
+    return this.check('ready');
+  }
 
-  @Get('health/startup') @HealthCheck()
-  startup(): Promise<HealthCheckResult> { return this.check('started'); }
+  @Get('health/startup')
+  @HealthCheck()
+  startup(): Promise<HealthCheckResult> {
+    return this.check('started');
+  }
 
   @Get('metrics')
   async metrics(@Res() reply: FastifyReply): Promise<void> {
@@ -37,9 +46,11 @@ export class HealthController {
   }
 
   private check(aspect: 'live' | 'ready' | 'started'): Promise<HealthCheckResult> {
-    return this.checks.check([(): HealthIndicatorResult => {
-      const session = this.indicators.check(this.service.definition.name);
-      return this.service.host.health()[aspect] ? session.up() : session.down();
-    }]);
+    return this.checks.check([
+      (): HealthIndicatorResult => {
+        const session = this.indicators.check(this.service.definition.name);
+        return this.service.host.health()[aspect] ? session.up() : session.down();
+      },
+    ]);
   }
 }

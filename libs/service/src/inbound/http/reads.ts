@@ -48,18 +48,35 @@ export class Reads {
   /** Errors: EdgeRefusal(TENANT_FOREIGN, INPUT_INVALID); Failure(DATABASE_UNAVAILABLE, KEY_STORE_UNAVAILABLE). */
   async list({ principal }: Pick<Caller, 'principal'>, query: ListQuery): Promise<ListAnswer> {
     const { rows, next } = await this.service.host.page({
-      log: query.log, kind: query.kind, where: this.narrowed(principal, query), after: positionOf(query.cursor), limit: query.limit ?? LIMIT_DEFAULT,
+      log: query.log,
+      kind: query.kind,
+      where: this.narrowed(principal, query),
+      after: positionOf(query.cursor),
+      limit: query.limit ?? LIMIT_DEFAULT,
     });
-    return { items: (await this.shown(rows.map(({ doc }) => doc))).map(render), next_cursor: next ? cursorOf(next) : null };
+    return {
+      items: (await this.shown(rows.map(({ doc }) => doc))).map(render),
+      next_cursor: next ? cursorOf(next) : null,
+    };
   }
 
   /** Every row, as it is stored, up to a number of them. Errors: as list. */
-  async every({ principal }: Pick<Caller, 'principal'>, query: Omit<ListQuery, 'cursor' | 'limit'>, countMax: number): Promise<readonly Doc[]> {
+  async every(
+    { principal }: Pick<Caller, 'principal'>,
+    query: Omit<ListQuery, 'cursor' | 'limit'>,
+    countMax: number,
+  ): Promise<readonly Doc[]> {
     const where = this.narrowed(principal, query);
     const docs: Doc[] = [];
     let after: PagePosition | undefined;
     do {
-      const { rows, next } = await this.service.host.page({ log: query.log, kind: query.kind, where, after, limit: Math.min(LIMIT_MAX, countMax - docs.length) });
+      const { rows, next } = await this.service.host.page({
+        log: query.log,
+        kind: query.kind,
+        where,
+        after,
+        limit: Math.min(LIMIT_MAX, countMax - docs.length),
+      });
       docs.push(...rows.map(({ doc }) => doc));
       after = next ?? undefined;
     } while (after !== undefined && docs.length < countMax);
@@ -67,7 +84,9 @@ export class Reads {
   }
 
   /** Rows with what their sealed payloads hold. Errors: Failure(KEY_STORE_UNAVAILABLE). */
-  shown(docs: readonly Doc[]): Promise<readonly Doc[]> { return this.service.shown(docs); }
+  shown(docs: readonly Doc[]): Promise<readonly Doc[]> {
+    return this.service.shown(docs);
+  }
 
   /**
    * The one row, as it is stored. A row that is missed is looked for again once the rows have reached the end of the log.
@@ -77,30 +96,45 @@ export class Reads {
   async find({ principal }: Pick<Caller, 'principal'>, query: Omit<ListQuery, 'cursor' | 'limit'>): Promise<PlacedRow> {
     const { log, kind } = query;
     const where = this.narrowed(principal, query);
-    const first = async (): Promise<PlacedRow | undefined> => (await this.service.host.page({ log, kind, where, limit: 1 })).rows[0];
+    const first = async (): Promise<PlacedRow | undefined> =>
+      (await this.service.host.page({ log, kind, where, limit: 1 })).rows[0];
     const row = await first();
     if (row) return row;
     const isReached = await this.service.projection.isReached(log);
     const again = await first();
     if (again) return again;
-    throw isReached ? new EdgeRefusal('NOT_FOUND', `no ${kind} under this name`) : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${log} are behind`);
+    throw isReached
+      ? new EdgeRefusal('NOT_FOUND', `no ${kind} under this name`)
+      : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${log} are behind`);
   }
 
-  private narrowed(principal: Caller['principal'], { where, tenant: named, sharedTenant }: ListQuery): Readonly<Record<string, ColumnValue | readonly string[]>> {
+  private narrowed(
+    principal: Caller['principal'],
+    { where, tenant: named, sharedTenant }: ListQuery,
+  ): Readonly<Record<string, ColumnValue | readonly string[]>> {
     const tenant = tenantOfRead(principal, named);
-    const given = Object.entries(where).filter((entry): entry is [string, ColumnValue | readonly string[]] => entry[1] !== undefined);
+    const given = Object.entries(where).filter(
+      (entry): entry is [string, ColumnValue | readonly string[]] => entry[1] !== undefined,
+    );
     if (tenant === undefined) return Object.fromEntries(given);
     return { ...Object.fromEntries(given), tenant: sharedTenant === undefined ? tenant : [tenant, sharedTenant] };
   }
 }
 
-function cursorOf(at: PagePosition): string { return Buffer.from(JSON.stringify(at)).toString('base64url'); }
+function cursorOf(at: PagePosition): string {
+  return Buffer.from(JSON.stringify(at)).toString('base64url');
+}
 
 function positionOf(cursor: string | undefined): PagePosition | undefined {
   if (cursor === undefined) return undefined;
   try {
     return parse(position, JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
   } catch (cause) {
-    throw new EdgeRefusal('INPUT_INVALID', 'the cursor is none of ours', [{ code: 'CURSOR_INVALID', message: 'Pass next_cursor of the page before as it was.', path: '/cursor' }], { cause });
+    throw new EdgeRefusal(
+      'INPUT_INVALID',
+      'the cursor is none of ours',
+      [{ code: 'CURSOR_INVALID', message: 'Pass next_cursor of the page before as it was.', path: '/cursor' }],
+      { cause },
+    );
   }
 }

@@ -1,0 +1,31 @@
+import type { Break } from './break.js';
+
+export const BREAKS: readonly Break[] = [
+  {
+    id: 'a23-weakening-by-one',
+    requirement: 'A23',
+    spec: 'apps/contract-registry/src/application/contracts.proposals.unit.spec.ts',
+    test: null,
+    file: 'apps/contract-registry/src/domain/contract/registration.decisions.ts',
+    find: 'return isWeakening(differences)',
+    replace: 'return differences.length > 99',
+  },
+  {
+    id: 'a68-same-person-confirms',
+    requirement: 'A68',
+    spec: 'apps/contract-registry/src/application/contracts.proposals.unit.spec.ts',
+    test: null,
+    file: 'apps/contract-registry/src/domain/contract/contract.decider.ts',
+    find: 'if (isSamePerson(proposal.proposed_by, asker.principal))',
+    replace: 'if (proposal.proposed_by === asker.principal)',
+  },
+  {
+    id: 'e17-hundred-and-first',
+    requirement: 'E17',
+    spec: 'apps/contract-registry/src/application/entries.unit.spec.ts',
+    test: null,
+    file: 'apps/contract-registry/src/domain/entry/entry.decider.ts',
+    find: "if (command.type === 'RegisterEntry' && kind === 'subscription' && others >= SUBSCRIPTIONS_MAX)",
+    replace: "if (command.type === 'RegisterEntry' && kind === 'subscription' && others > SUBSCRIPTIONS_MAX * 2)",
+  },
+];
