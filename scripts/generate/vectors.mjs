@@ -446,12 +446,10 @@ function acceptanceVector(name, records, letters, { start, fingerprints }) {
 
 function merkleRoots() {
   const leaves = Array.from({ length: 9 }, (_, n) => sha256(text(`leaf ${n}`)));
-  return leaves
-    .concat(null)
-    .map((_, count) => ({
-      leaves: leaves.slice(0, count).map((leaf) => leaf.toString('hex')),
-      root: rootOf(leaves.slice(0, count)).toString('hex'),
-    }));
+  return leaves.concat(null).map((_, count) => ({
+    leaves: leaves.slice(0, count).map((leaf) => leaf.toString('hex')),
+    root: rootOf(leaves.slice(0, count)).toString('hex'),
+  }));
 }
 
 function rootOf(leaves) {

@@ -540,7 +540,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.measures.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/domain/effect/effect.measures.ts',
-    find: "case 'CommitRolledBack':",
+    find: "case 'MutationRolledBack':",
     replace: "case 'CommitAnnounced':",
   },
   {

@@ -63,7 +63,7 @@ async function committed(
     committed_at: Date.now(),
   };
   const id = commitIdOf(checkpoint);
-  await system.producer.commitRecorded({ commitId: id, checkpoint });
+  await system.producer.checkpointTaken({ commitId: id, checkpoint });
   for (const [index, chunk] of (cut?.chunks ?? []).entries())
     await system.producer.stateChunk({ tenant: TENANT, runId: run, commitId: id, index, chunk });
   await until(`the commit ${stepId}`, async () => ((await commitOf(id))['commit_id'] === id ? true : null));
@@ -268,7 +268,7 @@ describe('commits on real parts', () => {
       state: null,
       committed_at: Date.now(),
     };
-    await system.producer.commitRecorded({ commitId: `cp_${'0'.repeat(64)}`, checkpoint });
+    await system.producer.checkpointTaken({ commitId: `cp_${'0'.repeat(64)}`, checkpoint });
     const parked = await until(
       'what is parked',
       async () =>

@@ -51,9 +51,7 @@ export async function startLittleSystem(): Promise<LittleSystem> {
 }
 
 /** Everything the services hold, as anybody can ask them. */
-export async function stateOf({
-  urls,
-}: Place): Promise<{
+export async function stateOf({ urls }: Place): Promise<{
   readonly effects: readonly { readonly operation: string; readonly thing: string }[];
   readonly notices: readonly { readonly to: string }[];
 }> {

@@ -75,7 +75,7 @@ async function committed(
   await system.send(
     EXECUTIONS,
     run_id,
-    system.codecs.encode(EXECUTIONS, 'CommitRecorded', {
+    system.codecs.encode(EXECUTIONS, 'CheckpointTaken', {
       event_id: `evt-${stepId}`,
       tenant,
       run_id,

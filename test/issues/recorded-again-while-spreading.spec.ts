@@ -22,7 +22,7 @@ it('a commit that is recorded again while an invalidation of its ref is spread i
   run.whenDue(NOW + 3);
   const contradicted = run
     .records()
-    .filter(({ type }) => type === 'CommitContradicted')
+    .filter(({ type }) => type === 'MutationContradicted')
     .map(({ body }) => body['run_id']);
   expect([...contradicted].sort()).toEqual(['again', 'first']);
 });

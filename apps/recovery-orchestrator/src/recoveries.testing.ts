@@ -4,7 +4,7 @@ import type { Json } from '@recourse/kernel';
 import type { Decided, Outgoing, RecordInput, ServiceCore } from '@recourse/event-log';
 import type {
   CommandEnvelope,
-  CommitRolledBack,
+  MutationRolledBack,
   ContractTerms,
   Evidence,
   Execution,
@@ -147,7 +147,7 @@ export function views(): { readonly contracts: MemoryView; readonly entries: Mem
   return { contracts: memoryView(contractView), entries: memoryView(entryView) };
 }
 
-type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
+type Marked = Omit<MutationRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 
 export function marked(more: Partial<Marked> = {}): Marked {
   return {
@@ -170,7 +170,7 @@ export function marked(more: Partial<Marked> = {}): Marked {
 }
 
 export function markedInput(more: Partial<Marked> = {}): RecordInput {
-  return logged('recourse.mutations', 'CommitRolledBack', marked(more), 1, { key: more.run_id ?? RUN });
+  return logged('recourse.mutations', 'MutationRolledBack', marked(more), 1, { key: more.run_id ?? RUN });
 }
 
 /** What the ledger records of a commit after it was marked; `rollback_id` null as if it had never been. */
@@ -194,7 +194,7 @@ export function recordedAgain(
 export function contradicted(more: Readonly<Record<string, unknown>> = {}): RecordInput {
   return logged(
     'recourse.mutations',
-    'CommitContradicted',
+    'MutationContradicted',
     { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, evidence: EVIDENCE, ...more },
     1,
     { key: RUN },

@@ -53,7 +53,7 @@ describe('an agent whose steps are commits', () => {
     const parts = stage();
     await drive(parts);
     const gates = parts.producer.told.flatMap((told) =>
-      told.type === 'CommitRecorded' ? [told.commit.checkpoint.gate?.inputs] : [],
+      told.type === 'CheckpointTaken' ? [told.commit.checkpoint.gate?.inputs] : [],
     );
     const inputs = readPayload(gates.at(-1)!) as { readonly gate: Json };
     const verdictOn = (state: Json): unknown => admissionVerdict(DELIVERY_BUNDLE, { gate: inputs.gate, state });

@@ -30,9 +30,9 @@ const COUNTED = 5;
 
 const HOPS = [
   '1 assumption-events → ledger writes AssumptionStated',
-  '2 assumptions → ledger writes CommitContradicted',
+  '2 assumptions → ledger writes MutationContradicted',
   '3 mutations → orchestrator writes RollbackOpened',
-  '4 recoveries → ledger writes CommitRolledBack',
+  '4 recoveries → ledger writes MutationRolledBack',
   '5 mutations → orchestrator writes StepDecided',
   '6 projection into PostgreSQL',
   '7 GET /v1/reviews',

@@ -115,7 +115,7 @@ async function stand(
   for (const commit of commits) {
     batch.push({
       key: Buffer.from(commit.checkpoint.run_id),
-      value: codecs.encode(EXECUTIONS_TOPIC, 'CommitRecorded', commitBody('bench', commit)),
+      value: codecs.encode(EXECUTIONS_TOPIC, 'CheckpointTaken', commitBody('bench', commit)),
     });
     told += 1;
     if (batch.length === BATCH) {

@@ -30,9 +30,9 @@ export function floorSteps(legs: number): readonly FloorStep[] {
   return [
     hop('command → orchestrator'),
     hop('UndoOpened → ledger'),
-    hop('UndoSpread, CommitContradicted → orchestrator'),
+    hop('UndoSpread, MutationContradicted → orchestrator'),
     hop('UndoListed, RollbackOpened → ledger'),
-    hop('CommitRolledBack → orchestrator'),
+    hop('MutationRolledBack → orchestrator'),
     append('StepDecided, LegDispatched'),
     ...Array.from({ length: legs }, () => [
       hop('LegRequested → worker'),

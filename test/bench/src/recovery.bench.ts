@@ -44,7 +44,7 @@ const WAY: readonly WayStep[] = [
   { topic: 'recourse.recoveries', type: 'UndoOpened', field: 'run_id' },
   { topic: 'recourse.mutations', type: 'UndoSpread', field: 'run_id' },
   { topic: 'recourse.recoveries', type: 'RollbackOpened', field: 'run_id' },
-  { topic: 'recourse.mutations', type: 'CommitRolledBack', field: 'run_id' },
+  { topic: 'recourse.mutations', type: 'MutationRolledBack', field: 'run_id' },
   { topic: 'recourse.recoveries', type: 'StepDecided', field: 'run_id' },
   { topic: 'recourse.recoveries', type: 'LegDispatched', field: 'run_id' },
   { topic: 'recourse.tool-requests.bench', type: 'LegRequested', field: 'run_id' },

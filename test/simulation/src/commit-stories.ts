@@ -3,7 +3,7 @@ import { plainPayload } from '@recourse/contract';
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { commitIdOf, cutState } from '@recourse/lineage';
-import type { Checkpoint, CheckpointState, CommitRecorded, CommitRef, Gate, Payload } from '@recourse/messages';
+import type { Checkpoint, CheckpointState, CheckpointTaken, CommitRef, Gate, Payload } from '@recourse/messages';
 import type { Caller, Outside } from './outside.js';
 import type { Random } from './random.js';
 import type { World } from './world.js';
@@ -32,7 +32,7 @@ export interface Setting {
 }
 
 interface Told {
-  readonly event: CommitRecorded;
+  readonly event: CheckpointTaken;
   readonly chunks: readonly Payload[];
 }
 
@@ -79,7 +79,7 @@ export class CommitStories {
   async #lie({ event }: Told): Promise<void> {
     const run_id = this.setting.id('lies');
     this.outside.told += 1;
-    await this.outside.send(EXECUTIONS, 'CommitRecorded', run_id, {
+    await this.outside.send(EXECUTIONS, 'CheckpointTaken', run_id, {
       ...event,
       event_id: this.setting.id('evt'),
       run_id,
@@ -126,7 +126,7 @@ export class CommitStories {
   }
 
   async #send({ event, chunks }: Told): Promise<void> {
-    await this.outside.send(EXECUTIONS, 'CommitRecorded', event.run_id, event);
+    await this.outside.send(EXECUTIONS, 'CheckpointTaken', event.run_id, event);
     for (const [index, chunk] of chunks.entries()) {
       await this.outside.send(EXECUTIONS, 'StateChunk', event.run_id, {
         event_id: `${event.event_id}-${String(index)}`,

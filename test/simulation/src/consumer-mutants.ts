@@ -72,7 +72,7 @@ function deciding(
 function marking(core: ServiceCore, change: (consumers: readonly Doc[]) => readonly Doc[]): ServiceCore {
   if (core.log !== MUTATIONS) return core;
   const changed = (record: Decided): Decided =>
-    record.type === 'CommitRolledBack' || record.type === 'CheckpointRolledBack'
+    record.type === 'MutationRolledBack' || record.type === 'CheckpointRolledBack'
       ? { ...record, body: { ...record.body, consumers: change(record.body['consumers'] as readonly Doc[]) } }
       : record; // a list by the schema
   return {

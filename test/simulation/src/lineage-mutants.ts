@@ -38,7 +38,7 @@ export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutat
   'lineage-breaker': {
     mutation: {
       core: (core) =>
-        hearing(core, RECOVERIES, (body, type) => (type === 'CommitContradicted' ? asStrangers(body) : body)),
+        hearing(core, RECOVERIES, (body, type) => (type === 'MutationContradicted' ? asStrangers(body) : body)),
     },
     bias: { ...SPREADING, profile: { isCareful: true } },
   },
@@ -70,7 +70,7 @@ export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutat
 };
 
 function isToldCommit(input: Input): boolean {
-  return input.source !== 'timer' && input.type === 'CommitRecorded';
+  return input.source !== 'timer' && input.type === 'CheckpointTaken';
 }
 
 /** Changes what a decision is made on, in one log. */

@@ -475,7 +475,7 @@ function disproving(body: Doc): Doc {
 function isMarkOfLinked(input: Input): boolean {
   return (
     input.source !== 'timer' &&
-    input.type === 'CommitRolledBack' &&
+    input.type === 'MutationRolledBack' &&
     (input.body['execution'] as Doc)['capability'] === CAPABILITY_OF.linked
   ); // an execution is a record
 }
@@ -504,7 +504,7 @@ function partly(core: ServiceCore): ServiceCore {
     decide: (context, input) => {
       const decision = core.decide(context, input);
       if (input.source === 'timer' || input.type !== 'UndoOpened') return decision;
-      const last = decision.records.findLast(({ type }) => type === 'CommitContradicted');
+      const last = decision.records.findLast(({ type }) => type === 'MutationContradicted');
       return { ...decision, records: decision.records.filter((record) => record !== last) };
     },
   };

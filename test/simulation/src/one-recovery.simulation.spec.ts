@@ -5,7 +5,7 @@ import type { Recovery } from './one-recovery.js';
 
 const RECORDS = [
   'recourse.mutations MutationRecorded',
-  'recourse.mutations CommitRolledBack',
+  'recourse.mutations MutationRolledBack',
   'recourse.mutations RecoverabilityChanged compensating compensation_started',
   'recourse.mutations RecoverabilityChanged compensated compensation_verified',
   'recourse.recoveries RollbackOpened',

@@ -85,7 +85,7 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
       .when(committed(one), NOW)
       .then(
         fact('CheckpointRecorded', { commit_id: one.id }),
-        fact('CommitContradicted', { mutation_id: one.id, evidence: { event_id: 'inv-1' } }),
+        fact('MutationContradicted', { mutation_id: one.id, evidence: { event_id: 'inv-1' } }),
       );
   });
 
@@ -132,7 +132,7 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
     expect(
       on.run
         .records()
-        .filter(({ type }) => type === 'CommitRolledBack')
+        .filter(({ type }) => type === 'MutationRolledBack')
         .map(({ body }) => body['run_id']),
     ).toEqual(['run-3']);
   });
@@ -144,7 +144,7 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
     const late = commit('late', { parents: [root.ref] });
     on.run.when(committed(late), NOW + 2).then(
       fact('CheckpointRecorded', { judged: [{ verdict: 'invalidated' }] }),
-      fact('CommitContradicted', {
+      fact('MutationContradicted', {
         mutation_id: late.id,
         evidence: { kind: 'lineage', root: { mutation_id: root.id } },
       }),
@@ -190,7 +190,7 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
     const late = commit('late', { run: 'run-3', parents: [old.ref] });
     on.run
       .when(committed(late), NOW + 3_000)
-      .then(fact('CheckpointRecorded'), fact('CommitContradicted', { mutation_id: late.id }));
+      .then(fact('CheckpointRecorded'), fact('MutationContradicted', { mutation_id: late.id }));
   });
 });
 

@@ -7,7 +7,7 @@ import type { DecideContext, Decision, StateView } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
 import { isCommitId, restoredState } from '@recourse/lineage';
 import type { StateHolder } from '@recourse/lineage';
-import type { CommitRecorded, CommitRef, RollbackOpened, StateChunk } from '@recourse/messages';
+import type { CheckpointTaken, CommitRef, RollbackOpened, StateChunk } from '@recourse/messages';
 import { precedingOf, isClean } from '../domain/commit/ancestry.decisions.js';
 import type { StepOf } from '../domain/commit/ancestry.decisions.js';
 import {
@@ -44,7 +44,7 @@ import { againstEarlierVersion, needsOfGate, standingBundle } from './reevaluati
 const RESUMES_MAX = 1_000;
 
 /** Takes a commit: recorded once, contradicted at once by what speaks against it already, a later version of its bundle too. */
-export function onCommit(context: DecideContext, key: string, event: CommitRecorded, keeping: Keeping): Decision {
+export function onCommit(context: DecideContext, key: string, event: CheckpointTaken, keeping: Keeping): Decision {
   const { tenant, run_id, commit_id, checkpoint } = event;
   if (key !== run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
   if (checkpoint.assumption_refs.length + checkpoint.parents.length > REFS_MAX)
@@ -173,10 +173,10 @@ interface Hit {
   readonly isCommit: boolean;
 }
 
-type Contradicted = Extract<MutationFact, { type: 'CommitContradicted' }>;
+type Contradicted = Extract<MutationFact, { type: 'MutationContradicted' }>;
 
 function isByLineage(fact: MutationFact): fact is Contradicted {
-  return fact.type === 'CommitContradicted' && fact.body.evidence.kind === 'lineage';
+  return fact.type === 'MutationContradicted' && fact.body.evidence.kind === 'lineage';
 }
 
 function fateOf(context: DecideContext, fact: MutationFact, hit: Hit): readonly MutationFact[] {
@@ -315,7 +315,7 @@ export function needsOfCommit({
   tenant,
   run_id,
   checkpoint,
-}: CommitRecorded): readonly { readonly kind: string; readonly group: string }[] {
+}: CheckpointTaken): readonly { readonly kind: string; readonly group: string }[] {
   const refs = [...checkpoint.assumption_refs, ...checkpoint.parents.map(({ commit_id: id }) => standsRef(id))].slice(
     0,
     REFS_MAX,

@@ -4,14 +4,14 @@ import type { Decided, RecordInput } from '@recourse/event-log';
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { commitIdOf, cutState } from '@recourse/lineage';
-import type { Checkpoint, CheckpointState, CommitRecorded, CommitRef, Gate, Payload } from '@recourse/messages';
+import type { Checkpoint, CheckpointState, CheckpointTaken, CommitRef, Gate, Payload } from '@recourse/messages';
 import { fact, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { decideRollbackOf, NOW, RUN, TENANT } from './ledger.testing.js';
 
 /** A commit ready to be told, with its name. */
 export interface Told {
-  readonly event: CommitRecorded;
+  readonly event: CheckpointTaken;
   readonly ref: CommitRef;
   readonly id: string;
   readonly chunks: readonly Payload[];
@@ -98,7 +98,7 @@ export function bundleRegistered(
 }
 
 export function committed({ event }: Told): RecordInput {
-  return wire('recourse.tool-executions', 'CommitRecorded', event, { key: event.run_id });
+  return wire('recourse.tool-executions', 'CheckpointTaken', event, { key: event.run_id });
 }
 
 export function chunk({ event, chunks }: Told, index: number): RecordInput {
@@ -135,7 +135,7 @@ export function spread(run: CoreHarness, fallen: MemoryView, first: RecordInput,
     const decided = run.recorded();
     waiting.push(...told(run, fallen));
     for (const { type, body } of decided) {
-      if (type !== 'CommitContradicted') continue;
+      if (type !== 'MutationContradicted') continue;
       const { run_id, mutation_id, tenant, evidence } = body as {
         readonly run_id: string;
         readonly mutation_id: string;

@@ -19,7 +19,7 @@ import type {
 } from '@recourse/event-log';
 import type {
   CheckpointRolledBack,
-  CommitRolledBack,
+  MutationRolledBack,
   ConsumerAcknowledged,
   DeliveryOverdue,
   DueConsumer,
@@ -159,10 +159,10 @@ export function isDeliveryTimer({ address: { kind } }: TimerInput): boolean {
 export function evolveConsumers(state: StateView, record: AcceptedRecord): readonly Change[] {
   // The type says which body it is.
   switch (record.type) {
-    case 'CommitRolledBack':
+    case 'MutationRolledBack':
       return marked(
-        rolledBackBy(record, record.body as Body<CommitRolledBack>),
-        (record.body as Body<CommitRolledBack>).consumers,
+        rolledBackBy(record, record.body as Body<MutationRolledBack>),
+        (record.body as Body<MutationRolledBack>).consumers,
       );
     case 'CheckpointRolledBack':
       return marked(
@@ -182,7 +182,7 @@ export function evolveConsumers(state: StateView, record: AcceptedRecord): reado
 
 function rolledBackBy(
   { seq, decidedAt }: AcceptedRecord,
-  { tenant, run_id, mutation_id, rollback_id, evidence, execution, consumers }: Body<CommitRolledBack>,
+  { tenant, run_id, mutation_id, rollback_id, evidence, execution, consumers }: Body<MutationRolledBack>,
 ): RolledBack {
   const { agent_id, subject_ref } = execution;
   return {

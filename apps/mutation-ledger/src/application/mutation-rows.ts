@@ -6,9 +6,9 @@ import { deriveId } from '@recourse/kernel';
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
 import type {
   CheckpointRolledBack,
-  CommitContradicted,
-  CommitReaffirmed,
-  CommitRolledBack,
+  MutationContradicted,
+  MutationReaffirmed,
+  MutationRolledBack,
   ExecutionConflicted,
   ExecutionOverdue,
   MutationPlanned,
@@ -179,9 +179,9 @@ const EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord)
       awaited: { owner, deadline_at, is_overdue: true },
     });
   },
-  CommitContradicted: contradicted,
-  CommitReaffirmed: reaffirmed,
-  CommitRolledBack: rolledBack,
+  MutationContradicted: contradicted,
+  MutationReaffirmed: reaffirmed,
+  MutationRolledBack: rolledBack,
   RecoverabilityChanged: (state, { body, decidedAt }) => {
     const { run_id, mutation_id, event, to_state, reason } = body as Body<RecoverabilityChanged>;
     const before = mutationIn(state, run_id, mutation_id);
@@ -398,7 +398,7 @@ function boundBefore(
 
 /** The binding has now taken the statement into account. */
 function contradicted(state: StateView, { body }: AcceptedRecord): readonly Change[] {
-  const { mutation_id, tenant, evidence } = body as Body<CommitContradicted>;
+  const { mutation_id, tenant, evidence } = body as Body<MutationContradicted>;
   if (evidence.ref === null) return [];
   const binding = state.get('binding', refScope(tenant, evidence.ref), mutation_id) as Binding | undefined;
   return binding === undefined || evidence.position <= binding.position
@@ -408,7 +408,7 @@ function contradicted(state: StateView, { body }: AcceptedRecord): readonly Chan
 
 /** Who relied on its not holding is told once. */
 function reaffirmed(state: StateView, { body }: AcceptedRecord): readonly Change[] {
-  const { mutation_id, tenant, evidence } = body as Body<CommitReaffirmed>;
+  const { mutation_id, tenant, evidence } = body as Body<MutationReaffirmed>;
   if (evidence.ref === null) return [];
   const binding = state.get('binding', refScope(tenant, evidence.ref), mutation_id) as Binding | undefined;
   if (binding === undefined || evidence.position <= binding.position) return [];
@@ -417,7 +417,7 @@ function reaffirmed(state: StateView, { body }: AcceptedRecord): readonly Change
 }
 
 function rolledBack(state: StateView, { body, decidedAt }: AcceptedRecord): readonly Change[] {
-  const { mutation_id, tenant, run_id, rollback_id, evidence } = body as Body<CommitRolledBack>;
+  const { mutation_id, tenant, run_id, rollback_id, evidence } = body as Body<MutationRolledBack>;
   const isWaiting = triggerIn(state, run_id, tenant, mutation_id) !== undefined;
   const answered: readonly Change[] = isWaiting
     ? [{ op: 'delete', address: { kind: 'trigger', group: run_id, key: triggerKey(tenant, mutation_id) } }]

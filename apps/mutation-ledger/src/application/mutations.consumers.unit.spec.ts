@@ -113,7 +113,7 @@ describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
       .when(executed(refund()), NOW)
       .whenDue(NOW)
       .then(
-        fact('CommitRolledBack', {
+        fact('MutationRolledBack', {
           consumers: [
             {
               subscription: 'mailer',

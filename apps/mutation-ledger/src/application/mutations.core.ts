@@ -173,7 +173,7 @@ const INPUTS: readonly InputSpec[] = [
     topic: 'recourse.tool-executions',
     source: 'wire',
     mode: 'aligned',
-    types: ['ToolPlanned', 'ToolExecuted', 'CommitRecorded', 'StateChunk'],
+    types: ['ToolPlanned', 'ToolExecuted', 'CheckpointTaken', 'StateChunk'],
   },
   {
     topic: 'recourse.tool-results',
@@ -217,7 +217,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'ToolPlanned':
     case 'ToolExecuted':
       return onTool(context, input.key, event, policy);
-    case 'CommitRecorded':
+    case 'CheckpointTaken':
       return onCommit(context, input.key, event.body, policy);
     case 'StateChunk':
       return onChunk(context, input.key, event.body);
@@ -356,7 +356,7 @@ function withCancels(
   const held = new Set(bindings.filter((binding) => binding.is_held === true).map((binding) => binding.mutation_id));
   if (held.size === 0) return decided;
   return decided.flatMap((fact) => {
-    if (fact.type !== 'CommitContradicted' || !held.has(fact.body.mutation_id)) return [fact];
+    if (fact.type !== 'MutationContradicted' || !held.has(fact.body.mutation_id)) return [fact];
     const mutation = mutationIn(context.state, fact.body.run_id, fact.body.mutation_id);
     return isHeld(mutation)
       ? [fact, ...cancels(context, mutation, 'REF_INVALIDATED', fact.body.evidence.event_id, policy)]
@@ -445,7 +445,7 @@ function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Gro
         { kind: 'trigger', group: body.run_id },
         ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group })),
       ];
-    case 'CommitRecorded':
+    case 'CheckpointTaken':
       return needsOfCommit(body);
     case 'StateChunk':
       return [

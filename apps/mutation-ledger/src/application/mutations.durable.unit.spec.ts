@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AcceptedRecord } from '@recourse/event-log';
 import { plainPayload } from '@recourse/contract';
-import type { CommitContradicted, CommitRolledBack, MutationRecorded, MutationRef } from '@recourse/messages';
+import type { MutationContradicted, MutationRolledBack, MutationRecorded, MutationRef } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import { agentEffectOf } from '../domain/effect/effect.decisions.js';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
@@ -80,7 +80,9 @@ describe.each(WAYS)('an effect on record, $way', ({ isRebuilt }) => {
       external_transaction_ref: 're_1',
       idempotency_key: 'key-1',
     });
-    run.when(ROLLBACK_OPENED, NOW + 1_000).then(fact('CommitRolledBack', { mutation_id: MUTATION, ref: { ...bound } }));
+    run
+      .when(ROLLBACK_OPENED, NOW + 1_000)
+      .then(fact('MutationRolledBack', { mutation_id: MUTATION, ref: { ...bound } }));
   });
 });
 
@@ -92,10 +94,10 @@ describe('the log alone (F6)', () => {
     const relying = of<MutationRecorded>('MutationRecorded')
       .filter(({ judged }) => judged.some((each) => each.ref === ref))
       .map(({ mutation_id }) => mutation_id);
-    const fallen = of<CommitContradicted>('CommitContradicted')
+    const fallen = of<MutationContradicted>('MutationContradicted')
       .filter(({ evidence }) => evidence.ref === ref)
       .map(({ mutation_id }) => mutation_id);
-    const undone = of<CommitRolledBack>('CommitRolledBack').map(({ mutation_id, recorded_hash, evidence }) => ({
+    const undone = of<MutationRolledBack>('MutationRolledBack').map(({ mutation_id, recorded_hash, evidence }) => ({
       mutation_id,
       because: evidence.event_id,
       of: records.find(({ hash }) => hash.equals(recorded_hash))?.body['mutation_id'],

@@ -172,10 +172,10 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
     const { run, assumptions } = start();
     run
       .when(state(assumptions, statement('invalidated', 'e1')), NOW + 1)
-      .then(fact('CommitContradicted', { mutation_id: MUTATION }), cancelled('REF_INVALIDATED'));
+      .then(fact('MutationContradicted', { mutation_id: MUTATION }), cancelled('REF_INVALIDATED'));
     run
       .when(ROLLBACK_OPENED, NOW + 2)
-      .then(fact('CommitRolledBack', { recoverability: 'cancelled', rollback_id: ROLLBACK }));
+      .then(fact('MutationRolledBack', { recoverability: 'cancelled', rollback_id: ROLLBACK }));
     expect(run.derived()).toMatchObject([
       { type: 'CommitAnnounced' },
       { type: 'RollbackAnnounced' },
@@ -188,7 +188,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
   it('is cancelled by a rollback inside the hold, which then finds it so', () => {
     const { run } = start();
     run.when(ROLLBACK_OPENED, NOW + 1).then(fact('TriggerUnmatched'), cancelled('ROLLED_BACK'));
-    run.whenDue(NOW + 1).then(fact('CommitRolledBack', { recoverability: 'cancelled', execution_state: 'failed' }));
+    run.whenDue(NOW + 1).then(fact('MutationRolledBack', { recoverability: 'cancelled', execution_state: 'failed' }));
     expect(run.rows('trigger')).toEqual([]);
   });
 
@@ -215,13 +215,13 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
     const sent = request(run);
     run
       .when(state(assumptions, statement('invalidated', 'e1')), ENDS + 1)
-      .then(fact('CommitContradicted'))
+      .then(fact('MutationContradicted'))
       .when(ROLLBACK_OPENED, ENDS + 2)
       .then(fact('TriggerUnmatched'));
     run
       .when(reported(sent, RELEASED), ENDS + 3)
       .then(fact('WorkerAnswered'), fact('MutationRecorded', { recoverability: 'reversal_available' }));
-    run.whenDue(ENDS + 3).then(fact('CommitRolledBack', { recoverability: 'reversal_available' }));
+    run.whenDue(ENDS + 3).then(fact('MutationRolledBack', { recoverability: 'reversal_available' }));
   });
 
   it('goes only when its precondition holds at the end of the hold', () => {

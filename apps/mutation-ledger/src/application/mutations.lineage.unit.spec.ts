@@ -62,7 +62,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     const [notice] = fall(run, fallen, PARENT, NOW + 1);
     if (notice === undefined) throw new Error('nothing was announced');
     run.when(notice, NOW + 2).then(
-      fact('CommitContradicted', {
+      fact('MutationContradicted', {
         mutation_id: CHILD,
         run_id: 'run-2',
         evidence: {
@@ -86,7 +86,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
       .when(executed(child()), NOW + 2)
       .then(
         fact('MutationRecorded', { judged: [{ ref: STANDS, position: 1, verdict: 'invalidated' }] }),
-        fact('CommitContradicted', { mutation_id: CHILD, evidence: { kind: 'lineage', position: 1 } }),
+        fact('MutationContradicted', { mutation_id: CHILD, evidence: { kind: 'lineage', position: 1 } }),
       );
     for (const notice of notices) run.when(notice, NOW + 3).thenNothing();
   });
@@ -150,7 +150,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
         .recorded()
         .map(({ type }) => type)
         .slice(0, 2),
-    ).toEqual(['CommitContradicted', 'MutationRecorded']);
+    ).toEqual(['MutationContradicted', 'MutationRecorded']);
     expect(run.recorded()[1]?.body).toMatchObject({ recoverability: 'cancelled', reason: 'REF_INVALIDATED' });
     expect(run.rows('binding').filter(({ doc }) => doc['closes'] !== true)).toEqual([]);
   });
@@ -171,7 +171,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     ).toEqual([a.commit_id, b.commit_id].sort());
     const [ofB] = fall(run, fallen, b, NOW + 3);
     if (ofB === undefined) throw new Error('nothing was announced');
-    run.when(ofB, NOW + 4).then(fact('CommitContradicted', { mutation_id: a.commit_id }));
+    run.when(ofB, NOW + 4).then(fact('MutationContradicted', { mutation_id: a.commit_id }));
     expect(fall(run, fallen, a, NOW + 5)).toEqual([]);
   });
 
@@ -187,10 +187,10 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     run
       .whenDue(NOW + 2)
       .then(
-        fact('CommitContradicted'),
-        fact('CommitContradicted'),
+        fact('MutationContradicted'),
+        fact('MutationContradicted'),
         fact('SpreadContinued'),
-        fact('CommitContradicted'),
+        fact('MutationContradicted'),
         fact('SpreadClosed', { contradicted: 3 }),
       );
   });
@@ -291,7 +291,7 @@ function settle(drawn: readonly Drawn[]): readonly number[] {
   };
   const follow = (run: CoreHarness): void => {
     for (const { type, body } of [...run.recorded()])
-      if (type === 'CommitContradicted')
+      if (type === 'MutationContradicted')
         mark(run, { run_id: String(body['run_id']), commit_id: String(body['mutation_id']) });
   };
   for (const at of drawn.map((_, index) => index).sort((a, b) => (drawn[a]?.order ?? 0) - (drawn[b]?.order ?? 0))) {

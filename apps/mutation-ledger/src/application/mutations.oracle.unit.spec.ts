@@ -120,7 +120,7 @@ class World {
     if (on === undefined) return;
     this.now += 1;
     on.run.when(input, this.now);
-    const hits = on.run.recorded().filter(({ type }) => type === 'CommitContradicted');
+    const hits = on.run.recorded().filter(({ type }) => type === 'MutationContradicted');
     for (const notice of told(on.run, this.fallen))
       this.ledgers.forEach((_, every) => this.waiting.push([every, notice]));
     for (const { body } of hits) {

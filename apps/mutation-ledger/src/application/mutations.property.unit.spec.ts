@@ -131,7 +131,7 @@ function play(
   run.whenDue((at += 1));
   const came = run
     .records()
-    .filter((record) => record.type === 'CommitContradicted')
+    .filter((record) => record.type === 'MutationContradicted')
     .map(({ body }) => `${String(body.mutation_id)} by ${(body.evidence as Evidence).event_id}`);
   return { came, expected: oracle.expected };
 }

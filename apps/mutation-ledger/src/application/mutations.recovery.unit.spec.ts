@@ -34,7 +34,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     const run = recorded();
     const hash = run.records()[0]?.hash;
     run.when(ROLLBACK_OPENED, NOW + 1).then(
-      fact('CommitRolledBack', {
+      fact('MutationRolledBack', {
         mutation_id: MUTATION,
         rollback_id: ROLLBACK,
         evidence: ROOTED,
@@ -102,7 +102,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded'));
     const hash = run.recorded()[0]?.hash;
     run.whenDue(NOW + 2).then(
-      fact('CommitRolledBack', {
+      fact('MutationRolledBack', {
         mutation_id: MUTATION,
         rollback_id: ROLLBACK,
         evidence: ROOTED,
@@ -120,7 +120,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
       .then(fact('TriggerUnmatched'))
       .when(executed(refund()), NOW + 2)
       .whenDue(NOW + 2)
-      .then(fact('CommitRolledBack'));
+      .then(fact('MutationRolledBack'));
   });
 
   it('is named by whatever is recorded of its commit later, with the pointer and the state of then', () => {
@@ -128,7 +128,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     run
       .when(executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW)
       .then(fact('MutationRecorded', { rollback_id: null }));
-    run.when(ROLLBACK_OPENED, NOW + 1).then(fact('CommitRolledBack', { execution_state: 'uncertain' }));
+    run.when(ROLLBACK_OPENED, NOW + 1).then(fact('MutationRolledBack', { execution_state: 'uncertain' }));
     run.when(executed(refund()), NOW + 2).then(
       fact('MutationRecorded', {
         rollback_id: ROLLBACK,

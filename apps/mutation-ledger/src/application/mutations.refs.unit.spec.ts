@@ -18,12 +18,12 @@ import {
 describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
   const start = () => ledger({ isRebuilt });
   const contradicted = (eventId: string, position: number) =>
-    fact('CommitContradicted', {
+    fact('MutationContradicted', {
       mutation_id: MUTATION,
       evidence: { event_id: eventId, ref: REF, partition: 0, position },
     });
   const reaffirmed = (eventId: string, position: number) =>
-    fact('CommitReaffirmed', {
+    fact('MutationReaffirmed', {
       mutation_id: MUTATION,
       evidence: { event_id: eventId, ref: REF, partition: 0, position },
     });
@@ -126,13 +126,13 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
     run.when(executed(refund()), NOW).when(executed(refund({ run_id: 'run-2' })), NOW);
     run
       .when(state(assumptions, statement('invalidated', 'inv-1', { run_id: 'run-2' })), NOW + 1)
-      .then(fact('CommitContradicted', { run_id: 'run-2' }));
+      .then(fact('MutationContradicted', { run_id: 'run-2' }));
     run
       .when(executed(refund({ run_id: 'run-3' })), NOW + 2)
       .then(fact('MutationRecorded', { judged: [{ verdict: 'unknown' }] }));
     run
       .when(executed(refund({ run_id: 'run-2', effect_key: 'second' })), NOW + 3)
-      .then(fact('MutationRecorded'), fact('CommitContradicted', { run_id: 'run-2' }));
+      .then(fact('MutationRecorded'), fact('MutationContradicted', { run_id: 'run-2' }));
   });
 
   it('invalidated for all stays so for a run that says otherwise', () => {
@@ -177,8 +177,8 @@ describe.each(WAYS)('an invalidated ref, $way (D25)', ({ isRebuilt }) => {
         .map(({ type, body }) => [type, body['run_id']])
         .sort(),
     ).toEqual([
-      ['CommitContradicted', RUN],
-      ['CommitContradicted', 'run-2'],
+      ['MutationContradicted', RUN],
+      ['MutationContradicted', 'run-2'],
     ]);
   });
 
@@ -188,10 +188,10 @@ describe.each(WAYS)('an invalidated ref, $way (D25)', ({ isRebuilt }) => {
     expect(run.rows('mutation')[0]?.doc).toMatchObject({ recoverability: 'reversal_expired' });
     run
       .when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 100 * HOUR_MS + 1)
-      .then(fact('CommitContradicted', { mutation_id: MUTATION }));
+      .then(fact('MutationContradicted', { mutation_id: MUTATION }));
     run
       .when(ROLLBACK_OPENED, NOW + 100 * HOUR_MS + 2)
-      .then(fact('CommitRolledBack', { mutation_id: MUTATION, recoverability: 'reversal_expired' }));
+      .then(fact('MutationRolledBack', { mutation_id: MUTATION, recoverability: 'reversal_expired' }));
   });
 });
 
@@ -207,7 +207,7 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
   it('is one decision when it just fits', () => {
     const { run, assumptions } = bound(5);
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
-    expect(run.recorded().map((record) => record.type)).toEqual(Array(5).fill('CommitContradicted'));
+    expect(run.recorded().map((record) => record.type)).toEqual(Array(5).fill('MutationContradicted'));
   });
 
   it('is a job: opened by a record, continued in bounded decisions, closed by a record', () => {
@@ -218,19 +218,19 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
     const key = '0000000000000001';
     run
       .when(run.timer('spread', key), NOW + 2)
-      .then(fact('CommitContradicted'), fact('CommitContradicted'), fact('SpreadContinued', { contradicted: 2 }));
+      .then(fact('MutationContradicted'), fact('MutationContradicted'), fact('SpreadContinued', { contradicted: 2 }));
     run
       .when(run.timer('spread', key), NOW + 2)
-      .then(fact('CommitContradicted'), fact('CommitContradicted'), fact('SpreadContinued', { contradicted: 4 }));
+      .then(fact('MutationContradicted'), fact('MutationContradicted'), fact('SpreadContinued', { contradicted: 4 }));
     run
       .when(run.timer('spread', key), NOW + 2)
-      .then(fact('CommitContradicted'), fact('SpreadClosed', { contradicted: 5 }));
+      .then(fact('MutationContradicted'), fact('SpreadClosed', { contradicted: 5 }));
     expect(run.rows('spread')).toEqual([]);
     expect(
       new Set(
         run
           .records()
-          .filter((one) => one.type === 'CommitContradicted')
+          .filter((one) => one.type === 'MutationContradicted')
           .map((one) => one.body.run_id),
       ),
     ).toEqual(new Set(runs));
@@ -245,7 +245,7 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
     run.whenDue(NOW + 2);
     const hits = run
       .recorded()
-      .filter((one) => one.type === 'CommitContradicted')
+      .filter((one) => one.type === 'MutationContradicted')
       .map((one) => `${(one.body.evidence as Evidence).event_id}/${String(one.body.run_id)}`);
     expect([...hits].sort()).toEqual(
       ['inv-1', 'inv-2'].flatMap((eventId) => runs.map((run_id) => `${eventId}/${run_id}`)),
@@ -266,7 +266,7 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
     run.whenDue(NOW + 3);
     const reached = run
       .recorded()
-      .filter((one) => one.type === 'CommitContradicted')
+      .filter((one) => one.type === 'MutationContradicted')
       .map((one) => String(one.body.run_id));
     expect([...reached].sort()).toEqual(runs);
     expect(
@@ -286,7 +286,7 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
     run.whenDue(NOW + 2);
     const hits = run
       .recorded()
-      .filter((one) => one.type === 'CommitContradicted' && one.body.run_id === 'e')
+      .filter((one) => one.type === 'MutationContradicted' && one.body.run_id === 'e')
       .map((one) => (one.body.evidence as Evidence).event_id);
     expect(hits).toEqual(['inv-1', 'inv-2']);
   });
@@ -296,7 +296,7 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
     run
       .when(executed(refund({ run_id: 'late' })), NOW + 1)
-      .then(fact('MutationRecorded'), fact('CommitContradicted', { run_id: 'late' }));
+      .then(fact('MutationRecorded'), fact('MutationContradicted', { run_id: 'late' }));
     run.whenDue(NOW + 2);
     expect(run.recorded().filter((one) => one.body.run_id === 'late')).toEqual([]);
   });

@@ -2,7 +2,7 @@
 //
 // Boundary: pure. The trace is about the rollback's id, and hangs on the orchestrator's span `trigger`.
 import type { AcceptedRecord } from '@recourse/event-log';
-import type { CommitRolledBack, RecoverabilityChanged } from '@recourse/messages';
+import type { MutationRolledBack, RecoverabilityChanged } from '@recourse/messages';
 import type { Body } from '../domain/mutation/mutation.messages.js';
 
 /** A span that has ended; times are epoch milliseconds. */
@@ -27,8 +27,8 @@ export function ledgerSpans({ type, body, decidedAt, seq }: AcceptedRecord): rea
   const moment = { parent: TRIGGER, startAt: decidedAt, endAt: decidedAt } as const;
   const place = { 'record.log': 'recourse.mutations', 'record.type': type, 'record.seq': seq };
   // Bodies of a type have its fields.
-  if (type === 'CommitRolledBack') {
-    const { rollback_id, tenant, run_id, mutation_id, execution, recoverability } = body as Body<CommitRolledBack>;
+  if (type === 'MutationRolledBack') {
+    const { rollback_id, tenant, run_id, mutation_id, execution, recoverability } = body as Body<MutationRolledBack>;
     return [
       {
         about: rollback_id,

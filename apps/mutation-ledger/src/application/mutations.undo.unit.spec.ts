@@ -45,7 +45,7 @@ const opened = (ids: readonly string[] = [], tenant = TENANT) =>
     9,
     { key: RUN },
   );
-const hit = (key: string) => fact('CommitContradicted', { mutation_id: idOf(key), run_id: RUN, evidence: EVIDENCE });
+const hit = (key: string) => fact('MutationContradicted', { mutation_id: idOf(key), run_id: RUN, evidence: EVIDENCE });
 const spread = (keys: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
   fact('UndoSpread', { undo_id: UNDO, mutation_ids: keys.map(idOf), unknown_ids: [], is_last: true, ...more });
 
@@ -135,8 +135,8 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
           undo_id: deriveId('undo', idOf('c'), 'payments.issue_refund', 'evt-c'),
           mutation_ids: [idOf('b'), idOf('a')],
         }),
-        fact('CommitContradicted', { mutation_id: idOf('b'), evidence: { kind: 'tool_return', event_id: 'evt-c' } }),
-        fact('CommitContradicted', { mutation_id: idOf('a') }),
+        fact('MutationContradicted', { mutation_id: idOf('b'), evidence: { kind: 'tool_return', event_id: 'evt-c' } }),
+        fact('MutationContradicted', { mutation_id: idOf('a') }),
       );
   });
 

@@ -28,7 +28,7 @@ function jobs({ run }: Ledger): readonly Reevaluation[] {
 function contradicted({ run }: Ledger): readonly string[] {
   return run
     .records()
-    .filter(({ type }) => type === 'CommitContradicted')
+    .filter(({ type }) => type === 'MutationContradicted')
     .map(({ body }) => String(body['mutation_id']));
 }
 /** The registry's news of a version. */
@@ -60,7 +60,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
       .then(fact('ReevaluationOpened', { tenant: TENANT, bundle: 'risk', bundle_version: 2, since: 0 }));
     const [job] = jobs(on);
     on.run.whenDue(NOW + 1).then(
-      fact('CommitContradicted', {
+      fact('MutationContradicted', {
         mutation_id: large.id,
         run_id: 'run-1',
         tenant: TENANT,
@@ -77,7 +77,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
       }),
       fact('ReevaluationClosed', { looked_at: 2, refused: 1, unjudged: 0 }),
     );
-    const { statement } = on.run.records().find(({ type }) => type === 'CommitContradicted')?.body[
+    const { statement } = on.run.records().find(({ type }) => type === 'MutationContradicted')?.body[
       'evidence'
     ] as Evidence; // the record's evidence
     expect(JSON.parse(String(statement?.body))).toEqual({
@@ -175,7 +175,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     on.run
       .when(on.run.timer('reevaluation', String(jobs(on)[0]?.job_id)), NOW + 1)
       .then(
-        ...[0, 2].map((at) => fact('CommitContradicted', { mutation_id: many[at]?.id })),
+        ...[0, 2].map((at) => fact('MutationContradicted', { mutation_id: many[at]?.id })),
         fact('ReevaluationContinued', { looked_at: 3, refused: 2 }),
       );
     const late = gated('late', 900);
@@ -231,7 +231,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     const late = gated('late', 900);
     on.run.when(committed(late), NOW + 2).then(
       fact('CheckpointRecorded', { commit_id: late.id }),
-      fact('CommitContradicted', {
+      fact('MutationContradicted', {
         mutation_id: late.id,
         run_id: 'run-1',
         tenant: TENANT,
@@ -247,7 +247,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
         },
       }),
     );
-    const { statement } = on.run.records().findLast(({ type }) => type === 'CommitContradicted')?.body[
+    const { statement } = on.run.records().findLast(({ type }) => type === 'MutationContradicted')?.body[
       'evidence'
     ] as Evidence; // the record's evidence
     expect(JSON.parse(String(statement?.body))).toEqual({
@@ -300,7 +300,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     expect(
       on.run
         .records()
-        .filter(({ type }) => type === 'CommitContradicted')
+        .filter(({ type }) => type === 'MutationContradicted')
         .map(({ body }) => (body['evidence'] as Evidence).kind),
     ).toEqual(['lineage']);
   });

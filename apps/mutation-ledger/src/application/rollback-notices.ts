@@ -6,7 +6,7 @@ import type {
   CommitAnnounced,
   CommitBeyondBound,
   CommitReattached,
-  CommitRolledBack,
+  MutationRolledBack,
   DerivationAnnounced,
   MutationRecorded,
   Reattached,
@@ -23,7 +23,7 @@ type NoticeBody<T> = Omit<T, 'seq' | 'prev_hash' | 'source_seq' | 'source_index'
 /** Notices that follow from one record of the mutations log. */
 export function noticesOf(record: AcceptedRecord): readonly Derived[] {
   // The type says which body it is.
-  if (record.type === 'CommitRolledBack') return noticesOfRollback(record.body as Body<CommitRolledBack>);
+  if (record.type === 'MutationRolledBack') return noticesOfRollback(record.body as Body<MutationRolledBack>);
   if (record.type === 'MutationRecorded') return noticesOfNews(record.body as Body<MutationRecorded>);
   if (record.type === 'CheckpointRolledBack') return noticesOfCheckpoint(record.body as Body<CheckpointRolledBack>);
   if (record.type === 'CommitBeyondBound') return [beyond(record.body as Body<CommitBeyondBound>)];
@@ -74,7 +74,7 @@ function noticesOfRollback({
   recoverability,
   reason,
   consumers,
-}: Body<CommitRolledBack>): readonly Derived[] {
+}: Body<MutationRolledBack>): readonly Derived[] {
   const { agent_id, capability, subject_ref } = execution;
   const who = { tenant, agent_id, run_id, mutation_id, subject_ref };
   const commit: NoticeBody<CommitAnnounced> = {

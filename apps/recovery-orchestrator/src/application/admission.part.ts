@@ -5,7 +5,7 @@
 import { entryOf, entryView } from '@recourse/contract';
 import type { AcceptedRecord, Change, DecideContext, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
-import type { CloseBreaker, CommitRolledBack, ConfirmTrigger, RejectTrigger } from '@recourse/messages';
+import type { CloseBreaker, MutationRolledBack, ConfirmTrigger, RejectTrigger } from '@recourse/messages';
 import {
   admission,
   burst,
@@ -208,7 +208,7 @@ export function countMarked(
     mutation_id,
     evidence,
     terms,
-  }: Pick<CommitRolledBack, 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'terms'>,
+  }: Pick<MutationRolledBack, 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'terms'>,
   { policy, limits: { storm: limit } }: Admitting,
 ): readonly Fact[] {
   const capability = terms?.reversal_capability ?? null;

@@ -97,7 +97,7 @@ class Wires {
       }),
       null,
     );
-    await wires.run(writer('recourse.mutations', 'CommitRolledBack', { ...marked({ terms: TERMS }) }), null);
+    await wires.run(writer('recourse.mutations', 'MutationRolledBack', { ...marked({ terms: TERMS }) }), null);
     const statement = {
       event_id: 'e',
       tenant: TENANT,

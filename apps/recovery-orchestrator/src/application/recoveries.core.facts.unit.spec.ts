@@ -44,7 +44,7 @@ function saw(request: LegRequested, json: Json) {
 function reaffirmed(eventId = 'ev-2') {
   return logged(
     'recourse.mutations',
-    'CommitReaffirmed',
+    'MutationReaffirmed',
     {
       mutation_id: MUTATION,
       tenant: TENANT,

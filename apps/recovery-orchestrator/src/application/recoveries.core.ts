@@ -34,9 +34,9 @@ import type {
   CloseIncident,
   CloseTask,
   CommitBeyondBound,
-  CommitContradicted,
-  CommitReaffirmed,
-  CommitRolledBack,
+  MutationContradicted,
+  MutationReaffirmed,
+  MutationRolledBack,
   ConfirmTrigger,
   DerivationAnnounced,
   DenyStep,
@@ -181,9 +181,9 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
         source: 'log',
         mode: 'aligned',
         types: [
-          'CommitContradicted',
-          'CommitRolledBack',
-          'CommitReaffirmed',
+          'MutationContradicted',
+          'MutationRolledBack',
+          'MutationReaffirmed',
           'RecoverabilityChanged',
           'MutationRecorded',
           'UndoSpread',
@@ -244,7 +244,7 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
     case 'EntryRegistered':
     case 'EntryRetired':
       return kindsOf(HALTED, ['halt']);
-    case 'CommitContradicted':
+    case 'MutationContradicted':
     case 'ConfirmTrigger':
     case 'RejectTrigger':
     case 'CheckpointRolledBack':
@@ -253,9 +253,9 @@ function neededBy(input: Input): readonly { readonly kind: string; readonly grou
       return kindsOf(run, ['rollback']);
     case 'TriggerRollback':
       return kindsOf(run, ['rollback', 'step']);
-    case 'CommitReaffirmed':
+    case 'MutationReaffirmed':
       return kindsOf(run, ['step', 'recovery']);
-    case 'CommitRolledBack':
+    case 'MutationRolledBack':
       return kindsOf(run, ['step', 'recovery', 'rollback', 'dependent']);
     // Whose runs a notice is about only the owner can say.
     case 'DerivationAnnounced':
@@ -337,10 +337,10 @@ function onForward(context: DecideContext, input: RecordInput, type: ForwardComm
 function onRecord(context: DecideContext, input: RecordInput, policy: CorePolicy): Decision {
   if (isForwardCommand(input.type)) return onForward(context, input, input.type, policy);
   switch (input.type) {
-    case 'CommitContradicted':
-      return onContradiction(context, bodyAs<CommitContradicted>(input), policy);
-    case 'CommitRolledBack':
-      return onMark(context, bodyAs<CommitRolledBack>(input), policy);
+    case 'MutationContradicted':
+      return onContradiction(context, bodyAs<MutationContradicted>(input), policy);
+    case 'MutationRolledBack':
+      return onMark(context, bodyAs<MutationRolledBack>(input), policy);
     case 'CheckpointRolledBack':
       return recorded(onCheckpointMarked(context, bodyAs<CheckpointRolledBack>(input)));
     case 'CommitBeyondBound':
@@ -362,8 +362,8 @@ function onRecord(context: DecideContext, input: RecordInput, policy: CorePolicy
           (runId) => stepContext(context, runId, policy),
         ),
       );
-    case 'CommitReaffirmed':
-      return onReaffirmed(context, bodyAs<CommitReaffirmed>(input), policy);
+    case 'MutationReaffirmed':
+      return onReaffirmed(context, bodyAs<MutationReaffirmed>(input), policy);
     case 'RecoverabilityChanged':
       return onRecoverability(context, bodyAs<RecoverabilityChanged>(input), policy);
     case 'MutationRecorded':
@@ -397,11 +397,11 @@ function onRecord(context: DecideContext, input: RecordInput, policy: CorePolicy
   }
 }
 
-function onContradiction(context: DecideContext, hit: CommitContradicted, policy: CorePolicy): Decision {
+function onContradiction(context: DecideContext, hit: MutationContradicted, policy: CorePolicy): Decision {
   return recorded(decideTrigger(context, triggerOfContradiction(hit), { policy, limits: policy.admission }).facts);
 }
 
-function onMark(context: DecideContext, marked: CommitRolledBack, policy: CorePolicy): Decision {
+function onMark(context: DecideContext, marked: MutationRolledBack, policy: CorePolicy): Decision {
   // Only a handle with something missing is bound here, from the contract the mutation executed under.
   if (handleOf(marked.terms, marked.ref) === 'incomplete' && lacksContract(context, marked.terms?.contract_digest))
     return { records: [], refresh: [contractView.name] };
@@ -459,7 +459,7 @@ function onRecordedAgain(context: DecideContext, input: RecordInput, policy: Cor
 /** The assumption is said to hold again: who agreed because it did not is asked anew. */
 function onReaffirmed(
   context: DecideContext,
-  { tenant, run_id, mutation_id, evidence }: CommitReaffirmed,
+  { tenant, run_id, mutation_id, evidence }: MutationReaffirmed,
   policy: CorePolicy,
 ): Decision {
   const within = stepContext(context, run_id, policy);

@@ -33,12 +33,10 @@ export async function serve({ port, routes, isReady = () => true, stop }: Proces
       typeof error === 'object' && error !== null && 'statusCode' in error && typeof error.statusCode === 'number'
         ? error.statusCode
         : 500;
-    return reply
-      .code(status)
-      .send({
-        code: status < 500 ? 'INPUT_INVALID' : 'INTERNAL',
-        message: error instanceof Error ? error.message : String(error),
-      });
+    return reply.code(status).send({
+      code: status < 500 ? 'INPUT_INVALID' : 'INTERNAL',
+      message: error instanceof Error ? error.message : String(error),
+    });
   });
   routes(app);
   await app.listen({ host: '127.0.0.1', port });

@@ -67,7 +67,7 @@ export async function subscribe({
       await rollbacks.transact((_, own) =>
         own.derive({ commit: { run_id: checkpoint.run_id, commit_id: commitId }, parents: [refund] }),
       );
-      await producer.commitRecorded({ commitId, checkpoint });
+      await producer.checkpointTaken({ commitId, checkpoint });
     },
     stop: async () => {
       await rollbacks.stop();

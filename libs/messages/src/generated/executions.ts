@@ -2,7 +2,7 @@
 import type { Checkpoint, CommitRef, Hash, OnFailure, OutcomeKind, Payload } from './common.js';
 
 /** A step of a run was admitted: a checkpoint, without an outside effect. */
-export interface CommitRecorded {
+export interface CheckpointTaken {
   /** Id of this event, unique per producer. */
   readonly event_id: string;
   /** Tenant. */

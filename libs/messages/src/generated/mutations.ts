@@ -181,80 +181,6 @@ export interface CommitBeyondBound {
   readonly derived_from: readonly CommitRef[];
 }
 
-/** Evidence contradicts a ref that a commit relies on. */
-export interface CommitContradicted {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** The commit. */
-  readonly mutation_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** What contradicts it. */
-  readonly evidence: Evidence;
-}
-
-/** A ref that a contradicted commit relies on is said to hold again. */
-export interface CommitReaffirmed {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** The commit. */
-  readonly mutation_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Who says so. */
-  readonly evidence: Evidence;
-}
-
-/** A commit is marked rolled back, with all that recovery needs. */
-export interface CommitRolledBack {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** The commit. */
-  readonly mutation_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** The rollback that marked it. */
-  readonly rollback_id: string;
-  /** What contradicts it. */
-  readonly evidence: Evidence;
-  /** The facts of the execution. */
-  readonly execution: Execution;
-  /** State of the forward action. */
-  readonly execution_state: ExecutionState;
-  /** State of its recoverability. */
-  readonly recoverability: RecoverabilityState;
-  /** Code: why automation is not possible; null when it is. */
-  readonly reason: string | null;
-  /** Contract terms; null without a contract. */
-  readonly terms: ContractTerms | null;
-  /** Executable recovery pointer. */
-  readonly ref: MutationRef;
-  /** Hash of the record that bound the mutation. */
-  readonly recorded_hash: Hash;
-  /** Place of the record that bound the mutation in its partition of this log: what was executed later has a higher one. */
-  readonly recorded_seq: number;
-  /** Who has to hear of it. */
-  readonly consumers: readonly DueConsumer[];
-}
-
 /** A consumer applied a rollback. */
 export interface ConsumerAcknowledged {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -403,6 +329,24 @@ export interface LineageReconciled {
   readonly command_id: string;
 }
 
+/** Evidence contradicts a ref that a commit relies on. */
+export interface MutationContradicted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** What contradicts it. */
+  readonly evidence: Evidence;
+}
+
 /** The intent of an execution was recorded before it ran. */
 export interface MutationPlanned {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -431,6 +375,24 @@ export interface MutationPlanned {
   readonly hold_until: number | null;
   /** Verdict per ref of a held effect, at one view of the assumptions. */
   readonly judged: readonly JudgedRef[];
+}
+
+/** A ref that a contradicted commit relies on is said to hold again. */
+export interface MutationReaffirmed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Who says so. */
+  readonly evidence: Evidence;
 }
 
 /** An execution was accepted, its reversal bound. */
@@ -469,6 +431,44 @@ export interface MutationRecorded {
   readonly warn_at: number | null;
   /** Rollback that marked the commit before this record; null while none did. What is recorded here moves its recovery on. */
   readonly rollback_id: string | null;
+}
+
+/** A commit is marked rolled back, with all that recovery needs. */
+export interface MutationRolledBack {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** The rollback that marked it. */
+  readonly rollback_id: string;
+  /** What contradicts it. */
+  readonly evidence: Evidence;
+  /** The facts of the execution. */
+  readonly execution: Execution;
+  /** State of the forward action. */
+  readonly execution_state: ExecutionState;
+  /** State of its recoverability. */
+  readonly recoverability: RecoverabilityState;
+  /** Code: why automation is not possible; null when it is. */
+  readonly reason: string | null;
+  /** Contract terms; null without a contract. */
+  readonly terms: ContractTerms | null;
+  /** Executable recovery pointer. */
+  readonly ref: MutationRef;
+  /** Hash of the record that bound the mutation. */
+  readonly recorded_hash: Hash;
+  /** Place of the record that bound the mutation in its partition of this log: what was executed later has a higher one. */
+  readonly recorded_seq: number;
+  /** Who has to hear of it. */
+  readonly consumers: readonly DueConsumer[];
 }
 
 /** The gate of a commit admitted it without what fell: it goes on with another parent. */

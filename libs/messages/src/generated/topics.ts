@@ -3,9 +3,9 @@ import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, A
 import type { BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
-import type { CommitRecorded, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
+import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { AckRefused, AnswerRefused, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, CommitContradicted, CommitReaffirmed, CommitRolledBack, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HoldElapsed, LineageReconciled, MutationPlanned, MutationRecorded, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HoldElapsed, LineageReconciled, MutationContradicted, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationRolledBack, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitAnnounced, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerClosed, BreakerOpened, CheckStep, CloseBreaker, CloseIncident, CloseTask, ConfirmTrigger, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, HeldReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, OutOfBandReviewed, RecoveryClosed, RejectTrigger, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, ReviewOutOfBand, RollbackEscalated, RollbackMarked, RollbackOpened, RollbackOutOfBand, SourceJudged, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, StormCounted, TaskClosed, TasksOpened, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
@@ -20,7 +20,7 @@ export const TOPICS = [
     "records": [
       "recourse.executions.ToolPlanned",
       "recourse.executions.ToolExecuted",
-      "recourse.executions.CommitRecorded",
+      "recourse.executions.CheckpointTaken",
       "recourse.executions.StateChunk"
     ],
     "written_by": "any producer",
@@ -275,8 +275,8 @@ export const TOPICS = [
       "recourse.mutations.MutationRecorded",
       "recourse.mutations.ExecutionConflicted",
       "recourse.mutations.ExecutionOverdue",
-      "recourse.mutations.CommitContradicted",
-      "recourse.mutations.CommitRolledBack",
+      "recourse.mutations.MutationContradicted",
+      "recourse.mutations.MutationRolledBack",
       "recourse.mutations.RecoverabilityChanged",
       "recourse.mutations.TriggerUnmatched",
       "recourse.mutations.SpreadOpened",
@@ -288,7 +288,7 @@ export const TOPICS = [
       "recourse.mutations.WorkerAnswered",
       "recourse.mutations.AnswerRefused",
       "recourse.mutations.WindowClosing",
-      "recourse.mutations.CommitReaffirmed",
+      "recourse.mutations.MutationReaffirmed",
       "recourse.mutations.CheckpointRecorded",
       "recourse.mutations.StateChunkRecorded",
       "recourse.mutations.CheckpointRolledBack",
@@ -445,7 +445,7 @@ export const TOPICS = [
 export type ToolExecutionsRecord =
   | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
   | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
-  | { readonly type: 'CommitRecorded'; readonly body: CommitRecorded }
+  | { readonly type: 'CheckpointTaken'; readonly body: CheckpointTaken }
   | { readonly type: 'StateChunk'; readonly body: StateChunk };
 
 /** What `recourse.assumption-events` holds. */
@@ -555,8 +555,8 @@ export type MutationsRecord =
   | { readonly type: 'MutationRecorded'; readonly body: MutationRecorded }
   | { readonly type: 'ExecutionConflicted'; readonly body: ExecutionConflicted }
   | { readonly type: 'ExecutionOverdue'; readonly body: ExecutionOverdue }
-  | { readonly type: 'CommitContradicted'; readonly body: CommitContradicted }
-  | { readonly type: 'CommitRolledBack'; readonly body: CommitRolledBack }
+  | { readonly type: 'MutationContradicted'; readonly body: MutationContradicted }
+  | { readonly type: 'MutationRolledBack'; readonly body: MutationRolledBack }
   | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
   | { readonly type: 'TriggerUnmatched'; readonly body: TriggerUnmatched }
   | { readonly type: 'SpreadOpened'; readonly body: SpreadOpened }
@@ -568,7 +568,7 @@ export type MutationsRecord =
   | { readonly type: 'WorkerAnswered'; readonly body: WorkerAnswered }
   | { readonly type: 'AnswerRefused'; readonly body: AnswerRefused }
   | { readonly type: 'WindowClosing'; readonly body: WindowClosing }
-  | { readonly type: 'CommitReaffirmed'; readonly body: CommitReaffirmed }
+  | { readonly type: 'MutationReaffirmed'; readonly body: MutationReaffirmed }
   | { readonly type: 'CheckpointRecorded'; readonly body: CheckpointRecorded }
   | { readonly type: 'StateChunkRecorded'; readonly body: StateChunkRecorded }
   | { readonly type: 'CheckpointRolledBack'; readonly body: CheckpointRolledBack }

@@ -22,7 +22,7 @@ import type { Resumed } from './resume.port.js';
 
 /** What recording commits of a run needs. */
 export interface CommitsOptions {
-  readonly producer: Pick<Producer, 'commitRecorded' | 'stateChunk' | 'assumptionDeclared'>;
+  readonly producer: Pick<Producer, 'checkpointTaken' | 'stateChunk' | 'assumptionDeclared'>;
   readonly clock: Clock;
   readonly run: RunContext;
   /** Policy bundles as they stand; without them only ungated commits are recorded. */
@@ -87,7 +87,7 @@ class RunCommits implements Commits {
       now: clock.now(),
     });
     await this.release(checkpoint);
-    await this.options.producer.commitRecorded({ commitId, checkpoint });
+    await this.options.producer.checkpointTaken({ commitId, checkpoint });
     for (const [index, chunk] of (told?.cut.chunks ?? []).entries())
       await this.options.producer.stateChunk({ tenant: run.tenant, runId: run.runId, commitId, index, chunk });
     this.tip = {

@@ -30,7 +30,7 @@ function stage(more: Partial<CommitsOptions> = {}) {
   entries.register('policy_bundle', 'acme', 'delivery', NOT_CONTRADICTED);
   const options: CommitsOptions = { producer, entries, clock, run: RUN, saltOf: () => Buffer.alloc(16, 7), ...more };
   const told = (): readonly ToldCommit[] =>
-    producer.told.flatMap((each) => (each.type === 'CommitRecorded' ? [each.commit] : []));
+    producer.told.flatMap((each) => (each.type === 'CheckpointTaken' ? [each.commit] : []));
   return {
     producer,
     entries,
@@ -87,7 +87,7 @@ describe('a commit', () => {
       producer: {
         assumptionDeclared: () => Promise.resolve(''),
         stateChunk: (chunk) => producer.stateChunk(chunk),
-        commitRecorded: (commit) => (isDown ? Promise.reject(new Error('no broker')) : producer.commitRecorded(commit)),
+        checkpointTaken: (commit) => (isDown ? Promise.reject(new Error('no broker')) : producer.checkpointTaken(commit)),
       },
     });
     await expect(commits.record(PAID)).rejects.toThrow('no broker');
@@ -255,7 +255,7 @@ describe('the state of a commit', () => {
     const state = { text: 'y'.repeat(2 * CHUNK_BYTES) };
     await commits.record({ ...PAID, state });
     expect(producer.told.map((each) => (each.type === 'StateChunk' ? each.chunk.index : each.type))).toEqual([
-      'CommitRecorded',
+      'CheckpointTaken',
       0,
       1,
       2,

@@ -110,7 +110,7 @@ export function resumeContract(
       expect(await of(source)).toMatchObject({ resumed: { state: null, stateUnavailable: 'no_state' } });
       const halved = createCommits({
         producer: {
-          commitRecorded: (commit) => producer.commitRecorded(commit),
+          checkpointTaken: (commit) => producer.checkpointTaken(commit),
           stateChunk: () => Promise.resolve('lost'),
           assumptionDeclared: () => Promise.resolve(''),
         },

@@ -23,7 +23,7 @@ export class MemoryResume implements ResumeSource {
   of(tenant: string, runId: string): Promise<ResumeAnswer> {
     if (this.isAway) return Promise.resolve({ kind: 'unavailable', cause: new Error('the record is away') });
     const commits = this.producer.told.flatMap((told) =>
-      told.type === 'CommitRecorded' && told.commit.checkpoint.tenant === tenant ? [told.commit] : [],
+      told.type === 'CheckpointTaken' && told.commit.checkpoint.tenant === tenant ? [told.commit] : [],
     );
     const own = commits.filter(({ checkpoint }) => checkpoint.run_id === runId);
     return Promise.resolve(own.length === 0 ? { kind: 'unrecorded' } : this.known(commits, own));

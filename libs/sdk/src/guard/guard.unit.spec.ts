@@ -55,7 +55,7 @@ function scene({ mode = 'enforce', tool = {}, producer = {}, ...more }: Scene = 
     assumptionDeclared: () => Promise.resolve('evt'),
     assumptionInvalidated: () => Promise.resolve('evt'),
     assumptionReaffirmed: () => Promise.resolve('evt'),
-    commitRecorded: () => Promise.resolve('evt'),
+    checkpointTaken: () => Promise.resolve('evt'),
     stateChunk: () => Promise.resolve('evt'),
     close: () => Promise.resolve(),
     ...producer,

@@ -12,7 +12,7 @@ export type Told =
       readonly preparation?: Preparation;
     }
   | { readonly type: 'ToolExecuted'; readonly action: Action; readonly outcome: ActionOutcome }
-  | { readonly type: 'CommitRecorded'; readonly commit: ToldCommit }
+  | { readonly type: 'CheckpointTaken'; readonly commit: ToldCommit }
   | { readonly type: 'StateChunk'; readonly chunk: ToldChunk }
   | {
       readonly type: 'AssumptionDeclared' | 'AssumptionInvalidated' | 'AssumptionReaffirmed';
@@ -45,8 +45,8 @@ export class MemoryProducer implements Producer {
     return this.keep({ type: 'ToolExecuted', action, outcome });
   }
 
-  commitRecorded(commit: ToldCommit): Promise<string> {
-    return this.keep({ type: 'CommitRecorded', commit });
+  checkpointTaken(commit: ToldCommit): Promise<string> {
+    return this.keep({ type: 'CheckpointTaken', commit });
   }
   stateChunk(chunk: ToldChunk): Promise<string> {
     return this.keep({ type: 'StateChunk', chunk });

@@ -10,7 +10,7 @@ import type {
   AssumptionInvalidated,
   Checkpoint,
   Codecs,
-  CommitRecorded,
+  CheckpointTaken,
   OutcomeKind,
   Payload,
   SourceKind,
@@ -111,7 +111,7 @@ export interface ToldChunk {
 export interface Producer {
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
-  commitRecorded(commit: ToldCommit): Promise<string>;
+  checkpointTaken(commit: ToldCommit): Promise<string>;
   stateChunk(chunk: ToldChunk): Promise<string>;
   assumptionDeclared(statement: Statement): Promise<string>;
   assumptionInvalidated(statement: Statement & { readonly sourceKind: SourceKind }): Promise<string>;
@@ -153,8 +153,8 @@ export async function createProducer({
       send(EXECUTIONS_TOPIC, 'ToolPlanned', action.runId, plannedBody(source, action, plannedAt, preparation)),
     toolExecuted: (action, outcome) =>
       send(EXECUTIONS_TOPIC, 'ToolExecuted', action.runId, executedBody(source, action, outcome)),
-    commitRecorded: (commit) =>
-      send(EXECUTIONS_TOPIC, 'CommitRecorded', commit.checkpoint.run_id, commitBody(source, commit)),
+    checkpointTaken: (commit) =>
+      send(EXECUTIONS_TOPIC, 'CheckpointTaken', commit.checkpoint.run_id, commitBody(source, commit)),
     stateChunk: (chunk) => send(EXECUTIONS_TOPIC, 'StateChunk', chunk.runId, chunkBody(source, chunk)),
     assumptionDeclared: (statement) => state('AssumptionDeclared', statement),
     assumptionInvalidated: ({ sourceKind, ...statement }) =>
@@ -199,8 +199,8 @@ export function executedBody(
   };
 }
 
-/** Body of a CommitRecorded. */
-export function commitBody(source: string, { commitId, checkpoint }: ToldCommit): CommitRecorded {
+/** Body of a CheckpointTaken. */
+export function commitBody(source: string, { commitId, checkpoint }: ToldCommit): CheckpointTaken {
   const { tenant, run_id } = checkpoint;
   return {
     event_id: deriveId('evt', source, tenant, run_id, commitId),

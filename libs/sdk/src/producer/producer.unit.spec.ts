@@ -60,7 +60,7 @@ describe('a commit on the wire', () => {
       state,
     });
     const told = await read(EXECUTIONS_TOPIC);
-    const recorded = told.flatMap((each) => (each.type === 'CommitRecorded' ? [each.body] : []));
+    const recorded = told.flatMap((each) => (each.type === 'CheckpointTaken' ? [each.body] : []));
     expect(recorded.map(({ checkpoint }) => commitIdOf(checkpoint))).toEqual(
       recorded.map(({ commit_id }) => commit_id),
     );

@@ -30,7 +30,7 @@ export async function tell(
   try {
     for (let batch = 0; batch < batches; batch += 1) {
       await Promise.all(
-        commits.slice(batch * size, (batch + 1) * size).map((commit) => producer.commitRecorded(commit)),
+        commits.slice(batch * size, (batch + 1) * size).map((commit) => producer.checkpointTaken(commit)),
       );
       const now = falls.filter((fall) => fall.batch === batch);
       await Promise.all(

@@ -117,7 +117,7 @@ function checkDispatch(history: History, { body }: LogRecord, steps: ReadonlyMap
 
 /** Every effect the ledger had on record when it named those of a whole run is named, in order, and rolled back. */
 function checkUndos(history: History): void {
-  const marked = new Set(ofType(history, MUTATIONS, 'CommitRolledBack').map(({ body }) => text(body, 'mutation_id')));
+  const marked = new Set(ofType(history, MUTATIONS, 'MutationRolledBack').map(({ body }) => text(body, 'mutation_id')));
   const recorded = ofType(history, MUTATIONS, 'MutationRecorded');
   const spread = groupBy(ofType(history, MUTATIONS, 'UndoSpread'), ({ body }) => text(body, 'undo_id'));
   const listed = new Set(
@@ -159,7 +159,7 @@ function isOf(recorded: Fields, undo: Fields): boolean {
 
 /** In a run that says so, what was done before a step that failed for good is rolled back; what was cancelled never began (A53). */
 function checkFailures(history: History): void {
-  const marked = new Set(ofType(history, MUTATIONS, 'CommitRolledBack').map(({ body }) => text(body, 'mutation_id')));
+  const marked = new Set(ofType(history, MUTATIONS, 'MutationRolledBack').map(({ body }) => text(body, 'mutation_id')));
   for (const [, records] of groupBy(
     ofType(history, MUTATIONS, 'MutationRecorded'),
     ({ body }) => `${text(nested(body, 'execution'), 'tenant')} ${text(nested(body, 'execution'), 'run_id')}`,

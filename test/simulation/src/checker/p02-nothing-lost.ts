@@ -57,7 +57,7 @@ function checkExecutions(history: History, isParked: (wire: WireRecord) => boole
     ofType(history, 'recourse.mutations', 'MutationRecorded').map(({ body }) => effectOf(nested(body, 'execution'))),
   );
   for (const wire of history.wires['recourse.tool-executions'] ?? []) {
-    if (wire.type === 'CommitRecorded' || wire.type === 'StateChunk') continue;
+    if (wire.type === 'CheckpointTaken' || wire.type === 'StateChunk') continue;
     if (isParked(wire) || recorded.has(text(wire.body, 'event_id'))) continue;
     // An intent that comes after its execution tells nothing new.
     if (wire.type === 'ToolPlanned' && executed.has(effectOf(wire.body))) continue;
@@ -106,7 +106,7 @@ function checkCommits(history: History, isParked: (wire: WireRecord) => boolean)
   const givenUp = new Set(
     ofType(history, 'recourse.mutations', 'CheckpointHardened').map(({ body }) => text(body, 'commit_id')),
   );
-  for (const wire of wireOf(history, 'recourse.tool-executions', 'CommitRecorded'))
+  for (const wire of wireOf(history, 'recourse.tool-executions', 'CheckpointTaken'))
     if (!isParked(wire) && !recorded.has(text(wire.body, 'commit_id')))
       broken(history, 'P2', 'recorded', `the commit ${text(wire.body, 'commit_id')} is nowhere in the log`);
   for (const wire of wireOf(history, 'recourse.tool-executions', 'StateChunk')) {
@@ -175,17 +175,17 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
     new Set(records.map(({ body }) => subjectOf(body)));
   const follows = following(history, isParked);
   follows(
-    ofType(history, mutations, 'CommitContradicted'),
+    ofType(history, mutations, 'MutationContradicted'),
     mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant', 'TriggerHeld')),
     'a contradicted commit has a rollback',
   );
   follows(
     ofType(history, recoveries, 'RollbackOpened'),
-    mutationsOf(ofType(history, mutations, 'CommitRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched')),
+    mutationsOf(ofType(history, mutations, 'MutationRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched')),
     'an opened rollback is marked',
   );
   follows(
-    ofType(history, mutations, 'CommitRolledBack'),
+    ofType(history, mutations, 'MutationRolledBack'),
     mutationsOf(ofType(history, recoveries, 'StepDecided')),
     'a marked commit has a step',
   );
@@ -207,7 +207,7 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
   );
   follows(compensated, mutationsOf(verified), 'a compensation is known to the ledger');
   once(history, ofType(history, recoveries, 'RollbackOpened'), ({ body }) => text(body, 'rollback_id'), 'rollback');
-  once(history, ofType(history, mutations, 'CommitRolledBack'), ({ body }) => text(body, 'mutation_id'), 'mark');
+  once(history, ofType(history, mutations, 'MutationRolledBack'), ({ body }) => text(body, 'mutation_id'), 'mark');
   once(history, ofType(history, mutations, 'CheckpointRolledBack'), ({ body }) => text(body, 'commit_id'), 'mark');
   once(history, ofType(history, recoveries, 'StepDecided'), ({ body }) => text(body, 'step_id'), 'step');
 }

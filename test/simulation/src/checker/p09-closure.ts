@@ -129,7 +129,7 @@ function releasedAt(records: readonly LogRecord[], ref: string, boundAt: number)
 }
 
 /** Records that say what a fall, or a statement, does to a commit that rests on it. */
-const HITS = ['CommitContradicted', 'CommitBeyondBound', 'Reattached'] as const;
+const HITS = ['MutationContradicted', 'CommitBeyondBound', 'Reattached'] as const;
 
 function idOf(body: Fields): string {
   return text(body, body['mutation_id'] === undefined ? 'commit_id' : 'mutation_id');
@@ -207,7 +207,7 @@ function passedBy(history: History, record: LogRecord, topic: string, partition:
 
 function checkNotices(history: History): void {
   const notices = history.logs[NOTICES] ?? [];
-  const marked = ofType(history, 'recourse.mutations', 'CommitRolledBack', 'CheckpointRolledBack');
+  const marked = ofType(history, 'recourse.mutations', 'MutationRolledBack', 'CheckpointRolledBack');
   const announced = notices.filter(({ type }) => type === 'RollbackAnnounced');
   const count = new Map<string, number>();
   for (const { body } of announced)

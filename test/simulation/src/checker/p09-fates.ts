@@ -46,7 +46,7 @@ export function checkFates(history: History): void {
     ]),
   );
   const again = gatesOf(history);
-  for (const record of ofType(history, MUTATIONS, 'CommitContradicted', 'CommitBeyondBound', 'Reattached'))
+  for (const record of ofType(history, MUTATIONS, 'MutationContradicted', 'CommitBeyondBound', 'Reattached'))
     checkFate(history, record, nodes.get(idOf(record.body)), { falls, bounds, again });
   checkResumes(history);
 }
@@ -117,7 +117,7 @@ function nodeOf(records: readonly LogRecord[], moves: readonly LogRecord[]): Nod
 /** Whoever rests on what fell, or was left to a person, fell or was left to a person too, late descendants included; nobody else fell for that. */
 function checkFixpoint(history: History, nodes: ReadonlyMap<string, Node>): void {
   const walked = new Set(
-    ofType(history, MUTATIONS, 'CommitRolledBack', 'CheckpointRolledBack', 'CommitBeyondBound').map(
+    ofType(history, MUTATIONS, 'MutationRolledBack', 'CheckpointRolledBack', 'CommitBeyondBound').map(
       ({ body }) => `${text(body, 'tenant')} ${idOf(body)}`,
     ),
   );
@@ -128,7 +128,7 @@ function checkFixpoint(history: History, nodes: ReadonlyMap<string, Node>): void
     if (fallen !== undefined && !walked.has(`${tenant} ${id}`) && !isParked(id) && !isParked(fallen))
       broken(history, 'P9', 'lineage', `${id} stands although ${fallen}, on which it rests, fell`);
   }
-  for (const { type, body } of ofType(history, MUTATIONS, 'CommitContradicted', 'CommitBeyondBound', 'Reattached')) {
+  for (const { type, body } of ofType(history, MUTATIONS, 'MutationContradicted', 'CommitBeyondBound', 'Reattached')) {
     const evidence = nested(body, 'evidence');
     const node = nodes.get(idOf(body));
     if (evidence['kind'] !== 'lineage' || node === undefined) continue;
@@ -218,7 +218,7 @@ function gatesOf(history: History): Gates {
       ]),
     ),
     alone: new Set(
-      wireOf(history, 'recourse.tool-executions', 'CommitRecorded')
+      wireOf(history, 'recourse.tool-executions', 'CheckpointTaken')
         .filter(isAlone)
         .map(({ body }) => text(body, 'commit_id')),
     ),
@@ -244,7 +244,7 @@ function checkGate(
   if (type === 'Reattached' && !isAdmitted)
     broken(history, 'P9', 'gate', `${id} was reattached without ${fallen}, and its gate does not admit it so`);
   const isSure = !gates.uncertain.has(runId) && decidedAt - (gates.registered.get(tenant) ?? Infinity) > READ_WITHIN_MS;
-  if (type === 'CommitContradicted' && isAdmitted && isSure)
+  if (type === 'MutationContradicted' && isAdmitted && isSure)
     broken(history, 'P9', 'gate', `${id} fell with ${fallen}, and its gate admits it without`);
 }
 

@@ -10,7 +10,7 @@ import { commitIdOf, CHUNKS_MAX, DEPTH_MAX, isChunk } from '@recourse/lineage';
 import { hash } from 'node:crypto';
 import type {
   Checkpoint,
-  CommitRecorded,
+  CheckpointTaken,
   CommitRef,
   DueConsumer,
   Evidence,
@@ -41,7 +41,7 @@ export interface CommitProblem {
 
 /** What is wrong with a commit by itself, or with the state it builds on; null when it can be taken. */
 export function commitProblem(
-  { commit_id, tenant, run_id, checkpoint }: CommitRecorded,
+  { commit_id, tenant, run_id, checkpoint }: CheckpointTaken,
   baseOf: (id: string) => Commit | undefined,
 ): CommitProblem | null {
   if (checkpoint.tenant !== tenant || checkpoint.run_id !== run_id)
@@ -110,7 +110,7 @@ function stateProblem(
 
 /** Records a commit. */
 export function recordCheckpoint(
-  { commit_id, event_id, ...event }: CommitRecorded,
+  { commit_id, event_id, ...event }: CheckpointTaken,
   judged: readonly JudgedRef[],
   base: Commit | undefined,
   now: number,
@@ -127,7 +127,7 @@ export function recordCheckpoint(
       checkpoint,
       judged,
       event_id,
-      content_sha256: contentHash('CommitRecorded', { commit_id }),
+      content_sha256: contentHash('CheckpointTaken', { commit_id }),
       depth: base === undefined ? 0 : base.depth + 1,
       chunks_missing: state === null || state.body !== null ? 0 : state.chunk_sha256s.length,
       full_until: state === null ? null : now + fullFidelityMs,

@@ -249,5 +249,5 @@ function contradicted(
     position: -1,
     root: null,
   };
-  return { type: 'CommitContradicted', body: { mutation_id: commit_id, tenant, run_id, evidence } };
+  return { type: 'MutationContradicted', body: { mutation_id: commit_id, tenant, run_id, evidence } };
 }

@@ -1,5 +1,5 @@
 // What the ledger's records say of effects, as series: by status and tool (C65), and those that nothing undoes (C70).
-import type { CommitRolledBack, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
+import type { MutationRolledBack, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
 import { statusOf } from './effect.decisions.js';
 import type { EffectStatus } from './effect.decisions.js';
 
@@ -23,8 +23,8 @@ export function effectMeasure({ type, body }: EffectRecord): EffectMeasure | nul
   switch (type) {
     case 'MutationRecorded':
       return ofRecorded(body as unknown as MutationRecorded);
-    case 'CommitRolledBack':
-      return ofRolledBack(body as unknown as CommitRolledBack);
+    case 'MutationRolledBack':
+      return ofRolledBack(body as unknown as MutationRolledBack);
     case 'RecoverabilityChanged':
       return ofChanged(body as unknown as RecoverabilityChanged);
     default:
@@ -48,7 +48,7 @@ function ofRecorded({
   };
 }
 
-function ofRolledBack({ execution, execution_state, recoverability, terms }: CommitRolledBack): EffectMeasure {
+function ofRolledBack({ execution, execution_state, recoverability, terms }: MutationRolledBack): EffectMeasure {
   return {
     tool: toolOf(execution.capability, terms !== null),
     status: statusOf(execution_state, recoverability, true),

@@ -226,7 +226,7 @@ export function rollBack(
   } = mutation;
   const { rollback_id, evidence } = trigger;
   return {
-    type: 'CommitRolledBack',
+    type: 'MutationRolledBack',
     body: {
       mutation_id,
       tenant,

@@ -9,11 +9,11 @@ import type {
   CheckpointRecorded,
   CheckpointRolledBack,
   CommitBeyondBound,
-  CommitContradicted,
-  CommitReaffirmed,
-  CommitRecorded,
+  MutationContradicted,
+  MutationReaffirmed,
+  CheckpointTaken,
   CommitRef,
-  CommitRolledBack,
+  MutationRolledBack,
   ContractTerms,
   EntryRegistered,
   Evidence,
@@ -74,7 +74,7 @@ export type MutationEvent =
   | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
   | { readonly type: 'AssumptionStated'; readonly body: Body<AssumptionStated> }
   | { readonly type: 'RollbackOpened'; readonly body: Body<RollbackOpened> }
-  | { readonly type: 'CommitRecorded'; readonly body: CommitRecorded }
+  | { readonly type: 'CheckpointTaken'; readonly body: CheckpointTaken }
   | { readonly type: 'StateChunk'; readonly body: StateChunk }
   | { readonly type: 'RollbackAnnounced'; readonly body: Omit<Body<RollbackAnnounced>, 'source_seq' | 'source_index'> }
   | { readonly type: 'BoundReached'; readonly body: Omit<Body<BoundReached>, 'source_seq' | 'source_index'> }
@@ -91,9 +91,9 @@ export type MutationFact =
   | { readonly type: 'MutationRecorded'; readonly body: Body<MutationRecorded> }
   | { readonly type: 'ExecutionConflicted'; readonly body: Body<ExecutionConflicted> }
   | { readonly type: 'ExecutionOverdue'; readonly body: Body<ExecutionOverdue> }
-  | { readonly type: 'CommitContradicted'; readonly body: Body<CommitContradicted> }
-  | { readonly type: 'CommitReaffirmed'; readonly body: Body<CommitReaffirmed> }
-  | { readonly type: 'CommitRolledBack'; readonly body: Body<CommitRolledBack> }
+  | { readonly type: 'MutationContradicted'; readonly body: Body<MutationContradicted> }
+  | { readonly type: 'MutationReaffirmed'; readonly body: Body<MutationReaffirmed> }
+  | { readonly type: 'MutationRolledBack'; readonly body: Body<MutationRolledBack> }
   | { readonly type: 'RecoverabilityChanged'; readonly body: Body<RecoverabilityChanged> }
   | { readonly type: 'TriggerUnmatched'; readonly body: Body<TriggerUnmatched> }
   | { readonly type: 'SpreadOpened'; readonly body: Body<SpreadOpened> }

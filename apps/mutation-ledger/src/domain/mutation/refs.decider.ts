@@ -195,7 +195,7 @@ function reaffirmed(
   { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
   evidence: Evidence,
 ): MutationFact {
-  return { type: 'CommitReaffirmed', body: { mutation_id, tenant, run_id, evidence } };
+  return { type: 'MutationReaffirmed', body: { mutation_id, tenant, run_id, evidence } };
 }
 
 /** Takes the next bounded part of a ref's oldest spread, and closes it with the last. */
@@ -252,7 +252,7 @@ function contradicted(
   { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
   evidence: Evidence,
 ): MutationFact {
-  return { type: 'CommitContradicted', body: { mutation_id, tenant, run_id, evidence } };
+  return { type: 'MutationContradicted', body: { mutation_id, tenant, run_id, evidence } };
 }
 
 function latest(evidence: readonly Evidence[]): Evidence | null {

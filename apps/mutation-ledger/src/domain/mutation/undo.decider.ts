@@ -79,7 +79,7 @@ export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax:
   return [
     spread,
     ...standing.map(({ mutation: { mutation_id } }): MutationFact => ({
-      type: 'CommitContradicted',
+      type: 'MutationContradicted',
       body: { mutation_id, tenant, run_id, evidence },
     })),
   ];

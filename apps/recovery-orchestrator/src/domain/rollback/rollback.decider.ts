@@ -1,6 +1,6 @@
 // Opens rollbacks: one per commit, however many say so (E20, E21, L12). Whether a trigger is admitted is admission.decisions.ts'.
 import { deriveId } from '@recourse/kernel';
-import type { CommitContradicted, Evidence, TriggerRollback } from '@recourse/messages';
+import type { MutationContradicted, Evidence, TriggerRollback } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { HoldReason } from '../admission/admission.messages.js';
@@ -157,7 +157,7 @@ export function isTimed({ phase, owner }: Pick<RollbackDoc, 'phase' | 'owner'>):
 }
 
 export function triggerOfContradiction(
-  hit: Pick<CommitContradicted, 'tenant' | 'run_id' | 'mutation_id' | 'evidence'>,
+  hit: Pick<MutationContradicted, 'tenant' | 'run_id' | 'mutation_id' | 'evidence'>,
 ): Trigger {
   return {
     tenant: hit.tenant,

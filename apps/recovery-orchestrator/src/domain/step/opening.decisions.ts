@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Contract } from '@recourse/contract';
-import type { CommitRolledBack, ContractTerms, MutationRef, RecoveryCall } from '@recourse/messages';
+import type { MutationRolledBack, ContractTerms, MutationRef, RecoveryCall } from '@recourse/messages';
 import {
   decideRecovery,
   handleOf,
@@ -19,7 +19,7 @@ import type { RecoveryPolicy } from '../policy.messages.js';
 import { bindFromSteps } from './binding.decisions.js';
 import type { FactBodies, StepDoc } from './step.messages.js';
 
-export type Marked = Omit<CommitRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
+export type Marked = Omit<MutationRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 
 /** Ids follow from their cause (L1). */
 export function recoveryIdOf(tenant: string, runId: string): string {
