@@ -1,5 +1,6 @@
 // What every input consumer does alike: pauses at joins, sharing, take-overs, and ends that are told.
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '@recourse/kernel';
 import type { ContractScene } from './kafka-scene.contract.js';
 import { TestOwner, codeOf, record, records, until } from './testing/owner.testing.js';
 import type { InputConsumerOptions, Kafka } from './kafka.port.js';
@@ -43,9 +44,7 @@ export function inputConsumerContract({
       const one = await owner(kafka(), group([a, b], [c]), 3, new Map(), false);
       await until('it is assigned', () => one.assignments.length === 1);
       expect(one.partitions).toEqual([0, 1]);
-      await new Promise((resolve) => {
-        setTimeout(resolve, 200);
-      });
+      await systemClock.sleep(200);
       expect(one.taken).toEqual([]);
       one.consumer.resume(one.owned());
       await until('it gets what waited', () => one.taken.length === 1);
@@ -95,9 +94,7 @@ export function inputConsumerContract({
       await producer.send(wire, 0, records('a', 1));
       await until('it has the first', () => one.taken.length === 1);
       for (let batch = 0; batch < 5; batch += 1) await producer.send(wire, 0, records(`b${String(batch)}`, 2));
-      await new Promise((resolve) => {
-        setTimeout(resolve, 300);
-      });
+      await systemClock.sleep(300);
       expect(one.taken.length).toBeLessThanOrEqual(3);
       one.onTaken = () => undefined;
       one.consumer.resume([{ topic: wire, partition: 0 }]);

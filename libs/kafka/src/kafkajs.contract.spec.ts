@@ -1,6 +1,6 @@
 // Traps that only kafkajs has (DESIGN 8.1), each with its spec on a real broker.
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Failure } from '@recourse/kernel';
+import { Failure, systemClock } from '@recourse/kernel';
 import type { Kafka, LogProducer } from './kafka.port.js';
 import { createKafka } from './kafkajs/create.kafka.js';
 import { asFailure, protocolErrorType } from './kafkajs/failures.kafka.js';
@@ -52,9 +52,9 @@ async function proxied(): Promise<{ proxy: TcpProxy; producer: LogProducer }> {
 }
 
 async function elapsedMs(act: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
+  const startedAt = systemClock.monotonic();
   await act();
-  return performance.now() - startedAt;
+  return systemClock.monotonic() - startedAt;
 }
 
 const highOf = async (name: string): Promise<number> => (await keep(await direct().rawReader()).range(name, 0)).high;
@@ -93,9 +93,7 @@ describe('a kafkajs log producer', () => {
     proxy.setMode('drop_answers');
     await producer.send(log, 0, [record('b')]);
     proxy.setMode('pass');
-    await new Promise((resolve) => {
-      setTimeout(resolve, 1_000);
-    });
+    await systemClock.sleep(1_000);
     expect(await highOf(log)).toBe(2);
   });
 
@@ -117,9 +115,7 @@ describe('a kafkajs consumer', () => {
   it('stays in its group while everything is paused for longer than its session', async () => {
     const wire = await topic();
     const idle = await owner(direct(), wire, new Map(), false);
-    await new Promise((resolve) => {
-      setTimeout(resolve, 3_000);
-    });
+    await systemClock.sleep(3_000);
     expect(idle.assignments).toHaveLength(1);
     await keep(await direct().logProducer()).send(wire, 0, [record('a')]);
     idle.consumer.resume(idle.owned());

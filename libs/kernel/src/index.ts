@@ -9,3 +9,6 @@ export type { SpanName, TracePlace } from './trace-ids.js';
 export { murmur2, partitionForKey } from './partition.js';
 export { ASK_PREFIX, backoffMs, grantLease, isAskOfLedger, leaseIdOf, MARGIN_MS } from './lease.js';
 export type { Lease, LeaseBounds, LeasePolicy, RetryBackoff } from './lease.js';
+export type { Clock } from './clock.port.js';
+export { systemClock } from './clock.system.js';
+export { ManualClock } from './clock.memory.js';

@@ -1,6 +1,6 @@
 // Administration over kafkajs: counts, topics, the cluster's id.
 import type { Admin } from 'kafkajs';
-import { Failure } from '@recourse/kernel';
+import { Failure, systemClock } from '@recourse/kernel';
 import type { KafkaAdmin, TopicSpec } from '../kafka.port.js';
 import { clientFor } from './client.kafka.js';
 import type { KafkaOptions } from './client.kafka.js';
@@ -75,9 +75,7 @@ class KafkaJsAdmin implements KafkaAdmin {
         throw error;
       });
       if (counts.size === names.length || tries >= SPREAD_TRIES) return counts;
-      await new Promise((resolve) => {
-        setTimeout(resolve, SPREAD_WAIT_MS);
-      });
+      await systemClock.sleep(SPREAD_WAIT_MS);
     }
   }
 

@@ -12,7 +12,7 @@
 //   I4. A consumer that fetches nothing for STALLED_MS, not even emptiness, is over; its owner makes a new one.
 import { randomUUID } from 'node:crypto';
 import type { Batch, Consumer } from 'kafkajs';
-import { Failure, InvariantViolation } from '@recourse/kernel';
+import { Failure, InvariantViolation, systemClock } from '@recourse/kernel';
 import type { InputConsumer, InputConsumerOptions, InputHandlers, TopicPartition } from '../kafka.port.js';
 import { alignedAssigner } from './assigner.kafka.js';
 import { clientFor } from './client.kafka.js';
@@ -132,12 +132,12 @@ export class KafkaJsInputConsumer implements InputConsumer {
 
   private listen(): void {
     const { GROUP_JOIN, FETCH, START_BATCH_PROCESS, CRASH } = this.consumer.events;
-    this.fetchedAt = performance.now();
+    this.fetchedAt = systemClock.monotonic();
     this.watchdog = setInterval(() => {
       this.lookAfter();
     }, LOOKED_AFTER_EVERY_MS).unref();
     this.consumer.on(FETCH, () => {
-      this.fetchedAt = performance.now();
+      this.fetchedAt = systemClock.monotonic();
     });
     this.consumer.on(GROUP_JOIN, ({ payload }) => {
       this.onJoin(payload.memberAssignment);
@@ -220,7 +220,7 @@ export class KafkaJsInputConsumer implements InputConsumer {
 
   /** A request that kafkajs lost track of keeps its fetch loop waiting, and nobody is told. */
   private lookAfter(): void {
-    const silentMs = performance.now() - this.fetchedAt;
+    const silentMs = systemClock.monotonic() - this.fetchedAt;
     if (this.over || silentMs < STALLED_MS) return;
     this.crash(
       new Failure(

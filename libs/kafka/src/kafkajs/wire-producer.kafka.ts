@@ -3,10 +3,9 @@
 // Invariants
 //   I1. One request round in flight; what is sent meanwhile goes together in the next (kafkajs reorders concurrent sends).
 //   I2. A send resolves only after every record of it was acknowledged.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Partitioners } from 'kafkajs';
 import type { Message, Producer, TopicMessages } from 'kafkajs';
-import { Failure } from '@recourse/kernel';
+import { Failure, systemClock } from '@recourse/kernel';
 import type { OutgoingRecord, WireProducer } from '../kafka.port.js';
 import { asFailure } from './failures.kafka.js';
 import { clientFor } from './client.kafka.js';
@@ -116,7 +115,7 @@ class KafkaJsWireProducer implements WireProducer {
         const failure = asFailure(error, topicMessages.map(({ topic }) => topic).join(', '));
         if (failure.code !== 'BROKER_UNAVAILABLE' || attempt === ATTEMPTS_MAX || this.closed) return failure;
       }
-      await sleep(Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+      await systemClock.sleep(Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
     }
   }
 }

@@ -3,9 +3,8 @@
 // Every subject is FULL_TRANSITIVE. Set before registering, and passed on registering: a subject that exists without a
 // setting of its own answers 200 NONE, and the client would throw. Schemas are sent self-contained; one that another
 // producer registered with references is answered with them inlined.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { COMPATIBILITY, SchemaRegistry as Client, SchemaType } from '@kafkajs/confluent-schema-registry';
-import { Failure } from '@recourse/kernel';
+import { Failure, systemClock } from '@recourse/kernel';
 import type { SchemaRegistry } from '../kafka.port.js';
 import { Asking } from './asking.js';
 import { PromiseCache } from './promise-cache.js';
@@ -87,7 +86,7 @@ class ConfluentRegistry implements SchemaRegistry {
       } catch (error) {
         if (!isRace(error) || attempt === RACE_ATTEMPTS_MAX) throw error;
       }
-      await sleep(RACE_PAUSE_MS * attempt);
+      await systemClock.sleep(RACE_PAUSE_MS * attempt);
     }
   }
 

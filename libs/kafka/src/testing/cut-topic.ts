@@ -3,6 +3,7 @@
 // Boundary: for proofs only. The records that are kept are written back byte by byte, at the same offsets.
 import { Kafka as KafkaJs, logLevel } from 'kafkajs';
 import type { Admin, ConfigResourceTypes } from 'kafkajs';
+import { systemClock } from '@recourse/kernel';
 import { createKafka } from '../kafkajs/create.kafka.js';
 import type { Kafka, OutgoingRecord } from '../kafka.port.js';
 
@@ -97,9 +98,7 @@ async function created(
       if (tries >= TRIES) throw cause;
     }
     if (tries >= TRIES) throw new Error(`${spec.topic} cannot be made anew`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, WAIT_MS);
-    });
+    await systemClock.sleep(WAIT_MS);
   }
 }
 

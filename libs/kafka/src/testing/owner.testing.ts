@@ -1,5 +1,5 @@
 // What the contract suites share: an owner that behaves as the loop does, and ways to wait and to ask.
-import { Failure } from '@recourse/kernel';
+import { Failure, systemClock } from '@recourse/kernel';
 import type {
   Assignment,
   FetchedBatch,
@@ -20,12 +20,10 @@ export async function until(
   holds: () => boolean | Promise<boolean>,
   patienceMs = PATIENCE_MS,
 ): Promise<void> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = systemClock.monotonic() + patienceMs;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`never so: ${what}`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, POLL_MS);
-    });
+    if (systemClock.monotonic() > deadline) throw new Error(`never so: ${what}`);
+    await systemClock.sleep(POLL_MS);
   }
 }
 

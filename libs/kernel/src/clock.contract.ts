@@ -1,0 +1,43 @@
+// What every clock does.
+import { describe, expect, it } from '@jest/globals';
+import type { Clock } from './clock.port.js';
+
+export interface ClockUnderTest {
+  readonly clock: Clock;
+  /** Lets time pass while the clock is waited for. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+export function clockContract(name: string, make: () => ClockUnderTest): void {
+  describe(`the clock "${name}"`, () => {
+    it('has moved by at least the time slept, on both of its hands', async () => {
+      const { clock, pass } = make();
+      const [wall, monotonic] = [clock.now(), clock.monotonic()];
+      const slept = clock.sleep(20);
+      await pass(40);
+      await slept;
+      expect(clock.now() - wall).toBeGreaterThanOrEqual(19);
+      expect(clock.monotonic() - monotonic).toBeGreaterThanOrEqual(19);
+    });
+
+    it('returns at once from a sleep of nothing', async () => {
+      const { clock, pass } = make();
+      const slept = clock.sleep(0);
+      await pass(0);
+      await expect(slept).resolves.toBeUndefined();
+    });
+
+    it('wakes early when its signal is aborted', async () => {
+      const { clock } = make();
+      const waker = new AbortController();
+      const slept = clock.sleep(60_000, waker.signal);
+      waker.abort();
+      await expect(slept).resolves.toBeUndefined();
+    });
+
+    it('does not sleep when its signal was aborted before', async () => {
+      const { clock } = make();
+      await expect(clock.sleep(60_000, AbortSignal.abort())).resolves.toBeUndefined();
+    });
+  });
+}
