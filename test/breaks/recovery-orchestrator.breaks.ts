@@ -1457,9 +1457,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.facts.unit.spec.ts',
     test: null,
     file: 'apps/recovery-orchestrator/src/domain/step/halt.decisions.ts',
-    find: "const ask = policy.rules.facts && !isObserved && relyOnFacts(step) ? askFacts(step, 'dispatch', now, policy) : null;",
+    find: "const ask = !isObserved && relyOnFacts(step) ? askFacts(step, 'dispatch', now, policy) : null;",
     replace:
-      "const ask = policy.rules.facts && !isObserved && relyOnFacts(step) && step.facts === null && false ? askFacts(step, 'dispatch', now, policy) : null;",
+      "const ask = !isObserved && relyOnFacts(step) && step.facts === null && false ? askFacts(step, 'dispatch', now, policy) : null;",
   },
   {
     id: 'p5-edit-of-a-moment-ago-unread',

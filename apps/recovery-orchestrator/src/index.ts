@@ -1,14 +1,8 @@
 export { recoveriesCore, RECOVERIES_LOG } from './application/recoveries.core.js';
 export type { RecoveriesConfig } from './application/recoveries.core.js';
 export { RECOVERY_KINDS } from './application/recoveries.kinds.js';
-export {
-  MARGIN_MS,
-  OWNER_OF_APPROVALS,
-  OWNER_OF_MANUAL,
-  ownerOfLeg,
-  RECOVERY_RULES,
-} from './domain/policy.messages.js';
-export type { RecoveryPolicy, RecoveryRules, RetryBackoff } from './domain/policy.messages.js';
+export { MARGIN_MS, OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from './domain/policy.messages.js';
+export type { RecoveryPolicy, RetryBackoff } from './domain/policy.messages.js';
 export {
   APPROVALS,
   DECISION_REASONS,

@@ -16,7 +16,7 @@ import type {
   StepOutcome,
 } from '@recourse/messages';
 import { fact, logged, memoryView, wire } from '@recourse/testing';
-import type { MemoryView } from '@recourse/testing';
+import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { recoveriesCore } from './application/recoveries.core.js';
 import type { RecoveriesConfig } from './application/recoveries.core.js';
 import { rollbackIdOf } from './domain/rollback/rollback.decider.js';
@@ -44,8 +44,6 @@ export const CONFIG: RecoveriesConfig = {
   reviewDeadlineMs: REVIEW,
   backoff: { baseMs: 1_000, maxMs: 8_000 },
   ownerOf: () => null,
-  // Looks at the facts have a spec of their own; everywhere else an approval that completes dispatches at once.
-  rules: { facts: false },
 };
 
 export function core(config: Partial<RecoveriesConfig> = {}): ServiceCore {
@@ -68,7 +66,8 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     call_timeout_ms: CALL_TIMEOUT,
     key_lifetime_ms: 600_000,
     reconcile_capability: 'payments.find_cancellation',
-    stale_capability: 'payments.read_refund',
+    // Looks at the facts have a spec of their own; everywhere else an approval that completes dispatches at once.
+    stale_capability: null,
     stale_condition: 'observed.status == "pending"',
     verify_capability: 'payments.read_balance',
     success_condition: 'observed.refunded == 0 && bound.args.refund_id == "re_1"',
@@ -83,6 +82,9 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     ...more,
   };
 }
+
+/** The contract says how to look at the resource before it is acted on. */
+export const STALE_CHECK = { stale_capability: 'payments.read_refund' } as const;
 
 export function ref(more: Partial<MutationRef> = {}): MutationRef {
   return {
@@ -348,6 +350,15 @@ export function requestIn(messages: readonly Outgoing[]): LegRequested {
   if (only === undefined || messages.length !== 1) throw new Error(`${String(messages.length)} messages were sent`);
   // The core under test makes requests and nothing else.
   return only.body as unknown as LegRequested;
+}
+
+/** The request that makes the compensation; where the contract says how to look first, the resource is as it was. */
+export function dispatched(run: CoreHarness, at: number): LegRequested {
+  const request = requestIn(run.outgoing());
+  if (request.kind !== 'observe') return request;
+  const seen = observed('verify', request.steps[0]?.verify_capability ?? '', { status: 'pending' });
+  run.when(answered(request, 'verified', [seen]), at);
+  return requestIn(run.outgoing());
 }
 
 export function windowClosed(more: Readonly<Record<string, unknown>> = {}): RecordInput {

@@ -1,7 +1,6 @@
 // What a mutant changes: ports and cores are wrapped, production code stays as it is.
 import type { LoopRules, PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
 import type { Kafka, LogProducer } from '@recourse/kafka';
-import type { RecoveryRules } from '@recourse/recovery-orchestrator';
 import type { Inbox, MemoryRows, Position, WorkerRules } from '@recourse/sdk';
 
 export interface MutantContext {
@@ -16,7 +15,6 @@ export interface MutantContext {
 export interface Mutation {
   readonly loopRules?: Partial<LoopRules>;
   readonly workerRules?: Partial<WorkerRules>;
-  readonly recoveryRules?: Partial<RecoveryRules>;
   readonly marginMs?: number;
   /** Every source is trusted, whatever it weighs. */
   readonly trustsAll?: true;

@@ -19,7 +19,7 @@ import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs, Decoded } from '@recourse/messages';
 import { assumptionsCore, mutationsCore } from '@recourse/mutation-ledger';
-import { RECOVERY_RULES, recoveriesCore } from '@recourse/recovery-orchestrator';
+import { recoveriesCore } from '@recourse/recovery-orchestrator';
 import { ALL_RULES as ALL_WORKER_RULES, createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/sdk';
 import type { Position } from '@recourse/sdk';
 import type { ConsumerRecord } from './consumer-plans.js';
@@ -415,7 +415,6 @@ export class World {
             ownerOf,
             childrenFirstMs: 4_000,
             partitionCount: PARTITIONS,
-            rules: { ...RECOVERY_RULES, ...mutation?.recoveryRules },
             ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),
             admission: { ...UNLIMITED, boundMs: profile.boundMs },
             ...(profile.isCareful

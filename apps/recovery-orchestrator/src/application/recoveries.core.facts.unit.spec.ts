@@ -4,7 +4,6 @@ import type { Json } from '@recourse/kernel';
 import type { LegRequested } from '@recourse/messages';
 import { fact, harness, logged, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { RECOVERY_RULES } from '../domain/policy.messages.js';
 import {
   answered,
   approval,
@@ -25,6 +24,7 @@ import {
   requestIn,
   REVIEW,
   RUN,
+  STALE_CHECK,
   STEP,
   STILL_PENDING,
   TENANT,
@@ -35,6 +35,12 @@ import {
 const AT = 10_000;
 const PENDING = { status: 'pending', amount: 4_900, read_at: 1 };
 
+/** The action as it is shown before anything changed. */
+const SHOWN = digest({ terms: terms(STALE_CHECK) });
+
+function agreeing(more: Parameters<typeof approval>[0] = {}) {
+  return approval({ digest: SHOWN, ...more });
+}
 function resource(json: Json) {
   return observed('verify', 'payments.read_refund', json);
 }
@@ -57,9 +63,9 @@ function reaffirmed(eventId = 'ev-2') {
 }
 
 describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
-  const start = (): CoreHarness => harness(core({ rules: RECOVERY_RULES }), { isRebuilt, views: views() });
+  const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() });
   const asked = (more: Parameters<typeof terms>[0] = {}): CoreHarness =>
-    start().when(markedInput({ terms: terms(more) }), AT, { viewsFresh: true });
+    start().when(markedInput({ terms: terms({ ...STALE_CHECK, ...more }) }), AT, { viewsFresh: true });
   const doc = (run: CoreHarness) => run.rows('step')[0]?.doc as Readonly<Record<string, unknown>>;
   /** Somebody decides about the step who sees the resource. */
   function shown(json: Json = PENDING, more: Parameters<typeof terms>[0] = {}): CoreHarness {
@@ -69,7 +75,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   /** They agreed, and the resource is looked at again. */
   function agreed(more: Parameters<typeof terms>[0] = {}): CoreHarness {
     return shown(PENDING, more)
-      .when(approval(), AT + 200, { viewsFresh: true })
+      .when(agreeing(), AT + 200, { viewsFresh: true })
       .then(fact('StepApproved'), fact('FactsAsked', { purpose: 'dispatch', round: 1, not_after: AT + 200 + LEASE }));
   }
 
@@ -131,11 +137,11 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     });
     // The tab of before is stale: what it names is no action any more.
     run
-      .when(approval({ by: 'petra' }), AT + 400, { viewsFresh: true })
+      .when(agreeing({ by: 'petra' }), AT + 400, { viewsFresh: true })
       .then()
       .thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
     run
-      .when(denial({ by: 'petra' }), AT + 400)
+      .when(denial({ by: 'petra', digest: SHOWN }), AT + 400)
       .then()
       .thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
   });
@@ -162,7 +168,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
   it('that nobody saw before are compared with nothing; the stale-state check of the leg stands', () => {
     const run = asked()
-      .when(approval(), AT + 200, { viewsFresh: true })
+      .when(agreeing(), AT + 200, { viewsFresh: true })
       .then(fact('StepApproved'), fact('FactsAsked', { purpose: 'dispatch' }));
     run
       .when(saw(requestIn(run.outgoing()), { status: 'paid_out' }), AT + 300)
@@ -232,7 +238,9 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
     it('is told to whom the step was given, and stays theirs', () => {
       const run = start()
-        .when(markedInput({ ref: ref({ reversal_expires_at: AT }) }), AT, { viewsFresh: true })
+        .when(markedInput({ terms: terms(STALE_CHECK), ref: ref({ reversal_expires_at: AT }) }), AT, {
+          viewsFresh: true,
+        })
         .then(fact('StepDecided'), fact('StepEscalated'), CLOSED_MANUAL);
       const before = doc(run)['required_approvals'];
       run

@@ -15,6 +15,7 @@ import {
   CONFIG,
   core,
   digest,
+  dispatched,
   LEASE,
   MARGIN,
   markedInput,
@@ -23,6 +24,7 @@ import {
   ref,
   requestIn,
   RUN,
+  STALE_CHECK,
   STEP,
   STILL_PENDING,
   terms,
@@ -41,11 +43,11 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     more: Partial<ReturnType<typeof terms>> = {},
     pointer = ref(),
   ): { run: CoreHarness; request: LegRequested } => {
-    const contract = terms(more);
+    const contract = terms({ ...STALE_CHECK, ...more });
     const run = harness(core(), { isRebuilt, views: views() })
       .when(markedInput({ terms: contract, ref: pointer }), 10_000)
       .when(approval({ digest: digest({ terms: contract, ref: pointer }) }), SENT_AT);
-    return { run, request: requestIn(run.outgoing()) };
+    return { run, request: dispatched(run, SENT_AT) };
   };
   const stepOf = (run: CoreHarness): Readonly<Record<string, unknown>> => run.rows('step')[0]?.doc ?? {};
 

@@ -60,8 +60,8 @@ import type { Verdict } from '../domain/admission/judging.decisions.js';
 import { NO_RATES } from '../domain/admission/pace.decisions.js';
 import type { Rates } from '../domain/admission/pace.decisions.js';
 import { CHILDREN_FIRST_MS } from '../domain/lineage/dependents.decisions.js';
-import { FORWARD_VALID_MS, MARGIN_MS, RECOVERY_RULES, RISK_LIMIT } from '../domain/policy.messages.js';
-import type { RecoveryPolicy, RecoveryRules, RiskLevel } from '../domain/policy.messages.js';
+import { FORWARD_VALID_MS, MARGIN_MS, RISK_LIMIT } from '../domain/policy.messages.js';
+import type { RecoveryPolicy, RiskLevel } from '../domain/policy.messages.js';
 import {
   escalateRollback,
   isUsableId,
@@ -114,11 +114,10 @@ const CONTRACTS = 'recourse.contracts';
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
 export type RecoveriesConfig = Omit<
   RecoveryPolicy,
-  'marginMs' | 'forwardValidMs' | 'modeNow' | 'rules' | 'riskLimit' | 'childrenFirstMs'
+  'marginMs' | 'forwardValidMs' | 'modeNow' | 'riskLimit' | 'childrenFirstMs'
 > & {
   readonly marginMs?: number;
   readonly forwardValidMs?: number;
-  readonly rules?: RecoveryRules;
   readonly riskLimit?: RiskLevel;
   readonly childrenFirstMs?: number;
   /** Partitions of the log: says which runs are this partition's; one unless told. */
@@ -146,7 +145,6 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
     modeNow: () => null,
     marginMs: config.marginMs ?? MARGIN_MS,
     forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS,
-    rules: config.rules ?? RECOVERY_RULES,
     riskLimit: config.riskLimit ?? RISK_LIMIT,
   };
   return {

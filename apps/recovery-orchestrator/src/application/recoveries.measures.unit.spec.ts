@@ -27,6 +27,7 @@ import {
   REVIEW,
   ROLLBACK,
   RUN,
+  STALE_CHECK,
   STILL_PENDING,
   terms,
   views,
@@ -34,7 +35,7 @@ import {
 import { FAILURE_REASONS, recoveryMeasures } from './recoveries.measures.js';
 
 const TOOL = 'payments.issue_refund';
-const AUTO = terms({ recovery_approval_mode: 'auto', impact: 'write' });
+const AUTO = terms({ ...STALE_CHECK, recovery_approval_mode: 'auto', impact: 'write' });
 
 /** Values of the series a run adds to, as the text that is scraped; sums and counts, without buckets. */
 async function scraped(run: CoreHarness): Promise<readonly string[]> {

@@ -6,15 +6,6 @@ import type { RecoveryApprovalMode } from '@recourse/messages';
 export { MARGIN_MS } from '@recourse/kernel';
 export type { RetryBackoff } from '@recourse/kernel';
 
-/** Rules of dispatching. */
-export interface RecoveryRules {
-  /** Facts that people relied on are observed again before a dispatch. */
-  readonly facts: boolean;
-}
-
-/** Every rule, in force. */
-export const RECOVERY_RULES: RecoveryRules = { facts: true };
-
 /** How much worse an unnecessary compensation can make it, from the least. */
 export const RISK_LEVELS = ['low', 'medium', 'high'] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
@@ -36,8 +27,6 @@ export interface RecoveryPolicy {
   readonly backoff: RetryBackoff;
   /** How long an effect waits for those derived from it in other runs, milliseconds. */
   readonly childrenFirstMs: number;
-  /** Rules that a simulation takes away to see them missed. */
-  readonly rules: RecoveryRules;
   /** Declared risk above which no compensation goes by itself (C37). */
   readonly riskLimit: RiskLevel;
   /** Directory subject of an agent's registered owner; null when none is registered. */

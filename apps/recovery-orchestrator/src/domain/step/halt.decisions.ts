@@ -61,7 +61,7 @@ export function goOn(step: StepDoc, going: Going): Fact {
   if (!verdict.admitted) return halted(step, verdict, now, policy);
   const late = step.attempt > 0 ? null : placeOf(step, going);
   if (late !== null && late.goAt > now) return paced(step, late, now, policy);
-  const ask = policy.rules.facts && !isObserved && relyOnFacts(step) ? askFacts(step, 'dispatch', now, policy) : null;
+  const ask = !isObserved && relyOnFacts(step) ? askFacts(step, 'dispatch', now, policy) : null;
   if (ask !== null) return ask;
   return {
     ...next,

@@ -489,7 +489,6 @@ function wakened(draft: Draft, context: StepContext): readonly Fact[] {
 
 /** Whoever is to decide about a step is shown the resource as it is. */
 function looksFor(steps: readonly StepDoc[], { now, policy }: StepContext): readonly Fact[] {
-  if (!policy.rules.facts) return [];
   return steps.flatMap((step) => (lacksFacts(step) ? (askFacts(step, 'review', now, policy) ?? []) : []));
 }
 
