@@ -99,8 +99,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/outbound/mutation-statements.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/outbound/mutation-statements.ts',
-    find: 'const where = [`id = ${parameter(values, id)}`, ...conditions({ tenant }, undefined, values)];',
-    replace: 'const where = [`id = ${parameter(values, id)}`, ...conditions({}, undefined, values)];',
+    find: 'const where = [`id = ${given.add(id)}`, ...conditions({ tenant }, undefined, given)];',
+    replace: 'const where = [`id = ${given.add(id)}`, ...conditions({}, undefined, given)];',
   },
   {
     id: 'a36-rollback-id-names-nothing',
@@ -135,9 +135,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/outbound/mutation-statements.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/outbound/mutation-statements.ts',
-    find: 'const told = `SELECT tenant, capability, contract_digest, value_currency AS currency, value_minor, expires_at, rollback_id, recoverability, ${standing} AS standing FROM ${MUTATION}${whereOf(conditions(filter, undefined, values))}`;',
+    find: 'const told = `SELECT tenant, capability, contract_digest, value_currency AS currency, value_minor, expires_at, rollback_id, recoverability, ${standing} AS standing FROM ${MUTATION}${whereOf(conditions(filter, undefined, given))}`;',
     replace:
-      'const told = `SELECT tenant, capability, contract_digest, value_currency AS currency, value_minor, expires_at, rollback_id, recoverability, ${standing} AS standing FROM ${MUTATION}${whereOf(conditions({ capability: filter.capability }, undefined, values))}`;',
+      'const told = `SELECT tenant, capability, contract_digest, value_currency AS currency, value_minor, expires_at, rollback_id, recoverability, ${standing} AS standing FROM ${MUTATION}${whereOf(conditions({ capability: filter.capability }, undefined, given))}`;',
   },
   {
     id: 'a4-lapsed-window-counts-as-open',
@@ -832,7 +832,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/outbound/consumer-queries.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/outbound/consumer-queries.ts',
-    find: "const fresh = after.length === 0 ? [] : [ `(${[...passed, `log_partition NOT IN (${after.map(([partition]) => parameter(values, partition)).join(', ')})`].join(' OR ')})`, ];",
+    find: "const fresh = after.length === 0 ? [] : [ `(${[...passed, `log_partition NOT IN (${given.list(after.map(([partition]) => partition))})`].join(' OR ')})`, ];",
     replace: "const fresh = after.length === 0 ? [] : [`(${passed.join(' OR ')})`];",
   },
   {
@@ -850,9 +850,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/outbound/consumer-queries.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/outbound/consumer-queries.ts',
-    find: "text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} ORDER BY log_partition, seq LIMIT ${parameter(values, limit + 1)}`,",
+    find: "text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq LIMIT ${given.add(limit + 1)}`,",
     replace:
-      "text: `SELECT log_partition, seq::text AS seq, doc FROM ${ROLLED_BACK}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} ORDER BY log_partition, seq LIMIT ${parameter(values, limit + 1)}`,",
+      "text: `SELECT log_partition, seq::text AS seq, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq LIMIT ${given.add(limit + 1)}`,",
   },
   {
     id: 'e27-state-kept-for-ever',

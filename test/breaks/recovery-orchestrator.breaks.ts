@@ -960,8 +960,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/outbound/recovery-statements.unit.spec.ts',
     test: null,
     file: 'apps/recovery-orchestrator/src/outbound/recovery-statements.ts',
-    find: 'const where = [`phase IN (${words(ENDED)})`, ...conditions(filter, values)];',
-    replace: 'const where = [`phase IN (${words(ENDED)})`, ...conditions({ capability: filter.capability }, values)];',
+    find: 'const where = [`phase IN (${literals(ENDED)})`, ...given.equal(filter)];',
+    replace: 'const where = [`phase IN (${literals(ENDED)})`, ...given.equal({ capability: filter.capability })];',
   },
   {
     id: 'c73-nobody-is-asked',
@@ -1290,9 +1290,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/outbound/recovery-statements.unit.spec.ts',
     test: null,
     file: 'apps/recovery-orchestrator/src/outbound/recovery-statements.ts',
-    find: 'text: `SELECT tenant, name, ${sums} FROM (${steps} UNION ALL ${bare}) r GROUP BY 1, 2 ORDER BY count(*) DESC, tenant, name LIMIT ${parameter(values, limit + 1)}`,',
+    find: 'text: `SELECT tenant, name, ${sums} FROM (${steps} UNION ALL ${bare}) r GROUP BY 1, 2 ORDER BY count(*) DESC, tenant, name LIMIT ${given.add(limit + 1)}`,',
     replace:
-      'text: `SELECT tenant, name, ${sums} FROM (${steps} LIMIT ${bare.length}) r GROUP BY 1, 2 ORDER BY count(*) DESC, tenant, name LIMIT ${parameter(values, limit + 1)}`,',
+      'text: `SELECT tenant, name, ${sums} FROM (${steps} LIMIT ${bare.length}) r GROUP BY 1, 2 ORDER BY count(*) DESC, tenant, name LIMIT ${given.add(limit + 1)}`,',
   },
   {
     id: 'e8-trigger-without-evidence',

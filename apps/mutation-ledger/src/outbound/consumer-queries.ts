@@ -6,12 +6,11 @@
 //       marks, and the cursor holds the last one read of each partition.
 import { isInScope } from '@recourse/contract';
 import { decodeDoc } from '@recourse/event-log';
-import { coded, tableOf } from '@recourse/service';
-import type { createPool } from '@recourse/service';
+import { Parameters, Queries, tableOf, whereOf } from '@recourse/service';
+import type { Query } from '@recourse/service';
 import type { RolledBack, Scoped } from '../domain/consumer/consumer.messages.js';
 import type { Measured } from '../domain/consumer/misfit.decisions.js';
 import { MUTATIONS_LOG } from './mutation-statements.js';
-import type { Query } from './mutation-statements.js';
 
 const ROLLED_BACK = tableOf(MUTATIONS_LOG, 'rolled_back');
 const DELIVERY = tableOf(MUTATIONS_LOG, 'delivery');
@@ -56,17 +55,13 @@ export interface ConsumerReport extends Measured {
   readonly latest_ms: number | null;
 }
 
-type Pool = ReturnType<typeof createPool>;
 interface PollRow {
   readonly log_partition: number;
   readonly seq: string;
   readonly doc: Buffer;
 }
 
-/** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
-export class ConsumerQueries {
-  constructor(private readonly pool: Pool) {}
-
+export class ConsumerQueries extends Queries {
   async rolledBack(asked: PollAsked): Promise<Polled> {
     const rows = await this.rows<PollRow>('read what was rolled back', rolledBackQuery(asked));
     const read = rows.slice(0, asked.limit);
@@ -78,91 +73,59 @@ export class ConsumerQueries {
     return { items, cursor: [...cursor].sort(([a], [b]) => a - b), more: rows.length > asked.limit };
   }
 
-  async report(
-    tenant: string | undefined,
-    consumer: string | undefined,
-    limit: number,
-  ): Promise<readonly ConsumerReport[]> {
-    const rows = await this.rows<{ readonly [Name in keyof ConsumerReport]: ConsumerReport[Name] | string }>(
-      'sum what consumers answered',
-      reportQuery(tenant, consumer, limit),
-    );
-    return rows.map(
-      (row) =>
-        Object.fromEntries(
-          Object.entries(row).map(([name, value]) => [
-            name,
-            TEXTS.includes(name) || value === null ? value : Number(value),
-          ]),
-        ) as unknown as ConsumerReport,
-    ); // the statement has these columns
-  }
-
-  /** Nest calls it when the process ends. */
-  async onModuleDestroy(): Promise<void> {
-    await this.pool.end();
-  }
-
-  private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
-    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
+  report(tenant: string | undefined, consumer: string | undefined, limit: number): Promise<readonly ConsumerReport[]> {
+    return this.rows('sum what consumers answered', reportQuery(tenant, consumer, limit));
   }
 }
 
-const TEXTS: readonly string[] = ['tenant', 'consumer', 'mode'];
-
 /** Rows behind a cursor and one more, in order of partition and mark; at least those that the scope covers. The mark is ordered as a number: no column of the answer may take its name. */
 export function rolledBackQuery({ scope, tenant, after, limit }: PollAsked): Query {
-  const values: (string | number)[] = [];
+  const given = new Parameters();
   const [scoped, agent, run, ...subject] = scope;
   const named = { tenant: tenant ?? part(scoped), agent_id: part(agent), run_id: part(run) };
-  const equal = Object.entries(named).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name} = ${parameter(values, value)}`],
-  );
-  const about =
-    part(subject[0]) === undefined ? [] : [`starts_with(subject_ref, ${parameter(values, subject[0] ?? '')})`];
+  const equal = given.equal(named);
+  const about = part(subject[0]) === undefined ? [] : [`starts_with(subject_ref, ${given.add(subject[0] ?? '')})`];
   const passed = after.map(
-    ([partition, seq]) => `(log_partition = ${parameter(values, partition)} AND seq > ${parameter(values, seq)})`,
+    ([partition, seq]) => `(log_partition = ${given.add(partition)} AND seq > ${given.add(seq)})`,
   );
   const fresh =
     after.length === 0
       ? []
       : [
-          `(${[...passed, `log_partition NOT IN (${after.map(([partition]) => parameter(values, partition)).join(', ')})`].join(' OR ')})`,
+          `(${[...passed, `log_partition NOT IN (${given.list(after.map(([partition]) => partition))})`].join(' OR ')})`,
         ];
   const where = [...equal, ...about, ...fresh];
   return {
-    text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} ORDER BY log_partition, seq LIMIT ${parameter(values, limit + 1)}`,
-    values,
+    text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
   };
 }
 
-/** One row per tenant, consumer and mode; the shortest time to users that it declared counts. */
+/** One row per tenant, consumer and mode, its figures as float8: what the driver gives as numbers. The shortest time to users that it declared counts. */
 export function reportQuery(tenant: string | undefined, consumer: string | undefined, limit: number): Query {
-  const values: (string | number)[] = [];
-  const where = Object.entries({ tenant, consumer }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name} = ${parameter(values, value)}`],
-  );
+  const given = new Parameters();
+  const where = given.equal({ tenant, consumer });
   const quantile = (part: number, column: string, name: string): string =>
-    `round(percentile_cont(${String(part)}) WITHIN GROUP (ORDER BY ${column}))::text AS ${name}`;
+    `round(percentile_cont(${String(part)}) WITHIN GROUP (ORDER BY ${column}))::float8 AS ${name}`;
   const sums = [
-    'min(commit_to_user_ms)::text AS commit_to_user_ms',
-    'count(*)::text AS due',
+    'min(commit_to_user_ms)::float8 AS commit_to_user_ms',
+    'count(*)::float8 AS due',
     ...['acknowledged', 'overdue', 'waiting'].map(
-      (phase) => `count(*) FILTER (WHERE phase = '${phase}')::text AS ${phase}`,
+      (phase) => `count(*) FILTER (WHERE phase = '${phase}')::float8 AS ${phase}`,
     ),
-    'count(*) FILTER (WHERE is_late)::text AS late',
+    'count(*) FILTER (WHERE is_late)::float8 AS late',
     quantile(0.5, 'after_ms', 'p50_ms'),
     quantile(0.99, 'after_ms', 'p99_ms'),
     quantile(0.5, 'trigger_ms', 'trigger_p50_ms'),
     quantile(0.99, 'trigger_ms', 'trigger_p99_ms'),
-    'coalesce(sum(emissions), 0)::text AS emissions',
-    'coalesce(sum(late_emissions), 0)::text AS late_emissions',
-    'count(*) FILTER (WHERE late_emissions > 0)::text AS late_containments',
-    'max(latest_ms)::text AS latest_ms',
+    'coalesce(sum(emissions), 0)::float8 AS emissions',
+    'coalesce(sum(late_emissions), 0)::float8 AS late_emissions',
+    'count(*) FILTER (WHERE late_emissions > 0)::float8 AS late_containments',
+    'max(latest_ms)::float8 AS latest_ms',
   ];
   return {
-    text: `SELECT tenant, consumer, mode, ${sums.join(', ')} FROM ${DELIVERY}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} GROUP BY tenant, consumer, mode ORDER BY tenant, consumer, mode LIMIT ${parameter(values, limit + 1)}`,
-    values,
+    text: `SELECT tenant, consumer, mode, ${sums.join(', ')} FROM ${DELIVERY}${whereOf(where)} GROUP BY tenant, consumer, mode ORDER BY tenant, consumer, mode LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
   };
 }
 
@@ -173,8 +136,4 @@ function part(text: string | undefined): string | undefined {
 
 function scopedOf({ tenant, agent_id, run_id, subject_ref }: RolledBack): Scoped {
   return { tenant, agent: agent_id, run: run_id, subject: subject_ref ?? '' };
-}
-
-function parameter(values: (string | number)[], value: string | number): string {
-  return `$${values.push(value)}`;
 }

@@ -5,11 +5,10 @@
 // Invariants
 //   H1. Rows of a partition appear in the order of their time; two of one millisecond in any order. So a reader that goes on
 //       from a millisecond it has seen reads that one again.
-import { coded, tableOf } from '@recourse/service';
-import type { createPool } from '@recourse/service';
+import { Parameters, Queries, tableOf } from '@recourse/service';
+import type { Query } from '@recourse/service';
 import type { HardenCause } from '@recourse/messages';
 import { MUTATIONS_LOG } from './mutation-statements.js';
-import type { Query } from './mutation-statements.js';
 
 /** Why a state was given up, each as `hardened` has it. */
 export const HARDEN_CAUSES = { rolled_back: true, retention: true } as const satisfies Record<HardenCause, true>;
@@ -36,12 +35,12 @@ const HEADS = tableOf(MUTATIONS_LOG, 'heads');
 
 /** Rows behind a mark, oldest first; served by (hardened, updated_at). */
 export function hardenedQuery(partition: number, { updatedAt, commitId }: Mark, limit: number): Query {
-  const causes = Object.keys(HARDEN_CAUSES)
-    .map((_, index) => `$${String(index + 5)}`)
-    .join(', ');
+  const given = new Parameters();
+  const [at, time, id, count] = [given.add(partition), given.add(updatedAt), given.add(commitId), given.add(limit)];
+  const causes = given.list(Object.keys(HARDEN_CAUSES));
   return {
-    text: `SELECT tenant, row_key AS commit_id, updated_at::text FROM ${COMMIT} WHERE hardened IN (${causes}) AND updated_at >= $2 AND log_partition = $1 AND (updated_at, row_key) > ($2, $3) ORDER BY updated_at, row_key LIMIT $4`,
-    values: [partition, updatedAt, commitId, limit, ...Object.keys(HARDEN_CAUSES)],
+    text: `SELECT tenant, row_key AS commit_id, updated_at::text FROM ${COMMIT} WHERE hardened IN (${causes}) AND updated_at >= ${time} AND log_partition = ${at} AND (updated_at, row_key) > (${time}, ${id}) ORDER BY updated_at, row_key LIMIT ${count}`,
+    values: given.values,
   };
 }
 
@@ -52,10 +51,7 @@ export const COUNT_QUERY: Query = {
 };
 const PARTITIONS_QUERY: Query = { text: `SELECT log_partition FROM ${HEADS} ORDER BY log_partition`, values: [] };
 
-/** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
-export class HardenedCommits {
-  constructor(private readonly pool: ReturnType<typeof createPool>) {}
-
+export class HardenedCommits extends Queries {
   async partitions(): Promise<readonly number[]> {
     return (await this.rows<{ log_partition: number }>('list partitions', PARTITIONS_QUERY)).map(
       ({ log_partition }) => log_partition,
@@ -74,13 +70,5 @@ export class HardenedCommits {
   async counts(): Promise<Readonly<Record<string, number>>> {
     const rows = await this.rows<{ status: string; commits: number }>('count commits', COUNT_QUERY);
     return Object.fromEntries(rows.map(({ status, commits }) => [status, commits]));
-  }
-
-  async close(): Promise<void> {
-    await this.pool.end();
-  }
-
-  private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
-    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
   }
 }

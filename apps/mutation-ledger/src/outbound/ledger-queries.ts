@@ -3,8 +3,8 @@
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop. Values of columns are shortened
 // as the projection shortens them, so that what is compared is what is stored.
 import { decodeDoc } from '@recourse/event-log';
-import { coded } from '@recourse/service';
-import type { createPool } from '@recourse/service';
+import { limitTo, numberOrNull, Queries } from '@recourse/service';
+import type { Limited } from '@recourse/service';
 import type { Mutation, Named } from '../domain/mutation/mutation.messages.js';
 import {
   exposureQuery,
@@ -15,7 +15,7 @@ import {
   runQuery,
   stakeQuery,
 } from './mutation-statements.js';
-import type { Closing, Filter, PageAsked, Position, Query } from './mutation-statements.js';
+import type { Closing, Filter, PageAsked, Position } from './mutation-statements.js';
 
 export interface MutationPage {
   readonly mutations: readonly Mutation[];
@@ -66,7 +66,6 @@ export interface Exposure {
   readonly closes_first_at: number | null;
 }
 
-type Pool = ReturnType<typeof createPool>;
 type PageRow = Readonly<Record<string, string | number>> & { readonly doc: Buffer };
 type ExposureTexts = Readonly<
   Record<'open_minor' | 'recovering_minor' | 'beyond_minor' | 'uncertain_minor' | 'closes_first_at', string | null>
@@ -79,10 +78,7 @@ interface StakeRow {
   readonly closes_first_at: string;
 }
 
-/** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
-export class LedgerQueries {
-  constructor(private readonly pool: Pool) {}
-
+export class LedgerQueries extends Queries {
   async page(asked: PageAsked): Promise<MutationPage> {
     const rows = await this.rows<PageRow>('read mutations', pageQuery(asked));
     const shown = rows.slice(0, asked.limit);
@@ -108,22 +104,23 @@ export class LedgerQueries {
     filter: Pick<Filter, 'tenant' | 'capability'>,
     now: number,
     limit: number,
-  ): Promise<{ readonly items: readonly Exposure[]; readonly more: boolean }> {
+  ): Promise<Limited<Exposure>> {
     const rows = await this.rows<Omit<Exposure, keyof ExposureTexts> & ExposureTexts>(
       'sum what is exposed',
       exposureQuery(filter, now, limit),
     );
-    const items = rows
-      .slice(0, limit)
-      .map(({ open_minor, recovering_minor, beyond_minor, uncertain_minor, closes_first_at, ...row }) => ({
+    const { items, more } = limitTo(rows, limit);
+    const exposures = items.map(
+      ({ open_minor, recovering_minor, beyond_minor, uncertain_minor, closes_first_at, ...row }) => ({
         ...row,
         open_minor: exact(open_minor),
         recovering_minor: exact(recovering_minor),
         beyond_minor: exact(beyond_minor),
         uncertain_minor: exact(uncertain_minor),
-        closes_first_at: closes_first_at === null ? null : Number(closes_first_at),
-      }));
-    return { items, more: rows.length > limit };
+        closes_first_at: numberOrNull(closes_first_at),
+      }),
+    );
+    return { items: exposures, more };
   }
 
   async mutation(id: string, tenant: string | undefined): Promise<Mutation | null> {
@@ -146,15 +143,6 @@ export class LedgerQueries {
   /** Epoch milliseconds. */
   async now(): Promise<number> {
     return Number((await this.rows<{ now: string }>('read the time', NOW_QUERY))[0]?.now);
-  }
-
-  /** Nest calls it when the process ends. */
-  async onModuleDestroy(): Promise<void> {
-    await this.pool.end();
-  }
-
-  private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
-    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
   }
 }
 

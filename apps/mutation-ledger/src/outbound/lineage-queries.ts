@@ -2,8 +2,7 @@
 //
 // Boundary: reads and nothing else; what it means is decided in domain/lineage-view.
 import { decodeDoc } from '@recourse/event-log';
-import { coded } from '@recourse/service';
-import type { createPool } from '@recourse/service';
+import { limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Commit } from '../domain/commit/commit.messages.js';
 import type { Heard } from '../domain/lineage-view/graph.decisions.js';
 import type { Named, Reliance } from '../domain/lineage-view/lineage.messages.js';
@@ -21,9 +20,7 @@ import {
   restsOnQuery,
   rowsQuery,
 } from './lineage-statements.js';
-import type { ArrayQuery } from './lineage-statements.js';
 
-type Pool = ReturnType<typeof createPool>;
 type ReachedRow = Omit<Reached, 'value_minor' | 'recorded_at'> & {
   readonly value_minor: string | null;
   readonly recorded_at: string;
@@ -40,10 +37,7 @@ export interface Walked {
   readonly truncated: boolean;
 }
 
-/** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
-export class LineageQueries {
-  constructor(private readonly pool: Pool) {}
-
+export class LineageQueries extends Queries {
   async commit(id: string, tenant: string | undefined): Promise<Named | null> {
     return (await this.rows<Named>('find a commit', commitQuery(id, tenant)))[0] ?? null;
   }
@@ -57,7 +51,8 @@ export class LineageQueries {
     const all = [
       ...new Map([...down, ...up].map((named) => [`${named.run_id}\u0000${named.id}`, named] as const)).values(),
     ];
-    return { commits: all.slice(0, limit), truncated: all.length > limit };
+    const { items, more } = limitTo(all, limit);
+    return { commits: items, truncated: more };
   }
 
   /** What a closure holds; the one asked about among them. */
@@ -72,7 +67,7 @@ export class LineageQueries {
     const rows = await this.rows<ReachedRow>('read a closure', closureQuery(from, limit));
     const reached = rows.map(({ value_minor, recorded_at, ...row }) => ({
       ...row,
-      value_minor: value_minor === null ? null : Number(value_minor),
+      value_minor: numberOrNull(value_minor),
       recorded_at: Number(recorded_at),
     }));
     return {
@@ -116,14 +111,5 @@ export class LineageQueries {
         .filter((cursor) => cursor.topic === topic)
         .map(({ partition: of, seq: position }) => ({ partition, of, position }));
     });
-  }
-
-  /** Nest calls it when the process ends. */
-  async onModuleDestroy(): Promise<void> {
-    await this.pool.end();
-  }
-
-  private rows<Row extends object>(what: string, { text, values }: ArrayQuery): Promise<readonly Row[]> {
-    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
   }
 }

@@ -4,19 +4,13 @@
 //   W1. A walk follows a name only under the tenant and the run it was named with.
 //   W2. UNION keeps each commit once: a cycle ends where it began. A walk that is cut says so by one row more.
 import { tableOf } from '@recourse/service';
+import type { Query } from '@recourse/service';
 import { MUTATIONS_LOG } from './mutation-statements.js';
-import type { Query } from './mutation-statements.js';
 import type { Named } from '../domain/lineage-view/lineage.messages.js';
 
 const [BINDING, MUTATION, COMMIT, HEADS] = ['binding', 'mutation', 'commit', 'heads'].map((table) =>
   tableOf(MUTATIONS_LOG, table),
 );
-
-/** A query over arrays too. */
-export interface ArrayQuery {
-  readonly text: string;
-  readonly values: readonly (string | number | readonly string[])[];
-}
 
 /** The same tenant and run, as a filter on what an id found: as an equality PostgreSQL may intersect the index of the id with one that holds the whole tenant, for each id anew. */
 const isNamed = (row: string, by: string, run = 'run_id'): string =>
@@ -73,7 +67,7 @@ export function reliancesQuery(from: Named, limit: number): Query {
 }
 
 /** As reliancesQuery, of commits that are named. */
-export function reliancesAmongQuery(tenant: string, ids: readonly string[]): ArrayQuery {
+export function reliancesAmongQuery(tenant: string, ids: readonly string[]): Query {
   return {
     text: `SELECT tenant, run_id, mutation_id AS child, parent_run_id, parent_id AS parent FROM ${BINDING} WHERE mutation_id = ANY($2::text[]) AND tenant = $1 AND parent_id IS NOT NULL`,
     values: [tenant, ids],
@@ -81,7 +75,7 @@ export function reliancesAmongQuery(tenant: string, ids: readonly string[]): Arr
 }
 
 /** Rows of commits as they are stored. */
-export function rowsQuery(table: 'mutation' | 'commit', tenant: string, ids: readonly string[]): ArrayQuery {
+export function rowsQuery(table: 'mutation' | 'commit', tenant: string, ids: readonly string[]): Query {
   return {
     text: `SELECT doc FROM ${table === 'mutation' ? MUTATION : COMMIT} WHERE ${table}_id = ANY($2::text[]) AND tenant = $1`,
     values: [tenant, ids],
@@ -89,7 +83,7 @@ export function rowsQuery(table: 'mutation' | 'commit', tenant: string, ids: rea
 }
 
 /** Consumers that were waited for. */
-export function heardQuery(tenant: string, ids: readonly string[]): ArrayQuery {
+export function heardQuery(tenant: string, ids: readonly string[]): Query {
   return {
     text: `SELECT mutation_id, consumer, phase FROM ${tableOf(MUTATIONS_LOG, 'delivery')} WHERE mutation_id = ANY($2::text[]) AND tenant = $1`,
     values: [tenant, ids],

@@ -3,7 +3,8 @@
 // Invariants
 //   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
 //   Q2. Pages are cut by the last row seen, in an order that no two rows share: a row that does not change is shown once.
-import { tableOf } from '@recourse/service';
+import { NOW_MS, Parameters, tableOf, whereOf } from '@recourse/service';
+import type { Query } from '@recourse/service';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
 const MUTATION = tableOf(MUTATIONS_LOG, 'mutation');
@@ -22,12 +23,6 @@ export type Order = keyof typeof ORDERS;
 
 /** Values of the columns of an order at the last row of a page. */
 export type Position = readonly (string | number)[];
-
-/** A statement with the values of its parameters. */
-export interface Query {
-  readonly text: string;
-  readonly values: readonly (string | number)[];
-}
 
 /** What a column must be; undefined does not narrow. */
 export type Filter = Readonly<
@@ -56,27 +51,24 @@ export interface PageAsked {
 
 /** Rows of a page and one more, which tells whether there is another. */
 export function pageQuery({ filter, order, closing, after, limit }: PageAsked): Query {
-  const values: (string | number)[] = [];
-  const given = conditions(filter, closing, values);
+  const given = new Parameters();
+  const narrowed = conditions(filter, closing, given);
   const columns = ORDERS[order];
-  const behind =
-    after === undefined
-      ? []
-      : [`(${columns.join(', ')}) > (${after.map((value) => parameter(values, value)).join(', ')})`];
-  const where = [...given, ...behind];
+  const behind = after === undefined ? [] : [`(${columns.join(', ')}) > (${given.list(after)})`];
+  const where = [...narrowed, ...behind];
   return {
-    text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc FROM ${MUTATION}${whereOf(where)} ORDER BY ${columns.join(', ')} LIMIT ${parameter(values, limit + 1)}`,
-    values,
+    text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc FROM ${MUTATION}${whereOf(where)} ORDER BY ${columns.join(', ')} LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
   };
 }
 
 /** Sums per tenant and currency over everything that closes, not over a page of it. */
 export function stakeQuery(filter: Filter, closing: Closing): Query {
-  const values: (string | number)[] = [];
-  const where = conditions(filter, closing, values);
+  const given = new Parameters();
+  const where = conditions(filter, closing, given);
   return {
     text: `SELECT tenant, value_currency AS currency, sum(value_minor)::text AS amount_minor, count(*)::int AS mutations, min(expires_at)::text AS closes_first_at FROM ${MUTATION}${whereOf(where)} GROUP BY tenant, value_currency ORDER BY tenant, value_currency`,
-    values,
+    values: given.values,
   };
 }
 
@@ -97,9 +89,9 @@ const STANDING = (
  * Units:  `now` is epoch milliseconds of database time; money is minor units.
  */
 export function exposureQuery(filter: Pick<Filter, 'tenant' | 'capability'>, now: number, limit: number): Query {
-  const values: (string | number)[] = [];
-  const standing = STANDING(`${parameter(values, now)}::bigint`);
-  const told = `SELECT tenant, capability, contract_digest, value_currency AS currency, value_minor, expires_at, rollback_id, recoverability, ${standing} AS standing FROM ${MUTATION}${whereOf(conditions(filter, undefined, values))}`;
+  const given = new Parameters();
+  const standing = STANDING(`${given.add(now)}::bigint`);
+  const told = `SELECT tenant, capability, contract_digest, value_currency AS currency, value_minor, expires_at, rollback_id, recoverability, ${standing} AS standing FROM ${MUTATION}${whereOf(conditions(filter, undefined, given))}`;
   const sums = [
     ...['open', 'recovering', 'beyond', 'uncertain', 'settled'].map(
       (name) => `count(*) FILTER (WHERE standing = '${name}')::int AS ${name}`,
@@ -113,52 +105,37 @@ export function exposureQuery(filter: Pick<Filter, 'tenant' | 'capability'>, now
     `count(rollback_id) FILTER (WHERE standing NOT IN ('absent', 'uncertain'))::int AS contradicted`,
   ];
   return {
-    text: `SELECT tenant, capability, contract_digest, currency, ${sums.join(', ')} FROM (${told}) m WHERE standing <> 'absent' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 4, 3 LIMIT ${parameter(values, limit + 1)}`,
-    values,
+    text: `SELECT tenant, capability, contract_digest, currency, ${sums.join(', ')} FROM (${told}) m WHERE standing <> 'absent' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 4, 3 LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
   };
 }
 
 /** What an id of the orchestrator's is about. */
 export function namedQuery(id: string, tenant: string | undefined): Query {
-  const values: (string | number)[] = [];
-  const where = [`id = ${parameter(values, id)}`, ...conditions({ tenant }, undefined, values)];
-  return { text: `SELECT doc FROM ${NAMED}${whereOf(where)} ORDER BY tenant LIMIT 1`, values };
+  const given = new Parameters();
+  const where = [`id = ${given.add(id)}`, ...conditions({ tenant }, undefined, given)];
+  return { text: `SELECT doc FROM ${NAMED}${whereOf(where)} ORDER BY tenant LIMIT 1`, values: given.values };
 }
 
 /** Mutations of a run. */
 export function runQuery(runId: string, tenant: string | undefined): Query {
-  const values: (string | number)[] = [];
-  const where = conditions({ run_id: runId, tenant }, undefined, values);
+  const given = new Parameters();
+  const where = conditions({ run_id: runId, tenant }, undefined, given);
   return {
     text: `SELECT tenant, count(*)::int AS mutations FROM ${MUTATION}${whereOf(where)} GROUP BY tenant ORDER BY tenant LIMIT 1`,
-    values,
+    values: given.values,
   };
 }
 
 /** Time of the database, epoch milliseconds: windows are judged by no other clock (P6). */
 export const NOW_QUERY: Query = {
-  text: `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS now`,
+  text: `SELECT (${NOW_MS})::text AS now`,
   values: [],
 };
 
-function conditions(filter: Filter, closing: Closing | undefined, values: (string | number)[]): readonly string[] {
-  const equal = Object.entries(filter).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name} = ${parameter(values, value)}`],
-  );
-  const ends =
-    closing === undefined
-      ? []
-      : [
-          `expires_at > ${parameter(values, closing.after)}`,
-          ...(closing.until === null ? [] : [`expires_at <= ${parameter(values, closing.until)}`]),
-        ];
-  return [...equal, ...ends];
-}
-
-function whereOf(conditions: readonly string[]): string {
-  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-}
-
-function parameter(values: (string | number)[], value: string | number): string {
-  return `$${values.push(value)}`;
+function conditions(filter: Filter, closing: Closing | undefined, given: Parameters): readonly string[] {
+  const equal = given.equal(filter);
+  if (closing === undefined) return equal;
+  const after = `expires_at > ${given.add(closing.after)}`;
+  return [...equal, after, ...(closing.until === null ? [] : [`expires_at <= ${given.add(closing.until)}`])];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { exposureQuery, namedQuery, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
-import type { Query } from './mutation-statements.js';
+import type { Query } from '@recourse/service';
 
 const CLOSING = { after: 1, until: 2 };
 const READS: readonly (readonly [name: string, read: (tenant: string | undefined) => Query])[] = [

@@ -1,8 +1,8 @@
 // Reports of the orchestrator: sums over the rows of steps.
 //
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop.
-import { coded } from '@recourse/service';
-import type { createPool } from '@recourse/service';
+import { limitTo, numberOrNull, Queries } from '@recourse/service';
+import type { Limited } from '@recourse/service';
 import {
   manualReasonsQuery,
   pacesQuery,
@@ -11,7 +11,7 @@ import {
   sourcesQuery,
   trendsQuery,
 } from './recovery-statements.js';
-import type { Query, ReportFilter, RollbackGroup } from './recovery-statements.js';
+import type { ReportFilter, RollbackGroup } from './recovery-statements.js';
 
 /** Steps of a tool that landed with a person for one reason. */
 export interface ManualReason {
@@ -81,21 +81,14 @@ export interface BusyPace {
   readonly waiting: number;
 }
 
-/** Rows of a report, and whether there are more. */
-export interface Report<Row> {
-  readonly items: readonly Row[];
-  readonly more: boolean;
-}
-
-type Pool = ReturnType<typeof createPool>;
 type Texts = Readonly<Record<'attempts' | 'mean_ms' | 'max_ms', string | null>>;
 
-/** Errors of every read: Failure(DATABASE_UNAVAILABLE). */
-export class RecoveryQueries {
-  constructor(private readonly pool: Pool) {}
+/** Rows of a report, and whether there are more. */
+export type Report<Row> = Limited<Row>;
 
+export class RecoveryQueries extends Queries {
   async manualReasons(filter: ReportFilter, limit: number): Promise<Report<ManualReason>> {
-    return reportOf(await this.rows<ManualReason>('count manual reasons', manualReasonsQuery(filter, limit)), limit);
+    return limitTo(await this.rows<ManualReason>('count manual reasons', manualReasonsQuery(filter, limit)), limit);
   }
 
   async recoveries(filter: ReportFilter, limit: number): Promise<Report<ObservedRecoveries>> {
@@ -103,27 +96,27 @@ export class RecoveryQueries {
       'sum recoveries',
       recoveriesQuery(filter, limit),
     );
-    return reportOf(
+    return limitTo(
       rows.map(({ attempts, mean_ms, max_ms, ...row }) => ({
         ...row,
         attempts: Number(attempts),
-        mean_ms: numberOf(mean_ms),
-        max_ms: numberOf(max_ms),
+        mean_ms: numberOrNull(mean_ms),
+        max_ms: numberOrNull(max_ms),
       })),
       limit,
     );
   }
 
   async sources(filter: ReportFilter, limit: number): Promise<Report<TriggerSource>> {
-    return reportOf(await this.rows<TriggerSource>('count sources', sourcesQuery(filter, limit)), limit);
+    return limitTo(await this.rows<TriggerSource>('count sources', sourcesQuery(filter, limit)), limit);
   }
 
   async rollbacks(by: RollbackGroup, filter: ReportFilter, limit: number): Promise<Report<CountedRollbacks>> {
-    return reportOf(await this.rows<CountedRollbacks>('count rollbacks', rollbacksQuery(by, filter, limit)), limit);
+    return limitTo(await this.rows<CountedRollbacks>('count rollbacks', rollbacksQuery(by, filter, limit)), limit);
   }
 
   async trends(filter: ReportFilter, now: number, limit: number): Promise<Report<CountedTriggers>> {
-    return reportOf(await this.rows<CountedTriggers>('count triggers', trendsQuery(filter, now, limit)), limit);
+    return limitTo(await this.rows<CountedTriggers>('count triggers', trendsQuery(filter, now, limit)), limit);
   }
 
   async paces(filter: ReportFilter, now: number, limit: number): Promise<Report<BusyPace>> {
@@ -131,27 +124,9 @@ export class RecoveryQueries {
       'list rates',
       pacesQuery(filter, now, limit),
     );
-    return reportOf(
+    return limitTo(
       rows.map(({ next_at, ...row }) => ({ ...row, next_at: Number(next_at) })),
       limit,
     );
   }
-
-  /** Nest calls it when the process ends. */
-  async onModuleDestroy(): Promise<void> {
-    await this.pool.end();
-  }
-
-  private rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
-    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
-  }
-}
-
-function reportOf<Row>(rows: readonly Row[], limit: number): Report<Row> {
-  return { items: rows.slice(0, limit), more: rows.length > limit };
-}
-
-/** The driver gives 64-bit numbers as text. */
-function numberOf(decimal: string | null): number | null {
-  return decimal === null ? null : Number(decimal);
 }

@@ -7,7 +7,7 @@ import {
   sourcesQuery,
   trendsQuery,
 } from './recovery-statements.js';
-import type { Query } from './recovery-statements.js';
+import type { Query } from '@recourse/service';
 
 const REPORTS: readonly (readonly [name: string, read: (tenant: string | undefined) => Query])[] = [
   ['manual reasons', (tenant) => manualReasonsQuery({ tenant, capability: 'payments.issue_refund' }, 5)],

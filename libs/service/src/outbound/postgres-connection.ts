@@ -20,13 +20,13 @@ export interface PostgresOptions {
 
 const CONNECTIONS_MAX = 8;
 const STATEMENT_TIMEOUT_MS = 15_000;
-const CONNECT_TIMEOUT_MS = 3_000;
+export const CONNECT_TIMEOUT_MS = 3_000;
 /** Two owners contend for a head for as long as one projection takes; longer means that somebody hangs. */
 const LOCK_TIMEOUT_MS = 5_000;
 /** A process that was stopped inside its transaction holds the head; it loses it after this. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 /** The client gives up after the server should have: a half-open connection answers nothing at all. */
-const CLIENT_GRACE_MS = 2_000;
+export const CLIENT_GRACE_MS = 2_000;
 
 /** A pool for the loop. Nothing is connected before the first call. */
 export function createPool({

@@ -1,20 +1,23 @@
 // A service's database: brings the tables to shape at start, and answers the reads of people.
-import { columnText, decodeDoc } from '@recourse/event-log';
-import type { ColumnValue, PartitionStore, StoreFactory } from '@recourse/event-log';
+import { columnText } from '@recourse/event-log';
+import type { ColumnValue, KindSpec, PartitionStore, StoreFactory } from '@recourse/event-log';
 import { Client } from 'pg';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import type { SelectQueryBuilder } from 'typeorm';
-import { coded, createPool } from './postgres-connection.js';
+import type { EntitySchema, MigrationInterface, SelectQueryBuilder } from 'typeorm';
+import { CLIENT_GRACE_MS, coded, CONNECT_TIMEOUT_MS, createPool } from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
-import { entityName, entityOf, migrationOf } from './postgres-schema.js';
+import { entityName, entityOf, migrationOf, tableOf } from './postgres-schema.js';
 import type { ProjectedEntity, ProjectedLog } from './postgres-schema.js';
+import { rowOf } from './postgres-statements.js';
 import { createPostgresStores } from './postgres-store.js';
+import { limitTo } from './sql.js';
 import type { Page, PageQuery, PlacedRow, ProjectionReads } from '../projection-reads.js';
 
 /** Instances of a service that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_265_636;
 const MIGRATION_TIMEOUT_MS = 60_000;
+const READ_TIMEOUT_MS = 10_000;
 
 /** A service's own database, migrated. */
 export class PostgresDatabase implements ProjectionReads, StoreFactory {
@@ -27,20 +30,14 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
 
   /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
   static async open(options: PostgresOptions, logs: readonly ProjectedLog[]): Promise<PostgresDatabase> {
-    const source = new DataSource({
-      type: 'postgres',
+    const source = await migrate({
       url: options.url,
       applicationName: 'recourse-reads',
       poolSize: 4,
-      migrationsTableName: 'migrations',
+      statementTimeoutMs: READ_TIMEOUT_MS,
       migrations: [migrationOf(logs)],
       entities: logs.flatMap(({ log, kinds }) => kinds.map((spec) => entityOf(log, spec))),
-      connectTimeoutMS: 3_000,
-      logging: false,
-      poolErrorHandler: () => undefined,
-      extra: { statement_timeout: 10_000, query_timeout: 12_000 },
     });
-    await coded('migrate', () => migrate(options.url, source));
     const pool = createPool(options);
     return new PostgresDatabase(createPostgresStores(pool, logs), pool, source, logs);
   }
@@ -64,8 +61,9 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
         .addOrderBy('r.row_key')
         .limit(query.limit + 1)
         .getMany();
-      const rows = found.slice(0, query.limit).map((entity) => rowOf(query.kind, entity));
-      const last = found.length > query.limit ? found[query.limit - 1] : undefined;
+      const { items, more } = limitTo(found, query.limit);
+      const rows = items.map((entity) => placed(query.kind, entity));
+      const last = more ? items.at(-1) : undefined;
       return { rows, next: last ? { partition: last.log_partition, group: last.group_key, key: last.row_key } : null };
     });
   }
@@ -79,10 +77,10 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
     return coded('read command', async () => {
       const { rows } = await this.pool.query<ProjectedEntity>({
         name: `recourse_command_${log}`,
-        text: `SELECT log_partition, group_key, row_key, due_at, doc FROM "${entityName(log, 'command').replace('.', '"."')}" WHERE command_id = $1 LIMIT 1`,
+        text: `SELECT log_partition, group_key, row_key, due_at, doc FROM ${tableOf(log, this.known({ log, kind: 'command' }).table)} WHERE command_id = $1 LIMIT 1`,
         values: [commandId],
       });
-      return rows[0] ? rowOf('command', rows[0]) : null;
+      return rows[0] ? placed('command', rows[0]) : null;
     });
   }
 
@@ -98,7 +96,7 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
   }
 
   private selected(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): SelectQueryBuilder<ProjectedEntity> {
-    const { spec } = this.known(query);
+    const spec = this.known(query);
     const select = this.source
       .getRepository<ProjectedEntity>(entityName(query.log, query.kind))
       .createQueryBuilder('r');
@@ -115,31 +113,76 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
     return select;
   }
 
-  private known({ log, kind }: Pick<PageQuery, 'log' | 'kind'>): { readonly spec: ProjectedLog['kinds'][number] } {
+  private known({ log, kind }: Pick<PageQuery, 'log' | 'kind'>): KindSpec {
     const spec = this.logs.find((one) => one.log === log)?.kinds.find((one) => one.kind === kind);
     if (!spec) throw new TypeError(`no kind ${kind} in ${log}`);
-    return { spec };
+    return spec;
   }
 }
 
-/** Initialises a source and runs its migrations, one process at a time. Errors: the database's; the source is closed then. */
-export async function migrate(url: string, source: DataSource): Promise<void> {
+export interface MigrateOptions {
+  readonly url: string;
+  readonly applicationName: string;
+  readonly migrations: readonly (new () => MigrationInterface)[];
+  readonly entities?: readonly EntitySchema<ProjectedEntity>[];
+  /** Connections of the source. Default 1. */
+  readonly poolSize?: number;
+  /** Longest statement, milliseconds; none when absent. */
+  readonly statementTimeoutMs?: number;
+}
+
+/** Runs migrations, one process at a time, and returns the source that ran them. Errors: Failure(DATABASE_UNAVAILABLE). */
+export function migrate({
+  url,
+  migrations,
+  entities = [],
+  poolSize = 1,
+  statementTimeoutMs,
+  applicationName,
+}: MigrateOptions): Promise<DataSource> {
+  const source = new DataSource({
+    type: 'postgres',
+    url,
+    applicationName,
+    poolSize,
+    migrationsTableName: 'migrations',
+    migrations: [...migrations],
+    entities: [...entities],
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    logging: false,
+    poolErrorHandler: () => undefined,
+    ...(statementTimeoutMs === undefined
+      ? {}
+      : { extra: { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + CLIENT_GRACE_MS } }),
+  });
+  return coded('migrate', () => locked(url, () => initialised(source)));
+}
+
+/** Runs work while no other instance migrates this database. */
+async function locked<T>(url: string, work: () => Promise<T>): Promise<T> {
   const lock = new Client({
     connectionString: url,
-    connectionTimeoutMillis: 3_000,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: MIGRATION_TIMEOUT_MS,
   });
   lock.on('error', () => undefined);
   await lock.connect();
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    return await work();
+  } finally {
+    await lock.end();
+  }
+}
+
+async function initialised(source: DataSource): Promise<DataSource> {
+  try {
     await source.initialize();
     await source.runMigrations({ transaction: 'all' });
+    return source;
   } catch (error) {
     if (source.isInitialized) await source.destroy();
     throw error;
-  } finally {
-    await lock.end();
   }
 }
 
@@ -147,15 +190,8 @@ function isList(value: ColumnValue | readonly string[]): value is readonly strin
   return Array.isArray(value);
 }
 
-function rowOf(kind: string, { log_partition, group_key, row_key, due_at, doc }: ProjectedEntity): PlacedRow {
-  return {
-    partition: log_partition,
-    kind,
-    group: group_key,
-    key: row_key,
-    dueAt: due_at === null ? null : Number(due_at),
-    doc: decodeDoc(doc),
-  };
+function placed(kind: string, entity: ProjectedEntity): PlacedRow {
+  return { partition: entity.log_partition, ...rowOf(kind, entity) };
 }
 
 /** Columns hold shortened text; keys do not. */

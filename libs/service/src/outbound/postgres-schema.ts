@@ -6,6 +6,7 @@ import { sha256Hex } from '@recourse/kernel';
 import type { ColumnType, KindSpec } from '@recourse/event-log';
 import { EntitySchema } from 'typeorm';
 import type { EntitySchemaColumnOptions, MigrationInterface, QueryRunner } from 'typeorm';
+import { identifier, quoted } from './sql.js';
 
 /** A log whose rows live in this database. */
 export interface ProjectedLog {
@@ -26,7 +27,6 @@ export const HEADS_TABLE = 'heads';
 
 /** TypeORM wants 13 digits at the end of a migration's name and orders by them; ours has no order to keep. */
 const MIGRATION_EPOCH = '1700000000000';
-const IDENTIFIER = /^[a-z][a-z0-9_]{0,50}$/;
 
 /** Schema a log's tables live in: `recourse.mutations` has `mutations`. */
 export function schemaOf(log: string): string {
@@ -35,7 +35,7 @@ export function schemaOf(log: string): string {
 
 /** Qualified name of a table; names are checked, so they need no quoting beyond the quotes. */
 export function tableOf(log: string, table: string): string {
-  return `"${schemaOf(log)}"."${identifier(table)}"`;
+  return `${quoted(schemaOf(log))}.${quoted(table)}`;
 }
 
 /** Statements that make all tables from nothing. */
@@ -110,7 +110,7 @@ function headsStatement(log: string): string {
 
 function kindStatements(log: string, { table, columns, indexes = [] }: KindSpec): readonly string[] {
   const name = tableOf(log, table);
-  const own = columns.map((column) => `"${identifier(column.name)}" ${sqlType(column.type)}`);
+  const own = columns.map((column) => `${quoted(column.name)} ${sqlType(column.type)}`);
   return [
     `CREATE TABLE ${name} (${[
       'log_partition int NOT NULL',
@@ -123,17 +123,11 @@ function kindStatements(log: string, { table, columns, indexes = [] }: KindSpec)
     ].join(', ')})`,
     `CREATE INDEX "${identifier(table)}_due" ON ${name} (log_partition, due_at) WHERE due_at IS NOT NULL`,
     ...indexes.map(
-      (on, n) =>
-        `CREATE INDEX "${identifier(table)}_${String(n)}" ON ${name} (${on.map((column) => `"${identifier(column)}"`).join(', ')})`,
+      (on, n) => `CREATE INDEX "${identifier(table)}_${String(n)}" ON ${name} (${on.map(quoted).join(', ')})`,
     ),
   ];
 }
 
 function sqlType(type: ColumnType): string {
   return type === 'text' ? 'text COLLATE "C"' : type;
-}
-
-function identifier(name: string): string {
-  if (!IDENTIFIER.test(name)) throw new TypeError(`not a name for a table or column: ${name}`);
-  return name;
 }

@@ -1,13 +1,14 @@
 // What a projection holds as one hash, read in one snapshot; nothing is written.
 import { createHash } from 'node:crypto';
-import { canonicalRow, compareText, decodeDoc } from '@recourse/event-log';
+import { canonicalRow, compareText } from '@recourse/event-log';
 import type { KindSpec, Row } from '@recourse/event-log';
 import type { Pool, PoolClient } from 'pg';
 import { coded, createPool, inTransaction } from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
-import { wholeKind } from './postgres-statements.js';
+import { rowOf, wholeKind } from './postgres-statements.js';
+import type { StoredRow } from './postgres-statements.js';
 
 /** The head of a projection and the hash of its rows at that head. */
 export interface ProjectedState {
@@ -65,12 +66,6 @@ interface KindPlace {
   readonly spec: KindSpec;
   readonly partition: number;
 }
-interface StoredRow {
-  readonly group_key: string;
-  readonly row_key: string;
-  readonly due_at: string | null;
-  readonly doc: Buffer;
-}
 
 async function eachRow(
   client: PoolClient,
@@ -80,14 +75,7 @@ async function eachRow(
   await client.query(`DECLARE state NO SCROLL CURSOR FOR ${wholeKind(log, spec).replace('$1', String(partition))}`);
   for (;;) {
     const { rows } = await client.query<StoredRow>(`FETCH ${String(PAGE)} FROM state`);
-    for (const { group_key, row_key, due_at, doc } of rows)
-      visit({
-        kind: spec.kind,
-        group: group_key,
-        key: row_key,
-        dueAt: due_at === null ? null : Number(due_at),
-        doc: decodeDoc(doc),
-      });
+    for (const row of rows) visit(rowOf(spec.kind, row));
     if (rows.length < PAGE) break;
   }
   await client.query('CLOSE state');

@@ -1,12 +1,27 @@
 // SQL of the projection store, as pure functions of the kinds.
 import { sha256Hex } from '@recourse/kernel';
-import type { ColumnType, KindSpec } from '@recourse/event-log';
+import { decodeDoc } from '@recourse/event-log';
+import type { ColumnType, KindSpec, Row } from '@recourse/event-log';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
+import { NOW_MS, numberOrNull, quoted } from './sql.js';
 
 /** A statement that is prepared once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
+}
+
+/** A row as the statements here give it. */
+export interface StoredRow {
+  readonly group_key: string;
+  readonly row_key: string;
+  /** Decimal text: bigint. */
+  readonly due_at: string | null;
+  readonly doc: Buffer;
+}
+
+export function rowOf(kind: string, { group_key, row_key, due_at, doc }: StoredRow): Row {
+  return { kind, group: group_key, key: row_key, dueAt: numberOrNull(due_at), doc: decodeDoc(doc) };
 }
 
 /** One kind's part of a small projection. */
@@ -67,7 +82,7 @@ export function loadGroups(log: string, specs: readonly KindSpec[]): Statement {
     (spec, n) =>
       `(SELECT ${String(n)} AS n, group_key, row_key, due_at, doc FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND group_key = ANY($${String(n + 2)}::text[]))`,
   );
-  const time = `(SELECT -1 AS n, NULL::text COLLATE "C" AS group_key, (SELECT seq FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1)::text COLLATE "C" AS row_key, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS due_at, NULL::bytea AS doc)`;
+  const time = `(SELECT -1 AS n, NULL::text COLLATE "C" AS group_key, (SELECT seq FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1)::text COLLATE "C" AS row_key, ${NOW_MS} AS due_at, NULL::bytea AS doc)`;
   return named(`${[time, ...kinds].join(' UNION ALL ')} ORDER BY n, group_key, row_key`);
 }
 
@@ -114,10 +129,6 @@ function onConflict(spec: KindSpec): string {
     .map(({ name }) => name)
     .filter((name) => name !== ROW_COLUMNS[0] && name !== ROW_COLUMNS[1]);
   return `ON CONFLICT (log_partition, group_key, row_key) DO UPDATE SET ${set.map((name) => `${quoted(name)} = EXCLUDED.${quoted(name)}`).join(', ')}`;
-}
-
-function quoted(name: string): string {
-  return `"${name}"`;
 }
 
 function named(text: string): Statement {

@@ -6,10 +6,9 @@
 //   S1. Rows change only in a transaction in which the head moved from where the caller thinks it stands.
 //   S2. Few rows are one statement, so one round trip; many rows are a COPY, straight into the table when they turn out new.
 //   S3. Time is the database's.
-import { columnValue, compareText, decodeDoc, encodeDoc } from '@recourse/event-log';
+import { compareText, decodeDoc, encodeDoc } from '@recourse/event-log';
 import type {
   Change,
-  ColumnValue,
   GroupAddress,
   KindSpec,
   Loaded,
@@ -22,32 +21,17 @@ import type {
   StoreFactory,
 } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
-import type { Pool, PoolClient } from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
-import { pipeline } from 'node:stream/promises';
-import { Readable } from 'node:stream';
+import type { Pool } from 'pg';
 import { coded, inTransaction } from './postgres-connection.js';
-import { encodeCopy } from './postgres-copy.js';
+import { BulkPuts, columnsOf } from './postgres-bulk.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
 import { hashRows, SNAPSHOT } from './postgres-state.js';
-import {
-  copyInto,
-  deleteRows,
-  dueTimers,
-  loadGroups,
-  mergeStage,
-  moveHead,
-  projectSmall,
-  valueColumns,
-  wholeKind,
-} from './postgres-statements.js';
+import { deleteRows, dueTimers, loadGroups, moveHead, projectSmall, rowOf, wholeKind } from './postgres-statements.js';
+import type { StoredRow } from './postgres-statements.js';
 
 /** Above this a COPY is cheaper than arrays as parameters, in spite of its round trips. */
 const SMALL_CHANGES_MAX = 200;
-const UNIQUE_VIOLATION = '23505';
-/** A table in which new rows turned out old is merged into this many times before a plain COPY is tried again, at most. */
-const MERGES_MAX = 64;
 
 type From = { readonly seq: number; readonly hash: Buffer } | null;
 
@@ -61,7 +45,7 @@ interface KindChanges {
 /** Stores of all partitions of the logs, over one pool. Errors: InvariantViolation for a log that was not declared. */
 export function createPostgresStores(pool: Pool, logs: readonly ProjectedLog[]): StoreFactory {
   const known = new Map(logs.map((log) => [log.log, log]));
-  const copies = new CopyHabits();
+  const bulk = new BulkPuts();
   return {
     partition(log, partition) {
       const declared = known.get(log);
@@ -70,7 +54,7 @@ export function createPostgresStores(pool: Pool, logs: readonly ProjectedLog[]):
         pool,
         log,
         partition,
-        copies,
+        bulk,
         kinds: [...declared.kinds].sort((a, b) => compareText(a.kind, b.kind)),
       });
     },
@@ -83,7 +67,7 @@ interface Place {
   readonly partition: number;
   /** Ordered by name. */
   readonly kinds: readonly KindSpec[];
-  readonly copies: CopyHabits;
+  readonly bulk: BulkPuts;
 }
 
 class PostgresPartitionStore implements PartitionStore {
@@ -186,12 +170,12 @@ class PostgresPartitionStore implements PartitionStore {
   }
 
   private projectMany(from: From, to: ProjectedHead, changes: readonly KindChanges[]): Promise<ProjectResult> {
-    const { pool, log, partition } = this.place;
+    const { pool, log, partition, bulk } = this.place;
     return inTransaction(pool, 'BEGIN', async (client) => {
       const { rowCount } = await client.query(moveHead(log, from === null), headValues(partition, from, to));
       if (rowCount !== 1) return 'fenced';
       for (const { spec, puts, deletes } of changes) {
-        if (puts.length > 0) await this.putMany(client, spec, puts);
+        if (puts.length > 0) await bulk.put(client, { log, partition, spec }, puts);
         if (deletes.length > 0)
           await client.query(deleteRows(log, spec), [
             partition,
@@ -201,28 +185,6 @@ class PostgresPartitionStore implements PartitionStore {
       }
       return 'projected';
     });
-  }
-
-  /** Rows of a first projection are new; so a plain COPY is tried first, and a merge takes over where it was wrong. */
-  private async putMany(client: PoolClient, spec: KindSpec, puts: readonly Row[]): Promise<void> {
-    const { log, partition, copies } = this.place;
-    const table = tableOf(log, spec.table);
-    const bytes = encodeCopy(
-      partition,
-      valueColumns(spec).map(({ type }) => type),
-      puts.map((row) => valuesOf(spec, row)),
-    );
-    if (copies.mayBeNew(table)) {
-      await client.query('SAVEPOINT plain');
-      const isNew = await copied(client, copyInto(table, spec), bytes);
-      copies.learn(table, isNew);
-      if (isNew) return;
-      await client.query('ROLLBACK TO SAVEPOINT plain');
-    }
-    const stage = `pg_temp."stage_${spec.table}"`;
-    await client.query(`CREATE TEMP TABLE IF NOT EXISTS "stage_${spec.table}" (LIKE ${table}) ON COMMIT DELETE ROWS`);
-    await copy(client, copyInto(stage, spec), bytes);
-    await client.query(mergeStage(log, spec, stage));
   }
 
   /** The last change of every address, by kind. */
@@ -252,33 +214,6 @@ class PostgresPartitionStore implements PartitionStore {
   }
 }
 
-/** Remembers per table whether what looked new was. */
-class CopyHabits {
-  private readonly merges = new Map<string, { readonly left: number; readonly next: number }>();
-
-  mayBeNew(table: string): boolean {
-    const habit = this.merges.get(table);
-    if (!habit || habit.left <= 0) return true;
-    this.merges.set(table, { ...habit, left: habit.left - 1 });
-    return false;
-  }
-
-  learn(table: string, wasNew: boolean): void {
-    if (wasNew) {
-      this.merges.delete(table);
-      return;
-    }
-    const next = Math.min((this.merges.get(table)?.next ?? 1) * 2, MERGES_MAX);
-    this.merges.set(table, { left: next, next });
-  }
-}
-
-interface StoredRow {
-  readonly group_key: string;
-  readonly row_key: string;
-  readonly due_at: string | null;
-  readonly doc: Buffer;
-}
 /** The first row of a load carries the head's seq where others carry their key. */
 function seqOf(text: string | null | undefined): number | null {
   return text === null || text === undefined ? null : Number(text);
@@ -295,10 +230,6 @@ interface HeadRow {
   readonly reacted_seq: string;
   readonly reacted_offset: string;
   readonly cursors: Buffer;
-}
-
-function rowOf(kind: string, { group_key, row_key, due_at, doc }: StoredRow): Row {
-  return { kind, group: group_key, key: row_key, dueAt: due_at === null ? null : Number(due_at), doc: decodeDoc(doc) };
 }
 
 /** Due times are whole milliseconds; paced clocks are not. */
@@ -332,28 +263,4 @@ function headValues(partition: number, from: From, to: ProjectedHead): unknown[]
     encodeDoc({ cursors: to.cursors }),
   ];
   return from === null ? head : [...head, from.seq, from.hash];
-}
-
-function valuesOf(spec: KindSpec, row: Row): readonly ColumnValue[] {
-  return [row.group, row.key, row.dueAt, ...spec.columns.map((column) => columnValue(column, row)), encodeDoc(row.doc)];
-}
-
-function columnsOf(spec: KindSpec, rows: readonly Row[]): readonly (readonly ColumnValue[])[] {
-  const values = rows.map((row) => valuesOf(spec, row));
-  return valueColumns(spec).map((_column, at) => values.map((row) => row[at] ?? null));
-}
-
-/** False when a row was there already. */
-async function copied(client: PoolClient, statement: string, bytes: Buffer): Promise<boolean> {
-  try {
-    await copy(client, statement, bytes);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return false;
-    throw error;
-  }
-}
-
-async function copy(client: PoolClient, statement: string, bytes: Buffer): Promise<void> {
-  await pipeline(Readable.from([bytes]), client.query(copyFrom(statement)));
 }

@@ -1,7 +1,8 @@
 // Cursors of the ledger's own lists: opaque to callers, bound to the order they were made in.
 //
 //   cursor = base64url(JSON [order, ...values of the order's columns])
-import { EdgeRefusal, parse } from '@recourse/service';
+import { cursorText, readCursor } from '@recourse/service';
+import type { CursorHint } from '@recourse/service';
 import { z } from 'zod';
 import type { Order, Position } from '../../outbound/mutation-statements.js';
 
@@ -21,34 +22,19 @@ const SHAPES = {
   place: z.tuple([z.literal('place'), partition, key, key]),
   updated: z.tuple([z.literal('updated'), instant, key]),
   expiry: z.tuple([z.literal('expiry'), instant, key]),
-} as const satisfies Record<Order, z.ZodType>;
+} as const satisfies Record<Order, z.ZodType<readonly [string, ...(string | number)[]]>>;
+
+const SAME_LIST: CursorHint = {
+  path: '/cursor',
+  message: 'Pass next_cursor of the previous page unchanged, with the same filters.',
+};
 
 /** Text of a position; null on the last page. */
 export function cursorOf(order: Order, position: Position | null): string | null {
-  return position === null ? null : Buffer.from(JSON.stringify([order, ...position])).toString('base64url');
+  return position === null ? null : cursorText([order, ...position]);
 }
 
 /** Errors: EdgeRefusal(INPUT_INVALID) with CURSOR_INVALID for what is no cursor of this list. */
 export function positionOf(order: Order, cursor: string | undefined): Position | undefined {
-  if (cursor === undefined) return undefined;
-  try {
-    const [, ...position] = parse<readonly [string, ...(string | number)[]]>(
-      SHAPES[order],
-      JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')),
-    );
-    return position;
-  } catch (cause) {
-    throw new EdgeRefusal(
-      'INPUT_INVALID',
-      'the cursor is none of this list',
-      [
-        {
-          code: 'CURSOR_INVALID',
-          message: 'Pass next_cursor of the page before as it was, with the same filters.',
-          path: '/cursor',
-        },
-      ],
-      { cause },
-    );
-  }
+  return readCursor<readonly [string, ...(string | number)[]]>(SHAPES[order], cursor, SAME_LIST)?.slice(1);
 }

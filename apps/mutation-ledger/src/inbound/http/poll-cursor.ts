@@ -1,7 +1,8 @@
 // Cursor of a poll: opaque to callers, bound to no scope.
 //
 //   cursor = base64url(JSON [[partition, seq], ...])
-import { EdgeRefusal, parse } from '@recourse/service';
+import { cursorText, readCursor } from '@recourse/service';
+import type { CursorHint } from '@recourse/service';
 import { z } from 'zod';
 import type { PollCursor } from '../../outbound/consumer-queries.js';
 
@@ -17,28 +18,17 @@ const place = z.tuple([
 ]);
 const shape: z.ZodType<PollCursor> = z.array(place).max(PARTITIONS_MAX);
 
+const POLL: CursorHint = {
+  path: '/after',
+  message: 'Pass `after` of the previous poll unchanged, or leave it out to read from the beginning.',
+};
+
 /** Text of a cursor. */
 export function pollCursorText(cursor: PollCursor): string {
-  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
+  return cursorText(cursor);
 }
 
 /** Errors: EdgeRefusal(INPUT_INVALID) with CURSOR_INVALID for what is none. */
 export function pollCursorOf(text: string | undefined): PollCursor {
-  if (text === undefined) return [];
-  try {
-    return parse(shape, JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
-  } catch (cause) {
-    throw new EdgeRefusal(
-      'INPUT_INVALID',
-      'the cursor is none of a poll',
-      [
-        {
-          code: 'CURSOR_INVALID',
-          message: 'Pass `after` of the poll before as it was; leave it out to read from the beginning.',
-          path: '/after',
-        },
-      ],
-      { cause },
-    );
-  }
+  return readCursor(shape, text, POLL) ?? [];
 }

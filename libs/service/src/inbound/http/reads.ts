@@ -5,11 +5,12 @@ import { z } from 'zod';
 import { tenantOfRead } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { render } from '../../edge/render.js';
-import { idText, parse } from '../../edge/validate.js';
+import { idText } from '../../edge/validate.js';
 import type { PagePosition, PlacedRow } from '../../projection-reads.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
 import type { Caller } from './caller.js';
+import { cursorText, readCursor } from './cursor.js';
 
 export interface ListQuery {
   readonly log: string;
@@ -51,12 +52,12 @@ export class Reads {
       log: query.log,
       kind: query.kind,
       where: this.narrowed(principal, query),
-      after: positionOf(query.cursor),
+      after: readCursor(position, query.cursor),
       limit: query.limit ?? LIMIT_DEFAULT,
     });
     return {
       items: (await this.shown(rows.map(({ doc }) => doc))).map(render),
-      next_cursor: next ? cursorOf(next) : null,
+      next_cursor: next ? cursorText(next) : null,
     };
   }
 
@@ -118,23 +119,5 @@ export class Reads {
     );
     if (tenant === undefined) return Object.fromEntries(given);
     return { ...Object.fromEntries(given), tenant: sharedTenant === undefined ? tenant : [tenant, sharedTenant] };
-  }
-}
-
-function cursorOf(at: PagePosition): string {
-  return Buffer.from(JSON.stringify(at)).toString('base64url');
-}
-
-function positionOf(cursor: string | undefined): PagePosition | undefined {
-  if (cursor === undefined) return undefined;
-  try {
-    return parse(position, JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
-  } catch (cause) {
-    throw new EdgeRefusal(
-      'INPUT_INVALID',
-      'the cursor is none of ours',
-      [{ code: 'CURSOR_INVALID', message: 'Pass next_cursor of the page before as it was.', path: '/cursor' }],
-      { cause },
-    );
   }
 }

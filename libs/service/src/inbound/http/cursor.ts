@@ -1,0 +1,36 @@
+// Cursors of lists: where the next page begins, as text that only we read.
+//
+//   cursor = base64url(JSON)
+import type { z } from 'zod';
+import { EdgeRefusal } from '../../edge/problem.js';
+import { parse } from '../../edge/validate.js';
+
+/** Text of a place in a list. */
+export function cursorText(place: unknown): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+/** What to tell a caller whose cursor is refused. */
+export interface CursorHint {
+  /** Query member that carries it. */
+  readonly path: string;
+  readonly message: string;
+}
+
+const NEXT_PAGE: CursorHint = { path: '/cursor', message: 'Pass next_cursor of the previous page unchanged.' };
+
+/** Reads a cursor; undefined without one. Errors: EdgeRefusal(INPUT_INVALID) with CURSOR_INVALID. */
+export function readCursor<Place>(
+  shape: z.ZodType<Place>,
+  cursor: string | undefined,
+  { path, message }: CursorHint = NEXT_PAGE,
+): Place | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    return parse(shape, JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+  } catch (cause) {
+    throw new EdgeRefusal('INPUT_INVALID', 'not a cursor of this list', [{ code: 'CURSOR_INVALID', message, path }], {
+      cause,
+    });
+  }
+}

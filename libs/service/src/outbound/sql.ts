@@ -1,0 +1,97 @@
+// What statements are made of, and how they are asked: names, values, conditions, limits.
+//
+// Boundary: text and values. What a caller named is always a value; names and words in the text are constants of ours.
+import type { Pool } from 'pg';
+import { coded } from './postgres-connection.js';
+
+export type SqlValue = string | number | Buffer | null | readonly (string | number | null)[];
+
+/** A statement with the values of its parameters. */
+export interface Query {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** What columns must be; undefined does not narrow. */
+export type Equal = Readonly<Record<string, SqlValue | undefined>>;
+
+/** The values of a statement, collected while its text is written. */
+export class Parameters {
+  readonly values: SqlValue[] = [];
+
+  /** Adds a value and returns its placeholder. */
+  add(value: SqlValue): string {
+    return `$${String(this.values.push(value))}`;
+  }
+
+  /** Adds several and returns their placeholders, separated by commas. */
+  list(values: readonly SqlValue[]): string {
+    return values.map((value) => this.add(value)).join(', ');
+  }
+
+  /** A condition per column that is given. */
+  equal(columns: Equal): readonly string[] {
+    return Object.entries(columns).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name} = ${this.add(value)}`],
+    );
+  }
+}
+
+/** A WHERE clause with a blank before it; nothing without conditions. */
+export function whereOf(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+}
+
+/** Words of ours as literals, separated by commas. */
+export function literals(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(', ');
+}
+
+const IDENTIFIER = /^[a-z][a-z0-9_]{0,50}$/;
+
+/** A name that needs no quoting beyond the quotes. Errors: TypeError for any other. */
+export function identifier(name: string): string {
+  if (!IDENTIFIER.test(name)) throw new TypeError(`not a name for a table or column: ${name}`);
+  return name;
+}
+
+export function quoted(name: string): string {
+  return `"${identifier(name)}"`;
+}
+
+/** Time of the database, whole epoch milliseconds: windows are judged by no other clock (P6). */
+export const NOW_MS = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
+/** Rows up to a limit, and whether there are more. */
+export interface Limited<Row> {
+  readonly items: readonly Row[];
+  readonly more: boolean;
+}
+
+/** Cuts the answer of a statement that asked for one row more than the limit. */
+export function limitTo<Row>(rows: readonly Row[], limit: number): Limited<Row> {
+  return { items: rows.slice(0, limit), more: rows.length > limit };
+}
+
+/** A 64-bit number, which the driver gives as text. */
+export function numberOrNull(decimal: string | null): number | null {
+  return decimal === null ? null : Number(decimal);
+}
+
+/** Reads from a database. Errors of every read: Failure(DATABASE_UNAVAILABLE). */
+export abstract class Queries {
+  constructor(private readonly pool: Pool) {}
+
+  protected rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
+    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+
+  /** Nest calls it when the process ends. */
+  onModuleDestroy(): Promise<void> {
+    return this.close();
+  }
+}
