@@ -32,7 +32,7 @@ export const BREAKS: readonly Break[] = [
     id: 'e22-delta-taken-for-whole',
     requirement: 'E22',
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
-    test: null,
+    test: 'the state of a commit, straight is restored from whole states, deltas and chunks; a run goes on before the offender',
     file: 'libs/lineage/src/state-path.ts',
     find: "state = holder.state.kind === 'delta' ? applyDelta(state, told) : told;",
     replace: 'state = told;',

@@ -812,9 +812,9 @@ export const BREAKS: readonly Break[] = [
     id: 'e20-commit-rolled-back-twice',
     requirement: 'E20',
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
-    test: null,
-    file: 'apps/mutation-ledger/src/domain/commit/checkpoint.decisions.ts',
-    find: 'if (commit.rollback_id !== null) return null;',
+    test: 'a commit, straight falls at a rollback, once; its announcement follows its commit, names where the run goes on, and says that there is no effect',
+    file: 'apps/mutation-ledger/src/application/commits.part.ts',
+    find: 'if (commit.rollback_id !== null) return NOTHING;',
     replace: '',
   },
   {

@@ -609,7 +609,7 @@ export const BREAKS: readonly Break[] = [
     id: 'e43-connection-ends-the-process',
     requirement: 'E43',
     spec: 'libs/sdk/src/consumer/inbox.postgres.unit.spec.ts',
-    test: null,
+    test: 'a connection of an inbox that breaks within a transaction takes that with it, is told and destroyed; the next one has another',
     file: 'libs/sdk/src/consumer/inbox.postgres.ts',
     find: "client.on?.('error', listener);",
     replace: '',

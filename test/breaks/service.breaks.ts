@@ -23,7 +23,7 @@ export const BREAKS: readonly Break[] = [
     id: 'p2-database-set-back-unnoticed',
     requirement: 'P2',
     spec: 'test/issues/database-set-back-at-rest.spec.ts',
-    test: null,
+    test: 'a database that lost its last transactions while its service was at rest has them again before a read says that there is nothing',
     file: 'libs/service/src/projection-end.ts',
     find: 'if (here !== null && (head?.seq ?? 0) < here.seq) here.readAnew();',
     replace: 'if (here !== null && (head?.seq ?? 0) > here.seq) here.readAnew();',

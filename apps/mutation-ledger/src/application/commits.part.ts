@@ -116,8 +116,7 @@ export function markCommit(
   );
   if (due === null) return READ_SUBSCRIPTIONS;
   const before = precedingOf(commit.run_id, commit.parents, stepsOf(context.state, commit.run_id));
-  const marked = rollBackCommit(commit, trigger, refOf(before), due, context.now, policy);
-  return marked === null ? NOTHING : facts(marked);
+  return facts(rollBackCommit(commit, trigger, refOf(before), due, context.now, policy));
 }
 
 /** The trigger an admitted rollback is, its evidence saying what the root of the fall is. */

@@ -153,7 +153,7 @@ export function recordChunk(
   };
 }
 
-/** Marks a commit rolled back; null when it is. `resume`: where its run goes on; `consumers`: who has to hear of it. */
+/** Marks a commit rolled back that is not. `resume`: where its run goes on; `consumers`: who has to hear of it. */
 export function rollBackCommit(
   commit: Commit,
   { rollback_id, evidence }: Pick<Trigger, 'rollback_id' | 'evidence'>,
@@ -161,8 +161,7 @@ export function rollBackCommit(
   consumers: readonly DueConsumer[],
   now: number,
   { softRollbackMs }: Keeping,
-): MutationFact | null {
-  if (commit.rollback_id !== null) return null;
+): MutationFact {
   const {
     commit_id,
     tenant,
