@@ -12,7 +12,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-disclosure-not-debited',
-    requirement: 'D61',
+    requirement: 'D61/exposure',
     spec: 'apps/budget-accountant/src/application/budgets.exposure.unit.spec.ts',
     test: 'a disclosure at the accountant, straight (D61) that nobody reserved is debited all the same, and a person is asked',
     file: 'apps/budget-accountant/src/application/budgets.core.ts',
@@ -21,7 +21,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-disclosure-unbounded',
-    requirement: 'D61',
+    requirement: 'D61/exposure',
     spec: 'apps/budget-accountant/src/application/budgets.exposure.unit.spec.ts',
     test: 'a disclosure at the accountant, straight (D61) is a question to a person from the first on, where nobody set a ceiling (A81)',
     file: 'apps/budget-accountant/src/domain/budget/budget.decider.ts',
@@ -30,7 +30,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd64-reserves-under-a-switch',
-    requirement: 'D64',
+    requirement: 'D64/obeyed',
     spec: 'apps/budget-accountant/src/application/budgets.core.unit.spec.ts',
     test: 'the budget accountant, straight a kill switch over {"over":"tenant"} reserves nothing while it stands, and gives back all the same',
     file: 'apps/budget-accountant/src/application/budgets.core.ts',
@@ -59,7 +59,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-second-spelling-decides-debit',
-    requirement: 'P5',
+    requirement: 'P5/no-person',
     spec: 'apps/budget-accountant/src/application/budgets.core.unit.spec.ts',
     test: 'the budget accountant, straight an escalation is not decided by AGENT-7',
     file: 'apps/budget-accountant/src/domain/budget/budget.decider.ts',

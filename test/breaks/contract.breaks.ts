@@ -4,6 +4,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a100-irreversible-ungated',
     requirement: 'A100',
+    also: ['A10'],
     spec: 'libs/contract/src/rules.unit.spec.ts',
     test: 'the refusal of a contract names an ungated irreversible effect (A100)',
     file: 'libs/contract/src/rules/governance.rules.ts',
@@ -12,7 +13,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a103-closed-window-answered-now',
-    requirement: 'A103',
+    requirement: 'A103/mutation',
     spec: 'libs/contract/src/answer-mutation.unit.spec.ts',
     test: 'the answer on a mutation at the very end of its window is no longer yes',
     file: 'libs/contract/src/answer-mutation.ts',
@@ -40,6 +41,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a12-no-residue',
     requirement: 'A12',
+    also: ['A18'],
     spec: 'libs/contract/src/rules.properties.unit.spec.ts',
     test: 'random contracts are never accepted when a rule is broken, and never refused when none is',
     file: 'libs/contract/src/rules/class.rules.ts',
@@ -50,6 +52,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a13-inverse-takes-what-was-written',
     requirement: 'A13',
+    also: ['B8'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.strategies.unit.spec.ts',
     test: 'under a shipped contract, straight what is cleanly reversible a record that is written: after crm.update_contact everything is as before (A13, B8)',
     file: 'libs/contract/src/binding.ts',
@@ -68,6 +71,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a17-mode-decides-the-strategy',
     requirement: 'A17',
+    also: ['A18', 'B10'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.strategies.unit.spec.ts',
     test: 'under a shipped contract, straight one approval mode and three classes are three strategies (A17): the inverse, the compensation that is verified, a person',
     file: 'libs/contract/src/class.ts',
@@ -161,6 +165,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a28-cap-counts-nothing',
     requirement: 'A28',
+    also: ['A56'],
     spec: 'libs/contract/src/rules.unit.spec.ts',
     test: 'the refusal of a contract names a cap that counts nothing (A28)',
     file: 'libs/contract/src/rules/governance.rules.ts',
@@ -206,7 +211,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a54-window-outlives-tombstone',
-    requirement: 'A54',
+    requirement: 'A54/ledger',
     spec: 'apps/mutation-ledger/src/application/mutations.windows.unit.spec.ts',
     test: 'a window, straight ends with the tombstone that keeps what was deleted',
     file: 'libs/contract/src/class.ts',
@@ -225,6 +230,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a6-class-follows-from-mode',
     requirement: 'A6',
+    also: ['A7'],
     spec: 'libs/contract/src/rules.unit.spec.ts',
     test: 'a contract that is well registers as reversible under approval mode local_write: neither follows from the other (A6)',
     file: 'libs/contract/src/rules/class.rules.ts',
@@ -364,6 +370,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'c30-missing-guessed',
     requirement: 'C30',
+    also: ['C27'],
     spec: 'apps/contract-registry/src/application/contracts.examples.unit.spec.ts',
     test: 'the shipped contracts names what is missing and guesses nothing (C30)',
     file: 'libs/contract/src/binding.ts',
@@ -548,7 +555,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-newest-editor-approves',
-    requirement: 'P5',
+    requirement: 'P5/editor',
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, straight by an editor of the contract: who wrote the newest version, which it did not execute under',
     file: 'libs/contract/src/view.ts',

@@ -22,7 +22,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-copy-sealed-anew',
-    requirement: 'D61',
+    requirement: 'D61/sealed',
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a sealed payload goes back to the very bytes it was, in whatever window and of whatever subject',
     file: 'libs/event-log/src/sealing/vault.ts',
@@ -31,7 +31,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-destroyed-key-believed',
-    requirement: 'D61',
+    requirement: 'D61/sealed',
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a sealed payload stays sealed once its key was destroyed, within a minute, also where it was open',
     file: 'libs/event-log/src/sealing/vault.ts',
@@ -41,7 +41,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-hash-of-the-clear-text',
-    requirement: 'D61',
+    requirement: 'D61/sealed',
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a payload on its way into a log takes along a field that repeats its hash: the hash of something short tells what it is',
     file: 'libs/event-log/src/sealing/vault.ts',
@@ -50,7 +50,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-key-not-durable',
-    requirement: 'D61',
+    requirement: 'D61/sealed',
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'a loop that seals payloads appends none in the clear, under a key that the store knows',
     file: 'libs/event-log/src/partition-loop.ts',
@@ -68,7 +68,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-own-key-unread',
-    requirement: 'D61',
+    requirement: 'D61/sealed',
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'a loop that seals payloads hands deciders what is sealed in rows in the clear, and puts it back as it was',
     file: 'libs/event-log/src/sealing/vault.ts',
@@ -77,7 +77,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-payload-in-clear',
-    requirement: 'D61',
+    requirement: 'D61/sealed',
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'a loop that seals payloads appends none in the clear, under a key that the store knows',
     file: 'libs/event-log/src/batch.decisions.ts',
@@ -86,7 +86,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-proposed-key-hides-another',
-    requirement: 'D61',
+    requirement: 'D61/sealed',
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a sealed payload opens also while a batch that proposes a key of the same id waits for the store, or failed to ask it',
     file: 'libs/event-log/src/sealing/vault.ts',
@@ -95,7 +95,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-wire-names-a-key',
-    requirement: 'D61',
+    requirement: 'D61/sealed',
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'a loop that seals payloads believes no wire that says something is sealed',
     file: 'libs/event-log/src/batch.decisions.ts',
@@ -123,7 +123,8 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e27-destroyed-key-stands-in-memory',
-    requirement: 'E27',
+    requirement: 'E27/states',
+    also: ['E36'],
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a payload on its way into a log leaves nothing open under the old key once the store says that another stands, belief or not',
     file: 'libs/event-log/src/sealing/vault.ts',
@@ -132,7 +133,8 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e27-keys-of-a-subject-destroyed',
-    requirement: 'E27',
+    requirement: 'E27/states',
+    also: ['E36'],
     spec: 'apps/mutation-ledger/src/outbound/state-janitor.unit.spec.ts',
     test: 'the state janitor destroys the keys of states that were given up, of every partition and tenant, and no other',
     file: 'libs/event-log/src/sealing/key-store.memory.ts',
@@ -142,6 +144,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e36-state-shares-a-key',
     requirement: 'E36',
+    also: ['E1', 'E27/states'],
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a payload on its way into a log has a key of its own where it is part of a unit: destroying that takes nothing else of the subject',
     file: 'libs/event-log/src/sealing/key-id.ts',
@@ -207,6 +210,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'l8-idle-loop-never-looks',
     requirement: 'L8',
+    also: ['P10/idle-partitions'],
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'a database that is only a cache is caught up also where nothing new comes in: a crash of it may take what was projected last',
     file: 'libs/event-log/src/partition-loop.ts',
@@ -216,6 +220,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p2-another-services-report-refused',
     requirement: 'P2',
+    also: ['C50/one-answer'],
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: "a loop with inputs passes over what is another service's to answer, at no cost but the cursor",
     file: 'libs/event-log/src/input-queue.ts',
@@ -226,6 +231,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p5-copied-command-decided-again',
     requirement: 'P5',
+    also: ['approval-attacks/wire'],
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.wire.unit.spec.ts',
     test: 'a verdict before the effect given in one round counts in no other, though its bytes are sent again',
     file: 'libs/event-log/src/batch.decisions.ts',
@@ -235,6 +241,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p5-forged-command-decided',
     requirement: 'P5',
+    also: ['approval-attacks/wire'],
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.wire.unit.spec.ts',
     test: 'an approval on the wire whose id was changed after it was signed is parked, counts for nothing and holds nobody up',
     file: 'libs/event-log/src/batch.decisions.ts',
@@ -245,6 +252,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p5-redrive-believes-forgery',
     requirement: 'P5',
+    also: ['approval-attacks/wire'],
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.wire.unit.spec.ts',
     test: 'an approval on the wire that was forged is not made true by a redrive',
     file: 'libs/event-log/src/batch.decisions.ts',

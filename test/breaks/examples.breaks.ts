@@ -13,6 +13,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a2-stock-before-money',
     requirement: 'A2',
+    also: ['A53'],
     spec: 'examples/checkout/src/steps.unit.spec.ts',
     test: 'a checkout gives the money back before the stock when no courier comes (A2)',
     file: 'examples/checkout/src/steps.ts',
@@ -49,6 +50,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'b4-keyless-reserves-twice',
     requirement: 'B4',
+    also: ['B1'],
     spec: 'examples/little-services/src/adapters/tools.unit.spec.ts',
     test: 'inventory.reserve_stock has one effect, however often the same call is made',
     file: 'examples/little-services/src/adapters/tools.ts',
@@ -58,6 +60,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'b8-inverse-erases-too-much',
     requirement: 'B8',
+    also: ['A13'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.strategies.unit.spec.ts',
     test: 'under a shipped contract, straight what is cleanly reversible a label that is taken off: after labels.remove_label everything is as before (A13, B8)',
     file: 'examples/contracts/labels.remove_label.json',
@@ -102,7 +105,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e15-step-asks-nothing-of-the-state',
-    requirement: 'E15',
+    requirement: 'E15/agent',
     spec: 'examples/resumable-agent/src/agent.unit.spec.ts',
     test: 'an agent whose steps are commits has made its carrier depend on its warehouse: run again on what is left, the gate refuses it (E15)',
     file: 'examples/resumable-agent/src/watch.ts',
@@ -111,7 +114,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'guides-worker-believes-errors',
-    requirement: null,
+    requirement: 'guides',
     spec: 'examples/sdk-function/src/stock.worker.unit.spec.ts',
     test: 'a leg of the shop is unknown when the answer is lost, and found out by the next attempt without another call',
     file: 'examples/sdk-function/src/stock.worker.ts',
@@ -121,7 +124,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-forged-webhook-taken',
-    requirement: 'P12',
+    requirement: 'P12/what-is-told',
     spec: 'examples/drifted-refund/src/webhook-receiver/verify-webhook.unit.spec.ts',
     test: 'a receiver refuses a forged signature',
     file: 'examples/drifted-refund/src/webhook-receiver/verify-webhook.ts',

@@ -12,7 +12,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a24-cancelled-is-committed',
-    requirement: 'A24',
+    requirement: 'A24/machines',
     spec: 'apps/mutation-ledger/src/domain/mutation/mutation.transitions.property.unit.spec.ts',
     test: 'any sequence of events compensates nothing that was cancelled, and cancels nothing that was committed',
     file: 'apps/mutation-ledger/src/domain/mutation/mutation.transitions.ts',
@@ -21,7 +21,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a24-held-goes-on-fallen-ref',
-    requirement: 'A24',
+    requirement: 'A24/ledger',
     spec: 'apps/mutation-ledger/src/application/mutations.holds.unit.spec.ts',
     test: 'an effect that is left to the ledger, straight is cancelled when a ref it relies on falls inside the hold, and its rollback is settled at once',
     file: 'apps/mutation-ledger/src/application/mutations.core.ts',
@@ -50,6 +50,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a32-agent-authors-its-undo',
     requirement: 'A32',
+    also: ['C12', 'D9'],
     spec: 'apps/mutation-ledger/src/application/mutations.core.unit.spec.ts',
     test: 'an execution, straight is recorded with its reversal bound by the ledger',
     file: 'apps/mutation-ledger/src/domain/mutation/binding.decider.ts',
@@ -68,6 +69,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a33-no-binding-per-ref',
     requirement: 'A33',
+    also: ['D9'],
     spec: 'apps/mutation-ledger/src/application/mutations.refs.unit.spec.ts',
     test: 'a ref, straight invalidated after the binding contradicts the commit',
     file: 'apps/mutation-ledger/src/application/mutation-rows.ts',
@@ -78,6 +80,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a34-producer-clock-lengthens',
     requirement: 'A34',
+    also: ['D9'],
     spec: 'apps/mutation-ledger/src/application/mutations.core.unit.spec.ts',
     test: "an execution, straight never has its window lengthened by a producer's clock",
     file: 'apps/mutation-ledger/src/domain/mutation/binding.decider.ts',
@@ -87,6 +90,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a35-handle-not-kept',
     requirement: 'A35',
+    also: ['D9'],
     spec: 'apps/mutation-ledger/src/application/mutations.core.unit.spec.ts',
     test: 'an execution, straight is recorded with its reversal bound by the ledger',
     file: 'apps/mutation-ledger/src/domain/mutation/binding.decider.ts',
@@ -95,7 +99,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a36-read-across-tenants',
-    requirement: 'A36',
+    requirement: 'A36/reads',
     spec: 'apps/mutation-ledger/src/outbound/mutation-statements.unit.spec.ts',
     test: 'the statement of a name is narrowed to the tenant, which is a parameter',
     file: 'apps/mutation-ledger/src/outbound/mutation-statements.ts',
@@ -104,7 +108,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a36-rollback-id-names-nothing',
-    requirement: 'A36',
+    requirement: 'A36/reads',
     spec: 'apps/mutation-ledger/src/application/mutations.effects.unit.spec.ts',
     test: 'the ids of a rollback, rebuilt before every step name its commit, and the recovery its run',
     file: 'apps/mutation-ledger/src/application/mutation-rows.ts',
@@ -114,6 +118,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a36-trigger-of-unknown-commit-forgotten',
     requirement: 'A36',
+    also: ['E32'],
     spec: 'apps/mutation-ledger/src/application/mutations.recovery.unit.spec.ts',
     test: 'a rollback, rebuilt before every step of an unknown commit is remembered and fires when the commit is recorded',
     file: 'apps/mutation-ledger/src/domain/mutation/mutation.decider.ts',
@@ -216,6 +221,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a49-clock-closes-nothing',
     requirement: 'A49',
+    also: ['A43'],
     spec: 'apps/mutation-ledger/src/application/mutations.recovery.unit.spec.ts',
     test: 'a window, straight is closed by the clock alone, at its instant',
     file: 'apps/mutation-ledger/src/domain/mutation/agenda.decisions.ts',
@@ -224,7 +230,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a50-let-go-twice',
-    requirement: 'A50',
+    requirement: 'A50/ledger',
     spec: 'apps/mutation-ledger/src/application/mutations.holds.unit.spec.ts',
     test: 'an effect that is left to the ledger, straight is never let go twice: an answer that does not come leaves it uncertain, and it is found out',
     file: 'apps/mutation-ledger/src/domain/mutation/asking.decider.ts',
@@ -261,7 +267,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a52-rehearsal-not-recorded',
-    requirement: 'A52',
+    requirement: 'A52/ledger',
     spec: 'apps/mutation-ledger/src/application/mutations.holds.unit.spec.ts',
     test: 'an effect that is left to the ledger, straight shows what was there before, what a dry run said and what is staged',
     file: 'apps/mutation-ledger/src/domain/mutation/binding.decider.ts',
@@ -280,6 +286,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a55-prior-value-of-intent-lost',
     requirement: 'A55',
+    also: ['C26'],
     spec: 'apps/mutation-ledger/src/application/mutations.core.unit.spec.ts',
     test: 'an execution, straight has what was there before from its intent, where the execution does not say it (C26)',
     file: 'apps/mutation-ledger/src/domain/mutation/binding.decider.ts',
@@ -308,6 +315,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a64-second-rollback-of-a-commit',
     requirement: 'A64',
+    also: ['C79'],
     spec: 'apps/mutation-ledger/src/application/mutations.recovery.unit.spec.ts',
     test: 'a rollback, rebuilt before every step marks its commit once, with all that recovery needs',
     file: 'apps/mutation-ledger/src/domain/mutation/mutation.decider.ts',
@@ -317,6 +325,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a65-resolved-called-compensated',
     requirement: 'A65',
+    also: ['A47'],
     spec: 'apps/mutation-ledger/src/application/mutations.recovery.unit.spec.ts',
     test: 'the recovery of a mutation, straight that a person closed by hand says how, and is not compensated for that',
     file: 'apps/mutation-ledger/src/domain/mutation/mutation.transitions.ts',
@@ -465,6 +474,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'c21-attempts-not-counted',
     requirement: 'C21',
+    also: ['C19'],
     spec: 'apps/mutation-ledger/src/application/mutations.effects.unit.spec.ts',
     test: 'the effect of a mutation, straight counts each attempt that is dispatched, and each once',
     file: 'apps/mutation-ledger/src/application/mutation-rows.ts',
@@ -509,7 +519,8 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'c33-uncertain-left-alone',
-    requirement: 'C33',
+    requirement: 'C33/ledger',
+    also: ['C4', 'C11'],
     spec: 'apps/mutation-ledger/src/application/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, rebuilt before every step that happened succeeded, with its handle, and can be undone',
     file: 'apps/mutation-ledger/src/domain/mutation/mutation.decider.ts',
@@ -518,7 +529,8 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'c33-worker-believed',
-    requirement: 'C33',
+    requirement: 'C33/ledger',
+    also: ['C4', 'C11'],
     spec: 'apps/mutation-ledger/src/application/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, rebuilt before every step is not believed of a worker whose verdict and finding disagree, nor of an answer in another form',
     file: 'apps/mutation-ledger/src/domain/mutation/reading.decisions.ts',
@@ -617,7 +629,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-erased-prior-value-parks',
-    requirement: 'D61',
+    requirement: 'D61/sealed',
     spec: 'apps/mutation-ledger/src/application/mutations.core.unit.spec.ts',
     test: 'an execution, rebuilt before every step goes to a person when the overwritten value was erased between intent and outcome, and keeps what stands of it',
     file: 'apps/mutation-ledger/src/domain/mutation/binding.decider.ts',
@@ -635,7 +647,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e10-another-tenants-commit-marked',
-    requirement: 'E10',
+    requirement: 'E10/commits',
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'a commit, straight of another tenant is neither marked nor reached',
     file: 'apps/mutation-ledger/src/application/commits.part.ts',
@@ -662,7 +674,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e10-rollback-shows-all',
-    requirement: 'E10',
+    requirement: 'E10/seeing-it',
     spec: 'apps/mutation-ledger/src/domain/lineage-view/graph.decisions.unit.spec.ts',
     test: 'the graph around a commit shows of one rollback what it reached and nothing else',
     file: 'apps/mutation-ledger/src/domain/lineage-view/graph.decisions.ts',
@@ -700,6 +712,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e13-preview-counts-beyond',
     requirement: 'E13',
+    also: ['E10/seeing-it'],
     spec: 'apps/mutation-ledger/src/domain/lineage-view/preview.decisions.unit.spec.ts',
     test: 'the preview of a rollback leaves out what is beyond the bound and looks behind it',
     file: 'apps/mutation-ledger/src/domain/lineage-view/preview.decisions.ts',
@@ -718,7 +731,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e14-bound-not-carried',
-    requirement: 'E14',
+    requirement: 'E14/lineage',
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'the bound of a rollback, rebuilt before every step leaves older descendants to a person, and the walk goes on behind them',
     file: 'apps/mutation-ledger/src/domain/mutation/lineage.decider.ts',
@@ -800,7 +813,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e19-rollback-before-its-commit',
-    requirement: 'E19',
+    requirement: 'E19/commits',
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'a commit, rebuilt before every step falls at a rollback, once; its announcement follows its commit, names where the run goes on, and says that there is no effect',
     file: 'apps/mutation-ledger/src/application/rollback-notices.ts',
@@ -810,7 +823,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e20-commit-rolled-back-twice',
-    requirement: 'E20',
+    requirement: 'E20/commits',
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'a commit, straight falls at a rollback, once; its announcement follows its commit, names where the run goes on, and says that there is no effect',
     file: 'apps/mutation-ledger/src/application/commits.part.ts',
@@ -857,6 +870,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e27-state-kept-for-ever',
     requirement: 'E27',
+    also: ['E37'],
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'the state of a commit, straight is given up at the end of its window, a rolled-back one sooner; what a kept delta builds on is kept with it',
     file: 'apps/mutation-ledger/src/domain/commit/checkpoint.decisions.ts',
@@ -966,7 +980,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e29-settled-before-read',
-    requirement: 'E29',
+    requirement: 'E29/settled',
     spec: 'apps/mutation-ledger/src/domain/lineage-view/settled.decisions.unit.spec.ts',
     test: 'a fall waits for a partition that has not read it, and says where that stands',
     file: 'apps/mutation-ledger/src/domain/lineage-view/settled.decisions.ts',
@@ -975,7 +989,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e29-settled-with-unmarked',
-    requirement: 'E29',
+    requirement: 'E29/settled',
     spec: 'apps/mutation-ledger/src/domain/lineage-view/settled.decisions.unit.spec.ts',
     test: 'a fall waits for what rests on it and is neither marked nor reattached',
     file: 'apps/mutation-ledger/src/domain/lineage-view/settled.decisions.ts',
@@ -994,6 +1008,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e33-delta-on-what-fell-is-kept',
     requirement: 'E33',
+    also: ['E33'],
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'a gate, straight sees nothing of what fell: of its own run the state before the offender',
     file: 'apps/mutation-ledger/src/application/commits.part.ts',
@@ -1003,6 +1018,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e33-resumes-from-what-was-reattached',
     requirement: 'E33',
+    also: ['E33'],
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'a gate, straight sees nothing of what fell: of its own run the state before the offender',
     file: 'apps/mutation-ledger/src/domain/commit/ancestry.decisions.ts',
@@ -1057,7 +1073,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e39-misfit-unseen',
-    requirement: 'E39',
+    requirement: 'E39/measured',
     spec: 'apps/mutation-ledger/src/domain/consumer/consumers.unit.spec.ts',
     test: 'the mode of a consumer with {"p99_ms":2001,"mode":"poll"} fits: {"misfit":true,"advice":"sync"}',
     file: 'apps/mutation-ledger/src/domain/consumer/misfit.decisions.ts',
@@ -1158,6 +1174,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e6-reevaluation-called-a-critic',
     requirement: 'E6',
+    also: ['E7'],
     spec: 'apps/mutation-ledger/src/application/reevaluations.unit.spec.ts',
     test: 'a bundle that follows another, straight contradicts what it would have refused, with itself as evidence, and nothing else',
     file: 'apps/mutation-ledger/src/domain/commit/reevaluation.decisions.ts',
@@ -1175,7 +1192,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e9-closure-of-a-snapshot',
-    requirement: 'E9',
+    requirement: 'E9/random-graphs',
     spec: 'apps/mutation-ledger/src/application/mutations.oracle.unit.spec.ts',
     test: 'a fall at rest equals what a naive oracle says of the same graph',
     file: 'apps/mutation-ledger/src/domain/mutation/lineage.decider.ts',
@@ -1194,6 +1211,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e9-fall-unheard',
     requirement: 'E9',
+    also: ['P9/closure'],
     spec: 'apps/mutation-ledger/src/application/mutations.lineage.unit.spec.ts',
     test: 'a commit that was derived from another, straight falls with hundreds of others in bounded parts',
     file: 'apps/mutation-ledger/src/application/mutations.core.ts',
@@ -1203,6 +1221,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e9-late-descendant-stands',
     requirement: 'E9',
+    also: ['P9/closure'],
     spec: 'apps/mutation-ledger/src/application/mutations.lineage.unit.spec.ts',
     test: 'the closure over partitions equals the transitive closure, whatever is recorded before or after what it was derived from fell',
     file: 'apps/mutation-ledger/src/application/executions.ts',
@@ -1212,7 +1231,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e9-late-descendants-missed',
-    requirement: 'E9',
+    requirement: 'E9/random-graphs',
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'a commit, straight recorded after its parent fell falls too, and not again when the news comes',
     file: 'apps/mutation-ledger/src/application/commits.part.ts',
@@ -1222,7 +1241,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e9-newest-of-many-forgotten',
-    requirement: 'E9',
+    requirement: 'E9/many-children',
     spec: 'apps/mutation-ledger/src/domain/mutation/refs.decider.unit.spec.ts',
     test: 'the newest of many bindings are those that putting all in order would give, however many are recorded at one place',
     file: 'apps/mutation-ledger/src/domain/mutation/refs.decider.ts',
@@ -1259,6 +1278,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'f6-rollback-not-announced',
     requirement: 'F6',
+    also: ['P9'],
     spec: 'apps/mutation-ledger/src/application/mutations.recovery.unit.spec.ts',
     test: 'a rollback, straight announces the commit and then its rollback',
     file: 'apps/mutation-ledger/src/application/rollback-notices.ts',
@@ -1268,6 +1288,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'l11-answer-without-lease',
     requirement: 'L11',
+    also: ['L9'],
     spec: 'apps/mutation-ledger/src/application/mutations.asks.unit.spec.ts',
     test: "an execution nobody knows the end of, straight is nobody else's to tell: another lease decides nothing, and says so",
     file: 'apps/mutation-ledger/src/domain/mutation/answer.decider.ts',
@@ -1278,6 +1299,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'l12-contrary-answer-dropped',
     requirement: 'L12',
+    also: ['C33/ledger', 'C4', 'C11'],
     spec: 'apps/mutation-ledger/src/application/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, rebuilt before every step told by its producer meanwhile makes the answer needless; a contrary one is a conflict on record',
     file: 'apps/mutation-ledger/src/domain/mutation/answer.decider.ts',
@@ -1296,6 +1318,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'l9-ask-owed-for-ever',
     requirement: 'L9',
+    also: ['L11'],
     spec: 'apps/mutation-ledger/src/application/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, straight is owed a request until it is answered, or too late to take',
     file: 'apps/mutation-ledger/src/application/mutations.core.ts',
@@ -1314,7 +1337,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-silent-consumer-untold',
-    requirement: 'P12',
+    requirement: 'P12/consumers',
     spec: 'apps/mutation-ledger/src/application/mutations.consumers.unit.spec.ts',
     test: 'a consumer that is waited for, straight that stays silent is told to a person once, and still heard',
     file: 'apps/mutation-ledger/src/application/consumers.part.ts',
@@ -1324,6 +1347,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p12-unanswered-without-person',
     requirement: 'P12',
+    also: ['L9', 'L11'],
     spec: 'apps/mutation-ledger/src/application/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, straight is asked about again after a while, and given to a person after the last time',
     file: 'apps/mutation-ledger/src/domain/mutation/answer.decider.ts',
@@ -1332,7 +1356,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p4-reaffirmation-not-told',
-    requirement: 'P4',
+    requirement: 'P4/facts',
     spec: 'apps/mutation-ledger/src/application/mutations.refs.unit.spec.ts',
     test: 'a ref, rebuilt before every step that is said to hold again is told of the commits it was contradicted for, once, and of no other (DESIGN 6.3)',
     file: 'apps/mutation-ledger/src/domain/mutation/refs.decider.ts',

@@ -3,7 +3,7 @@ import type { Break } from './break.js';
 export const BREAKS: readonly Break[] = [
   {
     id: 'p12-kill-loses-an-attempt',
-    requirement: 'P12',
+    requirement: 'P12/told',
     spec: 'apps/notifier/src/application/endpoint-sender.unit.spec.ts',
     test: 'the sender of an endpoint sends again what was begun when the process was killed',
     file: 'apps/notifier/src/application/endpoint-sender.ts',
@@ -13,7 +13,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-late-reminder',
-    requirement: 'P12',
+    requirement: 'P12/told',
     spec: 'apps/notifier/src/domain/delivery/occasion.decisions.unit.spec.ts',
     test: 'an item that opens is told of again before its deadline, where the endpoint asks for that',
     file: 'apps/notifier/src/domain/delivery/occasion.decisions.ts',
@@ -22,7 +22,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-nobody-is-told',
-    requirement: 'P12',
+    requirement: 'P12/told',
     spec: 'apps/notifier/src/domain/delivery/occasion.decisions.unit.spec.ts',
     test: 'an item that opens is told once to every endpoint that hears of it',
     file: 'apps/notifier/src/domain/delivery/occasion.decisions.ts',
@@ -32,7 +32,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-notice-names-a-capability-nobody-wrote',
-    requirement: 'P12',
+    requirement: 'P12/what-is-told',
     spec: 'apps/notifier/src/domain/webhook/body.decisions.unit.spec.ts',
     test: 'a body holds no personal data: nothing of what any record says in words',
     file: 'apps/notifier/src/domain/item/item.messages.ts',
@@ -41,7 +41,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-notice-repeats-words',
-    requirement: 'P12',
+    requirement: 'P12/what-is-told',
     spec: 'apps/notifier/src/domain/webhook/body.decisions.unit.spec.ts',
     test: 'a body holds no personal data: nothing of what any record says in words',
     file: 'apps/notifier/src/domain/item/item.messages.ts',
@@ -50,7 +50,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-plain-http-to-anywhere',
-    requirement: 'P12',
+    requirement: 'P12/what-is-told',
     spec: 'apps/notifier/src/endpoints.config.unit.spec.ts',
     test: 'the file of endpoints takes plain HTTP to this machine alone, and only where it says so',
     file: 'apps/notifier/src/endpoints.config.ts',
@@ -59,7 +59,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-record-without-meaning',
-    requirement: 'P12',
+    requirement: 'P12/told',
     spec: 'apps/notifier/src/domain/item/item.decider.unit.spec.ts',
     test: 'a step that was never seen before is told of without its capability',
     file: 'apps/notifier/src/domain/item/item.decider.ts',
@@ -68,7 +68,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-reminded-of-what-ended',
-    requirement: 'P12',
+    requirement: 'P12/told',
     spec: 'apps/notifier/src/domain/delivery/occasion.decisions.unit.spec.ts',
     test: 'an item that ends makes way for the next of the same thing',
     file: 'apps/notifier/src/domain/delivery/occasion.decisions.ts',
@@ -77,7 +77,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-signature-without-the-time',
-    requirement: 'P12',
+    requirement: 'P12/what-is-told',
     spec: 'apps/notifier/src/domain/webhook/signature.decisions.unit.spec.ts',
     test: 'a signature covers id, time and body',
     file: 'apps/notifier/src/domain/webhook/signature.decisions.ts',
@@ -87,7 +87,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-told-of-what-has-waited',
-    requirement: 'P12',
+    requirement: 'P12/told',
     spec: 'apps/notifier/src/application/notifier.unit.spec.ts',
     test: 'the notifier sends nothing before every log was read to its end',
     file: 'apps/notifier/src/application/notifier.ts',
@@ -96,7 +96,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-two-notifiers-fight',
-    requirement: 'P12',
+    requirement: 'P12/told',
     spec: 'apps/notifier/src/application/log-follower.unit.spec.ts',
     test: 'who follows a log keeps nothing where another process has read on, and goes on from there',
     file: 'apps/notifier/src/application/notifier-store.memory.ts',
@@ -105,7 +105,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p12-webhook-id-of-the-attempt',
-    requirement: 'P12',
+    requirement: 'P12/told',
     spec: 'apps/notifier/src/application/endpoint-sender.unit.spec.ts',
     test: 'the sender of an endpoint tries again under the same id with the same body until the receiver takes it',
     file: 'apps/notifier/src/application/endpoint-sender.ts',
@@ -114,7 +114,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p13-gone-receiver-is-asked-on',
-    requirement: 'P13',
+    requirement: 'P13/receivers',
     spec: 'apps/notifier/src/application/endpoint-sender.unit.spec.ts',
     test: 'the sender of an endpoint leaves a receiver that is gone alone, until it is turned on',
     file: 'apps/notifier/src/domain/delivery/attempt.decisions.ts',
@@ -123,7 +123,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p13-slow-receiver-holds-others',
-    requirement: 'P13',
+    requirement: 'P13/receivers',
     spec: 'apps/notifier/src/application/endpoint-sender.unit.spec.ts',
     test: 'the sender of an endpoint does not hold up another endpoint, however long its receiver takes',
     file: 'apps/notifier/src/application/notifier-store.memory.ts',

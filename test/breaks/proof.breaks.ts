@@ -58,7 +58,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'matrix-a-pair-never-met',
-    requirement: null,
+    requirement: 'B18/real-processes',
     spec: 'test/crash/src/matrix/pairwise.decisions.unit.spec.ts',
     test: 'the pairwise choice brings every point together with every target',
     file: 'test/crash/src/matrix/pairwise.decisions.ts',
@@ -67,7 +67,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'matrix-frozen-and-reporting',
-    requirement: null,
+    requirement: 'B18/real-processes',
     spec: 'test/crash/src/matrix/waves.decisions.unit.spec.ts',
     test: 'the waves of the crash matrix never wait for a worker that hears nothing and for its report at once',
     file: 'test/crash/src/matrix/waves.decisions.ts',
@@ -76,7 +76,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'matrix-gone-and-counted',
-    requirement: null,
+    requirement: 'B18/real-processes',
     spec: 'test/crash/src/matrix/provider-gate.unit.spec.ts',
     test: 'the gate before a provider lets a call arrive whose caller has gone, and does not take it for held',
     file: 'test/crash/src/matrix/provider-gate.ts',
@@ -86,6 +86,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p12-matrix-ownerless',
     requirement: 'P12',
+    also: ['B18/real-processes'],
     spec: 'test/crash/src/matrix/owned.unit.spec.ts',
     test: 'what the services list as open has an owner and a deadline in /v1/steps',
     file: 'test/crash/src/matrix/owned.ts',
@@ -95,6 +96,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p9-crash-fall-stays-in-its-run',
     requirement: 'P9',
+    also: ['E50'],
     spec: 'test/crash/src/consumers/told-graph.decisions.unit.spec.ts',
     test: "what the consumers' crash runs tell falls with what it was made from, however long the way, and alone",
     file: 'test/crash/src/consumers/told-graph.decisions.ts',

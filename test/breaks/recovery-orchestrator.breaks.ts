@@ -40,6 +40,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a46-failure-without-a-person',
     requirement: 'A46',
+    also: ['A47', 'A18'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.strategies.unit.spec.ts',
     test: 'under a shipped contract, straight a compensation that fails to the last attempt stands in the list, with owner and deadline (A46)',
     file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
@@ -123,6 +124,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a65-answer-taken-for-success',
     requirement: 'A65',
+    also: ['A45'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.legs.unit.spec.ts',
     test: 'straight our verdict against the worker’s on verified without an observation',
     file: 'apps/recovery-orchestrator/src/domain/step/judgement.decisions.ts',
@@ -150,6 +152,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a68-caller-asks-one-for-two',
     requirement: 'A68',
+    also: ['P4/forward'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.forward.unit.spec.ts',
     test: 'a forward approval, rebuilt before every step needs two different people because of the contract',
     file: 'apps/recovery-orchestrator/src/domain/forward/forward.decider.ts',
@@ -168,6 +171,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a70-another-record-reversed',
     requirement: 'A70',
+    also: ['D28'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.truth.unit.spec.ts',
     test: 'a recovery of several effects records with every outcome what it reverses and on what it rested, whatever the outcome (A70, A71)',
     file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
@@ -177,6 +181,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a71-refs-of-an-outcome-lost',
     requirement: 'A71',
+    also: ['D28'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.truth.unit.spec.ts',
     test: 'a recovery of several effects records with every outcome what it reverses and on what it rested, whatever the outcome (A70, A71)',
     file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
@@ -196,6 +201,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a88-grave-impact-runs-unasked',
     requirement: 'A88',
+    also: ['A18'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.approval.unit.spec.ts',
     test: 'straight a marked commit of high impact waits for a person until its review ends',
     file: 'apps/recovery-orchestrator/src/domain/decision/recovery.decisions.ts',
@@ -291,6 +297,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'b13-inverse-built-at-undo-time',
     requirement: 'B13',
+    also: ['C46'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.strategies.unit.spec.ts',
     test: 'under a shipped contract, straight nothing but what was bound at execution makes the call (B13)',
     file: 'apps/recovery-orchestrator/src/domain/step/opening.decisions.ts',
@@ -318,7 +325,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'b17-children-of-another-tenant',
-    requirement: 'B17',
+    requirement: 'B17/across-runs',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.children.unit.spec.ts',
     test: 'an effect that other runs made something of, straight waits for nobody of another tenant, and no settled one nobody noted is recorded',
     file: 'apps/recovery-orchestrator/src/domain/lineage/dependents.decisions.ts',
@@ -327,7 +334,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'b17-children-past-the-window',
-    requirement: 'B17',
+    requirement: 'B17/across-runs',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.children.unit.spec.ts',
     test: 'an effect that other runs made something of, straight waits no longer than its window leaves, with a lease',
     file: 'apps/recovery-orchestrator/src/domain/step/halt.decisions.ts',
@@ -336,7 +343,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'b17-children-unnamed',
-    requirement: 'B17',
+    requirement: 'B17/across-runs',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.children.unit.spec.ts',
     test: 'an effect that other runs made something of, straight goes without them at the deadline, and names who is outstanding',
     file: 'apps/recovery-orchestrator/src/domain/step/halt.decisions.ts',
@@ -346,7 +353,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'b17-children-unwaited',
-    requirement: 'B17',
+    requirement: 'B17/across-runs',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.children.unit.spec.ts',
     test: 'an effect that other runs made something of, straight waits for them, and goes when the last of them is at rest',
     file: 'apps/recovery-orchestrator/src/domain/step/order.decisions.ts',
@@ -383,7 +390,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'b17-late-child-unsaid',
-    requirement: 'B17',
+    requirement: 'B17/across-runs',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.children.unit.spec.ts',
     test: 'an effect that other runs made something of, straight that is being undone already comes before one noted later, which says so',
     file: 'apps/recovery-orchestrator/src/domain/lineage/dependents.decisions.ts',
@@ -421,7 +428,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'b17-settled-child-wakes-nobody',
-    requirement: 'B17',
+    requirement: 'B17/across-runs',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.children.unit.spec.ts',
     test: 'an effect that other runs made something of, straight waits for them, and goes when the last of them is at rest',
     file: 'apps/recovery-orchestrator/src/application/lineage.part.ts',
@@ -457,7 +464,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'b2-word-counts-as-undone',
-    requirement: 'B2',
+    requirement: 'B2/report',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.undo.unit.spec.ts',
     test: 'an undo of a run, straight is told as not undone where a person closed it by hand and nobody observed it',
     file: 'apps/recovery-orchestrator/src/application/undo-report.query.ts',
@@ -477,6 +484,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'b20-whole-undone-in-part',
     requirement: 'B20',
+    also: ['B1/undo'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.undo.unit.spec.ts',
     test: 'an undo of a run, rebuilt before every step is told as partly undone where one effect is and another is not',
     file: 'apps/recovery-orchestrator/src/application/undo-report.query.ts',
@@ -550,6 +558,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'c31-planned-is-compensated',
     requirement: 'C31',
+    also: ['C36'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.decided.unit.spec.ts',
     test: 'a decision, straight about an action that was only planned: there is nothing to undo, and nobody is called (C31, C36)',
     file: 'apps/recovery-orchestrator/src/domain/decision/recovery.decisions.ts',
@@ -708,7 +717,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'c50-outcome-of-no-leg',
-    requirement: 'C50',
+    requirement: 'C50/audit',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.decided.unit.spec.ts',
     test: 'a compensation on record (C50) leads from the trigger over its step and its leg to what was verified, by ids alone',
     file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
@@ -1057,7 +1066,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd64-closed-breaker-forgets-what-it-held',
-    requirement: 'D64',
+    requirement: 'D64/limits',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.admission.unit.spec.ts',
     test: 'admission, straight of a storm opens a breaker and holds what comes, until a person closes it; then everything goes on',
     file: 'apps/recovery-orchestrator/src/application/admission.part.ts',
@@ -1066,7 +1075,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd64-closure-without-end',
-    requirement: 'D64',
+    requirement: 'D64/limits',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.admission.unit.spec.ts',
     test: 'admission, straight of an event that takes down too much holds the rest, and goes on with all of it when a person confirms one',
     file: 'apps/recovery-orchestrator/src/domain/admission/admission.decisions.ts',
@@ -1076,7 +1085,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd64-effect-under-a-switch',
-    requirement: 'D64',
+    requirement: 'D64/obeyed',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.halts.unit.spec.ts',
     test: 'a step under a kill switch, straight over its tenant waits in the open, with an owner and a deadline, and calls nobody',
     file: 'apps/recovery-orchestrator/src/domain/step/halt.decisions.ts',
@@ -1085,7 +1094,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd64-lifted-and-forgotten',
-    requirement: 'D64',
+    requirement: 'D64/obeyed',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.halts.unit.spec.ts',
     test: 'a step under a kill switch, straight goes on once it is lifted, under the approval it has',
     file: 'apps/recovery-orchestrator/src/application/recoveries.core.ts',
@@ -1094,7 +1103,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e13-beyond-in-nobodys-list',
-    requirement: 'E13',
+    requirement: 'E13/review',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.bound.unit.spec.ts',
     test: 'the bound of a rollback, straight with a commit beyond it gives that to a person, with owner, deadline and the fall that reaches it, and rolls nothing back',
     file: 'apps/recovery-orchestrator/src/application/bound.part.ts',
@@ -1103,7 +1112,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e13-beyond-shuts-out-triggers',
-    requirement: 'E13',
+    requirement: 'E13/review',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.bound.unit.spec.ts',
     test: 'the bound of a rollback, straight with a commit beyond it opens it like any other when a trigger of its own comes, before the review and after it',
     file: 'apps/recovery-orchestrator/src/domain/rollback/rollback.decider.ts',
@@ -1112,7 +1121,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e13-rejected-trigger-takes-the-review-along',
-    requirement: 'E13',
+    requirement: 'E13/review',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.bound.unit.spec.ts',
     test: 'the bound of a rollback, straight with a commit beyond it keeps it behind a held trigger, and puts it back into the list when that is rejected',
     file: 'apps/recovery-orchestrator/src/domain/rollback/bound.decider.ts',
@@ -1122,7 +1131,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e13-review-without-effect',
-    requirement: 'E13',
+    requirement: 'E13/review',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.bound.unit.spec.ts',
     test: "the bound of a rollback, straight with a commit beyond it rolls it back when a person says so, on that person's word, with a bound of its own",
     file: 'apps/recovery-orchestrator/src/application/bound.part.ts',
@@ -1131,7 +1140,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e13-unreviewed-and-untold',
-    requirement: 'E13',
+    requirement: 'E13/review',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.bound.unit.spec.ts',
     test: 'the bound of a rollback, straight with a commit beyond it gives that to a person, with owner, deadline and the fall that reaches it, and rolls nothing back',
     file: 'apps/recovery-orchestrator/src/domain/rollback/rollback.decider.ts',
@@ -1314,7 +1323,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'f12-one-decision-bursts-a-rate',
-    requirement: 'F12',
+    requirement: 'F12/rates',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.rates.unit.spec.ts',
     test: 'a rate of compensations, straight counts those that one decision lets go',
     file: 'apps/recovery-orchestrator/src/domain/step/halt.decisions.ts',
@@ -1323,7 +1332,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'f12-rate-exceeded',
-    requirement: 'F12',
+    requirement: 'F12/rates',
     spec: 'apps/recovery-orchestrator/src/domain/admission/pace.decisions.unit.spec.ts',
     test: 'a rate of 1 a minute gives three that come at once these places',
     file: 'apps/recovery-orchestrator/src/domain/admission/pace.decisions.ts',
@@ -1332,7 +1341,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'glass-by-whom-it-was-for',
-    requirement: null,
+    requirement: 'break-glass',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.glass.unit.spec.ts',
     test: 'breaking the glass, straight is refused by whom it was done for',
     file: 'apps/recovery-orchestrator/src/domain/step/approval.decisions.ts',
@@ -1342,7 +1351,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'glass-for-ever',
-    requirement: null,
+    requirement: 'break-glass',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.glass.unit.spec.ts',
     test: 'breaking the glass, straight needs both at one time: a first whose time is over counts no more',
     file: 'apps/recovery-orchestrator/src/domain/step/glass.decisions.ts',
@@ -1351,7 +1360,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'glass-one-is-enough',
-    requirement: null,
+    requirement: 'break-glass',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.glass.unit.spec.ts',
     test: 'breaking the glass, straight takes two people, and then goes at once, on record as what it is',
     file: 'apps/recovery-orchestrator/src/domain/step/glass.decisions.ts',
@@ -1361,6 +1370,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p12-halt-without-timer',
     requirement: 'P12',
+    also: ['D64/obeyed'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.halts.unit.spec.ts',
     test: 'a step under a kill switch, straight that nobody lifts goes to a person, and expires with its window',
     file: 'apps/recovery-orchestrator/src/domain/step/step-row.transitions.ts',
@@ -1379,6 +1389,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p14-unseen-facts-asked-for-ever',
     requirement: 'P14',
+    also: ['P4/facts'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.facts.unit.spec.ts',
     test: "the facts people rely on, rebuilt before every step that cannot be observed are asked for three times, and then the step is a person's",
     file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
@@ -1396,7 +1407,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p4-approval-kept-though-a-fact-changed',
-    requirement: 'P4',
+    requirement: 'P4/facts',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.facts.unit.spec.ts',
     test: 'the facts people rely on, rebuilt before every step that changed void the approval, say which fact it was, and make it another action to agree to',
     file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
@@ -1407,6 +1418,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p4-digest-by-its-beginning',
     requirement: 'P4',
+    also: ['approval-attacks'],
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, rebuilt before every step of the action that was shown, with an empty digest',
     file: 'apps/recovery-orchestrator/src/domain/step/approval.decisions.ts',
@@ -1416,7 +1428,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p4-forward-approval-used-twice',
-    requirement: 'P4',
+    requirement: 'P4/forward',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.forward.unit.spec.ts',
     test: 'a forward approval, rebuilt before every step is given by a person, used once by one attempt, and asked for anew by the next',
     file: 'apps/recovery-orchestrator/src/domain/forward/forward.decider.ts',
@@ -1425,7 +1437,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p4-forward-args-unbound',
-    requirement: 'P4',
+    requirement: 'P4/forward',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.forward.unit.spec.ts',
     test: 'a forward approval, rebuilt before every step is refused with another effect',
     file: 'apps/recovery-orchestrator/src/domain/forward/forward.decider.ts',
@@ -1434,7 +1446,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p4-old-facts-old-digest',
-    requirement: 'P4',
+    requirement: 'P4/facts',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.facts.unit.spec.ts',
     test: 'the facts people rely on, rebuilt before every step that changed void the approval, say which fact it was, and make it another action to agree to',
     file: 'apps/recovery-orchestrator/src/domain/step/facts.decisions.ts',
@@ -1443,7 +1455,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p4-reaffirmed-and-still-agreed',
-    requirement: 'P4',
+    requirement: 'P4/facts',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.facts.unit.spec.ts',
     test: 'the facts people rely on, rebuilt before every step an assumption that is said to hold again voids what was agreed to because it did not, and is named',
     file: 'apps/recovery-orchestrator/src/domain/step/facts.decisions.ts',
@@ -1453,7 +1465,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p4-sent-without-another-look',
-    requirement: 'P4',
+    requirement: 'P4/facts',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.facts.unit.spec.ts',
     test: 'the facts people rely on, rebuilt before every step that changed void the approval, say which fact it was, and make it another action to agree to',
     file: 'apps/recovery-orchestrator/src/domain/step/halt.decisions.ts',
@@ -1463,7 +1475,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-edit-of-a-moment-ago-unread',
-    requirement: 'P5',
+    requirement: 'P5/editor',
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, straight by an editor of the contract: who wrote it a moment ago, which the view has not read yet',
     file: 'apps/recovery-orchestrator/src/application/recoveries.core.ts',
@@ -1472,7 +1484,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-edit-unread-ahead',
-    requirement: 'P5',
+    requirement: 'P5/editor',
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval before the effect, straight is given by who wrote a newer version a moment ago',
     file: 'apps/recovery-orchestrator/src/application/recoveries.core.ts',
@@ -1481,7 +1493,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-editor-approves-ahead',
-    requirement: 'P5',
+    requirement: 'P5/editor',
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval before the effect, straight is given by who wrote a newer version a moment ago',
     file: 'apps/recovery-orchestrator/src/domain/forward/forward.decider.ts',
@@ -1490,7 +1502,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-editor-approves',
-    requirement: 'P5',
+    requirement: 'P5/editor',
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, straight by an editor of the contract: who wrote the version it executed under',
     file: 'apps/recovery-orchestrator/src/domain/step/approval.decisions.ts',
@@ -1501,6 +1513,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p5-initiator-approves-ahead',
     requirement: 'P5',
+    also: ['P4/forward'],
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.forward.unit.spec.ts',
     test: 'a forward approval, rebuilt before every step is not given by user:ines, who asks for it',
     file: 'apps/recovery-orchestrator/src/domain/forward/forward.decider.ts',
@@ -1509,7 +1522,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-nobody-answers-one-approves',
-    requirement: 'P5',
+    requirement: 'P5/nobody-answers',
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: "an attack on an approval, straight of two people, who are one: asks for two where nobody answers for the action, and takes no initiator's word for one (DESIGN 3.5)",
     file: 'apps/recovery-orchestrator/src/domain/decision/recovery.decisions.ts',

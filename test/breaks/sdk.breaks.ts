@@ -40,7 +40,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a50-worker-lets-nothing-go',
-    requirement: 'A50',
+    requirement: 'A50/ledger',
     spec: 'libs/sdk/src/worker/forward-legs.unit.spec.ts',
     test: 'a held effect goes through the forward tool under its own key, and its handle comes back',
     file: 'libs/sdk/src/worker/leg-runner.ts',
@@ -86,6 +86,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a62-compensation-without-record',
     requirement: 'A62',
+    also: ['C50/audit'],
     spec: 'libs/sdk/src/guard/compensation.unit.spec.ts',
     test: 'a guarded compensation is an execution of its own: own contract, own record, the ids of the recovery',
     file: 'libs/sdk/src/guard/compensation.ts',
@@ -103,7 +104,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'b18-any-404-is-no-record',
-    requirement: 'B18',
+    requirement: 'B18/forward',
     spec: 'libs/sdk/src/guard/guard-ports.contract.spec.ts',
     test: "an answer that does not say what it should 404 { code: 'ROUTE_UNKNOWN' } is no record",
     file: 'libs/sdk/src/guard/standing.http.ts',
@@ -252,6 +253,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'c53-writes-over-a-change',
     requirement: 'C53',
+    also: ['C54'],
     spec: 'libs/sdk/src/worker/worker.laws.unit.spec.ts',
     test: 'a resource that somebody changed since (C54) a person fixed the ticket: nothing is written, and what was seen is told',
     file: 'libs/sdk/src/worker/leg.decisions.ts',
@@ -369,7 +371,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd56-source-for-all-beats-own',
-    requirement: 'D56',
+    requirement: 'D56/read',
     spec: 'libs/sdk/src/context/memory-reads.unit.spec.ts',
     test: "a memory read from the sources the registry holds goes by what stands now, the tenant's own before that for all",
     file: 'libs/sdk/src/context/memory-reads.ts',
@@ -378,7 +380,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd59-allowed-beats-denied',
-    requirement: 'D59',
+    requirement: 'D59/guard',
     spec: 'libs/sdk/src/guard/guard.governance.unit.spec.ts',
     test: 'a guarded tool of an agent whose charter is registered does what some charter allows and none denies: deny wins',
     file: 'libs/sdk/src/guard/governance.ts',
@@ -388,7 +390,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd59-gate-says-another-value',
-    requirement: 'D59',
+    requirement: 'D59/guard',
     spec: 'libs/sdk/src/guard/guard.governance.unit.spec.ts',
     test: 'a guarded tool under a policy bundle lets no caller say something else of the call than it is',
     file: 'libs/sdk/src/guard/governance.ts',
@@ -406,7 +408,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd61-disclosure-unreserved',
-    requirement: 'D61',
+    requirement: 'D61/exposure',
     spec: 'libs/sdk/src/guard/guard.exposure.unit.spec.ts',
     test: 'a guarded call that discloses personal data (D61) reserves the disclosure beside the money, before it is made',
     file: 'libs/sdk/src/guard/action.ts',
@@ -443,7 +445,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd64-guard-deaf-to-a-switch',
-    requirement: 'D64',
+    requirement: 'D64/obeyed',
     spec: 'libs/sdk/src/guard/guard.governance.unit.spec.ts',
     test: 'a guarded tool under a kill switch over {"over":"tenant"} of * does nothing and tells nobody, until it is lifted',
     file: 'libs/sdk/src/guard/governance.ts',
@@ -471,7 +473,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e11-any-404-begins-anew',
-    requirement: 'E11',
+    requirement: 'E11/sdk',
     spec: 'libs/sdk/src/commit/resume.http.unit.spec.ts',
     test: 'a run of which an edge has nothing does not where a proxy says so: what to check is told',
     file: 'libs/sdk/src/commit/resume.http.ts',
@@ -480,7 +482,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e11-chain-begins-anew',
-    requirement: 'E11',
+    requirement: 'E11/sdk',
     spec: 'libs/sdk/src/commit/commits.unit.spec.ts',
     test: 'the gate of a commit (E3) has the evidence that made a commit fall: the same step is refused when the run goes on (E12)',
     file: 'libs/sdk/src/commit/commits.ts',
@@ -516,7 +518,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e22-deltas-without-end',
-    requirement: 'E22',
+    requirement: 'E22/states',
     spec: 'libs/sdk/src/commit/commits.unit.spec.ts',
     test: 'the state of a commit is told whole, then as what changed, and whole again after as many deltas as may be (E22)',
     file: 'libs/sdk/src/commit/commit.decisions.ts',
@@ -563,6 +565,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e3-refused-is-recorded',
     requirement: 'E3',
+    also: ['E3'],
     spec: 'libs/sdk/src/commit/commits.unit.spec.ts',
     test: 'the gate of a commit (E3) is marked as missing where a step names none, or the step is refused',
     file: 'libs/sdk/src/commit/commits.ts',
@@ -572,6 +575,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e3-required-gate-not-asked-for',
     requirement: 'E3',
+    also: ['E3'],
     spec: 'libs/sdk/src/commit/commits.unit.spec.ts',
     test: 'the gate of a commit (E3) is marked as missing where a step names none, or the step is refused',
     file: 'libs/sdk/src/commit/commits.ts',
@@ -581,6 +585,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e3-ungated-called-gated',
     requirement: 'E3',
+    also: ['E3'],
     spec: 'libs/sdk/src/commit/commits.unit.spec.ts',
     test: 'the gate of a commit (E3) is marked as missing where a step names none, or the step is refused',
     file: 'libs/sdk/src/commit/commits.ts',
@@ -589,7 +594,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e33-fallen-content-kept',
-    requirement: 'E33',
+    requirement: 'E33/sdk',
     spec: 'examples/resumable-agent/src/agent.unit.spec.ts',
     test: 'an agent whose steps are commits keeps its warehouse when only the carrier fell',
     file: 'libs/sdk/src/commit/resume.memory.ts',
@@ -644,7 +649,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e7-undecided-triggers',
-    requirement: 'E7',
+    requirement: 'E7/detector',
     spec: 'libs/sdk/src/detector/detector.unit.spec.ts',
     test: 'a detector does not trigger on what cannot be judged, nor against the ref of a commit',
     file: 'libs/sdk/src/detector/detector.decisions.ts',
@@ -653,7 +658,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e8-nothing-seen-is-evidence',
-    requirement: 'E8',
+    requirement: 'E8/detector',
     spec: 'libs/sdk/src/detector/detector.unit.spec.ts',
     test: 'a detector does not trigger on {}: that is no evidence (E8)',
     file: 'libs/sdk/src/detector/detector.decisions.ts',
@@ -662,7 +667,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'e8-offender-made-of-nothing',
-    requirement: 'E8',
+    requirement: 'E8/detector',
     spec: 'libs/sdk/src/detector/detector.unit.spec.ts',
     test: 'a detector does not trigger without an offender: nothing is named by "" (E8)',
     file: 'libs/sdk/src/detector/detector.decisions.ts',
@@ -681,6 +686,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p14-acts-while-the-registry-is-away',
     requirement: 'P14',
+    also: ['D59/guard'],
     spec: 'libs/sdk/src/guard/guard.governance.unit.spec.ts',
     test: 'a guarded tool under a kill switch is not called while nobody can say whether one stands',
     file: 'libs/sdk/src/guard/governance.ts',

@@ -50,6 +50,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p5-any-audience-believed',
     requirement: 'P5',
+    also: ['approval-attacks/tokens'],
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
     test: 'a token that is not ours to believe sends nothing for another service',
     file: 'libs/service/src/edge/authenticate.ts',
@@ -59,6 +60,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p5-any-issuer-believed',
     requirement: 'P5',
+    also: ['approval-attacks/tokens'],
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
     test: 'a token that is not ours to believe sends nothing of no issuer',
     file: 'libs/service/src/edge/authenticate.ts',
@@ -67,7 +69,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-editor-and-approver-at-once',
-    requirement: 'P5',
+    requirement: 'P5/roles',
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
     test: 'a token of ours that says something odd sends nothing the roles ["contract_editor","approver"] at once',
     file: 'libs/service/src/edge/principal.ts',
@@ -77,6 +79,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p5-endless-token-believed',
     requirement: 'P5',
+    also: ['approval-attacks/tokens'],
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
     test: 'a token that is not ours to believe sends nothing that never expires',
     file: 'libs/service/src/edge/authenticate.ts',
@@ -85,7 +88,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-two-accounts-two-humans',
-    requirement: 'P5',
+    requirement: 'P5/directory',
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
     test: 'who a token is for is one human under two accounts',
     file: 'libs/service/src/edge/authenticate.ts',
@@ -95,7 +98,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'p5-word-for-a-role',
-    requirement: 'P5',
+    requirement: 'P5/roles',
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
     test: 'who a token is for carries the roles that are known and no power beside: words nobody defined, and the right word in other letters',
     file: 'libs/service/src/edge/principal.ts',
