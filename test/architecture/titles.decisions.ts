@@ -14,9 +14,14 @@ export interface Titled {
 export const FILLED = '\u0000';
 const KINDS: Readonly<Record<string, Titled['kind']>> = { describe: 'group', it: 'test', test: 'test' };
 
+/** Titles by the text they were read from: many rows quote one spec. */
+const read = new Map<string, readonly Titled[]>();
+
 /** All groups and tests of a spec or a suite in TypeScript, or of a spec in Python. */
 export function titlesOf(spec: SourceText): readonly Titled[] {
-  return spec.path.endsWith('.py') ? pythonTitles(spec) : jestTitles(spec);
+  const titles = read.get(spec.text) ?? (spec.path.endsWith('.py') ? pythonTitles(spec) : jestTitles(spec));
+  read.set(spec.text, titles);
+  return titles;
 }
 
 function pythonTitles({ text }: SourceText): readonly Titled[] {

@@ -1364,4 +1364,23 @@ export const BREAKS: readonly Break[] = [
     replace:
       'return reachedBy(spread, bindings).filter(({ is_contradicted: isContradicted }) => isContradicted !== true);',
   },
+  {
+    id: 'a2-only-the-last-step-comes-back',
+    requirement: 'A2',
+    also: ['A53'],
+    spec: 'apps/mutation-ledger/src/application/mutations.undo.unit.spec.ts',
+    test: 'a step that fails for good, straight takes back what its run did before, last first, where the run says so (A53)',
+    file: 'apps/mutation-ledger/src/application/executions.ts',
+    find: 'undoPart(undoAfterFailure(id, event), before, EFFECTS_MAX - REFS_MAX)',
+    replace: 'undoPart(undoAfterFailure(id, event), before.slice(-1), EFFECTS_MAX - REFS_MAX)',
+  },
+  {
+    id: 'b1-reported-twice-recorded-twice',
+    requirement: 'B1',
+    spec: 'apps/mutation-ledger/src/application/mutations.core.unit.spec.ts',
+    test: 'an execution, straight is one mutation however often it is reported',
+    file: 'apps/mutation-ledger/src/application/executions.ts',
+    find: "if (standing === 'known') return NOTHING;",
+    replace: '',
+  },
 ];

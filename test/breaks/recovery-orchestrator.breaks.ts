@@ -1044,7 +1044,7 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/recovery-orchestrator/src/domain/step/opening.decisions.ts',
     find: 'const mode = modeInForce(terms?.recovery_approval_mode, terms === null ? null : policy.modeNow(terms.contract_name));',
     replace:
-      "const mode = execution.objective === 'approved by the customer' ? 'auto' : modeInForce(terms?.recovery_approval_mode, terms === null ? null : policy.modeNow(terms.contract_name));",
+      "const mode = execution.objective !== null ? 'auto' : modeInForce(terms?.recovery_approval_mode, terms === null ? null : policy.modeNow(terms.contract_name));",
   },
   {
     id: 'd27-absent-mode-is-auto',

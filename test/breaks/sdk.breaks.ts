@@ -694,4 +694,14 @@ export const BREAKS: readonly Break[] = [
     replace:
       "return tenant !== '' ? [] : { code: 'REGISTRY_UNAVAILABLE', reason: `nobody knows which ${kind} stands: ${answer.cause instanceof Error ? answer.cause.message : String(answer.cause)}`, };",
   },
+  {
+    id: 'b4-claimed-call-made-again',
+    requirement: 'B4',
+    also: ['B1'],
+    spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
+    test: 'a guarded call that was begun before is known from its claim before the record has heard of it, and twice at most',
+    file: 'libs/sdk/src/guard/guard.ts',
+    find: "return answer === 'granted'",
+    replace: "return answer === 'granted' || attempt > 0",
+  },
 ];
