@@ -7,6 +7,7 @@
 //   npm run breaks -- a23 sdk/src D21  those whose id, table, file or spec contains one of these, or that serve that requirement
 //   npm run breaks -- --changed        those whose file or spec differs from HEAD, or was touched by HEAD when nothing differs
 //   npm run breaks -- --since <ref>    those whose file or spec was touched since <ref>
+//   npm run breaks -- --minutes 5      those that can be tried in this time, in their order; says how many it left out
 //   npm run breaks -- --json <file>    also writes what came of each, after each, with the names of the tests that failed
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -28,13 +29,16 @@ const tables = new URL('./lib/break-tables.mjs', import.meta.url).href;
 const unbroken = new Map();
 
 await main(async () => {
-  const { parts, touched, json } = options(process.argv.slice(2));
+  const { parts, touched, json, minutes } = options(process.argv.slice(2));
   await bootstrap({ stack: false });
   const breaks = readRows().filter((row) => isNamed(row, parts) && (touched === null || isTouched(row, touched)));
   if (breaks.length === 0 && touched === null)
     throw new Error(`no break is named by ${parts.join(' ')}: see test/breaks`);
   console.log(`${breaks.length} breaks of ${new Set(breaks.map(({ file }) => file)).size} files`);
-  const done = await tryAll(breaks, json);
+  const endsAt = performance.now() + minutes * 60_000;
+  const done = await tryAll(breaks, { json, endsAt });
+  if (done.length < breaks.length)
+    console.log(`time is up: ${breaks.length - done.length} of ${breaks.length} breaks were not tried`);
   const missed = done.filter(({ verdict }) => verdict !== 'red');
   if (missed.length > 0)
     console.log(
@@ -52,11 +56,18 @@ function options(args) {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { changed: { type: 'boolean' }, since: { type: 'string' }, json: { type: 'string' } },
+    options: {
+      changed: { type: 'boolean' },
+      since: { type: 'string' },
+      minutes: { type: 'string' },
+      json: { type: 'string' },
+    },
   });
   const { changed = false, since, json = null } = values;
+  const minutes = values.minutes === undefined ? Infinity : Number(values.minutes);
+  if (!(minutes > 0)) throw new Error(`--minutes needs a number above 0, not "${values.minutes}"`);
   const touched = changed ? changedFiles() : since === undefined ? null : touchedSince(since);
-  return { parts: positionals, touched, json };
+  return { parts: positionals, touched, json, minutes };
 }
 
 function isNamed(row, parts) {
@@ -98,31 +109,33 @@ function git(...args) {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-/** All breaks, in their order, on a few copies of the tree at a time. */
-async function tryAll(breaks, json) {
-  const waiting = breaks.map((one, at) => ({ one, at }));
+/** What came of the breaks that were tried before the time was up, in their order, on a few copies of the tree at a time. */
+async function tryAll(breaks, { json, endsAt }) {
+  const waiting = [...breaks.entries()];
   const done = [];
+  const results = () => [...done].sort((a, b) => a.at - b.at).map(({ at: _at, ...result }) => result);
+  const next = () => (done.length === 0 || performance.now() < endsAt ? waiting.shift() : undefined);
   const work = async (copy) => {
     copyTree(copy);
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const startedAt = performance.now();
-      const { id, spec } = next.one;
-      // What could not be run proves nothing; the others are tried all the same.
-      const result = await tryBreak(next.one, copy).catch(({ message }) => ({
-        verdict: 'COULD NOT RUN',
-        why: message,
-      }));
-      done[next.at] = { id, spec, failedTests: [], ...result };
-      if (json !== null) writeFileSync(json, `${JSON.stringify(done.filter(Boolean), null, 1)}\n`);
-      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-      console.log(`${done.filter(Boolean).length} of ${breaks.length}  ${id}  ${result.verdict}  ${seconds} s`);
+    for (let one = next(); one !== undefined; one = next()) {
+      const [at, row] = one;
+      done.push({ at, ...(await tryAndTell(row, copy, () => `${done.length + 1} of ${breaks.length}`)) });
+      if (json !== null) writeFileSync(json, `${JSON.stringify(results(), null, 1)}\n`);
     }
     rmSync(copy, { recursive: true, force: true });
   };
   await Promise.all(
     Array.from({ length: Math.min(COPIES, breaks.length) }, (_, index) => work(join(cacheDir, `breaks-${index + 1}`))),
   );
-  return done;
+  return results();
+}
+
+async function tryAndTell(row, copy, progress) {
+  const startedAt = performance.now();
+  // What could not be run proves nothing; the others are tried all the same.
+  const result = await tryBreak(row, copy).catch(({ message }) => ({ verdict: 'COULD NOT RUN', why: message }));
+  console.log(`${progress()}  ${row.id}  ${result.verdict}  ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
+  return { id: row.id, spec: row.spec, failedTests: [], ...result };
 }
 
 /** Breaks one copy, runs the spec in it and mends it. Errors: when the row names what is not there, or the spec cannot run. */
