@@ -5,10 +5,9 @@ import type { Break } from '../breaks/break.js';
 import type { SourceText } from './tidy.decisions.js';
 import { FILLED, titlesOf } from './titles.decisions.js';
 
-/** Ids that must have a row: each letter from 1 to its number. A to F are requirements, P are promises. */
-const REQUIRED = { A: 103, B: 20, C: 80, D: 67, E: 50, F: 12, P: 14 } as const;
-/** Ids that may have one: the rules of the loop. */
-const ALLOWED = { L: 17 } as const;
+/** Ids that must have a row: each letter from 1 to its number. A to F are requirements, P are promises, L the rules of the loop. */
+const REQUIRED = { A: 103, B: 20, C: 80, D: 67, E: 50, F: 12, P: 14, L: 17 } as const;
+
 /** Rows of the house: rules that no requirement asks for. */
 const HOUSE = /^[a-z][a-z-]+$/;
 
@@ -23,7 +22,7 @@ const numbered = (letters: Readonly<Record<string, number>>): readonly string[] 
 /** Ids that lack a row, and rows whose id means nothing. A part, `A36/reads`, needs the row it is a part of. */
 export function idProblems(ids: readonly string[]): readonly string[] {
   const required = numbered(REQUIRED);
-  const known = new Set([...required, ...numbered(ALLOWED)]);
+  const known = new Set(required);
   const missing = required.filter((id) => !ids.includes(id)).map((id) => `${id} has no row`);
   const stray = ids.filter((id) => {
     const [whole = '', part] = id.split('/');
