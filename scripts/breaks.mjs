@@ -141,6 +141,7 @@ async function tryAndTell(row, copy, progress) {
 /** Breaks one copy, runs the spec in it and mends it. Errors: when the row names what is not there, or the spec cannot run. */
 async function tryBreak(row, copy) {
   const { spec, test, file } = row;
+  if (!test) throw new Error('the row names no test: give it the full name of the one that has to fail');
   for (const path of [spec, file])
     if (!existsSync(join(copy, path))) throw new Error(`there is no ${path}: mend the row`);
   // The tree may change while this runs; the copy does not.
