@@ -20,9 +20,7 @@ export function filesBelow(folder = ''): readonly string[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .flatMap((entry) => {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      // In a work tree of its own `.git` is a file.
-      if (SKIPPED.has(entry.name)) return [];
-      if (entry.isDirectory()) return filesBelow(path);
+      if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesBelow(path);
       return entry.isFile() ? [path] : [];
     })
     .sort();
