@@ -116,6 +116,13 @@ export function forbiddenLines({ path, text }: SourceText): readonly string[] {
     );
 }
 
+/** Fenced blocks of a language in a Markdown text. */
+export function blocksIn(markdown: string, language: string): readonly string[] {
+  return [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)]
+    .filter((block) => block[1] === language)
+    .map((block) => block[2] ?? '');
+}
+
 /** Targets of relative links in a Markdown text, without code. */
 export function relativeLinks(markdown: string): readonly string[] {
   const prose = markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');

@@ -10,6 +10,7 @@ import {
   adrProblems,
   anchorsOf,
   behavioursOf,
+  blocksIn,
   forbiddenLines,
   importsOf,
   interfacesOf,
@@ -211,6 +212,14 @@ describe('a page', () => {
 
   it('links to what is there', () => {
     expect(pages.flatMap(broken)).toEqual([]);
+  });
+
+  it('quotes TypeScript that is there', () => {
+    const code = sources.map(({ text }) => text).join('\n');
+    const quoted = pages.flatMap((path) => blocksIn(textOf(path), 'ts').map((block) => ({ path, block })));
+    expect(quoted.length).toBeGreaterThan(10);
+    expect(quoted.filter(({ block }) => !code.includes(block))).toEqual([]);
+    expect(blocksIn('```ts\nconst a = 1;\n```\n\n```sh\nls\n```\n', 'ts')).toEqual(['const a = 1;\n']);
   });
 
   it('that links into the void is noticed', () => {
