@@ -123,6 +123,11 @@ export function blocksIn(markdown: string, language: string): readonly string[] 
     .map((block) => block[2] ?? '');
 }
 
+/** Names of records and types a Markdown text puts between back-ticks: several words, each with a capital. */
+export function camelNames(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`/g)].map((match) => match[1] ?? '');
+}
+
 /** Targets of relative links in a Markdown text, without code. */
 export function relativeLinks(markdown: string): readonly string[] {
   const prose = markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
