@@ -76,10 +76,10 @@ export function addAdmission(program: Command, act: Act): void {
   addBreakers(program, act);
   const sources = program
     .command('sources')
-    .description('sources of triggers: what people said of them, and what they weigh');
+    .description('sources of triggers: what people said about them, and what they weigh');
   sources
     .command('list')
-    .description('sources, those that were wrong most often first')
+    .description('lists sources, those that were wrong most often first')
     .option('--source <name>', 'one of them')
     .addOption(LIMIT())
     .action(
@@ -94,7 +94,7 @@ export function addAdmission(program: Command, act: Act): void {
     );
   program
     .command('limits')
-    .description('limits of triggers and compensations: what is set, what is in use, what rises')
+    .description('shows the limits of triggers and compensations: what is set, what is in use, what is rising')
     .addOption(LIMIT())
     .action(
       act<{ limit: number }>(async (session, { limit }) => {
@@ -115,7 +115,7 @@ function addRollbacks(program: Command, act: Act): void {
   rollbacks
     .command('list')
     .description(
-      'rollbacks; --phase held lists what waits for a person, --phase beyond what a fall reaches beyond its bound',
+      'lists rollbacks; --phase held: those that wait for a person; --phase beyond: what a rollback reaches beyond its bound',
     )
     .addOption(
       new Option('--phase <phase>', 'in one phase').choices([
@@ -140,7 +140,7 @@ function addRollbacks(program: Command, act: Act): void {
     );
   rollbacks
     .command('show')
-    .description('one rollback: the evidence, what holds it, what people said of it')
+    .description('shows one rollback: the evidence, what holds it, what people said about it')
     .argument('<rollback>', 'rollback id')
     .action(
       act(async (session, _options, id = '') => {
@@ -150,7 +150,7 @@ function addRollbacks(program: Command, act: Act): void {
     );
   rollbacks
     .command('review')
-    .description('says what becomes of a commit that a fall reaches beyond its bound: it stands, or is rolled back')
+    .description('decides about a commit that a rollback reaches beyond its bound: it stands, or is rolled back')
     .argument('<rollback>', 'rollback id')
     .addOption(
       new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory(),
@@ -184,7 +184,7 @@ function addRollbacks(program: Command, act: Act): void {
   say('confirm', 'says that the trigger was right: a held one goes on, and its source gains weight');
   say(
     'reject',
-    'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays so',
+    'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays rolled back',
   );
 }
 
@@ -207,7 +207,7 @@ function addBreakers(program: Command, act: Act): void {
     );
   breakers
     .command('close')
-    .description('closes a breaker on every partition on which it is open: what it held is decided again')
+    .description('closes a breaker on every partition: what it held is decided again')
     .argument('<breaker>', 'breaker id')
     .requiredOption('--reason <text>', 'why, in your words')
     .addOption(IDEMPOTENCY_KEY())

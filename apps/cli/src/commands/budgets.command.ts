@@ -19,7 +19,7 @@ export function addBudgets(program: Command, act: Act): void {
   const budgets = program.command('budgets').description('what runs and tenants may spend and have in use');
   budgets
     .command('list')
-    .description('budgets and what is used of them')
+    .description('lists budgets and how much of each is used')
     .option('--scope <scope>', 'run or tenant')
     .option('--scope-id <id>', 'of one run or tenant')
     .addOption(LIMIT())

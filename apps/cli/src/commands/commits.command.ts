@@ -39,7 +39,7 @@ export function addCommits(program: Command, act: Act): void {
     );
   commits
     .command('show')
-    .description('one commit: how it was admitted, what it rests on, whether it stands')
+    .description('shows one commit: how it was admitted, what it rests on, whether it stands')
     .argument('<id>', 'commit id')
     .action(
       act(async (session, _options, id) => {
@@ -50,7 +50,7 @@ export function addCommits(program: Command, act: Act): void {
   commits
     .command('diff')
     .description(
-      'what differs between the releases that two commits pin: prompt, model, policy, tools, context, eval, memory',
+      'shows what differs between the releases that two commits pin: prompt, model, policy, tools, context, eval, memory',
     )
     .argument('<from>', 'commit id')
     .argument('<to>', 'commit id')

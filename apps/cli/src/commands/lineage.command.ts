@@ -59,12 +59,12 @@ export function addLineage(program: Command, act: Act): void {
   const lineage = program
     .command('lineage')
     .description(
-      'what rests on what: the graph around a commit, what would fall with it, whether a fall has settled, and runtimes that diverge',
+      'what rests on what: the graph around a commit, what would fall with it, whether a fall has settled, and which runtimes diverge',
     );
   lineage
     .command('show')
     .description(
-      'the graph around a commit: what fell, was reattached or is beyond the bound, who was told and who has not answered',
+      'shows the graph around a commit: what fell, was reattached or is beyond the bound, who was told and who has not answered',
     )
     .argument('<commit>', 'commit or mutation id')
     .option('--rollback <id>', 'only what this rollback reached')
@@ -78,7 +78,7 @@ export function addLineage(program: Command, act: Act): void {
     );
   lineage
     .command('preview')
-    .description('what a rollback of the commit would reach; nothing is done')
+    .description('shows what a rollback of the commit would reach; does nothing')
     .argument('<commit>', 'commit or mutation id')
     .action(
       act(async (session, _options, commit = '') => {
@@ -88,7 +88,7 @@ export function addLineage(program: Command, act: Act): void {
     );
   lineage
     .command('settled')
-    .description('whether every partition has taken the fall of a commit into account, and what is missing')
+    .description('shows whether every partition has taken the fall of a commit into account, and what is missing')
     .argument('<commit>', 'commit or mutation id')
     .action(
       act(async (session, _options, commit = '') => {
@@ -109,7 +109,7 @@ export function addLineage(program: Command, act: Act): void {
     )
     .option(
       '--every <span>',
-      'again and again, such as 60s or 5min, until interrupted; the file is read anew each time',
+      'repeat at this interval, such as 60s or 5min, until interrupted; the file is read again each time',
       seconds,
     )
     .action(
@@ -120,7 +120,7 @@ export function addLineage(program: Command, act: Act): void {
     );
   lineage
     .command('reconciliations')
-    .description('comparisons that were made')
+    .description('lists past comparisons')
     .option('--runtime <name>', 'of one runtime')
     .option('--diverging', 'only those that found something')
     .addOption(LIMIT())

@@ -36,7 +36,7 @@ export function addMutations(program: Command, act: Act): void {
     .description('recorded effects on the outside world and whether they can be undone');
   mutations
     .command('list')
-    .description('mutations, newest state')
+    .description('lists mutations with their current state')
     .option('--run <id>', 'of one run')
     .option('--state <state>', 'in one recoverability state, such as reversal_available')
     .option('--capability <name>', 'of one capability')
@@ -57,7 +57,7 @@ export function addMutations(program: Command, act: Act): void {
     );
   mutations
     .command('show')
-    .description('one mutation: what was done, how it is undone, its states')
+    .description('shows one mutation: what was done, how it is undone, its states')
     .argument('<id>', 'mutation id')
     .action(
       act(async (session, _options, id) => {
@@ -67,7 +67,7 @@ export function addMutations(program: Command, act: Act): void {
     );
   mutations
     .command('horizon')
-    .description('windows that close next, and the money that can be taken back until then')
+    .description('shows the windows that close next, and the money that can be recovered until then')
     .option('--within <minutes>', 'only what closes within so many minutes', positiveInteger)
     .option('--capability <name>', 'of one capability')
     .addOption(LIMIT())

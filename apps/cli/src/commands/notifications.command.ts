@@ -46,7 +46,7 @@ export function addNotifications(program: Command, act: Act): void {
     .description('webhooks that tell approvers what waits for them');
   notifications
     .command('list')
-    .description('what was told to whom, and what was not')
+    .description('lists what was sent to whom, and what was not')
     .addOption(new Option('--state <state>', 'only these').choices(['queued', 'delivered', 'given_up', 'superseded']))
     .option('--endpoint <name>', 'of one endpoint')
     .addOption(LIMIT())
@@ -60,7 +60,7 @@ export function addNotifications(program: Command, act: Act): void {
     );
   notifications
     .command('endpoints')
-    .description('who is told of what, and whether it is on')
+    .description('lists endpoints: who is told what, and whether it is on')
     .action(
       act(async (session) => {
         const listed = await session.service('notifier').list('v1/endpoints', {}, Number.MAX_SAFE_INTEGER);
@@ -69,17 +69,17 @@ export function addNotifications(program: Command, act: Act): void {
     );
   notifications
     .command('retry')
-    .description('tries one again that is queued or was given up, and waits for what comes of it')
+    .description('tries a queued or given-up delivery again, and waits for the outcome')
     .argument('<delivery>', 'delivery id')
     .action(act((session, _options, id = '') => outcome(session, `v1/deliveries/${encodeURIComponent(id)}/retry`)));
   notifications
     .command('test')
-    .description('sends an endpoint a notice that is about nothing, and waits for what comes of it')
+    .description('sends an endpoint a test notice, and waits for the outcome')
     .argument('<endpoint>', 'name')
     .action(act((session, _options, name = '') => outcome(session, `v1/endpoints/${encodeURIComponent(name)}/test`)));
   notifications
     .command('on')
-    .description('turns an endpoint on whose receiver had said that it is gone')
+    .description('turns an endpoint back on after its receiver said it was gone')
     .argument('<endpoint>', 'name')
     .action(
       act(async (session, _options, name = '') => {

@@ -32,7 +32,7 @@ export function addParked(program: Command, act: Act): void {
     .description('records that could not be taken; those of the same key wait behind them');
   parked
     .command('list')
-    .description('parked records of all services')
+    .description('lists the parked records of all services')
     .option('--closed', 'those that were redriven or discarded')
     .addOption(LIMIT())
     .action(
@@ -49,7 +49,7 @@ export function addParked(program: Command, act: Act): void {
     );
   parked
     .command('redrive')
-    .description('takes a parked record again, and those of its key behind it')
+    .description('takes a parked record again, and then those of its key behind it')
     .argument('<id>', 'parked id')
     .option('--reason <text>', 'why, in your words', 'redriven at the command line')
     .addOption(IDEMPOTENCY_KEY())
@@ -60,7 +60,7 @@ export function addParked(program: Command, act: Act): void {
     );
   parked
     .command('discard')
-    .description('gives a parked record up; its bytes stay in the log')
+    .description('gives up a parked record; its bytes stay in the log')
     .argument('<id>', 'parked id')
     .requiredOption('--reason <text>', 'why, in your words')
     .addOption(IDEMPOTENCY_KEY())

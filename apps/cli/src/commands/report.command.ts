@@ -50,7 +50,7 @@ export function addReport(program: Command, act: Act): void {
   report
     .command('exposure')
     .description(
-      'what stands open, beyond reversal or uncertain, what its recovery costs at most, and what recoveries took',
+      'shows what is open, past reversal or uncertain, what its recovery costs at most, and how long recoveries took',
     )
     .option('--capability <name>', 'of one capability')
     .addOption(LIMIT())
@@ -70,7 +70,7 @@ export function addReport(program: Command, act: Act): void {
   report
     .command('manual')
     .description(
-      'why steps of recoveries land with people: tools by reason, and those whose outcomes often cannot be proven',
+      'shows why steps end with people: tools by reason, and those whose outcomes often cannot be proven',
     )
     .option('--capability <name>', 'of one capability')
     .addOption(LIMIT())
@@ -86,7 +86,7 @@ export function addReport(program: Command, act: Act): void {
     );
   report
     .command('rollbacks')
-    .description('rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first')
+    .description('counts rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first')
     .addOption(
       new Option('--by <group>', 'what they are counted by').choices(['agent', 'policy', 'source']).default('source'),
     )

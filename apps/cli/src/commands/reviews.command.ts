@@ -11,7 +11,7 @@ export function addReviews(program: Command, act: Act): void {
   const reviews = program.command('reviews').description('what waits for a person, with the facts to decide by');
   reviews
     .command('list')
-    .description('steps that wait for a person, or those in one phase')
+    .description('lists steps that wait for a person, or those in one phase')
     .option('--state <state>', 'one phase, such as awaiting_approval, instead of those that wait (open)')
     .option('--run <id>', 'of one run')
     .addOption(LIMIT())
@@ -25,7 +25,7 @@ export function addReviews(program: Command, act: Act): void {
     );
   reviews
     .command('show')
-    .description('one step as a person decides about it: facts then and now, what is proposed, what may be done')
+    .description('shows one step as a person decides about it: facts then and now, what is proposed, what may be done')
     .argument('<step>', 'step id')
     .action(
       act(async (session, _options, id = '') => {

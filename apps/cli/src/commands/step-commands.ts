@@ -55,7 +55,7 @@ export function addStepCommands(recoveries: Command, act: Act): void {
   );
   command(
     'break-glass',
-    'agrees in an emergency, in the place of the people the contract asks for: two people, a reason each, for a short time',
+    'approves in an emergency, in place of the people the contract asks for: two people, a reason each, for a short time',
   )
     .option('--minutes <n>', 'for how long it is to hold, 60 at the most', positiveInteger, 15)
     .action(
@@ -71,7 +71,7 @@ export function addStepCommands(recoveries: Command, act: Act): void {
     );
   command(
     'check',
-    'has a worker look whether it is undone: after a repair by hand, or because an earlier attempt may have taken effect',
+    'has a worker check whether it is undone, after a repair by hand or because an earlier attempt may have taken effect',
   )
     .addOption(new Option('--purpose <purpose>', 'why').choices(['repair', 'reconcile']).default('repair'))
     .option('--evidence <text>', 'what you have to show')
@@ -114,7 +114,7 @@ async function digestOf(session: Session, id: string): Promise<string> {
 export function addIncidents(program: Command, act: Act): void {
   const incidents = program
     .command('incidents')
-    .description('incidents people made of steps, each with what happened in its order');
+    .description('incidents that people made of steps, each with its timeline');
   incidents
     .command('list')
     .description('those that are open, or ended')
@@ -134,7 +134,7 @@ export function addIncidents(program: Command, act: Act): void {
     );
   incidents
     .command('show')
-    .description('one incident and its timeline')
+    .description('shows one incident and its timeline')
     .argument('<incident>', 'incident id')
     .action(
       act(async (session, _options, id = '') => {
@@ -144,7 +144,7 @@ export function addIncidents(program: Command, act: Act): void {
     );
   incidents
     .command('close')
-    .description('ends an incident')
+    .description('closes an incident')
     .argument('<incident>', 'incident id')
     .requiredOption('--summary <text>', 'what it was, and what was done')
     .requiredOption('--reason <text>', 'why it is over')

@@ -52,7 +52,7 @@ export function addTasks(program: Command, act: Act): void {
     );
   tasks
     .command('show')
-    .description('one task, with what its author wrote')
+    .description('shows one task, with what its author wrote')
     .argument('<task>', 'task id')
     .action(
       act(async (session, _options, id = '') => {
@@ -63,7 +63,7 @@ export function addTasks(program: Command, act: Act): void {
   tasks
     .command('close')
     .description(
-      'ends a task in your words; a correction that is done closes its item as corrected, not as compensated',
+      'closes a task in your words; a finished correction closes its item as corrected, not as compensated',
     )
     .argument('<task>', 'task id')
     .addOption(new Option('--outcome <outcome>', 'how it ended').choices(['done', 'dropped']).makeOptionMandatory())

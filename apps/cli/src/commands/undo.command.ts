@@ -70,7 +70,7 @@ export function addUndo(program: Command, act: Act): void {
     .option('--reason <text>', 'why, in your words; needed unless --preview')
     .option(
       '--wait <seconds>',
-      'wait so long for every effect to be settled, and tell what became of it',
+      'wait this long for every effect to settle, and report how each ended',
       positiveInteger,
     )
     .addOption(IDEMPOTENCY_KEY())
@@ -82,7 +82,7 @@ export function addUndo(program: Command, act: Act): void {
   const undos = program.command('undos').description('undos that were asked for, and what became of them');
   undos
     .command('list')
-    .description('undos, whose effects are being named (opened) or are (listed)')
+    .description('lists undos; opened: the ledger is still naming their effects; listed: it has')
     .option('--run <id>', 'of one run')
     .option('--phase <phase>', 'opened, escalated or listed')
     .addOption(LIMIT())
@@ -96,7 +96,7 @@ export function addUndo(program: Command, act: Act): void {
     );
   undos
     .command('show')
-    .description('what became of each effect; the whole is undone only if every one is')
+    .description('shows how each effect ended; the whole is undone only if every one is')
     .argument('<undo>', 'undo id')
     .action(
       act(async (session, _options, id = '') => {
