@@ -123,9 +123,9 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p13-half-an-answer-kept',
     requirement: 'P13',
-    spec: 'libs/kafka/src/kafkajs/internals.kafka.unit.spec.ts',
+    spec: 'libs/kafka/src/kafkajs/connection.kafka.unit.spec.ts',
     test: null,
-    file: 'libs/kafka/src/kafkajs/internals.kafka.ts',
+    file: 'libs/kafka/src/kafkajs/connection.kafka.ts',
     find: 'this.chunks = []; this.bytesBuffered = 0;',
     replace: '',
   },
