@@ -64,27 +64,31 @@ export function createWriters(idOf: IdOf, learn: (id: number, schema: string) =>
       const writer = writers.get(topic)?.get(type);
       if (writer === undefined)
         throw new InvariantViolation('codecs', `no writer was prepared for ${type} on ${topic}`);
-      try {
-        return encoder(writer, body);
-      } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new InvariantViolation('codecs', `${type} on ${topic} does not fit its schema: ${why}`);
-      }
+      return encoder(writer, body, `${type} on ${topic}`);
     },
     asRead: (topic, type, body, without) => writers.get(topic)?.get(type)?.normalForm?.(body, without) ?? null,
   };
 }
 
-function createEncoder(): (writer: Writer, body: object) => Buffer {
+/** Errors: InvariantViolation naming `what`, when the body does not fit the schema. */
+function createEncoder(): (writer: Writer, body: object, what: string) => Buffer {
   let scratch = Buffer.allocUnsafe(SCRATCH_SIZE);
-  return (writer, body) => {
-    let end = writer.type.encode(body, scratch, FRAME_SIZE);
+  const encode = ({ type, frame }: Writer, body: object): Buffer => {
+    let end = type.encode(body, scratch, FRAME_SIZE);
     if (end < 0) {
       scratch = Buffer.allocUnsafe(2 * (scratch.length - end));
-      end = writer.type.encode(body, scratch, FRAME_SIZE);
+      end = type.encode(body, scratch, FRAME_SIZE);
     }
-    scratch.set(writer.frame, 0);
+    scratch.set(frame, 0);
     return Buffer.from(scratch.subarray(0, end));
+  };
+  return (writer, body, what) => {
+    try {
+      return encode(writer, body);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new InvariantViolation('codecs', `${what} does not fit its schema: ${why}`);
+    }
   };
 }
 
