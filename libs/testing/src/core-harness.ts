@@ -21,6 +21,7 @@ import type {
   Input,
   Outgoing,
   Row,
+  RowAddress,
   ServiceCore,
   StateView,
   TimerInput,
@@ -211,11 +212,10 @@ export class CoreHarness {
   }
 
   private decide(input: Input, now: number, viewsFresh: boolean): Decision {
-    const run = (fresh: boolean): Decision =>
-      this.coldly(this.core.needs(input, { view: (name) => this.viewNamed(name) }), (state) =>
-        this.core.decide(this.context(state, now, fresh), input),
-      );
-    const decision = deepFreeze(run(viewsFresh));
+    const needs = this.core.needs(input, { view: (name) => this.viewNamed(name) });
+    const decision = deepFreeze(
+      this.coldly(needs, (state) => this.core.decide(this.context(state, now, viewsFresh), input)),
+    );
     if (decision.refresh !== undefined && decision.records.length > 0) throw new Error('a refresh carries no records');
     return decision;
   }
@@ -267,10 +267,7 @@ export class CoreHarness {
   }
 
   /** Calls with cold groups until all that is read has been loaded. */
-  private coldly<T>(
-    needs: readonly { readonly kind: string; readonly group: string }[],
-    call: (state: StateView) => T,
-  ): T {
+  private coldly<T>(needs: readonly Pick<RowAddress, 'kind' | 'group'>[], call: (state: StateView) => T): T {
     const loaded = new Set(needs.map(({ kind, group }) => `${kind}/${group}`));
     for (;;) {
       try {
