@@ -151,10 +151,24 @@ const rules = [
   },
   {
     name: 'kafkajs-in-its-adapter',
-    comment: 'Within libs/kafka only the adapters (and the specs that compare with kafkajs) name it.',
+    comment: 'Within libs/kafka only its own adapters (and specs that look from the side) name kafkajs.',
     severity: 'error',
     from: { path: '^libs/kafka/src/', pathNot: String.raw`^libs/kafka/src/(kafkajs|registry|testing)/|\.spec\.ts$` },
     to: { path: '^node_modules/(kafkajs|@kafkajs/)' },
+  },
+  {
+    name: 'platformatic-in-its-adapter',
+    comment: 'Only the adapters that need @platformatic/kafka name it; loading it takes half a second (ADR-0025).',
+    severity: 'error',
+    from: { path: '^libs/kafka/src/', pathNot: '^libs/kafka/src/platformatic/' },
+    to: { path: '^node_modules/@platformatic/' },
+  },
+  {
+    name: 'platformatic-is-loaded-late',
+    comment: 'Who does not append to a log or read one does not wait for the client (ADR-0025).',
+    severity: 'error',
+    from: { path: '^libs/kafka/src/', pathNot: '^libs/kafka/src/platformatic/' },
+    to: { path: '^libs/kafka/src/platformatic/', dependencyTypesNot: ['dynamic-import'] },
   },
   {
     name: 'sql-in-outbound',

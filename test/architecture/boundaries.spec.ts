@@ -44,6 +44,8 @@ const BREACHES: readonly (readonly [rule: string, from: string, to: string])[] =
   ['kafkajs-behind-the-port', 'libs/event-log/src/c.ts', 'kafkajs'],
   ['kafkajs-behind-the-port', 'deploy/dev/src/a.ts', '@kafkajs/confluent-schema-registry'],
   ['kafkajs-in-its-adapter', 'libs/kafka/src/b.ts', 'kafkajs'],
+  ['platformatic-in-its-adapter', 'libs/kafka/src/c.ts', '@platformatic/kafka'],
+  ['platformatic-is-loaded-late', 'libs/kafka/src/d.ts', 'libs/kafka/src/platformatic/ok.kafka.ts'],
   ['sql-in-outbound', 'apps/budget-accountant/src/inbound/a.ts', 'pg'],
   ['sql-in-outbound', 'libs/event-log/src/d.ts', 'typeorm'],
   ['sdk-stays-light', 'libs/sdk/src/b.ts', '@nestjs/common'],
@@ -62,6 +64,7 @@ const FINE: readonly (readonly [from: string, to: string])[] = [
   ['apps/budget-accountant/src/outbound/fine.ts', 'pg'],
   ['apps/budget-accountant/src/main.ts', 'libs/service/src/index.ts'],
   ['libs/kafka/src/kafkajs/fine.kafka.ts', 'kafkajs'],
+  ['libs/kafka/src/platformatic/fine.kafka.ts', '@platformatic/kafka'],
   ['test/simulation/src/fine.ts', 'apps/mutation-ledger/src/index.ts'],
   ['deploy/dev/src/fine.ts', 'pg'],
 ];

@@ -114,7 +114,7 @@ describe('the packages others install', () => {
       'libs/sdk/src/worker/tool.ts',
     ]);
     expect(
-      loaded.filter((name) => name === '@recourse/kafka' || name === 'kafkajs' || name.endsWith('.http.ts')),
+      loaded.filter((name) => name === '@recourse/kafka' || name === 'kafkajs' || name === '@platformatic/kafka' || name.endsWith('.http.ts')),
     ).toEqual([]);
   });
 });

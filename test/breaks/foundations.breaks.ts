@@ -124,9 +124,9 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p13-half-an-answer-kept',
     requirement: 'P13/connections',
-    spec: 'libs/kafka/src/kafkajs/internals.kafka.unit.spec.ts',
+    spec: 'libs/kafka/src/kafkajs/connection.kafka.unit.spec.ts',
     test: 'a connection that was cut in the middle of an answer begins the next time with nothing in hand',
-    file: 'libs/kafka/src/kafkajs/internals.kafka.ts',
+    file: 'libs/kafka/src/kafkajs/connection.kafka.ts',
     find: 'this.chunks = []; this.bytesBuffered = 0;',
     replace: '',
   },

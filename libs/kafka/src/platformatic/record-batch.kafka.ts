@@ -1,7 +1,7 @@
 // A produce request for one partition, encoded in one pass.
 //
-// kafkajs makes several growing encoders and big-number objects for every record, which costs more than our own chain does.
-// Connections, time-outs and answers stay kafkajs': only the body of the request is ours.
+// The clients make growing buffers and big numbers for every record, which costs more than our own chain does.
+// Connections, time-outs, checksums and answers are the client's: only the body of the request is ours.
 //
 // Grammar (all integers big-endian; varint is zig-zag, 7 bits an octet, least significant first):
 //   body    = transactional-id acks timeout topics           ; Produce, versions 3 to 7
@@ -12,6 +12,7 @@
 //   crc     = uint32                                          ; CRC-32C of all after it
 //   record  = size attributes time-delta offset-delta bytes(key) bytes(value) headers
 //   bytes   = varint *OCTET
+import { crc32c } from '@platformatic/kafka';
 import type { OutgoingRecord } from '../kafka.port.js';
 
 const BATCH_HEAD_SIZE = 61;
@@ -72,7 +73,7 @@ function writeBatch(out: Buffer, start: number, records: readonly OutgoingRecord
   at = out.writeInt32BE(records.length, at);
   for (let n = 0; n < records.length; n += 1) at = writeRecord(out, at, records[n], n);
   out.writeInt32BE(at - start - LENGTH_AT - 4, start + LENGTH_AT);
-  out.writeUInt32BE(crc32c(out, start + CRC_AT + 4, at), start + CRC_AT);
+  out.writeUInt32BE(crc32c(out.subarray(start + CRC_AT + 4, at)), start + CRC_AT);
 }
 
 function writeRecord(out: Buffer, start: number, record: OutgoingRecord | undefined, offsetDelta: number): number {
@@ -139,63 +140,4 @@ function headersOf({ headers }: OutgoingRecord): readonly (readonly [Buffer, Buf
   return headers === undefined
     ? NO_HEADERS
     : Object.entries(headers).map(([name, value]) => [Buffer.from(name, 'utf8'), Buffer.from(value, 'utf8')] as const);
-}
-
-/** Eight tables, as many as crcTables makes, for eight octets at a time; the first is the ordinary one of the reversed Castagnoli polynomial. */
-const TABLES = crcTables() as readonly [
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-];
-
-function crcTables(): readonly Int32Array[] {
-  const tables = Array.from({ length: 8 }, () => new Int32Array(256));
-  const [first] = tables;
-  for (let octet = 0; octet < 256; octet += 1) {
-    let crc = octet;
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc & 1) === 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
-    first?.fill(crc, octet, octet + 1);
-  }
-  for (let n = 1; n < 8; n += 1) {
-    for (let octet = 0; octet < 256; octet += 1) {
-      const before = tables[n - 1]?.[octet] ?? 0;
-      tables[n]?.fill((before >>> 8) ^ (first?.[before & 0xff] ?? 0), octet, octet + 1);
-    }
-  }
-  return tables;
-}
-
-/** CRC-32C of the octets from `start` to `end`. Source: RFC 3720 section 12.1; slicing by eight. */
-export function crc32c(bytes: Buffer, start: number, end: number): number {
-  const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES;
-  let crc = -1;
-  let at = start;
-  for (; at + 8 <= end; at += 8) {
-    const low =
-      crc ^
-      (octet(bytes, at) | (octet(bytes, at + 1) << 8) | (octet(bytes, at + 2) << 16) | (octet(bytes, at + 3) << 24));
-    crc =
-      entry(t7, low) ^
-      entry(t6, low >>> 8) ^
-      entry(t5, low >>> 16) ^
-      entry(t4, low >>> 24) ^
-      entry(t3, octet(bytes, at + 4)) ^
-      entry(t2, octet(bytes, at + 5)) ^
-      entry(t1, octet(bytes, at + 6)) ^
-      entry(t0, octet(bytes, at + 7));
-  }
-  for (; at < end; at += 1) crc = entry(t0, crc ^ octet(bytes, at)) ^ (crc >>> 8);
-  return (crc ^ -1) >>> 0;
-}
-
-function octet(bytes: Buffer, at: number): number {
-  return bytes[at] ?? 0;
-}
-function entry(table: Int32Array, index: number): number {
-  return table[index & 0xff] ?? 0;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ended, within } from './time-limit.kafka.js';
+import { ended, within } from './time-limit.js';
 
 const never = new Promise<never>(() => undefined);
 

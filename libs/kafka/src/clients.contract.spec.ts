@@ -1,8 +1,8 @@
-// Traps that only kafkajs has (DESIGN 8.1), each with its spec on a real broker.
+// Traps of the clients, each with its spec on a real broker.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Failure, systemClock } from '@recourse/kernel';
 import type { Kafka, LogProducer } from './kafka.port.js';
-import { createKafka } from './kafkajs/create.kafka.js';
+import { createKafka } from './create.kafka.js';
 import { asFailure, protocolErrorType } from './kafkajs/failures.kafka.js';
 import { record, TestOwner, until } from './testing/owner.testing.js';
 import { brokerProxy, kafkaThrough, plainClient, testStack } from './testing/real-broker.js';
@@ -63,7 +63,7 @@ afterEach(async () => {
   for (const resource of kept.splice(0).reverse()) await resource.close();
 }, 20_000);
 
-describe('a kafkajs log producer', () => {
+describe('the log producer of a broker', () => {
   it('learns of a reset connection at once, and a new producer goes on', async () => {
     const log = await topic();
     const { proxy, producer } = await proxied();
@@ -74,6 +74,15 @@ describe('a kafkajs log producer', () => {
     const successor = keep(await direct().logProducer());
     const outcome = await successor.send(log, 0, [record('c')]);
     expect(outcome).toEqual({ kind: 'landed', baseOffset: (await highOf(log)) - 1 });
+  });
+
+  it('goes on through a new connection when the idle one was closed', async () => {
+    const log = await topic();
+    const { proxy, producer } = await proxied();
+    await producer.send(log, 0, [record('a')]);
+    proxy.cut();
+    await systemClock.sleep(200);
+    expect(await producer.send(log, 0, [record('b')])).toEqual({ kind: 'landed', baseOffset: 1 });
   });
 
   it('does not wait longer than its time-out for an answer that got lost', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { Connection } from './internals.kafka.js';
+import { mendConnections } from './connection.kafka.js';
 
 const QUIET = {
   namespace: () => QUIET,
@@ -27,7 +27,7 @@ afterEach(() => {
 describe('a connection that was cut in the middle of an answer', () => {
   it('begins the next time with nothing in hand', async () => {
     const { port } = server.address() as AddressInfo; // a server that listens on a port has one
-    const connection = new Connection({
+    const connection = new (mendConnections())({
       host: '127.0.0.1',
       port,
       logger: QUIET,

@@ -1,4 +1,4 @@
-// Time limits for what is asked of kafkajs: a connection that goes away at the wrong moment leaves promises nobody settles.
+// Time limits for what is asked of a client: a connection that goes away at the wrong moment leaves promises nobody settles.
 import { Failure } from '@recourse/kernel';
 
 /** Longest wait for an ending that only frees resources. */
