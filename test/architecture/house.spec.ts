@@ -100,6 +100,7 @@ describe('a file', () => {
     ['apps/cli/src/a.unit.spec.ts', 'spec', 'apps/cli'],
     ['libs/messages/src/generated/a.ts', 'generated', 'libs/messages'],
     ['examples/checkout/src/main.ts', 'example', 'examples/checkout'],
+    ['test/breaks/libs.breaks.ts', 'spec', 'test/breaks'],
     ['scripts/lib/run.mjs', 'script', 'scripts'],
     ['test/simulation/src/run.ts', 'proof', 'test/simulation'],
     ['eslint.config.mjs', 'proof', '(root)'],

@@ -22,7 +22,7 @@ const CODE = /\.(ts|mts|cts|mjs|cjs|js)$/;
  */
 export function kindOf(path) {
   if (path.includes('/generated/')) return 'generated';
-  if (path.endsWith('.spec.ts')) return 'spec';
+  if (path.endsWith('.spec.ts') || path.startsWith('test/breaks/')) return 'spec';
   if (/^(apps|libs|deploy)\//.test(path)) return 'product';
   if (path.startsWith('examples/')) return 'example';
   if (path.startsWith('scripts/')) return 'script';
