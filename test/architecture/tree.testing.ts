@@ -20,7 +20,9 @@ export function filesBelow(folder = ''): readonly string[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .flatMap((entry) => {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesBelow(path);
+      // In a worktree of git, .git is a file.
+      if (SKIPPED.has(entry.name)) return [];
+      if (entry.isDirectory()) return filesBelow(path);
       return entry.isFile() ? [path] : [];
     })
     .sort();
