@@ -7,6 +7,7 @@
 //   npm run breaks -- a23 sdk/src      those whose id, file or spec contains one of these
 //   npm run breaks -- --changed        those whose file or spec differs from HEAD, or was touched by HEAD when nothing differs
 //   npm run breaks -- --since <ref>    those whose file or spec was touched since <ref>
+//   npm run breaks -- --minutes 5      those that can be tried in this time, in their order; says how many it left out
 //   npm run breaks -- --json <file>    also writes what came of each, with the names of the tests that failed
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -27,9 +28,11 @@ const unbroken = new Map();
 
 await main(async () => {
   await bootstrap({ stack: false });
-  const { breaks, json } = chosen(process.argv.slice(2), await readBreaks());
+  const { breaks, json, endsAt } = chosen(process.argv.slice(2), await readBreaks());
   console.log(`${breaks.length} breaks of ${new Set(breaks.map(({ file }) => file)).size} files`);
-  const done = await tryAll(breaks);
+  const done = await tryAll(breaks, endsAt);
+  if (done.length < breaks.length)
+    console.log(`time is up: ${breaks.length - done.length} of ${breaks.length} breaks were not tried`);
   if (json !== null) writeFileSync(json, `${JSON.stringify(done, null, 1)}\n`);
   const missed = done.filter(({ verdict }) => verdict !== 'red');
   if (missed.length > 0)
@@ -58,8 +61,9 @@ async function readBreaks() {
 
 function chosen(args, all) {
   const valueOf = (flag) => (args.includes(flag) ? (args[args.indexOf(flag) + 1] ?? '') : null);
-  const [since, json] = [valueOf('--since'), valueOf('--json')];
-  const parts = args.filter((arg) => !arg.startsWith('-') && arg !== since && arg !== json);
+  const [since, json, minutes] = [valueOf('--since'), valueOf('--json'), valueOf('--minutes')];
+  const parts = args.filter((arg) => !arg.startsWith('-') && ![since, json, minutes].includes(arg));
+  if (minutes !== null && !(Number(minutes) > 0)) throw new Error(`--minutes needs a number above 0, not "${minutes}"`);
   const touched = args.includes('--changed') ? changedFiles() : since === null ? null : touchedSince(since);
   const breaks = all
     .filter(
@@ -67,7 +71,7 @@ function chosen(args, all) {
         parts.length === 0 || parts.some((part) => [id, file, spec].some((text) => text.includes(part))),
     )
     .filter(({ file, spec }) => touched === null || touched.has(file) || touched.has(spec));
-  return { breaks, json };
+  return { breaks, json, endsAt: minutes === null ? Infinity : performance.now() + Number(minutes) * 60_000 };
 }
 
 function changedFiles() {
@@ -85,31 +89,37 @@ function git(...args) {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-/** All breaks, in their order, on a few copies of the tree at a time. */
-async function tryAll(breaks) {
-  const waiting = breaks.map((one, at) => ({ one, at }));
+/** The breaks that were tried before the time was up, in their order, on a few copies of the tree at a time. */
+async function tryAll(breaks, endsAt) {
+  const waiting = [...breaks.entries()];
   const done = [];
-  let told = 0;
   const work = async (copy) => {
     copyTree(copy);
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const startedAt = performance.now();
-      // What could not be run proves nothing; the others are tried all the same.
-      const result = await tryBreak(next.one, copy).catch((error) => ({
-        verdict: `COULD NOT RUN: ${String(error.message).split('\n', 1)[0]}`,
-      }));
-      done[next.at] = { id: next.one.id, spec: next.one.spec, failedTests: [], ...result };
-      told += 1;
-      console.log(
-        `${told} of ${breaks.length}  ${next.one.id}  ${result.verdict}  ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`,
-      );
+    for (
+      let next = waiting.shift();
+      next !== undefined;
+      next = performance.now() < endsAt ? waiting.shift() : undefined
+    ) {
+      const [at, one] = next;
+      done.push({ at, ...(await tryAndTell(one, copy, () => `${done.length + 1} of ${breaks.length}`)) });
     }
     rmSync(copy, { recursive: true, force: true });
   };
   await Promise.all(
     Array.from({ length: Math.min(COPIES, breaks.length) }, (_, index) => work(join(cacheDir, `breaks-${index + 1}`))),
   );
-  return done;
+  return done.sort((a, b) => a.at - b.at).map(({ at: _at, ...result }) => result);
+}
+
+async function tryAndTell(one, copy, progress) {
+  const startedAt = performance.now();
+  // What could not be run proves nothing; the others are tried all the same.
+  const result = await tryBreak(one, copy).catch((error) => ({
+    verdict: `COULD NOT RUN: ${String(error.message).split('\n', 1)[0]}`,
+  }));
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  console.log(`${progress()}  ${one.id}  ${result.verdict}  ${seconds} s`);
+  return { id: one.id, spec: one.spec, failedTests: [], ...result };
 }
 
 async function tryBreak({ spec, test, file, find, replace }, copy) {

@@ -20,7 +20,7 @@ export function readTimings(file = timingsFile()) {
 /**
  * Notes a whole run; runs of only some parts are not noted, since they would look fast.
  *
- * @param {'test' | 'test:all' | 'check' | 'verify'} name
+ * @param {'test' | 'test:all' | 'ci' | 'check' | 'verify'} name
  * @param {number} startedAt `performance.now()` at the start
  * @param {readonly {name: string, seconds: number}[]} parts
  */
