@@ -43,7 +43,7 @@ const BASE_RULES = {
 /**
  * How big a piece may grow before something in it wants a name. What is bigger today stands in eslint-suppressions.json, file
  * by file with its count; a count that no longer holds fails the lint, so the list only shrinks:
- * `npm run lint -- --prune-suppressions` after mending.
+ * run `npm run lint -- --prune-suppressions` once something is smaller.
  */
 const LIMITS = {
   'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
@@ -102,7 +102,7 @@ export default tseslint.config(
       ],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/restrict-plus-operands': ['error', { allowNumberAndString: true }],
-      // There are no enums here, only unions of literals; looking for them was the dearest rule, a fifth of the lint.
+      // There are no enums here, only unions of literals; the search for them took a fifth of the lint.
       '@typescript-eslint/no-unsafe-enum-assignment': 'off',
       // Both notations are used on purpose: brackets for names that are data.
       '@typescript-eslint/dot-notation': 'off',

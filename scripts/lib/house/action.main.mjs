@@ -39,7 +39,7 @@ Scheduler.prototype.at = function (moment, work) {
 
 ask('Profiler.enable');
 const { effects } = await recoverOnce(null);
-if (!isCounting) throw new Error(`the simulation tells no effect at ${TOLD_AT_MS} ms any more; mend TOLD_AT_MS`);
+if (!isCounting) throw new Error(`the simulation tells no effect at ${TOLD_AT_MS} ms any more: update TOLD_AT_MS`);
 if (effects !== 1) throw new Error(`the recovery took back ${effects} effects where it should take back one`);
 
 const files = ask('Profiler.takePreciseCoverage')
