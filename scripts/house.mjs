@@ -109,7 +109,7 @@ function listsOf(files, code) {
       ...code.flatMap(({ path, text }) => placesOf(path, text, VERB).map((line) => `${path}:${line}`)),
     ],
     upward_imports: upwardImports(
-      layered.map(({ path, text, package: name }) => ({ path, package: name, imports: relativeImports(path, text) })),
+      layered.map(({ path, text, package: name }) => ({ path, package: name, imports: relativeImports(text) })),
     ).map(({ from, to }) => `${from} > ${to}`),
   };
 }

@@ -11,4 +11,4 @@ export function placesOf(
   text: string,
   verb: { readonly record: string; readonly word: string },
 ): readonly number[];
-export function relativeImports(path: string, text: string): readonly string[];
+export function relativeImports(text: string): readonly string[];

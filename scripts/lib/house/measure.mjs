@@ -61,20 +61,10 @@ export function placesOf(path, text, { record, word }) {
   return file.statements.filter((one) => some(one, names)).map((one) => lineOf(file, one.getStart(file)));
 }
 
-/** @param {string} path @param {string} text @returns {readonly string[]} specifiers of relative imports, once each */
-export function relativeImports(path, text) {
-  const found = new Set();
-  visit(parse(path, text), (node) => {
-    const specifier =
-      (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier !== undefined
-        ? node.moduleSpecifier
-        : ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
-          ? node.arguments[0]
-          : undefined;
-    if (specifier !== undefined && ts.isStringLiteralLike(specifier) && specifier.text.startsWith('.'))
-      found.add(specifier.text);
-  });
-  return [...found];
+/** @param {string} text @returns {readonly string[]} specifiers of relative imports and exports, once each */
+export function relativeImports(text) {
+  const imported = ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
+  return [...new Set(imported.filter((specifier) => specifier.startsWith('.')))];
 }
 
 const parse = (path, text) => ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
