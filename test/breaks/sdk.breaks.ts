@@ -190,9 +190,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/worker/worker.laws.unit.spec.ts',
     test: null,
     file: 'libs/sdk/src/worker/leg.decisions.ts',
-    find: 'if (rules.reconcileFirst && leg.reconcile_first && !progress.reconciled) return reconciliation(step);',
-    replace:
-      'if (rules.reconcileFirst && leg.reconcile_first && progress.isFresh && !progress.reconciled) return reconciliation(step);',
+    find: 'if (leg.reconcile_first && !progress.reconciled) return reconciliation(step);',
+    replace: 'if (leg.reconcile_first && progress.isFresh && !progress.reconciled) return reconciliation(step);',
   },
   {
     id: 'c46-arguments-from-elsewhere',

@@ -1,6 +1,5 @@
-export type { Clock } from './clock.port.js';
-export { systemClock } from './clock.system.js';
-export { ManualClock } from './clock.memory.js';
+export { ManualClock, systemClock } from '@recourse/kernel';
+export type { Clock } from '@recourse/kernel';
 export { effectKey, mutationId } from './effect-key.js';
 export type { EffectIdentity } from './effect-key.js';
 export {
@@ -75,7 +74,7 @@ export { runLeg } from './worker/leg-runner.js';
 export type { CalledTool, LegParts } from './worker/leg-runner.js';
 export { spanFile } from './worker/spans.js';
 export type { OnSpan, SpanFileOptions, WorkerSpan } from './worker/spans.js';
-export { advance, ALL_RULES, decideStep, isLeaseOver, NOT_BEGUN } from './worker/leg.decisions.js';
+export { advance, decideStep, isLeaseOver, NOT_BEGUN } from './worker/leg.decisions.js';
 export type {
   CallFailure,
   StepAction,
@@ -84,7 +83,6 @@ export type {
   StepEvent,
   StepProgress,
   StepSituation,
-  WorkerRules,
 } from './worker/leg.decisions.js';
 export { MEMORY_CONTRACTS, MemoryTools } from './worker/tool.memory.js';
 export { runDrill } from './drill/drill.js';

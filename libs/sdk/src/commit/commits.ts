@@ -7,9 +7,9 @@
 //   C2. Steps of one run go one after the other: each rests on the one before, which was acknowledged.
 //   C3. A commit is told before the chunks of its state.
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '@recourse/kernel';
 import { SALT_BYTES } from '@recourse/lineage';
 import type { Checkpoint, CommitRef, Gate } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import type { Entries } from '../entries/entries.port.js';
 import type { RunContext } from '../guard/guard.messages.js';
 import type { Producer } from '../producer/producer.js';

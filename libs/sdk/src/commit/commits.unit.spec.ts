@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import { ManualClock } from '@recourse/kernel';
 import { CHUNK_BYTES, CHUNKS_MAX, commitIdOf, DEPTH_MAX } from '@recourse/lineage';
-import { ManualClock } from '../clock.memory.js';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import type { ToldCommit } from '../producer/producer.js';
@@ -87,7 +87,8 @@ describe('a commit', () => {
       producer: {
         assumptionDeclared: () => Promise.resolve(''),
         stateChunk: (chunk) => producer.stateChunk(chunk),
-        checkpointTaken: (commit) => (isDown ? Promise.reject(new Error('no broker')) : producer.checkpointTaken(commit)),
+        checkpointTaken: (commit) =>
+          isDown ? Promise.reject(new Error('no broker')) : producer.checkpointTaken(commit),
       },
     });
     await expect(commits.record(PAID)).rejects.toThrow('no broker');

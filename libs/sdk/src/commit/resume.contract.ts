@@ -1,7 +1,7 @@
 // What every reader of where a run goes on does.
 import { describe, expect, it } from '@jest/globals';
 import type { Json } from '@recourse/kernel';
-import { ManualClock } from '../clock.memory.js';
+import { ManualClock } from '@recourse/kernel';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { createCommits } from './commits.js';
 import type { Commits } from './commits.js';

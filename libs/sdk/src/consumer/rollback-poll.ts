@@ -7,8 +7,8 @@
 //   P1. The cursor moves in the transaction that applied what came before it: nothing is missed, nothing comes twice.
 import { isInScope } from '@recourse/contract';
 import type { Kafka } from '@recourse/kafka';
+import type { Clock } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import { askEdge } from '../guard/edge.js';
 import type { EdgeOptions } from '../guard/edge.js';
 import { AckOutbox } from './ack-outbox.js';

@@ -1,7 +1,7 @@
 import { afterAll } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { systemClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
-import { systemClock } from '../clock.system.js';
 import { testEdge } from '../guard/edge.testing.js';
 import type { TestEdge } from '../guard/edge.testing.js';
 import { EXECUTIONS_TOPIC } from '../producer/producer.js';

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { canonicalJson } from '@recourse/kernel';
+import { canonicalJson, ManualClock } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
-import { ManualClock } from '../clock.memory.js';
 import { testEdge } from '../guard/edge.testing.js';
 import type { TestEdge } from '../guard/edge.testing.js';
 import { cachedEntries } from './entries.cached.js';

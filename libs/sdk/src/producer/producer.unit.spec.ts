@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { readPayload } from '@recourse/contract';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { ManualClock } from '@recourse/kernel';
 import { commitIdOf, isChunk, joinState } from '@recourse/lineage';
 import { createCodecs, recordOf } from '@recourse/messages';
 import type { TopicRecords } from '@recourse/messages';
-import { ManualClock } from '../clock.memory.js';
 import { createCommits } from '../commit/commits.js';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { ASSUMPTIONS_TOPIC, createProducer, EXECUTIONS_TOPIC } from './producer.js';

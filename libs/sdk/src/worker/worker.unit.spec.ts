@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
-import { TRACEPARENT, traceIdOf, spanIdOf, traceparentOf } from '@recourse/kernel';
+import { ManualClock, spanIdOf, traceIdOf, TRACEPARENT, traceparentOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { createCodecs, recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested } from '@recourse/messages';
-import { ManualClock } from '../clock.memory.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
