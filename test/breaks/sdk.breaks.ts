@@ -359,7 +359,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'd24-twin-undoes-twice',
     requirement: 'D24',
-    spec: 'libs/sdk/src/worker/tool.contract.spec.ts',
+    spec: 'libs/sdk/src/drill/tool.contract.spec.ts',
     test: null,
     file: 'libs/sdk/src/worker/tool.memory.ts',
     find: 'const known = this.effects.find((effect) => effect.kind === kind && effect.key === key);',

@@ -53,7 +53,17 @@ export { MemoryApprovals } from './guard/approval.memory.js';
 export type { Standing, StandingAnswer } from './guard/standing.port.js';
 export { HttpStanding } from './guard/standing.http.js';
 export { MemoryStanding } from './guard/standing.memory.js';
-export type { EdgeOptions } from './guard/edge.js';
+export { bodyOf, docOf, EDGE_REMEDIES, edgeClient, EdgeProblem } from './edge/edge.js';
+export type {
+  Doc,
+  EdgeAnswer,
+  EdgeClient,
+  EdgeOptions,
+  EdgeRequest,
+  EdgeResponse,
+  Listed,
+  Query,
+} from './edge/edge.js';
 export type { Entries, EntriesAnswer, RegisteredEntry } from './entries/entries.port.js';
 export { HttpEntries } from './entries/entries.http.js';
 export { MemoryEntries } from './entries/entries.memory.js';
@@ -62,9 +72,8 @@ export { checkArgs } from './guard/args.decisions.js';
 export type { ArgsProblem, ArgsProblemCode } from './guard/args.decisions.js';
 export type { Budget, ReservationAnswer, ReservationRequest } from './guard/budget.port.js';
 export { HttpBudget } from './guard/budget.http.js';
-export type { HttpBudgetOptions } from './guard/budget.http.js';
 export { MemoryBudget } from './guard/budget.memory.js';
-export { UndoRefused, undos } from './undo/undo.js';
+export { undos } from './undo/undo.js';
 export type { PreviewItem, ReportItem, UndoOptions, UndoPreview, UndoReport, UndoRequest, Undos } from './undo/undo.js';
 export { createWorker, RESULTS_TOPIC } from './worker/worker.js';
 export type { Worker, WorkerNote, WorkerOptions } from './worker/worker.js';
@@ -89,8 +98,8 @@ export { runDrill } from './drill/drill.js';
 export type { Canary, DrillFinding, DrillKit, DrillOptions, DrillReport } from './drill/drill.js';
 export { DRILL_PATHS } from './drill/drill.decisions.js';
 export type { DriftKind, DrillPath, DrillVerdict } from './drill/drill.decisions.js';
-export { ToolRejected } from './worker/tool.js';
-export type { Tool, ToolContext } from './worker/tool.js';
+export { ToolRejected } from './tool/tool.js';
+export type { Tool, ToolContext } from './tool/tool.js';
 export type { Claim, ClaimStore } from './stores/claim-store.port.js';
 export { FileClaimStore } from './stores/claim-store.file.js';
 export { MemoryClaimStore } from './stores/claim-store.memory.js';

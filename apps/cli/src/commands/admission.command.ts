@@ -1,14 +1,14 @@
 // recourse rollbacks | breakers | sources | limits …: what was rolled back on whose word, what is held, and the way out.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, formatTable, instant } from '../output/table.js';
+import { cellText, formatFields, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import { itemsOf, percent } from '../reports/exposure.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 const ROLLBACK_COLUMNS: readonly Column<Doc>[] = [
@@ -86,9 +86,7 @@ export function addAdmission(program: Command, act: Act): void {
       act<{ source?: string; limit: number }>(async (session, { source, limit }) => {
         const told = await session
           .service('recoveries')
-          .get(
-            `v1/sources?${queryText({ source, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
+          .get('/v1/sources', { source, tenant: session.tenant, limit: String(Math.min(limit, ROWS_MAX)) });
         session.show(told, () => listText(SOURCE_COLUMNS, { items: itemsOf(told), more: told['more'] === true }));
       }),
     );
@@ -100,9 +98,7 @@ export function addAdmission(program: Command, act: Act): void {
       act<{ limit: number }>(async (session, { limit }) => {
         const told = await session
           .service('recoveries')
-          .get(
-            `v1/limits?${queryText({ tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
+          .get('/v1/limits', { tenant: session.tenant, limit: String(Math.min(limit, ROWS_MAX)) });
         session.show(told, () => describeLimits(told));
       }),
     );
@@ -134,7 +130,7 @@ function addRollbacks(program: Command, act: Act): void {
       act<{ phase?: string; run?: string; limit: number }>(async (session, { phase, run, limit }) => {
         const listed = await session
           .service('recoveries')
-          .list('v1/rollbacks', { phase, run_id: run, tenant: session.tenant ?? undefined }, limit);
+          .list('/v1/rollbacks', { phase, run_id: run, tenant: session.tenant }, limit);
         session.show(listed, () => listText(ROLLBACK_COLUMNS, listed));
       }),
     );
@@ -144,7 +140,7 @@ function addRollbacks(program: Command, act: Act): void {
     .argument('<rollback>', 'rollback id')
     .action(
       act(async (session, _options, id = '') => {
-        const rollback = await session.service('recoveries').get(`v1/rollbacks/${encodeURIComponent(id)}`);
+        const rollback = await session.service('recoveries').get(`/v1/rollbacks/${encodeURIComponent(id)}`);
         session.show(rollback, () => describeRollback(rollback));
       }),
     );
@@ -161,7 +157,7 @@ function addRollbacks(program: Command, act: Act): void {
       act<Why & { readonly verdict: string }>(async (session, { verdict, reason, idempotencyKey }, id = '') => {
         const answer = await session
           .service('recoveries')
-          .command(`v1/rollbacks/${encodeURIComponent(id)}/review`, { verdict, reason }, idempotencyKey);
+          .command(`/v1/rollbacks/${encodeURIComponent(id)}/review`, { verdict, reason }, idempotencyKey);
         session.show(answer, () => formatFields(Object.entries(answer)));
       }),
     );
@@ -176,7 +172,7 @@ function addRollbacks(program: Command, act: Act): void {
         act<Why>(async (session, { reason, idempotencyKey }, id = '') => {
           const answer = await session
             .service('recoveries')
-            .command(`v1/rollbacks/${encodeURIComponent(id)}/${verb}`, { reason }, idempotencyKey);
+            .command(`/v1/rollbacks/${encodeURIComponent(id)}/${verb}`, { reason }, idempotencyKey);
           session.show(answer, () => formatFields(Object.entries(answer)));
         }),
       );
@@ -201,7 +197,7 @@ function addBreakers(program: Command, act: Act): void {
       act<{ state: string; limit: number }>(async (session, { state, limit }) => {
         const listed = await session
           .service('recoveries')
-          .list('v1/breakers', { state, tenant: session.tenant ?? undefined }, limit);
+          .list('/v1/breakers', { state, tenant: session.tenant }, limit);
         session.show(listed, () => listText(BREAKER_COLUMNS, listed));
       }),
     );
@@ -225,8 +221,8 @@ function addBreakers(program: Command, act: Act): void {
 async function closeEach(session: Session, id: string, reason: string, key?: string): Promise<readonly Doc[]> {
   const orchestrator = session.service('recoveries');
   const { items } = await orchestrator.list(
-    'v1/breakers',
-    { state: 'open', breaker_id: id, tenant: session.tenant ?? undefined },
+    '/v1/breakers',
+    { state: 'open', breaker_id: id, tenant: session.tenant },
     BREAKERS_MAX,
   );
   if (items.length === 0) throw new CliProblem('NOT_FOUND', `no open breaker is called ${id}`, 'refused');
@@ -234,7 +230,7 @@ async function closeEach(session: Session, id: string, reason: string, key?: str
   for (const [place, { run_id }] of items.entries()) {
     answers.push(
       await orchestrator.command(
-        `v1/breakers/${encodeURIComponent(cellText(run_id))}/${encodeURIComponent(id)}/close`,
+        `/v1/breakers/${encodeURIComponent(cellText(run_id))}/${encodeURIComponent(id)}/close`,
         { reason },
         key === undefined ? undefined : `${key}-${String(place)}`,
       ),

@@ -1,10 +1,10 @@
 // recourse approvals …: questions agents ask before an effect, and the decision of a person about exactly that effect.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, instant, span } from '../output/table.js';
+import { cellText, formatFields, instant, listText, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { LIMIT, listText } from './options.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 import { addVerdict } from './verdict.js';
 
@@ -34,7 +34,7 @@ export function addApprovals(program: Command, act: Act): void {
       act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
         const listed = await session
           .service('recoveries')
-          .list('v1/forward-approvals', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
+          .list('/v1/forward-approvals', { state, run_id: run, tenant: session.tenant }, limit);
         session.show(listed, () => listText(COLUMNS, listed));
       }),
     );
@@ -106,5 +106,5 @@ function payload(value: unknown): unknown {
 }
 
 function pathOf(id: string): string {
-  return `v1/forward-approvals/${encodeURIComponent(id)}`;
+  return `/v1/forward-approvals/${encodeURIComponent(id)}`;
 }

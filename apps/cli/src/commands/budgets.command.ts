@@ -1,9 +1,9 @@
 // recourse budgets …
+import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
-import type { Doc } from '../http.js';
-import { minorUnits } from '../output/table.js';
+import { listText, minorUnits } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { LIMIT, listText } from './options.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -27,7 +27,7 @@ export function addBudgets(program: Command, act: Act): void {
       act<{ scope?: string; scopeId?: string; limit: number }>(async (session, { scope, scopeId, limit }) => {
         const listed = await session
           .service('budgets')
-          .list('v1/budgets', { scope, scope_id: scopeId, tenant: session.tenant ?? undefined }, limit);
+          .list('/v1/budgets', { scope, scope_id: scopeId, tenant: session.tenant }, limit);
         session.show(listed, () => listText(COLUMNS, listed));
       }),
     );

@@ -1,14 +1,14 @@
 // recourse commits …
 import type { ReleaseTuple } from '@recourse/messages';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { describeCommit, describeComparison, standingOf } from '../commits/commit-text.js';
 import type { CommitsCompared } from '../commits/commit-text.js';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { instant } from '../output/table.js';
+import { instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Session } from '../session.js';
-import { LIMIT, listText } from './options.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -33,7 +33,7 @@ export function addCommits(program: Command, act: Act): void {
       act<{ run?: string; limit: number }>(async (session, { run, limit }) => {
         const listed = await session
           .service('ledger')
-          .list('v1/commits', { run_id: run, tenant: session.tenant ?? undefined }, limit);
+          .list('/v1/commits', { run_id: run, tenant: session.tenant }, limit);
         session.show(listed, () => listText(COLUMNS, listed));
       }),
     );
@@ -73,7 +73,7 @@ async function comparisonOf([from, left]: Pinned, [to, right]: Pinned): Promise<
 }
 
 function commitOf(session: Session, id: string | undefined): Promise<Doc> {
-  return session.service('ledger').get(`v1/commits/${encodeURIComponent(id ?? '')}`);
+  return session.service('ledger').get(`/v1/commits/${encodeURIComponent(id ?? '')}`);
 }
 
 /** As the ledger renders it: every part is text. */

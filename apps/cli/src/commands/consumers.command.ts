@@ -1,12 +1,12 @@
 // recourse consumers, deliveries, rolled-back: who hears of rollbacks and how soon, who has not answered, what is rolled back.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
-import { instant, span } from '../output/table.js';
+import { instant, listText, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { itemsOf } from '../reports/exposure.js';
-import { LIMIT, listText } from './options.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 /** Rows that a service gives at the most. */
@@ -63,9 +63,7 @@ export function addConsumers(program: Command, act: Act): void {
       act<{ consumer?: string; limit: number }>(async (session, { consumer, limit }) => {
         const told = await session
           .service('ledger')
-          .get(
-            `v1/reports/consumers?${queryText({ consumer, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
+          .get('/v1/reports/consumers', { consumer, tenant: session.tenant, limit: String(Math.min(limit, ROWS_MAX)) });
         session.show(told, () => listText(CONSUMERS, { items: itemsOf(told), more: told['more'] === true }));
       }),
     );
@@ -83,8 +81,8 @@ export function addConsumers(program: Command, act: Act): void {
           const listed = await session
             .service('ledger')
             .list(
-              'v1/deliveries',
-              { consumer, phase, run_id: run, mutation_id: mutation, tenant: session.tenant ?? undefined },
+              '/v1/deliveries',
+              { consumer, phase, run_id: run, mutation_id: mutation, tenant: session.tenant },
               limit,
             );
           session.show(listed, () => listText(DELIVERIES, listed));
@@ -101,9 +99,7 @@ export function addConsumers(program: Command, act: Act): void {
       act<{ scope?: string; after?: string; limit: number }>(async (session, { scope, after, limit }) => {
         const told = await session
           .service('ledger')
-          .get(
-            `v1/rolled-back?${queryText({ scope: scope ?? session.tenant ?? undefined, after, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
+          .get('/v1/rolled-back', { scope: scope ?? session.tenant, after, limit: String(Math.min(limit, ROWS_MAX)) });
         session.show(
           told,
           () =>

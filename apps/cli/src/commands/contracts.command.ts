@@ -2,22 +2,22 @@
 import { capabilitiesNamed, DRAFT_SOURCES, draftsFrom, parseContract, sourceOf } from '@recourse/contract';
 import type { DraftSource } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { addAnswer } from '../contracts/answer.js';
+import { addAnswer } from './contract-answer.command.js';
 import { changesOf, changesText } from '../contracts/changes.js';
 import { draftsText } from '../contracts/drafting.js';
 import { readDocuments, readOne, withoutSchemaLink } from '../contracts/files.js';
 import { inOrder, lintDocuments, lintText } from '../contracts/lint.js';
 import { contractIn, isFile, registered } from '../contracts/reading.js';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { formatFields, formatTable, instant, span } from '../output/table.js';
+import { formatFields, formatTable, instant, listText, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText, positiveInteger } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT, positiveInteger } from './options.js';
 import type { Act } from './options.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -61,11 +61,7 @@ function addReads(contracts: Command, act: Act): void {
       act<{ name?: string; retired?: boolean; limit: number }>(async (session, { name, retired, limit }) => {
         const listed = await session
           .service('contracts')
-          .list(
-            'v1/contracts',
-            { name, retired: retired === true ? 'true' : 'false', tenant: session.tenant ?? undefined },
-            limit,
-          );
+          .list('/v1/contracts', { name, retired: retired === true ? 'true' : 'false', tenant: session.tenant }, limit);
         session.show(listed, () => listText(COLUMNS, listed));
       }),
     );
@@ -171,7 +167,7 @@ function addRegistration(contracts: Command, act: Act): void {
         for (const [at, contract] of ordered(given).entries()) {
           const key =
             idempotencyKey === undefined || given.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
-          answers.push(await session.service('contracts').command('v1/contracts', contract, key));
+          answers.push(await session.service('contracts').command('/v1/contracts', contract, key));
         }
         session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
           answers.map(registrationText).join('\n\n'),
@@ -186,7 +182,7 @@ function addRegistration(contracts: Command, act: Act): void {
       act<{ limit: number }>(async (session, { limit }) => {
         const listed = await session
           .service('contracts')
-          .list('v1/contract-proposals', { tenant: session.tenant ?? undefined }, limit);
+          .list('/v1/contract-proposals', { tenant: session.tenant }, limit);
         session.show(listed, () => listText(PROPOSAL_COLUMNS, listed));
       }),
     );
@@ -201,7 +197,7 @@ function addRegistration(contracts: Command, act: Act): void {
         const answer = await session
           .service('contracts')
           .command(
-            `v1/contracts/${encodeURIComponent(name)}/confirm`,
+            `/v1/contracts/${encodeURIComponent(name)}/confirm`,
             { digest, ...tenantIn(session) },
             idempotencyKey,
           );
@@ -217,7 +213,7 @@ function addRegistration(contracts: Command, act: Act): void {
       act<{ idempotencyKey?: string }>(async (session, { idempotencyKey }, name = '') => {
         const answer = await session
           .service('contracts')
-          .command(`v1/contracts/${encodeURIComponent(name)}/withdraw`, tenantIn(session), idempotencyKey);
+          .command(`/v1/contracts/${encodeURIComponent(name)}/withdraw`, tenantIn(session), idempotencyKey);
         session.show(answer, () => registrationText(answer));
       }),
     );

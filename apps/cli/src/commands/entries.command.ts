@@ -1,14 +1,14 @@
 // recourse entry …: what the registry keeps beside contracts. recourse kill-switch …: its short form for who is on duty.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { readDocuments } from '../contracts/files.js';
 import { entryKind, entryRequests } from '../entries/entry-files.js';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, instant } from '../output/table.js';
+import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -91,9 +91,7 @@ function addReads(entries: Command, act: Act): void {
     .argument('<name>', 'its name')
     .action(
       act(async (session, _options, kind = '', name = '') => {
-        const found = await session
-          .service('contracts')
-          .get(`${pathOf(kind, name)}?${queryText({ tenant: session.tenant ?? undefined })}`);
+        const found = await session.service('contracts').get(pathOf(kind, name), { tenant: session.tenant });
         session.show(found, () => describe(found));
       }),
     );
@@ -198,7 +196,7 @@ async function list(
 ): Promise<void> {
   const listed = await session
     .service('contracts')
-    .list(pathOf(kind), { name, retired: String(retired), tenant: session.tenant ?? undefined }, limit);
+    .list(pathOf(kind), { name, retired: String(retired), tenant: session.tenant }, limit);
   session.show(listed, () => listText(columns, listed));
 }
 
@@ -215,7 +213,7 @@ async function retire(
 }
 
 function pathOf(kind: string, name?: string): string {
-  return `v1/entries/${entryKind(kind)}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+  return `/v1/entries/${entryKind(kind)}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 }
 
 function tenantIn({ tenant }: Session): { readonly tenant?: string } {

@@ -1,21 +1,21 @@
 // recourse lineage …: what rests on a commit and what became of it, what would fall, whether a fall has settled, and what runtimes hold that fell.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { readOne } from '../contracts/files.js';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
 import { lineageDot, lineageSvg } from '../lineage/lineage-picture.js';
 import { lineageText } from '../lineage/lineage-text.js';
 import { drawnOf } from '../lineage/lineage-graph.js';
 import type { Drawn } from '../lineage/lineage-graph.js';
 import { byHarm, carried, endsComparing, heldIn, partsOf } from '../lineage/reconcile.js';
-import { formatFields, formatTable, instant, minorUnits } from '../output/table.js';
+import { formatFields, formatTable, instant, listText, minorUnits } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { problemOf, problemText } from '../problem.js';
 import type { Session } from '../session.js';
 import { addPackets } from './lineage-packet.command.js';
-import { LIMIT, listText } from './options.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 const CONTAMINATED: readonly Column<Doc>[] = [
@@ -129,8 +129,8 @@ export function addLineage(program: Command, act: Act): void {
         const listed = await session
           .service('ledger')
           .list(
-            'v1/reconciliations',
-            { runtime, diverges: diverging === true ? 'true' : undefined, tenant: session.tenant ?? undefined },
+            '/v1/reconciliations',
+            { runtime, diverges: diverging === true ? 'true' : undefined, tenant: session.tenant },
             limit,
           );
         session.show(listed, () => listText(RECONCILIATIONS, listed));
@@ -145,10 +145,9 @@ async function ask(
   part: string,
   query: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Doc> {
-  const text = queryText({ ...query, tenant: session.tenant ?? undefined });
   return session
     .service('ledger')
-    .get(`v1/lineage/${encodeURIComponent(commit)}${part}${text === '' ? '' : `?${text}`}`);
+    .get(`/v1/lineage/${encodeURIComponent(commit)}${part}`, { ...query, tenant: session.tenant });
 }
 
 function draw(session: Session, answer: Doc, format: string): void {
@@ -237,7 +236,7 @@ async function reconcileOnce(session: Session, { runtime, file }: ReconcileOptio
   const parts = partsOf(heldIn(readOne(file, session.folder).value, file));
   const [found, ids]: [Doc[], unknown[]] = [[], []];
   for (const part of parts) {
-    const answer = await session.service('ledger').command('v1/reconciliations', {
+    const answer = await session.service('ledger').command('/v1/reconciliations', {
       runtime,
       ...(session.tenant === null ? {} : { tenant: session.tenant }),
       commits: carried(part, found),

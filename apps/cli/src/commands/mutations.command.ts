@@ -1,12 +1,12 @@
 // recourse mutations …
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
 import { describeHorizon, horizonOf } from '../mutations/horizon.js';
 import { describeMutation } from '../mutations/mutation-text.js';
-import { instant, money } from '../output/table.js';
+import { instant, listText, money } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { LIMIT, listText, positiveInteger } from './options.js';
+import { LIMIT, positiveInteger } from './options.js';
 import type { Act } from './options.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -47,11 +47,7 @@ export function addMutations(program: Command, act: Act): void {
       act<ListOptions>(async (session, { run, state, execution, capability, subject, limit }) => {
         const listed = await session
           .service('ledger')
-          .list(
-            'v1/mutations',
-            { run_id: run, state, execution, capability, subject, tenant: session.tenant ?? undefined },
-            limit,
-          );
+          .list('/v1/mutations', { run_id: run, state, execution, capability, subject, tenant: session.tenant }, limit);
         session.show(listed, () => listText(COLUMNS, listed));
       }),
     );
@@ -61,7 +57,7 @@ export function addMutations(program: Command, act: Act): void {
     .argument('<id>', 'mutation id')
     .action(
       act(async (session, _options, id) => {
-        const found = await session.service('ledger').get(`v1/mutations/${encodeURIComponent(id ?? '')}`);
+        const found = await session.service('ledger').get(`/v1/mutations/${encodeURIComponent(id ?? '')}`);
         session.show(found, () => describeMutation(found));
       }),
     );
@@ -76,11 +72,11 @@ export function addMutations(program: Command, act: Act): void {
         const query = {
           within_ms: within === undefined ? undefined : String(within * MINUTE_MS),
           capability,
-          tenant: session.tenant ?? undefined,
+          tenant: session.tenant,
         };
         const ledger = session.service('ledger');
-        const first = await ledger.get(`v1/horizon?${queryText({ ...query, limit: '1' })}`);
-        const horizon = horizonOf(first, await ledger.list('v1/horizon', query, limit));
+        const first = await ledger.get('/v1/horizon', { ...query, limit: '1' });
+        const horizon = horizonOf(first, await ledger.list('/v1/horizon', query, limit));
         session.show(horizon, () => describeHorizon(horizon));
       }),
     );

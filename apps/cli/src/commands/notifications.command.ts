@@ -1,14 +1,14 @@
 // recourse notifications …: who is told what waits for a person, what did not arrive, and the way out.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, instant } from '../output/table.js';
+import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { LIMIT, listText } from './options.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 const DELIVERIES: readonly Column<Doc>[] = [
@@ -54,7 +54,7 @@ export function addNotifications(program: Command, act: Act): void {
       act<{ state?: string; endpoint?: string; limit: number }>(async (session, { state, endpoint, limit }) => {
         const listed = await session
           .service('notifier')
-          .list('v1/deliveries', { state, endpoint, tenant: session.tenant ?? undefined }, limit);
+          .list('/v1/deliveries', { state, endpoint, tenant: session.tenant }, limit);
         session.show(listed, () => withWaysOut(listText(DELIVERIES, listed), listed.items));
       }),
     );
@@ -63,7 +63,7 @@ export function addNotifications(program: Command, act: Act): void {
     .description('who is told of what, and whether it is on')
     .action(
       act(async (session) => {
-        const listed = await session.service('notifier').list('v1/endpoints', {}, Number.MAX_SAFE_INTEGER);
+        const listed = await session.service('notifier').list('/v1/endpoints', {}, Number.MAX_SAFE_INTEGER);
         session.show(listed, () => withWaysOut(listText(ENDPOINTS, listed), listed.items));
       }),
     );
@@ -71,19 +71,19 @@ export function addNotifications(program: Command, act: Act): void {
     .command('retry')
     .description('tries one again that is queued or was given up, and waits for what comes of it')
     .argument('<delivery>', 'delivery id')
-    .action(act((session, _options, id = '') => outcome(session, `v1/deliveries/${encodeURIComponent(id)}/retry`)));
+    .action(act((session, _options, id = '') => outcome(session, `/v1/deliveries/${encodeURIComponent(id)}/retry`)));
   notifications
     .command('test')
     .description('sends an endpoint a notice that is about nothing, and waits for what comes of it')
     .argument('<endpoint>', 'name')
-    .action(act((session, _options, name = '') => outcome(session, `v1/endpoints/${encodeURIComponent(name)}/test`)));
+    .action(act((session, _options, name = '') => outcome(session, `/v1/endpoints/${encodeURIComponent(name)}/test`)));
   notifications
     .command('on')
     .description('turns an endpoint on whose receiver had said that it is gone')
     .argument('<endpoint>', 'name')
     .action(
       act(async (session, _options, name = '') => {
-        const endpoint = await session.service('notifier').command(`v1/endpoints/${encodeURIComponent(name)}/on`, {});
+        const endpoint = await session.service('notifier').command(`/v1/endpoints/${encodeURIComponent(name)}/on`, {});
         session.show(endpoint, () => formatFields(Object.entries(endpoint)));
       }),
     );
@@ -97,7 +97,7 @@ async function outcome(session: Session, path: string): Promise<ExitKind | undef
   const deadline = performance.now() + PATIENCE_MS;
   while (delivery['state'] === 'queued' && !hasFailedSince(delivery, before) && performance.now() < deadline) {
     await sleep(LOOK_EVERY_MS);
-    delivery = await notifier.get(`v1/deliveries/${encodeURIComponent(String(delivery['id']))}`);
+    delivery = await notifier.get(`/v1/deliveries/${encodeURIComponent(String(delivery['id']))}`);
   }
   session.show(delivery, () => describeDelivery(delivery));
   if (delivery['state'] === 'delivered') return undefined;

@@ -1,14 +1,14 @@
 // recourse parked …: records that a service could not take, of all logs of all services.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { SERVICES } from '../config.js';
 import type { Service } from '../config.js';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { formatFields } from '../output/table.js';
+import { formatFields, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -75,7 +75,7 @@ export function addParked(program: Command, act: Act): void {
 async function logs(session: Session): Promise<readonly OwnedLog[]> {
   const owned = await Promise.all(
     SERVICES.map(async (service) => {
-      const { logs: names } = await session.service(service).get('v1/status');
+      const { logs: names } = await session.service(service).get('/v1/status');
       return (Array.isArray(names) ? names : []).map((log): OwnedLog => ({ service, log: String(log) }));
     }),
   );
@@ -88,7 +88,7 @@ async function parkedIn(
   open: boolean,
   limit: number,
 ): Promise<{ readonly items: readonly Doc[]; readonly more: boolean }> {
-  const { items, more } = await session.service(service).list('v1/parked', { log, open: String(open) }, limit);
+  const { items, more } = await session.service(service).list('/v1/parked', { log, open: String(open) }, limit);
   return { items: items.map((item) => ({ ...docOf(item), service, log })), more };
 }
 
@@ -101,7 +101,7 @@ async function resolve(
   const { service, log } = await ownerOf(session, id);
   const answer = await session
     .service(service)
-    .command(`v1/parked/${encodeURIComponent(id)}/${verb}`, { reason: options.reason, log }, options.idempotencyKey);
+    .command(`/v1/parked/${encodeURIComponent(id)}/${verb}`, { reason: options.reason, log }, options.idempotencyKey);
   session.show(answer, () => formatFields(Object.entries(answer)));
 }
 

@@ -1,12 +1,13 @@
 // recourse recoveries …: what went wrong, what is proposed, and the decision of a person about exactly that.
+import { EdgeProblem } from '@recourse/sdk';
+import type { Doc, EdgeClient } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { Doc, ServiceClient } from '../http.js';
-import { formatFields, formatTable, instant } from '../output/table.js';
+import { formatFields, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
 import { describeStep } from './review-item.js';
 import { STEP_COLUMNS } from './step-columns.js';
@@ -35,11 +36,11 @@ export function addRecoveries(program: Command, act: Act): void {
     .addOption(LIMIT())
     .action(
       act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
-        const query = { run_id: run, tenant: session.tenant ?? undefined };
+        const query = { run_id: run, tenant: session.tenant };
         const orchestrator = session.service('recoveries');
         const listed = await (state === undefined
-          ? orchestrator.list('v1/recoveries', query, limit)
-          : orchestrator.list('v1/reviews', { ...query, state }, limit));
+          ? orchestrator.list('/v1/recoveries', query, limit)
+          : orchestrator.list('/v1/reviews', { ...query, state }, limit));
         session.show(listed, () => listText(state === undefined ? RECOVERY_COLUMNS : STEP_COLUMNS, listed));
       }),
     );
@@ -52,7 +53,7 @@ export function addRecoveries(program: Command, act: Act): void {
         await showOne(session, id ?? '');
       }),
     );
-  const item = { path: (id: string) => `v1/steps/${encodeURIComponent(id)}`, describe: describeStep };
+  const item = { path: (id: string) => `/v1/steps/${encodeURIComponent(id)}`, describe: describeStep };
   addVerdict(recoveries, act, 'approve', {
     ...item,
     argument: 'step',
@@ -80,7 +81,7 @@ export function addRecoveries(program: Command, act: Act): void {
         const answer = await session
           .service('recoveries')
           .command(
-            `v1/steps/${encodeURIComponent(id ?? '')}/resolve`,
+            `/v1/steps/${encodeURIComponent(id ?? '')}/resolve`,
             { resolution: options.resolution, reason: options.reason, evidence: evidenceOf(options.evidence) },
             options.idempotencyKey,
           );
@@ -113,13 +114,13 @@ async function showOne(session: Session, id: string): Promise<void> {
     session.show(step, () => describeStep(step, Date.now()));
     return;
   }
-  const { items } = await orchestrator.list('v1/recoveries', { tenant: session.tenant ?? undefined }, SEARCH_MAX);
+  const { items } = await orchestrator.list('/v1/recoveries', { tenant: session.tenant }, SEARCH_MAX);
   const recovery = items.find((one) => one['recovery_id'] === id || one['run_id'] === id);
   if (recovery === undefined)
     throw new CliProblem('NOT_FOUND', `neither a step, a recovery nor a run with one is called ${id}`, 'refused');
   const steps = await orchestrator.list(
-    'v1/steps',
-    { run_id: String(recovery['run_id']), tenant: session.tenant ?? undefined },
+    '/v1/steps',
+    { run_id: String(recovery['run_id']), tenant: session.tenant },
     SEARCH_MAX,
   );
   session.show(
@@ -129,11 +130,11 @@ async function showOne(session: Session, id: string): Promise<void> {
   );
 }
 
-async function stepOrNull(orchestrator: ServiceClient, id: string): Promise<Doc | null> {
+async function stepOrNull(orchestrator: EdgeClient, id: string): Promise<Doc | null> {
   try {
-    return await orchestrator.get(`v1/steps/${encodeURIComponent(id)}`);
+    return await orchestrator.get(`/v1/steps/${encodeURIComponent(id)}`);
   } catch (problem) {
-    if (problem instanceof CliProblem && problem.code === 'NOT_FOUND') return null;
+    if (problem instanceof EdgeProblem && problem.code === 'NOT_FOUND') return null;
     throw problem;
   }
 }

@@ -1,12 +1,12 @@
 // recourse report …: what stands exposed and what recovery cost, and which tools end with people.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
-import { formatTable } from '../output/table.js';
+import { formatTable, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { describeExposure, exposureOf, itemsOf, percent } from '../reports/exposure.js';
-import { LIMIT, listText } from './options.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 const MANUAL_COLUMNS: readonly Column<Doc>[] = [
@@ -56,12 +56,12 @@ export function addReport(program: Command, act: Act): void {
     .addOption(LIMIT())
     .action(
       act<ReportOptions>(async (session, { capability, limit }) => {
-        const tenant = session.tenant ?? undefined;
-        const query = queryText({ capability, tenant, limit: String(Math.min(limit, ROWS_MAX)) });
+        const tenant = session.tenant;
+        const query = { capability, tenant, limit: String(Math.min(limit, ROWS_MAX)) };
         const [ledger, recoveries, { items: contracts }] = await Promise.all([
-          session.service('ledger').get(`v1/reports/exposure?${query}`),
-          session.service('recoveries').get(`v1/reports/recoveries?${query}`),
-          session.service('contracts').list('v1/contracts', { name: capability, tenant }, CONTRACTS_MAX),
+          session.service('ledger').get('/v1/reports/exposure', query),
+          session.service('recoveries').get('/v1/reports/recoveries', query),
+          session.service('contracts').list('/v1/contracts', { name: capability, tenant }, CONTRACTS_MAX),
         ]);
         const told = exposureOf({ ledger, recoveries, contracts });
         session.show(told, () => describeExposure(told));
@@ -76,11 +76,11 @@ export function addReport(program: Command, act: Act): void {
     .addOption(LIMIT())
     .action(
       act<ReportOptions>(async (session, { capability, limit }) => {
-        const told = await session
-          .service('recoveries')
-          .get(
-            `v1/reports/manual-reasons?${queryText({ capability, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
+        const told = await session.service('recoveries').get('/v1/reports/manual-reasons', {
+          capability,
+          tenant: session.tenant,
+          limit: String(Math.min(limit, ROWS_MAX)),
+        });
         session.show(told, () => describeManual(told));
       }),
     );
@@ -95,9 +95,7 @@ export function addReport(program: Command, act: Act): void {
       act<{ readonly by: string; readonly limit: number }>(async (session, { by, limit }) => {
         const told = await session
           .service('recoveries')
-          .get(
-            `v1/reports/rollbacks?${queryText({ by, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
+          .get('/v1/reports/rollbacks', { by, tenant: session.tenant, limit: String(Math.min(limit, ROWS_MAX)) });
         session.show(told, () => listText(ROLLBACK_COLUMNS, { items: itemsOf(told), more: told['more'] === true }));
       }),
     );

@@ -1,9 +1,9 @@
 // recourse reviews …: what waits for a person, and one item as somebody decides about it.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, instant, money, span } from '../output/table.js';
-import { LIMIT, listText } from './options.js';
+import { cellText, formatFields, instant, listText, money, span } from '../output/table.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 import { STEP_COLUMNS } from './step-columns.js';
 
@@ -19,7 +19,7 @@ export function addReviews(program: Command, act: Act): void {
       act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
         const listed = await session
           .service('recoveries')
-          .list('v1/reviews', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
+          .list('/v1/reviews', { state, run_id: run, tenant: session.tenant }, limit);
         session.show(listed, () => listText(STEP_COLUMNS, listed));
       }),
     );
@@ -29,7 +29,7 @@ export function addReviews(program: Command, act: Act): void {
     .argument('<step>', 'step id')
     .action(
       act(async (session, _options, id = '') => {
-        const item = await session.service('recoveries').get(`v1/reviews/${encodeURIComponent(id)}`);
+        const item = await session.service('recoveries').get(`/v1/reviews/${encodeURIComponent(id)}`);
         session.show(item, () => describeReview(item));
       }),
     );

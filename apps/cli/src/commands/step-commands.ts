@@ -1,12 +1,12 @@
 // recourse recoveries retry | check | abandon | escalate, and recourse incidents …: what people have done about a step beside agreeing.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, formatTable, instant } from '../output/table.js';
+import { cellText, formatFields, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText, positiveInteger } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT, positiveInteger } from './options.js';
 import type { Act } from './options.js';
 
 const SEVERITIES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
@@ -35,7 +35,9 @@ interface Why {
 /** Adds the commands about a step. */
 export function addStepCommands(recoveries: Command, act: Act): void {
   const send = async (session: Session, id: string, verb: string, body: object, key?: string): Promise<void> => {
-    const answer = await session.service('recoveries').command(`v1/steps/${encodeURIComponent(id)}/${verb}`, body, key);
+    const answer = await session
+      .service('recoveries')
+      .command(`/v1/steps/${encodeURIComponent(id)}/${verb}`, body, key);
     session.show(answer, () => formatFields(Object.entries(answer)));
   };
   const command = (name: string, description: string): Command =>
@@ -106,7 +108,7 @@ export function addStepCommands(recoveries: Command, act: Act): void {
 
 /** The digest that is sent is that of the step as it stands: whoever breaks the glass has looked at it. */
 async function digestOf(session: Session, id: string): Promise<string> {
-  const step = await session.service('recoveries').get(`v1/steps/${encodeURIComponent(id)}`);
+  const step = await session.service('recoveries').get(`/v1/steps/${encodeURIComponent(id)}`);
   return cellText(step['action_digest']);
 }
 
@@ -127,7 +129,7 @@ export function addIncidents(program: Command, act: Act): void {
         async (session, { state, severity, run, limit }) => {
           const listed = await session
             .service('recoveries')
-            .list('v1/incidents', { state, severity, run_id: run, tenant: session.tenant ?? undefined }, limit);
+            .list('/v1/incidents', { state, severity, run_id: run, tenant: session.tenant }, limit);
           session.show(listed, () => listText(INCIDENT_COLUMNS, listed));
         },
       ),
@@ -180,5 +182,5 @@ function describeIncident(incident: Doc): string {
 }
 
 function pathOf(id: string): string {
-  return `v1/incidents/${encodeURIComponent(id)}`;
+  return `/v1/incidents/${encodeURIComponent(id)}`;
 }

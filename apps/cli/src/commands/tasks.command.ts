@@ -1,11 +1,11 @@
 // recourse tasks …: what people do about effects that nothing undoes, and how each piece of it ended.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, instant } from '../output/table.js';
+import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -45,7 +45,7 @@ export function addTasks(program: Command, act: Act): void {
         async (session, { state, kind, run, limit }) => {
           const listed = await session
             .service('recoveries')
-            .list('v1/tasks', { state, kind, run_id: run, tenant: session.tenant ?? undefined }, limit);
+            .list('/v1/tasks', { state, kind, run_id: run, tenant: session.tenant }, limit);
           session.show(listed, () => listText(COLUMNS, listed));
         },
       ),
@@ -122,5 +122,5 @@ function contentOf(value: unknown): string | null {
 }
 
 function pathOf(id: string): string {
-  return `v1/tasks/${encodeURIComponent(id)}`;
+  return `/v1/tasks/${encodeURIComponent(id)}`;
 }

@@ -1,14 +1,14 @@
 // recourse undo …: what an undo of a run would do, the request for it, and the truthful report of what became of each effect.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Doc, EdgeClient } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc, ServiceClient } from '../http.js';
-import { cellText, formatFields, formatTable, instant, span } from '../output/table.js';
+import { cellText, formatFields, formatTable, instant, listText, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText, positiveInteger } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT, positiveInteger } from './options.js';
 import type { Act } from './options.js';
 
 const UNDO_COLUMNS: readonly Column<Doc>[] = [
@@ -90,7 +90,7 @@ export function addUndo(program: Command, act: Act): void {
       act<{ run?: string; phase?: string; limit: number }>(async (session, { run, phase, limit }) => {
         const listed = await session
           .service('recoveries')
-          .list('v1/undos', { run_id: run, phase, tenant: session.tenant ?? undefined }, limit);
+          .list('/v1/undos', { run_id: run, phase, tenant: session.tenant }, limit);
         session.show(listed, () => listText(UNDO_COLUMNS, listed));
       }),
     );
@@ -106,10 +106,9 @@ export function addUndo(program: Command, act: Act): void {
 }
 
 async function preview(session: Session, run: string, ids: readonly string[]): Promise<undefined> {
-  const query = ids.map((id) => `mutation_id=${encodeURIComponent(id)}`).join('&');
   const found = await session
     .service('ledger')
-    .get(`v1/runs/${encodeURIComponent(run)}/undo-preview${query === '' ? '' : `?${query}`}`);
+    .get(`/v1/runs/${encodeURIComponent(run)}/undo-preview`, { mutation_id: ids });
   const items = itemsOf(found);
   session.show(found, () =>
     [
@@ -138,7 +137,7 @@ async function undo(
     });
   const orchestrator = session.service('recoveries');
   const opened = await orchestrator.command(
-    'v1/undos',
+    '/v1/undos',
     { run_id: run, mutation_ids: mutation, reason },
     idempotencyKey,
   );
@@ -155,7 +154,7 @@ async function undo(
   return report['outcome'] === 'still_open' ? 'pending' : undefined;
 }
 
-async function followed(orchestrator: ServiceClient, path: string, until: number): Promise<Doc> {
+async function followed(orchestrator: EdgeClient, path: string, until: number): Promise<Doc> {
   let report = await orchestrator.get(path);
   while (report['outcome'] === 'still_open' && Date.now() < until) {
     await sleep(POLL_MS);
@@ -183,7 +182,7 @@ function show(session: Session, report: Doc): void {
 }
 
 function pathOf(id: string): string {
-  return `v1/undos/${encodeURIComponent(id)}`;
+  return `/v1/undos/${encodeURIComponent(id)}`;
 }
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

@@ -3,8 +3,8 @@
 //   expected harm ≈ P × blast radius × recovery cost
 //
 // P is the part of what happened whose evidence fell; the blast radius is what stands open; the cost is bounded by contracts.
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { formatTable, instant, minorUnits, money, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 

@@ -12,7 +12,7 @@ import { deriveId } from '@recourse/kernel';
 import type { Clock, Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
 import type { ForwardTool } from '../guard/guard.messages.js';
-import type { Tool } from '../worker/tool.js';
+import type { Tool } from '../tool/tool.js';
 import {
   CLEAN,
   DRILL_PATHS,

@@ -7,8 +7,8 @@ import type { ForwardContext, ForwardTool } from '../guard/guard.messages.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep } from './legs.testing.js';
-import { ToolRejected } from './tool.js';
-import type { Tool } from './tool.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 
 const ISSUE = 'payments.issue_refund';
 const ARGS: Json = { order: '4711', amount_minor: 500 };

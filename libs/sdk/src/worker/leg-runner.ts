@@ -9,8 +9,8 @@ import { verdictFor } from '../guard/verdict.decisions.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
 import type { CallFailure, ClaimAnswer, StepAction, StepEvent } from './leg.decisions.js';
-import { ToolRejected } from './tool.js';
-import type { Tool } from './tool.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 
 /** What running a leg needs: tools, clock and claims. */
 export interface LegParts {

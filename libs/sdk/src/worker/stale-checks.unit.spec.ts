@@ -6,8 +6,8 @@ import { ManualClock } from '@recourse/kernel';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep } from './legs.testing.js';
-import { ToolRejected } from './tool.js';
-import type { Tool } from './tool.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 
 interface Strategy {
   /** What the reversal was bound to when the effect was accepted. */

@@ -31,7 +31,7 @@ import type { CalledTool } from './leg-runner.js';
 import { PartitionProgress } from './partition-progress.js';
 import { spanOf } from './spans.js';
 import type { OnSpan } from './spans.js';
-import type { Tool } from './tool.js';
+import type { Tool } from '../tool/tool.js';
 
 /** Wire on which workers report. */
 export const RESULTS_TOPIC = 'recourse.tool-results';

@@ -8,9 +8,9 @@ import type { ClaimStore } from '../stores/claim-store.port.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
-import { ToolRejected } from './tool.js';
+import { ToolRejected } from '../tool/tool.js';
 import type { WorkerSpan } from './spans.js';
-import type { Tool, ToolContext } from './tool.js';
+import type { Tool, ToolContext } from '../tool/tool.js';
 import { createWorker, RESULTS_TOPIC } from './worker.js';
 import type { Worker, WorkerNote } from './worker.js';
 

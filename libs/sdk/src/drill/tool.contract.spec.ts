@@ -5,8 +5,8 @@ import { afterAll } from '@jest/globals';
 import type { Json } from '@recourse/kernel';
 import { systemClock } from '@recourse/kernel';
 import { toolContract } from './tool.contract.js';
-import { MEMORY_CONTRACTS, MemoryTools } from './tool.memory.js';
-import type { Tool } from './tool.js';
+import { MEMORY_CONTRACTS, MemoryTools } from '../worker/tool.memory.js';
+import type { Tool } from '../tool/tool.js';
 
 const servers: Server[] = [];
 afterAll(() => {

@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '@recourse/contract';
 import type { Clock } from '@recourse/kernel';
-import { runDrill } from '../drill/drill.js';
-import type { DrillKit, DrillReport } from '../drill/drill.js';
+import { runDrill } from './drill.js';
+import type { DrillKit, DrillReport } from './drill.js';
 
 export interface ToolsUnderTest {
   readonly kit: DrillKit;
