@@ -1,6 +1,6 @@
 // A producer in memory: keeps what it is told, in order. For specs and first steps.
+import type { ExecutionState, RecoverabilityState } from '@recourse/messages';
 import { mutationId } from '../effect-key.js';
-import type { MemoryStanding } from '../guard/standing.memory.js';
 import type { Action, ActionOutcome, Preparation, Producer, Statement, ToldChunk, ToldCommit } from './producer.js';
 
 /** One thing a producer was told. */
@@ -19,12 +19,16 @@ export type Told =
       readonly statement: Statement;
     };
 
+/** A record of effects that follows what is told at once, as the ledger would in its own time; a `MemoryStanding` is one. */
+export interface Follower {
+  record(mutationId: string, execution: ExecutionState, recoverability: RecoverabilityState): void;
+}
+
 /** A producer that keeps what it is told, in order. For specs and first steps. */
 export class MemoryProducer implements Producer {
   private readonly events: Told[] = [];
 
-  /** `standing`: a record that follows what is told at once, as the ledger would in its own time. */
-  constructor(private readonly standing?: MemoryStanding) {}
+  constructor(private readonly standing?: Follower) {}
 
   /** Everything told so far. */
   get told(): readonly Told[] {

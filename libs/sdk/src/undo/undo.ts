@@ -81,13 +81,17 @@ export function undos(options: UndoOptions): Undos {
   return {
     preview: async (runId, mutationIds = []) => {
       const path = `/v1/runs/${encodeURIComponent(runId)}/undo-preview`;
-      return (await ledger.get(path, { mutation_id: mutationIds })) as UndoPreview;
+      const preview: unknown = await ledger.get(path, { mutation_id: mutationIds });
+      return preview as UndoPreview;
     },
     request: async ({ runId, mutationIds = [], reason, idempotencyKey }) => {
       const body = { run_id: runId, mutation_ids: mutationIds, reason };
       const opened = await orchestrator.command('/v1/undos', body, idempotencyKey);
       return opened['undo_id'] as string;
     },
-    report: async (undoId) => (await orchestrator.get(`/v1/undos/${encodeURIComponent(undoId)}`)) as UndoReport,
+    report: async (undoId) => {
+      const report: unknown = await orchestrator.get(`/v1/undos/${encodeURIComponent(undoId)}`);
+      return report as UndoReport;
+    },
   };
 }
