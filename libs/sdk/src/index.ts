@@ -5,7 +5,7 @@ export type { EffectIdentity } from './effect-key.js';
 export {
   ASSUMPTIONS_TOPIC,
   chunkBody,
-  commitBody,
+  checkpointBody,
   createProducer,
   executedBody,
   EXECUTIONS_TOPIC,
@@ -19,7 +19,7 @@ export type {
   ProducerOptions,
   Statement,
   ToldChunk,
-  ToldCommit,
+  ToldCheckpoint,
 } from './producer/producer.js';
 export { MemoryProducer } from './producer/producer.memory.js';
 export type { Told } from './producer/producer.memory.js';
@@ -112,14 +112,19 @@ export type {
   NotificationConsumer,
   NotificationConsumerOptions,
 } from './consumer/notification-consumer.js';
-export { createCommits } from './commit/commits.js';
-export type { Commits, CommitsOptions } from './commit/commits.js';
-export { COMMIT_REMEDIES } from './commit/commit.messages.js';
-export type { CommitAnswer, CommitRefusalCode, CommitRefused, CommitStep } from './commit/commit.messages.js';
-export { FRESH_START, resume, ResumeUnavailable } from './commit/resume.js';
-export type { FallenCommit, FallEvidence, ResumeAnswer, Resumed, ResumeSource } from './commit/resume.port.js';
-export { HttpResume } from './commit/resume.http.js';
-export { MemoryResume } from './commit/resume.memory.js';
+export { createCheckpoints } from './checkpoint/checkpoints.js';
+export type { Checkpoints, CheckpointsOptions } from './checkpoint/checkpoints.js';
+export { CHECKPOINT_REMEDIES } from './checkpoint/checkpoint.messages.js';
+export type {
+  CheckpointAnswer,
+  CheckpointRefusalCode,
+  CheckpointRefused,
+  CheckpointStep,
+} from './checkpoint/checkpoint.messages.js';
+export { FRESH_START, resume, ResumeUnavailable } from './checkpoint/resume.js';
+export type { FallenCommit, FallEvidence, ResumeAnswer, Resumed, ResumeSource } from './checkpoint/resume.port.js';
+export { HttpResume } from './checkpoint/resume.http.js';
+export { MemoryResume } from './checkpoint/resume.memory.js';
 export { createDetector, DetectorRuleInvalid, triggerTeller } from './detector/detector.js';
 export type { Detector, DetectorOptions, TellerOptions } from './detector/detector.js';
 export { detect } from './detector/detector.decisions.js';
