@@ -9,7 +9,7 @@ export function referencePages(catalogue) {
 function topicsPage(catalogue) {
   const names = messageNames(catalogue);
   const shared = [...catalogue.types.values()].filter((type) => !names.includes(type.fullName));
-  return `# Topics and messages
+  return `# Topics and records
 
 Generated from \`schemas/\` by \`scripts/generate.mjs\`; do not edit.
 
@@ -17,7 +17,7 @@ A wire is an input from outside or a request to outside. A log is written by one
 Values are Confluent-framed Avro; the subject of a record is \`<topic>-<full name>\`; keys are plain UTF-8.
 
 ${topicTable(catalogue)}
-## Messages
+## Records
 
 ${names.map((name) => typeSection(catalogue.types.get(name), catalogue)).join('\n')}
 ## Shared types

@@ -116,6 +116,18 @@ export function forbiddenLines({ path, text }: SourceText): readonly string[] {
     );
 }
 
+/** Fenced blocks of a language in a Markdown text. */
+export function blocksIn(markdown: string, language: string): readonly string[] {
+  return [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)]
+    .filter((block) => block[1] === language)
+    .map((block) => block[2] ?? '');
+}
+
+/** Names of records and types a Markdown text puts between back-ticks: several words, each with a capital. */
+export function camelNames(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`/g)].map((match) => match[1] ?? '');
+}
+
 /** Targets of relative links in a Markdown text, without code. */
 export function relativeLinks(markdown: string): readonly string[] {
   const prose = markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');

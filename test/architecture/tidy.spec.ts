@@ -10,6 +10,8 @@ import {
   adrProblems,
   anchorsOf,
   behavioursOf,
+  blocksIn,
+  camelNames,
   forbiddenLines,
   importsOf,
   interfacesOf,
@@ -211,6 +213,26 @@ describe('a page', () => {
 
   it('links to what is there', () => {
     expect(pages.flatMap(broken)).toEqual([]);
+  });
+
+  it('quotes TypeScript that is there', () => {
+    const code = sources.map(({ text }) => text).join('\n');
+    const quoted = pages.flatMap((path) => blocksIn(textOf(path), 'ts').map((block) => ({ path, block })));
+    expect(quoted.length).toBeGreaterThan(10);
+    expect(quoted.filter(({ block }) => !code.includes(block))).toEqual([]);
+    expect(blocksIn('```ts\nconst a = 1;\n```\n\n```sh\nls\n```\n', 'ts')).toEqual(['const a = 1;\n']);
+  });
+
+  it('names only what the tree has', () => {
+    const known = new Set(
+      FILES.filter((path) => /\.(ts|mjs|avsc|py|java)$/.test(path)).flatMap((path) => textOf(path).match(/\w+/g) ?? []),
+    );
+    const unknown = (path: string, text: string): readonly string[] =>
+      camelNames(text)
+        .filter((name) => !known.has(name))
+        .map((name) => `${path}: ${name}`);
+    expect(pages.flatMap((path) => unknown(path, textOf(path)))).toEqual([]);
+    expect(unknown('a.md', `See \`MutationRecorded\` and \`${['Mutation', 'Forgotten'].join('')}\`.`)).toHaveLength(1);
   });
 
   it('that links into the void is noticed', () => {

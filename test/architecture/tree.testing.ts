@@ -19,8 +19,9 @@ const SKIPPED = new Set([
 export function filesBelow(folder = ''): readonly string[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .flatMap((entry) => {
+      if (SKIPPED.has(entry.name)) return [];
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesBelow(path);
+      if (entry.isDirectory()) return filesBelow(path);
       return entry.isFile() ? [path] : [];
     })
     .sort();

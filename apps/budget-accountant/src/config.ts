@@ -17,7 +17,7 @@ export const CONFIG = {
     fallback: '86400000',
   }),
   settleWithinMs: integer('RECOURSE_SETTLE_WITHIN_MS', {
-    doc: 'How long a reservation may stand unused before a person is asked.',
+    doc: 'How long a reservation may stay unused before a person is asked.',
     min: 1_000,
     max: 30 * 86_400_000,
     unit: 'milliseconds',

@@ -32,7 +32,7 @@ export const CLI_CONFIG = {
       protocols: ['postgres:', 'postgresql:'],
     }),
   ),
-  token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Rather use a file.' })),
+  token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Prefer a file.' })),
   tokenFile: optional(text('RECOURSE_TOKEN_FILE', { doc: 'File that holds a bearer token.' })),
   tenant: optional(text('RECOURSE_TENANT', { doc: 'Tenant to ask about.' })),
 } as const;

@@ -13,7 +13,7 @@ export const CONFIG = {
     fallback: '900000',
   }),
   leaseKey: secretFile('RECOURSE_LEASE_KEY_FILE', {
-    doc: 'Secret of the leases: nobody can answer a request that they were not sent.',
+    doc: 'Secret that signs leases, so that nobody can answer a request they were not sent.',
   }),
   leaseMs: integer('RECOURSE_LEASE_MS', {
     doc: 'Longest a worker may hold a leg.',
@@ -23,7 +23,7 @@ export const CONFIG = {
     fallback: '30000',
   }),
   askAttemptsMax: integer('RECOURSE_ASK_ATTEMPTS_MAX', {
-    doc: 'How often workers are asked the same about a forward action before a person is.',
+    doc: 'How often workers are asked about a forward action before a person is asked.',
     min: 1,
     max: 20,
     unit: null,
@@ -37,28 +37,28 @@ export const CONFIG = {
     fallback: '1000',
   }),
   warnLeadMs: integer('RECOURSE_WARN_LEAD_MS', {
-    doc: 'How long before a window closes people are warned; of a short window, when a tenth of it is left.',
+    doc: 'How long before a window closes people are warned; for a short window, when a tenth of it is left.',
     min: 1_000,
     max: 30 * 86_400_000,
     unit: 'milliseconds',
     fallback: '3600000',
   }),
   fullFidelityMs: integer('RECOURSE_FULL_FIDELITY_MS', {
-    doc: 'How long the state of a commit is kept. After that its key is destroyed; the record, its lineage and its policy bundle stay.',
+    doc: 'How long the state of a commit is kept. Then its key is destroyed; the record, its lineage and its policy bundle stay.',
     min: 1_000,
     max: 3_650 * 86_400_000,
     unit: 'milliseconds',
     fallback: '604800000',
   }),
   softRollbackMs: integer('RECOURSE_SOFT_ROLLBACK_MS', {
-    doc: 'How long the state of a commit that was rolled back is still kept, so that people can look at it.',
+    doc: 'How long the state of a rolled-back commit is kept so that people can look at it.',
     min: 100,
     max: 3_650 * 86_400_000,
     unit: 'milliseconds',
     fallback: '86400000',
   }),
   janitorMs: integer('RECOURSE_JANITOR_MS', {
-    doc: 'How often the keys of states that were given up are destroyed.',
+    doc: 'How often the keys of expired states are destroyed.',
     min: 100,
     max: 86_400_000,
     unit: 'milliseconds',
@@ -66,14 +66,14 @@ export const CONFIG = {
   }),
   boundMs: optional(
     integer('RECOURSE_ROLLBACK_BOUND_MS', {
-      doc: 'How far back a rollback reaches over lineage: older descendants are not rolled back, a person looks at them. Not set: as far as there are descendants. The same in ledger and orchestrator.',
+      doc: 'How far back a rollback reaches over lineage: older descendants are not rolled back but reviewed by a person. Unset means no bound. Set the same in ledger and orchestrator.',
       min: 1_000,
       max: 3_650 * 86_400_000,
       unit: 'milliseconds',
     }),
   ),
   ackSyncMs: integer('RECOURSE_ACK_SYNC_MS', {
-    doc: 'How long a synchronous consumer has to say that it applied a rollback, before a person is told.',
+    doc: 'How long a synchronous consumer has to acknowledge a rollback before a person is told.',
     min: 100,
     max: 86_400_000,
     unit: 'milliseconds',

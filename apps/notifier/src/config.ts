@@ -71,14 +71,14 @@ export const CONFIG = {
     fallback: '3600000',
   }),
   giveUpMs: integer('RECOURSE_WEBHOOK_GIVE_UP_MS', {
-    doc: 'How long a delivery is tried.',
+    doc: 'How long a delivery is retried before it is given up.',
     min: 1_000,
     max: 30 * 86_400_000,
     ...MS,
     fallback: '259200000',
   }),
   keepMs: integer('RECOURSE_WEBHOOK_KEEP_MS', {
-    doc: 'How long deliveries that ended are listed.',
+    doc: 'How long finished deliveries are listed.',
     min: 60_000,
     max: 400 * 86_400_000,
     ...MS,

@@ -12,7 +12,7 @@ import { RISK_LEVELS, RISK_LIMIT } from './domain/policy.messages.js';
 export const CONFIG = {
   ...SERVICE_CONFIG,
   leaseKey: secretFile('RECOURSE_LEASE_KEY_FILE', {
-    doc: 'Secret of the leases: nobody can answer a request that they were not sent.',
+    doc: 'Secret that signs leases, so that nobody can answer a request they were not sent.',
   }),
   leaseMs: integer('RECOURSE_LEASE_MS', {
     doc: 'Longest a worker may hold a leg.',
@@ -43,7 +43,7 @@ export const CONFIG = {
     fallback: String(CHILDREN_FIRST_MS),
   }),
   riskLimit: oneOf('RECOURSE_RISK_LIMIT', RISK_LEVELS, {
-    doc: 'Declared risk of a compensation above which nothing goes by itself.',
+    doc: 'Declared risk above which no compensation runs without a person.',
     fallback: RISK_LIMIT,
   }),
   retryBaseMs: integer('RECOURSE_RETRY_BASE_MS', {
@@ -72,7 +72,7 @@ export const CONFIG = {
     fallback: '600',
   }),
   stormLimit: integer('RECOURSE_STORM_LIMIT', {
-    doc: 'Rollbacks, each with evidence of its own, that one source, tenant or capability may begin within the window before a breaker holds the next ones for a person; over all partitions together. 0 sets no limit.',
+    doc: 'Rollbacks, each with evidence of its own, that one source, tenant or capability may start within the window before a breaker holds the next ones for a person, over all partitions together. 0 means no limit.',
     min: 0,
     max: 1_000_000,
     unit: 'rollbacks',
@@ -86,7 +86,7 @@ export const CONFIG = {
     fallback: '60000',
   }),
   closureMax: integer('RECOURSE_CLOSURE_MAX', {
-    doc: 'Commits that one event may roll back before the rest waits for a person; over all partitions together. 0 sets no limit.',
+    doc: 'Commits one event may roll back before the rest waits for a person, over all partitions together. 0 means no limit.',
     min: 0,
     max: 100_000_000,
     unit: 'commits',
@@ -94,7 +94,7 @@ export const CONFIG = {
   }),
   rollbackBoundMs: optional(
     integer('RECOURSE_ROLLBACK_BOUND_MS', {
-      doc: 'How far back a rollback reaches: what was derived from its commit and recorded earlier than this before it is not rolled back, but given to a person. Unset sets no bound. The same for the ledger, which refuses one beyond the time states are kept.',
+      doc: 'How far back a rollback reaches over lineage: older descendants are not rolled back but reviewed by a person. Unset means no bound. Set the same in the ledger, which refuses a bound beyond the time states are kept.',
       min: BOUND_MIN_MS,
       max: BOUND_MAX_MS,
       unit: 'milliseconds',
@@ -108,14 +108,14 @@ export const CONFIG = {
     fallback: '604800000',
   }),
   ratePerTenant: integer('RECOURSE_RATE_PER_TENANT', {
-    doc: 'Compensations that may begin for one tenant; over all partitions together. 0 sets no limit.',
+    doc: 'Compensations that may start for one tenant, over all partitions together. 0 means no limit.',
     min: 0,
     max: 1_000_000,
     unit: 'per minute',
     fallback: '0',
   }),
   ratePerCapability: integer('RECOURSE_RATE_PER_CAPABILITY', {
-    doc: 'Compensations that may begin with one capability for one tenant; over all partitions together. 0 sets no limit.',
+    doc: 'Compensations that may start with one capability for one tenant, over all partitions together. 0 means no limit.',
     min: 0,
     max: 1_000_000,
     unit: 'per minute',

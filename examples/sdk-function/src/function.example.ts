@@ -1,6 +1,6 @@
 // A plain function under its contract. Nothing here needs a broker: the producer keeps what it is told.
 import { guardFunction, MemoryClaimStore, MemoryProducer, MemoryStanding, systemClock } from '@recourse/sdk';
-import type { GuardedResult, GuardMode } from '@recourse/sdk';
+import type { GuardedResult, GuardMode, GuardTrouble } from '@recourse/sdk';
 import { openShop, readStockContract } from './stock.js';
 
 export interface Played {
@@ -18,6 +18,10 @@ export async function play(mode: GuardMode): Promise<Played> {
   const standing = new MemoryStanding();
   const producer = new MemoryProducer(standing);
   const troubles: string[] = [];
+  const onTrouble = ({ code }: GuardTrouble): void => {
+    troubles.push(code);
+  };
+  const run = { tenant: 'shop', runId: 'run-1', agentId: 'stock-agent', initiator: 'asha', objective: 'serve order 7' };
   const reserve = guardFunction(shop.reserve, {
     ...(await readStockContract()),
     mode,
@@ -26,15 +30,8 @@ export async function play(mode: GuardMode): Promise<Played> {
     standing,
     claims: new MemoryClaimStore(),
     extras: { externalTransactionRef: (result) => handleOf(result) },
-    place: () => ({
-      run: { tenant: 'shop', runId: 'run-1', agentId: 'stock-agent', initiator: 'asha', objective: 'serve order 7' },
-      stepId: 'reserve',
-      target: null,
-      assumptionRefs: ['order/7#open'],
-    }),
-    onTrouble: ({ code }) => {
-      troubles.push(code);
-    },
+    place: () => ({ run, stepId: 'reserve', target: null, assumptionRefs: ['order/7#open'] }),
+    onTrouble,
   });
   const answers: GuardedResult[] = [];
   for (const quantity of [3, 3, 4, 0]) answers.push(await reserve({ sku: 'pen', quantity }));

@@ -1,5 +1,5 @@
-// Runs docs/guides/guard-a-tool.md: every command of its shell blocks, in order, and every line of its TypeScript blocks is code
-// of the example.
+// Runs docs/guides/guard-a-tool.md: every command of its shell blocks, in order. Every line of its TypeScript blocks, and of the
+// README's, is code of the example.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,13 +9,14 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const guide = readFileSync(join(root, 'docs/guides/guard-a-tool.md'), 'utf8');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const directory = mkdtempSync(join(tmpdir(), 'recourse-guide-'));
 afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function blocksOf(language: string): readonly string[] {
-  return [...guide.matchAll(new RegExp(`^\`\`\`(\\w+)\n([\\s\\S]*?)^\`\`\``, 'gm'))]
+function blocksOf(language: string, page = guide): readonly string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`(\\w+)\n([\\s\\S]*?)^\`\`\``, 'gm'))]
     .filter((block) => block[1] === language)
     .map((block) => block[2] ?? '');
 }
@@ -63,8 +64,10 @@ describe('the guide "Guard a tool of your own"', () => {
     const code = ['function.example.ts', 'stock.ts']
       .map((name) => readFileSync(join(root, 'examples/sdk-function/src', name), 'utf8'))
       .join('\n');
-    expect(blocksOf('ts').length).toBeGreaterThan(0);
-    expect(blocksOf('ts').filter((block) => !code.includes(block))).toEqual([]);
+    for (const page of [guide, readme]) {
+      expect(blocksOf('ts', page).length).toBeGreaterThan(0);
+      expect(blocksOf('ts', page).filter((block) => !code.includes(block))).toEqual([]);
+    }
   });
 
   it('names only what the package exports', () => {

@@ -3,14 +3,14 @@ import { hostPorts, integer, oneOf, optional, passwordFile, port, secretFile, te
 import type { ConfigOf } from '@recourse/config';
 
 export const SERVICE_CONFIG = {
-  brokers: hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers to begin with.' }),
+  brokers: hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers for the first connection.' }),
   kafkaVia: optional(
     text('RECOURSE_KAFKA_VIA', {
       doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).',
     }),
   ),
   sessionTimeoutMs: integer('RECOURSE_KAFKA_SESSION_TIMEOUT_MS', {
-    doc: 'Longest silence of an instance before others take its partitions over.',
+    doc: 'How long an instance may be silent before others take over its partitions.',
     min: 500,
     max: 60_000,
     unit: 'milliseconds',
@@ -38,7 +38,7 @@ export const SERVICE_CONFIG = {
     passwordFile('RECOURSE_KEY_STORE_PASSWORD_FILE', { doc: 'Password for the key store, when the address has none.' }),
   ),
   sealWindowMs: integer('RECOURSE_SEAL_WINDOW_MS', {
-    doc: 'Length of a retention window: what was recorded of a subject within one is erased together.',
+    doc: 'Length of a retention window: what was recorded about a subject within one window is erased together.',
     min: 60_000,
     max: 400 * 86_400_000,
     unit: 'milliseconds',
@@ -70,11 +70,11 @@ export const SERVICE_CONFIG = {
   }),
   traceFile: optional(
     text('RECOURSE_TRACE_FILE', {
-      doc: "File that spans of recoveries are added to, one export request of OpenTelemetry's JSON a line. Without it nothing is traced.",
+      doc: 'File to which spans of recoveries are appended, one OpenTelemetry JSON export request per line. Without it nothing is traced.',
     }),
   ),
   logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {
-    doc: 'Least severe line that is logged.',
+    doc: 'Least severe level that is logged.',
     fallback: 'info',
   }),
 } as const;

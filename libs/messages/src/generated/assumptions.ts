@@ -97,7 +97,7 @@ export interface AssumptionStated {
   readonly stated_at: number;
   /** Verdict on the ref after this statement. */
   readonly verdict: StatedVerdict;
-  /** True when a newer statement by source time stood already: kept, without effect. */
+  /** True when a newer statement (by source time) already stood: this one is kept, without effect. */
   readonly superseded: boolean;
   /** Hash of the event's content, for deduplication. */
   readonly content_sha256: Hash;

@@ -68,7 +68,7 @@ export interface BudgetOpened {
   readonly command_id: string;
 }
 
-/** What is open about a reservation passed its deadline and goes to the next owner: an escalation nobody decided, or a reservation nobody settled or gave back. It changes no debt. */
+/** A reservation's open question passed its deadline and goes to the next owner: an escalation nobody decided, or a reservation nobody settled or released. It changes no debt. */
 export interface BudgetOverdue {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -190,7 +190,7 @@ export interface BudgetReserved {
   readonly debit: Money;
   /** Command. */
   readonly command_id: string;
-  /** By when it is settled or given back, before a person is asked; epoch milliseconds, null in records older than this field. */
+  /** If it is neither settled nor released by then, a person is asked; epoch milliseconds, null in records older than this field. */
   readonly settle_by: number | null;
 }
 
@@ -228,7 +228,7 @@ export interface DecideEscalation {
   readonly reason: string;
 }
 
-/** A person decided an escalation; approved, what was asked for is debited once. */
+/** A person decided an escalation. If approved, the amount asked for is debited once. */
 export interface EscalationDecided {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -256,7 +256,7 @@ export interface EscalationDecided {
   readonly reason: string;
   /** Command. */
   readonly command_id: string;
-  /** By when a reservation that goes on is settled or given back, before a person is asked again; epoch milliseconds, null when none goes on. */
+  /** If the approved reservation is neither settled nor released by then, a person is asked again; epoch milliseconds, null when it was denied. */
   readonly settle_by: number | null;
 }
 

@@ -28,7 +28,7 @@ export interface Checkpoint {
   readonly release: ReleaseTuple | null;
   /** State at this commit; null when it carries none. */
   readonly state: CheckpointState | null;
-  /** When it took hold by the producer's clock, epoch milliseconds. */
+  /** When it took effect by the producer's clock, epoch milliseconds. */
   readonly committed_at: number;
 }
 
@@ -45,9 +45,9 @@ export interface CheckpointState {
   readonly content_type: string;
   /** Size of the state or delta, without salts; bytes. */
   readonly size_bytes: number;
-  /** SHA-256 of each chunk as told, before sealing: 16 bytes of salt, then its part of the state. Their order is that of the bytes. */
+  /** SHA-256 of each chunk as published, before sealing: 16 bytes of salt, then its part of the state. In the order of the bytes. */
   readonly chunk_sha256s: readonly Hash[];
-  /** The only chunk; null when there are several, which come as StateChunk. */
+  /** The only chunk; null when there are several, each in a StateChunk record. */
   readonly body: Payload | null;
 }
 
@@ -96,7 +96,7 @@ export interface Contamination {
   readonly fallen: CommitRef;
   /** Its rollback. */
   readonly rollback_id: string;
-  /** When what contradicted it became so as far as the ledger knows, epoch milliseconds. */
+  /** When the evidence against it became true as far as the ledger knows, epoch milliseconds. */
   readonly rolled_back_at: number;
   /** When it reached users; null when it did not. Epoch milliseconds. */
   readonly reached_user_at: number | null;
@@ -140,7 +140,7 @@ export interface ContractTerms {
   readonly verify_capability: string | null;
   /** CEL over observed and bound that must hold after acting. */
   readonly success_condition: string | null;
-  /** Verification attempts at the most. */
+  /** Maximum number of verification attempts. */
   readonly verify_max_attempts: number;
   /** Pause between verification attempts, milliseconds. */
   readonly verify_delay_ms: number;
@@ -148,13 +148,13 @@ export interface ContractTerms {
   readonly max_attempts: number;
   /** The hold before the effect is let go; null without one. */
   readonly hold: HoldTerms | null;
-  /** Events that end reversibility before its time (B5): names of events of the subject, or capabilities. */
+  /** Events that end reversibility early (B5): names of events of the subject, or capabilities. */
   readonly window_closed_by: readonly string[];
   /** What an unnecessary compensation does, in words; null where the contract does not say. */
   readonly risk: string | null;
   /** How much worse an unnecessary compensation can make it: low, medium or high. */
   readonly risk_level: string;
-  /** JSON pointers into what the stale-state check observes that change by themselves: no fact anybody relies on. */
+  /** JSON pointers into what the stale check observes that change by themselves, so nobody relies on them. */
   readonly stale_volatile: readonly string[];
 }
 
@@ -162,7 +162,7 @@ export interface ContractTerms {
 export const DROP_CAUSE_VALUES = ['withdrawn', 'lapsed', 'superseded'] as const;
 export type DropCause = (typeof DROP_CAUSE_VALUES)[number];
 
-/** A subscriber whose scope covers a rolled-back commit, and by when it is heard from. */
+/** A subscriber whose scope covers a rolled-back commit, and by when it has to answer. */
 export interface DueConsumer {
   /** Name of the subscription. */
   readonly subscription: string;
@@ -172,7 +172,7 @@ export interface DueConsumer {
   readonly mode: SubscriptionMode;
   /** When its silence is overdue, epoch milliseconds. */
   readonly ack_by: number;
-  /** How long after a commit its users see what it made of it, as declared; milliseconds. */
+  /** The declared time from a commit to the consumer's users seeing what it made of it; milliseconds. */
   readonly commit_to_user_ms: number;
 }
 
@@ -215,7 +215,7 @@ export interface Evidence {
   readonly root: LineageRoot | null;
 }
 
-/** The facts of a forward execution that recovery, budget and notices need. */
+/** What recovery, budget and notices need to know about a forward execution. */
 export interface Execution {
   /** Tenant the execution belongs to. */
   readonly tenant: string;
@@ -247,7 +247,7 @@ export interface Execution {
   readonly external_transaction_ref: string | null;
   /** Money moved, read through the contract's value expression. */
   readonly value: Money | null;
-  /** Value that was there before the call, as its producer captured it; null when none was. */
+  /** Value before the call, as the producer captured it; null when none was captured. */
   readonly prior_value: Payload | null;
   /** What a dry run said the call would do; null without one. */
   readonly rehearsal: Payload | null;
@@ -255,7 +255,7 @@ export interface Execution {
   readonly staged_ref: string | null;
   /** Commits this one was made from; those of its own run set the order in which it is undone. */
   readonly derived_from: readonly CommitRef[];
-  /** What becomes of the run's earlier effects when this one fails for good. */
+  /** What happens to the run's earlier effects when this one fails for good. */
   readonly on_failure: OnFailure;
 }
 
@@ -276,7 +276,7 @@ export interface Gate {
   readonly bundle_digest: Hash;
   /** What the gate said. */
   readonly verdict: GateVerdict;
-  /** SHA-256 of the inputs as told, before sealing; they begin with a salt, so the hash tells nothing of them. */
+  /** SHA-256 of the inputs as published, before sealing; they begin with a salt, so the hash reveals nothing. */
   readonly inputs_sha256: Hash;
   /** What the predicates read as `gate`: JSON {salt, gate}; null when there was nothing. */
   readonly inputs: Payload | null;
@@ -285,13 +285,13 @@ export interface Gate {
 /** A SHA-256 hash, 32 bytes. 32 bytes. */
 export type Hash = Buffer;
 
-/** What a contract says of the hold before an effect is let go (A24). */
+/** What a contract says about the hold before an effect is released (A24). */
 export interface HoldTerms {
   /** How long the effect is held, milliseconds. */
   readonly hold_ms: number;
   /** Capability that gives back what is staged; null when nothing can be. */
   readonly cancel_capability: string | null;
-  /** Capability that observes, at the end of the hold, whether the effect may still go; null when nothing is looked at. */
+  /** Capability that observes, at the end of the hold, whether the effect may still be made; null when there is none. */
   readonly precondition_capability: string | null;
   /** CEL over observed and args that must hold then. */
   readonly precondition_condition: string | null;
@@ -334,7 +334,7 @@ export interface Money {
   readonly currency: string;
 }
 
-/** Executable recovery pointer of a mutation, bound when its execution was accepted (A31 to A35). */
+/** Executable pointer to the way back of a mutation, bound when its execution was accepted (A31 to A35). */
 export interface MutationRef {
   /** Id of the mutation. */
   readonly mutation_id: string;
@@ -354,7 +354,7 @@ export interface MutationRef {
   readonly assumption_refs: readonly string[];
   /** Key the forward call carried; the reversal carries rev_ and this key. */
   readonly idempotency_key: string;
-  /** When the effect took hold, as the window counts it; epoch milliseconds. */
+  /** When the effect happened, as the window counts it; epoch milliseconds. */
   readonly committed_at: number;
   /** Instant after which automation is unsafe; epoch milliseconds; null when there is no reversal. */
   readonly reversal_expires_at: number | null;
@@ -381,7 +381,7 @@ export interface Observation {
   readonly observed_at: number;
 }
 
-/** What becomes of the earlier effects of a run when one of its steps fails for good. */
+/** What happens to the earlier effects of a run when one of its steps fails for good. */
 export const ON_FAILURE_VALUES = ['keep', 'compensate'] as const;
 export type OnFailure = (typeof ON_FAILURE_VALUES)[number];
 

@@ -33,7 +33,7 @@ export interface ContractRegistered {
   readonly registered_by: string;
   /** Command. */
   readonly command_id: string;
-  /** Second person, where the version was weaker than the one before; null when nobody had to. */
+  /** Second person, if the version was weaker than the one before; null when none was needed. */
   readonly confirmed_by: string | null;
 }
 
@@ -147,7 +147,7 @@ export interface RegistrationDropped {
   readonly digest: Hash;
   /** Why. */
   readonly cause: DropCause;
-  /** Who withdrew it or proposed another; null when its time was over. */
+  /** Who withdrew it or proposed another; null when it lapsed. */
   readonly dropped_by: string | null;
   /** Command; null when its time was over. */
   readonly command_id: string | null;
@@ -171,7 +171,7 @@ export interface RegistrationProposed {
   readonly digest: Hash;
   /** The contract as canonical JSON. */
   readonly body: string;
-  /** What makes it weaker: each a JSON pointer, a colon and the reason. */
+  /** What makes it weaker; each entry is a JSON pointer, a colon and the reason. */
   readonly weakenings: readonly string[];
   /** Who proposed it, and cannot confirm it. */
   readonly proposed_by: string;

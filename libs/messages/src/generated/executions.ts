@@ -76,13 +76,13 @@ export interface ToolExecuted {
   readonly external_transaction_ref: string | null;
   /** Closed kind of the error when it did not succeed. */
   readonly error_kind: string | null;
-  /** When the effect took hold by the producer's clock, epoch milliseconds. */
+  /** When the effect happened by the producer's clock, epoch milliseconds. */
   readonly committed_at: number;
   /** Commits this one was made from; those of its own run set the order in which it is undone. */
   readonly derived_from: readonly CommitRef[];
-  /** What becomes of the run's earlier effects when this one fails for good. */
+  /** What happens to the run's earlier effects when this one fails for good. */
   readonly on_failure: OnFailure;
-  /** What the caller does about the failure; null for a call that did not fail, or about which nothing is decided yet. */
+  /** What the caller does about the failure; null if the call did not fail, or nothing is decided yet. */
   readonly handled_as: OutcomeKind | null;
 }
 
@@ -120,9 +120,9 @@ export interface ToolPlanned {
   readonly assumption_refs: readonly string[];
   /** Producer time, epoch milliseconds. */
   readonly planned_at: number;
-  /** True when the producer leaves the effect to the ledger, which lets it go through a worker when the hold of the contract ends. */
+  /** True when the producer leaves the effect to the ledger, which has a worker make it when the contract's hold ends. */
   readonly is_held: boolean;
-  /** Value that was there before the call, as its producer captured it; null when none was. */
+  /** Value before the call, as the producer captured it; null when none was captured. */
   readonly prior_value: Payload | null;
   /** What a dry run said the call would do; null without one. */
   readonly rehearsal: Payload | null;
@@ -130,6 +130,6 @@ export interface ToolPlanned {
   readonly staged_ref: string | null;
   /** Commits this one was made from; those of its own run set the order in which it is undone. */
   readonly derived_from: readonly CommitRef[];
-  /** What becomes of the run's earlier effects when this one fails for good. */
+  /** What happens to the run's earlier effects when this one fails for good. */
   readonly on_failure: OnFailure;
 }

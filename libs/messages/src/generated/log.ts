@@ -64,7 +64,7 @@ export interface CutAccepted {
 export interface DiscardParked {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
-  /** Log whose loop parked the record; other loops that read this wire pass it over. */
+  /** Log whose loop parked the record; other loops that read this wire skip it. */
   readonly log: string;
   /** The parked record. */
   readonly parked_id: string;
@@ -123,7 +123,7 @@ export interface Progress {
   readonly reacted_seq: number;
 }
 
-/** A record that could not be taken is set aside with its key. */
+/** A record that could not be taken is set aside; later records of its key wait behind it. */
 export interface RecordParked {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -145,7 +145,7 @@ export interface RecordParked {
   readonly reason: string;
   /** One sentence for people. */
   readonly detail: string;
-  /** The record's bytes, sealed when key_id is given; at most 64 KiB, the rest is described by value_sha256. */
+  /** The record's first 256 KiB, sealed when key_id is given; value_sha256 covers the whole. */
   readonly value: Buffer;
   /** SHA-256 of the whole value. */
   readonly value_sha256: Hash;
@@ -159,7 +159,7 @@ export interface RecordParked {
 export interface RedriveParked {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
-  /** Log whose loop parked the record; other loops that read this wire pass it over. */
+  /** Log whose loop parked the record; other loops that read this wire skip it. */
   readonly log: string;
   /** The parked record. */
   readonly parked_id: string;

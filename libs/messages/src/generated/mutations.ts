@@ -77,7 +77,7 @@ export interface CheckpointHardened {
   readonly run_id: string;
   /** The commit. */
   readonly commit_id: string;
-  /** The window of full fidelity ended, or it was rolled back long enough ago. */
+  /** Why: the window of full fidelity ended, or the rollback is long enough ago. */
   readonly cause: HardenCause;
 }
 
@@ -103,11 +103,11 @@ export interface CheckpointRecorded {
   readonly event_id: string;
   /** Hash of the event's content. */
   readonly content_sha256: Hash;
-  /** Deltas from the whole state it builds on; 0 for a whole one. */
+  /** Number of deltas since the whole state it builds on; 0 for a whole one. */
   readonly depth: number;
   /** Chunks of its state that have not come. */
   readonly chunks_missing: number;
-  /** Until when its state is kept, epoch milliseconds; null without state. */
+  /** How long its state is kept, epoch milliseconds; null without state. */
   readonly full_until: number | null;
 }
 
@@ -147,7 +147,7 @@ export interface CheckpointRolledBack {
   readonly recorded_hash: Hash;
   /** Place of its CheckpointRecorded in this log. */
   readonly recorded_seq: number;
-  /** Commit of its run that stands before it, where the run goes on; null when there is none. */
+  /** The newest commit of its run before it that stands, where the run resumes; null when there is none. */
   readonly resume: CommitRef | null;
   /** When its state is given up, epoch milliseconds; null when none is kept. */
   readonly harden_at: number | null;
@@ -155,7 +155,7 @@ export interface CheckpointRolledBack {
   readonly consumers: readonly DueConsumer[];
 }
 
-/** A commit rests on one that fell, but is older than the bound of the rollback: a person looks at it, and what it led to is walked on. */
+/** A commit rests on one that fell but is older than the bound of the rollback: a person looks at it, and the walk continues behind it. */
 export interface CommitBeyondBound {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -263,7 +263,7 @@ export interface ExecutionConflicted {
   readonly conflicting_sha256: Hash;
 }
 
-/** Nobody told in time how an execution ended; a person is asked. A report that comes later still counts. */
+/** Nobody reported in time how an execution ended; a person is asked. A later report still counts. */
 export interface ExecutionOverdue {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -285,7 +285,7 @@ export interface ExecutionOverdue {
   readonly deadline_at: number;
 }
 
-/** The hold of an effect ended: its preconditions stand, and it is let go. */
+/** The hold of an effect ended and its preconditions hold: it is released. */
 export interface HoldElapsed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -301,7 +301,7 @@ export interface HoldElapsed {
   readonly run_id: string;
   /** When the hold ended, epoch milliseconds. */
   readonly hold_until: number;
-  /** Verdict per ref at the end of the hold, at one view of the assumptions. */
+  /** Verdict per ref at the end of the hold, from one view of the assumptions. */
   readonly judged: readonly JudgedRef[];
 }
 
@@ -369,11 +369,11 @@ export interface MutationPlanned {
   readonly event_id: string;
   /** Hash of the event's content. */
   readonly content_sha256: Hash;
-  /** By when its outcome is told, before a person is asked; epoch milliseconds, null in records older than this field. */
+  /** If its outcome is not reported by then, a person is asked; epoch milliseconds, null in records older than this field. */
   readonly conclude_by: number | null;
   /** When the hold of an effect that is left to the ledger ends; epoch milliseconds, null when its producer acts itself. */
   readonly hold_until: number | null;
-  /** Verdict per ref of a held effect, at one view of the assumptions. */
+  /** Verdict per ref of a held effect, from one view of the assumptions. */
   readonly judged: readonly JudgedRef[];
 }
 
@@ -423,13 +423,13 @@ export interface MutationRecorded {
   readonly event_id: string;
   /** Hash of the event's content. */
   readonly content_sha256: Hash;
-  /** By when an uncertain outcome is settled, before a person is asked; epoch milliseconds, null for every other outcome. */
+  /** If an uncertain outcome is not settled by then, a person is asked; epoch milliseconds, null for any other outcome. */
   readonly conclude_by: number | null;
-  /** When a worker is asked whether an uncertain call took effect: no call can be under way any more; epoch milliseconds, null when nobody can tell. */
+  /** When a worker is asked whether an uncertain call took effect, since no call can be under way by then; epoch milliseconds, null when nobody can tell. */
   readonly reconcile_at: number | null;
   /** When people are warned that the window closes; epoch milliseconds, null without a warning. */
   readonly warn_at: number | null;
-  /** Rollback that marked the commit before this record; null while none did. What is recorded here moves its recovery on. */
+  /** Rollback that marked the commit before this record, or null. If present, this record moves its recovery on. */
   readonly rollback_id: string | null;
 }
 
@@ -465,13 +465,13 @@ export interface MutationRolledBack {
   readonly ref: MutationRef;
   /** Hash of the record that bound the mutation. */
   readonly recorded_hash: Hash;
-  /** Place of the record that bound the mutation in its partition of this log: what was executed later has a higher one. */
+  /** Position of the record that bound the mutation in its partition of this log; later executions have a higher one. */
   readonly recorded_seq: number;
   /** Who has to hear of it. */
   readonly consumers: readonly DueConsumer[];
 }
 
-/** The gate of a commit admitted it without what fell: it goes on with another parent. */
+/** The gate of a commit admitted it without what fell: it stands on another parent. */
 export interface Reattached {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -546,7 +546,7 @@ export interface RecoverabilityChanged {
   readonly ref: MutationRef;
   /** Value whose debit a verified compensation frees. */
   readonly refund: Money | null;
-  /** Commits of other runs it was derived from: their recoveries wait for it to come to rest. */
+  /** Commits of other runs it was derived from; their recoveries wait until this one has ended. */
   readonly derived_from: readonly CommitRef[];
 }
 
@@ -572,7 +572,7 @@ export interface ReevaluationClosed {
   readonly looked_at: number;
   /** Of these, those the successor refuses. */
   readonly refused: number;
-  /** Of these, those whose inputs are gone, or that the successor cannot judge. */
+  /** Of these, how many the successor cannot judge, or whose inputs are gone. */
   readonly unjudged: number;
 }
 
@@ -598,11 +598,11 @@ export interface ReevaluationContinued {
   readonly looked_at: number;
   /** Of these, those the successor refuses. */
   readonly refused: number;
-  /** Of these, those whose inputs are gone, or that the successor cannot judge. */
+  /** Of these, how many the successor cannot judge, or whose inputs are gone. */
   readonly unjudged: number;
 }
 
-/** A policy bundle has a successor: commits it would have refused are looked for. */
+/** A policy bundle was replaced: a job looks for commits the successor would have refused. */
 export interface ReevaluationOpened {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -734,7 +734,7 @@ export interface TriggerUnmatched {
   readonly evidence: Evidence;
 }
 
-/** The effects of a run that an undo reaches, or a bounded part of them, last first; each that stands is contradicted in the same decision. */
+/** The effects of a run that an undo reaches (or a bounded part of them), last first; each one that stands is contradicted in the same decision. */
 export interface UndoSpread {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -750,13 +750,13 @@ export interface UndoSpread {
   readonly run_id: string;
   /** Effects of this part, last first. */
   readonly mutation_ids: readonly string[];
-  /** Mutations asked for that the run does not have; with the last part. */
+  /** Mutations asked for that the run does not have; in the last part. */
   readonly unknown_ids: readonly string[];
   /** Mutations asked for; empty for the whole run. */
   readonly asked_ids: readonly string[];
   /** Who asked and why. */
   readonly evidence: Evidence;
-  /** The next part takes effects recorded before this place; 0 with the last part. */
+  /** The next part takes effects recorded before this position; 0 in the last part. */
   readonly below_seq: number;
   /** No part follows. */
   readonly is_last: boolean;
@@ -783,7 +783,7 @@ export interface WindowClosing {
 export const ASK_VERDICT_VALUES = ['met', 'not_met', 'unknown'] as const;
 export type AskVerdict = (typeof ASK_VERDICT_VALUES)[number];
 
-/** What came of a request to a worker; each is closed by exactly one of these, or by news that made it needless. */
+/** The end of a request to a worker. Each request is closed by exactly one of these, or by a record that made it unnecessary. */
 export interface WorkerAnswered {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -803,7 +803,7 @@ export interface WorkerAnswered {
   readonly kind: LegKind;
   /** Attempt, from 1. */
   readonly attempt: number;
-  /** The ledger's own verdict on what was observed: it is so, it is not so, nobody knows. */
+  /** The ledger's own verdict on what was observed: yes, no, or unknown. */
   readonly verdict: AskVerdict;
   /** Code: why. */
   readonly reason: string;

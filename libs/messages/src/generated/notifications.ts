@@ -1,7 +1,7 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { CommitRef, Evidence, Hash, RecoverabilityState } from './common.js';
 
-/** A commit rests on one that fell, and is older than the bound of its rollback: it stays, and a person looks at it. */
+/** A commit rests on one that fell but is older than the bound of its rollback: it stays, and a person looks at it. */
 export interface BoundReached {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -131,7 +131,7 @@ export interface RollbackAnnounced {
   readonly caused_by: Evidence;
   /** Whether there is an effect to compensate, so that RollbackSettled follows. */
   readonly has_effect: boolean;
-  /** Commit of the run that stands before it, where the run goes on; null without one. */
+  /** The newest commit of the run before it that stands, where the run resumes; null when there is none. */
   readonly resume_checkpoint: CommitRef | null;
   /** Consumers that are waited for. */
   readonly consumers: readonly string[];
@@ -161,6 +161,6 @@ export interface RollbackSettled {
   readonly recoverability: RecoverabilityState;
   /** Code: why; null when compensated. */
   readonly reason: string | null;
-  /** Commits of other runs it was derived from: their recoveries wait for it to come to rest. */
+  /** Commits of other runs it was derived from; their recoveries wait until this one has ended. */
   readonly derived_from: readonly CommitRef[];
 }

@@ -2,7 +2,7 @@
 import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
 import type { StepOutcome } from './tools.js';
 
-/** Give up a compensation that automation still has, or waits for: nothing is called any more. */
+/** Give up a compensation that is still automatic or waiting: nothing is called any more. */
 export interface AbandonStep {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
@@ -28,7 +28,7 @@ export interface ApproveStep {
   readonly reason: string;
 }
 
-/** Agree in an emergency, without the people the contract asks for: two people, for a short time, loudly. */
+/** Approve in an emergency, without the people the contract asks for: two people, for a short time, on record. */
 export interface BreakGlass {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
@@ -38,7 +38,7 @@ export interface BreakGlass {
   readonly step_id: string;
   /** Exactly the action. */
   readonly action_digest: Hash;
-  /** For how long it is to hold, milliseconds; an hour at the most. */
+  /** How long it is valid, milliseconds; at most an hour. */
   readonly valid_ms: number;
   /** What makes it an emergency, in the person's words. */
   readonly reason: string;
@@ -56,7 +56,7 @@ export interface BreakerClosed {
   readonly breaker_id: string;
   /** What it is about. */
   readonly scope: LimitScope;
-  /** Name of the source or capability; the tenant's for a tenant. */
+  /** Name of the source, capability or tenant. */
   readonly name: string;
   /** Tenant. */
   readonly tenant: string;
@@ -82,15 +82,15 @@ export interface BreakerOpened {
   readonly breaker_id: string;
   /** What it is about. */
   readonly scope: LimitScope;
-  /** Name of the source or capability; the tenant's for a tenant. */
+  /** Name of the source, capability or tenant. */
   readonly name: string;
   /** Tenant. */
   readonly tenant: string;
   /** Run whose trigger opened it; the key under which it is closed. */
   readonly run_id: string;
-  /** Rollbacks with evidence of their own within the window, the one that opened it included; a number of them. */
+  /** Number of rollbacks with evidence of their own within the window, including the one that opened it. */
   readonly count: number;
-  /** How many this partition lets pass in a window; a number of rollbacks. */
+  /** Number of rollbacks this partition allows in a window. */
   readonly limit: number;
   /** Length of the window, milliseconds. */
   readonly window_ms: number;
@@ -100,7 +100,7 @@ export interface BreakerOpened {
   readonly deadline_at: number;
 }
 
-/** Have a worker look whether the success condition holds: somebody repaired it by hand, or an earlier attempt may have taken effect. */
+/** Have a worker observe whether the success condition holds, because somebody repaired it by hand or an earlier attempt may have taken effect. */
 export interface CheckStep {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
@@ -142,7 +142,7 @@ export interface CloseIncident {
   readonly reason: string;
 }
 
-/** A person ends a task: what they wrote, in what state it leaves things, what whom it concerns sees of it. */
+/** Close a task: what was done, the state it leaves things in, and what those concerned will see. */
 export interface CloseTask {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
@@ -152,7 +152,7 @@ export interface CloseTask {
   readonly task_id: string;
   /** How it ended. */
   readonly outcome: TaskOutcome;
-  /** JSON: `message` and, of a correction that is done, `safe_state` and `user_visible_outcome`. */
+  /** JSON: `message` and, for a finished correction, `safe_state` and `user_visible_outcome`. */
   readonly content: Payload;
   /** Mutation of the correcting action, made under a contract of its own; null when it was made without one. */
   readonly correction_ref: string | null;
@@ -234,11 +234,11 @@ export interface DependentNoted {
   readonly child_run_id: string;
   /** Commit that was derived. */
   readonly child_mutation_id: string;
-  /** The commit it was derived from was being undone already: it comes after. */
+  /** True when the commit it was derived from was already being undone: this one comes after. */
   readonly is_late: boolean;
 }
 
-/** A derived commit of another run came to rest: nobody waits for it any more. */
+/** The recovery of a derived commit of another run has ended: nobody waits for it any more. */
 export interface DependentSettled {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -276,7 +276,7 @@ export interface EscalateStep {
   readonly reason: string;
 }
 
-/** A fact that people relied on is not as they saw it: what they agreed to is void, and they are asked again. */
+/** A fact that people relied on has changed: their approvals are void, and they are asked again. */
 export interface FactChanged {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -300,7 +300,7 @@ export interface FactChanged {
   readonly evidence: Evidence | null;
   /** Approvals that are void. */
   readonly voided: readonly string[];
-  /** What an approval must name from now on: the action with its facts; null where nothing is proposed. */
+  /** Digest that an approval must name from now on (the action with its facts); null where nothing is proposed. */
   readonly action_digest: Hash | null;
   /** People who have to agree. */
   readonly required_approvals: number;
@@ -310,7 +310,7 @@ export interface FactChanged {
   readonly deadline_at: number;
 }
 
-/** A worker is asked to observe the facts that people rely on, and to touch nothing: for whoever decides about a step, and again before it is dispatched. */
+/** A worker is asked to observe, without changing anything, the facts that people rely on: once for whoever decides about a step, and again before it is dispatched. */
 export interface FactsAsked {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -406,11 +406,11 @@ export interface ForwardApprovalDecided {
   readonly reason: string;
   /** Command that decided. */
   readonly command_id: string;
-  /** When the approval is over if nobody has used it; for an approval that is not the last one needed, when the question is over; epoch milliseconds. */
+  /** When an unused approval expires; while more approvals are needed, when the question expires; epoch milliseconds. */
   readonly expires_at: number;
 }
 
-/** A question nobody decided, or an approval nobody used, is over. */
+/** A question nobody decided, or an approval nobody used, expired. */
 export interface ForwardApprovalExpired {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -480,7 +480,7 @@ export interface ForwardApprovalRequested {
   readonly command_id: string;
 }
 
-/** The effect an approval was for was begun: the approval is used up. */
+/** The approved effect was begun: the approval is used up. */
 export interface ForwardApprovalUsed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -510,7 +510,7 @@ export interface ForwardApprovalUsed {
 export const FORWARD_VERDICT_VALUES = ['approve', 'deny'] as const;
 export type ForwardVerdict = (typeof FORWARD_VERDICT_VALUES)[number];
 
-/** Somebody broke the glass for a step; with the second person the step goes. */
+/** Somebody broke the glass for a step; with the second person it is dispatched. */
 export interface GlassBroken {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -544,7 +544,7 @@ export interface GlassBroken {
   readonly is_complete: boolean;
 }
 
-/** A kill switch was changed or lifted: every halted step of the partition is looked at again. */
+/** A kill switch was changed or turned off: every halted step of the partition is decided again. */
 export interface HaltsReviewed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -558,7 +558,7 @@ export interface HaltsReviewed {
   readonly name: string;
 }
 
-/** What held triggers has changed: a bounded number of them is decided again, each in a decision of its own. */
+/** What held these triggers has changed: a bounded number of them is decided again, each in a decision of its own. */
 export interface HeldReviewed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -668,7 +668,7 @@ export interface LegDispatched {
   readonly attempt: number;
   /** HMAC under the orchestrator's key; an answer must carry it. */
   readonly lease_id: string;
-  /** Workers refuse the request later than this; epoch milliseconds. */
+  /** Workers refuse the request after this; epoch milliseconds. */
   readonly not_after: number;
   /** True when the worker must find out whether an earlier attempt took effect. */
   readonly reconcile_first: boolean;
@@ -682,11 +682,11 @@ export interface LegDispatched {
   readonly ref: MutationRef;
   /** First dispatch of the step; epoch milliseconds. */
   readonly first_dispatched_at: number;
-  /** Without an answer until then the step is uncertain: not_after, one call time-out and the margin; epoch milliseconds. */
+  /** Without an answer by then the step is uncertain: not_after plus one call timeout and the margin; epoch milliseconds. */
   readonly answer_by: number;
-  /** Steps that should have come to rest before this one and had not when its time came. */
+  /** Steps that should have ended before this one and had not when its time came. */
   readonly outstanding: readonly string[];
-  /** Places it took in the schedules of rate limits; empty where none is set. */
+  /** Slots it took in the schedules of rate limits; empty where none is set. */
   readonly paced: readonly Pace[];
 }
 
@@ -780,11 +780,11 @@ export interface LookDispatched {
 export const LOOK_PURPOSE_VALUES = ['repair', 'reconcile'] as const;
 export type LookPurpose = (typeof LOOK_PURPOSE_VALUES)[number];
 
-/** What a look showed: the success condition holds, does not, or nobody could see. */
+/** What a look showed: the success condition holds, does not hold, or could not be observed. */
 export const LOOK_VERDICT_VALUES = ['met', 'not_met', 'unknown'] as const;
 export type LookVerdict = (typeof LOOK_VERDICT_VALUES)[number];
 
-/** The ledger learnt more of a commit after it was marked rolled back: what is to be done about it is decided again. */
+/** The ledger learned more about a commit after its mark: what to do about it is decided again. */
 export interface MutationAdvanced {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -830,11 +830,11 @@ export interface MutationAdvanced {
   readonly deadline_at: number;
   /** Distinct people who must approve before a dispatch; 0 for none. */
   readonly required_approvals: number;
-  /** On whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
+  /** Person on whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
   readonly answerable_to: string | null;
-  /** Place of the execution in the mutations log of its partition: later ones are undone first. */
+  /** Position of the execution in the mutations log of its partition; later ones are undone first. */
   readonly executed_seq: number;
-  /** What this amounts to, in the closed words of outcomes; null while it amounts to none of them. */
+  /** The outcome in the closed vocabulary of outcomes; null while none applies. */
   readonly outcome_kind: OutcomeKind | null;
 }
 
@@ -854,7 +854,7 @@ export interface OutOfBandReviewed {
   readonly run_id: string;
   /** The commit. */
   readonly mutation_id: string;
-  /** stands: it is left. rolled_back: a trigger of its own is opened with it. */
+  /** stands: it is left alone. rolled_back: it gets a trigger of its own. */
   readonly verdict: OutOfBandVerdict;
   /** Who. */
   readonly by: string;
@@ -874,7 +874,7 @@ export interface Pace {
   readonly scope: LimitScope;
   /** Name of the capability; the tenant's for a tenant. */
   readonly name: string;
-  /** When the schedule is free again after this place; epoch milliseconds. */
+  /** When the schedule is free again after this slot; epoch milliseconds. */
   readonly next_at: number;
 }
 
@@ -926,7 +926,7 @@ export interface RecoveryClosed {
   readonly outcome: RecoveryOutcome;
 }
 
-/** Say that a trigger was wrong: a held one is closed; what is rolled back already stays so. */
+/** Say that a trigger was wrong: a held one is closed; what is already rolled back stays rolled back. */
 export interface RejectTrigger {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
@@ -978,7 +978,7 @@ export interface RequestForwardApproval {
   readonly effect_key: string;
   /** The business subject the effect is about. */
   readonly subject_ref: string | null;
-  /** How many people the caller says are asked; the contract may ask for more. */
+  /** How many people the caller wants asked; the contract may ask for more. */
   readonly mode: RecoveryApprovalMode;
   /** Digest of tenant, run, effect, capability, contract, subject and arguments: what an approval covers. */
   readonly action_digest: Hash;
@@ -992,7 +992,7 @@ export interface RequestForwardApproval {
 export const RESOLUTION_VALUES = ['repaired', 'corrected', 'accepted'] as const;
 export type Resolution = (typeof RESOLUTION_VALUES)[number];
 
-/** Close an item that is a person's: it was repaired or corrected by hand, or is accepted as it is. */
+/** Close an item that belongs to a person: repaired or corrected by hand, or accepted as it is. */
 export interface ResolveStep {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
@@ -1002,13 +1002,13 @@ export interface ResolveStep {
   readonly step_id: string;
   /** How it was closed. */
   readonly resolution: Resolution;
-  /** What shows it: JSON of the person's own choice, such as a ticket, a receipt or the observed state. */
+  /** Evidence: JSON of the person's choice, such as a ticket, a receipt or the observed state. */
   readonly evidence: Payload;
   /** Why, in the person's words. */
   readonly reason: string;
 }
 
-/** Try a compensation again that a person was given: with new attempts, and new approvals where its contract asks for them. */
+/** Retry a compensation that had gone to a person, with new attempts, and new approvals if its contract asks for them. */
 export interface RetryStep {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
@@ -1096,7 +1096,7 @@ export interface RollbackOpened {
   readonly evidence: Evidence;
   /** Command that asked for it; null for a contradiction. */
   readonly command_id: string | null;
-  /** Person who let a held trigger through; null when nobody had to. */
+  /** Person who confirmed a held trigger; null when none was needed. */
   readonly confirmed_by: string | null;
   /** For how long it counts toward the breakers, milliseconds; 0 when it does not. */
   readonly storm_window_ms: number;
@@ -1136,7 +1136,7 @@ export interface RollbackOutOfBand {
 export const SEVERITY_VALUES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
 export type Severity = (typeof SEVERITY_VALUES)[number];
 
-/** A person said whether a trigger was right; the weight of its source moves. */
+/** A person said whether a trigger was right; the weight of its source changes. */
 export interface SourceJudged {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -1276,15 +1276,15 @@ export interface StepDecided {
   readonly deadline_at: number;
   /** Distinct people who must approve before a dispatch; 0 for none. */
   readonly required_approvals: number;
-  /** On whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
+  /** Person on whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
   readonly answerable_to: string | null;
-  /** Place of the execution in the mutations log of its partition: later ones are undone first. */
+  /** Position of the execution in the mutations log of its partition; later ones are undone first. */
   readonly executed_seq: number;
-  /** What this amounts to, in the closed words of outcomes; null while it amounts to none of them. */
+  /** The outcome in the closed vocabulary of outcomes; null while none applies. */
   readonly outcome_kind: OutcomeKind | null;
 }
 
-/** What the decision table says of a mutation that should not stand. */
+/** What the decision table says about a mutation that should not stand. */
 export const STEP_DECISION_VALUES = ['retry_forward', 'reconcile_first', 'compensate_now', 'request_approval', 'manual_review'] as const;
 export type StepDecision = (typeof STEP_DECISION_VALUES)[number];
 
@@ -1340,11 +1340,11 @@ export interface StepEscalated {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
-  /** What this amounts to, in the closed words of outcomes; null while it amounts to none of them. */
+  /** The outcome in the closed vocabulary of outcomes; null while none applies. */
   readonly outcome_kind: OutcomeKind | null;
 }
 
-/** A kill switch stops the effect of a step: it waits, in a list, until the switch is lifted or its deadline has come. */
+/** A kill switch stops the effect of a step: it waits in a list until the switch is turned off or its deadline passes. */
 export interface StepHalted {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -1417,9 +1417,9 @@ export interface StepOutcomeRecorded {
   readonly reverses_mutation_ref: string;
   /** Hash of the ledger record that bound it. */
   readonly reverses_record_hash: Hash;
-  /** When the step goes on if it is not settled: next attempt or a person; epoch milliseconds; null when settled. */
+  /** When the next attempt is due, or a person is asked; epoch milliseconds; null when settled. */
   readonly retry_at: number | null;
-  /** What this amounts to, in the closed words of outcomes; null while it amounts to none of them. */
+  /** The outcome in the closed vocabulary of outcomes; null while none applies. */
   readonly outcome_kind: OutcomeKind | null;
 }
 
@@ -1489,7 +1489,7 @@ export interface StepResolved {
   readonly verified: boolean;
 }
 
-/** No answer came while one could still arrive; the step reconciles next. */
+/** No answer came in the time one could arrive; the next attempt reconciles first. */
 export interface StepUncertain {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -1513,11 +1513,11 @@ export interface StepUncertain {
   readonly attempt: number;
   /** Code of the reason. */
   readonly reason: string;
-  /** When the step goes on: next attempt or a person; epoch milliseconds. */
+  /** When the next attempt is due, or a person is asked; epoch milliseconds. */
   readonly retry_at: number;
 }
 
-/** A step may be undone, but others come first: it waits for them in a list, until they are at rest or its time has come. */
+/** A step may run, but others come first: it waits for them in a list until they have ended or its deadline passes. */
 export interface StepWaits {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -1535,17 +1535,17 @@ export interface StepWaits {
   readonly run_id: string;
   /** Mutation. */
   readonly mutation_id: string;
-  /** Code: ORDER while later effects are still being undone, BLOCKED_BY_STEP when one that was derived from this effect is a person's, RATE_LIMITED when a rate limit lets it go later, CHILDREN while commits of other runs that were derived from this one are still being undone. */
+  /** Code: ORDER while later effects are being undone, BLOCKED_BY_STEP when a person has one that was derived from this effect, RATE_LIMITED when a rate limit delays it, CHILDREN while commits of other runs that were derived from this one are being undone. */
   readonly reason: string;
   /** Steps it waits for; mutations of other runs for CHILDREN. */
   readonly outstanding: readonly string[];
   /** Who is to act. */
   readonly owner: string;
-  /** When it goes without them, or to a person; epoch milliseconds. */
+  /** When it runs without them, or goes to a person; epoch milliseconds. */
   readonly deadline_at: number;
-  /** Places it took in the schedules of rate limits; empty where none is set. */
+  /** Slots it took in the schedules of rate limits; empty where none is set. */
   readonly paced: readonly Pace[];
-  /** When its place in the schedules comes; null while it waits for other steps; epoch milliseconds. */
+  /** When its slot in the schedules comes; null while it waits for other steps; epoch milliseconds. */
   readonly go_at: number | null;
 }
 
@@ -1615,7 +1615,7 @@ export type TaskKind = (typeof TASK_KIND_VALUES)[number];
 export const TASK_OUTCOME_VALUES = ['done', 'dropped'] as const;
 export type TaskOutcome = (typeof TASK_OUTCOME_VALUES)[number];
 
-/** An effect cannot be undone: people correct it, look after whom it concerns, and put it on file. Nothing is sent by itself. */
+/** An effect cannot be undone: people correct it, look after those it concerns, and put it on file. Nothing is sent automatically. */
 export interface TasksOpened {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -1635,13 +1635,13 @@ export interface TasksOpened {
   readonly mutation_id: string;
   /** What was done. */
   readonly capability: string;
-  /** What it meant, in business words; empty when nothing declares it. */
+  /** What the effect means, in business words; empty when no contract declares it. */
   readonly effect: string;
   /** One of each kind. */
   readonly tasks: readonly CorrectionTask[];
 }
 
-/** A trigger was not admitted by itself: it waits for a person in a list. */
+/** A trigger was not admitted automatically: it waits in a list for a person. */
 export interface TriggerHeld {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -1665,7 +1665,7 @@ export interface TriggerHeld {
   readonly reason: string;
   /** What holds it, and by how much, in words. */
   readonly detail: string;
-  /** Id of what holds it: source, breaker or event; all it holds are looked at together. */
+  /** Id of what holds it (source, breaker or event); everything it holds is reviewed together. */
   readonly cause: string;
   /** Who is to act. */
   readonly owner: string;
@@ -1693,7 +1693,7 @@ export interface TriggerRedundant {
   readonly evidence: Evidence;
 }
 
-/** A person said that a held trigger was wrong: nothing is rolled back by it. */
+/** A person said that a held trigger was wrong: it rolls nothing back. */
 export interface TriggerRejected {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -1709,7 +1709,7 @@ export interface TriggerRejected {
   readonly run_id: string;
   /** Offending commit. */
   readonly mutation_id: string;
-  /** Event whose trigger was rejected; another one is judged anew. */
+  /** Event whose trigger was rejected; any other event is judged on its own. */
   readonly event_id: string;
   /** Who said so. */
   readonly by: string;
@@ -1731,7 +1731,7 @@ export interface TriggerRollback {
   readonly reason: string;
 }
 
-/** The effects of an undo were not named in time: a person is asked. */
+/** The ledger did not name the effects of an undo in time: a person is asked. */
 export interface UndoEscalated {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -1775,7 +1775,7 @@ export interface UndoListed {
   readonly is_last: boolean;
 }
 
-/** Somebody asked for a run, or some of its mutations, to be undone: the ledger names the effects, last first. */
+/** Somebody asked to undo a run, or some of its mutations: the ledger names the effects, last first. */
 export interface UndoOpened {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;

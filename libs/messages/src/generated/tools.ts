@@ -2,7 +2,7 @@
 import type { Observation } from './common.js';
 import type { RecoveryCall } from './recoveries.js';
 
-/** What is asked of a worker: to undo, to find out, to look, to let a held effect go, to give back what is staged. */
+/** What a worker is asked to do: undo, find out, look, make a held effect, or give back what is staged. */
 export const LEG_KIND_VALUES = ['compensate', 'reconcile', 'observe', 'release', 'cancel'] as const;
 export type LegKind = (typeof LEG_KIND_VALUES)[number];
 
@@ -40,7 +40,7 @@ export interface LegRequested {
   readonly attempt: number;
   /** To be returned with the answer. */
   readonly lease_id: string;
-  /** Refuse later than this, and check before each step; epoch milliseconds. */
+  /** Refuse after this, and check before each step; epoch milliseconds. */
   readonly not_after: number;
   /** Longest a single tool call may take, milliseconds. */
   readonly call_timeout_ms: number;
@@ -48,7 +48,7 @@ export interface LegRequested {
   readonly reconcile_first: boolean;
   /** Why the tool is called: agent_effect_compensation, or what the ledger asks for. */
   readonly reason: string;
-  /** In this order; stop at the first that does not succeed. The ledger asks for one, whose id is its mutation's. */
+  /** In this order; stop at the first that does not succeed. The ledger asks for a single step, whose id is the mutation's. */
   readonly steps: readonly LegStep[];
 }
 
@@ -74,13 +74,13 @@ export interface LegStep {
   readonly verify_capability: string | null;
   /** CEL that must hold after acting. */
   readonly success_condition: string | null;
-  /** Verification attempts at the most. */
+  /** Maximum number of verification attempts. */
   readonly verify_max_attempts: number;
   /** Pause between attempts, milliseconds. */
   readonly verify_delay_ms: number;
 }
 
-/** What became of a step at the worker. Verified: a compensation was observed, a look met its condition, a release or cancel was answered by its tool. */
+/** How a step ended at the worker. Verified: a compensation was observed, a look met its condition, or the tool answered a release or cancel. */
 export const STEP_OUTCOME_VALUES = ['verified', 'unverified', 'stale', 'failed', 'refused_late', 'unknown', 'not_executed'] as const;
 export type StepOutcome = (typeof STEP_OUTCOME_VALUES)[number];
 
@@ -88,7 +88,7 @@ export type StepOutcome = (typeof STEP_OUTCOME_VALUES)[number];
 export interface StepReport {
   /** Step. */
   readonly step_id: string;
-  /** The worker's own verdict. */
+  /** The outcome as the worker sees it; the service judges it again. */
   readonly outcome: StepOutcome;
   /** What it observed, in order. */
   readonly observations: readonly Observation[];
@@ -96,6 +96,6 @@ export interface StepReport {
   readonly error_kind: string | null;
   /** One sentence for people. */
   readonly detail: string | null;
-  /** Handle that a forward call was given by the provider; null for every other step. */
+  /** Handle the provider gave for a forward call; null for any other step. */
   readonly external_transaction_ref: string | null;
 }
