@@ -38,7 +38,7 @@ const SEAMS: Readonly<Record<string, Seam>> = {
     ],
   },
   'reversal runner: the tools that a worker calls': {
-    port: 'libs/sdk/src/worker/tool.ts',
+    port: 'libs/sdk/src/tool/tool.ts',
     name: 'Tool',
     real: ['examples/drifted-refund/src/worker/payment-tools.ts', 'Tool'],
     twin: ['libs/sdk/src/worker/tool.memory.ts', 'Record<string, Tool>'],

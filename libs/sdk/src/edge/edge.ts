@@ -31,6 +31,7 @@ export interface EdgeResponse {
   text(): Promise<string>;
 }
 
+/** One request to a service. */
 export interface EdgeRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -53,6 +54,7 @@ export interface EdgeAnswer {
   readonly from: string;
 }
 
+/** Items of a list, as far as they were asked for. */
 export interface Listed {
   readonly items: readonly Doc[];
   /** True when there are more than were asked for. */
