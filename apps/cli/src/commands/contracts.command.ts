@@ -12,13 +12,14 @@ import { draftsText } from '../contracts/drafting.js';
 import { readDocuments, readOne, withoutSchemaLink } from '../contracts/files.js';
 import { inOrder, lintDocuments, lintText } from '../contracts/lint.js';
 import { contractIn, isFile, registered } from '../contracts/reading.js';
-import { formatFields, formatTable, instant, listText, span } from '../output/table.js';
+import { formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, positiveInteger } from './options.js';
+import { IDEMPOTENCY_KEY, positiveInteger } from './options.js';
 import type { Act } from './options.js';
+import { addListAction } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'NAME', of: (row) => row['name'] },
@@ -47,24 +48,24 @@ export function addContracts(program: Command, act: Act): void {
     .command('contracts')
     .alias('contract')
     .description('reversal contracts: what a capability does and how it is undone');
-  for (const add of [addReads, addFiles, addDraft, addAnswer, addRegistration]) add(contracts, act);
+  for (const add of [addReads, addFiles, addDraft, addAnswer, addRegistration, addProposals]) add(contracts, act);
 }
 
 function addReads(contracts: Command, act: Act): void {
-  contracts
-    .command('list')
-    .description('contracts of the tenant and those for all')
-    .option('--name <name>', 'versions of one capability')
-    .option('--retired', 'retired ones instead of those that stand')
-    .addOption(LIMIT())
-    .action(
-      act<{ name?: string; retired?: boolean; limit: number }>(async (session, { name, retired, limit }) => {
-        const listed = await session
-          .service('contracts')
-          .list('/v1/contracts', { name, retired: retired === true ? 'true' : 'false', tenant: session.tenant }, limit);
-        session.show(listed, () => listText(COLUMNS, listed));
-      }),
-    );
+  addListAction<{ name?: string; retired?: boolean }>(
+    contracts
+      .command('list')
+      .description('contracts of the tenant and those for all')
+      .option('--name <name>', 'versions of one capability')
+      .option('--retired', 'retired ones instead of those that stand'),
+    act,
+    {
+      service: 'contracts',
+      path: '/v1/contracts',
+      columns: COLUMNS,
+      query: ({ name, retired = false }) => ({ name, retired: String(retired) }),
+    },
+  );
   contracts
     .command('show')
     .description('one contract: of the registry, its newest version unless another is named; or of a file')
@@ -174,18 +175,15 @@ function addRegistration(contracts: Command, act: Act): void {
         );
       }),
     );
-  contracts
-    .command('proposals')
-    .description('weaker versions that wait for a second person')
-    .addOption(LIMIT())
-    .action(
-      act<{ limit: number }>(async (session, { limit }) => {
-        const listed = await session
-          .service('contracts')
-          .list('/v1/contract-proposals', { tenant: session.tenant }, limit);
-        session.show(listed, () => listText(PROPOSAL_COLUMNS, listed));
-      }),
-    );
+}
+
+/** Weaker versions, and the second person who confirms them. */
+function addProposals(contracts: Command, act: Act): void {
+  addListAction(contracts.command('proposals').description('weaker versions that wait for a second person'), act, {
+    service: 'contracts',
+    path: '/v1/contract-proposals',
+    columns: PROPOSAL_COLUMNS,
+  });
   contracts
     .command('confirm')
     .description('confirms a weaker version as the second person')

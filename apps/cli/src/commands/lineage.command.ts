@@ -10,13 +10,13 @@ import { lineageText } from '../lineage/lineage-text.js';
 import { drawnOf } from '../lineage/lineage-graph.js';
 import type { Drawn } from '../lineage/lineage-graph.js';
 import { byHarm, carried, endsComparing, heldIn, partsOf } from '../lineage/reconcile.js';
-import { formatFields, formatTable, instant, listText, minorUnits } from '../output/table.js';
+import { formatFields, formatTable, instant, minorUnits } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { problemOf, problemText } from '../problem.js';
 import type { Session } from '../session.js';
 import { addPackets } from './lineage-packet.command.js';
-import { LIMIT } from './options.js';
 import type { Act } from './options.js';
+import { addListAction } from './shapes.js';
 
 const CONTAMINATED: readonly Column<Doc>[] = [
   { title: 'COMMIT', of: (row) => row['commit_id'] },
@@ -61,6 +61,12 @@ export function addLineage(program: Command, act: Act): void {
     .description(
       'what rests on what: the graph around a commit, what would fall with it, whether a fall has settled, and runtimes that diverge',
     );
+  addReads(lineage, act);
+  addReconciling(lineage, act);
+  addPackets(lineage, act);
+}
+
+function addReads(lineage: Command, act: Act): void {
   lineage
     .command('show')
     .description(
@@ -97,6 +103,9 @@ export function addLineage(program: Command, act: Act): void {
         return told['settled'] === true ? 'done' : 'pending';
       }),
     );
+}
+
+function addReconciling(lineage: Command, act: Act): void {
   lineage
     .command('reconcile')
     .description(
@@ -118,25 +127,20 @@ export function addLineage(program: Command, act: Act): void {
         return (await reconcileOnce(session, options)) ? 'found' : 'done';
       }),
     );
-  lineage
-    .command('reconciliations')
-    .description('comparisons that were made')
-    .option('--runtime <name>', 'of one runtime')
-    .option('--diverging', 'only those that found something')
-    .addOption(LIMIT())
-    .action(
-      act<{ runtime?: string; diverging?: boolean; limit: number }>(async (session, { runtime, diverging, limit }) => {
-        const listed = await session
-          .service('ledger')
-          .list(
-            '/v1/reconciliations',
-            { runtime, diverges: diverging === true ? 'true' : undefined, tenant: session.tenant },
-            limit,
-          );
-        session.show(listed, () => listText(RECONCILIATIONS, listed));
-      }),
-    );
-  addPackets(lineage, act);
+  addListAction<{ runtime?: string; diverging?: boolean }>(
+    lineage
+      .command('reconciliations')
+      .description('comparisons that were made')
+      .option('--runtime <name>', 'of one runtime')
+      .option('--diverging', 'only those that found something'),
+    act,
+    {
+      service: 'ledger',
+      path: '/v1/reconciliations',
+      columns: RECONCILIATIONS,
+      query: ({ runtime, diverging }) => ({ runtime, diverges: diverging === true ? 'true' : undefined }),
+    },
+  );
 }
 
 async function ask(

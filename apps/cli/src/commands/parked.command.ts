@@ -1,6 +1,7 @@
 // recourse parked …: records that a service could not take, of all logs of all services.
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { SERVICES } from '../config.js';
 import type { Service } from '../config.js';
@@ -10,6 +11,7 @@ import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
+import type { Why } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'PARKED', of: (row) => row['parked_id'] },
@@ -47,28 +49,29 @@ export function addParked(program: Command, act: Act): void {
         session.show(listed, () => listText(COLUMNS, listed));
       }),
     );
+  addWayOut(parked, act, 'redrive', {
+    description: 'takes a parked record again, and those of its key behind it',
+    reason: new Option('--reason <text>', 'why, in your words').default('redriven at the command line'),
+  });
+  addWayOut(parked, act, 'discard', {
+    description: 'gives a parked record up; its bytes stay in the log',
+    reason: new Option('--reason <text>', 'why, in your words').makeOptionMandatory(),
+  });
+}
+
+function addWayOut(
+  parked: Command,
+  act: Act,
+  verb: 'redrive' | 'discard',
+  { description, reason }: { readonly description: string; readonly reason: Option },
+): void {
   parked
-    .command('redrive')
-    .description('takes a parked record again, and those of its key behind it')
+    .command(verb)
+    .description(description)
     .argument('<id>', 'parked id')
-    .option('--reason <text>', 'why, in your words', 'redriven at the command line')
+    .addOption(reason)
     .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<{ reason: string; idempotencyKey?: string }>((session, options, id) =>
-        resolve(session, 'redrive', id ?? '', options),
-      ),
-    );
-  parked
-    .command('discard')
-    .description('gives a parked record up; its bytes stay in the log')
-    .argument('<id>', 'parked id')
-    .requiredOption('--reason <text>', 'why, in your words')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<{ reason: string; idempotencyKey?: string }>((session, options, id) =>
-        resolve(session, 'discard', id ?? '', options),
-      ),
-    );
+    .action(act<Why>((session, options, id = '') => resolve(session, verb, id, options)));
 }
 
 /** Each service says which logs it owns. */
@@ -92,12 +95,7 @@ async function parkedIn(
   return { items: items.map((item) => ({ ...docOf(item), service, log })), more };
 }
 
-async function resolve(
-  session: Session,
-  verb: 'redrive' | 'discard',
-  id: string,
-  options: { readonly reason: string; readonly idempotencyKey?: string },
-): Promise<void> {
+async function resolve(session: Session, verb: 'redrive' | 'discard', id: string, options: Why): Promise<void> {
   const { service, log } = await ownerOf(session, id);
   const answer = await session
     .service(service)
