@@ -110,9 +110,7 @@ describe('the packages others install', () => {
   it('load neither worker nor consumer nor an adapter nor a broker client for a guard', () => {
     const loaded = [...reached('libs/sdk/src/guard/guard.ts')];
     expect(loaded).toContain('libs/sdk/src/guard/before.ts');
-    expect(loaded.filter((path) => /^libs\/sdk\/src\/(worker|consumer|adapters|stores)\//.test(path))).toEqual([
-      'libs/sdk/src/worker/tool.ts',
-    ]);
+    expect(loaded.filter((path) => /^libs\/sdk\/src\/(worker|consumer|adapters|stores|edge)\//.test(path))).toEqual([]);
     expect(
       loaded.filter((name) => name === '@recourse/kafka' || name === 'kafkajs' || name === '@platformatic/kafka' || name.endsWith('.http.ts')),
     ).toEqual([]);

@@ -38,14 +38,14 @@ const SEAMS: Readonly<Record<string, Seam>> = {
     ],
   },
   'reversal runner: the tools that a worker calls': {
-    port: 'libs/sdk/src/worker/tool.ts',
+    port: 'libs/sdk/src/tool/tool.ts',
     name: 'Tool',
     real: ['examples/drifted-refund/src/worker/payment-tools.ts', 'Tool'],
     twin: ['libs/sdk/src/worker/tool.memory.ts', 'Record<string, Tool>'],
-    suite: 'libs/sdk/src/worker/tool.contract.ts',
+    suite: 'libs/sdk/src/drill/tool.contract.ts',
     runs: [
-      ['libs/sdk/src/worker/tool.contract.spec.ts', "toolContract('memory'"],
-      ['libs/sdk/src/worker/tool.contract.spec.ts', "toolContract('http'"],
+      ['libs/sdk/src/drill/tool.contract.spec.ts', "toolContract('memory'"],
+      ['libs/sdk/src/drill/tool.contract.spec.ts', "toolContract('http'"],
     ],
   },
   'approval resolver: who asks people, and takes their answer': {

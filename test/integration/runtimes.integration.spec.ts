@@ -7,7 +7,7 @@ import { createKafka } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import type { CommitRef, RuntimeCommit } from '@recourse/messages';
 import {
-  createCommits,
+  createCheckpoints,
   createNotificationConsumer,
   createRollbackConsumer,
   MemoryInbox,
@@ -15,7 +15,7 @@ import {
   PostgresInbox,
   systemClock,
 } from '@recourse/sdk';
-import type { Commits, RollbackConsumer, SqlClient } from '@recourse/sdk';
+import type { Checkpoints, RollbackConsumer, SqlClient } from '@recourse/sdk';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -69,9 +69,9 @@ async function subscribe(consumer: string): Promise<void> {
   if (status !== 201) throw new Error(`${consumer}: ${JSON.stringify(body)}`);
 }
 
-/** Commits of a run of an agent's own, told to the ledger. */
-function commitsOf(agentId: string, partition: number): Commits {
-  return createCommits({
+/** Checkpoints of a run of an agent's own, told to the ledger. */
+function checkpointsOf(agentId: string, partition: number): Checkpoints {
+  return createCheckpoints({
     producer: system.producer,
     clock: systemClock,
     run: { tenant: TENANT, runId: runOn(partition, agentId), agentId, initiator: null, objective: null },
@@ -80,14 +80,16 @@ function commitsOf(agentId: string, partition: number): Commits {
 
 /** Records a step, and waits until the ledger has it. */
 async function recorded(
-  commits: Commits,
+  checkpoints: Checkpoints,
   stepId: string,
   more: { readonly parents?: readonly CommitRef[]; readonly assumptionRefs?: readonly string[] } = {},
 ): Promise<CommitRef> {
-  const answer = await commits.record({ stepId, producedBy: `call-${stepId}`, ...more });
-  if (!answer.admitted || commits.last === null) throw new Error(JSON.stringify(answer));
-  await until(`the commit ${stepId}`, async () => ((await standingOf(answer.commitId)) === undefined ? null : true));
-  return commits.last;
+  const answer = await checkpoints.record({ stepId, producedBy: `call-${stepId}`, ...more });
+  if (!answer.admitted || checkpoints.last === null) throw new Error(JSON.stringify(answer));
+  await until(`the checkpoint ${stepId}`, async () =>
+    (await standingOf(answer.commitId)) === undefined ? null : true,
+  );
+  return checkpoints.last;
 }
 
 const standingOf = async (id: string): Promise<unknown> =>
@@ -175,7 +177,7 @@ async function reconciledInLog(runtime: string): Promise<readonly Facts[]> {
 
 /** A runtime that takes rollbacks over what it made itself, in its own database. */
 class Obedient {
-  readonly commits = commitsOf('agent-packer', 1);
+  readonly commits = checkpointsOf('agent-packer', 1);
   private constructor(
     private readonly pool: Pool,
     readonly consumer: RollbackConsumer<SqlClient>,
@@ -249,7 +251,7 @@ class Obedient {
 
 /** A runtime that reads what is announced and does nothing about it. */
 class Ignoring {
-  readonly commits = commitsOf('agent-mailer', 0);
+  readonly commits = checkpointsOf('agent-mailer', 0);
   readonly heard: string[] = [];
   readonly held: RuntimeCommit[] = [];
 
@@ -317,14 +319,14 @@ describe('several runtimes on one lineage', () => {
     for (const consumer of ['packing', 'mailing']) await subscribe(consumer);
     [obedient, ignoring] = [await Obedient.start('packing'), new Ignoring()];
     await ignoring.start();
-    plan = await recorded(commitsOf('agent-planner', 0), 'plan', { assumptionRefs: [REF] });
+    plan = await recorded(checkpointsOf('agent-planner', 0), 'plan', { assumptionRefs: [REF] });
     const parcel = await recorded(obedient.commits, 'parcel', { parents: [plan] });
     const label = { run_id: 'packing', commit_id: 'label-1' };
     const packedAt = Date.now();
     expect([await obedient.pack(parcel, [plan], packedAt), await obedient.pack(label, [parcel], packedAt + 1)]).toEqual(
       [true, true],
     );
-    const apart = await recorded(commitsOf('agent-mailer', 1), 'greeting');
+    const apart = await recorded(checkpointsOf('agent-mailer', 1), 'greeting');
     const first = await recorded(ignoring.commits, 'mail', { parents: [plan] });
     ignoring.mail(apart, [], packedAt);
     ignoring.mail(first, [plan], packedAt);
@@ -462,7 +464,7 @@ describe('several runtimes on one lineage', () => {
   }, 200_000);
 
   it('hear on when the connections to their database end, and say so', async () => {
-    const again = await recorded(commitsOf('agent-planner', 1), 'plan again', {
+    const again = await recorded(checkpointsOf('agent-planner', 1), 'plan again', {
       assumptionRefs: ['warehouse/west#stocked'],
     });
     const label = { run_id: 'packing', commit_id: 'label-3' };

@@ -1,6 +1,7 @@
 // What the command line refuses or cannot do, and the exit code each kind has.
 import { Failure, FAILURES } from '@recourse/kernel';
 import type { Rejection } from '@recourse/kernel';
+import { EdgeProblem } from '@recourse/sdk';
 
 /** Every exit code, and what it says to a script. */
 export const EXIT_CODES = {
@@ -52,6 +53,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ROUTE_UNKNOWN: 'Look at the address: another service answers there, or one of another version.',
   NOT_FOUND: 'Look for the name with the list command; what was just written may take a moment to show.',
   NOT_READY: 'The service is still reading its inputs; try again in a moment.',
+  SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
+  OUTCOME_PENDING: 'Repeat it with that key in --idempotency-key: it is the same command.',
   LOG_CUT: 'Find out why the log lost records, then see `recourse log accept-cut --help`.',
 };
 
@@ -75,6 +78,7 @@ export class CliProblem extends Error {
 /** Whatever was thrown, as a problem. Pure. */
 export function problemOf(thrown: unknown): CliProblem {
   if (thrown instanceof CliProblem) return thrown;
+  if (thrown instanceof EdgeProblem) return problemOfEdge(thrown);
   if (thrown instanceof Failure) {
     const { summary } = FAILURES[thrown.code];
     return new CliProblem(thrown.code, thrown.message.replace(`${thrown.code}: `, ''), 'unavailable', {
@@ -88,6 +92,18 @@ export function problemOf(thrown: unknown): CliProblem {
     'bug',
     { remedy: 'Report it with the lines above.', cause: thrown },
   );
+}
+
+/** A refusal is in the service's own words; where there are none, what is said is who was asked. */
+function problemOfEdge(cause: EdgeProblem): CliProblem {
+  const { code, detail, from, status, problems, remedy } = cause;
+  const isRefusal = status !== null && status >= 400;
+  const exit = code === 'OUTCOME_PENDING' ? 'pending' : isRefusal && status < 500 ? 'refused' : 'unavailable';
+  return new CliProblem(code, isRefusal ? detail : `${from}: ${detail}`, exit, {
+    ...(remedy === null || code in REMEDIES ? {} : { remedy }),
+    problems,
+    cause,
+  });
 }
 
 /** Text of a problem for people: the code, what is wrong, every single problem, what to do. Pure. */

@@ -46,35 +46,7 @@ const ADDRESS_HELP = [
  * Shape:  `onEnd` hears how an action ended; problems are thrown out of parseAsync.
  */
 export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind) => void): Command {
-  const program = new Command('recourse').description('What agents did, what can still be undone, and who decides.');
-  program
-    .option('--json', 'JSON for scripts instead of tables')
-    .option('--data-dir <folder>', 'data directory of a running development stack')
-    .option('--token <token>', 'bearer token')
-    .option('--token-file <file>', 'file that holds one')
-    .option('--tenant <tenant>', 'tenant to ask about')
-    .option('--as <subject>', "development: ask the stack's issuer for a token of this person")
-    .option('--roles <roles>', 'development: its roles, separated by commas')
-    .option('--contracts-url <url>', 'contract registry')
-    .option('--ledger-url <url>', 'mutation ledger')
-    .option('--recoveries-url <url>', 'recovery orchestrator')
-    .option('--budget-url <url>', 'budget accountant')
-    .option('--notifier-url <url>', 'notifier')
-    .option('--issuer-url <url>', 'development issuer of tokens')
-    .option('--brokers <list>', 'Kafka brokers, host:port with commas')
-    .option('--registry <url>', 'schema registry')
-    .option('--log-id <id>', 'id of the logs')
-    .option('--database-url <url>', 'database of the service that owns a log')
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => {
-        surroundings.terminal.out(text.trimEnd());
-      },
-      writeErr: (text) => {
-        surroundings.terminal.note(text.trimEnd());
-      },
-    })
-    .addHelpText('after', `\n${ADDRESS_HELP}\n\n${EXIT_HELP}`);
+  const program = withOptions(new Command('recourse'), surroundings);
   const act: Act =
     <Options extends object>(action: Action<Options>) =>
     async (...given: unknown[]) => {
@@ -109,6 +81,39 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
   ])
     add(program, act);
   return program;
+}
+
+/** Options of every command, where help and errors go, and what help says beside. */
+function withOptions(program: Command, { terminal }: Surroundings): Command {
+  return program
+    .description('What agents did, what can still be undone, and who decides.')
+    .option('--json', 'JSON for scripts instead of tables')
+    .option('--data-dir <folder>', 'data directory of a running development stack')
+    .option('--token <token>', 'bearer token')
+    .option('--token-file <file>', 'file that holds one')
+    .option('--tenant <tenant>', 'tenant to ask about')
+    .option('--as <subject>', "development: ask the stack's issuer for a token of this person")
+    .option('--roles <roles>', 'development: its roles, separated by commas')
+    .option('--contracts-url <url>', 'contract registry')
+    .option('--ledger-url <url>', 'mutation ledger')
+    .option('--recoveries-url <url>', 'recovery orchestrator')
+    .option('--budget-url <url>', 'budget accountant')
+    .option('--notifier-url <url>', 'notifier')
+    .option('--issuer-url <url>', 'development issuer of tokens')
+    .option('--brokers <list>', 'Kafka brokers, host:port with commas')
+    .option('--registry <url>', 'schema registry')
+    .option('--log-id <id>', 'id of the logs')
+    .option('--database-url <url>', 'database of the service that owns a log')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        terminal.out(text.trimEnd());
+      },
+      writeErr: (text) => {
+        terminal.note(text.trimEnd());
+      },
+    })
+    .addHelpText('after', `\n${ADDRESS_HELP}\n\n${EXIT_HELP}`);
 }
 
 /** Runs one call. Resolves to the exit code; throws nothing. */

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { userInfo } from 'node:os';
+import { bodyOf, edgeClient } from '@recourse/sdk';
+import type { EdgeClient } from '@recourse/sdk';
 import { known, resolveSettings } from './config.js';
 import type { Flags, Service, Settings } from './config.js';
-import { createClient, docOf, send, settled } from './http.js';
-import type { ServiceClient } from './http.js';
 import type { Terminal } from './output/terminal.js';
 import { CliProblem } from './problem.js';
 
@@ -25,7 +25,7 @@ export interface Session {
   readonly folder: string;
   readonly isJson: boolean;
   readonly tenant: string | null;
-  service(name: Service): ServiceClient;
+  service(name: Service): EdgeClient;
   /** The next request reads or asks for the token anew: a call that goes on for long outlives one. */
   renewToken(): void;
   /** Shows a result: `json` for scripts, `text` for people. */
@@ -35,6 +35,8 @@ export interface Session {
 /** Roles that a development token carries unless --roles names others: everything one person at the desk may do. An administrator edits contracts; no approver is contract editor. */
 const DEVELOPMENT_ROLES = ['approver', 'operator', 'budget_owner', 'administrator', 'auditor'] as const;
 const ALL_TENANTS = '*';
+/** Above the services' own patience of 10 s: a person waits for an answer rather than asks again. */
+const REQUEST_TIMEOUT_MS = 20_000;
 const FLAG_OF: Readonly<Record<Service, string>> = {
   contracts: '--contracts-url',
   ledger: '--ledger-url',
@@ -57,8 +59,9 @@ export function openSession(flags: Flags, { terminal, environment, folder, fetch
     isJson,
     tenant: settings.tenant,
     service: (name) =>
-      createClient({
-        service: name,
+      edgeClient({
+        name,
+        timeoutMs: REQUEST_TIMEOUT_MS,
         url: known(
           settings.services[name],
           name === 'notifier' ? 'where the notifier is' : `where ${name} are`,
@@ -114,17 +117,14 @@ async function askIssuer(
       ?.split(',')
       .map((role) => role.trim())
       .filter((role) => role !== '') ?? DEVELOPMENT_ROLES;
-  const body = JSON.stringify({ subject: flags.as ?? userInfo().username, tenant: tenant ?? ALL_TENANTS, roles });
-  const answer = docOf(
-    settled(
-      await send(fetcher, new URL('token', `${issuerUrl}/`), 'the development issuer', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-      }),
-    ),
-  );
-  const token = answer['access_token'];
+  const body = { subject: flags.as ?? userInfo().username, tenant: tenant ?? ALL_TENANTS, roles };
+  const issuer = edgeClient({
+    url: issuerUrl,
+    name: 'the development issuer',
+    token: () => Promise.resolve(null),
+    fetch: fetcher,
+  });
+  const { access_token: token } = bodyOf(await issuer.ask({ method: 'POST', path: '/token', body }));
   if (typeof token !== 'string')
     throw new CliProblem('TOKEN_MISSING', 'the development issuer gave no token', 'unavailable');
   return token;

@@ -1,5 +1,5 @@
-// The agent: asks where its run goes on, and decides one part after the other. Each decision is a commit.
-import { createCommits, resume } from '@recourse/sdk';
+// The agent: asks where its run goes on, and decides one part after the other. Each decision is a checkpoint.
+import { createCheckpoints, resume } from '@recourse/sdk';
 import type { Clock, Entries, Producer, ResumeSource, RunContext } from '@recourse/sdk';
 import { NEEDS, nextPart, planOf, waysOf } from './planner.js';
 import type { Plan } from './planner.js';
@@ -21,7 +21,7 @@ export interface Driven {
   readonly resumedWith: readonly string[];
   /** Ways its gate refused, with the code. */
   readonly refused: readonly string[];
-  readonly commits: readonly string[];
+  readonly checkpoints: readonly string[];
 }
 
 /** Nothing that can be admitted is left to decide a part by. */
@@ -32,7 +32,7 @@ export class NoWay extends Error {
 /** Drives a run to its end, from wherever it stands. Errors: NoWay; ResumeUnavailable; those of the producer. */
 export async function drive({ source, producer, entries, clock, run, order }: AgentParts): Promise<Driven> {
   const from = await resume(source, run);
-  const commits = createCommits({ producer, entries, clock, run, from, isGateRequired: true });
+  const checkpoints = createCheckpoints({ producer, entries, clock, run, from, isGateRequired: true });
   let plan = planOf(order, from.state);
   const { order: _order, ...resumedWith } = plan;
   const [refused, recorded]: [string[], string[]] = [[], []];
@@ -41,7 +41,7 @@ export async function drive({ source, producer, entries, clock, run, order }: Ag
     let isDecided = false;
     for (const { choice, reliesOn } of waysOf(part, plan)) {
       const state = { ...plan, [part]: choice };
-      const answer = await commits.record({
+      const answer = await checkpoints.record({
         stepId: part,
         producedBy: `planner/${part}`,
         subjectRef: `order/${order}`,
@@ -58,5 +58,5 @@ export async function drive({ source, producer, entries, clock, run, order }: Ag
     }
     if (!isDecided) throw new NoWay(`no ${part} is left for order ${order}: ${refused.join(', ')}`);
   }
-  return { plan, resumedWith: Object.keys(resumedWith), refused, commits: recorded };
+  return { plan, resumedWith: Object.keys(resumedWith), refused, checkpoints: recorded };
 }

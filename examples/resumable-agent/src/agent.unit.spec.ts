@@ -22,7 +22,7 @@ function stage(): AgentParts & { readonly producer: MemoryProducer; readonly sou
 const against = (ref: string) =>
   ({ kind: 'observation', source: 'somebody', ref, statement: null, stated_at: 2 }) as const;
 
-describe('an agent whose steps are commits', () => {
+describe('an agent whose steps are checkpoints', () => {
   it('plans from the beginning, and finds everything decided when it is started again', async () => {
     const parts = stage();
     const plan = { order: '7', address: 'Mill Lane 3', warehouse: 'east', carrier: 'bicycle' };
@@ -31,7 +31,7 @@ describe('an agent whose steps are commits', () => {
       plan,
       resumedWith: ['address', 'warehouse', 'carrier'],
       refused: [],
-      commits: [],
+      checkpoints: [],
     });
   });
 
@@ -41,7 +41,7 @@ describe('an agent whose steps are commits', () => {
       on: 'assumption',
       statement: { ref: 'warehouse/east#stocked', sourceKind: 'observation' },
     });
-    expect(fallen).toEqual(before.commits.slice(1));
+    expect(fallen).toEqual(before.checkpoints.slice(1));
     expect(after).toMatchObject({
       resumedWith: ['address'],
       refused: ['warehouse east: POLICY_REFUSED'],
@@ -53,7 +53,7 @@ describe('an agent whose steps are commits', () => {
     const parts = stage();
     await drive(parts);
     const gates = parts.producer.told.flatMap((told) =>
-      told.type === 'CheckpointTaken' ? [told.commit.checkpoint.gate?.inputs] : [],
+      told.type === 'CheckpointTaken' ? [told.taken.checkpoint.gate?.inputs] : [],
     );
     const inputs = readPayload(gates.at(-1)!) as { readonly gate: Json };
     const verdictOn = (state: Json): unknown => admissionVerdict(DELIVERY_BUNDLE, { gate: inputs.gate, state });
@@ -66,13 +66,13 @@ describe('an agent whose steps are commits', () => {
 
   it('changes nothing while what it relied on holds', async () => {
     const { fallen, trigger, after } = await play(3);
-    expect([fallen, trigger, after.commits]).toEqual([[], undefined, []]);
+    expect([fallen, trigger, after.checkpoints]).toEqual([[], undefined, []]);
   });
 
   it('keeps its warehouse when only the carrier fell', async () => {
     const parts = stage();
     const {
-      commits: [, , carrier = ''],
+      checkpoints: [, , carrier = ''],
     } = await drive(parts);
     parts.source.rollBack(carrier, against('carrier/bicycle#runs'));
     expect(await drive(parts)).toMatchObject({
@@ -84,7 +84,7 @@ describe('an agent whose steps are commits', () => {
   it('stops where no way is left, and where nobody can say how its run stands', async () => {
     const parts = stage();
     const {
-      commits: [address = ''],
+      checkpoints: [address = ''],
     } = await drive(parts);
     parts.source.rollBack(address, against('order/7#paid'));
     await expect(drive(parts)).rejects.toThrow(NoWay);

@@ -18,7 +18,7 @@ const plan = z.object({
   warehouse: z.string().optional(),
   carrier: z.string().optional(),
 });
-/** What was decided so far: the state of a commit. */
+/** What was decided so far: the state of a checkpoint. */
 export type Plan = { readonly order: string } & { readonly [P in Part]?: string };
 
 /** A way to decide a part, and what it relies on. */

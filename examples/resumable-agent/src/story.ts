@@ -47,7 +47,7 @@ function fell(trigger: Trigger, producer: MemoryProducer, source: MemoryResume):
   if (trigger.on !== 'assumption') return;
   const { ref, statement, statedAt, source: who = 'detector', sourceKind } = trigger.statement;
   for (const told of producer.told) {
-    if (told.type !== 'CheckpointTaken' || !told.commit.checkpoint.assumption_refs.includes(ref)) continue;
-    source.rollBack(told.commit.commitId, { kind: sourceKind, source: who, ref, statement, stated_at: statedAt });
+    if (told.type !== 'CheckpointTaken' || !told.taken.checkpoint.assumption_refs.includes(ref)) continue;
+    source.rollBack(told.taken.commitId, { kind: sourceKind, source: who, ref, statement, stated_at: statedAt });
   }
 }

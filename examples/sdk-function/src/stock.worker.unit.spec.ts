@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
 import type { LegRequested, StepReport } from '@recourse/messages';
-import { ALL_RULES, ManualClock, MemoryClaimStore, runLeg } from '@recourse/sdk';
+import { ManualClock, MemoryClaimStore, runLeg } from '@recourse/sdk';
 import { ShopClient, stockTools } from './stock.worker.js';
 
 const NOW = 1_000;
@@ -77,7 +77,6 @@ async function ends(leg: Partial<LegRequested> = {}): Promise<StepReport | undef
     clock: new ManualClock(NOW),
     claimStore,
     callTimeoutMs: 1_000,
-    rules: ALL_RULES,
   };
   return (await runLeg({ ...LEG, ...leg }, parts)).steps[0];
 }

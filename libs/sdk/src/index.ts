@@ -1,12 +1,11 @@
-export type { Clock } from './clock.port.js';
-export { systemClock } from './clock.system.js';
-export { ManualClock } from './clock.memory.js';
+export { ManualClock, systemClock } from '@recourse/kernel';
+export type { Clock } from '@recourse/kernel';
 export { effectKey, mutationId } from './effect-key.js';
 export type { EffectIdentity } from './effect-key.js';
 export {
   ASSUMPTIONS_TOPIC,
   chunkBody,
-  commitBody,
+  checkpointBody,
   createProducer,
   executedBody,
   EXECUTIONS_TOPIC,
@@ -20,7 +19,7 @@ export type {
   ProducerOptions,
   Statement,
   ToldChunk,
-  ToldCommit,
+  ToldCheckpoint,
 } from './producer/producer.js';
 export { MemoryProducer } from './producer/producer.memory.js';
 export type { Told } from './producer/producer.memory.js';
@@ -54,7 +53,17 @@ export { MemoryApprovals } from './guard/approval.memory.js';
 export type { Standing, StandingAnswer } from './guard/standing.port.js';
 export { HttpStanding } from './guard/standing.http.js';
 export { MemoryStanding } from './guard/standing.memory.js';
-export type { EdgeOptions } from './guard/edge.js';
+export { bodyOf, docOf, EDGE_REMEDIES, edgeClient, EdgeProblem } from './edge/edge.js';
+export type {
+  Doc,
+  EdgeAnswer,
+  EdgeClient,
+  EdgeOptions,
+  EdgeRequest,
+  EdgeResponse,
+  Listed,
+  Query,
+} from './edge/edge.js';
 export type { Entries, EntriesAnswer, RegisteredEntry } from './entries/entries.port.js';
 export { HttpEntries } from './entries/entries.http.js';
 export { MemoryEntries } from './entries/entries.memory.js';
@@ -63,9 +72,8 @@ export { checkArgs } from './guard/args.decisions.js';
 export type { ArgsProblem, ArgsProblemCode } from './guard/args.decisions.js';
 export type { Budget, ReservationAnswer, ReservationRequest } from './guard/budget.port.js';
 export { HttpBudget } from './guard/budget.http.js';
-export type { HttpBudgetOptions } from './guard/budget.http.js';
 export { MemoryBudget } from './guard/budget.memory.js';
-export { UndoRefused, undos } from './undo/undo.js';
+export { undos } from './undo/undo.js';
 export type { PreviewItem, ReportItem, UndoOptions, UndoPreview, UndoReport, UndoRequest, Undos } from './undo/undo.js';
 export { createWorker, RESULTS_TOPIC } from './worker/worker.js';
 export type { Worker, WorkerNote, WorkerOptions } from './worker/worker.js';
@@ -75,7 +83,7 @@ export { runLeg } from './worker/leg-runner.js';
 export type { CalledTool, LegParts } from './worker/leg-runner.js';
 export { spanFile } from './worker/spans.js';
 export type { OnSpan, SpanFileOptions, WorkerSpan } from './worker/spans.js';
-export { advance, ALL_RULES, decideStep, isLeaseOver, NOT_BEGUN } from './worker/leg.decisions.js';
+export { advance, decideStep, isLeaseOver, NOT_BEGUN } from './worker/leg.decisions.js';
 export type {
   CallFailure,
   StepAction,
@@ -84,15 +92,14 @@ export type {
   StepEvent,
   StepProgress,
   StepSituation,
-  WorkerRules,
 } from './worker/leg.decisions.js';
 export { MEMORY_CONTRACTS, MemoryTools } from './worker/tool.memory.js';
 export { runDrill } from './drill/drill.js';
 export type { Canary, DrillFinding, DrillKit, DrillOptions, DrillReport } from './drill/drill.js';
 export { DRILL_PATHS } from './drill/drill.decisions.js';
 export type { DriftKind, DrillPath, DrillVerdict } from './drill/drill.decisions.js';
-export { ToolRejected } from './worker/tool.js';
-export type { Tool, ToolContext } from './worker/tool.js';
+export { ToolRejected } from './tool/tool.js';
+export type { Tool, ToolContext } from './tool/tool.js';
 export type { Claim, ClaimStore } from './stores/claim-store.port.js';
 export { FileClaimStore } from './stores/claim-store.file.js';
 export { MemoryClaimStore } from './stores/claim-store.memory.js';
@@ -105,14 +112,19 @@ export type {
   NotificationConsumer,
   NotificationConsumerOptions,
 } from './consumer/notification-consumer.js';
-export { createCommits } from './commit/commits.js';
-export type { Commits, CommitsOptions } from './commit/commits.js';
-export { COMMIT_REMEDIES } from './commit/commit.messages.js';
-export type { CommitAnswer, CommitRefusalCode, CommitRefused, CommitStep } from './commit/commit.messages.js';
-export { FRESH_START, resume, ResumeUnavailable } from './commit/resume.js';
-export type { FallenCommit, FallEvidence, ResumeAnswer, Resumed, ResumeSource } from './commit/resume.port.js';
-export { HttpResume } from './commit/resume.http.js';
-export { MemoryResume } from './commit/resume.memory.js';
+export { createCheckpoints } from './checkpoint/checkpoints.js';
+export type { Checkpoints, CheckpointsOptions } from './checkpoint/checkpoints.js';
+export { CHECKPOINT_REMEDIES } from './checkpoint/checkpoint.messages.js';
+export type {
+  CheckpointAnswer,
+  CheckpointRefusalCode,
+  CheckpointRefused,
+  CheckpointStep,
+} from './checkpoint/checkpoint.messages.js';
+export { FRESH_START, resume, ResumeUnavailable } from './checkpoint/resume.js';
+export type { FallenCommit, FallEvidence, ResumeAnswer, Resumed, ResumeSource } from './checkpoint/resume.port.js';
+export { HttpResume } from './checkpoint/resume.http.js';
+export { MemoryResume } from './checkpoint/resume.memory.js';
 export { createDetector, DetectorRuleInvalid, triggerTeller } from './detector/detector.js';
 export type { Detector, DetectorOptions, TellerOptions } from './detector/detector.js';
 export { detect } from './detector/detector.decisions.js';

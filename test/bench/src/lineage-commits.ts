@@ -1,7 +1,7 @@
 // Commits that the lineage benches tell: trees whose depth is given, chains over partitions, and others that rest on none of them. Pure.
 import { commitIdOf } from '@recourse/lineage';
 import type { Checkpoint, CommitRef } from '@recourse/messages';
-import type { ToldCommit } from '@recourse/sdk';
+import type { ToldCheckpoint } from '@recourse/sdk';
 import { TENANT } from './recovery-actions.js';
 
 /** Commits of one run. */
@@ -19,7 +19,7 @@ interface Step {
 }
 
 /** A commit without state and without gate: the least there is to record. */
-export function toldCommit({ run, step, agent, parents }: Step): ToldCommit {
+export function toldCommit({ run, step, agent, parents }: Step): ToldCheckpoint {
   const checkpoint: Checkpoint = {
     tenant: TENANT,
     run_id: run,
@@ -39,7 +39,7 @@ export function toldCommit({ run, step, agent, parents }: Step): ToldCommit {
   return { commitId: commitIdOf(checkpoint), checkpoint };
 }
 
-export function refOf({ commitId, checkpoint: { run_id } }: ToldCommit): CommitRef {
+export function refOf({ commitId, checkpoint: { run_id } }: ToldCheckpoint): CommitRef {
   return { run_id, commit_id: commitId };
 }
 
@@ -75,7 +75,7 @@ export function* treeCommits({
   descendants,
   depth,
   bystanders,
-}: Tree): Generator<{ readonly commit: ToldCommit; readonly falls: boolean }> {
+}: Tree): Generator<{ readonly commit: ToldCheckpoint; readonly falls: boolean }> {
   const fan = fanOf(descendants, depth);
   const refs: CommitRef[] = [];
   let beside: readonly CommitRef[] = [];
@@ -94,8 +94,8 @@ export function* treeCommits({
 }
 
 /** A chain, first first: each rests on the one before, which is in another of the runs. */
-export function chainCommits(runs: readonly string[], length: number): readonly ToldCommit[] {
-  const all: ToldCommit[] = [];
+export function chainCommits(runs: readonly string[], length: number): readonly ToldCheckpoint[] {
+  const all: ToldCheckpoint[] = [];
   for (let index = 0; index < length; index += 1) {
     const before = all[index - 1];
     all.push(

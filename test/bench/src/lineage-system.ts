@@ -6,8 +6,8 @@ import { tokenFrom } from '@recourse/example-drifted-refund';
 import type { OutgoingRecord, WireProducer } from '@recourse/kafka';
 import { TOPICS } from '@recourse/messages';
 import type { CommitRef } from '@recourse/messages';
-import { commitBody } from '@recourse/sdk';
-import type { ToldCommit } from '@recourse/sdk';
+import { checkpointBody } from '@recourse/sdk';
+import type { ToldCheckpoint } from '@recourse/sdk';
 import { Client } from 'pg';
 import { emptyTopics, say, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
@@ -32,7 +32,7 @@ export interface LineageSystem {
   /** The ledger's database. */
   readonly ledger: Client;
   /** Tells commits, in their order; resolves when the ledger has recorded them. */
-  stand(commits: Iterable<ToldCommit>): Promise<void>;
+  stand(commits: Iterable<ToldCheckpoint>): Promise<void>;
   /** Puts the statement that a commit should not stand on the command wire, as the edge does; resolves with the moment before it was sent. */
   trigger(commit: CommitRef): Promise<number>;
   /** What the ledger's edge answers. Errors: Error with status and answer. */
@@ -106,7 +106,7 @@ async function stand(
   { codecs }: BenchStack,
   wire: WireProducer,
   ledger: Client,
-  commits: Iterable<ToldCommit>,
+  commits: Iterable<ToldCheckpoint>,
 ): Promise<void> {
   const recorded = async (): Promise<number> =>
     Number((await ledger.query<{ readonly n: string }>('SELECT count(*) AS n FROM mutations.commit')).rows[0]?.n);
@@ -115,7 +115,7 @@ async function stand(
   for (const commit of commits) {
     batch.push({
       key: Buffer.from(commit.checkpoint.run_id),
-      value: codecs.encode(EXECUTIONS_TOPIC, 'CheckpointTaken', commitBody('bench', commit)),
+      value: codecs.encode(EXECUTIONS_TOPIC, 'CheckpointTaken', checkpointBody('bench', commit)),
     });
     told += 1;
     if (batch.length === BATCH) {

@@ -3,7 +3,7 @@
 // The trigger is put on the wire; the clock runs until the log has the last mark, and until the ledger says that the fall is
 // settled: marked, projected, and read past by every partition. A chain apart, each commit on another partition than the one before.
 import { partitionForKey } from '@recourse/kafka';
-import type { ToldCommit } from '@recourse/sdk';
+import type { ToldCheckpoint } from '@recourse/sdk';
 import { say } from './bench-stack.js';
 import { chainCommits, refOf, treeCommits } from './lineage-commits.js';
 import { until, withLineageSystem } from './lineage-system.js';
@@ -46,7 +46,7 @@ interface Fall {
 }
 /** What stands ready to fall, its root first; `beside` must stand. */
 interface Ready {
-  readonly root: ToldCommit;
+  readonly root: ToldCheckpoint;
   readonly ids: ReadonlySet<string>;
 }
 interface Watch {
@@ -94,9 +94,9 @@ async function ready(
 }
 
 async function readyTree(system: LineageSystem, name: string, descendants: number): Promise<Ready> {
-  const falling: { root: ToldCommit | null; readonly ids: Set<string> } = { root: null, ids: new Set() };
+  const falling: { root: ToldCheckpoint | null; readonly ids: Set<string> } = { root: null, ids: new Set() };
   await system.stand(
-    (function* told(): Generator<ToldCommit> {
+    (function* told(): Generator<ToldCheckpoint> {
       for (const { commit, falls } of treeCommits({
         name,
         descendants,
@@ -115,7 +115,7 @@ async function readyTree(system: LineageSystem, name: string, descendants: numbe
   return { root: falling.root, ids: falling.ids };
 }
 
-function readyOf(commits: readonly ToldCommit[]): Ready {
+function readyOf(commits: readonly ToldCheckpoint[]): Ready {
   const [root] = commits;
   if (root === undefined) throw new Error('a chain has a first');
   return { root, ids: new Set(commits.map(({ commitId }) => commitId)) };

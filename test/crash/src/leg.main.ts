@@ -72,7 +72,6 @@ const {
   clock: systemClock,
   claimStore: new FileClaimStore(join(directory, 'claims')),
   callTimeoutMs: 30_000,
-  rules: { notAfter: true, reconcileFirst: true, claim: true },
 });
 process.stdout.write(
   `${JSON.stringify({ outcome: report?.outcome, phases: report?.observations.map(({ phase }) => phase) })}\n`,

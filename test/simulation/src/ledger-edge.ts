@@ -31,7 +31,11 @@ export function ledgerFetch(world: World, actor: SimActor): NonNullable<EdgeOpti
       ? null
       : pageOf(world, searchParams.get('scope') ?? '', searchParams.get('after'));
     if (world.faults.holdsAnswer('edge')) await world.scheduler.pass(actor, 'edge', 'after');
-    return { status: page === null ? 503 : 200, json: () => Promise.resolve(page ?? { code: 'NOT_READY' }) };
+    return {
+      status: page === null ? 503 : 200,
+      headers: new Headers(),
+      text: () => Promise.resolve(JSON.stringify(page ?? { code: 'NOT_READY' })),
+    };
   };
 }
 

@@ -17,7 +17,7 @@ export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutat
     mutation: {
       core: (core) =>
         asking(core, MUTATIONS, (context, input) =>
-          isToldCommit(input)
+          isToldCheckpoint(input)
             ? { ...context, views: withView(context, 'fallen', () => ({ get: () => undefined })) }
             : context,
         ),
@@ -28,7 +28,7 @@ export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutat
     mutation: {
       core: (core) =>
         asking(core, MUTATIONS, (context, input) =>
-          isToldCommit(input)
+          isToldCheckpoint(input)
             ? { ...context, views: withView(context, 'fallen', () => ({ position: () => 0 })) }
             : context,
         ),
@@ -69,7 +69,7 @@ export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutat
   announced: { mutation: { core: (core) => deriving(core, (derived) => derived.toReversed()) }, bias: SPREADING },
 };
 
-function isToldCommit(input: Input): boolean {
+function isToldCheckpoint(input: Input): boolean {
   return input.source !== 'timer' && input.type === 'CheckpointTaken';
 }
 

@@ -86,7 +86,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     bias: { profile: { chaosEveryMs: 450, leaseMs: 3_000, chaos: { ...UNREST, crash: 16 } }, stories: RECOVERING },
   },
   L11: {
-    mutation: { workerRules: { notAfter: false } },
+    mutation: { leg: (leg) => ({ ...leg, not_after: Number.MAX_SAFE_INTEGER }) },
     bias: {
       profile: {
         chaos: LATE_WORKERS,
@@ -116,11 +116,11 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     },
   },
   'L11-reconcile': {
-    mutation: { workerRules: { reconcileFirst: false } },
+    mutation: { leg: (leg) => ({ ...leg, reconcile_first: false }) },
     bias: { profile: { toolTrouble: 0.3 }, stories: RECOVERING },
   },
   'L11-claim': {
-    mutation: { workerRules: { claim: false } },
+    mutation: { claims: () => ({ claim: () => Promise.resolve('granted') }) },
     bias: {
       profile: { toolTrouble: 0.2, chaos: { ...LATE_WORKERS, crash: 16 }, chaosEveryMs: 400, sendTrouble: 0.08 },
       stories: RECOVERING,

@@ -1,7 +1,8 @@
 // What a mutant changes: ports and cores are wrapped, production code stays as it is.
 import type { LoopRules, PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
 import type { Kafka, LogProducer } from '@recourse/kafka';
-import type { Inbox, MemoryRows, Position, WorkerRules } from '@recourse/sdk';
+import type { LegRequested } from '@recourse/messages';
+import type { ClaimStore, Inbox, MemoryRows, Position } from '@recourse/sdk';
 
 export interface MutantContext {
   /** True time, epoch milliseconds. */
@@ -14,7 +15,10 @@ export interface MutantContext {
 
 export interface Mutation {
   readonly loopRules?: Partial<LoopRules>;
-  readonly workerRules?: Partial<WorkerRules>;
+  /** A request as a worker reads it. */
+  readonly leg?: (leg: LegRequested) => LegRequested;
+  /** The claim store, as a worker reaches it. */
+  readonly claims?: (kept: ClaimStore) => ClaimStore;
   readonly marginMs?: number;
   /** Every source is trusted, whatever it weighs. */
   readonly trustsAll?: true;

@@ -7,6 +7,8 @@ import type {
   Scheduler as PacingScheduler,
   StoreFactory,
 } from '@recourse/event-log';
+import { recordOf } from '@recourse/messages';
+import type { Codecs, LegRequested } from '@recourse/messages';
 import type { ClaimStore, Clock, Inbox, PositionStore } from '@recourse/sdk';
 import type { Faults } from './faults.js';
 import type { Scheduler, SimActor } from './scheduler.js';
@@ -40,7 +42,11 @@ export function pacingOf(scheduler: Scheduler, actor: SimActor): PacingScheduler
 
 /** The clock of a worker, which is a little off. */
 export function clockOf(scheduler: Scheduler, actor: SimActor): Clock {
-  return { now: () => Math.floor(scheduler.now + actor.skewMs), sleep: (ms, wake) => scheduler.sleep(actor, ms, wake) };
+  return {
+    now: () => Math.floor(scheduler.now + actor.skewMs),
+    monotonic: () => scheduler.now,
+    sleep: (ms, signal) => scheduler.sleep(actor, ms, signal),
+  };
 }
 
 /** The database as one actor reaches it. */
@@ -69,6 +75,18 @@ export function storesOf(
         stateHash: () => store.stateHash(),
         drop: () => store.drop(),
       };
+    },
+  };
+}
+
+/** Codecs of a worker that read each request as a mutant changes it. */
+export function requestsChanged(codecs: Codecs, change: (leg: LegRequested) => LegRequested): Codecs {
+  return {
+    ...codecs,
+    decodeSync: (value) => {
+      const decoded = codecs.decodeSync(value);
+      const request = recordOf('recourse.tool-requests.payments', decoded);
+      return decoded.kind !== 'decoded' || request === null ? decoded : { ...decoded, body: change(request.body) };
     },
   };
 }

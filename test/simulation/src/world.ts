@@ -20,12 +20,12 @@ import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs, Decoded } from '@recourse/messages';
 import { assumptionsCore, mutationsCore } from '@recourse/mutation-ledger';
 import { recoveriesCore } from '@recourse/recovery-orchestrator';
-import { ALL_RULES as ALL_WORKER_RULES, createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/sdk';
+import { createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/sdk';
 import type { Position } from '@recourse/sdk';
 import type { ConsumerRecord } from './consumer-plans.js';
 import { Faults } from './faults.js';
 import type { MutantContext, Mutation } from './mutation.js';
-import { claimsOf, clockOf, gateOf, keysOf, pacingOf, positionsOf, storesOf } from './ports.js';
+import { claimsOf, clockOf, gateOf, keysOf, pacingOf, positionsOf, requestsChanged, storesOf } from './ports.js';
 import type { Profile } from './profile.js';
 import { Provider } from './provider.js';
 import type { Random } from './random.js';
@@ -357,20 +357,20 @@ export class World {
 
   async #startWorker(actor: SimActor): Promise<void> {
     const { profile, mutation } = this.options;
-    const registry = this.registry.forActor(actor.name);
+    const codecs = createCodecs(this.registry.forActor(actor.name));
+    const claims = mutation?.claims?.(this.#claims) ?? this.#claims;
     const worker = createWorker({
       kafka: this.kafkaOf(actor),
-      codecs: createCodecs(registry),
+      codecs: mutation?.leg === undefined ? codecs : requestsChanged(codecs, mutation.leg),
       adapter: 'payments',
       tools: this.provider.toolsOf(actor),
       forwardTools: this.provider.forwardToolsOf(actor),
       clock: clockOf(this.scheduler, actor),
-      claimStore: claimsOf(this.scheduler, this.faults, actor, this.#claims),
+      claimStore: claimsOf(this.scheduler, this.faults, actor, claims),
       positions: positionsOf(this.scheduler, this.faults, actor, this.#positions),
       workerId: actor.name,
       groupId: 'workers',
       callTimeoutMs: profile.terms.callTimeoutMs,
-      rules: { ...ALL_WORKER_RULES, ...mutation?.workerRules },
       onNote: (note) => {
         if (note.type === 'trouble') this.trouble(actor.name, note.doing, note.cause);
         else

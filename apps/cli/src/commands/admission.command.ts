@@ -1,15 +1,17 @@
 // recourse rollbacks | breakers | sources | limits …: what was rolled back on whose word, what is held, and the way out.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, formatTable, instant } from '../output/table.js';
+import { cellText, formatFields, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
-import { itemsOf, percent } from '../reports/exposure.js';
+import { percent, rowsOf } from '../reports/exposure.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY } from './options.js';
 import type { Act } from './options.js';
+import { addListAction, addReportAction, addSendAction, addShowAction, pathBelow } from './shapes.js';
+import type { Why } from './shapes.js';
 
 const ROLLBACK_COLUMNS: readonly Column<Doc>[] = [
   { title: 'ROLLBACK', of: (row) => row['rollback_id'] },
@@ -61,130 +63,98 @@ const TREND_COLUMNS: readonly Column<Doc>[] = [
   { title: 'TREND', of: (row) => row['trend'] },
 ];
 
-/** Rows that a service gives at the most. */
-const ROWS_MAX = 500;
 /** Breakers that are looked through for one id: each partition has its own. */
 const BREAKERS_MAX = 1_000;
 
-interface Why {
-  readonly reason: string;
-  readonly idempotencyKey?: string;
-}
+const ROLLBACK_PHASES = ['held', 'opened', 'escalated', 'rejected', 'beyond', 'reviewed', 'marked'];
+const rollbackPath = pathBelow('/v1/rollbacks');
 
 export function addAdmission(program: Command, act: Act): void {
   addRollbacks(program, act);
   addBreakers(program, act);
   const sources = program
     .command('sources')
-    .description('sources of triggers: what people said about them, and what they weigh');
-  sources
-    .command('list')
-    .description('lists sources, those that were wrong most often first')
-    .option('--source <name>', 'one of them')
-    .addOption(LIMIT())
-    .action(
-      act<{ source?: string; limit: number }>(async (session, { source, limit }) => {
-        const told = await session
-          .service('recoveries')
-          .get(
-            `v1/sources?${queryText({ source, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
-        session.show(told, () => listText(SOURCE_COLUMNS, { items: itemsOf(told), more: told['more'] === true }));
-      }),
-    );
-  program
-    .command('limits')
-    .description('shows the limits of triggers and compensations: what is set, what is in use, what is rising')
-    .addOption(LIMIT())
-    .action(
-      act<{ limit: number }>(async (session, { limit }) => {
-        const told = await session
-          .service('recoveries')
-          .get(
-            `v1/limits?${queryText({ tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
-        session.show(told, () => describeLimits(told));
-      }),
-    );
+    .description('sources of triggers: what people said of them, and what they weigh');
+  addReportAction<{ source?: string }>(
+    sources
+      .command('list')
+      .description('sources, those that were wrong most often first')
+      .option('--source <name>', 'one of them'),
+    act,
+    {
+      service: 'recoveries',
+      path: '/v1/sources',
+      query: ({ source }) => ({ source }),
+      text: (report) => listText(SOURCE_COLUMNS, rowsOf(report)),
+    },
+  );
+  addReportAction(
+    program
+      .command('limits')
+      .description('limits of triggers and compensations: what is set, what is in use, what rises'),
+    act,
+    { service: 'recoveries', path: '/v1/limits', text: describeLimits },
+  );
 }
 
 function addRollbacks(program: Command, act: Act): void {
   const rollbacks = program
     .command('rollbacks')
     .description('what was rolled back on whose word, and triggers that are held for a person');
-  rollbacks
-    .command('list')
-    .description(
-      'lists rollbacks; --phase held: those that wait for a person; --phase beyond: what a rollback reaches beyond its bound',
-    )
-    .addOption(
-      new Option('--phase <phase>', 'in one phase').choices([
-        'held',
-        'opened',
-        'escalated',
-        'rejected',
-        'beyond',
-        'reviewed',
-        'marked',
-      ]),
-    )
-    .option('--run <id>', 'of one run')
-    .addOption(LIMIT())
-    .action(
-      act<{ phase?: string; run?: string; limit: number }>(async (session, { phase, run, limit }) => {
-        const listed = await session
-          .service('recoveries')
-          .list('v1/rollbacks', { phase, run_id: run, tenant: session.tenant ?? undefined }, limit);
-        session.show(listed, () => listText(ROLLBACK_COLUMNS, listed));
-      }),
-    );
-  rollbacks
-    .command('show')
-    .description('shows one rollback: the evidence, what holds it, what people said about it')
-    .argument('<rollback>', 'rollback id')
-    .action(
-      act(async (session, _options, id = '') => {
-        const rollback = await session.service('recoveries').get(`v1/rollbacks/${encodeURIComponent(id)}`);
-        session.show(rollback, () => describeRollback(rollback));
-      }),
-    );
-  rollbacks
-    .command('review')
-    .description('decides about a commit that a rollback reaches beyond its bound: it stands, or is rolled back')
-    .argument('<rollback>', 'rollback id')
-    .addOption(
-      new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory(),
-    )
-    .requiredOption('--reason <text>', 'why, in your words')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<Why & { readonly verdict: string }>(async (session, { verdict, reason, idempotencyKey }, id = '') => {
-        const answer = await session
-          .service('recoveries')
-          .command(`v1/rollbacks/${encodeURIComponent(id)}/review`, { verdict, reason }, idempotencyKey);
-        session.show(answer, () => formatFields(Object.entries(answer)));
-      }),
-    );
-  const say = (verb: string, description: string): void => {
+  addListAction<{ phase?: string; run?: string }>(
     rollbacks
-      .command(verb)
-      .description(description)
-      .argument('<rollback>', 'rollback id')
-      .requiredOption('--reason <text>', 'why, in your words')
-      .addOption(IDEMPOTENCY_KEY())
-      .action(
-        act<Why>(async (session, { reason, idempotencyKey }, id = '') => {
-          const answer = await session
-            .service('recoveries')
-            .command(`v1/rollbacks/${encodeURIComponent(id)}/${verb}`, { reason }, idempotencyKey);
-          session.show(answer, () => formatFields(Object.entries(answer)));
-        }),
-      );
-  };
-  say('confirm', 'says that the trigger was right: a held one goes on, and its source gains weight');
-  say(
-    'reject',
-    'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays rolled back',
+      .command('list')
+      .description(
+        'rollbacks; --phase held lists what waits for a person, --phase beyond what a fall reaches beyond its bound',
+      )
+      .addOption(new Option('--phase <phase>', 'in one phase').choices(ROLLBACK_PHASES))
+      .option('--run <id>', 'of one run'),
+    act,
+    {
+      service: 'recoveries',
+      path: '/v1/rollbacks',
+      columns: ROLLBACK_COLUMNS,
+      query: ({ phase, run }) => ({ phase, run_id: run }),
+    },
+  );
+  addShowAction(
+    rollbacks
+      .command('show')
+      .description('one rollback: the evidence, what holds it, what people said of it')
+      .argument('<rollback>', 'rollback id'),
+    act,
+    { service: 'recoveries', path: rollbackPath, text: describeRollback },
+  );
+  addJudgements(rollbacks, act);
+}
+
+/** What people say of a rollback. */
+function addJudgements(rollbacks: Command, act: Act): void {
+  const command = (verb: string, description: string): Command =>
+    rollbacks.command(verb).description(description).argument('<rollback>', 'rollback id');
+  const path = (verb: string) => (id: string) => rollbackPath(id, verb);
+  addSendAction<{ readonly verdict: string }>(
+    command(
+      'review',
+      'says what becomes of a commit that a fall reaches beyond its bound: it stands, or is rolled back',
+    ).addOption(
+      new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory(),
+    ),
+    act,
+    { service: 'recoveries', path: path('review'), body: ({ verdict }) => ({ verdict }) },
+  );
+  addSendAction(
+    command('confirm', 'says that the trigger was right: a held one goes on, and its source gains weight'),
+    act,
+    { service: 'recoveries', path: path('confirm') },
+  );
+  addSendAction(
+    command(
+      'reject',
+      'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays so',
+    ),
+    act,
+    { service: 'recoveries', path: path('reject') },
   );
 }
 
@@ -192,19 +162,14 @@ function addBreakers(program: Command, act: Act): void {
   const breakers = program
     .command('breakers')
     .description('breakers that a burst of triggers opened: until one is closed, what comes is held');
-  breakers
-    .command('list')
-    .description('those that are open, or were closed')
-    .addOption(new Option('--state <state>', 'which').choices(['open', 'closed']).default('open'))
-    .addOption(LIMIT())
-    .action(
-      act<{ state: string; limit: number }>(async (session, { state, limit }) => {
-        const listed = await session
-          .service('recoveries')
-          .list('v1/breakers', { state, tenant: session.tenant ?? undefined }, limit);
-        session.show(listed, () => listText(BREAKER_COLUMNS, listed));
-      }),
-    );
+  addListAction<{ state: string }>(
+    breakers
+      .command('list')
+      .description('those that are open, or were closed')
+      .addOption(new Option('--state <state>', 'which').choices(['open', 'closed']).default('open')),
+    act,
+    { service: 'recoveries', path: '/v1/breakers', columns: BREAKER_COLUMNS, query: ({ state }) => ({ state }) },
+  );
   breakers
     .command('close')
     .description('closes a breaker on every partition: what it held is decided again')
@@ -225,8 +190,8 @@ function addBreakers(program: Command, act: Act): void {
 async function closeEach(session: Session, id: string, reason: string, key?: string): Promise<readonly Doc[]> {
   const orchestrator = session.service('recoveries');
   const { items } = await orchestrator.list(
-    'v1/breakers',
-    { state: 'open', breaker_id: id, tenant: session.tenant ?? undefined },
+    '/v1/breakers',
+    { state: 'open', breaker_id: id, tenant: session.tenant },
     BREAKERS_MAX,
   );
   if (items.length === 0) throw new CliProblem('NOT_FOUND', `no open breaker is called ${id}`, 'refused');
@@ -234,7 +199,7 @@ async function closeEach(session: Session, id: string, reason: string, key?: str
   for (const [place, { run_id }] of items.entries()) {
     answers.push(
       await orchestrator.command(
-        `v1/breakers/${encodeURIComponent(cellText(run_id))}/${encodeURIComponent(id)}/close`,
+        `/v1/breakers/${encodeURIComponent(cellText(run_id))}/${encodeURIComponent(id)}/close`,
         { reason },
         key === undefined ? undefined : `${key}-${String(place)}`,
       ),

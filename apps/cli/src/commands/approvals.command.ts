@@ -1,11 +1,11 @@
 // recourse approvals …: questions agents ask before an effect, and the decision of a person about exactly that effect.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
 import { cellText, formatFields, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
+import { addListAction, addShowAction, pathBelow } from './shapes.js';
 import { addVerdict } from './verdict.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -19,36 +19,36 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'DEADLINE', of: (row) => instant(row['deadline_at'] ?? row['expires_at']) },
 ];
 
+const approvalPath = pathBelow('/v1/forward-approvals');
+
 export function addApprovals(program: Command, act: Act): void {
   const approvals = program
     .command('approvals')
     .alias('approval')
-    .description('questions that agents ask people before an effect');
-  approvals
-    .command('list')
-    .description('lists questions that wait for a person, or those in one phase')
-    .option('--state <state>', 'awaiting, approved, denied, used or expired instead of those that wait (open)')
-    .option('--run <id>', 'of one run')
-    .addOption(LIMIT())
-    .action(
-      act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
-        const listed = await session
-          .service('recoveries')
-          .list('v1/forward-approvals', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
-        session.show(listed, () => listText(COLUMNS, listed));
-      }),
-    );
-  approvals
-    .command('show')
-    .description('shows one question: who wants to do what, on whose behalf, and who has agreed')
-    .argument('<approval>', 'approval id')
-    .action(
-      act(async (session, _options, id = '') => {
-        const found = await session.service('recoveries').get(pathOf(id));
-        session.show(found, () => describeApproval(found, Date.now()));
-      }),
-    );
-  const item = { path: pathOf, describe: describeApproval, argument: 'approval' };
+    .description('questions agents ask before an effect whose contract wants people asked');
+  addListAction<{ state?: string; run?: string }>(
+    approvals
+      .command('list')
+      .description('questions that wait for a person, or those in one phase')
+      .option('--state <state>', 'awaiting, approved, denied, used or expired instead of those that wait (open)')
+      .option('--run <id>', 'of one run'),
+    act,
+    {
+      service: 'recoveries',
+      path: '/v1/forward-approvals',
+      columns: COLUMNS,
+      query: ({ state, run }) => ({ state, run_id: run }),
+    },
+  );
+  addShowAction(
+    approvals
+      .command('show')
+      .description('one question: who wants to do what, on whose behalf, and who has agreed')
+      .argument('<approval>', 'approval id'),
+    act,
+    { service: 'recoveries', path: approvalPath, text: (found) => describeApproval(found, Date.now()) },
+  );
+  const item = { path: approvalPath, describe: describeApproval, argument: 'approval' };
   addVerdict(approvals, act, 'approve', { ...item, description: 'agrees to exactly the action that is shown, once' });
   addVerdict(approvals, act, 'deny', { ...item, description: 'refuses the action that is shown; it is not done' });
 }
@@ -103,8 +103,4 @@ function givenOf(row: Doc): string {
 function payload(value: unknown): unknown {
   const { encoding, body, sha256 } = docOf(value);
   return encoding === undefined || encoding === 'plain' ? body : `sealed, sha256 ${cellText(sha256)}`;
-}
-
-function pathOf(id: string): string {
-  return `v1/forward-approvals/${encodeURIComponent(id)}`;
 }

@@ -1,10 +1,10 @@
 // recourse budgets …
+import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
-import type { Doc } from '../http.js';
 import { minorUnits } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
+import { addListAction } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
@@ -17,18 +17,18 @@ const COLUMNS: readonly Column<Doc>[] = [
 
 export function addBudgets(program: Command, act: Act): void {
   const budgets = program.command('budgets').description('what runs and tenants may spend and have in use');
-  budgets
-    .command('list')
-    .description('lists budgets and how much of each is used')
-    .option('--scope <scope>', 'run or tenant')
-    .option('--scope-id <id>', 'of one run or tenant')
-    .addOption(LIMIT())
-    .action(
-      act<{ scope?: string; scopeId?: string; limit: number }>(async (session, { scope, scopeId, limit }) => {
-        const listed = await session
-          .service('budgets')
-          .list('v1/budgets', { scope, scope_id: scopeId, tenant: session.tenant ?? undefined }, limit);
-        session.show(listed, () => listText(COLUMNS, listed));
-      }),
-    );
+  addListAction<{ scope?: string; scopeId?: string }>(
+    budgets
+      .command('list')
+      .description('budgets and what is used of them')
+      .option('--scope <scope>', 'run or tenant')
+      .option('--scope-id <id>', 'of one run or tenant'),
+    act,
+    {
+      service: 'budgets',
+      path: '/v1/budgets',
+      columns: COLUMNS,
+      query: ({ scope, scopeId }) => ({ scope, scope_id: scopeId }),
+    },
+  );
 }

@@ -1,15 +1,14 @@
 // recourse commits …
 import type { ReleaseTuple } from '@recourse/messages';
+import type { Doc } from '@recourse/sdk';
+import { docOf, releaseDiff } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { describeCommit, describeComparison, standingOf } from '../commits/commit-text.js';
 import type { CommitsCompared } from '../commits/commit-text.js';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
 import { instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import type { Session } from '../session.js';
-import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
+import { addListAction, addShowAction, pathBelow } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'COMMIT', of: (row) => row['commit_id'] },
@@ -20,33 +19,25 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'RECORDED', of: (row) => instant(row['recorded_at']) },
 ];
 
+const commitPath = pathBelow('/v1/commits');
+
 export function addCommits(program: Command, act: Act): void {
   const commits = program
     .command('commits')
     .description('admitted steps of runs without an outside effect: their state, gate and release');
-  commits
-    .command('list')
-    .description('commits')
-    .option('--run <id>', 'of one run')
-    .addOption(LIMIT())
-    .action(
-      act<{ run?: string; limit: number }>(async (session, { run, limit }) => {
-        const listed = await session
-          .service('ledger')
-          .list('v1/commits', { run_id: run, tenant: session.tenant ?? undefined }, limit);
-        session.show(listed, () => listText(COLUMNS, listed));
-      }),
-    );
-  commits
-    .command('show')
-    .description('shows one commit: how it was admitted, what it rests on, whether it stands')
-    .argument('<id>', 'commit id')
-    .action(
-      act(async (session, _options, id) => {
-        const found = await commitOf(session, id);
-        session.show(found, () => describeCommit(found));
-      }),
-    );
+  addListAction<{ run?: string }>(
+    commits.command('list').description('commits').option('--run <id>', 'of one run'),
+    act,
+    { service: 'ledger', path: '/v1/commits', columns: COLUMNS, query: ({ run }) => ({ run_id: run }) },
+  );
+  addShowAction(
+    commits
+      .command('show')
+      .description('one commit: how it was admitted, what it rests on, whether it stands')
+      .argument('<id>', 'commit id'),
+    act,
+    { service: 'ledger', path: commitPath, text: describeCommit },
+  );
   commits
     .command('diff')
     .description(
@@ -55,9 +46,10 @@ export function addCommits(program: Command, act: Act): void {
     .argument('<from>', 'commit id')
     .argument('<to>', 'commit id')
     .action(
-      act(async (session, _options, from, to) => {
-        const [left, right] = await Promise.all([commitOf(session, from), commitOf(session, to)]);
-        const compared = await comparisonOf([from ?? '', releaseOf(left)], [to ?? '', releaseOf(right)]);
+      act(async (session, _options, from = '', to = '') => {
+        const ledger = session.service('ledger');
+        const [left, right] = await Promise.all([ledger.get(commitPath(from)), ledger.get(commitPath(to))]);
+        const compared = comparisonOf([from, releaseOf(left)], [to, releaseOf(right)]);
         session.show(compared, () => describeComparison(compared));
       }),
     );
@@ -65,15 +57,10 @@ export function addCommits(program: Command, act: Act): void {
 
 type Pinned = readonly [id: string, release: ReleaseTuple | null];
 
-async function comparisonOf([from, left]: Pinned, [to, right]: Pinned): Promise<CommitsCompared> {
+function comparisonOf([from, left]: Pinned, [to, right]: Pinned): CommitsCompared {
   const unpinned = [...(left === null ? [from] : []), ...(right === null ? [to] : [])];
   if (left === null || right === null) return { from, to, differences: null, unpinned };
-  const { releaseDiff } = await import('@recourse/sdk');
   return { from, to, differences: releaseDiff(left, right), unpinned };
-}
-
-function commitOf(session: Session, id: string | undefined): Promise<Doc> {
-  return session.service('ledger').get(`v1/commits/${encodeURIComponent(id ?? '')}`);
 }
 
 /** As the ledger renders it: every part is text. */

@@ -1,16 +1,13 @@
 // recourse consumers, deliveries, rolled-back: who hears of rollbacks and how soon, who has not answered, what is rolled back.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
-import { instant, span } from '../output/table.js';
+import { instant, listText, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { itemsOf } from '../reports/exposure.js';
-import { LIMIT, listText } from './options.js';
+import { rowsOf } from '../reports/exposure.js';
 import type { Act } from './options.js';
-
-/** Rows that a service gives at the most. */
-const ROWS_MAX = 500;
+import { addListAction, addReportAction } from './shapes.js';
 
 const CONSUMERS: readonly Column<Doc>[] = [
   { title: 'CONSUMER', of: (row) => row['consumer'] },
@@ -52,65 +49,55 @@ const ROLLED_BACK: readonly Column<Doc>[] = [
 ];
 
 export function addConsumers(program: Command, act: Act): void {
-  program
-    .command('consumers')
-    .description(
-      'shows who hears of rollbacks: answers, silence, delay, what went out too late, and whether the mode fits',
-    )
-    .option('--consumer <name>', 'of one consumer')
-    .addOption(LIMIT())
-    .action(
-      act<{ consumer?: string; limit: number }>(async (session, { consumer, limit }) => {
-        const told = await session
-          .service('ledger')
-          .get(
-            `v1/reports/consumers?${queryText({ consumer, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
-        session.show(told, () => listText(CONSUMERS, { items: itemsOf(told), more: told['more'] === true }));
-      }),
-    );
-  program
-    .command('deliveries')
-    .description('lists who had to hear of which rollback, and whether they answered')
-    .option('--consumer <name>', 'of one consumer')
-    .addOption(new Option('--phase <phase>', 'only these').choices(['waiting', 'overdue', 'acknowledged']))
-    .option('--run <id>', 'of one run')
-    .option('--mutation <id>', 'of one commit')
-    .addOption(LIMIT())
-    .action(
-      act<{ consumer?: string; phase?: string; run?: string; mutation?: string; limit: number }>(
-        async (session, { consumer, phase, run, mutation, limit }) => {
-          const listed = await session
-            .service('ledger')
-            .list(
-              'v1/deliveries',
-              { consumer, phase, run_id: run, mutation_id: mutation, tenant: session.tenant ?? undefined },
-              limit,
-            );
-          session.show(listed, () => listText(DELIVERIES, listed));
-        },
-      ),
-    );
-  program
-    .command('rolled-back')
-    .description('lists commits that are rolled back, in a scope and after a position')
-    .option('--scope <scope>', 'prefix of tenant/agent/run/subject; * stands for one part')
-    .option('--after <position>', 'what the call before ended with')
-    .addOption(LIMIT())
-    .action(
-      act<{ scope?: string; after?: string; limit: number }>(async (session, { scope, after, limit }) => {
-        const told = await session
-          .service('ledger')
-          .get(
-            `v1/rolled-back?${queryText({ scope: scope ?? session.tenant ?? undefined, after, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
-        session.show(
-          told,
-          () =>
-            `${listText(ROLLED_BACK, { items: itemsOf(told), more: told['more'] === true })}\n\nnext time: --after ${String(told['after'])}`,
-        );
-      }),
-    );
+  addReportAction<{ consumer?: string }>(
+    program
+      .command('consumers')
+      .description(
+        'who hears of rollbacks: answers, silence, how long it takes, what went out too late, and whether the mode fits',
+      )
+      .option('--consumer <name>', 'of one consumer'),
+    act,
+    {
+      service: 'ledger',
+      path: '/v1/reports/consumers',
+      query: ({ consumer }) => ({ consumer }),
+      text: (report) => listText(CONSUMERS, rowsOf(report)),
+    },
+  );
+  addDeliveries(program, act);
+  addReportAction<{ scope?: string; after?: string }>(
+    program
+      .command('rolled-back')
+      .description('commits that are rolled back, in a scope and behind a position')
+      .option('--scope <scope>', 'prefix of tenant/agent/run/subject; * stands for one part')
+      .option('--after <position>', 'what the call before ended with'),
+    act,
+    {
+      service: 'ledger',
+      path: '/v1/rolled-back',
+      query: ({ scope, after }, tenant) => ({ scope: scope ?? tenant, after, tenant: null }),
+      text: (report) => `${listText(ROLLED_BACK, rowsOf(report))}\n\nnext time: --after ${String(report['after'])}`,
+    },
+  );
+}
+
+function addDeliveries(program: Command, act: Act): void {
+  addListAction<{ consumer?: string; phase?: string; run?: string; mutation?: string }>(
+    program
+      .command('deliveries')
+      .description('who had to hear of which rollback, and has answered or not')
+      .option('--consumer <name>', 'of one consumer')
+      .addOption(new Option('--phase <phase>', 'only these').choices(['waiting', 'overdue', 'acknowledged']))
+      .option('--run <id>', 'of one run')
+      .option('--mutation <id>', 'of one commit'),
+    act,
+    {
+      service: 'ledger',
+      path: '/v1/deliveries',
+      columns: DELIVERIES,
+      query: ({ consumer, phase, run, mutation }) => ({ consumer, phase, run_id: run, mutation_id: mutation }),
+    },
+  );
 }
 
 function fitText(row: Doc): string {

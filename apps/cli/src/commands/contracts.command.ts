@@ -2,23 +2,24 @@
 import { capabilitiesNamed, DRAFT_SOURCES, draftsFrom, parseContract, sourceOf } from '@recourse/contract';
 import type { DraftSource } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { addAnswer } from '../contracts/answer.js';
+import { addAnswer } from './contract-answer.command.js';
 import { changesOf, changesText } from '../contracts/changes.js';
 import { draftsText } from '../contracts/drafting.js';
 import { readDocuments, readOne, withoutSchemaLink } from '../contracts/files.js';
 import { inOrder, lintDocuments, lintText } from '../contracts/lint.js';
 import { contractIn, isFile, registered } from '../contracts/reading.js';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
 import { formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText, positiveInteger } from './options.js';
+import { IDEMPOTENCY_KEY, positiveInteger } from './options.js';
 import type { Act } from './options.js';
+import { addListAction } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'NAME', of: (row) => row['name'] },
@@ -47,28 +48,24 @@ export function addContracts(program: Command, act: Act): void {
     .command('contracts')
     .alias('contract')
     .description('reversal contracts: what a capability does and how it is undone');
-  for (const add of [addReads, addFiles, addDraft, addAnswer, addRegistration]) add(contracts, act);
+  for (const add of [addReads, addFiles, addDraft, addAnswer, addRegistration, addProposals]) add(contracts, act);
 }
 
 function addReads(contracts: Command, act: Act): void {
-  contracts
-    .command('list')
-    .description('lists the contracts of the tenant and those for all tenants')
-    .option('--name <name>', 'versions of one capability')
-    .option('--retired', 'retired ones instead of those that stand')
-    .addOption(LIMIT())
-    .action(
-      act<{ name?: string; retired?: boolean; limit: number }>(async (session, { name, retired, limit }) => {
-        const listed = await session
-          .service('contracts')
-          .list(
-            'v1/contracts',
-            { name, retired: retired === true ? 'true' : 'false', tenant: session.tenant ?? undefined },
-            limit,
-          );
-        session.show(listed, () => listText(COLUMNS, listed));
-      }),
-    );
+  addListAction<{ name?: string; retired?: boolean }>(
+    contracts
+      .command('list')
+      .description('contracts of the tenant and those for all')
+      .option('--name <name>', 'versions of one capability')
+      .option('--retired', 'retired ones instead of those that stand'),
+    act,
+    {
+      service: 'contracts',
+      path: '/v1/contracts',
+      columns: COLUMNS,
+      query: ({ name, retired = false }) => ({ name, retired: String(retired) }),
+    },
+  );
   contracts
     .command('show')
     .description('shows one contract, from the registry (the newest version unless another is named) or from a file')
@@ -171,25 +168,22 @@ function addRegistration(contracts: Command, act: Act): void {
         for (const [at, contract] of ordered(given).entries()) {
           const key =
             idempotencyKey === undefined || given.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
-          answers.push(await session.service('contracts').command('v1/contracts', contract, key));
+          answers.push(await session.service('contracts').command('/v1/contracts', contract, key));
         }
         session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
           answers.map(registrationText).join('\n\n'),
         );
       }),
     );
-  contracts
-    .command('proposals')
-    .description('weaker versions that wait for a second person')
-    .addOption(LIMIT())
-    .action(
-      act<{ limit: number }>(async (session, { limit }) => {
-        const listed = await session
-          .service('contracts')
-          .list('v1/contract-proposals', { tenant: session.tenant ?? undefined }, limit);
-        session.show(listed, () => listText(PROPOSAL_COLUMNS, listed));
-      }),
-    );
+}
+
+/** Weaker versions, and the second person who confirms them. */
+function addProposals(contracts: Command, act: Act): void {
+  addListAction(contracts.command('proposals').description('weaker versions that wait for a second person'), act, {
+    service: 'contracts',
+    path: '/v1/contract-proposals',
+    columns: PROPOSAL_COLUMNS,
+  });
   contracts
     .command('confirm')
     .description('confirms a weaker version as the second person')
@@ -201,7 +195,7 @@ function addRegistration(contracts: Command, act: Act): void {
         const answer = await session
           .service('contracts')
           .command(
-            `v1/contracts/${encodeURIComponent(name)}/confirm`,
+            `/v1/contracts/${encodeURIComponent(name)}/confirm`,
             { digest, ...tenantIn(session) },
             idempotencyKey,
           );
@@ -217,7 +211,7 @@ function addRegistration(contracts: Command, act: Act): void {
       act<{ idempotencyKey?: string }>(async (session, { idempotencyKey }, name = '') => {
         const answer = await session
           .service('contracts')
-          .command(`v1/contracts/${encodeURIComponent(name)}/withdraw`, tenantIn(session), idempotencyKey);
+          .command(`/v1/contracts/${encodeURIComponent(name)}/withdraw`, tenantIn(session), idempotencyKey);
         session.show(answer, () => registrationText(answer));
       }),
     );

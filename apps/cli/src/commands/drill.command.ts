@@ -2,13 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
-import type { DrillFinding, DrillKit, DrillReport } from '@recourse/sdk';
+import type { Doc, DrillFinding, DrillKit, DrillReport } from '@recourse/sdk';
 import { shaped } from '../contracts/reading.js';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
 import { formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
@@ -127,7 +126,7 @@ function isKit(value: unknown): value is DrillKit {
 async function contractsOf(session: Session, adapter: string): Promise<readonly Contract[]> {
   const { items } = await session
     .service('contracts')
-    .list('v1/contracts', { retired: 'false', tenant: session.tenant ?? undefined }, CONTRACTS_MAX);
+    .list('/v1/contracts', { retired: 'false', tenant: session.tenant }, CONTRACTS_MAX);
   const standing = new Map<string, Doc>();
   for (const row of items) {
     const name = String(row['name']);

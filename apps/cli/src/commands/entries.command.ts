@@ -1,15 +1,16 @@
 // recourse entry …: what the registry keeps beside contracts. recourse kill-switch …: its short form for who is on duty.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { readDocuments } from '../contracts/files.js';
 import { entryKind, entryRequests } from '../entries/entry-files.js';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, instant } from '../output/table.js';
+import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
+import { addListAction } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'NAME', of: (row) => row['name'] },
@@ -81,7 +82,9 @@ function addReads(entries: Command, act: Act): void {
     .addOption(LIMIT())
     .action(
       act<ListOptions>(async (session, { name, retired, limit }, kind = '') => {
-        await list(session, kind, { name, retired: retired === true, limit }, COLUMNS);
+        const query = { name, retired: String(retired === true), tenant: session.tenant };
+        const listed = await session.service('contracts').list(pathOf(kind), query, limit);
+        session.show(listed, () => listText(COLUMNS, listed));
       }),
     );
   entries
@@ -91,9 +94,7 @@ function addReads(entries: Command, act: Act): void {
     .argument('<name>', 'its name')
     .action(
       act(async (session, _options, kind = '', name = '') => {
-        const found = await session
-          .service('contracts')
-          .get(`${pathOf(kind, name)}?${queryText({ tenant: session.tenant ?? undefined })}`);
+        const found = await session.service('contracts').get(pathOf(kind, name), { tenant: session.tenant });
         session.show(found, () => describe(found));
       }),
     );
@@ -108,25 +109,12 @@ function addChanges(entries: Command, act: Act): void {
     .option('--name <name>', 'name of a single entry')
     .addOption(IDEMPOTENCY_KEY())
     .action(
-      act<RegisterOptions>(async (session, { name, idempotencyKey }, kind = '', ...paths) => {
-        const requests = entryRequests(
-          readDocuments(
-            paths.flat().filter((path) => path !== undefined),
-            session.folder,
-          ),
-          name,
-        );
-        const answers: Doc[] = [];
-        // Keys are made per entry, so that one given key does not stand for several commands.
-        for (const [at, request] of requests.entries()) {
-          const key =
-            idempotencyKey === undefined || requests.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
-          answers.push(
-            await session.service('contracts').command(pathOf(kind), { ...request, ...tenantIn(session) }, key),
-          );
-        }
-        session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
-          answers.map((answer) => formatFields(Object.entries(answer))).join('\n\n'),
+      act<RegisterOptions>(async (session, options, kind = '', ...paths) => {
+        await register(
+          session,
+          kind,
+          paths.flat().filter((path) => path !== undefined),
+          options,
         );
       }),
     );
@@ -158,15 +146,7 @@ function addSwitches(program: Command, act: Act): void {
     .addOption(new Option('--severity <severity>', 'how grave').choices(SEVERITIES).default('sev1'))
     .option('--owner <subject>', 'who answers for it', 'role:operator')
     .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<SwitchOptions>(async (session, { over, severity, runbook, reason, owner, idempotencyKey }, name = '') => {
-        const entry = { owner, doc: reason, scope: over, severity, runbook, reason };
-        const answer = await session
-          .service('contracts')
-          .command(pathOf('kill_switch'), { name, entry, ...tenantIn(session) }, idempotencyKey);
-        session.show(answer, () => formatFields(Object.entries(answer)));
-      }),
-    );
+    .action(act<SwitchOptions>((session, options, name = '') => switchOn(session, name, options)));
   switches
     .command('off')
     .description('turns a switch off; what it held back continues')
@@ -178,28 +158,46 @@ function addSwitches(program: Command, act: Act): void {
         await retire(session, 'kill_switch', name, options);
       }),
     );
-  switches
-    .command('list')
-    .description('lists the switches that are on')
-    .option('--retired', 'those that were lifted')
-    .addOption(LIMIT())
-    .action(
-      act<ListOptions>(async (session, { retired, limit }) => {
-        await list(session, 'kill_switch', { retired: retired === true, limit }, SWITCH_COLUMNS);
-      }),
-    );
+  addListAction<{ retired?: boolean }>(
+    switches.command('list').description('those that are on').option('--retired', 'those that were lifted'),
+    act,
+    {
+      service: 'contracts',
+      path: pathOf('kill_switch'),
+      columns: SWITCH_COLUMNS,
+      query: ({ retired = false }) => ({ retired: String(retired) }),
+    },
+  );
 }
 
-async function list(
+async function switchOn(
+  session: Session,
+  name: string,
+  { over, severity, runbook, reason, owner, idempotencyKey }: SwitchOptions,
+): Promise<void> {
+  const entry = { owner, doc: reason, scope: over, severity, runbook, reason };
+  const answer = await session
+    .service('contracts')
+    .command(pathOf('kill_switch'), { name, entry, ...tenantIn(session) }, idempotencyKey);
+  session.show(answer, () => formatFields(Object.entries(answer)));
+}
+
+async function register(
   session: Session,
   kind: string,
-  { name, retired, limit }: { readonly name?: string | undefined; readonly retired: boolean; readonly limit: number },
-  columns: readonly Column<Doc>[],
+  paths: readonly string[],
+  { name, idempotencyKey }: RegisterOptions,
 ): Promise<void> {
-  const listed = await session
-    .service('contracts')
-    .list(pathOf(kind), { name, retired: String(retired), tenant: session.tenant ?? undefined }, limit);
-  session.show(listed, () => listText(columns, listed));
+  const requests = entryRequests(readDocuments(paths, session.folder), name);
+  const answers: Doc[] = [];
+  // Keys are made per entry, so that one given key does not stand for several commands.
+  for (const [at, request] of requests.entries()) {
+    const key = idempotencyKey === undefined || requests.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
+    answers.push(await session.service('contracts').command(pathOf(kind), { ...request, ...tenantIn(session) }, key));
+  }
+  session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
+    answers.map((answer) => formatFields(Object.entries(answer))).join('\n\n'),
+  );
 }
 
 async function retire(
@@ -215,7 +213,7 @@ async function retire(
 }
 
 function pathOf(kind: string, name?: string): string {
-  return `v1/entries/${entryKind(kind)}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+  return `/v1/entries/${entryKind(kind)}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 }
 
 function tenantIn({ tenant }: Session): { readonly tenant?: string } {

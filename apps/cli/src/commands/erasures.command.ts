@@ -21,7 +21,7 @@ export function addErasures(program: Command, act: Act): void {
     .requiredOption('--reason <text>', 'why, in your words; it is kept with the destroyed keys')
     .action(
       act<Options>(async (session, { subject, endedBy, reason }) => {
-        const answer = await session.service('ledger').command('v1/erasures', {
+        const answer = await session.service('ledger').command('/v1/erasures', {
           reason,
           ...(subject === undefined ? {} : { subject }),
           ...(endedBy === undefined ? {} : { ended_by: instantOf(endedBy) }),

@@ -1,8 +1,7 @@
 // recourse lineage packet … and replay-packet …: a commit taken away from its log, and reproduced where no service is.
 import type { PackedPolicy, Packet } from '@recourse/lineage';
+import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
-import type { Doc } from '../http.js';
-import { queryText } from '../http.js';
 import { replayPacket } from '../lineage/packet-checks.js';
 import type { Check, PacketReplay } from '../lineage/packet-checks.js';
 import { packetIn, readPacket, writePacket } from '../lineage/packet-file.js';
@@ -62,21 +61,14 @@ export function addPackets(lineage: Command, act: Act): void {
 }
 
 async function packetOf(session: Session, commit: string): Promise<Packet> {
-  const query = queryText({ tenant: session.tenant ?? undefined });
   const packet = packetIn(
-    await session
-      .service('ledger')
-      .get(`v1/commits/${encodeURIComponent(commit)}/packet${query === '' ? '' : `?${query}`}`),
+    await session.service('ledger').get(`/v1/commits/${encodeURIComponent(commit)}/packet`, { tenant: session.tenant }),
   );
   const checkpoint = packet.commits.find(({ commit_id: id }) => id === packet.commit_id)?.checkpoint;
   if (checkpoint === undefined || checkpoint.gate === null) return packet;
   const { items } = await session
     .service('contracts')
-    .list(
-      'v1/entries/policy_bundle',
-      { name: checkpoint.gate.bundle, tenant: session.tenant ?? undefined },
-      BUNDLES_MAX,
-    );
+    .list('/v1/entries/policy_bundle', { name: checkpoint.gate.bundle, tenant: session.tenant }, BUNDLES_MAX);
   return { ...packet, policy: policyOf(items, checkpoint.tenant, checkpoint.gate.bundle_digest) };
 }
 

@@ -1,10 +1,10 @@
 // recourse lineage …: what rests on a commit and what became of it, what would fall, whether a fall has settled, and what runtimes hold that fell.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { readOne } from '../contracts/files.js';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
 import { lineageDot, lineageSvg } from '../lineage/lineage-picture.js';
 import { lineageText } from '../lineage/lineage-text.js';
 import { drawnOf } from '../lineage/lineage-graph.js';
@@ -15,8 +15,8 @@ import type { Column } from '../output/table.js';
 import { problemOf, problemText } from '../problem.js';
 import type { Session } from '../session.js';
 import { addPackets } from './lineage-packet.command.js';
-import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
+import { addListAction } from './shapes.js';
 
 const CONTAMINATED: readonly Column<Doc>[] = [
   { title: 'COMMIT', of: (row) => row['commit_id'] },
@@ -61,6 +61,12 @@ export function addLineage(program: Command, act: Act): void {
     .description(
       'what rests on what: the graph around a commit, what would fall with it, whether a fall has settled, and which runtimes diverge',
     );
+  addReads(lineage, act);
+  addReconciling(lineage, act);
+  addPackets(lineage, act);
+}
+
+function addReads(lineage: Command, act: Act): void {
   lineage
     .command('show')
     .description(
@@ -97,6 +103,9 @@ export function addLineage(program: Command, act: Act): void {
         return told['settled'] === true ? 'done' : 'pending';
       }),
     );
+}
+
+function addReconciling(lineage: Command, act: Act): void {
   lineage
     .command('reconcile')
     .description(
@@ -118,25 +127,20 @@ export function addLineage(program: Command, act: Act): void {
         return (await reconcileOnce(session, options)) ? 'found' : 'done';
       }),
     );
-  lineage
-    .command('reconciliations')
-    .description('lists past comparisons')
-    .option('--runtime <name>', 'of one runtime')
-    .option('--diverging', 'only those that found something')
-    .addOption(LIMIT())
-    .action(
-      act<{ runtime?: string; diverging?: boolean; limit: number }>(async (session, { runtime, diverging, limit }) => {
-        const listed = await session
-          .service('ledger')
-          .list(
-            'v1/reconciliations',
-            { runtime, diverges: diverging === true ? 'true' : undefined, tenant: session.tenant ?? undefined },
-            limit,
-          );
-        session.show(listed, () => listText(RECONCILIATIONS, listed));
-      }),
-    );
-  addPackets(lineage, act);
+  addListAction<{ runtime?: string; diverging?: boolean }>(
+    lineage
+      .command('reconciliations')
+      .description('comparisons that were made')
+      .option('--runtime <name>', 'of one runtime')
+      .option('--diverging', 'only those that found something'),
+    act,
+    {
+      service: 'ledger',
+      path: '/v1/reconciliations',
+      columns: RECONCILIATIONS,
+      query: ({ runtime, diverging }) => ({ runtime, diverges: diverging === true ? 'true' : undefined }),
+    },
+  );
 }
 
 async function ask(
@@ -145,10 +149,9 @@ async function ask(
   part: string,
   query: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Doc> {
-  const text = queryText({ ...query, tenant: session.tenant ?? undefined });
   return session
     .service('ledger')
-    .get(`v1/lineage/${encodeURIComponent(commit)}${part}${text === '' ? '' : `?${text}`}`);
+    .get(`/v1/lineage/${encodeURIComponent(commit)}${part}`, { ...query, tenant: session.tenant });
 }
 
 function draw(session: Session, answer: Doc, format: string): void {
@@ -237,7 +240,7 @@ async function reconcileOnce(session: Session, { runtime, file }: ReconcileOptio
   const parts = partsOf(heldIn(readOne(file, session.folder).value, file));
   const [found, ids]: [Doc[], unknown[]] = [[], []];
   for (const part of parts) {
-    const answer = await session.service('ledger').command('v1/reconciliations', {
+    const answer = await session.service('ledger').command('/v1/reconciliations', {
       runtime,
       ...(session.tenant === null ? {} : { tenant: session.tenant }),
       commits: carried(part, found),

@@ -1,13 +1,14 @@
 // recourse mutations …
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
 import { describeHorizon, horizonOf } from '../mutations/horizon.js';
 import { describeMutation } from '../mutations/mutation-text.js';
 import { instant, money } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { LIMIT, listText, positiveInteger } from './options.js';
+import { LIMIT, positiveInteger } from './options.js';
 import type { Act } from './options.js';
+import { addListAction, addShowAction, pathBelow } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'MUTATION', of: (row) => row['mutation_id'] },
@@ -25,7 +26,6 @@ interface ListOptions {
   readonly execution?: string;
   readonly capability?: string;
   readonly subject?: string;
-  readonly limit: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -34,37 +34,41 @@ export function addMutations(program: Command, act: Act): void {
   const mutations = program
     .command('mutations')
     .description('recorded effects on the outside world and whether they can be undone');
-  mutations
-    .command('list')
-    .description('lists mutations with their current state')
-    .option('--run <id>', 'of one run')
-    .option('--state <state>', 'in one recoverability state, such as reversal_available')
-    .option('--capability <name>', 'of one capability')
-    .option('--subject <ref>', 'about one subject')
-    .option('--execution <state>', 'in one execution state, such as uncertain')
-    .addOption(LIMIT())
-    .action(
-      act<ListOptions>(async (session, { run, state, execution, capability, subject, limit }) => {
-        const listed = await session
-          .service('ledger')
-          .list(
-            'v1/mutations',
-            { run_id: run, state, execution, capability, subject, tenant: session.tenant ?? undefined },
-            limit,
-          );
-        session.show(listed, () => listText(COLUMNS, listed));
+  addListAction<ListOptions>(
+    mutations
+      .command('list')
+      .description('mutations, newest state')
+      .option('--run <id>', 'of one run')
+      .option('--state <state>', 'in one recoverability state, such as reversal_available')
+      .option('--capability <name>', 'of one capability')
+      .option('--subject <ref>', 'about one subject')
+      .option('--execution <state>', 'in one execution state, such as uncertain'),
+    act,
+    {
+      service: 'ledger',
+      path: '/v1/mutations',
+      columns: COLUMNS,
+      query: ({ run, state, execution, capability, subject }) => ({
+        run_id: run,
+        state,
+        execution,
+        capability,
+        subject,
       }),
-    );
-  mutations
-    .command('show')
-    .description('shows one mutation: what was done, how it is undone, its states')
-    .argument('<id>', 'mutation id')
-    .action(
-      act(async (session, _options, id) => {
-        const found = await session.service('ledger').get(`v1/mutations/${encodeURIComponent(id ?? '')}`);
-        session.show(found, () => describeMutation(found));
-      }),
-    );
+    },
+  );
+  addShowAction(
+    mutations
+      .command('show')
+      .description('one mutation: what was done, how it is undone, its states')
+      .argument('<id>', 'mutation id'),
+    act,
+    { service: 'ledger', path: pathBelow('/v1/mutations'), text: describeMutation },
+  );
+  addHorizon(mutations, act);
+}
+
+function addHorizon(mutations: Command, act: Act): void {
   mutations
     .command('horizon')
     .description('shows the windows that close next, and the money that can be recovered until then')
@@ -76,11 +80,11 @@ export function addMutations(program: Command, act: Act): void {
         const query = {
           within_ms: within === undefined ? undefined : String(within * MINUTE_MS),
           capability,
-          tenant: session.tenant ?? undefined,
+          tenant: session.tenant,
         };
         const ledger = session.service('ledger');
-        const first = await ledger.get(`v1/horizon?${queryText({ ...query, limit: '1' })}`);
-        const horizon = horizonOf(first, await ledger.list('v1/horizon', query, limit));
+        const first = await ledger.get('/v1/horizon', { ...query, limit: '1' });
+        const horizon = horizonOf(first, await ledger.list('/v1/horizon', query, limit));
         session.show(horizon, () => describeHorizon(horizon));
       }),
     );

@@ -1,15 +1,15 @@
 // recourse notifications …: who is told what waits for a person, what did not arrive, and the way out.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { cellText, formatFields, instant } from '../output/table.js';
+import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
+import { addListAction, pathBelow } from './shapes.js';
 
 const DELIVERIES: readonly Column<Doc>[] = [
   { title: 'DELIVERY', of: (row) => row['id'] },
@@ -36,6 +36,9 @@ const ENDPOINTS: readonly Column<Doc>[] = [
   { title: 'OLDEST DUE', of: (row) => instant(row['oldest_due_at']) },
 ];
 
+const deliveryPath = pathBelow('/v1/deliveries');
+const endpointPath = pathBelow('/v1/endpoints');
+
 /** How long an outcome is waited for before it is left to the list; milliseconds. */
 const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 250;
@@ -44,46 +47,52 @@ export function addNotifications(program: Command, act: Act): void {
   const notifications = program
     .command('notifications')
     .description('webhooks that tell approvers what waits for them');
+  addListAction<{ state?: string; endpoint?: string }>(
+    notifications
+      .command('list')
+      .description('what was told to whom, and what was not')
+      .addOption(new Option('--state <state>', 'only these').choices(['queued', 'delivered', 'given_up', 'superseded']))
+      .option('--endpoint <name>', 'of one endpoint'),
+    act,
+    {
+      service: 'notifier',
+      path: '/v1/deliveries',
+      columns: DELIVERIES,
+      query: ({ state, endpoint }) => ({ state, endpoint }),
+      text: (listed) => withWaysOut(listText(DELIVERIES, listed), listed.items),
+    },
+  );
   notifications
-    .command('list')
-    .description('lists what was sent to whom, and what was not')
-    .addOption(new Option('--state <state>', 'only these').choices(['queued', 'delivered', 'given_up', 'superseded']))
-    .option('--endpoint <name>', 'of one endpoint')
-    .addOption(LIMIT())
-    .action(
-      act<{ state?: string; endpoint?: string; limit: number }>(async (session, { state, endpoint, limit }) => {
-        const listed = await session
-          .service('notifier')
-          .list('v1/deliveries', { state, endpoint, tenant: session.tenant ?? undefined }, limit);
-        session.show(listed, () => withWaysOut(listText(DELIVERIES, listed), listed.items));
-      }),
-    );
+    .command('retry')
+    .description('tries one again that is queued or was given up, and waits for what comes of it')
+    .argument('<delivery>', 'delivery id')
+    .action(act((session, _options, id = '') => outcome(session, deliveryPath(id, 'retry'))));
+  addEndpoints(notifications, act);
+}
+
+/** Who is told, and whether the way to them works. */
+function addEndpoints(notifications: Command, act: Act): void {
   notifications
     .command('endpoints')
     .description('lists endpoints: who is told what, and whether it is on')
     .action(
       act(async (session) => {
-        const listed = await session.service('notifier').list('v1/endpoints', {}, Number.MAX_SAFE_INTEGER);
+        const listed = await session.service('notifier').list('/v1/endpoints', {}, Number.MAX_SAFE_INTEGER);
         session.show(listed, () => withWaysOut(listText(ENDPOINTS, listed), listed.items));
       }),
     );
   notifications
-    .command('retry')
-    .description('tries a queued or given-up delivery again, and waits for the outcome')
-    .argument('<delivery>', 'delivery id')
-    .action(act((session, _options, id = '') => outcome(session, `v1/deliveries/${encodeURIComponent(id)}/retry`)));
-  notifications
     .command('test')
     .description('sends an endpoint a test notice, and waits for the outcome')
     .argument('<endpoint>', 'name')
-    .action(act((session, _options, name = '') => outcome(session, `v1/endpoints/${encodeURIComponent(name)}/test`)));
+    .action(act((session, _options, name = '') => outcome(session, endpointPath(name, 'test'))));
   notifications
     .command('on')
     .description('turns an endpoint back on after its receiver said it was gone')
     .argument('<endpoint>', 'name')
     .action(
       act(async (session, _options, name = '') => {
-        const endpoint = await session.service('notifier').command(`v1/endpoints/${encodeURIComponent(name)}/on`, {});
+        const endpoint = await session.service('notifier').command(endpointPath(name, 'on'), {});
         session.show(endpoint, () => formatFields(Object.entries(endpoint)));
       }),
     );
@@ -97,7 +106,7 @@ async function outcome(session: Session, path: string): Promise<ExitKind | undef
   const deadline = performance.now() + PATIENCE_MS;
   while (delivery['state'] === 'queued' && !hasFailedSince(delivery, before) && performance.now() < deadline) {
     await sleep(LOOK_EVERY_MS);
-    delivery = await notifier.get(`v1/deliveries/${encodeURIComponent(String(delivery['id']))}`);
+    delivery = await notifier.get(deliveryPath(String(delivery['id'])));
   }
   session.show(delivery, () => describeDelivery(delivery));
   if (delivery['state'] === 'delivered') return undefined;

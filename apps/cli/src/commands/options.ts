@@ -1,8 +1,5 @@
 // What several commands share: their options, and the way an action runs.
 import { InvalidArgumentError, Option } from 'commander';
-import type { Doc, Listed } from '../http.js';
-import { formatTable } from '../output/table.js';
-import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -42,10 +39,4 @@ export function epochMs(text: string): number {
   const value = /^\d+$/.test(text) ? Number(text) : /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isSafeInteger(value)) return value;
   throw new InvalidArgumentError('It must be an instant such as 2026-11-22T01:34:17Z, or epoch milliseconds.');
-}
-
-/** A list for people; says when there is more, and when there is nothing. */
-export function listText(columns: readonly Column<Doc>[], { items, more }: Listed): string {
-  if (items.length === 0) return 'none';
-  return `${formatTable(columns, items)}${more ? `\n\n${items.length} shown, there are more: raise --limit` : ''}`;
 }

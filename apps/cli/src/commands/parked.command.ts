@@ -1,15 +1,17 @@
 // recourse parked …: records that a service could not take, of all logs of all services.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { SERVICES } from '../config.js';
 import type { Service } from '../config.js';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { formatFields } from '../output/table.js';
+import { formatFields, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
+import type { Why } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'PARKED', of: (row) => row['parked_id'] },
@@ -47,35 +49,36 @@ export function addParked(program: Command, act: Act): void {
         session.show(listed, () => listText(COLUMNS, listed));
       }),
     );
+  addWayOut(parked, act, 'redrive', {
+    description: 'takes a parked record again, and those of its key behind it',
+    reason: new Option('--reason <text>', 'why, in your words').default('redriven at the command line'),
+  });
+  addWayOut(parked, act, 'discard', {
+    description: 'gives a parked record up; its bytes stay in the log',
+    reason: new Option('--reason <text>', 'why, in your words').makeOptionMandatory(),
+  });
+}
+
+function addWayOut(
+  parked: Command,
+  act: Act,
+  verb: 'redrive' | 'discard',
+  { description, reason }: { readonly description: string; readonly reason: Option },
+): void {
   parked
-    .command('redrive')
-    .description('takes a parked record again, and then those of its key behind it')
+    .command(verb)
+    .description(description)
     .argument('<id>', 'parked id')
-    .option('--reason <text>', 'why, in your words', 'redriven at the command line')
+    .addOption(reason)
     .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<{ reason: string; idempotencyKey?: string }>((session, options, id) =>
-        resolve(session, 'redrive', id ?? '', options),
-      ),
-    );
-  parked
-    .command('discard')
-    .description('gives up a parked record; its bytes stay in the log')
-    .argument('<id>', 'parked id')
-    .requiredOption('--reason <text>', 'why, in your words')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<{ reason: string; idempotencyKey?: string }>((session, options, id) =>
-        resolve(session, 'discard', id ?? '', options),
-      ),
-    );
+    .action(act<Why>((session, options, id = '') => resolve(session, verb, id, options)));
 }
 
 /** Each service says which logs it owns. */
 async function logs(session: Session): Promise<readonly OwnedLog[]> {
   const owned = await Promise.all(
     SERVICES.map(async (service) => {
-      const { logs: names } = await session.service(service).get('v1/status');
+      const { logs: names } = await session.service(service).get('/v1/status');
       return (Array.isArray(names) ? names : []).map((log): OwnedLog => ({ service, log: String(log) }));
     }),
   );
@@ -88,20 +91,15 @@ async function parkedIn(
   open: boolean,
   limit: number,
 ): Promise<{ readonly items: readonly Doc[]; readonly more: boolean }> {
-  const { items, more } = await session.service(service).list('v1/parked', { log, open: String(open) }, limit);
+  const { items, more } = await session.service(service).list('/v1/parked', { log, open: String(open) }, limit);
   return { items: items.map((item) => ({ ...docOf(item), service, log })), more };
 }
 
-async function resolve(
-  session: Session,
-  verb: 'redrive' | 'discard',
-  id: string,
-  options: { readonly reason: string; readonly idempotencyKey?: string },
-): Promise<void> {
+async function resolve(session: Session, verb: 'redrive' | 'discard', id: string, options: Why): Promise<void> {
   const { service, log } = await ownerOf(session, id);
   const answer = await session
     .service(service)
-    .command(`v1/parked/${encodeURIComponent(id)}/${verb}`, { reason: options.reason, log }, options.idempotencyKey);
+    .command(`/v1/parked/${encodeURIComponent(id)}/${verb}`, { reason: options.reason, log }, options.idempotencyKey);
   session.show(answer, () => formatFields(Object.entries(answer)));
 }
 

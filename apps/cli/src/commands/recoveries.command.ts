@@ -1,14 +1,16 @@
 // recourse recoveries …: what went wrong, what is proposed, and the decision of a person about exactly that.
+import { EdgeProblem } from '@recourse/sdk';
+import type { Doc, EdgeClient } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { Doc, ServiceClient } from '../http.js';
-import { formatFields, formatTable, instant } from '../output/table.js';
+import { formatFields, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 import { describeStep } from './review-item.js';
+import { addSendAction, pathBelow } from './shapes.js';
 import { STEP_COLUMNS } from './step-columns.js';
 import { addStepCommands } from './step-commands.js';
 import { addVerdict } from './verdict.js';
@@ -25,6 +27,8 @@ const RECOVERY_COLUMNS: readonly Column<Doc>[] = [
 /** Recoveries that are looked through for one id. */
 const SEARCH_MAX = 10_000;
 
+const stepPath = pathBelow('/v1/steps');
+
 export function addRecoveries(program: Command, act: Act): void {
   const recoveries = program.command('recoveries').description('recoveries, and the steps that wait for a person');
   recoveries
@@ -35,11 +39,11 @@ export function addRecoveries(program: Command, act: Act): void {
     .addOption(LIMIT())
     .action(
       act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
-        const query = { run_id: run, tenant: session.tenant ?? undefined };
+        const query = { run_id: run, tenant: session.tenant };
         const orchestrator = session.service('recoveries');
         const listed = await (state === undefined
-          ? orchestrator.list('v1/recoveries', query, limit)
-          : orchestrator.list('v1/reviews', { ...query, state }, limit));
+          ? orchestrator.list('/v1/recoveries', query, limit)
+          : orchestrator.list('/v1/reviews', { ...query, state }, limit));
         session.show(listed, () => listText(state === undefined ? RECOVERY_COLUMNS : STEP_COLUMNS, listed));
       }),
     );
@@ -52,49 +56,42 @@ export function addRecoveries(program: Command, act: Act): void {
         await showOne(session, id ?? '');
       }),
     );
-  const item = { path: (id: string) => `v1/steps/${encodeURIComponent(id)}`, describe: describeStep };
+  addVerdicts(recoveries, act);
+  addResolve(recoveries, act);
+  addStepCommands(recoveries, act);
+}
+
+function addResolve(recoveries: Command, act: Act): void {
+  addSendAction<{ readonly resolution: string; readonly evidence: string }>(
+    recoveries
+      .command('resolve')
+      .description("closes an item that is a person's: repaired or corrected by hand, or accepted as it is")
+      .argument('<step>', 'step id')
+      .addOption(
+        new Option('--resolution <resolution>', 'how it was closed')
+          .choices(['repaired', 'corrected', 'accepted'])
+          .makeOptionMandatory(),
+      )
+      .option('--evidence <json>', 'what shows it: JSON, or any text', '{}'),
+    act,
+    {
+      service: 'recoveries',
+      path: (id) => stepPath(id, 'resolve'),
+      body: ({ resolution, evidence }) => ({ resolution, evidence: evidenceOf(evidence) }),
+    },
+  );
+}
+
+function addVerdicts(recoveries: Command, act: Act): void {
+  const item = { path: stepPath, describe: describeStep, argument: 'step' };
   addVerdict(recoveries, act, 'approve', {
     ...item,
-    argument: 'step',
     description: 'agrees to exactly the action that is shown; its digest is sent with the approval',
   });
   addVerdict(recoveries, act, 'deny', {
     ...item,
-    argument: 'step',
     description: 'refuses the action that is shown; the mutation goes to a person',
   });
-  recoveries
-    .command('resolve')
-    .description("closes an item that is a person's: repaired or corrected by hand, or accepted as it is")
-    .argument('<step>', 'step id')
-    .addOption(
-      new Option('--resolution <resolution>', 'how it was closed')
-        .choices(['repaired', 'corrected', 'accepted'])
-        .makeOptionMandatory(),
-    )
-    .requiredOption('--reason <text>', 'why, in your words')
-    .option('--evidence <json>', 'what shows it: JSON, or any text', '{}')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<ResolveOptions>(async (session, options, id) => {
-        const answer = await session
-          .service('recoveries')
-          .command(
-            `v1/steps/${encodeURIComponent(id ?? '')}/resolve`,
-            { resolution: options.resolution, reason: options.reason, evidence: evidenceOf(options.evidence) },
-            options.idempotencyKey,
-          );
-        session.show(answer, () => formatFields(Object.entries(answer)));
-      }),
-    );
-  addStepCommands(recoveries, act);
-}
-
-interface ResolveOptions {
-  readonly resolution: string;
-  readonly reason: string;
-  readonly evidence: string;
-  readonly idempotencyKey?: string;
 }
 
 /** JSON as it is; any other text as a note. */
@@ -113,13 +110,13 @@ async function showOne(session: Session, id: string): Promise<void> {
     session.show(step, () => describeStep(step, Date.now()));
     return;
   }
-  const { items } = await orchestrator.list('v1/recoveries', { tenant: session.tenant ?? undefined }, SEARCH_MAX);
+  const { items } = await orchestrator.list('/v1/recoveries', { tenant: session.tenant }, SEARCH_MAX);
   const recovery = items.find((one) => one['recovery_id'] === id || one['run_id'] === id);
   if (recovery === undefined)
     throw new CliProblem('NOT_FOUND', `neither a step, a recovery nor a run with one is called ${id}`, 'refused');
   const steps = await orchestrator.list(
-    'v1/steps',
-    { run_id: String(recovery['run_id']), tenant: session.tenant ?? undefined },
+    '/v1/steps',
+    { run_id: String(recovery['run_id']), tenant: session.tenant },
     SEARCH_MAX,
   );
   session.show(
@@ -129,11 +126,11 @@ async function showOne(session: Session, id: string): Promise<void> {
   );
 }
 
-async function stepOrNull(orchestrator: ServiceClient, id: string): Promise<Doc | null> {
+async function stepOrNull(orchestrator: EdgeClient, id: string): Promise<Doc | null> {
   try {
-    return await orchestrator.get(`v1/steps/${encodeURIComponent(id)}`);
+    return await orchestrator.get(stepPath(id));
   } catch (problem) {
-    if (problem instanceof CliProblem && problem.code === 'NOT_FOUND') return null;
+    if (problem instanceof EdgeProblem && problem.code === 'NOT_FOUND') return null;
     throw problem;
   }
 }

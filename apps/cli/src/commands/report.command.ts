@@ -1,13 +1,15 @@
 // recourse report …: what stands exposed and what recovery cost, and which tools end with people.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf, queryText } from '../http.js';
-import type { Doc } from '../http.js';
-import { formatTable } from '../output/table.js';
+import { formatTable, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { describeExposure, exposureOf, itemsOf, percent } from '../reports/exposure.js';
-import { LIMIT, listText } from './options.js';
+import { describeExposure, exposureOf, percent, rowsOf } from '../reports/exposure.js';
+import type { Session } from '../session.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
+import { addReportAction, ROWS_MAX } from './shapes.js';
 
 const MANUAL_COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
@@ -27,9 +29,6 @@ const POINTED_COLUMNS: readonly Column<Doc>[] = [
 ];
 /** Contracts that are looked through for what they declare. */
 const CONTRACTS_MAX = 10_000;
-
-/** Rows that a service gives at the most. */
-const ROWS_MAX = 500;
 
 const ROLLBACK_COLUMNS: readonly Column<Doc>[] = [
   { title: 'OF', of: (row) => row['name'] },
@@ -56,56 +55,60 @@ export function addReport(program: Command, act: Act): void {
     .addOption(LIMIT())
     .action(
       act<ReportOptions>(async (session, { capability, limit }) => {
-        const tenant = session.tenant ?? undefined;
-        const query = queryText({ capability, tenant, limit: String(Math.min(limit, ROWS_MAX)) });
-        const [ledger, recoveries, { items: contracts }] = await Promise.all([
-          session.service('ledger').get(`v1/reports/exposure?${query}`),
-          session.service('recoveries').get(`v1/reports/recoveries?${query}`),
-          session.service('contracts').list('v1/contracts', { name: capability, tenant }, CONTRACTS_MAX),
-        ]);
-        const told = exposureOf({ ledger, recoveries, contracts });
-        session.show(told, () => describeExposure(told));
+        await showExposure(session, capability, limit);
       }),
     );
-  report
-    .command('manual')
-    .description(
-      'shows why steps end with people: tools by reason, and those whose outcomes often cannot be proven',
-    )
-    .option('--capability <name>', 'of one capability')
-    .addOption(LIMIT())
-    .action(
-      act<ReportOptions>(async (session, { capability, limit }) => {
-        const told = await session
-          .service('recoveries')
-          .get(
-            `v1/reports/manual-reasons?${queryText({ capability, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
-        session.show(told, () => describeManual(told));
-      }),
-    );
-  report
-    .command('rollbacks')
-    .description('counts rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first')
-    .addOption(
-      new Option('--by <group>', 'what they are counted by').choices(['agent', 'policy', 'source']).default('source'),
-    )
-    .addOption(LIMIT())
-    .action(
-      act<{ readonly by: string; readonly limit: number }>(async (session, { by, limit }) => {
-        const told = await session
-          .service('recoveries')
-          .get(
-            `v1/reports/rollbacks?${queryText({ by, tenant: session.tenant ?? undefined, limit: String(Math.min(limit, ROWS_MAX)) })}`,
-          );
-        session.show(told, () => listText(ROLLBACK_COLUMNS, { items: itemsOf(told), more: told['more'] === true }));
-      }),
-    );
+  addCounts(report, act);
+}
+
+function addCounts(report: Command, act: Act): void {
+  addReportAction<{ capability?: string }>(
+    report
+      .command('manual')
+      .description(
+        'why steps of recoveries land with people: tools by reason, and those whose outcomes often cannot be proven',
+      )
+      .option('--capability <name>', 'of one capability'),
+    act,
+    {
+      service: 'recoveries',
+      path: '/v1/reports/manual-reasons',
+      query: ({ capability }) => ({ capability }),
+      text: describeManual,
+    },
+  );
+  addReportAction<{ by: string }>(
+    report
+      .command('rollbacks')
+      .description('rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first')
+      .addOption(
+        new Option('--by <group>', 'what they are counted by').choices(['agent', 'policy', 'source']).default('source'),
+      ),
+    act,
+    {
+      service: 'recoveries',
+      path: '/v1/reports/rollbacks',
+      query: ({ by }) => ({ by }),
+      text: (told) => listText(ROLLBACK_COLUMNS, rowsOf(told)),
+    },
+  );
+}
+
+async function showExposure(session: Session, capability: string | undefined, limit: number): Promise<void> {
+  const { tenant } = session;
+  const query = { capability, tenant, limit: String(Math.min(limit, ROWS_MAX)) };
+  const [ledger, recoveries, { items: contracts }] = await Promise.all([
+    session.service('ledger').get('/v1/reports/exposure', query),
+    session.service('recoveries').get('/v1/reports/recoveries', query),
+    session.service('contracts').list('/v1/contracts', { name: capability, tenant }, CONTRACTS_MAX),
+  ]);
+  const told = exposureOf({ ledger, recoveries, contracts });
+  session.show(told, () => describeExposure(told));
 }
 
 /** The ranking, and below it the tools that are pointed out. */
 function describeManual(told: Doc): string {
-  const ranked = listText(MANUAL_COLUMNS, { items: itemsOf(told), more: told['more'] === true });
+  const ranked = listText(MANUAL_COLUMNS, rowsOf(told));
   const pointed = told['pointed_out'];
   return Array.isArray(pointed) && pointed.length > 0
     ? `${ranked}\n\n${formatTable(POINTED_COLUMNS, pointed.map(docOf))}`

@@ -1,6 +1,6 @@
 // A step as a person needs to see it before deciding. Pure; shows what the service says and adds nothing.
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { cellText, formatFields, instant, money, span } from '../output/table.js';
 
 /** Text of a step; `now` in epoch milliseconds tells the time left. */

@@ -1,38 +1,36 @@
 // recourse reviews …: what waits for a person, and one item as somebody decides about it.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
 import { cellText, formatFields, instant, money, span } from '../output/table.js';
-import { LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
+import { addListAction, addShowAction, pathBelow } from './shapes.js';
 import { STEP_COLUMNS } from './step-columns.js';
 
 export function addReviews(program: Command, act: Act): void {
   const reviews = program.command('reviews').description('what waits for a person, with the facts to decide by');
-  reviews
-    .command('list')
-    .description('lists steps that wait for a person, or those in one phase')
-    .option('--state <state>', 'one phase, such as awaiting_approval, instead of those that wait (open)')
-    .option('--run <id>', 'of one run')
-    .addOption(LIMIT())
-    .action(
-      act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
-        const listed = await session
-          .service('recoveries')
-          .list('v1/reviews', { state, run_id: run, tenant: session.tenant ?? undefined }, limit);
-        session.show(listed, () => listText(STEP_COLUMNS, listed));
-      }),
-    );
-  reviews
-    .command('show')
-    .description('shows one step as a person decides about it: facts then and now, what is proposed, what may be done')
-    .argument('<step>', 'step id')
-    .action(
-      act(async (session, _options, id = '') => {
-        const item = await session.service('recoveries').get(`v1/reviews/${encodeURIComponent(id)}`);
-        session.show(item, () => describeReview(item));
-      }),
-    );
+  addListAction<{ state?: string; run?: string }>(
+    reviews
+      .command('list')
+      .description('steps that wait for a person, or those in one phase')
+      .option('--state <state>', 'one phase, such as awaiting_approval, instead of those that wait (open)')
+      .option('--run <id>', 'of one run'),
+    act,
+    {
+      service: 'recoveries',
+      path: '/v1/reviews',
+      columns: STEP_COLUMNS,
+      query: ({ state, run }) => ({ state, run_id: run }),
+    },
+  );
+  addShowAction(
+    reviews
+      .command('show')
+      .description('one step as a person decides about it: facts then and now, what is proposed, what may be done')
+      .argument('<step>', 'step id'),
+    act,
+    { service: 'recoveries', path: pathBelow('/v1/reviews'), text: describeReview },
+  );
 }
 
 /** Text of a review item; what is missing comes before everything else. */

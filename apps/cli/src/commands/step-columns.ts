@@ -1,5 +1,5 @@
 // Steps in a list, as every command that lists them shows them.
-import type { Doc } from '../http.js';
+import type { Doc } from '@recourse/sdk';
 import { instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 

@@ -1,12 +1,12 @@
 // recourse tasks …: what people do about effects that nothing undoes, and how each piece of it ended.
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
 import { cellText, formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText } from './options.js';
 import type { Act } from './options.js';
+import { addListAction, addSendAction, addShowAction, pathBelow } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'TASK', of: (row) => row['task_id'] },
@@ -25,72 +25,54 @@ interface CloseOptions {
   readonly safeState?: string;
   readonly userVisibleOutcome?: string;
   readonly correction?: string;
-  readonly reason: string;
-  readonly idempotencyKey?: string;
 }
+
+const taskPath = pathBelow('/v1/tasks');
 
 export function addTasks(program: Command, act: Act): void {
   const tasks = program
     .command('tasks')
     .description('work for people that follows what cannot be undone: correction, support, note for the file');
-  tasks
-    .command('list')
-    .description('what is open, or what ended so')
-    .addOption(new Option('--state <state>', 'which').choices(['open', 'done', 'dropped']).default('open'))
-    .addOption(new Option('--kind <kind>', 'of one kind').choices(['correction', 'support', 'audit_note']))
-    .option('--run <id>', 'of one run')
-    .addOption(LIMIT())
-    .action(
-      act<{ state: string; kind?: string; run?: string; limit: number }>(
-        async (session, { state, kind, run, limit }) => {
-          const listed = await session
-            .service('recoveries')
-            .list('v1/tasks', { state, kind, run_id: run, tenant: session.tenant ?? undefined }, limit);
-          session.show(listed, () => listText(COLUMNS, listed));
-        },
-      ),
-    );
-  tasks
-    .command('show')
-    .description('shows one task, with what its author wrote')
-    .argument('<task>', 'task id')
-    .action(
-      act(async (session, _options, id = '') => {
-        const task = await session.service('recoveries').get(pathOf(id));
-        session.show(task, () => describeTask(task));
-      }),
-    );
-  tasks
-    .command('close')
-    .description(
-      'closes a task in your words; a finished correction closes its item as corrected, not as compensated',
-    )
-    .argument('<task>', 'task id')
-    .addOption(new Option('--outcome <outcome>', 'how it ended').choices(['done', 'dropped']).makeOptionMandatory())
-    .requiredOption('--message <text>', 'what was sent or done')
-    .option('--safe-state <text>', 'the state things are left in')
-    .option('--user-visible-outcome <text>', 'what whom it concerns sees of it')
-    .option('--correction <mutation>', 'mutation of the correcting action, where it ran under a contract')
-    .requiredOption('--reason <text>', 'why, in your words')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<CloseOptions>(async (session, options, id = '') => {
-        const { outcome, message, safeState, userVisibleOutcome, correction, reason, idempotencyKey } = options;
-        const content = {
-          message,
-          ...(safeState === undefined ? {} : { safe_state: safeState }),
-          ...(userVisibleOutcome === undefined ? {} : { user_visible_outcome: userVisibleOutcome }),
-        };
-        const answer = await session
-          .service('recoveries')
-          .command(
-            `${pathOf(id)}/close`,
-            { outcome, content, reason, ...(correction === undefined ? {} : { correction_ref: correction }) },
-            idempotencyKey,
-          );
-        session.show(answer, () => formatFields(Object.entries(answer)));
-      }),
-    );
+  addListAction<{ state: string; kind?: string; run?: string }>(
+    tasks
+      .command('list')
+      .description('what is open, or what ended so')
+      .addOption(new Option('--state <state>', 'which').choices(['open', 'done', 'dropped']).default('open'))
+      .addOption(new Option('--kind <kind>', 'of one kind').choices(['correction', 'support', 'audit_note']))
+      .option('--run <id>', 'of one run'),
+    act,
+    {
+      service: 'recoveries',
+      path: '/v1/tasks',
+      columns: COLUMNS,
+      query: ({ state, kind, run }) => ({ state, kind, run_id: run }),
+    },
+  );
+  addShowAction(
+    tasks.command('show').description('one task, with what its author wrote').argument('<task>', 'task id'),
+    act,
+    { service: 'recoveries', path: taskPath, text: describeTask },
+  );
+  addSendAction<CloseOptions>(
+    tasks
+      .command('close')
+      .description(
+        'ends a task in your words; a correction that is done closes its item as corrected, not as compensated',
+      )
+      .argument('<task>', 'task id')
+      .addOption(new Option('--outcome <outcome>', 'how it ended').choices(['done', 'dropped']).makeOptionMandatory())
+      .requiredOption('--message <text>', 'what was sent or done')
+      .option('--safe-state <text>', 'the state things are left in')
+      .option('--user-visible-outcome <text>', 'what whom it concerns sees of it')
+      .option('--correction <mutation>', 'mutation of the correcting action, where it ran under a contract'),
+    act,
+    { service: 'recoveries', path: (id) => taskPath(id, 'close'), body: closing },
+  );
+}
+
+function closing({ outcome, message, safeState, userVisibleOutcome, correction }: CloseOptions): object {
+  const content = { message, safe_state: safeState, user_visible_outcome: userVisibleOutcome };
+  return { outcome, content, correction_ref: correction };
 }
 
 function describeTask(task: Doc): string {
@@ -119,8 +101,4 @@ function describeTask(task: Doc): string {
 function contentOf(value: unknown): string | null {
   const payload = docOf(value);
   return payload['body'] === undefined ? null : cellText(payload['body']);
-}
-
-function pathOf(id: string): string {
-  return `v1/tasks/${encodeURIComponent(id)}`;
 }

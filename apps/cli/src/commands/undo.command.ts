@@ -1,15 +1,16 @@
 // recourse undo …: what an undo of a run would do, the request for it, and the truthful report of what became of each effect.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Doc, EdgeClient } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc, ServiceClient } from '../http.js';
 import { cellText, formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT, listText, positiveInteger } from './options.js';
+import { IDEMPOTENCY_KEY, positiveInteger } from './options.js';
 import type { Act } from './options.js';
+import { addListAction, addShowAction, pathBelow } from './shapes.js';
 
 const UNDO_COLUMNS: readonly Column<Doc>[] = [
   { title: 'UNDO', of: (row) => row['undo_id'] },
@@ -54,6 +55,8 @@ interface UndoOptions {
   readonly idempotencyKey?: string;
 }
 
+const undoPath = pathBelow('/v1/undos');
+
 export function addUndo(program: Command, act: Act): void {
   program
     .command('undo')
@@ -79,37 +82,38 @@ export function addUndo(program: Command, act: Act): void {
         options.preview === true ? preview(session, run, options.mutation ?? []) : undo(session, run, options),
       ),
     );
-  const undos = program.command('undos').description('undos that were asked for, and what became of them');
-  undos
-    .command('list')
-    .description('lists undos; opened: the ledger is still naming their effects; listed: it has')
-    .option('--run <id>', 'of one run')
-    .option('--phase <phase>', 'opened, escalated or listed')
-    .addOption(LIMIT())
-    .action(
-      act<{ run?: string; phase?: string; limit: number }>(async (session, { run, phase, limit }) => {
-        const listed = await session
-          .service('recoveries')
-          .list('v1/undos', { run_id: run, phase, tenant: session.tenant ?? undefined }, limit);
-        session.show(listed, () => listText(UNDO_COLUMNS, listed));
-      }),
-    );
-  undos
-    .command('show')
-    .description('shows how each effect ended; the whole is undone only if every one is')
-    .argument('<undo>', 'undo id')
-    .action(
-      act(async (session, _options, id = '') => {
-        show(session, await session.service('recoveries').get(pathOf(id)));
-      }),
-    );
+  addUndos(program.command('undos').description('undos that were asked for, and what became of them'), act);
+}
+
+function addUndos(undos: Command, act: Act): void {
+  addListAction<{ run?: string; phase?: string }>(
+    undos
+      .command('list')
+      .description('undos, whose effects are being named (opened) or are (listed)')
+      .option('--run <id>', 'of one run')
+      .option('--phase <phase>', 'opened, escalated or listed'),
+    act,
+    {
+      service: 'recoveries',
+      path: '/v1/undos',
+      columns: UNDO_COLUMNS,
+      query: ({ run, phase }) => ({ run_id: run, phase }),
+    },
+  );
+  addShowAction(
+    undos
+      .command('show')
+      .description('what became of each effect; the whole is undone only if every one is')
+      .argument('<undo>', 'undo id'),
+    act,
+    { service: 'recoveries', path: undoPath, text: reportText },
+  );
 }
 
 async function preview(session: Session, run: string, ids: readonly string[]): Promise<undefined> {
-  const query = ids.map((id) => `mutation_id=${encodeURIComponent(id)}`).join('&');
   const found = await session
     .service('ledger')
-    .get(`v1/runs/${encodeURIComponent(run)}/undo-preview${query === '' ? '' : `?${query}`}`);
+    .get(`/v1/runs/${encodeURIComponent(run)}/undo-preview`, { mutation_id: ids });
   const items = itemsOf(found);
   session.show(found, () =>
     [
@@ -138,7 +142,7 @@ async function undo(
     });
   const orchestrator = session.service('recoveries');
   const opened = await orchestrator.command(
-    'v1/undos',
+    '/v1/undos',
     { run_id: run, mutation_ids: mutation, reason },
     idempotencyKey,
   );
@@ -150,12 +154,12 @@ async function undo(
     );
     return undefined;
   }
-  const report = await followed(orchestrator, pathOf(cellText(opened['undo_id'])), Date.now() + wait * 1_000);
-  show(session, report);
+  const report = await followed(orchestrator, undoPath(cellText(opened['undo_id'])), Date.now() + wait * 1_000);
+  session.show(report, () => reportText(report));
   return report['outcome'] === 'still_open' ? 'pending' : undefined;
 }
 
-async function followed(orchestrator: ServiceClient, path: string, until: number): Promise<Doc> {
+async function followed(orchestrator: EdgeClient, path: string, until: number): Promise<Doc> {
   let report = await orchestrator.get(path);
   while (report['outcome'] === 'still_open' && Date.now() < until) {
     await sleep(POLL_MS);
@@ -164,27 +168,22 @@ async function followed(orchestrator: ServiceClient, path: string, until: number
   return report;
 }
 
-function show(session: Session, report: Doc): void {
-  session.show(report, () =>
-    [
-      formatFields([
-        ['undo', report['undo_id']],
-        ['run', report['run_id']],
-        ['asked by', report['asked_by']],
-        ['asked', instant(report['opened_at'])],
-        ['outcome', wordsOf(report['outcome'])],
-      ]),
-      '',
-      itemsOf(report).length === 0 ? 'no effects are named yet' : formatTable(REPORT_COLUMNS, itemsOf(report)),
-      '',
-      formatFields(Object.entries(docOf(report['counts'])).map(([name, count]) => [wordsOf(name), count])),
-    ].join('\n'),
-  );
+function reportText(report: Doc): string {
+  return [
+    formatFields([
+      ['undo', report['undo_id']],
+      ['run', report['run_id']],
+      ['asked by', report['asked_by']],
+      ['asked', instant(report['opened_at'])],
+      ['outcome', wordsOf(report['outcome'])],
+    ]),
+    '',
+    itemsOf(report).length === 0 ? 'no effects are named yet' : formatTable(REPORT_COLUMNS, itemsOf(report)),
+    '',
+    formatFields(Object.entries(docOf(report['counts'])).map(([name, count]) => [wordsOf(name), count])),
+  ].join('\n');
 }
 
-function pathOf(id: string): string {
-  return `v1/undos/${encodeURIComponent(id)}`;
-}
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

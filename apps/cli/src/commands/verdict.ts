@@ -1,6 +1,6 @@
 // The decision of a person about exactly what is shown: shows it, asks, sends the digest that was shown.
+import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
-import type { Doc } from '../http.js';
 import { formatFields } from '../output/table.js';
 import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';

@@ -1,6 +1,6 @@
 // Commits without outside effect as people read them: what was admitted, on what it rests, and what became of it. Pure.
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { cellText, formatFields, formatTable, instant } from '../output/table.js';
 
 /** One part in which the releases of two commits differ. */

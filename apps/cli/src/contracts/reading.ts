@@ -4,16 +4,15 @@ import { resolve } from 'node:path';
 import { parseContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import { queryText } from '../http.js';
-import type { Doc } from '../http.js';
+import type { Doc } from '@recourse/sdk';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 import { readOne, withoutSchemaLink } from './files.js';
 
-/** A version as the registry shows it; the newest unless one is named. Errors: those of ServiceClient.get. */
+/** A version as the registry shows it; the newest unless one is named. Errors: those of EdgeClient.get. */
 export async function registered(session: Session, name: string, version: number | undefined): Promise<Doc> {
-  const query = queryText({ version: version?.toString(), tenant: session.tenant ?? undefined });
-  return session.service('contracts').get(`v1/contracts/${encodeURIComponent(name)}?${query}`);
+  const query = { version: version?.toString(), tenant: session.tenant };
+  return session.service('contracts').get(`/v1/contracts/${encodeURIComponent(name)}`, query);
 }
 
 /** A capability is no path: files have a suffix, or a folder before them. */

@@ -2,9 +2,9 @@
 import { ENTRY_KINDS } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
+import { docOf } from '@recourse/sdk';
 import { withoutSchemaLink } from '../contracts/files.js';
 import type { FileDocument } from '../contracts/files.js';
-import { docOf } from '../http.js';
 import { CliProblem } from '../problem.js';
 
 /** What is sent for one entry; the registry says what is wrong with its fields. */

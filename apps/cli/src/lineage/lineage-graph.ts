@@ -1,8 +1,8 @@
 // The graph as the ledger answers it, and the layers it is drawn in.
 //
 // Boundary: pure; reads what came over HTTP as data of others, so whatever is missing is left out.
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 
 export interface DrawnNode {
   readonly id: string;

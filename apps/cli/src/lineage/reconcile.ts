@@ -2,8 +2,8 @@
 //
 // Invariants
 //   P1. Parents come before what was made from them, and a child of a contaminated commit of an earlier part names what fell itself: parts find what one comparison would.
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 

@@ -1,8 +1,7 @@
 // The horizon as people read it: what closes next, and the money that can be taken back until then. Pure.
-import { docOf } from '../http.js';
-import type { Doc, Listed } from '../http.js';
-import { listText } from '../commands/options.js';
-import { formatTable, instant, minorUnits, money, span } from '../output/table.js';
+import type { Doc, Listed } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
+import { formatTable, instant, listText, minorUnits, money, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 
 /** What the ledger says of the windows that close. */

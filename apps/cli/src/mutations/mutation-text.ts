@@ -1,6 +1,6 @@
 // One mutation as people read it: what was done, how it is undone, and where the log proves it. Pure.
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { cellText, formatFields, instant, money } from '../output/table.js';
 
 /** Text of a mutation. */

@@ -35,16 +35,48 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
 
 /** Connects. Errors: Failure(DATABASE_UNAVAILABLE), here and from every call. */
-export async function openProjection({ databaseUrl, log, partition }: ProjectionPlace): Promise<Projection> {
+export async function openProjection({ databaseUrl, ...place }: ProjectionPlace): Promise<Projection> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on('error', () => undefined);
-  const schema = quoted(log.replace(/^[^.]*\./, '').replaceAll(/[^a-z0-9]/g, '_'));
   await coded('connect', () => client.connect());
+  return new PostgresProjection(client, place);
+}
 
-  async function head(lock = ''): Promise<Projected | null> {
-    const { rows } = await client.query<{ seq: string; hash: Buffer; log_offset: string; decided_at: string }>(
-      `SELECT seq, hash, log_offset, decided_at FROM ${schema}.heads WHERE log_partition = $1 ${lock}`,
-      [partition],
+class PostgresProjection implements Projection {
+  private readonly schema: string;
+
+  constructor(
+    private readonly client: pg.Client,
+    private readonly place: Omit<ProjectionPlace, 'databaseUrl'>,
+  ) {
+    this.schema = place.log.replace(/^[^.]*\./, '').replaceAll(/[^a-z0-9]/g, '_');
+  }
+
+  head(): Promise<Projected | null> {
+    return coded('read the head', () => this.readHead());
+  }
+
+  now(): Promise<number> {
+    return coded('read the clock', async () => {
+      const { rows } = await this.client.query<{ now: string }>(
+        'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+      );
+      return Number(rows[0]?.now);
+    });
+  }
+
+  drop(head: Projected): Promise<void> {
+    return coded('drop the projection', () => this.dropRows(head));
+  }
+
+  async close(): Promise<void> {
+    await this.client.end().catch(() => undefined);
+  }
+
+  private async readHead(lock = ''): Promise<Projected | null> {
+    const { rows } = await this.client.query<{ seq: string; hash: Buffer; log_offset: string; decided_at: string }>(
+      `SELECT seq, hash, log_offset, decided_at FROM ${quoted(this.schema)}.heads WHERE log_partition = $1 ${lock}`,
+      [this.place.partition],
     );
     const [row] = rows;
     return row === undefined
@@ -52,44 +84,29 @@ export async function openProjection({ databaseUrl, log, partition }: Projection
       : { seq: Number(row.seq), hash: row.hash, offset: Number(row.log_offset), decidedAt: Number(row.decided_at) };
   }
 
-  async function tables(): Promise<readonly string[]> {
-    const { rows } = await client.query<{ table_name: string }>(
+  private async tables(): Promise<readonly string[]> {
+    const { rows } = await this.client.query<{ table_name: string }>(
       "SELECT table_name FROM information_schema.columns WHERE table_schema = $1 AND column_name = 'log_partition'",
-      [schema.slice(1, -1)],
+      [this.schema],
     );
     return rows.map(({ table_name }) => quoted(table_name));
   }
 
-  async function drop(expected: Projected): Promise<void> {
-    await client.query('BEGIN');
+  private async dropRows(expected: Projected): Promise<void> {
+    const { log, partition } = this.place;
+    await this.client.query('BEGIN');
     try {
-      const now = await head('FOR UPDATE');
+      const now = await this.readHead('FOR UPDATE');
       if (now?.seq !== expected.seq || !now.hash.equals(expected.hash))
         throw new Failure('PROJECTION_FENCED', `${log}/${partition} is projected by somebody else`);
-      for (const table of await tables())
-        await client.query(`DELETE FROM ${schema}.${table} WHERE log_partition = $1`, [partition]);
-      await client.query('COMMIT');
+      for (const table of await this.tables())
+        await this.client.query(`DELETE FROM ${quoted(this.schema)}.${table} WHERE log_partition = $1`, [partition]);
+      await this.client.query('COMMIT');
     } catch (problem) {
-      await client.query('ROLLBACK').catch(() => undefined);
+      await this.client.query('ROLLBACK').catch(() => undefined);
       throw problem;
     }
   }
-
-  return {
-    head: () => coded('read the head', () => head()),
-    now: () =>
-      coded('read the clock', async () =>
-        Number(
-          (
-            await client.query<{ now: string }>(
-              'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
-            )
-          ).rows[0]?.now,
-        ),
-      ),
-    drop: (expected) => coded('drop the projection', () => drop(expected)),
-    close: () => client.end().catch(() => undefined),
-  };
 }
 
 async function coded<T>(what: string, work: () => Promise<T>): Promise<T> {

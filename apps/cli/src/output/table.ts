@@ -1,4 +1,5 @@
 // Tables and field lists in plain padded text. Pure.
+import type { Doc, Listed } from '@recourse/sdk';
 import { visible, visibleOnOneLine } from './visible.js';
 
 /** A column: its heading and what a row shows there. */
@@ -103,4 +104,10 @@ function decimalsOf(currency: string): number {
 
 function pad(text: string, width: number, align: Column<never>['align']): string {
   return align === 'right' ? text.padStart(width) : text.padEnd(width);
+}
+
+/** A list for people; says when there is more, and when there is nothing. */
+export function listText(columns: readonly Column<Doc>[], { items, more }: Listed): string {
+  if (items.length === 0) return 'none';
+  return `${formatTable(columns, items)}${more ? `\n\n${items.length} shown, there are more: raise --limit` : ''}`;
 }

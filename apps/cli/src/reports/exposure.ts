@@ -3,8 +3,8 @@
 //   expected harm ≈ P × blast radius × recovery cost
 //
 // P is the part of what happened whose evidence fell; the blast radius is what stands open; the cost is bounded by contracts.
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
+import type { Doc, Listed } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import { formatTable, instant, minorUnits, money, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 
@@ -100,8 +100,13 @@ function longestDeclared(contracts: readonly Doc[], capability: unknown): number
   return times.length === 0 ? null : Math.max(...times);
 }
 
+/** Rows of a report, and whether there are more. */
+export function rowsOf(report: Doc): Listed {
+  return { items: itemsOf(report), more: report['more'] === true };
+}
+
 /** Rows of a report. */
-export function itemsOf({ items }: Doc): readonly Doc[] {
+function itemsOf({ items }: Doc): readonly Doc[] {
   return Array.isArray(items) ? items.map(docOf) : [];
 }
 

@@ -6,7 +6,7 @@ import type { Json } from '@recourse/kernel';
 import { recoverabilityNote, toolCatalog } from '../context/tool-catalog.js';
 import { guard } from '../guard/guard.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from '../guard/guard.messages.js';
-import { ToolRejected } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
 
 /** What a tool brings beside its call: prior value, dry run, handle, schema. */
 export type ToolExtras = Omit<ForwardTool, 'execute'>;

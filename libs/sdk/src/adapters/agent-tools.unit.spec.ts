@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ManualClock } from '../clock.memory.js';
+import { ManualClock } from '@recourse/kernel';
 import { refundCall, refundContract } from '../guard/guard.testing.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { guardExecute, guardFunction, guardMcp } from './agent-tools.js';

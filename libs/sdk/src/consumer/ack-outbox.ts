@@ -1,7 +1,7 @@
 // Sends what the inbox owes: acknowledgements that were committed with the rollback they answer, until the broker has them.
 import type { Kafka, WireProducer } from '@recourse/kafka';
+import type { Clock } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import type { Inbox } from './inbox.port.js';
 
 /** Wire on which consumers say what they applied. */

@@ -1,8 +1,8 @@
 // A barrier: waits until everything that was announced by now has been applied, so that what reaches users rests on nothing that fell.
 //
 // Boundary: counts offsets; what was applied is the consumer's to say. It knows what was announced, not what is still on its way to be.
+import type { Clock } from '@recourse/kernel';
 import type { CommitRef } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 
 /** Offsets of the partitions of the announcements: the next record of each. */
 export type Offsets = ReadonlyMap<number, number>;

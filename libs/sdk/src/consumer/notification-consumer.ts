@@ -11,9 +11,9 @@ import { genesisHead, readRecord } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import type { FetchedRecord, Kafka, RawReader } from '@recourse/kafka';
+import type { Clock } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { Codecs, TopicRecords } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import type { PositionStore } from '../stores/position-store.port.js';
 
 /** Derived log on which commits and their rollbacks are announced. */

@@ -10,8 +10,8 @@
 //   R3. An acknowledgement leaves after the transaction that owes it, until the broker has it.
 import { isInScope } from '@recourse/contract';
 import type { Kafka, RawReader } from '@recourse/kafka';
+import type { Clock } from '@recourse/kernel';
 import type { Codecs, CommitRef } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import type { Position, PositionStore } from '../stores/position-store.port.js';
 import { AckOutbox } from './ack-outbox.js';
 import { Barrier } from './barrier.js';

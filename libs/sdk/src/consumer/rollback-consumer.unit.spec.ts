@@ -232,7 +232,11 @@ describe('a consumer that polls', () => {
         token: () => Promise.resolve('t'),
         fetch: (url) => {
           asked.push(url);
-          return Promise.resolve({ status: 200, json: () => Promise.resolve({ items: [], after: '7', more: false }) });
+          return Promise.resolve({
+            status: 200,
+            headers: new Headers(),
+            text: () => Promise.resolve('{"items":[],"after":"7","more":false}'),
+          });
         },
       },
       kafka: stage.broker.forActor('poll'),
@@ -262,7 +266,7 @@ describe('a consumer that polls', () => {
             const page = await new Promise<object>((resolve) => {
               answers.push(resolve);
             });
-            return { status: 200, json: () => Promise.resolve(page) };
+            return { status: 200, headers: new Headers(), text: () => Promise.resolve(JSON.stringify(page)) };
           },
         },
         kafka: stage.broker.forActor(name),

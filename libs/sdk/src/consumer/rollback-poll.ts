@@ -7,10 +7,11 @@
 //   P1. The cursor moves in the transaction that applied what came before it: nothing is missed, nothing comes twice.
 import { isInScope } from '@recourse/contract';
 import type { Kafka } from '@recourse/kafka';
+import type { Clock } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
-import { askEdge } from '../guard/edge.js';
-import type { EdgeOptions } from '../guard/edge.js';
+import { z } from 'zod';
+import { bodyOf, edgeClient, EdgeProblem } from '../edge/edge.js';
+import type { EdgeClient, EdgeOptions } from '../edge/edge.js';
 import { AckOutbox } from './ack-outbox.js';
 import type { Inbox } from './inbox.port.js';
 import { hearCommit, hearRollback, ownRecordOf } from './own-record.js';
@@ -53,30 +54,34 @@ export function createRollbackPoll<Tx>(options: RollbackPollOptions<Tx>): Rollba
   return new Poller(options);
 }
 
-interface Item {
-  readonly tenant: string;
-  readonly agent_id: string;
-  readonly run_id: string;
-  readonly commit_id: string;
-  readonly subject_ref: string | null;
-  readonly rollback_id: string;
-  readonly has_effect: boolean;
-  readonly consumers: readonly string[];
-}
-interface Page {
-  readonly items: readonly Item[];
-  readonly after: string;
-  readonly more: boolean;
-}
+const page = z.object({
+  items: z.array(
+    z.object({
+      tenant: z.string(),
+      agent_id: z.string(),
+      run_id: z.string(),
+      commit_id: z.string(),
+      subject_ref: z.string().nullable(),
+      rollback_id: z.string(),
+      has_effect: z.boolean(),
+      consumers: z.array(z.string()),
+    }),
+  ),
+  after: z.string(),
+  more: z.boolean(),
+});
+type Page = z.infer<typeof page>;
 
 class Poller<Tx> implements RollbackPoll<Tx> {
   private readonly stopped = new AbortController();
+  private readonly ledger: EdgeClient;
   private readonly outbox: AckOutbox<Tx>;
   private loop: Promise<void> = Promise.resolve();
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: RollbackPollOptions<Tx>) {
     const { kafka, codecs, inbox, clock, registerSchemas = false, onTrouble = () => undefined } = options;
+    this.ledger = edgeClient({ name: 'the ledger', ...options.edge });
     this.outbox = new AckOutbox({ kafka, codecs, inbox, clock, registerSchemas, onTrouble });
   }
 
@@ -115,28 +120,25 @@ class Poller<Tx> implements RollbackPoll<Tx> {
     let count = 0;
     for (let isMore = true; isMore;) {
       const cursor = await this.options.inbox.transact('derive', (session) => session.mark(CURSOR));
-      const page = await this.ask(cursor);
-      count += await this.take(page, cursor);
-      isMore = page.more;
+      const found = await this.ask(cursor);
+      count += await this.take(found, cursor);
+      isMore = found.more;
     }
     await this.outbox.flush();
     return count;
   }
 
   private async ask(cursor: string | null): Promise<Page> {
-    const {
-      edge,
-      subscription: { scope },
-    } = this.options;
-    const query = new URLSearchParams({
-      scope,
-      limit: String(PAGE_MAX),
-      ...(cursor === null ? {} : { after: cursor }),
+    const { scope } = this.options.subscription;
+    const answer = await this.ledger.ask({
+      method: 'GET',
+      path: '/v1/rolled-back',
+      query: { scope, limit: String(PAGE_MAX), after: cursor },
     });
-    const { status, body } = await askEdge(edge, { method: 'GET', path: `/v1/rolled-back?${query.toString()}` });
-    if (status !== 200 || !Array.isArray(body['items']) || typeof body['after'] !== 'string')
-      throw new Error(`the ledger answered ${String(status)} ${typeof body['code'] === 'string' ? body['code'] : ''}`);
-    return body as unknown as Page; // the edge answers so
+    const read = page.safeParse(bodyOf(answer));
+    if (read.success) return read.data;
+    const fields = read.error.issues.map(({ path }) => path.join('/')).join(', ');
+    throw new EdgeProblem('ANSWER_UNREADABLE', `these fields cannot be read: ${fields}`, answer);
   }
 
   /** Answers how many were taken: none of a page behind a cursor that another process of the consumer has moved meanwhile. */

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { FRAME_SIZE, genesisHead, leafHash } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { ManualClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs, RollbackAcknowledged } from '@recourse/messages';
-import { ManualClock } from '../clock.memory.js';
 import { ACKS_TOPIC } from './ack-outbox.js';
 import { NOTIFICATIONS_TOPIC } from './notification-consumer.js';
 

@@ -5,8 +5,7 @@
 //   M2. What has no consent for this purpose, or is older than its source's time to live, is refused, whatever it says.
 import { evidenceVerdict } from '@recourse/contract';
 import type { EntryBody } from '@recourse/contract';
-import type { Json } from '@recourse/kernel';
-import type { Clock } from '../clock.port.js';
+import type { Clock, Json } from '@recourse/kernel';
 import type { Entries } from '../entries/entries.port.js';
 
 /** Something remembered. */

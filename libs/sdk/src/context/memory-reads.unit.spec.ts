@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ManualClock } from '../clock.memory.js';
+import { ManualClock } from '@recourse/kernel';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { memoryReads } from './memory-reads.js';
 import type { MemoryItem, MemoryQueryRecord, MemoryReadsOptions } from './memory-reads.js';

@@ -8,9 +8,9 @@
 import { PayloadUnreadable } from '@recourse/contract';
 import { Failure } from '@recourse/kernel';
 import type { FetchedRecord, Kafka, RawReader } from '@recourse/kafka';
+import type { Clock } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { Codecs, Decoded } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import { EXECUTIONS_TOPIC } from '../producer/producer.js';
 import type { PositionStore } from '../stores/position-store.port.js';
 import { RESULTS_TOPIC } from '../worker/worker.js';

@@ -1,9 +1,9 @@
 import { afterAll } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { systemClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
-import { systemClock } from '../clock.system.js';
-import { testEdge } from '../guard/edge.testing.js';
-import type { TestEdge } from '../guard/edge.testing.js';
+import { testEdge } from '../edge/edge.testing.js';
+import type { TestEdge } from '../edge/edge.testing.js';
 import { EXECUTIONS_TOPIC } from '../producer/producer.js';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { RESULTS_TOPIC } from '../worker/worker.js';

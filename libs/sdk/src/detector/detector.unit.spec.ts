@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import type { Json } from '@recourse/kernel';
+import { ManualClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
-import { ManualClock } from '../clock.memory.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { EXECUTIONS_TOPIC } from '../producer/producer.js';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';

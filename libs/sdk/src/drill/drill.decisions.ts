@@ -4,7 +4,7 @@ import type { Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { checkArgs } from '../guard/args.decisions.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
-import { ToolRejected } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
 
 /** Paths of a repair, in the order a drill goes them. */
 export const DRILL_PATHS = [

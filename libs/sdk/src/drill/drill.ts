@@ -9,11 +9,10 @@
 import { bindReversal, boundFacts, forwardFinding, reversalCapabilityOf, termsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
-import type { Json } from '@recourse/kernel';
+import type { Clock, Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import type { ForwardTool } from '../guard/guard.messages.js';
-import type { Tool } from '../worker/tool.js';
+import type { Tool } from '../tool/tool.js';
 import {
   CLEAN,
   DRILL_PATHS,

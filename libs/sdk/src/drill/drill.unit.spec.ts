@@ -2,11 +2,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import { ManualClock } from '../clock.memory.js';
-import { systemClock } from '../clock.system.js';
+import { ManualClock, systemClock } from '@recourse/kernel';
 import { MEMORY_CONTRACTS, MemoryTools } from '../worker/tool.memory.js';
-import { ToolRejected } from '../worker/tool.js';
-import type { Tool } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 import { runDrill } from './drill.js';
 import type { Canary, DrillReport } from './drill.js';
 

@@ -1,6 +1,6 @@
 // Entries that are asked for at most once per time to live: how soon a switch is obeyed, and how often the registry is asked.
+import type { Clock } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import type { Entries, EntriesAnswer } from './entries.port.js';
 
 /** A second: what is switched off stops within one poll. Milliseconds. */

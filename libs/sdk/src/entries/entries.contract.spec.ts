@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { canonicalJson } from '@recourse/kernel';
+import { canonicalJson, ManualClock } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
-import { ManualClock } from '../clock.memory.js';
-import { testEdge } from '../guard/edge.testing.js';
-import type { TestEdge } from '../guard/edge.testing.js';
+import { testEdge } from '../edge/edge.testing.js';
+import type { TestEdge } from '../edge/edge.testing.js';
 import { cachedEntries } from './entries.cached.js';
 import { entriesContract } from './entries.contract.js';
 import { HttpEntries } from './entries.http.js';

@@ -5,17 +5,22 @@
 // rehearsal} → 200, 201 or 202 with the same; POST /v1/forward-approvals/<id>/use {action_digest, attempt} → 200 {status: used, …}.
 // The id follows from what is asked about, and the tenant is the token's.
 import { deriveId } from '@recourse/kernel';
+import { edgeClient, problemOf } from '../edge/edge.js';
+import type { EdgeAnswer, EdgeClient, EdgeOptions } from '../edge/edge.js';
 import type { ApprovalAnswer, ApprovalRequest, Approvals } from './approval.port.js';
-import type { EdgeAnswer, EdgeOptions } from './edge.js';
-import { askEdge } from './edge.js';
 
 /** Asks for approvals at the orchestrator's edge. */
 export class HttpApprovals implements Approvals {
-  constructor(private readonly options: EdgeOptions) {}
+  private readonly desk: EdgeClient;
+
+  /** `options.url`: base address of the orchestrator. */
+  constructor(options: EdgeOptions) {
+    this.desk = edgeClient({ name: 'the orchestrator', ...options });
+  }
 
   async ask(request: ApprovalRequest): Promise<ApprovalAnswer> {
     try {
-      const standing = await askEdge(this.options, { method: 'GET', path: pathOf(request) });
+      const standing = await this.desk.ask({ method: 'GET', path: pathOf(request) });
       const next = nextStep(standing, request.attempt);
       switch (next.do) {
         case 'answer':
@@ -64,7 +69,7 @@ export class HttpApprovals implements Approvals {
       args,
       rehearsal,
     };
-    return askEdge(this.options, {
+    return this.desk.ask({
       method: 'POST',
       path: '/v1/forward-approvals',
       body,
@@ -76,12 +81,13 @@ export class HttpApprovals implements Approvals {
   private async use(request: ApprovalRequest, round: number): Promise<ApprovalAnswer> {
     const { tenant, runId, effectKey, actionDigest, attempt } = request;
     const idempotencyKey = deriveId('use', tenant, runId, effectKey, actionDigest, String(round), String(attempt));
-    const { status, body } = await askEdge(this.options, {
+    const answer = await this.desk.ask({
       method: 'POST',
       path: `${pathOf(request)}/use`,
       body: { action_digest: actionDigest, attempt },
       idempotencyKey,
     });
+    const { status, body } = answer;
     if (
       status === 200 &&
       body['status'] === 'used' &&
@@ -90,7 +96,7 @@ export class HttpApprovals implements Approvals {
     )
       return { kind: 'approved', actionDigest: body['action_digest'] };
     // It ran out, or somebody else used it, between the look and the use: asking again opens the question anew.
-    return status === 409 ? { kind: 'pending' } : unavailable(status);
+    return status === 409 ? { kind: 'pending' } : unavailable(answer);
   }
 }
 
@@ -98,11 +104,12 @@ type NextStep =
   { readonly do: 'answer'; readonly answer: ApprovalAnswer } | { readonly do: 'use' | 'open'; readonly round: number };
 
 /** What is to be done, from what stands. Pure. Only a plain `approved` is used; what is not understood approves nothing. */
-export function nextStep({ status, body }: EdgeAnswer, attempt: number): NextStep {
+export function nextStep(answer: EdgeAnswer, attempt: number): NextStep {
+  const { status, body } = answer;
   if (status === 404 && body['code'] === 'NOT_FOUND') return { do: 'open', round: 1 };
   const { status: state, round, reason } = body;
   if (![200, 201, 202].includes(status) || typeof round !== 'number')
-    return { do: 'answer', answer: unavailable(status) };
+    return { do: 'answer', answer: unavailable(answer) };
   switch (state) {
     case 'pending':
       return { do: 'answer', answer: { kind: 'pending' } };
@@ -118,12 +125,12 @@ export function nextStep({ status, body }: EdgeAnswer, attempt: number): NextSte
     case 'expired':
       return { do: 'open', round: round + 1 };
     default:
-      return { do: 'answer', answer: unavailable(status) };
+      return { do: 'answer', answer: unavailable(answer) };
   }
 }
 
-function unavailable(status: number): ApprovalAnswer {
-  return { kind: 'unavailable', cause: new Error(`the approvals answered ${String(status)}`) };
+function unavailable(answer: EdgeAnswer): ApprovalAnswer {
+  return { kind: 'unavailable', cause: problemOf(answer) };
 }
 
 function pathOf({ tenant, runId, effectKey, actionDigest }: ApprovalRequest): string {

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { budgetContract } from './budget.contract.js';
+import { answered } from '../edge/edge.testing.js';
 import { answerOf, HttpBudget } from './budget.http.js';
 import { MemoryBudget } from './budget.memory.js';
 
@@ -73,7 +74,7 @@ describe('an answer of the accountant', () => {
     [202, {}, 'unavailable'],
     [503, {}, 'unavailable'],
   ])('%i %o means %s', (status, body, kind) => {
-    expect(answerOf(status, body, 'res').kind).toBe(kind);
+    expect(answerOf(answered(status, body), 'res').kind).toBe(kind);
   });
 
   it('is "unavailable" when nobody answers', async () => {

@@ -3,26 +3,28 @@
 // Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, value} → 201 reserved, 202 or 409 escalated, other 4xx
 // refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
 import { reservationId } from '@recourse/contract';
-import type { EdgeAnswer, EdgeOptions } from './edge.js';
-import { askEdge } from './edge.js';
+import { edgeClient, problemOf } from '../edge/edge.js';
+import type { EdgeAnswer, EdgeClient, EdgeOptions } from '../edge/edge.js';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
-
-/** How the accountant's edge is reached. */
-export type HttpBudgetOptions = EdgeOptions;
 
 /** Reserves at the accountant's edge. */
 export class HttpBudget implements Budget {
-  constructor(private readonly options: HttpBudgetOptions) {}
+  private readonly accountant: EdgeClient;
+
+  /** `options.url`: base address of the budget accountant. */
+  constructor(options: EdgeOptions) {
+    this.accountant = edgeClient({ name: 'the budget accountant', ...options });
+  }
 
   async reserve(request: ReservationRequest): Promise<ReservationAnswer> {
     const { runId, effectKey, capability, agentId, value } = request;
     try {
-      const { status, body } = await this.post(
+      const answer = await this.post(
         '/v1/reservations',
         { run_id: runId, effect_key: effectKey, capability, agent_id: agentId, value },
         `reserve/${idOf(request)}`,
       );
-      return answerOf(status, body, idOf(request));
+      return answerOf(answer, idOf(request));
     } catch (cause) {
       return { kind: 'unavailable', cause };
     }
@@ -43,23 +45,24 @@ export class HttpBudget implements Budget {
   }
 
   private post(path: string, body: object, idempotencyKey: string): Promise<EdgeAnswer> {
-    return askEdge(this.options, { method: 'POST', path, body, idempotencyKey });
+    return this.accountant.ask({ method: 'POST', path, body, idempotencyKey });
   }
 }
 
 /** What an answer of the edge means for the reservation. */
-export function answerOf(status: number, body: Readonly<Record<string, unknown>>, id: string): ReservationAnswer {
-  const code = typeof body['code'] === 'string' ? body['code'] : `HTTP_${String(status)}`;
+export function answerOf(answer: EdgeAnswer, id: string): ReservationAnswer {
+  const { status, body } = answer;
+  const problem = problemOf(answer);
   const isEscalated = body['escalation_id'] !== undefined || body['status'] === 'escalated';
-  if (isEscalated || status === 409) return { kind: 'escalated', code };
+  if (isEscalated || status === 409) return { kind: 'escalated', code: problem.code };
   if (status === 200 || status === 201)
     return {
       kind: 'reserved',
       reservationId: typeof body['reservation_id'] === 'string' ? body['reservation_id'] : id,
     };
   // 202: recorded later or never; nothing may be done on the strength of it.
-  if (status >= 400 && status < 500) return { kind: 'refused', code };
-  return { kind: 'unavailable', cause: new Error(code) };
+  if (status >= 400 && status < 500) return { kind: 'refused', code: problem.code };
+  return { kind: 'unavailable', cause: problem };
 }
 
 const idOf = ({ tenant, runId, effectKey, value }: ReservationRequest): string =>

@@ -1,7 +1,7 @@
 // A compensation is a tool call like any other: under its own contract, with its own record and debit (A62).
 import type { Json } from '@recourse/kernel';
-import { ToolRejected } from '../worker/tool.js';
-import type { Tool, ToolContext } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool, ToolContext } from '../tool/tool.js';
 import { runGuarded } from './guard.js';
 import type { ForwardTool, GuardOptions, RunContext } from './guard.messages.js';
 

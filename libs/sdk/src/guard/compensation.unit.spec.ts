@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
-import { ToolRejected } from '../worker/tool.js';
-import type { Tool, ToolContext } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool, ToolContext } from '../tool/tool.js';
 import { MemoryBudget } from './budget.memory.js';
 import { guardCompensation } from './compensation.js';
 import type { GuardOptions } from './guard.messages.js';

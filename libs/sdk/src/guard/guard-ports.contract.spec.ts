@@ -4,8 +4,8 @@ import { approvalsContract } from './approval.contract.js';
 import { HttpApprovals, nextStep } from './approval.http.js';
 import { MemoryApprovals } from './approval.memory.js';
 import type { ApprovalRequest } from './approval.port.js';
-import { testEdge } from './edge.testing.js';
-import type { EdgeCall, TestEdge } from './edge.testing.js';
+import { answered, testEdge } from '../edge/edge.testing.js';
+import type { EdgeCall, TestEdge } from '../edge/edge.testing.js';
 import { standingContract } from './standing.contract.js';
 import { HttpStanding, standingOf } from './standing.http.js';
 import { MemoryStanding } from './standing.memory.js';
@@ -128,7 +128,7 @@ describe('an answer that does not say what it should', () => {
     [200, { execution_state: 'exploded', recoverability: 'planned' }],
     [500, { execution_state: 'failed', recoverability: 'planned' }],
   ])('%i %o is no record', (status, body) => {
-    expect(standingOf(status, body).kind).toBe('unavailable');
+    expect(standingOf(answered(status, body)).kind).toBe('unavailable');
   });
 
   it.each([
@@ -139,7 +139,7 @@ describe('an answer that does not say what it should', () => {
     [403, { status: 'approved', round: 1 }],
     [500, {}],
   ])('%i %o is no approval', (status, body) => {
-    expect(nextStep({ status, body }, 1)).toMatchObject({ do: 'answer', answer: { kind: 'unavailable' } });
+    expect(nextStep(answered(status, body), 1)).toMatchObject({ do: 'answer', answer: { kind: 'unavailable' } });
   });
 
   it.each([
@@ -156,7 +156,7 @@ describe('an answer that does not say what it should', () => {
       { do: 'open', round: 2 },
     ],
   ])('%j is asked for anew by attempt 2, unless it used it', (body, next) => {
-    expect(nextStep({ status: 200, body }, 2)).toEqual(next);
+    expect(nextStep(answered(200, body), 2)).toEqual(next);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EXPOSURE } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { ToolRejected } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
 import { MemoryBudget } from './budget.memory.js';
 import type { Budget, ReservationRequest } from './budget.port.js';
 import { refund, refundCall } from './guard.testing.js';

@@ -3,7 +3,7 @@ import { releaseDiff, releaseRef } from '../release.js';
 import type { ReleaseTuple } from '../release.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
-import { ToolRejected } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
 import { actionOf, mutationOf } from './action.js';
 import { MemoryApprovals } from './approval.memory.js';
 import { MemoryBudget } from './budget.memory.js';

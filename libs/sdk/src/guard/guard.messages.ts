@@ -1,8 +1,7 @@
 // What goes into a guard and what comes out of it.
 import type { Contract, Directive, EntryBody, Playbook } from '@recourse/contract';
-import type { Json } from '@recourse/kernel';
+import type { Clock, Json } from '@recourse/kernel';
 import type { ToolOutcome } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import type { Entries } from '../entries/entries.port.js';
 import type { Action, Producer } from '../producer/producer.js';
 import type { ReleaseTuple } from '../release.js';

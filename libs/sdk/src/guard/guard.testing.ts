@@ -1,6 +1,6 @@
 // One guarded refund with everything a spec may change.
 import type { Contract } from '@recourse/contract';
-import { ManualClock } from '../clock.memory.js';
+import { ManualClock } from '@recourse/kernel';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { guard } from './guard.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from './guard.messages.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Contract } from '@recourse/contract';
-import { ManualClock } from '../clock.memory.js';
+import { ManualClock } from '@recourse/kernel';
 import { mutationId } from '../effect-key.js';
 import type { Action, ActionOutcome, Producer } from '../producer/producer.js';
-import { ToolRejected } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
 import { MemoryBudget } from './budget.memory.js';
 import type { Budget } from './budget.port.js';
 import { actionOf } from './action.js';

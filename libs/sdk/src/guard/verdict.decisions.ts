@@ -4,7 +4,7 @@
 import { ERROR_KINDS } from '@recourse/contract';
 import type { ErrorKind } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import { ToolRejected } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
 
 export { ERROR_KINDS };
 export type { ErrorKind };

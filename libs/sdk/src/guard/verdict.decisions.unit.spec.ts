@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ToolRejected } from '../worker/tool.js';
+import { ToolRejected } from '../tool/tool.js';
 import { ERROR_KINDS, verdictFor } from './verdict.decisions.js';
 
 const thrown = (error: unknown) => verdictFor({ on: 'exception', error });

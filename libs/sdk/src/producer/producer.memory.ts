@@ -1,7 +1,7 @@
 // A producer in memory: keeps what it is told, in order. For specs and first steps.
+import type { ExecutionState, RecoverabilityState } from '@recourse/messages';
 import { mutationId } from '../effect-key.js';
-import type { MemoryStanding } from '../guard/standing.memory.js';
-import type { Action, ActionOutcome, Preparation, Producer, Statement, ToldChunk, ToldCommit } from './producer.js';
+import type { Action, ActionOutcome, Preparation, Producer, Statement, ToldChunk, ToldCheckpoint } from './producer.js';
 
 /** One thing a producer was told. */
 export type Told =
@@ -12,19 +12,23 @@ export type Told =
       readonly preparation?: Preparation;
     }
   | { readonly type: 'ToolExecuted'; readonly action: Action; readonly outcome: ActionOutcome }
-  | { readonly type: 'CheckpointTaken'; readonly commit: ToldCommit }
+  | { readonly type: 'CheckpointTaken'; readonly taken: ToldCheckpoint }
   | { readonly type: 'StateChunk'; readonly chunk: ToldChunk }
   | {
       readonly type: 'AssumptionDeclared' | 'AssumptionInvalidated' | 'AssumptionReaffirmed';
       readonly statement: Statement;
     };
 
+/** A record of effects that follows what is told at once, as the ledger would in its own time; a `MemoryStanding` is one. */
+export interface Follower {
+  record(mutationId: string, execution: ExecutionState, recoverability: RecoverabilityState): void;
+}
+
 /** A producer that keeps what it is told, in order. For specs and first steps. */
 export class MemoryProducer implements Producer {
   private readonly events: Told[] = [];
 
-  /** `standing`: a record that follows what is told at once, as the ledger would in its own time. */
-  constructor(private readonly standing?: MemoryStanding) {}
+  constructor(private readonly standing?: Follower) {}
 
   /** Everything told so far. */
   get told(): readonly Told[] {
@@ -45,8 +49,8 @@ export class MemoryProducer implements Producer {
     return this.keep({ type: 'ToolExecuted', action, outcome });
   }
 
-  checkpointTaken(commit: ToldCommit): Promise<string> {
-    return this.keep({ type: 'CheckpointTaken', commit });
+  checkpointTaken(taken: ToldCheckpoint): Promise<string> {
+    return this.keep({ type: 'CheckpointTaken', taken });
   }
   stateChunk(chunk: ToldChunk): Promise<string> {
     return this.keep({ type: 'StateChunk', chunk });

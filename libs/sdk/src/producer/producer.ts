@@ -90,14 +90,14 @@ export interface Statement {
   readonly statedAt: number;
 }
 
-/** A commit without an outside effect, as it is told. */
-export interface ToldCommit {
+/** A checkpoint, as it is told. */
+export interface ToldCheckpoint {
   /** Hash of the checkpoint, `commitIdOf`. */
   readonly commitId: string;
   readonly checkpoint: Checkpoint;
 }
 
-/** A part of the state of a commit, where one record does not hold it. */
+/** A part of the state of a checkpoint, where one record does not hold it. */
 export interface ToldChunk {
   readonly tenant: string;
   readonly runId: string;
@@ -111,7 +111,7 @@ export interface ToldChunk {
 export interface Producer {
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
-  checkpointTaken(commit: ToldCommit): Promise<string>;
+  checkpointTaken(taken: ToldCheckpoint): Promise<string>;
   stateChunk(chunk: ToldChunk): Promise<string>;
   assumptionDeclared(statement: Statement): Promise<string>;
   assumptionInvalidated(statement: Statement & { readonly sourceKind: SourceKind }): Promise<string>;
@@ -153,8 +153,8 @@ export async function createProducer({
       send(EXECUTIONS_TOPIC, 'ToolPlanned', action.runId, plannedBody(source, action, plannedAt, preparation)),
     toolExecuted: (action, outcome) =>
       send(EXECUTIONS_TOPIC, 'ToolExecuted', action.runId, executedBody(source, action, outcome)),
-    checkpointTaken: (commit) =>
-      send(EXECUTIONS_TOPIC, 'CheckpointTaken', commit.checkpoint.run_id, commitBody(source, commit)),
+    checkpointTaken: (taken) =>
+      send(EXECUTIONS_TOPIC, 'CheckpointTaken', taken.checkpoint.run_id, checkpointBody(source, taken)),
     stateChunk: (chunk) => send(EXECUTIONS_TOPIC, 'StateChunk', chunk.runId, chunkBody(source, chunk)),
     assumptionDeclared: (statement) => state('AssumptionDeclared', statement),
     assumptionInvalidated: ({ sourceKind, ...statement }) =>
@@ -200,7 +200,7 @@ export function executedBody(
 }
 
 /** Body of a CheckpointTaken. */
-export function commitBody(source: string, { commitId, checkpoint }: ToldCommit): CheckpointTaken {
+export function checkpointBody(source: string, { commitId, checkpoint }: ToldCheckpoint): CheckpointTaken {
   const { tenant, run_id } = checkpoint;
   return {
     event_id: deriveId('evt', source, tenant, run_id, commitId),

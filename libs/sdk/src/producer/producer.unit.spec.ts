@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { readPayload } from '@recourse/contract';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { ManualClock } from '@recourse/kernel';
 import { commitIdOf, isChunk, joinState } from '@recourse/lineage';
 import { createCodecs, recordOf } from '@recourse/messages';
 import type { TopicRecords } from '@recourse/messages';
-import { ManualClock } from '../clock.memory.js';
-import { createCommits } from '../commit/commits.js';
+import { createCheckpoints } from '../checkpoint/checkpoints.js';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { ASSUMPTIONS_TOPIC, createProducer, EXECUTIONS_TOPIC } from './producer.js';
 import type { Producer } from './producer.js';
@@ -39,21 +39,21 @@ async function stage() {
   return { producer, read };
 }
 
-describe('a commit on the wire', () => {
+describe('a checkpoint on the wire', () => {
   it('is read with the id it was told under, and each chunk is the one that was told of', async () => {
     const { producer, read } = await stage();
     const entries = new MemoryEntries();
     entries.register('policy_bundle', 'acme', 'any', { owner: 'o', doc: 'd', admission: [], recovery: [] });
-    const commits = createCommits({ producer, entries, clock: new ManualClock(5_000), run: RUN });
+    const checkpoints = createCheckpoints({ producer, entries, clock: new ManualClock(5_000), run: RUN });
     const state = { text: 'y'.repeat(200_000) };
-    await commits.record({
+    await checkpoints.record({
       stepId: 'a',
       producedBy: 'planner',
       assumptionRefs: ['order/1#paid'],
       state: { text: 'short' },
       gate: { bundle: 'any', inputs: { pens: 3 } },
     });
-    await commits.record({
+    await checkpoints.record({
       stepId: 'b',
       producedBy: 'planner',
       parents: [{ run_id: 'run-0', commit_id: 'mut_1' }],

@@ -1,8 +1,8 @@
 // Undo for products that offer it to whom an agent acted for: a preview first, the request, and a report that says what is true.
 //
 // Boundary: asks the edges of ledger and orchestrator; decides nothing. What it reports is what the services recorded.
-import { askEdge } from '../guard/edge.js';
-import type { EdgeAnswer, EdgeOptions } from '../guard/edge.js';
+import { edgeClient } from '../edge/edge.js';
+import type { EdgeOptions } from '../edge/edge.js';
 
 /** What an undo would do to one effect. Source: the ledger's undo preview. */
 export interface PreviewItem {
@@ -65,19 +65,7 @@ export interface UndoOptions {
   readonly recoveries: EdgeOptions;
 }
 
-/** A service refused, or had no outcome in time (OUTCOME_PENDING: the same request may be sent again). */
-export class UndoRefused extends Error {
-  override readonly name = 'UndoRefused';
-  constructor(
-    readonly code: string,
-    readonly status: number,
-    message: string,
-  ) {
-    super(`${code}: ${message}`);
-  }
-}
-
-/** Asks for undos. Errors of each: UndoRefused with the service's code; whatever fetch throws. */
+/** Asks for undos. Errors of each: EdgeProblem with the service's code; OUTCOME_PENDING: the same request may be sent again. */
 export interface Undos {
   preview(runId: string, mutationIds?: readonly string[]): Promise<UndoPreview>;
   /** Returns the id of the undo. A second call with the same key returns the same. */
@@ -85,47 +73,25 @@ export interface Undos {
   report(undoId: string): Promise<UndoReport>;
 }
 
-const OK = 200;
-const CREATED = 201;
-/** The outcome was not recorded within the service's patience: the same request is asked again. */
-const TAKEN = 202;
-const ASKED_MAX = 10;
-
 /** Makes a client of the two edges. */
-export function undos({ ledger, recoveries }: UndoOptions): Undos {
+export function undos(options: UndoOptions): Undos {
+  const ledger = edgeClient({ name: 'the ledger', ...options.ledger });
+  const orchestrator = edgeClient({ name: 'the orchestrator', ...options.recoveries });
+  // The services' API says which body each path answers with.
   return {
-    async preview(runId, mutationIds = []) {
-      const query = mutationIds.map((id) => `mutation_id=${encodeURIComponent(id)}`).join('&');
-      const path = `/v1/runs/${encodeURIComponent(runId)}/undo-preview${query === '' ? '' : `?${query}`}`;
-      return bodyOf<UndoPreview>(await askEdge(ledger, { method: 'GET', path }), path);
+    preview: async (runId, mutationIds = []) => {
+      const path = `/v1/runs/${encodeURIComponent(runId)}/undo-preview`;
+      const preview: unknown = await ledger.get(path, { mutation_id: mutationIds });
+      return preview as UndoPreview;
     },
-    async request({ runId, mutationIds = [], reason, idempotencyKey }) {
-      for (let asked = 1; ; asked += 1) {
-        const answer = await askEdge(recoveries, {
-          method: 'POST',
-          path: '/v1/undos',
-          body: { run_id: runId, mutation_ids: mutationIds, reason },
-          idempotencyKey,
-        });
-        if (answer.status !== TAKEN || asked >= ASKED_MAX)
-          return bodyOf<{ readonly undo_id: string }>(answer, '/v1/undos').undo_id;
-      }
+    request: async ({ runId, mutationIds = [], reason, idempotencyKey }) => {
+      const body = { run_id: runId, mutation_ids: mutationIds, reason };
+      const opened = await orchestrator.command('/v1/undos', body, idempotencyKey);
+      return opened['undo_id'] as string;
     },
-    async report(undoId) {
-      const path = `/v1/undos/${encodeURIComponent(undoId)}`;
-      return bodyOf<UndoReport>(await askEdge(recoveries, { method: 'GET', path }), path);
+    report: async (undoId) => {
+      const report: unknown = await orchestrator.get(`/v1/undos/${encodeURIComponent(undoId)}`);
+      return report as UndoReport;
     },
   };
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the answer its path gives
-function bodyOf<Body>({ status, body }: EdgeAnswer, path: string): Body {
-  if (status === TAKEN) throw new UndoRefused('OUTCOME_PENDING', status, `${path} has no outcome yet`);
-  if (status !== OK && status !== CREATED)
-    throw new UndoRefused(textOf(body['code']) ?? `HTTP_${String(status)}`, status, textOf(body['detail']) ?? path);
-  return body as Body; // the services' API says which body it is
 }

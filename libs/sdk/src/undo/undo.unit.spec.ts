@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { UndoRefused, undos } from './undo.js';
+import { EdgeProblem } from '../edge/edge.js';
+import { impatientClock } from '../edge/edge.testing.js';
+import { undos } from './undo.js';
 import type { Undos } from './undo.js';
 
 interface Asked {
@@ -42,6 +44,7 @@ describe('undo from a product', () => {
     const edge = {
       url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
       token: () => Promise.resolve('t'),
+      clock: impatientClock(),
     };
     client = undos({ ledger: edge, recoveries: edge });
   });
@@ -77,12 +80,12 @@ describe('undo from a product', () => {
     const refused: unknown = await client
       .request({ runId: 'run-1', reason: 'wrong', idempotencyKey: 'k1' })
       .catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(UndoRefused);
+    expect(refused).toBeInstanceOf(EdgeProblem);
     expect(refused).toMatchObject({ code: 'ROLE_REQUIRED', status: 403 });
   });
 
   it('says when nothing was decided in time', async () => {
-    answers.push(...Array.from({ length: 10 }, () => ({ status: 202, body: {} })));
+    answers.push(...Array.from({ length: 100 }, () => ({ status: 202, body: {} })));
     await expect(client.request({ runId: 'run-1', reason: 'wrong', idempotencyKey: 'k1' })).rejects.toMatchObject({
       code: 'OUTCOME_PENDING',
     });

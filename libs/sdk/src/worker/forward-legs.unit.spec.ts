@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { happened, notHappened, plainPayload, readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import { ManualClock } from '@recourse/kernel';
 import type { LegRequested, LegStep, StepReport } from '@recourse/messages';
-import { ManualClock } from '../clock.memory.js';
 import type { ForwardContext, ForwardTool } from '../guard/guard.messages.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
-import { ALL_RULES } from './leg.decisions.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep } from './legs.testing.js';
-import { ToolRejected } from './tool.js';
-import type { Tool } from './tool.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 
 const ISSUE = 'payments.issue_refund';
 const ARGS: Json = { order: '4711', amount_minor: 500 };
@@ -60,7 +59,6 @@ async function run(
     clock: new ManualClock(1_000),
     claimStore: new MemoryClaimStore(),
     callTimeoutMs: 500,
-    rules: ALL_RULES,
   });
   const [step] = report.steps;
   if (step === undefined) throw new Error('no step');

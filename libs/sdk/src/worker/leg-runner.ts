@@ -2,16 +2,15 @@
 //
 // Boundary: calls tools, claim store and clock; sends nothing. A tool's error never leaves it.
 import { boundFacts, evaluateExpression, forwardFinding, plainPayload, readPayload } from '@recourse/contract';
-import type { Json } from '@recourse/kernel';
+import type { Clock, Json } from '@recourse/kernel';
 import type { LegReported, LegRequested, LegStep, Observation, ObservationPhase, StepReport } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import type { ForwardTool } from '../guard/guard.messages.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
-import type { CallFailure, ClaimAnswer, StepAction, StepEvent, WorkerRules } from './leg.decisions.js';
-import { ToolRejected } from './tool.js';
-import type { Tool } from './tool.js';
+import type { CallFailure, ClaimAnswer, StepAction, StepEvent } from './leg.decisions.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 
 /** What running a leg needs: tools, clock and claims. */
 export interface LegParts {
@@ -23,7 +22,6 @@ export interface LegParts {
   readonly claimStore: ClaimStore;
   /** Longest a call may take here, in milliseconds; the request may ask for less. */
   readonly callTimeoutMs: number;
-  readonly rules: WorkerRules;
   /** Told of each call, for traces. It must not fail. */
   readonly onCall?: ((called: CalledTool) => void) | undefined;
 }
@@ -93,7 +91,7 @@ async function runStep(leg: LegRequested, step: LegStep, parts: LegParts): Promi
   const running: Running = { leg, step, args: args.value, observations: [], detail: null, handle: null };
   let progress = NOT_BEGUN;
   for (;;) {
-    const action = decideStep({ leg, step, progress, now: parts.clock.now(), rules: parts.rules });
+    const action = decideStep({ leg, step, progress, now: parts.clock.now() });
     if (action.do === 'end') {
       const { outcome, errorKind } = action.end;
       return {

@@ -96,16 +96,6 @@ export type StepEvent =
   | { readonly type: 'ExecutionFailed'; readonly failure: CallFailure }
   | { readonly type: 'Paused' };
 
-/** Rules of the worker. All are on; the simulation switches one off to see that its checker notices. */
-export interface WorkerRules {
-  readonly notAfter: boolean;
-  readonly reconcileFirst: boolean;
-  readonly claim: boolean;
-}
-
-/** Every rule of a worker, in force. A simulation takes one away to see it missed. */
-export const ALL_RULES: WorkerRules = { notAfter: true, reconcileFirst: true, claim: true };
-
 /** What the next action of a step depends on. */
 export interface StepSituation {
   readonly leg: LegRequested;
@@ -113,12 +103,11 @@ export interface StepSituation {
   readonly progress: StepProgress;
   /** Worker time, epoch milliseconds. */
   readonly now: number;
-  readonly rules: WorkerRules;
 }
 
-/** May a leg be begun, or gone on with, at this instant? */
-export function isLeaseOver(leg: LegRequested, now: number, rules: WorkerRules = ALL_RULES): boolean {
-  return rules.notAfter && now > leg.not_after;
+/** True when a leg may be neither begun nor continued any more. */
+export function isLeaseOver(leg: LegRequested, now: number): boolean {
+  return now > leg.not_after;
 }
 
 /**
@@ -128,9 +117,9 @@ export function isLeaseOver(leg: LegRequested, now: number, rules: WorkerRules =
  * Source: DESIGN 3.3 L11, 6.3 "Leg".
  */
 export function decideStep(situation: StepSituation): StepAction {
-  const { leg, progress, now, rules } = situation;
+  const { leg, progress, now } = situation;
   if (progress.end !== null) return { do: 'end', end: progress.end };
-  if (isLeaseOver(leg, now, rules)) return ended(progress.isMade ? 'unknown' : 'refused_late', 'LEASE_OVER');
+  if (isLeaseOver(leg, now)) return ended(progress.isMade ? 'unknown' : 'refused_late', 'LEASE_OVER');
   switch (leg.kind) {
     case 'compensate':
       return decideCompensation(situation);
@@ -144,8 +133,8 @@ export function decideStep(situation: StepSituation): StepAction {
 }
 
 /** A forward call that is let go, or the cancel of what is staged: made once, its answer is its end. */
-function decideCall({ step, progress, rules }: StepSituation): StepAction {
-  return rules.claim && !isKeyed(step) ? withClaim(progress, { do: 'execute' }) : { do: 'execute' };
+function decideCall({ step, progress }: StepSituation): StepAction {
+  return isKeyed(step) ? { do: 'execute' } : withClaim(progress, { do: 'execute' });
 }
 
 const isKeyed = (step: LegStep): boolean => step.key_lifetime_ms !== null;
@@ -166,10 +155,9 @@ function withClaim({ claim }: StepProgress, act: StepAction): StepAction {
 }
 
 function decideCompensation(situation: StepSituation): StepAction {
-  const { leg, step, progress, rules } = situation;
+  const { leg, step, progress } = situation;
   if (progress.isMade) return decideVerification(step, progress);
-  if (rules.reconcileFirst && leg.reconcile_first && !progress.reconciled) return reconciliation(step);
-  if (!rules.claim) return decideAct(step, progress);
+  if (leg.reconcile_first && !progress.reconciled) return reconciliation(step);
   return isKeyed(step) ? decideKeyed(step, progress) : decideKeyless(situation);
 }
 

@@ -1,23 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LegRequested, LegStep } from '@recourse/messages';
-import { advance, ALL_RULES, decideStep, NOT_BEGUN } from './leg.decisions.js';
-import type { StepEvent, StepProgress, WorkerRules } from './leg.decisions.js';
+import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
+import type { StepEvent, StepProgress } from './leg.decisions.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
 
 interface Scene {
   readonly leg?: Partial<LegRequested>;
   readonly step?: Partial<LegStep>;
   readonly now?: number;
-  readonly rules?: WorkerRules;
 }
 
-function next({ leg = {}, step = {}, now = 0, rules = ALL_RULES }: Scene, ...events: readonly StepEvent[]) {
+function next({ leg = {}, step = {}, now = 0 }: Scene, ...events: readonly StepEvent[]) {
   const request = legOf(leg);
   const progress = events.reduce<StepProgress>(
     (before, event) => Object.freeze(advance(request, Object.freeze(before), event)),
     NOT_BEGUN,
   );
-  return decideStep({ leg: request, step: legStep(step), progress, now, rules });
+  return decideStep({ leg: request, step: legStep(step), progress, now });
 }
 const end = (outcome: string, errorKind: string | null) => ({ do: 'end', end: { outcome, errorKind } });
 
@@ -229,17 +228,5 @@ describe('other kinds of leg', () => {
     expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: null })).toEqual(
       end('unknown', 'CONDITION_FAILED'),
     );
-  });
-});
-
-describe('a rule that is switched off', () => {
-  it('shows: that is what the simulation looks for', () => {
-    expect(next({ now: NOT_AFTER + 1, rules: { ...ALL_RULES, notAfter: false } }, granted)).toMatchObject({
-      do: 'observe',
-    });
-    expect(
-      next({ leg: { reconcile_first: true }, rules: { ...ALL_RULES, reconcileFirst: false } }, granted),
-    ).toMatchObject({ phase: 'stale_check' });
-    expect(next({ step: keyless, rules: { ...ALL_RULES, claim: false } }, fresh)).toEqual({ do: 'execute' });
   });
 });

@@ -2,13 +2,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import { ManualClock } from '../clock.memory.js';
+import { ManualClock } from '@recourse/kernel';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
-import { ALL_RULES } from './leg.decisions.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep } from './legs.testing.js';
-import { ToolRejected } from './tool.js';
-import type { Tool } from './tool.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 
 interface Strategy {
   /** What the reversal was bound to when the effect was accepted. */
@@ -61,7 +60,6 @@ async function undone({ bound, condition }: Pick<Strategy, 'bound' | 'condition'
     clock: new ManualClock(1_000),
     claimStore: new MemoryClaimStore(),
     callTimeoutMs: 500,
-    rules: ALL_RULES,
     tools: {
       'crm.read_item': () => Promise.resolve(state),
       'crm.undo_item': (args, context) => {

@@ -3,8 +3,8 @@ import { happened, notHappened } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { ForwardTool } from '../guard/guard.messages.js';
-import { ToolRejected } from './tool.js';
-import type { Tool } from './tool.js';
+import { ToolRejected } from '../tool/tool.js';
+import type { Tool } from '../tool/tool.js';
 
 const MAKE = 'memory.make_thing';
 const UNDO = 'memory.undo_thing';

@@ -2,15 +2,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import { ManualClock } from '@recourse/kernel';
 import type { LegRequested, LegStep, StepReport } from '@recourse/messages';
 import fc from 'fast-check';
-import { ManualClock } from '../clock.memory.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
-import { advance, ALL_RULES, decideStep, NOT_BEGUN } from './leg.decisions.js';
+import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
 import type { StepEvent, StepProgress } from './leg.decisions.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
-import type { Tool, ToolContext } from './tool.js';
+import type { Tool, ToolContext } from '../tool/tool.js';
 
 const REVERSE = 'payments.reverse_refund';
 const LOOK = 'payments.get_refund';
@@ -60,7 +60,6 @@ class Stage {
       clock: this.clock,
       claimStore: this.claimStore,
       callTimeoutMs: 500,
-      rules: ALL_RULES,
     };
     return (await runLeg(legOf({ ...leg, steps: [legStep(step)] }), parts)).steps[0];
   }
@@ -238,7 +237,7 @@ describe("the order of a worker's calls", () => {
           let progress: StepProgress = NOT_BEGUN;
           let isFresh = false;
           for (const event of events) {
-            const action = decideStep({ leg, step, progress, now: 0, rules: ALL_RULES });
+            const action = decideStep({ leg, step, progress, now: 0 });
             if (action.do === 'execute') expect(isFresh).toBe(true);
             if (!answers(event, action)) continue;
             if (event.type === 'Observed' && event.phase === 'stale_check') isFresh = event.holds === true;
@@ -263,7 +262,7 @@ describe("the order of a worker's calls", () => {
           let progress: StepProgress = NOT_BEGUN;
           let isOpen = false;
           for (const event of events) {
-            const action = decideStep({ leg, step, progress, now: 0, rules: ALL_RULES });
+            const action = decideStep({ leg, step, progress, now: 0 });
             if (isOpen) expect(action).not.toMatchObject({ do: 'execute' });
             if (progress.claim === 'taken') expect(action).not.toMatchObject({ end: { outcome: 'stale' } });
             if (!answers(event, action)) continue;
@@ -333,7 +332,6 @@ describe('a resource that somebody changed since (C54)', () => {
       clock: stage.clock,
       claimStore: stage.claimStore,
       callTimeoutMs: 500,
-      rules: ALL_RULES,
     };
     const {
       steps: [report],

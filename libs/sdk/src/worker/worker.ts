@@ -10,7 +10,7 @@
 //   I4. Reading again is harmless: a request past its `not_after` is refused, one that ran is deduplicated by the
 //       tool's key or by the claim.
 import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
-import type { TracePlace } from '@recourse/kernel';
+import type { Clock, TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { Codecs, LegReported, LegRequested } from '@recourse/messages';
 import type {
@@ -22,19 +22,16 @@ import type {
   RawReader,
   WireProducer,
 } from '@recourse/kafka';
-import type { Clock } from '../clock.port.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import type { PositionStore } from '../stores/position-store.port.js';
 import type { ForwardTool } from '../guard/guard.messages.js';
 import { KeyedQueue } from './keyed-queue.js';
-import { ALL_RULES } from './leg.decisions.js';
-import type { WorkerRules } from './leg.decisions.js';
 import { runLeg } from './leg-runner.js';
 import type { CalledTool } from './leg-runner.js';
 import { PartitionProgress } from './partition-progress.js';
 import { spanOf } from './spans.js';
 import type { OnSpan } from './spans.js';
-import type { Tool } from './tool.js';
+import type { Tool } from '../tool/tool.js';
 
 /** Wire on which workers report. */
 export const RESULTS_TOPIC = 'recourse.tool-results';
@@ -69,8 +66,6 @@ export interface WorkerOptions {
   readonly onNote?: (note: WorkerNote) => void;
   /** Takes a span for each call of a tool whose request names its place in a trace; see `spanFile`. */
   readonly onSpan?: OnSpan;
-  /** Default: all rules. Only the simulation passes others. */
-  readonly rules?: WorkerRules;
 }
 
 /** A worker under way. */
@@ -276,7 +271,7 @@ class LegWorker implements Worker {
   }
 
   private async run(key: string, leg: LegRequested, place: TracePlace | null): Promise<LegReported> {
-    const run = runLeg(leg, { ...this.options, rules: this.options.rules ?? ALL_RULES, onCall: this.traced(place) });
+    const run = runLeg(leg, { ...this.options, onCall: this.traced(place) });
     this.running.set(key, run);
     try {
       const report = await run;

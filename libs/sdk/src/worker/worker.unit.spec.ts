@@ -1,17 +1,16 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
-import { TRACEPARENT, traceIdOf, spanIdOf, traceparentOf } from '@recourse/kernel';
+import { ManualClock, spanIdOf, traceIdOf, TRACEPARENT, traceparentOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { createCodecs, recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested } from '@recourse/messages';
-import { ManualClock } from '../clock.memory.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
-import { ToolRejected } from './tool.js';
+import { ToolRejected } from '../tool/tool.js';
 import type { WorkerSpan } from './spans.js';
-import type { Tool, ToolContext } from './tool.js';
+import type { Tool, ToolContext } from '../tool/tool.js';
 import { createWorker, RESULTS_TOPIC } from './worker.js';
 import type { Worker, WorkerNote } from './worker.js';
 

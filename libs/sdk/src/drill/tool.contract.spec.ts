@@ -3,10 +3,10 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from '@jest/globals';
 import type { Json } from '@recourse/kernel';
-import { systemClock } from '../clock.system.js';
+import { systemClock } from '@recourse/kernel';
 import { toolContract } from './tool.contract.js';
-import { MEMORY_CONTRACTS, MemoryTools } from './tool.memory.js';
-import type { Tool } from './tool.js';
+import { MEMORY_CONTRACTS, MemoryTools } from '../worker/tool.memory.js';
+import type { Tool } from '../tool/tool.js';
 
 const servers: Server[] = [];
 afterAll(() => {

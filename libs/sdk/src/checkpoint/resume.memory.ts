@@ -3,10 +3,10 @@ import type { Json } from '@recourse/kernel';
 import { applyDelta, isChunk, joinState } from '@recourse/lineage';
 import type { Checkpoint, Payload } from '@recourse/messages';
 import type { MemoryProducer } from '../producer/producer.memory.js';
-import type { ToldCommit } from '../producer/producer.js';
+import type { ToldCheckpoint } from '../producer/producer.js';
 import type { FallenCommit, FallEvidence, ResumeAnswer, ResumeSource } from './resume.port.js';
 
-/** A record of commits in memory that can be made to fall. For specs and first steps. */
+/** A record of checkpoints in memory that can be made to fall. For specs and first steps. */
 export class MemoryResume implements ResumeSource {
   private readonly triggers: FallenCommit[] = [];
   /** Set, it answers nobody. */
@@ -15,24 +15,24 @@ export class MemoryResume implements ResumeSource {
   /** `producer`: what it is told is on record at once. */
   constructor(private readonly producer: MemoryProducer) {}
 
-  /** One commit falls, and with it whatever rests on it. `at` names an effect or a commit. */
+  /** One commit falls, and with it whatever rests on it. `at` names an effect or a checkpoint. */
   rollBack(at: string, evidence: FallEvidence): void {
     this.triggers.push({ commit_id: at, rollback_id: `rb_${String(this.triggers.length + 1)}`, evidence });
   }
 
   of(tenant: string, runId: string): Promise<ResumeAnswer> {
     if (this.isAway) return Promise.resolve({ kind: 'unavailable', cause: new Error('the record is away') });
-    const commits = this.producer.told.flatMap((told) =>
-      told.type === 'CheckpointTaken' && told.commit.checkpoint.tenant === tenant ? [told.commit] : [],
+    const checkpoints = this.producer.told.flatMap((told) =>
+      told.type === 'CheckpointTaken' && told.taken.checkpoint.tenant === tenant ? [told.taken] : [],
     );
-    const own = commits.filter(({ checkpoint }) => checkpoint.run_id === runId);
-    return Promise.resolve(own.length === 0 ? { kind: 'unrecorded' } : this.known(commits, own));
+    const own = checkpoints.filter(({ checkpoint }) => checkpoint.run_id === runId);
+    return Promise.resolve(own.length === 0 ? { kind: 'unrecorded' } : this.known(checkpoints, own));
   }
 
-  private known(commits: readonly ToldCommit[], own: readonly ToldCommit[]): ResumeAnswer {
-    const causes = causesOf(commits, this.triggers);
+  private known(checkpoints: readonly ToldCheckpoint[], own: readonly ToldCheckpoint[]): ResumeAnswer {
+    const causes = causesOf(checkpoints, this.triggers);
     const last = own.findLast(({ commitId }) => !causes.has(commitId));
-    const state = last === undefined ? null : this.stateOf(last.commitId, commits);
+    const state = last === undefined ? null : this.stateOf(last.commitId, checkpoints);
     const fallen = own.flatMap(({ commitId }) => {
       const cause = causes.get(commitId);
       return cause === undefined ? [] : [{ ...cause, commit_id: commitId }];
@@ -47,13 +47,13 @@ export class MemoryResume implements ResumeSource {
     return { kind: 'known', resumed };
   }
 
-  private stateOf(commitId: string, commits: readonly ToldCommit[]): FoundState {
-    const state = commits.find((each) => each.commitId === commitId)?.checkpoint.state ?? null;
+  private stateOf(commitId: string, checkpoints: readonly ToldCheckpoint[]): FoundState {
+    const state = checkpoints.find((each) => each.commitId === commitId)?.checkpoint.state ?? null;
     if (state === null) return { kind: 'no_state' };
     const chunks = this.chunksOf(commitId, state);
     if (chunks === null) return { kind: 'state_unavailable' };
     if (state.base_id === null) return { kind: 'found', value: joinState(chunks) };
-    const base = this.stateOf(state.base_id, commits);
+    const base = this.stateOf(state.base_id, checkpoints);
     return base.kind === 'found'
       ? { kind: 'found', value: applyDelta(base.value, joinState(chunks)) }
       : { kind: 'state_unavailable' };
@@ -79,16 +79,16 @@ export class MemoryResume implements ResumeSource {
 type FoundState =
   { readonly kind: 'found'; readonly value: Json } | { readonly kind: 'no_state' | 'state_unavailable' };
 
-/** By commit: the fall it is part of. Commits are in the order they were told, so a parent comes before its children. */
+/** By checkpoint: the fall it is part of. Checkpoints are in the order they were told, so a parent comes before its children. */
 function causesOf(
-  commits: readonly ToldCommit[],
+  checkpoints: readonly ToldCheckpoint[],
   triggers: readonly FallenCommit[],
 ): ReadonlyMap<string, FallenCommit> {
   const causes = new Map(triggers.map((trigger) => [trigger.commit_id, trigger]));
   for (const {
     commitId,
     checkpoint: { parents },
-  } of commits) {
+  } of checkpoints) {
     const cause =
       causes.get(commitId) ?? parents.map(({ commit_id }) => causes.get(commit_id)).find((each) => each !== undefined);
     if (cause !== undefined) causes.set(commitId, cause);

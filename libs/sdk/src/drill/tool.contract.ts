@@ -1,9 +1,9 @@
 // What every tool that undoes owes its worker, seen as a drill sees it: whoever runs reversals for an adapter passes this.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '@recourse/contract';
-import { runDrill } from '../drill/drill.js';
-import type { DrillKit, DrillReport } from '../drill/drill.js';
-import type { Clock } from '../clock.port.js';
+import type { Clock } from '@recourse/kernel';
+import { runDrill } from './drill.js';
+import type { DrillKit, DrillReport } from './drill.js';
 
 export interface ToolsUnderTest {
   readonly kit: DrillKit;

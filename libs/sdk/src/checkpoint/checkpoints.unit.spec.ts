@@ -1,20 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import { ManualClock } from '@recourse/kernel';
 import { CHUNK_BYTES, CHUNKS_MAX, commitIdOf, DEPTH_MAX } from '@recourse/lineage';
-import { ManualClock } from '../clock.memory.js';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
-import type { ToldCommit } from '../producer/producer.js';
-import { createCommits } from './commits.js';
-import type { CommitsOptions } from './commits.js';
-import type { CommitStep } from './commit.messages.js';
+import type { ToldCheckpoint } from '../producer/producer.js';
+import { createCheckpoints } from './checkpoints.js';
+import type { CheckpointsOptions } from './checkpoints.js';
+import type { CheckpointStep } from './checkpoint.messages.js';
 import { MemoryResume } from './resume.memory.js';
 import { resume } from './resume.js';
 
 const RUN = { tenant: 'acme', runId: 'run-1', agentId: 'planner', initiator: 'asha', objective: 'deliver order 1' };
 const RELEASE = { prompt: 'p1', model: 'm1', policy: 'po1', tools: 't1', context: 'c1', eval: 'e1', memory: 'me1' };
-const PAID: CommitStep = { stepId: 'plan', producedBy: 'planner', assumptionRefs: ['order/1#paid'] };
+const PAID: CheckpointStep = { stepId: 'plan', producedBy: 'planner', assumptionRefs: ['order/1#paid'] };
 const NOT_CONTRADICTED = {
   owner: 'ops',
   doc: 'd',
@@ -25,30 +25,37 @@ const NOT_CONTRADICTED = {
   recovery: [],
 };
 
-function stage(more: Partial<CommitsOptions> = {}) {
+function stage(more: Partial<CheckpointsOptions> = {}) {
   const [producer, entries, clock] = [new MemoryProducer(), new MemoryEntries(), new ManualClock(1_000)];
   entries.register('policy_bundle', 'acme', 'delivery', NOT_CONTRADICTED);
-  const options: CommitsOptions = { producer, entries, clock, run: RUN, saltOf: () => Buffer.alloc(16, 7), ...more };
-  const told = (): readonly ToldCommit[] =>
-    producer.told.flatMap((each) => (each.type === 'CheckpointTaken' ? [each.commit] : []));
+  const options: CheckpointsOptions = {
+    producer,
+    entries,
+    clock,
+    run: RUN,
+    saltOf: () => Buffer.alloc(16, 7),
+    ...more,
+  };
+  const told = (): readonly ToldCheckpoint[] =>
+    producer.told.flatMap((each) => (each.type === 'CheckpointTaken' ? [each.taken] : []));
   return {
     producer,
     entries,
     clock,
     options,
     told,
-    commits: createCommits(options),
+    checkpoints: createCheckpoints(options),
     source: new MemoryResume(producer),
   };
 }
 
-const gated = (pens: number): CommitStep => ({ ...PAID, gate: { bundle: 'delivery', inputs: { pens } } });
+const gated = (pens: number): CheckpointStep => ({ ...PAID, gate: { bundle: 'delivery', inputs: { pens } } });
 
-describe('a commit', () => {
+describe('a checkpoint', () => {
   it('is told under the hash of its checkpoint, each on the one before', async () => {
-    const { commits, told } = stage();
+    const { checkpoints, told } = stage();
     for (const stepId of ['a', 'b'])
-      await commits.record({ ...PAID, stepId, parents: [{ run_id: 'run-0', commit_id: 'mut_1' }] });
+      await checkpoints.record({ ...PAID, stepId, parents: [{ run_id: 'run-0', commit_id: 'mut_1' }] });
     const [first, second] = told();
     expect(first?.checkpoint).toMatchObject({
       tenant: 'acme',
@@ -65,12 +72,12 @@ describe('a commit', () => {
       { run_id: 'run-1', commit_id: first?.commitId },
     ]);
     expect(told().map(({ commitId }) => commitId)).toEqual(told().map(({ checkpoint }) => commitIdOf(checkpoint)));
-    expect(commits.last).toEqual({ run_id: 'run-1', commit_id: second?.commitId });
+    expect(checkpoints.last).toEqual({ run_id: 'run-1', commit_id: second?.commitId });
   });
 
   it('waits for the one before it, however they are asked for', async () => {
-    const { commits, told } = stage();
-    await Promise.all(['a', 'b', 'c'].map((stepId) => commits.record({ ...PAID, stepId })));
+    const { checkpoints, told } = stage();
+    await Promise.all(['a', 'b', 'c'].map((stepId) => checkpoints.record({ ...PAID, stepId })));
     const ids = told().map(({ commitId }) => commitId);
     expect(told().map(({ checkpoint }) => checkpoint.parents.map(({ commit_id }) => commit_id))).toEqual([
       [],
@@ -82,24 +89,23 @@ describe('a commit', () => {
   it("that was not acknowledged is nobody's parent", async () => {
     let isDown = true;
     const { producer, options, told } = stage();
-    const commits = createCommits({
+    const checkpoints = createCheckpoints({
       ...options,
       producer: {
         assumptionDeclared: () => Promise.resolve(''),
         stateChunk: (chunk) => producer.stateChunk(chunk),
-        checkpointTaken: (commit) =>
-          isDown ? Promise.reject(new Error('no broker')) : producer.checkpointTaken(commit),
+        checkpointTaken: (taken) => (isDown ? Promise.reject(new Error('no broker')) : producer.checkpointTaken(taken)),
       },
     });
-    await expect(commits.record(PAID)).rejects.toThrow('no broker');
+    await expect(checkpoints.record(PAID)).rejects.toThrow('no broker');
     isDown = false;
-    expect(await commits.record(PAID)).toMatchObject({ admitted: true });
+    expect(await checkpoints.record(PAID)).toMatchObject({ admitted: true });
     expect(told()[0]?.checkpoint.parents).toEqual([]);
   });
 
   it('carries its release as a ref, and says once what that is', async () => {
-    const { commits, told, producer } = stage({ run: { ...RUN, release: RELEASE } });
-    for (const stepId of ['a', 'b']) await commits.record({ ...PAID, stepId });
+    const { checkpoints, told, producer } = stage({ run: { ...RUN, release: RELEASE } });
+    for (const stepId of ['a', 'b']) await checkpoints.record({ ...PAID, stepId });
     expect(told().map(({ checkpoint }) => [checkpoint.release, checkpoint.assumption_refs.length])).toEqual([
       [RELEASE, 2],
       [RELEASE, 2],
@@ -108,12 +114,12 @@ describe('a commit', () => {
   });
 });
 
-describe('the gate of a commit (E3)', () => {
-  it('admits, and what it read and which version of the bundle said so are part of the commit', async () => {
-    const { commits, told, entries } = stage();
+describe('the gate of a checkpoint (E3)', () => {
+  it('admits, and what it read and which version of the bundle said so are part of the checkpoint', async () => {
+    const { checkpoints, told, entries } = stage();
     entries.register('policy_bundle', '*', 'delivery', { ...NOT_CONTRADICTED, admission: [] });
     entries.register('policy_bundle', 'acme', 'delivery', NOT_CONTRADICTED);
-    expect(await commits.record(gated(3))).toMatchObject({ admitted: true, isGated: true });
+    expect(await checkpoints.record(gated(3))).toMatchObject({ admitted: true, isGated: true });
     const gate = told()[0]?.checkpoint.gate;
     expect(gate).toMatchObject({
       bundle: 'delivery',
@@ -129,62 +135,65 @@ describe('the gate of a commit (E3)', () => {
   });
 
   it('refuses, and nothing is told', async () => {
-    const { commits, told, entries } = stage();
-    expect(await commits.record(gated(10))).toMatchObject({
+    const { checkpoints, told, entries } = stage();
+    expect(await checkpoints.record(gated(10))).toMatchObject({
       admitted: false,
       code: 'POLICY_REFUSED',
       reason: expect.stringContaining('small: too many pens'),
     });
-    expect(await commits.record({ ...PAID, gate: { bundle: 'delivery', inputs: {} } })).toMatchObject({
+    expect(await checkpoints.record({ ...PAID, gate: { bundle: 'delivery', inputs: {} } })).toMatchObject({
       admitted: false,
       code: 'POLICY_UNDECIDED',
     });
-    expect(await commits.record({ ...PAID, gate: { bundle: 'none', inputs: {} } })).toMatchObject({
+    expect(await checkpoints.record({ ...PAID, gate: { bundle: 'none', inputs: {} } })).toMatchObject({
       admitted: false,
       code: 'POLICY_UNKNOWN',
     });
     expect(
-      await commits.record({ ...PAID, gate: { bundle: 'delivery', inputs: { pens: 1, long: 'x'.repeat(40_000) } } }),
+      await checkpoints.record({
+        ...PAID,
+        gate: { bundle: 'delivery', inputs: { pens: 1, long: 'x'.repeat(40_000) } },
+      }),
     ).toMatchObject({ admitted: false, code: 'GATE_TOO_LARGE' });
     entries.isAway = true;
-    expect(await commits.record(gated(3))).toMatchObject({ admitted: false, code: 'REGISTRY_UNAVAILABLE' });
-    expect([told(), commits.last]).toEqual([[], null]);
+    expect(await checkpoints.record(gated(3))).toMatchObject({ admitted: false, code: 'REGISTRY_UNAVAILABLE' });
+    expect([told(), checkpoints.last]).toEqual([[], null]);
   });
 
   it('is marked as missing where a step names none, or the step is refused', async () => {
-    const { commits, told, options } = stage();
-    expect(await commits.record(PAID)).toMatchObject({ admitted: true, isGated: false });
+    const { checkpoints, told, options } = stage();
+    expect(await checkpoints.record(PAID)).toMatchObject({ admitted: true, isGated: false });
     expect(told()[0]?.checkpoint.gate).toBeNull();
-    expect(await createCommits({ ...options, isGateRequired: true }).record(PAID)).toMatchObject({
+    expect(await createCheckpoints({ ...options, isGateRequired: true }).record(PAID)).toMatchObject({
       admitted: false,
       code: 'GATE_REQUIRED',
     });
     const { entries: _entries, ...without } = options;
-    expect(await createCommits(without).record(gated(3))).toMatchObject({
+    expect(await createCheckpoints(without).record(gated(3))).toMatchObject({
       admitted: false,
       code: 'REGISTRY_UNAVAILABLE',
     });
   });
 
   it('reads the state the step goes on from', async () => {
-    const { commits, entries } = stage();
+    const { checkpoints, entries } = stage();
     entries.register('policy_bundle', 'acme', 'once', {
       owner: 'o',
       doc: 'd',
       admission: [{ name: 'once', when: '!("warehouse" in state)', reason: 'chosen already' }],
       recovery: [],
     });
-    const step: CommitStep = { ...PAID, gate: { bundle: 'once', inputs: {} }, state: { warehouse: 'east' } };
-    expect([await commits.record(step), await commits.record(step)]).toMatchObject([
+    const step: CheckpointStep = { ...PAID, gate: { bundle: 'once', inputs: {} }, state: { warehouse: 'east' } };
+    expect([await checkpoints.record(step), await checkpoints.record(step)]).toMatchObject([
       { admitted: true },
       { admitted: false, code: 'POLICY_REFUSED' },
     ]);
   });
 
-  it('has the evidence that made a commit fall: the same step is refused when the run goes on (E12)', async () => {
-    const { commits, source, options, told } = stage();
-    await commits.record({ ...PAID, stepId: 'begin', assumptionRefs: [], state: {} });
-    expect(await commits.record({ ...gated(3), state: { planned: true } })).toMatchObject({ admitted: true });
+  it('has the evidence that made a checkpoint fall: the same step is refused when the run goes on (E12)', async () => {
+    const { checkpoints, source, options, told } = stage();
+    await checkpoints.record({ ...PAID, stepId: 'begin', assumptionRefs: [], state: {} });
+    expect(await checkpoints.record({ ...gated(3), state: { planned: true } })).toMatchObject({ admitted: true });
     source.rollBack(told()[1]!.commitId, {
       kind: 'verifier',
       source: 'bank',
@@ -194,7 +203,7 @@ describe('the gate of a commit (E3)', () => {
     });
     const from = await resume(source, RUN);
     expect([from.checkpoint?.commit_id, from.state]).toEqual([told()[0]?.commitId, {}]);
-    const again = createCommits({ ...options, from });
+    const again = createCheckpoints({ ...options, from });
     expect(await again.record({ ...gated(3), state: { planned: true } })).toMatchObject({
       admitted: false,
       code: 'POLICY_REFUSED',
@@ -213,15 +222,15 @@ async function entriesDigest(entries: MemoryEntries): Promise<Buffer | undefined
   return answer.kind === 'read' ? answer.entries.find(({ tenant }) => tenant === 'acme')?.digest : undefined;
 }
 
-describe('the state of a commit', () => {
-  const kinds = (told: readonly ToldCommit[]): readonly (string | undefined)[] =>
+describe('the state of a checkpoint', () => {
+  const kinds = (told: readonly ToldCheckpoint[]): readonly (string | undefined)[] =>
     told.map(({ checkpoint }) => checkpoint.state?.kind);
   const long = 'x'.repeat(200);
 
   it('is told whole, then as what changed, and whole again after as many deltas as may be (E22)', async () => {
-    const { commits, told, source } = stage();
+    const { checkpoints, told, source } = stage();
     const states = Array.from({ length: DEPTH_MAX + 3 }, (_, at): Json => ({ long, at }));
-    for (const state of states) await commits.record({ ...PAID, state });
+    for (const state of states) await checkpoints.record({ ...PAID, state });
     expect(kinds(told())).toEqual(['whole', ...Array.from({ length: DEPTH_MAX }, () => 'delta'), 'whole', 'delta']);
     expect(
       told()
@@ -232,18 +241,18 @@ describe('the state of a commit', () => {
   });
 
   it('is told whole where a delta saves nothing, or no delta says it', async () => {
-    const { commits, told } = stage();
+    const { checkpoints, told } = stage();
     for (const state of [{ a: 1 }, { b: 2 }, [1], { long, gone: 1 }, { long, gone: null }])
-      await commits.record({ ...PAID, state });
+      await checkpoints.record({ ...PAID, state });
     expect(kinds(told())).toEqual(['whole', 'whole', 'whole', 'whole', 'whole']);
   });
 
-  it('builds on the newest state told, past commits without one', async () => {
-    const { commits, told, source } = stage();
-    await commits.record({ ...PAID, state: { long, at: 1 } });
-    await commits.record(PAID);
+  it('builds on the newest state told, past checkpoints without one', async () => {
+    const { checkpoints, told, source } = stage();
+    await checkpoints.record({ ...PAID, state: { long, at: 1 } });
+    await checkpoints.record(PAID);
     expect((await resume(source, RUN)).stateUnavailable).toBe('no_state');
-    await commits.record({ ...PAID, state: { long, at: 2 } });
+    await checkpoints.record({ ...PAID, state: { long, at: 2 } });
     expect([kinds(told()), told()[2]?.checkpoint.state?.base_id, (await resume(source, RUN)).state]).toEqual([
       ['whole', undefined, 'delta'],
       told()[0]?.commitId,
@@ -251,10 +260,10 @@ describe('the state of a commit', () => {
     ]);
   });
 
-  it('comes in chunks after its commit where one record does not hold it', async () => {
-    const { commits, producer, source } = stage();
+  it('comes in chunks after its checkpoint where one record does not hold it', async () => {
+    const { checkpoints, producer, source } = stage();
     const state = { text: 'y'.repeat(2 * CHUNK_BYTES) };
-    await commits.record({ ...PAID, state });
+    await checkpoints.record({ ...PAID, state });
     expect(producer.told.map((each) => (each.type === 'StateChunk' ? each.chunk.index : each.type))).toEqual([
       'CheckpointTaken',
       0,
@@ -265,8 +274,8 @@ describe('the state of a commit', () => {
   });
 
   it('is refused where it is larger than chunks may hold', async () => {
-    const { commits, told } = stage();
-    expect(await commits.record({ ...PAID, state: 'z'.repeat(CHUNKS_MAX * CHUNK_BYTES) })).toMatchObject({
+    const { checkpoints, told } = stage();
+    expect(await checkpoints.record({ ...PAID, state: 'z'.repeat(CHUNKS_MAX * CHUNK_BYTES) })).toMatchObject({
       admitted: false,
       code: 'STATE_TOO_LARGE',
     });
@@ -275,7 +284,9 @@ describe('the state of a commit', () => {
 
   it('has another salt each time unless one is given, so equal states have different ids', async () => {
     const { saltOf: _salt, ...options } = stage().options;
-    const ids = await Promise.all([1, 2].map(async () => createCommits(options).record({ ...PAID, state: { a: 1 } })));
+    const ids = await Promise.all(
+      [1, 2].map(async () => createCheckpoints(options).record({ ...PAID, state: { a: 1 } })),
+    );
     expect(new Set(ids.map((answer) => (answer.admitted ? answer.commitId : null))).size).toBe(2);
   });
 });

@@ -2,7 +2,8 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Json } from '@recourse/kernel';
+import type { Clock, Json } from '@recourse/kernel';
+import type { EdgeAnswer } from './edge.js';
 
 export interface EdgeCall {
   readonly path: string;
@@ -13,6 +14,27 @@ export interface TestEdge {
   readonly url: string;
   readonly close: () => void;
 }
+
+/** A clock on which every wait is over at once. */
+export function impatientClock(): Clock {
+  let passed = 0;
+  return {
+    now: () => passed,
+    monotonic: () => passed,
+    sleep: (ms) => {
+      passed += ms;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** An answer as the client hands it on. */
+export const answered = (status: number, body: object): EdgeAnswer => ({
+  status,
+  body: { ...body },
+  location: null,
+  from: 'the service at http://edge.test',
+});
 
 export async function testEdge(answer: (call: EdgeCall) => Promise<readonly [number, object]>): Promise<TestEdge> {
   const server: Server = createServer((request, response) => {

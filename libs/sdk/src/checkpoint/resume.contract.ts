@@ -1,10 +1,10 @@
 // What every reader of where a run goes on does.
 import { describe, expect, it } from '@jest/globals';
 import type { Json } from '@recourse/kernel';
-import { ManualClock } from '../clock.memory.js';
+import { ManualClock } from '@recourse/kernel';
 import { MemoryProducer } from '../producer/producer.memory.js';
-import { createCommits } from './commits.js';
-import type { Commits } from './commits.js';
+import { createCheckpoints } from './checkpoints.js';
+import type { Checkpoints } from './checkpoints.js';
 import { MemoryResume } from './resume.memory.js';
 import type { FallEvidence, ResumeSource } from './resume.port.js';
 
@@ -25,10 +25,13 @@ export interface ResumeUnderTest {
 }
 
 /** Records one step after the other; each state is told as it is given, undefined for none. */
-export async function committed(commits: Commits, states: readonly (Json | undefined)[]): Promise<readonly string[]> {
+export async function recorded(
+  checkpoints: Checkpoints,
+  states: readonly (Json | undefined)[],
+): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const [at, state] of states.entries()) {
-    const answer = await commits.record({
+    const answer = await checkpoints.record({
       stepId: `step-${String(at)}`,
       producedBy: 'planner',
       ...(state === undefined ? {} : { state }),
@@ -42,29 +45,29 @@ export function resumeContract(
   name: string,
   make: (producer: MemoryProducer, record: MemoryResume) => Promise<ResumeSource>,
 ): void {
-  const stage = async (): Promise<ResumeUnderTest & { readonly commits: Commits }> => {
+  const stage = async (): Promise<ResumeUnderTest & { readonly checkpoints: Checkpoints }> => {
     const producer = new MemoryProducer();
     const record = new MemoryResume(producer);
     return {
       producer,
       record,
       source: await make(producer, record),
-      commits: createCommits({ producer, clock: new ManualClock(1), run: RUN }),
+      checkpoints: createCheckpoints({ producer, clock: new ManualClock(1), run: RUN }),
     };
   };
   const of = async (source: ResumeSource): Promise<unknown> => source.of(RUN.tenant, RUN.runId);
 
   describe(`where a run goes on "${name}"`, () => {
     it('is nowhere while nothing is on record, and for another tenant', async () => {
-      const { source, commits } = await stage();
+      const { source, checkpoints } = await stage();
       expect(await of(source)).toEqual({ kind: 'unrecorded' });
-      await committed(commits, [{ a: 1 }]);
+      await recorded(checkpoints, [{ a: 1 }]);
       expect(await source.of('globex', RUN.runId)).toEqual({ kind: 'unrecorded' });
     });
 
-    it('is the last commit while all stand', async () => {
-      const { source, commits } = await stage();
-      const [, last] = await committed(commits, [{ a: 1 }, { a: 1, b: 2 }]);
+    it('is the last checkpoint while all stand', async () => {
+      const { source, checkpoints } = await stage();
+      const [, last] = await recorded(checkpoints, [{ a: 1 }, { a: 1, b: 2 }]);
       expect(await of(source)).toEqual({
         kind: 'known',
         resumed: {
@@ -78,8 +81,8 @@ export function resumeContract(
     });
 
     it('is before the offender: what fell is not in the state, and why is told (E11, E33)', async () => {
-      const { source, record, commits } = await stage();
-      const [first, offender = '', child] = await committed(commits, [
+      const { source, record, checkpoints } = await stage();
+      const [first, offender = '', child] = await recorded(checkpoints, [
         { a: 1 },
         { a: 1, warehouse: 'east' },
         { a: 1, warehouse: 'east', carrier: 'x' },
@@ -97,27 +100,27 @@ export function resumeContract(
       });
     });
 
-    it('is its beginning when the first commit fell', async () => {
-      const { source, record, commits } = await stage();
-      const [first = ''] = await committed(commits, [{ a: 1 }, { a: 2 }]);
+    it('is its beginning when the first checkpoint fell', async () => {
+      const { source, record, checkpoints } = await stage();
+      const [first = ''] = await recorded(checkpoints, [{ a: 1 }, { a: 2 }]);
       record.rollBack(first, UNSTOCKED);
       expect(await of(source)).toMatchObject({ resumed: { checkpoint: null, state: null, stateUnavailable: null } });
     });
 
     it('is without a state where none was told, or not all of it came', async () => {
-      const { source, producer, commits } = await stage();
-      await committed(commits, [undefined]);
+      const { source, producer, checkpoints } = await stage();
+      await recorded(checkpoints, [undefined]);
       expect(await of(source)).toMatchObject({ resumed: { state: null, stateUnavailable: 'no_state' } });
-      const halved = createCommits({
+      const halved = createCheckpoints({
         producer: {
-          checkpointTaken: (commit) => producer.checkpointTaken(commit),
+          checkpointTaken: (taken) => producer.checkpointTaken(taken),
           stateChunk: () => Promise.resolve('lost'),
           assumptionDeclared: () => Promise.resolve(''),
         },
         clock: new ManualClock(2),
         run: RUN,
       });
-      await committed(halved, [{ long: 'x'.repeat(200_000) }]);
+      await recorded(halved, [{ long: 'x'.repeat(200_000) }]);
       expect(await of(source)).toMatchObject({ resumed: { state: null, stateUnavailable: 'state_unavailable' } });
     });
 

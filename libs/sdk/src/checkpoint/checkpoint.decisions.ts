@@ -9,8 +9,8 @@ import type { Checkpoint, CommitRef, Gate, Payload } from '@recourse/messages';
 import type { RegisteredEntry } from '../entries/entries.port.js';
 import type { RunContext } from '../guard/guard.messages.js';
 import { releaseRef } from '../release.js';
-import { COMMIT_REMEDIES } from './commit.messages.js';
-import type { CommitRefusalCode, CommitRefused, CommitStep } from './commit.messages.js';
+import { CHECKPOINT_REMEDIES } from './checkpoint.messages.js';
+import type { CheckpointRefusalCode, CheckpointRefused, CheckpointStep } from './checkpoint.messages.js';
 import type { FallenCommit, Resumed } from './resume.port.js';
 
 /** Most of the gate inputs, bytes: they ride beside a state of CHUNK_BYTES in a record of 256 KB. */
@@ -67,7 +67,7 @@ export function judge(
   inputs: Readonly<Record<string, Json>>,
   { state }: Tip,
   salt: Uint8Array,
-): Gate | CommitRefused {
+): Gate | CheckpointRefused {
   const payload = payloadOf({ salt: Buffer.from(salt).toString('hex'), gate: inputs });
   if (payload.body.length > GATE_BYTES_MAX)
     return refused(
@@ -99,7 +99,7 @@ export function cutFor(
   value: Json | undefined,
   { state }: Tip,
   saltOf: () => Uint8Array,
-): { readonly cut: CutState; readonly depth: number } | CommitRefused | null {
+): { readonly cut: CutState; readonly depth: number } | CheckpointRefused | null {
   if (value === undefined) return null;
   const size = bytesOf(value);
   const delta = state === null || state.depth === null || state.depth >= DEPTH_MAX ? null : deltaOf(state.value, value);
@@ -124,7 +124,7 @@ export interface Circumstances {
 
 /** The checkpoint of an admitted step, and its id. */
 export function checkpointOf(
-  step: CommitStep,
+  step: CheckpointStep,
   { run, tip, gate, cut, now }: Circumstances,
 ): { readonly commitId: string; readonly checkpoint: Checkpoint } {
   const release = step.release ?? run.release ?? null;
@@ -149,8 +149,8 @@ export function checkpointOf(
 }
 
 /** The refusal of a candidate, with its remedy. */
-export function refused(code: CommitRefusalCode, what: string): CommitRefused {
-  return { admitted: false, code, reason: `${what}. ${COMMIT_REMEDIES[code]}` };
+export function refused(code: CheckpointRefusalCode, what: string): CheckpointRefused {
+  return { admitted: false, code, reason: `${what}. ${CHECKPOINT_REMEDIES[code]}` };
 }
 
 function bytesOf(json: Json): number {

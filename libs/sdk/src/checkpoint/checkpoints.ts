@@ -1,65 +1,65 @@
-// Commits: records the admitted steps of one run as checkpoints, each on the one before it.
+// Checkpoints: records the admitted steps of one run as checkpoints, each on the one before it.
 //
 // Boundary: asks the registry which bundle stands, judges here, tells the wire. What falls later is the ledger's to say; `resume` reads it.
 //
 // Invariants
 //   C1. A candidate that its gate does not admit is not told (E3).
 //   C2. Steps of one run go one after the other: each rests on the one before, which was acknowledged.
-//   C3. A commit is told before the chunks of its state.
+//   C3. A checkpoint is told before the chunks of its state.
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '@recourse/kernel';
 import { SALT_BYTES } from '@recourse/lineage';
 import type { Checkpoint, CommitRef, Gate } from '@recourse/messages';
-import type { Clock } from '../clock.port.js';
 import type { Entries } from '../entries/entries.port.js';
 import type { RunContext } from '../guard/guard.messages.js';
 import type { Producer } from '../producer/producer.js';
 import { releaseRef, releaseStatement } from '../release.js';
-import { checkpointOf, cutFor, gateInputs, judge, refused, tipOf } from './commit.decisions.js';
-import type { Tip } from './commit.decisions.js';
-import type { CommitAnswer, CommitRefused, CommitStep } from './commit.messages.js';
+import { checkpointOf, cutFor, gateInputs, judge, refused, tipOf } from './checkpoint.decisions.js';
+import type { Tip } from './checkpoint.decisions.js';
+import type { CheckpointAnswer, CheckpointRefused, CheckpointStep } from './checkpoint.messages.js';
 import { FRESH_START } from './resume.js';
 import type { Resumed } from './resume.port.js';
 
-/** What recording commits of a run needs. */
-export interface CommitsOptions {
+/** What recording checkpoints of a run needs. */
+export interface CheckpointsOptions {
   readonly producer: Pick<Producer, 'checkpointTaken' | 'stateChunk' | 'assumptionDeclared'>;
   readonly clock: Clock;
   readonly run: RunContext;
-  /** Policy bundles as they stand; without them only ungated commits are recorded. */
+  /** Policy bundles as they stand; without them only ungated checkpoints are recorded. */
   readonly entries?: Entries;
   /** Where the run goes on, as `resume` answered; from its beginning unless told. */
   readonly from?: Resumed;
-  /** Refuses commits that name no gate; they are marked ungated unless told. */
+  /** Refuses checkpoints that name no gate; they are marked ungated unless told. */
   readonly isGateRequired?: boolean;
   /** 16 bytes nobody can guess; random unless told. */
   readonly saltOf?: () => Uint8Array;
 }
 
-/** Commits of one run. */
-export interface Commits {
-  /** The commit the next one rests on; null before the first. */
+/** Checkpoints of one run. */
+export interface Checkpoints {
+  /** The checkpoint the next one rests on; null before the first. */
   readonly last: CommitRef | null;
   /** Records a step. Errors: those of the producer; the step may be recorded again, and `last` has not moved. */
-  record(step: CommitStep): Promise<CommitAnswer>;
+  record(step: CheckpointStep): Promise<CheckpointAnswer>;
 }
 
 /**
- * Makes the commits of a run: each admitted step becomes a checkpoint with its state, resting on the one before.
+ * Makes the checkpoints of a run: each admitted step becomes a checkpoint with its state, resting on the one before.
  *
  * Shape:  one object per run and process; after a fall, make another one of what `resume` answers.
  * Errors: none; those of `record` are its own.
  */
-export function createCommits(options: CommitsOptions): Commits {
-  return new RunCommits(options);
+export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
+  return new RunCheckpoints(options);
 }
 
-class RunCommits implements Commits {
+class RunCheckpoints implements Checkpoints {
   private tip: Tip;
   /** Releases whose parts were told. */
   private readonly released = new Set<string>();
   private turn: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly options: CommitsOptions) {
+  constructor(private readonly options: CheckpointsOptions) {
     this.tip = tipOf(options.from ?? FRESH_START);
   }
 
@@ -67,13 +67,13 @@ class RunCommits implements Commits {
     return this.tip.last;
   }
 
-  record(step: CommitStep): Promise<CommitAnswer> {
+  record(step: CheckpointStep): Promise<CheckpointAnswer> {
     const answer = this.turn.then(() => this.take(step));
     this.turn = answer.catch(() => undefined);
     return answer;
   }
 
-  private async take(step: CommitStep): Promise<CommitAnswer> {
+  private async take(step: CheckpointStep): Promise<CheckpointAnswer> {
     const { run, clock, saltOf = () => randomBytes(SALT_BYTES) } = this.options;
     const gate = await this.gateOf(step, saltOf);
     if (isRefused(gate)) return gate;
@@ -106,7 +106,7 @@ class RunCommits implements Commits {
   }
 
   /** The verdict of the gate a step names; null where it names none. */
-  private async gateOf({ gate }: CommitStep, saltOf: () => Uint8Array): Promise<Gate | CommitRefused | null> {
+  private async gateOf({ gate }: CheckpointStep, saltOf: () => Uint8Array): Promise<Gate | CheckpointRefused | null> {
     const {
       entries,
       run: { tenant },
@@ -115,7 +115,7 @@ class RunCommits implements Commits {
     } = this.options;
     if (gate === undefined) return isGateRequired ? refused('GATE_REQUIRED', 'the step names no gate') : null;
     if (entries === undefined)
-      return refused('REGISTRY_UNAVAILABLE', 'these commits were made without entries of the registry');
+      return refused('REGISTRY_UNAVAILABLE', 'these checkpoints were made without entries of the registry');
     const answer = await entries.standing('policy_bundle', tenant);
     if (answer.kind === 'unavailable')
       return refused(
@@ -131,6 +131,6 @@ class RunCommits implements Commits {
   }
 }
 
-function isRefused(answer: object | null): answer is CommitRefused {
+function isRefused(answer: object | null): answer is CheckpointRefused {
   return answer !== null && 'admitted' in answer;
 }

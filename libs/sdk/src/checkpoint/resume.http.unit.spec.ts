@@ -1,7 +1,7 @@
 // Only the ledger's own word lets a run begin anew.
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { testEdge } from '../guard/edge.testing.js';
-import type { TestEdge } from '../guard/edge.testing.js';
+import { testEdge } from '../edge/edge.testing.js';
+import type { TestEdge } from '../edge/edge.testing.js';
 import { HttpResume } from './resume.http.js';
 import { FRESH_START, resume } from './resume.js';
 import { RESUME_REMEDIES } from './resume.port.js';

@@ -3,14 +3,14 @@ import { adviceOn, answerFor, answerForMutation, answerText, mutationAnswerText 
 import type { Contract, MutationStanding } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
+import type { Doc } from '@recourse/sdk';
+import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { docOf } from '../http.js';
-import type { Doc } from '../http.js';
-import { positiveInteger } from '../commands/options.js';
-import type { Act } from '../commands/options.js';
+import { positiveInteger } from './options.js';
+import type { Act } from './options.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { contractIn, isFile, registered, shaped } from './reading.js';
+import { contractIn, isFile, registered, shaped } from '../contracts/reading.js';
 
 /** Ids of mutations begin so; no capability does. */
 const MUTATION_ID = /^mut_/;
@@ -39,7 +39,7 @@ export function addAnswer(contracts: Command, act: Act): void {
 }
 
 async function answerMutation(session: Session, id: string): Promise<void> {
-  const found = await session.service('ledger').get(`v1/mutations/${encodeURIComponent(id)}`);
+  const found = await session.service('ledger').get(`/v1/mutations/${encodeURIComponent(id)}`);
   const answer = answerForMutation(await contractOf(session, docOf(found['terms'])), standingOf(found, id), Date.now());
   session.show(answer, () => mutationAnswerText(answer));
 }

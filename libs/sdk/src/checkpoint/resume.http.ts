@@ -5,8 +5,8 @@
 import type { Json } from '@recourse/kernel';
 import { EVIDENCE_KIND_VALUES } from '@recourse/messages';
 import { z } from 'zod';
-import { askEdge } from '../guard/edge.js';
-import type { EdgeOptions } from '../guard/edge.js';
+import { EdgeProblem, edgeClient, problemOf } from '../edge/edge.js';
+import type { EdgeAnswer, EdgeClient, EdgeOptions } from '../edge/edge.js';
 import type { ResumeAnswer, ResumeSource } from './resume.port.js';
 
 const payload = z.object({ content_type: z.string(), encoding: z.string(), sha256: z.string(), body: z.json() });
@@ -18,7 +18,7 @@ const evidence = z.object({
   statement: z.json().nullable(),
   stated_at: z.number(),
 });
-const answer = z.object({
+const resumption = z.object({
   checkpoint: z.object({ run_id: z.string(), commit_id: z.string() }).nullable(),
   state: z.json().nullable(),
   state_code: z.enum(['no_state', 'state_unavailable']).nullable(),
@@ -28,16 +28,22 @@ const answer = z.object({
 
 /** Asks the ledger's edge where runs go on. */
 export class HttpResume implements ResumeSource {
-  /** `options.url`: base address of the ledger, without a slash at its end. */
-  constructor(private readonly options: EdgeOptions) {}
+  private readonly ledger: EdgeClient;
+
+  /** `options.url`: base address of the ledger. */
+  constructor(options: EdgeOptions) {
+    this.ledger = edgeClient({ name: 'the ledger', ...options });
+  }
 
   async of(tenant: string, runId: string): Promise<ResumeAnswer> {
     try {
-      const { status, body } = await askEdge(this.options, {
-        method: 'GET',
-        path: `/v1/runs/${encodeURIComponent(runId)}/resume?tenant=${encodeURIComponent(tenant)}`,
-      });
-      return resumedOf(status, body);
+      return resumedOf(
+        await this.ledger.ask({
+          method: 'GET',
+          path: `/v1/runs/${encodeURIComponent(runId)}/resume`,
+          query: { tenant },
+        }),
+      );
     } catch (cause) {
       return { kind: 'unavailable', cause };
     }
@@ -48,22 +54,19 @@ export class HttpResume implements ResumeSource {
 const UNRECORDED = 'RUN_UNKNOWN';
 
 /** What an answer of the ledger's edge means; one that cannot be read in full is none. */
-export function resumedOf(status: number, body: Readonly<Record<string, unknown>>): ResumeAnswer {
+export function resumedOf(answer: EdgeAnswer): ResumeAnswer {
+  const { status, body, from } = answer;
   if (status === 404 && body['code'] === UNRECORDED) return { kind: 'unrecorded' };
-  if (status === 404)
+  if (status === 404) return { kind: 'unavailable', code: 'LEDGER_NOT_THERE', cause: problemOf(answer) };
+  if (status !== 200) return { kind: 'unavailable', cause: problemOf(answer) };
+  const parsed = resumption.safeParse(body);
+  if (!parsed.success) {
+    const fields = parsed.error.issues.map(({ path }) => path.join('/')).join(', ');
     return {
       kind: 'unavailable',
-      code: 'LEDGER_NOT_THERE',
-      cause: new Error(`404 ${typeof body['code'] === 'string' ? body['code'] : 'without a code'}`),
+      cause: new EdgeProblem('ANSWER_UNREADABLE', `these fields cannot be read: ${fields}`, { from, status }),
     };
-  const parsed = answer.safeParse(body);
-  if (status !== 200 || !parsed.success)
-    return {
-      kind: 'unavailable',
-      cause: new Error(
-        `the ledger answered ${String(status)}${parsed.success ? '' : ` with ${parsed.error.issues.map(({ path }) => path.join('/')).join(', ')} unreadable`}`,
-      ),
-    };
+  }
   const { checkpoint, state, state_code, rolled_back } = parsed.data;
   const evidence = parsed.data.evidence.map((each) => ({
     ...each,

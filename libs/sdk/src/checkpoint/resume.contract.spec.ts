@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { testEdge } from '../guard/edge.testing.js';
-import type { TestEdge } from '../guard/edge.testing.js';
+import { answered, testEdge } from '../edge/edge.testing.js';
+import type { TestEdge } from '../edge/edge.testing.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { resumeContract } from './resume.contract.js';
 import { HttpResume, resumedOf } from './resume.http.js';
@@ -51,7 +51,7 @@ describe('an answer of the ledger', () => {
     [200, { ...whole, checkpoint: { run_id: 'r' } }, 'unavailable'],
     [401, {}, 'unavailable'],
   ])('%i %j means %s', (status, body, kind) => {
-    expect(resumedOf(status, body).kind).toBe(kind);
+    expect(resumedOf(answered(status, body)).kind).toBe(kind);
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('an answer of the ledger', () => {
         evidence: { kind: 'observation', source: 'w', ref: 'a#b', statement, stated_at: 1 },
       },
     ];
-    expect(resumedOf(200, { ...whole, evidence })).toMatchObject({
+    expect(resumedOf(answered(200, { ...whole, evidence }))).toMatchObject({
       resumed: { evidence: [{ evidence: { statement: stated } }] },
     });
   });

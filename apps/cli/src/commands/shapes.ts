@@ -1,0 +1,114 @@
+// The shapes most commands have: a list, a report, one thing, a command with a reason. Each ends a commander command.
+import type { Doc, Listed, Query } from '@recourse/sdk';
+import type { Command } from 'commander';
+import type { Service } from '../config.js';
+import { formatFields, listText } from '../output/table.js';
+import type { Column } from '../output/table.js';
+import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
+import type { Act } from './options.js';
+
+/** Rows of a report that a service gives at the most. */
+export const ROWS_MAX = 500;
+
+/** What a person says with a command, and how it is repeated safely. */
+export interface Why {
+  readonly reason: string;
+  readonly idempotencyKey?: string;
+}
+
+interface Limited {
+  readonly limit: number;
+}
+
+interface ListAction<Options> {
+  readonly service: Service;
+  readonly path: string;
+  readonly query?: (options: Options) => Query;
+  readonly columns: readonly Column<Doc>[];
+  readonly text?: (listed: Listed) => string;
+}
+
+interface ReportAction<Options> {
+  readonly service: Service;
+  readonly path: string;
+  /** Names the tenant itself where it is not a parameter of its own. */
+  readonly query?: (options: Options, tenant: string | null) => Query;
+  readonly text: (report: Doc) => string;
+}
+
+interface ShowAction {
+  readonly service: Service;
+  readonly path: (id: string) => string;
+  readonly text: (found: Doc) => string;
+}
+
+interface SendAction<Options> {
+  readonly service: Service;
+  readonly path: (id: string) => string;
+  /** What goes beside the reason. */
+  readonly body?: (options: Options) => object;
+}
+
+/** Path of one thing, and of what is done with it. */
+export function pathBelow(base: string): (id: string, verb?: string) => string {
+  return (id, verb) => `${base}/${encodeURIComponent(id)}${verb === undefined ? '' : `/${verb}`}`;
+}
+
+/** Ends a command that lists things of a service. */
+export function addListAction<Options extends object>(
+  command: Command,
+  act: Act,
+  { service, path, query, columns, text = (listed) => listText(columns, listed) }: ListAction<Options>,
+): void {
+  command.addOption(LIMIT()).action(
+    act<Options & Limited>(async (session, options) => {
+      const asked = { ...query?.(options), tenant: session.tenant };
+      const listed = await session.service(service).list(path, asked, options.limit);
+      session.show(listed, () => text(listed));
+    }),
+  );
+}
+
+/** Ends a command that shows a report of a service: one answer, with as many rows as are asked for. */
+export function addReportAction<Options extends object>(
+  command: Command,
+  act: Act,
+  { service, path, query, text }: ReportAction<Options>,
+): void {
+  command.addOption(LIMIT()).action(
+    act<Options & Limited>(async (session, options) => {
+      const { tenant = session.tenant, ...asked } = query?.(options, session.tenant) ?? {};
+      const limit = String(Math.min(options.limit, ROWS_MAX));
+      const report = await session.service(service).get(path, { ...asked, tenant, limit });
+      session.show(report, () => text(report));
+    }),
+  );
+}
+
+/** Ends a command that shows one thing, named by its only argument. */
+export function addShowAction(command: Command, act: Act, { service, path, text }: ShowAction): void {
+  command.action(
+    act(async (session, _options, id = '') => {
+      const found = await session.service(service).get(path(id));
+      session.show(found, () => text(found));
+    }),
+  );
+}
+
+/** Ends a command that has a service do something to one thing, for a reason, and shows what came of it. */
+export function addSendAction<Options extends object>(
+  command: Command,
+  act: Act,
+  { service, path, body }: SendAction<Options>,
+): void {
+  command
+    .requiredOption('--reason <text>', 'why, in your words')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<Options & Why>(async (session, options, id = '') => {
+        const { reason, idempotencyKey } = options;
+        const answer = await session.service(service).command(path(id), { ...body?.(options), reason }, idempotencyKey);
+        session.show(answer, () => formatFields(Object.entries(answer)));
+      }),
+    );
+}
