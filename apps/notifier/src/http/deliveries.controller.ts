@@ -3,25 +3,29 @@ import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/c
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import {
   ALL_TENANTS,
+  cursorText,
   EdgeRefusal,
   FromCaller,
   idText,
+  limitTo,
   pageQuery,
   parse,
+  readCursor,
   requireRole,
   seesAllTenants,
   tenantOfRead,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
-import { shownDelivery, shownEndpoints } from '../../application/deliveries.query.js';
-import type { ShownDelivery, ShownEndpoint } from '../../application/deliveries.query.js';
-import { DELIVERY_STATES } from '../../domain/delivery/delivery.messages.js';
-import type { Delivery } from '../../domain/delivery/delivery.messages.js';
-import { testOf } from '../../domain/delivery/occasion.decisions.js';
-import type { Endpoint } from '../../domain/webhook/endpoint.messages.js';
-import { NOTIFIER_CONTEXT } from '../../notifier-context.js';
-import type { NotifierContext } from '../../notifier-context.js';
+import { shownDelivery, shownEndpoints } from '../reads/deliveries.query.js';
+import type { ShownDelivery, ShownEndpoint } from '../reads/deliveries.query.js';
+import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
+import type { Delivery } from '../rules/delivery/delivery.messages.js';
+import { testOf } from '../rules/delivery/occasion.decisions.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+import type { DeliveryPlace } from '../store/notifier-store.port.js';
+import { NOTIFIER_CONTEXT } from './notifier-context.js';
+import type { NotifierContext } from './notifier-context.js';
 
 /** Who sees what is told, and who has a say in it. */
 const READERS = ['approver', 'operator', 'auditor', 'administrator'] as const;
@@ -33,7 +37,7 @@ const listQuery = z.strictObject({
   state: z.enum(DELIVERY_STATES).optional(),
   endpoint: idText.optional(),
 });
-const place = z.object({ updatedAt: z.number().int().min(0), id: z.string().max(200) });
+const place: z.ZodType<DeliveryPlace> = z.object({ updatedAt: z.number().int().min(0), id: z.string().max(200) });
 
 @ApiTags('notifications')
 @ApiBearerAuth()
@@ -58,11 +62,11 @@ export class DeliveriesController {
       endpoint,
       tenant: tenantOfRead(principal, tenant),
       countMax: limit + 1,
-      after: placeOf(cursor),
+      after: readCursor(place, cursor),
     });
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return { items: await this.shown(page), next_cursor: last === undefined ? null : cursorOf(last) };
+    const { items, more } = limitTo(found, limit);
+    const last = more ? items.at(-1) : undefined;
+    return { items: await this.shown(items), next_cursor: last === undefined ? null : cursorText(placeOf(last)) };
   }
 
   @Get('deliveries/:id')
@@ -168,18 +172,6 @@ function unknownEndpoint(): EdgeRefusal {
   return new EdgeRefusal('NOT_FOUND', 'no endpoint of this name that is yours');
 }
 
-function cursorOf({ updatedAt, id }: Delivery): string {
-  return Buffer.from(JSON.stringify({ updatedAt, id })).toString('base64url');
-}
-
-/** Errors: EdgeRefusal(INPUT_INVALID) for a cursor nobody gave. */
-function placeOf(cursor: string | undefined): z.infer<typeof place> | undefined {
-  if (cursor === undefined) return undefined;
-  try {
-    return place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
-  } catch {
-    throw new EdgeRefusal('INPUT_INVALID', 'not a cursor of this list', [
-      { code: 'CURSOR_INVALID', message: 'Pass next_cursor of the page before.', path: '/cursor' },
-    ]);
-  }
+function placeOf({ updatedAt, id }: Delivery): DeliveryPlace {
+  return { updatedAt, id };
 }
