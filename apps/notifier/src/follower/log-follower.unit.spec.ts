@@ -4,8 +4,8 @@ import { Failure } from '@recourse/kernel';
 import { endpoint, RECOVERIES, recordOf } from '../items.testing.js';
 import { LogFollower } from './log-follower.js';
 import type { FollowedPartition } from './log-follower.js';
-import { MemoryNotifierStore } from './notifier-store.memory.js';
-import type { NotifierStore } from './notifier-store.port.js';
+import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
+import type { NotifierStore } from '../store/notifier-store.port.js';
 
 const NOW = 50_000;
 const PAGER = endpoint({ name: 'pager', remindBeforeMs: 10_000, tellsEnds: true });

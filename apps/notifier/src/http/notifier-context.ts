@@ -1,6 +1,6 @@
 // What the controllers of the notifier get.
-import type { NotifierStore } from './application/notifier-store.port.js';
-import type { Endpoint } from './domain/webhook/endpoint.messages.js';
+import type { NotifierStore } from '../store/notifier-store.port.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
 
 export interface NotifierContext {
   readonly endpoints: readonly Endpoint[];

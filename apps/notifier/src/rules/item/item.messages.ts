@@ -53,6 +53,9 @@ export interface Thing {
 export type ThingChange =
   { readonly op: 'put'; readonly thing: Thing } | { readonly op: 'forget'; readonly key: string };
 
+/** What is known of a thing, by its key. */
+export type Known = (key: string) => Thing | undefined;
+
 /** Where a record stands, and when it was decided; epoch milliseconds. */
 export interface Place {
   readonly topic: string;

@@ -1,8 +1,8 @@
 // What every store of the notifier keeps to: the same suite in memory and on PostgreSQL.
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { AttemptVerdict } from '../domain/delivery/attempt.decisions.js';
-import type { Delivery } from '../domain/delivery/delivery.messages.js';
-import type { Thing } from '../domain/item/item.messages.js';
+import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
+import type { Delivery } from '../rules/delivery/delivery.messages.js';
+import type { Thing } from '../rules/item/item.messages.js';
 import type { NotifierStore, Taken } from './notifier-store.port.js';
 
 const ITEM = {

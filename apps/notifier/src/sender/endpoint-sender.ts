@@ -1,19 +1,19 @@
 // Sends what is due to one endpoint. Each endpoint has a sender of its own: one that is slow or broken stops only itself (P13).
 //
-// Boundary: claims, signs, asks the sender to send, and keeps what came of it; what follows from an answer is the domain's.
+// Boundary: claims, signs, asks the sender to send, and keeps what came of it; what follows from an answer is decided in rules/.
 //
 // Invariants
 //   E1. At least once: an attempt is begun in the store before it is sent, and one that brought nothing in time is begun again.
 //   E2. Every attempt of a delivery carries the same webhook id and body; timestamp and signature are those of the attempt.
-import { judgeAttempt } from '../domain/delivery/attempt.decisions.js';
-import type { Attempted, AttemptVerdict, DeliveryPolicy } from '../domain/delivery/attempt.decisions.js';
-import type { Delivery } from '../domain/delivery/delivery.messages.js';
-import { bodyOf } from '../domain/webhook/body.decisions.js';
-import type { LinkBases } from '../domain/webhook/body.decisions.js';
-import type { Endpoint } from '../domain/webhook/endpoint.messages.js';
-import { signedHeaders } from '../domain/webhook/signature.decisions.js';
-import type { SignedHeaders } from '../domain/webhook/signature.decisions.js';
-import type { NotifierStore } from './notifier-store.port.js';
+import { judgeAttempt } from '../rules/delivery/attempt.decisions.js';
+import type { Attempted, AttemptVerdict, DeliveryPolicy } from '../rules/delivery/attempt.decisions.js';
+import type { Delivery } from '../rules/delivery/delivery.messages.js';
+import { bodyOf } from '../rules/webhook/body.decisions.js';
+import type { LinkBases } from '../rules/webhook/body.decisions.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+import { signedHeaders } from '../rules/webhook/signature.decisions.js';
+import type { SignedHeaders } from '../rules/webhook/signature.decisions.js';
+import type { NotifierStore } from '../store/notifier-store.port.js';
 
 /** One request to a receiver. */
 export interface WebhookRequest {

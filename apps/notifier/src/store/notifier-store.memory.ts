@@ -1,10 +1,10 @@
 // The store in memory, for specs. One call is one step of the event loop, so it is whole.
-import { deliveryAfter } from '../domain/delivery/delivery.transitions.js';
-import type { Delivery, DeliveryEvent } from '../domain/delivery/delivery.messages.js';
-import type { AttemptVerdict } from '../domain/delivery/attempt.decisions.js';
-import type { Superseding } from '../domain/delivery/occasion.decisions.js';
-import { keyOf } from '../domain/item/item.messages.js';
-import type { Thing } from '../domain/item/item.messages.js';
+import { deliveryAfter } from '../rules/delivery/delivery.transitions.js';
+import type { Delivery, DeliveryEvent } from '../rules/delivery/delivery.messages.js';
+import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
+import type { Superseding } from '../rules/delivery/occasion.decisions.js';
+import { keyOf } from '../rules/item/item.messages.js';
+import type { Thing } from '../rules/item/item.messages.js';
 import type {
   Claim,
   DeliveryQuery,

@@ -6,9 +6,9 @@
 //   R1. Nothing is sent before every partition was read to the end seen at the start: what is over by then is told to nobody.
 //   R2. A loop that fails says so, waits, and goes on; the others do not notice.
 import { Failure } from '@recourse/kernel';
-import type { EndpointSender } from './endpoint-sender.js';
-import type { LogFollower } from './log-follower.js';
-import type { NotifierStore } from './notifier-store.port.js';
+import type { EndpointSender } from './sender/endpoint-sender.js';
+import type { LogFollower } from './follower/log-follower.js';
+import type { NotifierStore } from './store/notifier-store.port.js';
 
 export interface NotifierOptions {
   readonly followers: readonly { readonly name: string; readonly follower: Pick<LogFollower, 'readOn'> }[];

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { deepFreeze } from '@recourse/testing';
-import { BUDGETS, RECOVERIES, recordOf, recordTypesOf } from '../../items.testing.js';
-import { BUDGET_MEANINGS, changesOf, RECOVERY_MEANINGS, thingsOf } from './item.decider.js';
-import type { FollowedLog, LogFact } from './item.decider.js';
-import { capabilityOf, codeOf, keyOf } from './item.messages.js';
-import type { Thing } from './item.messages.js';
+import { BUDGETS, RECOVERIES, recordOf, recordTypesOf } from './items.testing.js';
+import type { HeardRecord } from './items.testing.js';
+import { hear, HEARD } from './core.js';
+import type { FollowedLog } from './core.js';
+import { capabilityOf, codeOf, keyOf } from './rules/item/item.messages.js';
+import type { Thing } from './rules/item/item.messages.js';
 
 const ASKED = {
   decision: 'request_approval',
@@ -15,10 +16,10 @@ const ASKED = {
 };
 
 /** Folds records; what is known is frozen between them. */
-function world(log: FollowedLog = RECOVERIES, ...records: readonly LogFact[]): Map<string, Thing> {
+function world(log: FollowedLog = RECOVERIES, ...records: readonly HeardRecord[]): Map<string, Thing> {
   const known = new Map<string, Thing>();
   records.forEach((record, index) => {
-    for (const change of changesOf(log, deepFreeze(record), (key) => known.get(key), {
+    for (const change of hear(log, deepFreeze(record)).then((key) => known.get(key), {
       topic: log,
       partition: 0,
       seq: index + 1,
@@ -31,15 +32,18 @@ function world(log: FollowedLog = RECOVERIES, ...records: readonly LogFact[]): M
   return known;
 }
 
-const told = (type: string, more: Readonly<Record<string, unknown>> = {}): LogFact => recordOf(RECOVERIES, type, more);
-const step = (...records: readonly LogFact[]): Thing | undefined => world(RECOVERIES, ...records).get('step:step-1');
-const decided = (more: Readonly<Record<string, unknown>> = {}): LogFact => told('StepDecided', { ...ASKED, ...more });
+const told = (type: string, more: Readonly<Record<string, unknown>> = {}): HeardRecord =>
+  recordOf(RECOVERIES, type, more);
+const step = (...records: readonly HeardRecord[]): Thing | undefined =>
+  world(RECOVERIES, ...records).get('step:step-1');
+const decided = (more: Readonly<Record<string, unknown>> = {}): HeardRecord =>
+  told('StepDecided', { ...ASKED, ...more });
 const escalated = told('StepEscalated', { reason: 'RESOURCE_CHANGED', deadline_at: 20_000 });
 
 describe('the table of meanings', () => {
   it.each([
-    [RECOVERIES, RECOVERY_MEANINGS],
-    [BUDGETS, BUDGET_MEANINGS],
+    [RECOVERIES, HEARD[RECOVERIES]],
+    [BUDGETS, HEARD[BUDGETS]],
   ] as const)('has a row for every record of %s and for no other', (log, table) => {
     expect(Object.keys(table).sort()).toEqual([...recordTypesOf(log)].sort());
   });
@@ -51,8 +55,8 @@ describe('the table of meanings', () => {
   it.each([RECOVERIES, BUDGETS] as const)('changes only things the record is about: %s', (log) => {
     for (const type of recordTypesOf(log)) {
       const record = recordOf(log, type);
-      const about = thingsOf(log, record);
-      const changes = changesOf(log, record, () => undefined, { topic: log, partition: 0, seq: 1, at: 1 });
+      const about = hear(log, record).about;
+      const changes = hear(log, record).then(() => undefined, { topic: log, partition: 0, seq: 1, at: 1 });
       expect(
         changes
           .map((change) => (change.op === 'put' ? keyOf(change.thing) : change.key))
@@ -63,7 +67,7 @@ describe('the table of meanings', () => {
 
   it('says nothing about a record that is newer than this build', () => {
     expect([
-      thingsOf(RECOVERIES, { type: 'StepSung', body: {} }),
+      hear(RECOVERIES, { type: 'StepSung', body: {} }).about,
       world(RECOVERIES, { type: 'toString', body: {} }).size,
     ]).toEqual([[], 0]);
   });
@@ -71,7 +75,7 @@ describe('the table of meanings', () => {
 
 describe('a commit beyond the bound of a fall', () => {
   const beyond = told('RollbackOutOfBand', { deadline_at: 7_000 });
-  const rollback = (...records: readonly LogFact[]): Thing | undefined =>
+  const rollback = (...records: readonly HeardRecord[]): Thing | undefined =>
     world(RECOVERIES, ...records).get(keyOf({ thing: 'rollback', id: String(beyond.body['rollback_id']) }));
 
   it('waits for a review until its deadline, and is another item once that is over', () => {
@@ -178,7 +182,7 @@ describe('a step', () => {
   });
 
   it('stays halted when it is halted again, with the deadline it has then', () => {
-    const halted = (deadline_at: number): LogFact => told('StepHalted', { reason: 'KILL_SWITCH', deadline_at });
+    const halted = (deadline_at: number): HeardRecord => told('StepHalted', { reason: 'KILL_SWITCH', deadline_at });
     expect(step(decided(), halted(5_000), halted(6_000))?.item).toMatchObject({
       kind: 'halted',
       opening: 'recourse.recoveries/0/2',
@@ -268,7 +272,7 @@ describe('what else waits for people', () => {
       capability: 'payments.issue_refund',
     });
     const agreed = told('ForwardApprovalDecided', { verdict: 'approve' });
-    const item = (...more: readonly LogFact[]): unknown =>
+    const item = (...more: readonly HeardRecord[]): unknown =>
       world(RECOVERIES, asked, ...more).get('forward:ask-1')?.item ?? null;
     expect(item()).toMatchObject({ kind: 'forward_approval', reason: 'FORWARD_DUAL_CONTROL', requiredApprovals: 2 });
     expect(item(agreed)).toMatchObject({ approvals: 1 });
@@ -284,10 +288,10 @@ describe('what else waits for people', () => {
   });
 
   it('a reservation above a ceiling, until it is decided or given back; with its next owner it is the same question', () => {
-    const about = (type: string, more: Readonly<Record<string, unknown>> = {}): LogFact =>
+    const about = (type: string, more: Readonly<Record<string, unknown>> = {}): HeardRecord =>
       recordOf(BUDGETS, type, more);
     const asked = about('BudgetEscalated', { deadline_at: 7_000, capability: 'payments.issue_refund' });
-    const item = (...more: readonly LogFact[]): unknown =>
+    const item = (...more: readonly HeardRecord[]): unknown =>
       world(BUDGETS, asked, ...more).get('escalation:res-1')?.item ?? null;
     expect(item(about('BudgetOverdue', { about: 'ceiling', deadline_at: 8_000 }))).toMatchObject({
       kind: 'budget',

@@ -1,7 +1,7 @@
 // Deliveries and endpoints as people see them: where each stands, why, and the way out. No secret, no whole address: an address can be a secret.
-import type { Delivery, DeliveryState } from '../domain/delivery/delivery.messages.js';
-import type { Endpoint } from '../domain/webhook/endpoint.messages.js';
-import type { EndpointFigures } from './notifier-store.port.js';
+import type { Delivery, DeliveryState } from '../rules/delivery/delivery.messages.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+import type { EndpointFigures } from '../store/notifier-store.port.js';
 
 export interface ShownDelivery {
   /** The `webhook-id` the receiver sees. */

@@ -6,15 +6,15 @@
 //   F1. Only accepted records count, in order, and each once: the step is kept where the cursor stands as it was read, or not at all.
 //   F2. A kill between two records loses nothing and queues nothing twice.
 import type { LogPosition, PlacedRecord } from '@recourse/event-log';
-import type { Delivery } from '../domain/delivery/delivery.messages.js';
-import { newsOf } from '../domain/delivery/occasion.decisions.js';
-import type { News, Superseding } from '../domain/delivery/occasion.decisions.js';
-import { changesOf, thingsOf } from '../domain/item/item.decider.js';
-import type { FollowedLog } from '../domain/item/item.decider.js';
-import { keyOf } from '../domain/item/item.messages.js';
-import type { Thing, ThingChange } from '../domain/item/item.messages.js';
-import type { Endpoint } from '../domain/webhook/endpoint.messages.js';
-import type { NotifierStore, Taken } from './notifier-store.port.js';
+import type { Delivery } from '../rules/delivery/delivery.messages.js';
+import { newsOf } from '../rules/delivery/occasion.decisions.js';
+import type { News, Superseding } from '../rules/delivery/occasion.decisions.js';
+import { hear } from '../core.js';
+import type { FollowedLog } from '../core.js';
+import { keyOf } from '../rules/item/item.messages.js';
+import type { Thing, ThingChange } from '../rules/item/item.messages.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+import type { NotifierStore, Taken } from '../store/notifier-store.port.js';
 
 /** What is read of a log: pages of accepted records up to the end seen at the call. */
 export interface FollowedPartition {
@@ -90,13 +90,13 @@ export class LogFollower {
 
   async #judged(records: readonly PlacedRecord[]): Promise<Pick<Taken, 'changes' | 'superseded' | 'queued'>> {
     const { store, topic, partition, endpoints, now } = this.options;
-    const keys = [...new Set(records.flatMap((record) => thingsOf(topic, record)))];
+    const keys = [...new Set(records.flatMap((record) => hear(topic, record).about))];
     const things = new Map((await store.things(keys)).map((thing): readonly [string, Thing] => [keyOf(thing), thing]));
     const page = new PageOfNews(now());
     const changes: ThingChange[] = [];
     for (const record of records) {
       const place = { topic, partition, seq: record.seq, at: record.decidedAt };
-      for (const change of changesOf(topic, record, (key) => things.get(key), place)) {
+      for (const change of hear(topic, record).then((key) => things.get(key), place)) {
         const key = change.op === 'put' ? keyOf(change.thing) : change.key;
         const after = change.op === 'put' ? change.thing : undefined;
         page.add(newsOf(things.get(key), after, endpoints, place));

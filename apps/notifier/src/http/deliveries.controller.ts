@@ -1,29 +1,35 @@
 // HTTP edge of the notifier: what is on its way, what failed, and to whom.
-import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import {
   ALL_TENANTS,
+  cursorText,
   EdgeRefusal,
   FromCaller,
+  Id,
   idText,
+  limitTo,
   pageQuery,
-  parse,
+  Queried,
+  readCursor,
+  ReadRoute,
   requireRole,
   seesAllTenants,
   tenantOfRead,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
-import { shownDelivery, shownEndpoints } from '../../application/deliveries.query.js';
-import type { ShownDelivery, ShownEndpoint } from '../../application/deliveries.query.js';
-import { DELIVERY_STATES } from '../../domain/delivery/delivery.messages.js';
-import type { Delivery } from '../../domain/delivery/delivery.messages.js';
-import { testOf } from '../../domain/delivery/occasion.decisions.js';
-import type { Endpoint } from '../../domain/webhook/endpoint.messages.js';
-import { NOTIFIER_CONTEXT } from '../../notifier-context.js';
-import type { NotifierContext } from '../../notifier-context.js';
+import { shownDelivery, shownEndpoints } from '../reads/deliveries.query.js';
+import type { ShownDelivery, ShownEndpoint } from '../reads/deliveries.query.js';
+import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
+import type { Delivery } from '../rules/delivery/delivery.messages.js';
+import { testOf } from '../rules/delivery/occasion.decisions.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+import type { DeliveryPlace } from '../store/notifier-store.port.js';
+import { NOTIFIER_CONTEXT } from './notifier-context.js';
+import type { NotifierContext } from './notifier-context.js';
 
-/** Who sees what is told, and who has a say in it. */
+/** Who sees deliveries, and who manages them. */
 const READERS = ['approver', 'operator', 'auditor', 'administrator'] as const;
 const KEEPERS = ['operator', 'administrator'] as const;
 const LIMIT_DEFAULT = 100;
@@ -33,7 +39,7 @@ const listQuery = z.strictObject({
   state: z.enum(DELIVERY_STATES).optional(),
   endpoint: idText.optional(),
 });
-const place = z.object({ updatedAt: z.number().int().min(0), id: z.string().max(200) });
+const place: z.ZodType<DeliveryPlace> = z.object({ updatedAt: z.number().int().min(0), id: z.string().max(200) });
 
 @ApiTags('notifications')
 @ApiBearerAuth()
@@ -41,53 +47,52 @@ const place = z.object({ updatedAt: z.number().int().min(0), id: z.string().max(
 export class DeliveriesController {
   constructor(@Inject(NOTIFIER_CONTEXT) private readonly notifier: NotifierContext) {}
 
-  @Get('deliveries')
-  @ApiOperation({
-    summary: 'Notices and what became of them, the newest first: state, attempts, the last error and the way out.',
-  })
-  @ApiQuery({ name: 'state', required: false, enum: DELIVERY_STATES })
-  @ApiQuery({ name: 'endpoint', required: false })
-  @ApiQuery({ name: 'tenant', required: false })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  async deliveries(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ListAnswer> {
+  @ReadRoute(
+    'deliveries',
+    'Notices and what became of them, the newest first: state, attempts, the last error and the way out.',
+    listQuery,
+  )
+  async deliveries(
+    @FromCaller() { principal }: Caller,
+    @Queried(listQuery) { state, endpoint, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof listQuery>,
+  ): Promise<ListAnswer> {
     requireRole(principal, ...READERS);
-    const { state, endpoint, tenant, cursor, limit = LIMIT_DEFAULT } = parse(listQuery, query);
     const found = await this.notifier.store.list({
       state,
       endpoint,
       tenant: tenantOfRead(principal, tenant),
       countMax: limit + 1,
-      after: placeOf(cursor),
+      after: readCursor(place, cursor),
     });
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return { items: await this.shown(page), next_cursor: last === undefined ? null : cursorOf(last) };
+    const { items, more } = limitTo(found, limit);
+    const last = more ? items.at(-1) : undefined;
+    return { items: await this.shown(items), next_cursor: last === undefined ? null : cursorText(placeOf(last)) };
   }
 
-  @Get('deliveries/:id')
-  @ApiOperation({ summary: 'One notice and what became of it.' })
-  async delivery(@FromCaller() caller: Caller, @Param('id') id: string): Promise<ShownDelivery> {
+  @ReadRoute('deliveries/:id', 'One notice and what became of it.')
+  async delivery(@FromCaller() caller: Caller, @Id('id') id: string): Promise<ShownDelivery> {
     requireRole(caller.principal, ...READERS);
     return this.one(await this.found(caller, id));
   }
 
   @Post('deliveries/:id/retry')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Has a notice that is queued or was given up tried at once, for as long as any other.' })
-  async retry(@FromCaller() caller: Caller, @Param('id') id: string): Promise<ShownDelivery> {
+  @ApiOperation({
+    summary: 'Tries a notice that is queued or was given up at once, and again for as long as any other.',
+  })
+  async retry(@FromCaller() caller: Caller, @Id('id') id: string): Promise<ShownDelivery> {
     requireRole(caller.principal, ...KEEPERS);
     await this.found(caller, id);
     const again = await this.notifier.store.retry(id, this.notifier.now());
-    if (again === null) throw new EdgeRefusal('DELIVERY_ENDED', 'it was delivered, or its item has ended');
+    if (again === null)
+      throw new EdgeRefusal('DELIVERY_ENDED', 'it was delivered, or its item has ended: there is nothing to retry');
     return this.one(again);
   }
 
-  @Get('endpoints')
-  @ApiOperation({
-    summary:
-      'Who is told of what, whether it is on, and what it has before it. Secrets and whole addresses are not shown.',
-  })
+  @ReadRoute(
+    'endpoints',
+    'Who is told of what, whether it is on, and what is queued for it. Secrets and whole addresses are not shown.',
+  )
   async endpoints(@FromCaller() { principal }: Caller): Promise<ListAnswer> {
     requireRole(principal, ...READERS);
     const tenant = tenantOfRead(principal);
@@ -100,18 +105,12 @@ export class DeliveriesController {
 
   @Post('endpoints/:name/test')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Sends an endpoint a notice that is about nothing; the answer names its delivery.' })
+  @ApiOperation({ summary: 'Sends an endpoint a test notice; the answer names its delivery.' })
   async test(@FromCaller() caller: Caller, @Param('name') name: string): Promise<ShownDelivery> {
     const endpoint = this.kept(caller, name);
-    const {
-      principal: { tenant },
-    } = caller;
-    const delivery = testOf(
-      endpoint,
-      tenant === ALL_TENANTS ? (endpoint.tenants?.[0] ?? ALL_TENANTS) : tenant,
-      this.notifier.nonce(),
-      this.notifier.now(),
-    );
+    const { tenant: own } = caller.principal;
+    const tenant = own === ALL_TENANTS ? (endpoint.tenants?.[0] ?? ALL_TENANTS) : own;
+    const delivery = testOf(endpoint, tenant, this.notifier.nonce(), this.notifier.now());
     await this.notifier.store.queue(delivery);
     return this.one(delivery);
   }
@@ -119,7 +118,7 @@ export class DeliveriesController {
   @Post('endpoints/:name/on')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Turns an endpoint on whose receiver had said that it is gone; what is queued for it is sent.',
+    summary: 'Turns an endpoint back on after its receiver said that it is gone; what is queued for it is sent.',
   })
   async turnOn(@FromCaller() caller: Caller, @Param('name') name: string): Promise<ShownEndpoint> {
     this.kept(caller, name);
@@ -131,7 +130,7 @@ export class DeliveriesController {
     return shown;
   }
 
-  /** The endpoint, for who may have a say in it: it must be told of no tenant but theirs. */
+  /** The endpoint, for whoever may manage it: it must hear of no tenant but theirs. */
   private kept({ principal }: Caller, name: string): Endpoint {
     requireRole(principal, ...KEEPERS);
     const endpoint = this.notifier.endpoints.find((one) => one.name === name);
@@ -140,10 +139,10 @@ export class DeliveriesController {
     return endpoint;
   }
 
-  /** Another tenant's delivery is as unknown as none. */
+  /** A delivery of another tenant is answered as if there were none. */
   private async found({ principal }: Caller, id: string): Promise<Delivery> {
     const tenant = tenantOfRead(principal);
-    const delivery = await this.notifier.store.find(parse(idText, id));
+    const delivery = await this.notifier.store.find(id);
     if (delivery === null || (tenant !== undefined && delivery.tenant !== tenant))
       throw new EdgeRefusal('NOT_FOUND', 'no delivery under this id');
     return delivery;
@@ -168,18 +167,6 @@ function unknownEndpoint(): EdgeRefusal {
   return new EdgeRefusal('NOT_FOUND', 'no endpoint of this name that is yours');
 }
 
-function cursorOf({ updatedAt, id }: Delivery): string {
-  return Buffer.from(JSON.stringify({ updatedAt, id })).toString('base64url');
-}
-
-/** Errors: EdgeRefusal(INPUT_INVALID) for a cursor nobody gave. */
-function placeOf(cursor: string | undefined): z.infer<typeof place> | undefined {
-  if (cursor === undefined) return undefined;
-  try {
-    return place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
-  } catch {
-    throw new EdgeRefusal('INPUT_INVALID', 'not a cursor of this list', [
-      { code: 'CURSOR_INVALID', message: 'Pass next_cursor of the page before.', path: '/cursor' },
-    ]);
-  }
+function placeOf({ updatedAt, id }: Delivery): DeliveryPlace {
+  return { updatedAt, id };
 }

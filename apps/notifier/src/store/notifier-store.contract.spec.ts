@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { Client } from 'pg';
-import { notifierStoreContract } from '../application/notifier-store.contract.js';
-import { MemoryNotifierStore } from '../application/notifier-store.memory.js';
+import { notifierStoreContract } from './notifier-store.contract.js';
+import { MemoryNotifierStore } from './notifier-store.memory.js';
 import { PostgresNotifierStore } from './notifier-store.postgres.js';
 
 interface TestStack {

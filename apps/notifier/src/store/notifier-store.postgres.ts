@@ -1,16 +1,16 @@
 // The store in the notifier's own database. Commits wait for the disk: what was queued is sent, whatever is killed.
 //
-// Boundary: SQL; what follows from what is the domain's. Every call is one statement or one transaction.
-import { coded, createPool, inTransaction, migrate } from '@recourse/service';
-import { DataSource } from 'typeorm';
+// Boundary: SQL; what follows from what is decided in rules/. Every call is one statement or one transaction.
+import { coded, createPool, inTransaction, migrate, numberOrNull, Parameters, whereOf } from '@recourse/service';
+import type { Query } from '@recourse/service';
 import type { Pool, PoolClient } from 'pg';
-import type { AttemptVerdict } from '../domain/delivery/attempt.decisions.js';
-import { ATTEMPT_CODES, DELIVERY_STATES } from '../domain/delivery/delivery.messages.js';
-import type { Delivery, DeliveryEvent, DeliveryState, Notice } from '../domain/delivery/delivery.messages.js';
-import { DELIVERY_AFTER } from '../domain/delivery/delivery.transitions.js';
-import { keyOf } from '../domain/item/item.messages.js';
-import type { Thing, ThingChange } from '../domain/item/item.messages.js';
-import type { Superseding } from '../domain/delivery/occasion.decisions.js';
+import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
+import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
+import type { Delivery, DeliveryEvent, DeliveryState } from '../rules/delivery/delivery.messages.js';
+import { DELIVERY_AFTER } from '../rules/delivery/delivery.transitions.js';
+import { keyOf } from '../rules/item/item.messages.js';
+import type { Thing, ThingChange } from '../rules/item/item.messages.js';
+import type { Superseding } from '../rules/delivery/occasion.decisions.js';
 import type {
   Claim,
   DeliveryQuery,
@@ -18,7 +18,9 @@ import type {
   NotifierStore,
   ReadPosition,
   Taken,
-} from '../application/notifier-store.port.js';
+} from './notifier-store.port.js';
+import { DELIVERY_COLUMNS, deliveryOf } from '../rows.js';
+import type { DeliveryRow } from '../rows.js';
 import { NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
 
 const CONNECTIONS_MAX = 8;
@@ -39,8 +41,8 @@ const FORGET_UNTRIED = `DELETE FROM deliveries d USING (SELECT d.id ${MEANT.repl
 const SUPERSEDE = `UPDATE deliveries d SET state = 'superseded' ${MEANT}`;
 
 const QUEUE = `
-INSERT INTO deliveries (id, endpoint, tenant, thing_key, opening, occasion, notice, state, attempts, due_at, next_at, error_code, http_status, updated_at)
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::text[], $9::int[], $10::bigint[], $11::bigint[], $12::text[], $13::int[], $14::bigint[])
+INSERT INTO deliveries (${DELIVERY_COLUMNS.map(({ name }) => name).join(', ')})
+SELECT * FROM unnest(${DELIVERY_COLUMNS.map(({ type }, n) => `$${String(n + 1)}::${type}[]`).join(', ')})
 ON CONFLICT (id) DO NOTHING`;
 
 const CLAIM = `
@@ -57,30 +59,10 @@ FROM unnest($2::text[], $3::text[]) AS m(before, after) WHERE d.id = $1 AND d.at
 const RETRY = `
 UPDATE deliveries SET state = 'queued', due_at = $2, next_at = $2, error_code = NULL, http_status = NULL, updated_at = $2 WHERE id = $1 AND state = ANY($3::text[]) RETURNING *`;
 
-const LIST = `
-SELECT * FROM deliveries WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR endpoint = $2) AND ($3::text IS NULL OR tenant = $3)
-AND ($4::bigint IS NULL OR (updated_at, id COLLATE "C") < ($4, $5 COLLATE "C")) ORDER BY updated_at DESC, id COLLATE "C" DESC LIMIT $6`;
-
 const FIGURES = `
 SELECT coalesce(d.endpoint, o.endpoint) AS name, o.off_since, count(*) FILTER (WHERE d.state = 'queued') AS queued,
   min(d.due_at) FILTER (WHERE d.state = 'queued' AND d.due_at <= $1) AS oldest_due_at, count(*) FILTER (WHERE d.state = 'given_up') AS given_up
 FROM deliveries d FULL JOIN endpoints_off o ON o.endpoint = d.endpoint GROUP BY 1, 2 ORDER BY 1`;
-
-interface DeliveryRow {
-  readonly id: string;
-  readonly endpoint: string;
-  readonly tenant: string;
-  readonly thing_key: string | null;
-  readonly opening: string | null;
-  readonly notice: Notice;
-  readonly state: string;
-  readonly attempts: number;
-  readonly due_at: string;
-  readonly next_at: string;
-  readonly error_code: string | null;
-  readonly http_status: number | null;
-  readonly updated_at: string;
-}
 
 /** Deliveries and cursors in PostgreSQL. */
 export class PostgresNotifierStore implements NotifierStore {
@@ -88,18 +70,7 @@ export class PostgresNotifierStore implements NotifierStore {
 
   /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
   static async open(url: string): Promise<PostgresNotifierStore> {
-    const source = new DataSource({
-      type: 'postgres',
-      url,
-      applicationName: 'recourse-notifier',
-      poolSize: 1,
-      migrationsTableName: 'migrations',
-      migrations: NOTIFIER_MIGRATIONS,
-      connectTimeoutMS: 3_000,
-      logging: false,
-      poolErrorHandler: () => undefined,
-    });
-    await coded('migrate', () => migrate(url, source));
+    const source = await migrate({ url, applicationName: 'recourse-notifier', migrations: NOTIFIER_MIGRATIONS });
     await source.destroy();
     return new PostgresNotifierStore(createPool({ url, connectionsMax: CONNECTIONS_MAX, isDurable: true }));
   }
@@ -129,10 +100,10 @@ export class PostgresNotifierStore implements NotifierStore {
   take(taken: Taken): Promise<boolean> {
     return coded('take what was read', () =>
       inTransaction(this.pool, 'BEGIN', async (client) => {
-        if (!(await movedOn(client, taken))) return false;
+        if (!(await moveOn(client, taken))) return false;
         await putChanges(client, taken.changes);
-        await superseded(client, taken.superseded);
-        await queued(client, taken.queued);
+        await supersede(client, taken.superseded);
+        await queue(client, taken.queued);
         return true;
       }),
     );
@@ -174,7 +145,7 @@ export class PostgresNotifierStore implements NotifierStore {
   }
 
   queue(delivery: Delivery): Promise<void> {
-    return coded('queue a delivery', () => inTransaction(this.pool, 'BEGIN', (client) => queued(client, [delivery])));
+    return coded('queue a delivery', () => inTransaction(this.pool, 'BEGIN', (client) => queue(client, [delivery])));
   }
 
   find(id: string): Promise<Delivery | null> {
@@ -183,17 +154,10 @@ export class PostgresNotifierStore implements NotifierStore {
     );
   }
 
-  list({ state, endpoint, tenant, countMax, after }: DeliveryQuery): Promise<readonly Delivery[]> {
-    const values = [
-      state ?? null,
-      endpoint ?? null,
-      tenant ?? null,
-      after?.updatedAt ?? null,
-      after?.id ?? null,
-      countMax,
-    ];
+  list(query: DeliveryQuery): Promise<readonly Delivery[]> {
+    const { text, values } = listQuery(query);
     return coded('list deliveries', async () =>
-      (await this.pool.query<DeliveryRow>(LIST, values)).rows.map(deliveryOf),
+      (await this.pool.query<DeliveryRow>(text, [...values])).rows.map(deliveryOf),
     );
   }
 
@@ -239,8 +203,22 @@ export class PostgresNotifierStore implements NotifierStore {
   }
 }
 
+/** The newest first; ids of one millisecond by their bytes. */
+function listQuery({ state, endpoint, tenant, countMax, after }: DeliveryQuery): Query {
+  const given = new Parameters();
+  const equal = given.equal({ state, endpoint, tenant });
+  const behind =
+    after === undefined
+      ? []
+      : [`(updated_at, id COLLATE "C") < (${given.add(after.updatedAt)}, ${given.add(after.id)} COLLATE "C")`];
+  return {
+    text: `SELECT * FROM deliveries${whereOf([...equal, ...behind])} ORDER BY updated_at DESC, id COLLATE "C" DESC LIMIT ${given.add(countMax)}`,
+    values: given.values,
+  };
+}
+
 /** The cursor is the fence: whoever does not move it keeps nothing. */
-async function movedOn(client: PoolClient, { topic, partition, fromSeq, to }: Taken): Promise<boolean> {
+async function moveOn(client: PoolClient, { topic, partition, fromSeq, to }: Taken): Promise<boolean> {
   const { rowCount } = await client.query(fromSeq === 0 ? MOVE_ON : MOVE, [
     topic,
     partition,
@@ -267,32 +245,19 @@ async function putChanges(client: PoolClient, changes: readonly ThingChange[]): 
   if (gone.length > 0) await client.query('DELETE FROM things WHERE thing_key = ANY($1::text[])', [gone]);
 }
 
-async function superseded(client: PoolClient, items: readonly Superseding[]): Promise<void> {
+async function supersede(client: PoolClient, items: readonly Superseding[]): Promise<void> {
   if (items.length === 0) return;
   const values = [items.map(({ key }) => key), items.map(({ opening }) => opening), items.map(({ only }) => only)];
   await client.query(FORGET_UNTRIED, values);
   await client.query(SUPERSEDE, values);
 }
 
-async function queued(client: PoolClient, all: readonly Delivery[]): Promise<void> {
+async function queue(client: PoolClient, all: readonly Delivery[]): Promise<void> {
   if (all.length === 0) return;
-  const column = (of: (one: Delivery) => unknown): unknown[] => all.map(of);
-  await client.query(QUEUE, [
-    column(({ id }) => id),
-    column(({ endpoint }) => endpoint),
-    column(({ tenant }) => tenant),
-    column(({ about }) => about?.key ?? null),
-    column(({ about }) => about?.opening ?? null),
-    column(({ notice }) => notice.occasion),
-    column(({ notice }) => JSON.stringify(notice)),
-    column(({ state }) => state),
-    column(({ attempts }) => attempts),
-    column(({ dueAt }) => dueAt),
-    column(({ nextAt }) => nextAt),
-    column(({ lastError }) => lastError?.code ?? null),
-    column(({ lastError }) => lastError?.httpStatus ?? null),
-    column(({ updatedAt }) => updatedAt),
-  ]);
+  await client.query(
+    QUEUE,
+    DELIVERY_COLUMNS.map(({ of }) => all.map(of)),
+  );
 }
 
 /** States an event moves, and where to: a row of the table for each. */
@@ -304,27 +269,6 @@ function movesOf(event: DeliveryEvent): readonly [readonly DeliveryState[], read
   return [moves.map(({ before }) => before), moves.map(({ after }) => after)];
 }
 
-function deliveryOf(row: DeliveryRow): Delivery {
-  const state = DELIVERY_STATES.find((one) => one === row.state) ?? 'queued';
-  const code = ATTEMPT_CODES.find((one) => one === row.error_code);
-  return {
-    id: row.id,
-    endpoint: row.endpoint,
-    tenant: row.tenant,
-    about: row.thing_key === null || row.opening === null ? null : { key: row.thing_key, opening: row.opening },
-    notice: row.notice,
-    state,
-    attempts: row.attempts,
-    dueAt: Number(row.due_at),
-    nextAt: Number(row.next_at),
-    lastError: code === undefined ? null : { code, httpStatus: row.http_status },
-    updatedAt: Number(row.updated_at),
-  };
-}
-
 function firstOf(rows: readonly DeliveryRow[]): Delivery | null {
   return rows[0] === undefined ? null : deliveryOf(rows[0]);
-}
-function numberOrNull(text: string | null): number | null {
-  return text === null ? null : Number(text);
 }

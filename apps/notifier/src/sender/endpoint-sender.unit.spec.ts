@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { testOf } from '../domain/delivery/occasion.decisions.js';
-import type { Attempted } from '../domain/delivery/attempt.decisions.js';
+import { testOf } from '../rules/delivery/occasion.decisions.js';
+import type { Attempted } from '../rules/delivery/attempt.decisions.js';
 import { endpoint } from '../items.testing.js';
 import { EndpointSender } from './endpoint-sender.js';
 import type { WebhookRequest } from './endpoint-sender.js';
-import { MemoryNotifierStore } from './notifier-store.memory.js';
+import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
 
 const POLICY = { backoff: { baseMs: 1_000, maxMs: 60_000 }, giveUpMs: 100_000 };
 const BASES = { recoveries: 'https://r.example.org', budgets: 'https://b.example.org' };

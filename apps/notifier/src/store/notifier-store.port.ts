@@ -1,8 +1,8 @@
 // What the notifier keeps: how far it has read, what waits, and what is on its way to whom. Lost, it is read anew from the logs.
-import type { Delivery, DeliveryState } from '../domain/delivery/delivery.messages.js';
-import type { AttemptVerdict } from '../domain/delivery/attempt.decisions.js';
-import type { Superseding } from '../domain/delivery/occasion.decisions.js';
-import type { Thing, ThingChange } from '../domain/item/item.messages.js';
+import type { Delivery, DeliveryState } from '../rules/delivery/delivery.messages.js';
+import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
+import type { Superseding } from '../rules/delivery/occasion.decisions.js';
+import type { Thing, ThingChange } from '../rules/item/item.messages.js';
 
 /** How far one partition of a log was read: the record accepted last and the offset after it. */
 export interface ReadPosition {

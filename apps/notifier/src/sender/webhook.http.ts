@@ -1,6 +1,6 @@
 // One HTTP request to a receiver. Follows no redirect, reads no more of an answer than its head.
-import type { Attempted } from '../domain/delivery/attempt.decisions.js';
-import type { SendWebhook } from '../application/endpoint-sender.js';
+import type { Attempted } from '../rules/delivery/attempt.decisions.js';
+import type { SendWebhook } from './endpoint-sender.js';
 
 /** Sends with the platform's own client. */
 export const sendWebhook: SendWebhook = async ({ url, headers, body, timeoutMs }) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { BUDGETS, CANARY, endpoint, RECOVERIES, recordOf, recordTypesOf, WAITING } from '../../items.testing.js';
 import { newsOf, testOf } from '../delivery/occasion.decisions.js';
 import type { Delivery } from '../delivery/delivery.messages.js';
-import { changesOf } from '../item/item.decider.js';
+import { hear } from '../../core.js';
 import { keyOf } from '../item/item.messages.js';
 import type { Thing } from '../item/item.messages.js';
 import { bodyOf } from './body.decisions.js';
@@ -28,12 +28,14 @@ function everythingTold(): readonly Delivery[] {
         ...(type === 'StepDecided' ? { decision: 'request_approval' } : {}),
       });
       return [undefined, WAITING].flatMap((known) =>
-        changesOf(log, record, (key) => (known !== undefined && key === keyOf(known) ? known : undefined), {
-          topic: log,
-          partition: 0,
-          seq: 8,
-          at: 1,
-        }).flatMap((change) => newsOf(known, change.op === 'put' ? change.thing : undefined, EVERYTHING, PLACE).queued),
+        hear(log, record)
+          .then((key) => (known !== undefined && key === keyOf(known) ? known : undefined), {
+            topic: log,
+            partition: 0,
+            seq: 8,
+            at: 1,
+          })
+          .flatMap((change) => newsOf(known, change.op === 'put' ? change.thing : undefined, EVERYTHING, PLACE).queued),
       );
     }),
   );
