@@ -16,7 +16,13 @@ import type { QueueItem } from './input-queue.js';
 import { Lacking, Lacks } from './lacks.js';
 import type { OwedAgain } from './obligations.js';
 import type { BatchSealer } from './own-log.js';
-import { findStorageProblem, parkedRecord, parkingKey, PARKED_BYTES_MAX, WIRE_RECORD_BYTES_MAX } from './parking.decisions.js';
+import {
+  findStorageProblem,
+  parkedRecord,
+  parkingKey,
+  PARKED_BYTES_MAX,
+  WIRE_RECORD_BYTES_MAX,
+} from './parking.decisions.js';
 import type { ParkedOrigin, PlacedDecided, Problem } from './parking.decisions.js';
 import { decideParkedCommand, isHeldUp } from './parking.decider.js';
 import type { Overlay } from './row-cache.js';
@@ -322,7 +328,9 @@ export class BatchRun {
     const signature = envelope.signature as Buffer;
     if (signature.length === 0) return { reason: 'COMMAND_UNSIGNED', detail: UNSIGNED };
     const command = { topic: input.topic, type: fullNameOf(input.topic, input.type), body: input.body };
-    return verifyCommand(edgeKey, command, signature) ? null : { reason: 'COMMAND_SIGNATURE_INVALID', detail: UNSIGNED };
+    return verifyCommand(edgeKey, command, signature)
+      ? null
+      : { reason: 'COMMAND_SIGNATURE_INVALID', detail: UNSIGNED };
   }
 
   /** Same id, same body: nothing more. Other body: a conflict on record, under an id of its own. */

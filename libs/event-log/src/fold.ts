@@ -46,17 +46,23 @@ export function foldSome(
   return { folded: records.length, lacks };
 }
 
-/** Folds all records over a cache, loading what they lack a chunk at a time; `onFolded` hears of each as its turn comes. */
+/** What a fold of many records asks of its caller. */
+export interface FoldWork<Record> {
+  readonly load: (lacks: Lacks) => Promise<unknown>;
+  /** Hears of each record once it is folded, in order. */
+  readonly onFolded?: (record: Record) => void;
+}
+
+/** Folds all records, loading what the rest of them lacks each time one cannot go on. */
 export async function foldAll<Record extends AcceptedRecord>(
   core: Pick<ServiceCore, 'evolve'>,
   overlay: Overlay,
   records: readonly Record[],
-  load: (lacks: Lacks) => Promise<unknown>,
-  onFolded: (record: Record) => void = () => undefined,
+  { load, onFolded }: FoldWork<Record>,
 ): Promise<void> {
   for (let rest = records; rest.length > 0;) {
     const { folded, lacks } = foldSome(core, overlay, rest);
-    for (const record of rest.slice(0, folded)) onFolded(record);
+    for (const record of rest.slice(0, folded)) onFolded?.(record);
     rest = rest.slice(folded);
     if (rest.length > 0) await load(lacks);
   }
@@ -115,7 +121,8 @@ function resolvedChanges(state: StateView, record: AcceptedRecord): readonly Cha
   const id = String(record.body.parked_id);
   const key = state.get(PARKED_KIND, `#${id}`, id)?.record_key;
   const doc = typeof key === 'string' ? state.get(PARKED_KIND, key, id) : undefined;
-  if (doc === undefined || typeof key !== 'string') throw new InvariantViolation('parking', `${id} was resolved and never parked`, 'partition');
+  if (doc === undefined || typeof key !== 'string')
+    throw new InvariantViolation('parking', `${id} was resolved and never parked`, 'partition');
   const { resolution, by, reason } = record.body;
   return [
     {
