@@ -850,9 +850,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/outbound/consumer-queries.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/outbound/consumer-queries.ts',
-    find: "text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq LIMIT ${given.add(limit + 1)}`,",
+    find: 'text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq LIMIT ${given.add(limit + 1)}`,',
     replace:
-      "text: `SELECT log_partition, seq::text AS seq, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq LIMIT ${given.add(limit + 1)}`,",
+      'text: `SELECT log_partition, seq::text AS seq, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq LIMIT ${given.add(limit + 1)}`,',
   },
   {
     id: 'e27-state-kept-for-ever',

@@ -4,9 +4,6 @@
 //   T1. Decisions are made at an estimate only while it is young; an older one is asked anew, or nothing is decided (P14).
 import type { Clock } from '@recourse/kernel';
 
-/** Age of an estimate that may still be decided at, milliseconds: below the margin of 2 s by which windows are judged (P6). */
-export const DECIDABLE_AGE_MS = 1_000;
-
 export class DatabaseClock {
   #offset = 0;
   #askedAt = -Infinity;
@@ -32,9 +29,5 @@ export class DatabaseClock {
   /** Milliseconds since the database was asked last. */
   ageMs(): number {
     return this.clock.monotonic() - this.#askedAt;
-  }
-
-  get isDecidable(): boolean {
-    return this.ageMs() <= DECIDABLE_AGE_MS;
   }
 }

@@ -19,6 +19,7 @@ export type {
   InputSpec,
   KindSpec,
   Outgoing,
+  Owns,
   RecordInput,
   Row,
   RowAddress,

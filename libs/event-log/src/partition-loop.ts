@@ -56,6 +56,8 @@ export interface LoopSettings {
   readonly groupsMax: number;
   /** Margin of the database clock behind the chain, milliseconds (P6). */
   readonly clockMarginMs: number;
+  /** An estimate of database time is decided at while it is younger, milliseconds; below the margin of 2 s (P6). */
+  readonly timeAgeMs: number;
   /** A batch of Progress alone waits this long, milliseconds (L3). */
   readonly lazyProgressMs: number;
   /** A loop with nothing to do looks at the database this often: a crash of it may have taken what was projected last (L8). */
@@ -72,6 +74,7 @@ export const LOOP_SETTINGS: LoopSettings = {
   itemsMax: 500,
   groupsMax: 50_000,
   clockMarginMs: 2_000,
+  timeAgeMs: 1_000,
   lazyProgressMs: 1_000,
   headCheckMs: 2_000,
   viewAgeMs: 250,
@@ -579,7 +582,8 @@ export class PartitionLoop {
 
   /** Time of the next decision: the young estimate, or what the database says now. Fails closed (L1, P14). */
   async #now(): Promise<number> {
-    return this.#time.isDecidable ? this.#judgedTime(this.#time.estimate()) : this.#load(new Lacks());
+    const isYoung = this.#time.ageMs() < this.#settings.timeAgeMs;
+    return isYoung ? this.#judgedTime(this.#time.estimate()) : this.#load(new Lacks());
   }
 
   /** Loads cold groups and asks the time. */

@@ -1,5 +1,5 @@
 // What a mutant changes: ports and cores are wrapped, production code stays as it is.
-import type { LoopRules, PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
+import type { PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
 import type { Kafka, LogProducer } from '@recourse/kafka';
 import type { Inbox, MemoryRows, Position, WorkerRules } from '@recourse/sdk';
 
@@ -13,7 +13,6 @@ export interface MutantContext {
 }
 
 export interface Mutation {
-  readonly loopRules?: Partial<LoopRules>;
   readonly workerRules?: Partial<WorkerRules>;
   readonly marginMs?: number;
   /** Every source is trusted, whatever it weighs. */

@@ -1,13 +1,8 @@
 // The ports an actor of the simulation is given: production adapters in memory, with the scheduler in between.
 import type { Gate, GateOperation, GateVerdict } from '@recourse/kafka';
-import type {
-  KeyStore,
-  MemoryDatabase,
-  PartitionStore,
-  Scheduler as PacingScheduler,
-  StoreFactory,
-} from '@recourse/event-log';
-import type { ClaimStore, Clock, Inbox, PositionStore } from '@recourse/sdk';
+import type { KeyStore, MemoryDatabase, PartitionStore, StoreFactory } from '@recourse/event-log';
+import type { Clock } from '@recourse/kernel';
+import type { ClaimStore, Inbox, PositionStore } from '@recourse/sdk';
 import type { Faults } from './faults.js';
 import type { Scheduler, SimActor } from './scheduler.js';
 
@@ -33,14 +28,13 @@ export function gateOf({ scheduler, faults, actorOf, onEffect }: GateParts): Gat
   };
 }
 
-/** Process time and waits of an actor. */
-export function pacingOf(scheduler: Scheduler, actor: SimActor): PacingScheduler {
-  return { now: () => scheduler.now, sleep: (ms, signal) => scheduler.sleep(actor, ms, signal) };
-}
-
-/** The clock of a worker, which is a little off. */
+/** The clock of an actor: its wall time is a little off, and its waits are the world's. */
 export function clockOf(scheduler: Scheduler, actor: SimActor): Clock {
-  return { now: () => Math.floor(scheduler.now + actor.skewMs), sleep: (ms, wake) => scheduler.sleep(actor, ms, wake) };
+  return {
+    now: () => Math.floor(scheduler.now + actor.skewMs),
+    monotonic: () => scheduler.now,
+    sleep: (ms, signal) => scheduler.sleep(actor, ms, signal),
+  };
 }
 
 /** The database as one actor reaches it. */

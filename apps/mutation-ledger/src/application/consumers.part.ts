@@ -3,7 +3,7 @@
 // Rows: `rolled_back` by run, each commit that was marked; `delivery` by run, one per commit and consumer that is waited for.
 // Timers: a delivery at its deadline, once.
 import { entryView } from '@recourse/contract';
-import { facts, NOTHING } from '@recourse/event-log';
+import { append, NOTHING } from '@recourse/event-log';
 import type {
   AcceptedRecord,
   Change,
@@ -94,29 +94,15 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
   },
 ];
 
-/** Rows that a decision about an acknowledgement reads. */
-export function needsOfAck(runId: string): readonly { readonly kind: string; readonly group: string }[] {
-  return [
-    { kind: DELIVERY, group: runId },
-    { kind: ROLLED_BACK, group: runId },
-  ];
-}
-
 /**
- * Consumers to be recorded with a mark that is decided now; a decision to read the subscriptions first where they were not.
+ * Consumers to be recorded with a mark that is decided now.
  *
  * Shape:  whoever had subscribed before the mark was decided is in it, since the view is read to its end before (E18).
  */
-export function consumersDue(
-  { views, viewsFresh, now }: DecideContext,
-  who: Scoped,
-  waits: AckWaits,
-): readonly DueConsumer[] | null {
-  return viewsFresh ? dueConsumers(views.view(entryView.name), who, now, waits) : null;
+export function consumersDue({ views, now }: DecideContext, who: Scoped, waits: AckWaits): readonly DueConsumer[] {
+  views.readToEnd();
+  return dueConsumers(views.view(entryView.name), who, now, waits);
 }
-
-/** Reads the subscriptions to their end before a mark is decided. */
-export const READ_SUBSCRIPTIONS: Decision = { records: [], refresh: [entryView.name] };
 
 /** What a scope is compared with, of a mutation. */
 export function scopedOf({
@@ -140,14 +126,14 @@ export function onAck({ state, now }: DecideContext, { key }: RecordInput, ack: 
     },
     now,
   );
-  return fact === null ? NOTHING : facts(fact);
+  return fact === null ? NOTHING : append(fact);
 }
 
 /** A deadline passed. */
 export function onDeliveryDue({ state, now }: DecideContext, { address: { group, key } }: TimerInput): Decision {
   const doc = state.get(DELIVERY, group, key);
   const fact = doc === undefined ? null : decideOverdue(deliveryOf(doc), now);
-  return fact === null ? NOTHING : facts(fact);
+  return fact === null ? NOTHING : append(fact);
 }
 
 /** Is a timer one of a delivery? */

@@ -3,7 +3,7 @@
 // Boundary: reads state and views, hands them to the deciders, maps their facts. Executions are taken in executions.ts, what
 // workers are asked in forward-legs.ts; rows are made in mutation-rows.ts.
 import { contractView, entryView, isClosingRef, subjectOfRecord } from '@recourse/contract';
-import { facts, NOTHING } from '@recourse/event-log';
+import { append, NOTHING } from '@recourse/event-log';
 import type {
   AcceptedRecord,
   DecideContext,
@@ -49,17 +49,15 @@ import { refScope } from '../domain/scope.js';
 import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
 import { KEEPING } from '../domain/commit/checkpoint.decisions.js';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
-import { markCommit, needsOfCommit, onChunk, onCommit, onCommitDue, triggerOf, withFates } from './commits.part.js';
+import { markCommit, onChunk, onCommit, onCommitDue, triggerOf, withFates } from './commits.part.js';
 import {
   ACKS_INPUT,
   CONSUMER_KINDS,
   consumersDue,
   evolveConsumers,
   isDeliveryTimer,
-  needsOfAck,
   onAck,
   onDeliveryDue,
-  READ_SUBSCRIPTIONS,
   scopedOf,
 } from './consumers.part.js';
 import { commitIn } from './commit-rows.js';
@@ -77,14 +75,7 @@ import {
   triggerIn,
   undoIn,
 } from './mutation-rows.js';
-import {
-  needsOfBundle,
-  needsOfSuccessor,
-  onReevaluationDue,
-  onSuccessor,
-  REEVALUATION_KIND,
-  SUCCESSORS,
-} from './reevaluations.part.js';
+import { onReevaluationDue, onSuccessor, REEVALUATION_KIND, SUCCESSORS } from './reevaluations.part.js';
 import type { Reevaluating } from './reevaluations.part.js';
 import { noticesOf } from './rollback-notices.js';
 
@@ -125,15 +116,11 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
       String(
         body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle ?? body.runtime,
       ),
-    needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
-    // A mark names the consumers that are waited for: whoever has subscribed by then.
-    readsViewsToEnd: ({ type }) => type === 'RollbackOpened',
     decide: (context, input) =>
       input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy),
     evolve: (state, record) => [...evolveMutations(state, record), ...evolveConsumers(state, record)],
     react: requestsOf,
     owed: isAskOwed,
-    owedNeeds: ({ key }) => [{ kind: 'mutation', group: key }],
     derived: { topic: NOTICES, derive: noticesOf },
   };
 }
@@ -229,7 +216,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'RollbackOpened':
       return onRollback(context, event.body, policy);
     case 'UndoOpened':
-      return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
+      return append(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported':
       return onReport(context, input, event.body, policy);
     case 'CancelMutation':
@@ -265,14 +252,13 @@ function onRollback(context: DecideContext, opened: Body<RollbackOpened>, policy
     isRecorded(mutation) && mutation.rollback_id === null
       ? consumersDue(context, scopedOf(mutation), policy.ackWaits)
       : [];
-  if (due === null) return READ_SUBSCRIPTIONS;
   const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id), due);
   if (marked === null) return NOTHING;
   const cancelled =
     isHeld(mutation) && mutation.tenant === tenant
       ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy)
       : [];
-  return facts(marked, ...cancelled);
+  return append(marked, ...cancelled);
 }
 
 /** Statements that reach the commits of a ref: it does not hold, or it holds again. */
@@ -290,8 +276,7 @@ function onStatement(
   const { state, views } = context;
   const isEvent = isClosingRef(body.ref);
   if (body.superseded || !(isNewsOfRef(body) || isEvent)) return NOTHING;
-  const behind = behindOf(context, 'assumptions', input);
-  if (behind !== null) return behind;
+  readUpTo(context, 'assumptions', input);
   const scope = refScope(body.tenant, body.ref);
   const bindings = bindingsIn(state, scope);
   const closed = closedByStatement(body, bindings).flatMap(
@@ -314,13 +299,12 @@ function onStatement(
     policy.effectsMax,
     views.view('assumptions'),
   );
-  return facts(...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed);
+  return append(...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed);
 }
 
 /** A commit fell: those derived from it are contradicted. As a statement it is decided once the view has it. */
 function onFall(context: DecideContext, input: RecordInput, body: Announced | Passed, policy: Policy): Decision {
-  const behind = behindOf(context, 'fallen', input);
-  if (behind !== null) return behind;
+  readUpTo(context, 'fallen', input);
   const scope = refScope(body.tenant, standsRef(body.mutation_id));
   const bindings = bindingsIn(context.state, scope);
   const fallen = decideFall(
@@ -331,19 +315,16 @@ function onFall(context: DecideContext, input: RecordInput, body: Announced | Pa
     spreadsIn(context.state, scope),
     policy.effectsMax,
   );
-  return facts(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
+  return append(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
 }
 
-/** What to do until a view has come as far as an input of its log; null once it has. */
-function behindOf(
-  { views, viewsFresh }: DecideContext,
-  view: string,
-  { partition, seq }: RecordInput,
-): Decision | null {
-  if (views.view(view).position(partition) >= seq) return null;
-  if (viewsFresh)
+/** Reads a view at least as far as an input of its log. Errors: Lacking; InvariantViolation when it ends before the input. */
+function readUpTo({ views }: DecideContext, view: string, { partition, seq }: RecordInput): void {
+  const isBehind = (): boolean => views.view(view).position(partition) < seq;
+  if (!isBehind()) return;
+  views.readToEnd();
+  if (isBehind())
     throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
-  return { records: [], refresh: [view] };
 }
 
 /** Where a contradicted effect is still held, it is cancelled in the same decision. */
@@ -372,7 +353,7 @@ function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Dec
   if (isDeliveryTimer(timer)) return onDeliveryDue(context, timer);
   if (kind === 'spread') {
     const bindings = bindingsIn(state, group);
-    return facts(
+    return append(
       ...withCancels(
         context,
         withFates(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings),
@@ -389,7 +370,7 @@ function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Dec
   if (kind === 'commit') return onCommitDue(context, group, key);
   if (kind === 'undo') {
     const undo = undoIn(state, group, key);
-    return undo === undefined ? NOTHING : facts(...undoPart(undo, mutationsIn(state, group), policy.effectsMax));
+    return undo === undefined ? NOTHING : append(...undoPart(undo, mutationsIn(state, group), policy.effectsMax));
   }
   const waiting = state.get(kind, group, key) as Trigger | undefined;
   const marked = waiting === undefined ? null : markCommit(context, waiting, policy);
@@ -397,7 +378,7 @@ function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Dec
   const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
   if (waiting === undefined || !isRecorded(commit)) return NOTHING;
   const due = consumersDue(context, scopedOf(commit), policy.ackWaits);
-  return due === null ? READ_SUBSCRIPTIONS : oneOrNone(rollBack(commit, waiting, due));
+  return oneOrNone(rollBack(commit, waiting, due));
 }
 
 /** One request per record that a worker was asked, in its own words. */
@@ -426,86 +407,6 @@ function isAskOwed(state: StateView, message: Outgoing, now: number): boolean {
 interface Group {
   readonly kind: string;
   readonly group: string;
-}
-
-function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Group[] {
-  switch (type) {
-    case 'AssumptionStated':
-      return isNewsOfRef(body) || isClosingRef(body.ref) ? needsOfRef(refScope(body.tenant, body.ref)) : [];
-    case 'ToolPlanned':
-      return body.is_held
-        ? [
-            { kind: 'mutation', group: body.run_id },
-            { kind: 'trigger', group: body.run_id },
-          ]
-        : [{ kind: 'mutation', group: body.run_id }];
-    case 'ToolExecuted':
-      return [
-        { kind: 'mutation', group: body.run_id },
-        { kind: 'trigger', group: body.run_id },
-        ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group })),
-      ];
-    case 'CheckpointTaken':
-      return needsOfCommit(body);
-    case 'StateChunk':
-      return [
-        { kind: 'commit', group: body.run_id },
-        { kind: 'state_chunk', group: body.run_id },
-      ];
-    case 'EntryRegistered':
-      return needsOfSuccessor(body);
-    case 'RollbackAnnounced':
-    case 'BoundReached':
-      return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
-    case 'RollbackOpened': {
-      const { rollback, recovery } = namesOf(body);
-      const about = isCommitId(body.mutation_id)
-        ? [{ kind: 'commit', group: body.run_id }]
-        : [{ kind: 'named', group: recovery }];
-      return [
-        ...about,
-        { kind: 'mutation', group: body.run_id },
-        { kind: 'trigger', group: body.run_id },
-        { kind: 'named', group: rollback },
-        ...needsOfAck(body.run_id),
-      ];
-    }
-    case 'RollbackAcknowledged':
-      return needsOfAck(body.run_id);
-    case 'UndoOpened':
-    case 'LegReported':
-    case 'CancelMutation':
-    case 'LegDispatched':
-    case 'StepOutcomeRecorded':
-    case 'StepEscalated':
-    case 'StepDenied':
-    case 'StepResolved':
-      return [{ kind: 'mutation', group: body.run_id }];
-    // The loop's own commands read nothing of the core's.
-    default:
-      return [];
-  }
-}
-
-function needsOfTimer(timer: TimerInput): readonly Group[] {
-  const {
-    address: { kind, group },
-  } = timer;
-  if (isDeliveryTimer(timer)) return [{ kind, group }];
-  if (kind === 'spread') return needsOfRef(group);
-  if (kind === 'commit') return [{ kind, group }];
-  if (kind === REEVALUATION_KIND) return needsOfBundle(group);
-  return [
-    { kind: 'mutation', group },
-    { kind: kind === 'undo' ? 'undo' : 'trigger', group },
-  ];
-}
-
-function needsOfRef(scope: string): readonly Group[] {
-  return [
-    { kind: 'binding', group: scope },
-    { kind: 'spread', group: scope },
-  ];
 }
 
 // The catalogue admits only these types, and the codec has checked their shape.

@@ -1,7 +1,7 @@
 // Forward approvals as a part of the orchestrator's core: commands and timers in, records and rows out.
 //
 // Boundary: translates between the loop and the forward decider; rows are grouped by run, like everything of this log.
-import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
+import { accepted, append, NOTHING, refused } from '@recourse/event-log';
 import type { AcceptedRecord, Change, Decision, Doc, KindSpec, RecordInput, Row, StateView } from '@recourse/event-log';
 import type { Contract } from '@recourse/contract';
 import type { DecideForwardApproval, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
@@ -97,7 +97,7 @@ export function decideForwardCommand(input: RecordInput, type: ForwardCommandTyp
 export function dueForward(state: StateView, runId: string, id: string, now: number): Decision {
   const standing = readForward(state, runId, id);
   const over = standing === undefined ? null : forwardDue(standing, now);
-  return over === null ? NOTHING : facts(over);
+  return over === null ? NOTHING : append(over);
 }
 
 /** Rows an accepted record of forward approvals changes; null for other records. */

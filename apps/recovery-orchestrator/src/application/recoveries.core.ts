@@ -22,7 +22,7 @@ import type {
   ServiceCore,
   TimerInput,
 } from '@recourse/event-log';
-import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
+import { accepted, append, NOTHING, refused } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
 import type {
   AbandonStep,
@@ -102,7 +102,7 @@ import { decideForwardCommand, dueForward, FORWARD_COMMANDS, FORWARD_KIND, isFor
 import type { ForwardCommandType } from './forward.part.js';
 import { isLegOwed, legRequests } from './leg-request.js';
 import { HALTED, readHalt, readHalts, readRow, readRows, RECOVERY_KINDS } from './recoveries.kinds.js';
-import { noteChildren, noticesInput, parentsOn, settleChildren } from './lineage.part.js';
+import { noteChildren, NOTICES_INPUT, ownParents, settleChildren } from './lineage.part.js';
 import { foldRecovery } from './recoveries.fold.js';
 
 export const RECOVERIES_LOG = 'recourse.recoveries';
@@ -120,8 +120,6 @@ export type RecoveriesConfig = Omit<
   readonly forwardValidMs?: number;
   readonly riskLimit?: RiskLevel;
   readonly childrenFirstMs?: number;
-  /** Partitions of the log: says which runs are this partition's; one unless told. */
-  readonly partitionCount?: number;
   /** Limits of triggers and rates of compensations of this partition; none unless told. */
   readonly admission?: AdmissionLimits;
   readonly rates?: Rates;
@@ -131,7 +129,6 @@ export type RecoveriesConfig = Omit<
 type CorePolicy = RecoveryPolicy & {
   readonly admission: AdmissionLimits;
   readonly rates: Rates;
-  readonly partitionCount: number;
 };
 
 /** Builds the core of recourse.recoveries. */
@@ -139,7 +136,6 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
   const policy: CorePolicy = {
     ...config,
     childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS,
-    partitionCount: config.partitionCount ?? 1,
     admission: config.admission ?? NO_LIMITS,
     rates: config.rates ?? NO_RATES,
     modeNow: () => null,
@@ -204,7 +200,7 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
         types: ['EntryRegistered', 'EntryRetired'],
         concerns: ({ body }) => body['kind'] === 'kill_switch',
       },
-      noticesInput(policy.partitionCount),
+      NOTICES_INPUT,
     ],
     views: [contractView, entryView],
     kinds: RECOVERY_KINDS,
@@ -212,13 +208,11 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
       subjectOfRecord(body, (run) => readRow(state, 'step', run, String(body['step_id']))?.ref.subject_ref ?? null),
     keyOf: (record) =>
       record.type === 'HaltsReviewed' ? `kill-switch/${String(record.body['name'])}` : runOf(record.body),
-    needs: neededBy,
     decide: (context, input) =>
       input.source === 'timer' ? onTimer(context, input, policy) : onRecord(context, input, policy),
     evolve: foldRecovery,
     react: legRequests,
     owed: isLegOwed,
-    owedNeeds: (message) => [{ kind: 'step', group: message.key }],
   };
 }
 
@@ -231,51 +225,6 @@ function isNews({ type, body }: Pick<RecordInput, 'type' | 'body'>): boolean {
       return (body['rollback_id'] ?? null) !== null;
     default:
       return true;
-  }
-}
-
-function neededBy(input: Input): readonly { readonly kind: string; readonly group: string }[] {
-  if (input.source === 'timer') return kindsOf(input.address.group, [input.address.kind]);
-  if (isForwardCommand(input.type)) return kindsOf(runOf(input.body), [FORWARD_KIND]);
-  const run = runOf(input.body);
-  switch (input.type) {
-    case 'EntryRegistered':
-    case 'EntryRetired':
-      return kindsOf(HALTED, ['halt']);
-    case 'MutationContradicted':
-    case 'ConfirmTrigger':
-    case 'RejectTrigger':
-    case 'CheckpointRolledBack':
-    case 'CommitBeyondBound':
-    case 'ReviewOutOfBand':
-      return kindsOf(run, ['rollback']);
-    case 'TriggerRollback':
-      return kindsOf(run, ['rollback', 'step']);
-    case 'MutationReaffirmed':
-      return kindsOf(run, ['step', 'recovery']);
-    case 'MutationRolledBack':
-      return kindsOf(run, ['step', 'recovery', 'rollback', 'dependent']);
-    // Whose runs a notice is about only the owner can say.
-    case 'DerivationAnnounced':
-    case 'RollbackSettled':
-      return [];
-    case 'ApproveStep':
-      return kindsOf(run, ['step', 'recovery', 'approval']);
-    case 'CloseTask':
-      return kindsOf(run, ['step', 'recovery', 'approval', 'task']);
-    case 'BreakGlass':
-    case 'RetryStep':
-      return kindsOf(run, ['step', 'recovery', 'approval']);
-    case 'CloseIncident':
-      return kindsOf(run, ['incident']);
-    case 'UndoRun':
-    case 'UndoSpread':
-      return kindsOf(run, ['undo']);
-    case 'RecoverabilityChanged':
-    case 'MutationRecorded':
-      return isNews(input) ? kindsOf(input.key, ['step', 'recovery']) : [];
-    default:
-      return kindsOf(run, ['step', 'recovery']);
   }
 }
 
@@ -305,7 +254,7 @@ function onSwitch({ state, views }: DecideContext, { body }: RecordInput): Decis
     ({ tenant, agent_id: agent, capability }) => killVerdict(entries, { tenant, agent, capability }).admitted,
   );
   return mayGoOn
-    ? facts(fact('HaltsReviewed', { tenant: String(body['tenant']), name: String(body['name']) }))
+    ? append(fact('HaltsReviewed', { tenant: String(body['tenant']), name: String(body['name']) }))
     : NOTHING;
 }
 
@@ -316,8 +265,7 @@ function onHaltReviewed(context: DecideContext, stepId: string, policy: CorePoli
 }
 
 function onForward(context: DecideContext, input: RecordInput, type: ForwardCommandType, policy: CorePolicy): Decision {
-  if (type === 'RequestForwardApproval' && lacksContract(context, input.body['contract_digest']))
-    return { records: [], refresh: [contractView.name] };
+  if (type === 'RequestForwardApproval') readUpToContract(context, input.body['contract_digest']);
   const { now, policy: told, contractOf, editorsOf: editors } = stepContext(context, runOf(input.body), policy, []);
   const decision = decideForwardCommand(input, type, {
     now,
@@ -328,7 +276,8 @@ function onForward(context: DecideContext, input: RecordInput, type: ForwardComm
   });
   const isApproved =
     type === 'DecideForwardApproval' && input.body['verdict'] === 'approve' && decision.records.length > 0;
-  return isApproved && !context.viewsFresh ? READ_EDITORS : decision;
+  if (isApproved) readEditors(context);
+  return decision;
 }
 
 /** Dispatches on the type; bodies have the types their codecs gave them. */
@@ -344,20 +293,11 @@ function onRecord(context: DecideContext, input: RecordInput, policy: CorePolicy
     case 'CommitBeyondBound':
       return recorded(onBeyondBound(context, bodyAs<CommitBeyondBound>(input), { policy, limits: policy.admission }));
     case 'DerivationAnnounced':
-      return recorded(
-        noteChildren(
-          context.state,
-          parentsOn(input, context.partition, policy.partitionCount),
-          bodyAs<DerivationAnnounced>(input),
-        ),
-      );
+      return recorded(noteChildren(context.state, ownParents(input, context.owns), bodyAs<DerivationAnnounced>(input)));
     case 'RollbackSettled':
       return recorded(
-        settleChildren(
-          context.state,
-          parentsOn(input, context.partition, policy.partitionCount),
-          bodyAs<RollbackSettled>(input),
-          (runId) => stepContext(context, runId, policy),
+        settleChildren(context.state, ownParents(input, context.owns), bodyAs<RollbackSettled>(input), (runId) =>
+          stepContext(context, runId, policy),
         ),
       );
     case 'MutationReaffirmed':
@@ -401,8 +341,7 @@ function onContradiction(context: DecideContext, hit: MutationContradicted, poli
 
 function onMark(context: DecideContext, marked: MutationRolledBack, policy: CorePolicy): Decision {
   // Only a handle with something missing is bound here, from the contract the mutation executed under.
-  if (handleOf(marked.terms, marked.ref) === 'incomplete' && lacksContract(context, marked.terms?.contract_digest))
-    return { records: [], refresh: [contractView.name] };
+  if (handleOf(marked.terms, marked.ref) === 'incomplete') readUpToContract(context, marked.terms?.contract_digest);
   const counted = countMarked(context, marked, { policy, limits: policy.admission });
   const opens = counted.some(({ type }) => type === 'BreakerOpened');
   const within = stepContext(context, marked.run_id, policy);
@@ -429,8 +368,7 @@ function onRecordedAgain(context: DecideContext, input: RecordInput, policy: Cor
   const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id } =
     bodyAs<MutationRecorded>(input);
   if (rollback_id === null) return NOTHING;
-  if (handleOf(terms, ref) === 'incomplete' && lacksContract(context, terms?.contract_digest))
-    return { records: [], refresh: [contractView.name] };
+  if (handleOf(terms, ref) === 'incomplete') readUpToContract(context, terms?.contract_digest);
   const { tenant, run_id } = execution;
   const within = stepContext(context, run_id, policy);
   const step = within.steps.find((one) => one.tenant === tenant && one.mutation_id === mutation_id);
@@ -528,7 +466,8 @@ function onCommand(context: DecideContext, input: RecordInput, type: StepCommand
       return onUndo(context, bodyAs<UndoRun>(input));
     case 'BreakGlass': {
       const decision = onStep(context, bodyAs<BreakGlass>(input), policy, breakOpen);
-      return decision.answer?.status === 'accepted' && !context.viewsFresh ? READ_EDITORS : decision;
+      if (decision.answer?.status === 'accepted') readEditors(context);
+      return decision;
     }
     case 'RetryStep':
       return onStep(context, bodyAs<RetryStep>(input), policy, retry);
@@ -623,7 +562,7 @@ function onApprove(context: DecideContext, command: ApproveStep, policy: CorePol
   if (step === undefined) return refusedWith(STEP_UNKNOWN);
   const outcome = approve(step, command, within);
   if ('code' in outcome) return refusedWith(outcome);
-  if (!context.viewsFresh) return READ_EDITORS;
+  readEditors(context);
   const after = outcome.step;
   const body = {
     step_id: after.step_id,
@@ -802,7 +741,9 @@ function stepContext(
 }
 
 /** Nobody approves before it is known who edited the contract up to now: an edit of a moment ago may not be in the view. */
-const READ_EDITORS: Decision = { records: [], refresh: [contractView.name] };
+function readEditors({ views }: DecideContext): void {
+  views.readToEnd();
+}
 
 /** Recovery mode a contract asks for; people are the default (D27). */
 function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null {
@@ -810,14 +751,13 @@ function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null {
 }
 
 /** The view may not have come as far as who names a contract. */
-function lacksContract({ views, viewsFresh }: DecideContext, digest: unknown): boolean {
-  return (
-    !viewsFresh && Buffer.isBuffer(digest) && contractByDigest(views.view(contractView.name), digest) === undefined
-  );
+function readUpToContract({ views }: DecideContext, digest: unknown): void {
+  if (Buffer.isBuffer(digest) && contractByDigest(views.view(contractView.name), digest) === undefined)
+    views.readToEnd();
 }
 
 function recorded(decided: readonly Fact[]): Decision {
-  return decided.length === 0 ? NOTHING : facts(...decided);
+  return decided.length === 0 ? NOTHING : append(...decided);
 }
 
 function refusedWith({
@@ -830,13 +770,6 @@ function refusedWith({
   readonly message: string;
 }): Decision {
   return refused(httpStatus, code, message);
-}
-
-function kindsOf(
-  group: string,
-  kinds: readonly string[],
-): readonly { readonly kind: string; readonly group: string }[] {
-  return kinds.map((kind) => ({ kind, group }));
 }
 
 function runOf(body: Decided['body']): string {

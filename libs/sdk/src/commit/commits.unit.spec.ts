@@ -87,7 +87,8 @@ describe('a commit', () => {
       producer: {
         assumptionDeclared: () => Promise.resolve(''),
         stateChunk: (chunk) => producer.stateChunk(chunk),
-        checkpointTaken: (commit) => (isDown ? Promise.reject(new Error('no broker')) : producer.checkpointTaken(commit)),
+        checkpointTaken: (commit) =>
+          isDown ? Promise.reject(new Error('no broker')) : producer.checkpointTaken(commit),
       },
     });
     await expect(commits.record(PAID)).rejects.toThrow('no broker');
