@@ -795,8 +795,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.consumers.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/application/consumers.part.ts',
-    find: 'return viewsFresh ? dueConsumers(views.view(entryView.name), who, now, waits) : null;',
-    replace: 'return viewsFresh || now > 0 ? dueConsumers(views.view(entryView.name), who, now, waits) : null;',
+    find: 'views.readToEnd(); return dueConsumers(',
+    replace: 'return dueConsumers(',
   },
   {
     id: 'e19-rollback-before-its-commit',
@@ -888,8 +888,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/reevaluations.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/application/commits.part.ts',
-    find: 'if (against.length === 0) return facts(recorded, ...againstEarlierVersion(context, event));',
-    replace: 'if (against.length === 0) return facts(recorded);',
+    find: 'if (against.length === 0) return append(recorded, ...againstEarlierVersion(context, event));',
+    replace: 'if (against.length === 0) return append(recorded);',
   },
   {
     id: 'e28-no-job-before-the-view',
@@ -897,7 +897,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/reevaluations.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/application/reevaluations.part.ts',
-    find: 'return viewsFresh || views.view(entryView.name).position(at.partition) >= at.seq ? NOTHING : { records: [], refresh: [entryView.name] };',
+    find: 'if (views.view(entryView.name).position(at.partition) < at.seq) views.readToEnd(); return NOTHING;',
     replace: 'return NOTHING;',
   },
   {
@@ -1106,8 +1106,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.reconcile.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/application/reconciliations.part.ts',
-    find: 'if (!viewsFresh) return { records: [], refresh: [FALLEN] };',
-    replace: '',
+    find: 'views.readToEnd(); const view = views.view(FALLEN);',
+    replace: 'const view = views.view(FALLEN);',
   },
   {
     id: 'e5-id-not-checked',
@@ -1244,7 +1244,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.lineage.unit.spec.ts',
     test: null,
     file: 'apps/mutation-ledger/src/application/mutations.core.ts',
-    find: "const behind = behindOf(context, 'fallen', input); if (behind !== null) return behind;",
+    find: "readUpTo(context, 'fallen', input);",
     replace: '',
   },
   {

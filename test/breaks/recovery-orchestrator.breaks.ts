@@ -1467,8 +1467,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: null,
     file: 'apps/recovery-orchestrator/src/application/recoveries.core.ts',
-    find: 'if (!context.viewsFresh) return READ_EDITORS;',
-    replace: '',
+    find: 'readEditors(context); const after = outcome.step;',
+    replace: 'const after = outcome.step;',
   },
   {
     id: 'p5-edit-unread-ahead',
@@ -1476,8 +1476,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: null,
     file: 'apps/recovery-orchestrator/src/application/recoveries.core.ts',
-    find: 'return isApproved && !context.viewsFresh ? READ_EDITORS : decision;',
-    replace: 'return isApproved && context.now < 0 ? READ_EDITORS : decision;',
+    find: 'if (isApproved) readEditors(context);',
+    replace: '',
   },
   {
     id: 'p5-editor-approves-ahead',

@@ -277,7 +277,11 @@ export class LoopWorld {
 
   #fencing: ReturnType<MemoryDatabase['snapshot']> | null = null;
 
+  /** Queries for rows and time so far. */
+  loads = 0;
+
   #storeGate(kind: string): Promise<void> {
+    if (kind === 'load') this.loads += 1;
     if (kind === 'project' && this.#fencing !== null) {
       this.database.restore(this.#fencing);
       this.#fencing = null;

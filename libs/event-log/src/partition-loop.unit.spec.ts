@@ -619,6 +619,20 @@ describe('a core whose state is cold', () => {
   });
 });
 
+describe('a batch over many cold rows', () => {
+  it('is loaded in one go, not a row at a time', async () => {
+    const refs = Array.from({ length: 40 }, (_, index) => `r${String(index)}`).filter(
+      (ref) => world.partitionOf(ref) === 0,
+    );
+    await world.state(refs.map((ref) => ({ ref, id: ref })));
+    await world.start('a');
+    await world.until('all', async () => (await world.statements()).length === refs.length);
+    expect(refs.length).toBeGreaterThan(10);
+    // One a partition for its start, and one or two for the batch.
+    expect(world.loads).toBeLessThanOrEqual(4);
+  });
+});
+
 describe('a parked record', () => {
   const envelope = (id: string, roles: readonly string[]): object => ({
     command_id: id,
