@@ -806,8 +806,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.consumers.unit.spec.ts',
     test: 'a mark, rebuilt before every step reads the subscriptions to their end first: whoever subscribed before hears',
     file: 'apps/mutation-ledger/src/application/consumers.part.ts',
-    find: 'return viewsFresh ? dueConsumers(views.view(entryView.name), who, now, waits) : null;',
-    replace: 'return viewsFresh || now > 0 ? dueConsumers(views.view(entryView.name), who, now, waits) : null;',
+    find: 'views.readToEnd(); return dueConsumers(',
+    replace: 'return dueConsumers(',
   },
   {
     id: 'e19-rollback-before-its-commit',
@@ -900,8 +900,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/reevaluations.unit.spec.ts',
     test: 'a bundle that follows another, straight judges what is recorded under an earlier version once its job is over, with the same evidence; and what it admits, or cannot judge, stands',
     file: 'apps/mutation-ledger/src/application/commits.part.ts',
-    find: 'if (against.length === 0) return facts(recorded, ...againstEarlierVersion(context, event));',
-    replace: 'if (against.length === 0) return facts(recorded);',
+    find: 'if (against.length === 0) return append(recorded, ...againstEarlierVersion(context, event));',
+    replace: 'if (against.length === 0) return append(recorded);',
   },
   {
     id: 'e28-no-job-before-the-view',
@@ -909,7 +909,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/reevaluations.unit.spec.ts',
     test: 'a bundle that follows another, straight opens no job before the view that later commits are judged by has it',
     file: 'apps/mutation-ledger/src/application/reevaluations.part.ts',
-    find: 'return viewsFresh || views.view(entryView.name).position(at.partition) >= at.seq ? NOTHING : { records: [], refresh: [entryView.name] };',
+    find: 'if (views.view(entryView.name).position(at.partition) < at.seq) views.readToEnd(); return NOTHING;',
     replace: 'return NOTHING;',
   },
   {
@@ -1120,8 +1120,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.reconcile.unit.spec.ts',
     test: 'a comparison is not decided before the view is read to its end',
     file: 'apps/mutation-ledger/src/application/reconciliations.part.ts',
-    find: 'if (!viewsFresh) return { records: [], refresh: [FALLEN] };',
-    replace: '',
+    find: 'views.readToEnd(); const view = views.view(FALLEN);',
+    replace: 'const view = views.view(FALLEN);',
   },
   {
     id: 'e5-id-not-checked',
@@ -1261,7 +1261,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.lineage.unit.spec.ts',
     test: 'a commit that was derived from another, straight is judged no earlier than its chain has read: a notice is taken once the view has it',
     file: 'apps/mutation-ledger/src/application/statements.part.ts',
-    find: "const behind = behindOf(context, 'fallen', input); if (behind !== null) return behind;",
+    find: "readUpTo(context, 'fallen', input);",
     replace: '',
   },
   {

@@ -1480,8 +1480,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, straight by an editor of the contract: who wrote it a moment ago, which the view has not read yet',
     file: 'apps/recovery-orchestrator/src/application/recoveries.commands.ts',
-    find: 'if (!context.viewsFresh) return READ_EDITORS;',
-    replace: '',
+    find: 'readEditors(context); const after = outcome.step;',
+    replace: 'const after = outcome.step;',
   },
   {
     id: 'p5-edit-unread-ahead',
@@ -1489,8 +1489,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval before the effect, straight is given by who wrote a newer version a moment ago',
     file: 'apps/recovery-orchestrator/src/application/recoveries.commands.ts',
-    find: 'return isApproved && !context.viewsFresh ? READ_EDITORS : decision;',
-    replace: 'return isApproved && context.now < 0 ? READ_EDITORS : decision;',
+    find: 'if (isApproved) readEditors(context);',
+    replace: '',
   },
   {
     id: 'p5-editor-approves-ahead',

@@ -9,14 +9,7 @@ export function serviceSpec({ escalationOwner, escalationDeadlineMs, settleWithi
     name: 'budget-accountant',
     commandTopic: BUDGET_COMMANDS,
     commandLog: BUDGETS_LOG,
-    cores: (partitionCountOf) => [
-      budgetsCore({
-        partitionCount: partitionCountOf(BUDGETS_LOG),
-        escalationOwner,
-        escalationDeadlineMs,
-        settleWithinMs,
-      }),
-    ],
+    cores: () => [budgetsCore({ escalationOwner, escalationDeadlineMs, settleWithinMs })],
     controllers: [BudgetsController],
   };
 }

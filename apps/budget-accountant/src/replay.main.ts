@@ -2,4 +2,4 @@
 import { replayService } from '@recourse/service/replay';
 import { budgetsCore } from './application/budgets.core.js';
 
-await replayService((partitionCount) => [budgetsCore({ partitionCount })]);
+await replayService(() => [budgetsCore()]);

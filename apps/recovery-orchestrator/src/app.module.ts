@@ -39,7 +39,6 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
         reviewDeadlineMs,
         forwardValidMs,
         childrenFirstMs,
-        partitionCount: partitionCountOf(RECOVERIES_LOG),
         riskLimit,
         backoff: { baseMs: retryBaseMs, maxMs: retryMaxMs },
         ownerOf: () => null,

@@ -89,7 +89,7 @@ export class LogView implements BroadcastView {
 }
 
 /** The views of one service, read together: one request brings the news of all of them. */
-export class ViewSet implements Views {
+export class ViewSet implements Pick<Views, 'view'> {
   #views: ReadonlyMap<string, LogView>;
   #reader: Promise<RawReader> | null = null;
   #running: Promise<void> | null = null;

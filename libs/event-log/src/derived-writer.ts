@@ -3,12 +3,11 @@
 // Boundary: reads the source log under the acceptance rule, appends to the derived log under the same rule. Two writers do
 // no harm: they derive the same records, and the chain takes them once.
 import { Failure } from '@recourse/kernel';
+import type { Clock } from '@recourse/kernel';
 import type { Head } from '@recourse/chain';
+import { BackgroundLoop } from './background.js';
 import type { LogPosition, OwnLogOptions } from './own-log.js';
 import { OwnLog } from './own-log.js';
-import { backoffMs } from './loop.decisions.js';
-import { Wake } from './scheduler.js';
-import type { Scheduler } from './scheduler.js';
 import type { AcceptedRecord, Derived } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 
@@ -19,7 +18,7 @@ export interface DerivedWriterOptions {
   readonly derive: (record: AcceptedRecord) => readonly Derived[];
   /** Caches the position only; the derived log itself says what was written. */
   readonly store: PartitionStore;
-  readonly scheduler: Scheduler;
+  readonly clock: Clock;
   readonly onError: (cause: unknown) => void;
 }
 
@@ -37,15 +36,15 @@ interface Written {
 
 /** Batches that may wait to be derived from memory; past it they are forgotten and read from the log. */
 const GROWN_MAX = 32;
+/** Rest at the end of the source; what is offered ends it. */
+const REST_MS = 1_000;
 /** Source records passed before the cached position is refreshed. */
 const CACHE_EVERY = 5_000;
 
 export class DerivedWriter {
   #source: OwnLog;
   #derived: OwnLog;
-  #wake: Wake;
-  #stopped = false;
-  #running: Promise<void> | null = null;
+  readonly #loop: BackgroundLoop;
   #ready = false;
   #written: Written = { seq: 0, index: -1 };
   #cached: { readonly seq: number; readonly hash: Buffer } | null = null;
@@ -57,18 +56,22 @@ export class DerivedWriter {
     this.#source = new OwnLog({ ...options.log, topic: options.sourceTopic });
     this.#derived = new OwnLog({ ...options.log, topic: options.derivedTopic });
     this.#sourceFrom = this.#source.origin();
-    this.#wake = new Wake(options.scheduler);
+    this.#loop = new BackgroundLoop({
+      clock: options.clock,
+      turn: () => this.#writeNext(),
+      onError: (cause) => this.#failed(cause),
+    });
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    this.#loop.start();
   }
 
   /** The source log grew by what its owner just saw accepted: no need to read that again. */
   offer(grown: Grown): void {
     if (this.#grown.length >= GROWN_MAX) this.#grown = [];
     this.#grown.push(grown);
-    this.#wake.wake();
+    this.#loop.wake();
   }
 
   get writtenSeq(): number {
@@ -76,28 +79,21 @@ export class DerivedWriter {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake.wake();
-    await this.#running;
+    await this.#loop.stop();
     await this.#source.close();
     await this.#derived.close();
   }
 
-  async #run(): Promise<void> {
-    let failures = 0;
-    while (!this.#stopped) {
-      try {
-        if (!this.#ready) await this.#resume();
-        await this.#follow();
-        failures = 0;
-        await this.#wake.wait(1_000);
-      } catch (cause) {
-        this.options.onError(cause);
-        this.#ready = false;
-        failures += 1;
-        await this.options.scheduler.sleep(backoffMs(failures));
-      }
-    }
+  async #writeNext(): Promise<number> {
+    if (!this.#ready) await this.#resume();
+    await this.#follow();
+    return REST_MS;
+  }
+
+  #failed(cause: unknown): 'retry' {
+    this.options.onError(cause);
+    this.#ready = false;
+    return 'retry';
   }
 
   /** Reads the derived tail for what was written last, and the source from where the cache says. */

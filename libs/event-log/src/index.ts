@@ -1,4 +1,7 @@
-export { accepted, facts, NotLoaded, NOTHING, refused } from './service-core.js';
+export { accepted, append, NOTHING, refused } from './service-core.js';
+export { evolveAny } from './fold.js';
+export { Lacking, Lacks } from './lacks.js';
+export type { Lack } from './lacks.js';
 export type {
   AcceptedRecord,
   BroadcastView,
@@ -16,6 +19,7 @@ export type {
   InputSpec,
   KindSpec,
   Outgoing,
+  Owns,
   RecordInput,
   Row,
   RowAddress,
@@ -35,8 +39,6 @@ export type {
   StoredCursor,
   StoreFactory,
 } from './store.port.js';
-export { systemScheduler, Wake } from './scheduler.js';
-export type { Scheduler } from './scheduler.js';
 export {
   backoffMs,
   BATCH_BYTES_MAX,
@@ -47,8 +49,7 @@ export {
   judgeStore,
   progressAloneIsDue,
 } from './loop.decisions.js';
-export { ALL_RULES } from './loop.rules.js';
-export type { LoopRules } from './loop.rules.js';
+export { LOOP_ENDS, LOOP_EVENTS, LOOP_PHASE_AFTER, LOOP_PHASES } from './loop.phases.js';
 export { COMMAND_KIND, COMMON_KINDS, PARKED_KIND, withCommonKinds } from './common-kinds.js';
 export type { CommandDoc, ParkedDoc } from './common-kinds.js';
 export { signCommand, verifyCommand } from './command-signature.js';

@@ -7,16 +7,14 @@
 //   I1. Per input partition the queue is gap-free: a batch is taken only at the expected position.
 //   I2. A position moves only when the item that carries it is taken into an accepted batch; the queue's own positions are hopes.
 import { Failure } from '@recourse/kernel';
-import { genesisHead, schemaIdOf } from '@recourse/chain';
+import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import { recordsOf } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { PARKED_COMMANDS } from './common-kinds.js';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
-import { ALL_RULES, readRule } from './loop.rules.js';
-import type { LoopRules, ReadRule } from './loop.rules.js';
-import type { Doc, InputSpec, RecordInput } from './service-core.js';
+import type { Doc, InputSpec, Owns, RecordInput } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
 
 /** One record as the loop decides it; every item moves a cursor. */
@@ -51,6 +49,14 @@ const ZEROS = Buffer.alloc(32);
 const NO_ITEMS: readonly QueueItem[] = [];
 export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
 
+export interface InputQueueOptions {
+  readonly inputs: readonly InputSpec[];
+  readonly codecs: Codecs;
+  readonly logId: string;
+  readonly partitionCountOf: (topic: string) => number;
+  readonly owns: Owns;
+}
+
 export class InputQueue {
   #specs = new Map<string, InputSpec>();
   #expected = new Map<string, number>();
@@ -58,18 +64,9 @@ export class InputQueue {
   #waiting: Waiting[] = [];
   #items: QueueItem[] = [];
   #typeOfSchema = new Map<number, string>();
-  readonly #judge: ReadRule;
 
-  constructor(
-    inputs: readonly InputSpec[],
-    private readonly codecs: Codecs,
-    private readonly logId: string,
-    private readonly partitionCountOf: (topic: string) => number,
-    private readonly partition: number,
-    rules: LoopRules = ALL_RULES,
-  ) {
-    this.#judge = readRule(rules);
-    for (const spec of inputs) this.#specs.set(spec.topic, spec);
+  constructor(private readonly options: InputQueueOptions) {
+    for (const spec of options.inputs) this.#specs.set(spec.topic, spec);
   }
 
   /** Records that wait, judged or not. */
@@ -152,12 +149,13 @@ export class InputQueue {
     });
     const unknown = await this.#loadSchemaOf(record.value);
     if (unknown !== null) return bad('UNKNOWN_SCHEMA', `schema id ${unknown} is not in the registry`);
-    const decoded = this.codecs.decodeSync(record.value);
+    const decoded = this.options.codecs.decodeSync(record.value);
     if (decoded.kind === 'bad') return bad(decoded.reason, decoded.detail);
     if (decoded.kind !== 'decoded' || !takes(spec, decoded))
       return bad('UNEXPECTED_TYPE', `this topic takes ${spec.types.join(', ')}`);
     const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
-    if (spec.concerns?.(input, this.partition) === false) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
+    if (spec.concerns?.(input, this.options.owns) === false)
+      return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
   }
 
@@ -165,10 +163,10 @@ export class InputQueue {
     const id = inputId(spec.topic, partition);
     const position = this.#judged.get(id);
     if (position === undefined) throw new Failure('NOT_READY', `no position for ${id}`);
-    let verdict = this.#judge(position.head, record, this.codecs.fingerprintOf);
+    let verdict = readRecord(position.head, record, this.options.codecs.fingerprintOf);
     if (verdict.kind === 'unknown_schema') {
-      await this.codecs.load(verdict.id);
-      verdict = this.#judge(position.head, record, this.codecs.fingerprintOf);
+      await this.options.codecs.load(verdict.id);
+      verdict = readRecord(position.head, record, this.options.codecs.fingerprintOf);
     }
     if (verdict.kind === 'unknown_schema') throw new Failure('UNKNOWN_SCHEMA', `schema ${verdict.id} in ${id}`);
     const head = verdict.kind === 'accepted' ? verdict.head : position.head;
@@ -196,15 +194,16 @@ export class InputQueue {
     const known = this.#typeOfSchema.get(schemaId);
     if (known !== undefined && !spec.types.includes(known))
       return { cursor, isMeaningful: !SILENT_TYPES.has(known), what: { kind: 'skip' } };
-    await this.codecs.load(schemaId);
-    const decoded = this.codecs.decodeSync(record.value);
+    await this.options.codecs.load(schemaId);
+    const decoded = this.options.codecs.decodeSync(record.value);
     if (decoded.kind !== 'decoded' && decoded.kind !== 'foreign')
       throw new Failure('CHAIN_BROKEN', `${spec.topic}/${partition}@${record.offset} is accepted and ${decoded.kind}`);
     this.#typeOfSchema.set(schemaId, decoded.type);
     if (decoded.kind === 'foreign' || !spec.types.includes(decoded.type))
       return { cursor, isMeaningful: !SILENT_TYPES.has(decoded.type), what: { kind: 'skip' } };
     const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, head);
-    if (spec.concerns?.(input, this.partition) === false) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
+    if (spec.concerns?.(input, this.options.owns) === false)
+      return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
   }
 
@@ -213,7 +212,7 @@ export class InputQueue {
     const id = schemaIdOf(value);
     if (id === null) return null;
     try {
-      await this.codecs.load(id);
+      await this.options.codecs.load(id);
       return null;
     } catch (cause) {
       if (cause instanceof Failure && cause.code === 'UNKNOWN_SCHEMA') return id;
@@ -224,7 +223,12 @@ export class InputQueue {
   #headAt(topic: string, partition: number, cursor: StoredCursor | undefined): Head {
     if (this.#specs.get(topic)?.source !== 'log') return { seq: 0, hash: ZEROS };
     if (cursor !== undefined) return { seq: cursor.seq, hash: cursor.hash };
-    return genesisHead({ logId: this.logId, topic, partition, partitionCount: this.partitionCountOf(topic) });
+    return genesisHead({
+      logId: this.options.logId,
+      topic,
+      partition,
+      partitionCount: this.options.partitionCountOf(topic),
+    });
   }
 }
 

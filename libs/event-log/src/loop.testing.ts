@@ -1,4 +1,5 @@
 // A one-service world for specs of the loop: a toy core on the real assumption topics, memory adapters, a clock that is set.
+import type { Clock } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { MemoryBroker, MemoryRegistry, openGate, partitionForKey } from '@recourse/kafka';
@@ -9,10 +10,9 @@ import { acceptedOf } from './own-log.js';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import { createServiceRuntime } from './service-runtime.js';
 import type { ServiceRuntime } from './service-runtime.js';
-import type { Scheduler } from './scheduler.js';
 import type { Sealing } from './sealing/sealing.js';
 import type { LoopEvent, LoopSettings } from './partition-loop.js';
-import { accepted, facts, NOTHING } from './service-core.js';
+import { accepted, append, NOTHING } from './service-core.js';
 import type { AcceptedRecord, Doc, Outgoing, ServiceCore } from './service-core.js';
 
 export const LOG = 'recourse.assumptions';
@@ -31,15 +31,14 @@ export function countingCore(over: Partial<ServiceCore> = {}): ServiceCore {
     views: [],
     kinds: [{ kind: 'count', table: 'count', columns: [] }],
     keyOf: ({ body }) => String(body['ref']),
-    needs: (input) => (input.source === 'timer' ? [] : [{ kind: 'count', group: input.key }]),
     decide: ({ state, now }, input) => {
       if (input.source === 'timer')
-        return facts(statement({ ref: input.address.group, event_id: 'timer', source: 'timer', stated_at: now }));
+        return append(statement({ ref: input.address.group, event_id: 'timer', source: 'timer', stated_at: now }));
       if (input.body['source'] === 'thrower') throw new Error('the decider threw');
       if (input.body['source'] === 'idle') return NOTHING;
       if ('envelope' in input.body) return accepted(200, {});
       state.get('count', input.key, 'count');
-      return facts(statement(input.body));
+      return append(statement(input.body));
     },
     evolve: (state, record) => {
       if (record.type !== 'AssumptionStated') return [];
@@ -52,7 +51,6 @@ export function countingCore(over: Partial<ServiceCore> = {}): ServiceCore {
     },
     react: (record): readonly Outgoing[] => (record.body['source'] === 'messenger' ? [message(record)] : []),
     owed: () => true,
-    owedNeeds: () => [],
     ...over,
   };
 }
@@ -110,15 +108,20 @@ const payload = (): Doc => ({
 });
 
 /** Waits that hold no process: a loop that was killed in a spec goes on waiting for nobody. */
-const UNHELD: Scheduler = {
-  now: () => performance.now(),
-  sleep: (ms, wake) =>
+const UNHELD: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, ms).unref();
-      void wake?.then(() => {
-        clearTimeout(timer);
-        resolve();
-      });
+      signal?.addEventListener(
+        'abort',
+        () => {
+          clearTimeout(timer);
+          resolve();
+        },
+        { once: true },
+      );
     }),
 };
 
@@ -175,7 +178,7 @@ export class LoopWorld {
       groupId: 'service',
       edgeKey: null,
       ...(sealing === undefined ? {} : { sealing }),
-      scheduler: UNHELD,
+      clock: UNHELD,
       settings: { lazyProgressMs: 20, headCheckMs: 50, ...this.settings },
       onEvent: (event) => this.events.push({ ...event, by: name }),
     });
@@ -274,7 +277,11 @@ export class LoopWorld {
 
   #fencing: ReturnType<MemoryDatabase['snapshot']> | null = null;
 
+  /** Queries for rows and time so far. */
+  loads = 0;
+
   #storeGate(kind: string): Promise<void> {
+    if (kind === 'load') this.loads += 1;
     if (kind === 'project' && this.#fencing !== null) {
       this.database.restore(this.#fencing);
       this.#fencing = null;

@@ -13,7 +13,7 @@ import type { Overlay } from './row-cache.js';
 import type { AcceptedRecord, Outgoing, ServiceCore } from './service-core.js';
 import type { ProjectedHead } from './store.port.js';
 
-/** A message that may not have been sent, and the how-manieth time it would be. */
+/** A message that may not have been sent, and how often it will have been sent again. */
 export interface OwedAgain {
   readonly message: Outgoing;
   readonly resend: number;
@@ -70,10 +70,10 @@ export class Obligations {
   }
 
   /** Messages of records whose sending nothing in the log confirms: owed again once the inputs are read. */
-  async collect(stored: ProjectedHead | null, head: number, mayResend: boolean): Promise<void> {
+  async collect(stored: ProjectedHead | null, head: number): Promise<void> {
     const from = this.reactor.reactedSeq;
     this.#recoveredSeq = head;
-    if (head > from && mayResend) {
+    if (head > from) {
       const resent = new Map<string, number>();
       const owed: Outgoing[] = [];
       for (const record of await this.#recordsSince(from, stored)) {

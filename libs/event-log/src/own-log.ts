@@ -6,14 +6,12 @@
 //   I1. `head` and `nextOffset` describe what was read or what a landed append at the expected offset made true, nothing hoped for.
 //   I2. After an append that was not accepted the writer is useless until `reread`.
 import { Failure, InvariantViolation } from '@recourse/kernel';
-import { FRAME_SIZE, genesisHead, leafHash, readHead, schemaIdOf } from '@recourse/chain';
+import { FRAME_SIZE, genesisHead, leafHash, readHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import type { Codecs } from '@recourse/messages';
 import type { FetchedRecord, Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/kafka';
 import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend } from './loop.decisions.js';
 import type { AppendJudgement } from './loop.decisions.js';
-import { ALL_RULES, readRule } from './loop.rules.js';
-import type { LoopRules, ReadRule } from './loop.rules.js';
 import type { AcceptedRecord, Decided, Doc } from './service-core.js';
 
 /** An accepted record with the place it has in the topic. */
@@ -35,7 +33,6 @@ export interface OwnLogOptions {
   readonly partition: number;
   readonly partitionCount: number;
   readonly logId: string;
-  readonly rules?: LoopRules;
 }
 
 /** Fields that the loop adds to what was decided; they are no part of a record's body. */
@@ -46,11 +43,9 @@ export class OwnLog {
   #reader: RawReader | null = null;
   #position: LogPosition;
   readonly voids = { count: 0 };
-  readonly #judge: ReadRule;
 
   constructor(readonly options: OwnLogOptions) {
     this.#position = this.origin();
-    this.#judge = readRule(options.rules ?? ALL_RULES);
   }
 
   get position(): LogPosition {
@@ -126,7 +121,7 @@ export class OwnLog {
     try {
       for (const record of records) {
         if (record.offset < this.#position.offset) continue;
-        const verdict = this.#judge(this.#position.head, record, this.options.codecs.fingerprintOf);
+        const verdict = readRecord(this.#position.head, record, this.options.codecs.fingerprintOf);
         const placed = this.#place(
           record,
           verdict.kind === 'unknown_schema' ? await this.#judgeLoaded(verdict.id, record) : verdict,
@@ -201,7 +196,7 @@ export class OwnLog {
   async #judgeLoaded(id: number, record: FetchedRecord): Promise<Verdict> {
     const { codecs } = this.options;
     await codecs.load(id);
-    return this.#judge(this.#position.head, record, codecs.fingerprintOf);
+    return readRecord(this.#position.head, record, codecs.fingerprintOf);
   }
 
   #place(record: FetchedRecord, verdict: Verdict): PlacedRecord | null {

@@ -49,6 +49,23 @@ describe('the place of a record in its chain', () => {
     );
   };
 
+  it('is taken only by what follows the head: a record that does not is void to its owner', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    const partition = world.partitionOf('r1');
+    await world.until('projected', async () => (await kept(partition)).length === 1);
+    const [stated] = (await world.accepted(partition)).filter(({ type }) => type === 'AssumptionStated');
+    // A zombie's record: it claims a later place, after a record that nobody wrote.
+    const body = { ...stated?.body, event_id: 'forged', seq: 9, prev_hash: Buffer.alloc(32, 7), decided_at: 1 };
+    const forged = { key: Buffer.from('r1'), value: world.codecs.encode(LOG, 'AssumptionStated', body) };
+    await (await world.broker.forActor('zombie').logProducer()).send(LOG, partition, [forged]);
+    world.kill('a');
+    await world.start('b');
+    await world.state([{ ref: 'r1', id: '2' }]);
+    await world.until('projected', async () => (await kept(partition)).length === 2);
+    expect(await kept(partition)).toEqual(await computed(partition));
+  });
+
   it('is the same for who appended it, for who reads it again, and for an auditor', async () => {
     await world.start('a');
     await world.state([

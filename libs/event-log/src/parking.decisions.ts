@@ -34,18 +34,12 @@ export function blocksKey(reason: string): boolean {
   return !NOT_BLOCKING.has(reason);
 }
 
-/** Something the database could refuse, found before anything is decided. */
-export interface StorageProblem {
-  readonly reason: string;
-  readonly detail: string;
-}
-
 /**
  * Finds text the projection could not store (L7): NUL, oversized keys and identifiers, lone surrogates.
  *
  * Errors: none; null when everything can be stored.
  */
-export function findStorageProblem(key: string, body: Doc): StorageProblem | null {
+export function findStorageProblem(key: string, body: Doc): Problem | null {
   return keyProblem(key) ?? (isPlain(body) ? null : memberProblem(body, ''));
 }
 
@@ -63,7 +57,7 @@ function isPlainText(text: string): boolean {
   return text.length < SHORT_TEXT && !text.includes('\u0000') && text.isWellFormed();
 }
 
-function keyProblem(key: string): StorageProblem | null {
+function keyProblem(key: string): Problem | null {
   if (key.length === 0)
     return { reason: 'KEY_MISSING', detail: 'the record has no key; send the key the topic catalogue names' };
   if (key.includes('\u0000')) return { reason: 'NUL_IN_TEXT', detail: 'the key contains NUL' };
@@ -72,7 +66,7 @@ function keyProblem(key: string): StorageProblem | null {
   return null;
 }
 
-function memberProblem(value: unknown, path: string): StorageProblem | null {
+function memberProblem(value: unknown, path: string): Problem | null {
   if (typeof value === 'string') return textProblem(value, path);
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return null;
   for (const [name, member] of Object.entries(value)) {
@@ -82,7 +76,7 @@ function memberProblem(value: unknown, path: string): StorageProblem | null {
   return null;
 }
 
-function textProblem(text: string, path: string): StorageProblem | null {
+function textProblem(text: string, path: string): Problem | null {
   if (isPlainText(text)) return null;
   if (text.includes('\u0000')) return { reason: 'NUL_IN_TEXT', detail: `${path} contains NUL` };
   if (!text.isWellFormed()) return { reason: 'TEXT_MALFORMED', detail: `${path} is not well-formed Unicode` };
@@ -108,15 +102,32 @@ export function parkingKey(origin: Pick<ParkedOrigin, 'topic' | 'partition' | 'o
   return text;
 }
 
-/** Body of the RecordParked that sets a record aside. */
-export function parkedBody(origin: ParkedOrigin, reason: string, detail: string): Doc & { readonly value: Buffer } {
+/** Why a record is set aside. */
+export interface Problem {
+  readonly reason: string;
+  readonly detail: string;
+}
+
+/** A record to be appended under a key of its own. */
+export interface PlacedDecided<Body extends Doc = Doc> {
+  readonly decided: { readonly type: string; readonly body: Body };
+  readonly key: string;
+}
+
+/** The RecordParked that sets a record aside. */
+export function parkedRecord(
+  origin: ParkedOrigin,
+  { reason, detail }: Problem,
+): PlacedDecided<Doc & { readonly value: Buffer }> {
   const value = origin.value ?? Buffer.alloc(0);
-  return {
-    parked_id: deriveId('parked', origin.topic, origin.partition, origin.offset),
-    topic: origin.topic,
-    partition: origin.partition,
-    offset: origin.offset,
-    record_key: parkingKey(origin),
+  const { topic, partition, offset } = origin;
+  const key = parkingKey(origin);
+  const body = {
+    parked_id: deriveId('parked', topic, partition, offset),
+    topic,
+    partition,
+    offset,
+    record_key: key,
     reason,
     detail: detail.slice(0, 1_000).toWellFormed().replaceAll('\u0000', '\\0'),
     value: value.subarray(0, PARKED_BYTES_MAX),
@@ -124,4 +135,5 @@ export function parkedBody(origin: ParkedOrigin, reason: string, detail: string)
     value_bytes: value.length,
     key_id: null,
   };
+  return { decided: { type: 'RecordParked', body }, key };
 }

@@ -97,23 +97,22 @@ describe('a loop with inputs', () => {
   });
 });
 
-describe('views that a decision will want read to their end', () => {
-  it('are read beside its rows, so that it is made once, over all that was there when its input came', async () => {
-    const made: (readonly [id: string, isFresh: boolean, position: number])[] = [];
+describe('views that a decision wants read to their end', () => {
+  it('are read before it is made, over all that was there when its input came', async () => {
+    /** By event, as it was decided last: what lacks is decided again. */
+    const made = new Map<string, readonly [isFresh: boolean, position: number]>();
     const plain = countingCore({
       views: [{ name: 'stated', topic: LOG, fold: ({ seq }) => [['last', { seq }]] }],
-      readsViewsToEnd: ({ body }) => body['source'] === 'newest',
     });
     const core: ServiceCore = {
       ...plain,
       decide: (context, input) => {
-        if (input.source !== 'timer')
-          made.push([
-            String(input.body['event_id']),
-            context.viewsFresh,
-            context.views.view('stated').position(context.partition),
-          ]);
-        return plain.decide(context, input);
+        if (input.source === 'timer') return plain.decide(context, input);
+        const isNewest = input.body['source'] === 'newest';
+        if (isNewest) context.views.readToEnd();
+        const decision = plain.decide(context, input);
+        made.set(String(input.body['event_id']), [isNewest, context.views.view('stated').position(context.partition)]);
+        return decision;
       },
     };
     const aged = await new LoopWorld(core, { viewAgeMs: 1_000_000 }).prepare();
@@ -128,10 +127,10 @@ describe('views that a decision will want read to their end', () => {
         await aged.until(`statement ${id}`, async () => (await aged.statements()).includes(`r1:${id}`));
       }
       // Each batch is a Progress and a statement: the third is decided over four records, the second over what was there at the first.
-      expect(made).toEqual([
-        ['1', false, 0],
-        ['2', false, 0],
-        ['3', true, 4],
+      expect([...made]).toEqual([
+        ['1', [false, 0]],
+        ['2', [false, 0]],
+        ['3', [true, 4]],
       ]);
     } finally {
       await aged.stop();
@@ -299,6 +298,7 @@ describe('a database that is only a cache', () => {
 
 describe('a clock behind the chain', () => {
   it('decides nothing until it has caught up', async () => {
+    world = await new LoopWorld(countingCore(), { timeAgeMs: 0 }).prepare();
     await world.start('a');
     await world.state([{ ref: 'r1', id: '1' }]);
     await world.until('one', recorded('r1:1'));
@@ -608,14 +608,28 @@ describe('what was owed and may not have been sent', () => {
 });
 
 describe('a core whose state is cold', () => {
-  it('is asked again after loading, also without hints', async () => {
-    world = await new LoopWorld(countingCore({ needs: () => [] }), { groupsMax: 1 }).prepare();
+  it('is asked again after loading', async () => {
+    world = await new LoopWorld(countingCore(), { groupsMax: 1 }).prepare();
     await world.start('a');
     await world.state(Array.from({ length: 12 }, (_, index) => ({ ref: `r${String(index % 4)}`, id: String(index) })));
     await world.until('all', async () => (await world.statements()).length === 12);
     await projected();
     const rows = await Promise.all([0, 1].map((partition) => world.database.partition(LOG, partition).all('count')));
     expect(rows.flat().map(({ doc }) => doc['count'])).toEqual([3, 3, 3, 3]);
+  });
+});
+
+describe('a batch over many cold rows', () => {
+  it('is loaded in one go, not a row at a time', async () => {
+    const refs = Array.from({ length: 40 }, (_, index) => `r${String(index)}`).filter(
+      (ref) => world.partitionOf(ref) === 0,
+    );
+    await world.state(refs.map((ref) => ({ ref, id: ref })));
+    await world.start('a');
+    await world.until('all', async () => (await world.statements()).length === refs.length);
+    expect(refs.length).toBeGreaterThan(10);
+    // One a partition for its start, and one or two for the batch.
+    expect(world.loads).toBeLessThanOrEqual(4);
   });
 });
 

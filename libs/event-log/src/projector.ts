@@ -3,9 +3,8 @@
 // Invariants
 //   I1. What waits goes into one transaction, in order; the store keeps the last change of a row.
 //   I2. After `fenced` nothing more is projected: the loop starts over from the store's head.
-import { backoffMs } from './loop.decisions.js';
-import { Wake } from './scheduler.js';
-import type { Scheduler } from './scheduler.js';
+import type { Clock } from '@recourse/kernel';
+import { BackgroundLoop } from './background.js';
 import type { Change } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 
@@ -20,30 +19,36 @@ export interface ProjectedFrom {
 
 /** Rows of one transaction at the most; a batch is never split. */
 const CHANGES_MAX = 10_000;
+/** Rest with nothing to project; an enqueue ends it. */
+const REST_MS = 60_000;
 
 export class Projector {
   #pending: Pending[] = [];
   #from: ProjectedFrom | null = null;
-  #wake: Wake;
+  readonly #loop: BackgroundLoop;
   #idle: (() => void)[] = [];
   #busy = false;
-  #stopped = false;
   #fenced = false;
-  #running: Promise<void> | null = null;
   #epoch = 0;
   projectedSeq = 0;
-  transactions = 0;
 
   constructor(
     private readonly store: PartitionStore,
-    private readonly scheduler: Scheduler,
+    clock: Clock,
     private readonly on: {
       readonly projected: (seq: number) => void;
       readonly fenced: () => void;
       readonly error: (cause: unknown) => void;
     },
   ) {
-    this.#wake = new Wake(scheduler);
+    this.#loop = new BackgroundLoop({
+      clock,
+      turn: () => this.#projectNext(),
+      onError: (cause) => {
+        this.on.error(cause);
+        return 'retry';
+      },
+    });
   }
 
   /** Begins anew at the store's head. */
@@ -53,12 +58,12 @@ export class Projector {
     this.#fenced = false;
     this.#from = head === null ? null : { seq: head.seq, hash: head.hash };
     this.projectedSeq = head?.seq ?? 0;
-    this.#running ??= this.#run();
+    this.#loop.start();
   }
 
   enqueue(to: ProjectedHead, changes: readonly Change[]): void {
     this.#pending.push({ to, changes });
-    this.#wake.wake();
+    this.#loop.wake();
   }
 
   get backlog(): number {
@@ -77,48 +82,33 @@ export class Projector {
 
   /** Resolves when everything enqueued so far is projected, or the store was fenced. */
   async drained(): Promise<void> {
-    while (this.#pending.length > 0 && !this.#fenced && !this.#stopped)
+    while (this.#pending.length > 0 && !this.#fenced && !this.#loop.isStopped)
       await new Promise<void>((resolve) => {
         this.#idle.push(resolve);
       });
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake.wake();
+    const stopped = this.#loop.stop();
     this.#release();
-    await this.#running;
+    await stopped;
   }
 
-  async #run(): Promise<void> {
-    let failures = 0;
-    while (!this.#stopped) {
-      if (this.#pending.length === 0 || this.#fenced) {
-        await this.#wake.wait(60_000);
-        continue;
-      }
-      const epoch = this.#epoch;
-      const taken = takeUpTo(this.#pending, CHANGES_MAX);
-      const last = taken[taken.length - 1];
-      if (last === undefined) continue;
-      this.#busy = true;
-      try {
-        const result = await this.store.project(
-          this.#from,
-          last.to,
-          taken.length === 1 ? last.changes : taken.flatMap(({ changes }) => changes),
-        );
-        this.transactions += 1;
-        failures = 0;
-        if (epoch === this.#epoch) this.#settle(result === 'projected', taken.length, last.to);
-      } catch (cause) {
-        this.on.error(cause);
-        failures += 1;
-        this.#rest();
-        await this.scheduler.sleep(backoffMs(failures));
-      }
+  async #projectNext(): Promise<number> {
+    if (this.#pending.length === 0 || this.#fenced) return REST_MS;
+    const epoch = this.#epoch;
+    const taken = takeUpTo(this.#pending, CHANGES_MAX);
+    const last = taken[taken.length - 1];
+    if (last === undefined) return 0;
+    this.#busy = true;
+    try {
+      const changes = taken.length === 1 ? last.changes : taken.flatMap((one) => one.changes);
+      const result = await this.store.project(this.#from, last.to, changes);
+      if (epoch === this.#epoch) this.#settle(result === 'projected', taken.length, last.to);
+    } finally {
       this.#rest();
     }
+    return 0;
   }
 
   #settle(isProjected: boolean, count: number, to: ProjectedHead): void {

@@ -6,17 +6,19 @@
 //   I3. A message for which there is no topic counts as lost on the way after a few tries: what it asked for has a deadline of
 //       its own, and other messages of the partition do not wait behind it (P13).
 import { Failure } from '@recourse/kernel';
+import type { Clock } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import type { Kafka, WireProducer } from '@recourse/kafka';
+import { BackgroundLoop } from './background.js';
 import { backoffMs } from './loop.decisions.js';
 import { openBytesLoaded, openLoaded, sealedUnder } from './sealing/sealing.js';
 import type { Sealing } from './sealing/sealing.js';
-import type { Scheduler } from './scheduler.js';
-import { Wake } from './scheduler.js';
 import type { Doc, Outgoing } from './service-core.js';
 
 /** Tries, over some seconds: a broker that has just started may not know its topics yet. */
 const NOWHERE_TRIES_MAX = 8;
+/** Rest with nothing owed; whoever owes something ends it. */
+const REST_MS = 60_000;
 
 /** A message as bytes, for records that go back to the wire they came from. */
 export interface RawMessage {
@@ -34,7 +36,7 @@ export interface Reaction {
 export interface ReactorOptions {
   readonly kafka: Kafka;
   readonly codecs: Codecs;
-  readonly scheduler: Scheduler;
+  readonly clock: Clock;
   /** Opens what leaves: wires carry payloads in the clear. */
   readonly sealing?: Sealing;
   readonly onError: (cause: unknown) => void;
@@ -44,21 +46,22 @@ export class Reactor {
   #queue: Reaction[] = [];
   #producer: WireProducer | null = null;
   #prepared = new Set<string>();
-  #stopped = false;
   #epoch = 0;
   /** Topics that were found missing, so that later messages to them wait no longer than one try. */
   #missing = new Set<string>();
-  #wake: Wake;
-  #running: Promise<void> | null = null;
+  readonly #loop: BackgroundLoop;
   reactedSeq = 0;
-  sent = 0;
 
   constructor(private readonly options: ReactorOptions) {
-    this.#wake = new Wake(options.scheduler);
+    this.#loop = new BackgroundLoop({
+      clock: options.clock,
+      turn: () => this.#sendNext(),
+      onError: (cause) => this.#failed(cause),
+    });
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    this.#loop.start();
   }
 
   /** Forgets what was not sent: it will be owed again, by decision. */
@@ -75,39 +78,30 @@ export class Reactor {
         this.reactedSeq = Math.max(this.reactedSeq, reaction.seq);
       else this.#queue.push(reaction);
     }
-    if (this.#queue.length > 0) this.#wake.wake();
+    if (this.#queue.length > 0) this.#loop.wake();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake.wake();
-    await this.#running;
+    await this.#loop.stop();
     await this.#producer?.close();
   }
 
-  async #run(): Promise<void> {
-    let failures = 0;
-    while (!this.#stopped) {
-      const next = this.#queue[0];
-      if (next === undefined) {
-        await this.#wake.wait(60_000);
-        continue;
-      }
-      const epoch = this.#epoch;
-      try {
-        for (const message of next.messages) await this.#sendOrLose(message);
-        failures = 0;
-        if (epoch !== this.#epoch) continue;
-        this.#queue.shift();
-        this.reactedSeq = Math.max(this.reactedSeq, next.seq);
-        this.#skipEmpty();
-      } catch (cause) {
-        this.options.onError(cause);
-        failures += 1;
-        await this.#dropProducer();
-        await this.options.scheduler.sleep(backoffMs(failures));
-      }
-    }
+  async #sendNext(): Promise<number> {
+    const next = this.#queue[0];
+    if (next === undefined) return REST_MS;
+    const epoch = this.#epoch;
+    for (const message of next.messages) await this.#sendOrLose(message);
+    if (epoch !== this.#epoch) return 0;
+    this.#queue.shift();
+    this.reactedSeq = Math.max(this.reactedSeq, next.seq);
+    this.#skipEmpty();
+    return 0;
+  }
+
+  async #failed(cause: unknown): Promise<'retry'> {
+    this.options.onError(cause);
+    await this.#dropProducer();
+    return 'retry';
   }
 
   #skipEmpty(): void {
@@ -127,7 +121,7 @@ export class Reactor {
           return;
         }
         if (!isNowhere(cause)) throw cause;
-        if (this.#stopped) return;
+        if (this.#loop.isStopped) return;
         if (tries >= NOWHERE_TRIES_MAX || this.#missing.has(message.topic)) {
           this.#missing.add(message.topic);
           this.options.onError(
@@ -136,7 +130,7 @@ export class Reactor {
           return;
         }
       }
-      await this.options.scheduler.sleep(backoffMs(tries));
+      await this.options.clock.sleep(backoffMs(tries));
     }
   }
 
@@ -147,7 +141,6 @@ export class Reactor {
     await this.#producer.send(message.topic, [
       { key: Buffer.from(message.key, 'utf8'), value, ...(headers === undefined ? {} : { headers }) },
     ]);
-    this.sent += 1;
   }
 
   async #encode(message: Outgoing): Promise<Buffer> {

@@ -35,18 +35,25 @@ describe('a message for which there is no topic', () => {
     errors.length = 0;
     broker = new MemoryBroker({});
     broker.ensureTopics([{ name: TOPIC, partitions: 1 }]);
-    const scheduler = {
+    const clock = {
       now: () => 0,
-      sleep: (ms: number, wake?: Promise<void>) => {
-        if (wake) return wake;
-        waits.push(ms);
-        return Promise.resolve();
+      monotonic: () => 0,
+      sleep: (ms: number, signal?: AbortSignal) => {
+        if (ms < 60_000) {
+          waits.push(ms);
+          return Promise.resolve();
+        }
+        return new Promise<void>((resolve) => {
+          signal?.addEventListener('abort', () => {
+            resolve();
+          });
+        });
       },
     };
     reactor = new Reactor({
       kafka: broker.forActor('spec'),
       codecs: new LoopWorld().codecs,
-      scheduler,
+      clock,
       onError: (cause) => {
         errors.push(cause);
       },

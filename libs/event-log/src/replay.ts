@@ -3,15 +3,15 @@
 // Boundary: reads one log and nothing else; no input, no wire, no clock, no database. Writes and sends nothing.
 //
 // Invariants
-//   R1. Rows come from accepted records alone, by evolveAny, so the same records give the same state hash anywhere.
+//   R1. Rows come from accepted records alone, by the one fold, so the same records give the same state hash anywhere.
 //   R2. It stops exactly behind the last record that was asked for.
 import { InvariantViolation } from '@recourse/kernel';
-import { evolveAny } from './batch.decisions.js';
 import { withCommonKinds } from './common-kinds.js';
+import { foldAll } from './fold.js';
+import type { Lacks } from './lacks.js';
 import { MemoryDatabase } from './memory-store.js';
 import type { OwnLog, PlacedRecord } from './own-log.js';
 import { Overlay, RowCache } from './row-cache.js';
-import { NotLoaded } from './service-core.js';
 import type { ServiceCore } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 
@@ -97,19 +97,11 @@ class Fold {
 
   async take(records: readonly PlacedRecord[]): Promise<void> {
     const overlay = new Overlay(this.#cache);
-    for (const record of records) await this.#apply(overlay, record);
+    await foldAll(this.core, overlay, records, { load: (lacks) => this.#load(lacks) });
     const last = records.at(-1);
     if (last === undefined) return;
     const { seq, hash, decidedAt, offset } = last;
-    const to: ProjectedHead = {
-      seq,
-      hash,
-      decidedAt,
-      offset: offset + 1,
-      cursors: [],
-      reactedSeq: 0,
-      reactedOffset: 0,
-    };
+    const to = { seq, hash, decidedAt, offset: offset + 1, cursors: [], reactedSeq: 0, reactedOffset: 0 };
     if ((await this.store.project(this.head, to, overlay.changes)) !== 'projected')
       throw new InvariantViolation('replay', 'somebody else writes the rebuilt state', 'partition');
     this.head = to;
@@ -117,18 +109,8 @@ class Fold {
     this.#cache.evict(seq);
   }
 
-  async #apply(overlay: Overlay, record: PlacedRecord): Promise<void> {
-    for (;;) {
-      const mark = overlay.mark();
-      try {
-        overlay.apply(evolveAny(this.core, overlay, record));
-        return;
-      } catch (cause) {
-        overlay.rollback(mark);
-        if (!(cause instanceof NotLoaded)) throw cause;
-        const cold = [{ kind: cause.kind, group: cause.group }];
-        this.#cache.fill(cold, (await this.store.load(cold)).rows);
-      }
-    }
+  async #load(lacks: Lacks): Promise<void> {
+    const cold = lacks.rows.filter(({ kind, group }) => !this.#cache.has(kind, group));
+    this.#cache.fill(cold, (await this.store.load(cold)).rows);
   }
 }

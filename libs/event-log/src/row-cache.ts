@@ -1,10 +1,11 @@
 // Rows in memory (L16): hot groups are kept, cold ones are loaded, and a batch that is being decided sees its own changes.
 //
 // Invariants
-//   I1. A group is either loaded whole or not at all; reading a cold one throws NotLoaded.
+//   I1. A group is either loaded whole or not at all; reading a cold one throws Lacking.
 //   I2. A group with changes that are not projected yet is never evicted, so what is cold is in the store as it should be.
 import { InvariantViolation } from '@recourse/kernel';
-import { NotLoaded } from './service-core.js';
+import { Lacking } from './lacks.js';
+import type { Lacks } from './lacks.js';
 import type { Change, ChangedRow, Doc, Row, RowAddress, StateView } from './service-core.js';
 
 type Group = ReadonlyMap<string, Row>;
@@ -131,10 +132,10 @@ export class Overlay implements StateView {
   #journal: { readonly group: Map<string, Row>; readonly key: string; readonly before: Row | undefined }[] = [];
   readonly changes: Change[] = [];
 
-  /** `onCold` hears of cold groups, which then count as empty: to find out what will be read, never to decide. */
+  /** With `lacks` it is a probe: cold groups are noted there and count as empty. A probe never decides. */
   constructor(
     private readonly cache: RowCache,
-    private readonly onCold?: (kind: string, group: string) => void,
+    private readonly lacks?: Lacks,
   ) {}
 
   get(kind: string, group: string, key: string): Doc | undefined {
@@ -167,9 +168,9 @@ export class Overlay implements StateView {
     }
   }
 
-  /** A scratch copy with the changes so far, in which cold groups count as empty. */
-  probe(onCold: (kind: string, group: string) => void): Overlay {
-    const probe = new Overlay(this.cache, onCold);
+  /** A scratch copy with the changes so far, in which cold groups are noted and count as empty. */
+  probe(lacks: Lacks): Overlay {
+    const probe = new Overlay(this.cache, lacks);
     for (const { kind, group, rows } of this.#changed) probe.#hold(kind, group, rows);
     return probe;
   }
@@ -205,8 +206,8 @@ export class Overlay implements StateView {
   #group(kind: string, group: string): Group {
     const found = this.#own.find(kind, group)?.rows ?? this.cache.find(kind, group);
     if (found !== undefined) return found;
-    if (this.onCold === undefined) throw new NotLoaded(kind, group);
-    this.onCold(kind, group);
+    if (this.lacks === undefined) throw new Lacking({ rows: [{ kind, group }] });
+    this.lacks.addGroup(kind, group);
     return EMPTY;
   }
 

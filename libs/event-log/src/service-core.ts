@@ -4,7 +4,7 @@
 // database time; it answers with records. Its evolve turns accepted records into rows, and reads nothing else.
 //
 // Invariants
-//   C1. decide and evolve may throw NotLoaded through the view; the loop loads and calls again. So: read first, no side effects.
+//   C1. decide, owed and evolve may throw Lacking through what they read; the loop loads it and calls again: no side effects.
 //   C2. evolve depends on the record and on rows that earlier records made; never on views, input or time.
 //   C3. Rows are plain readonly data (text, numbers, booleans, null, Buffer, lists, objects); numbers are safe integers.
 
@@ -32,7 +32,7 @@ export interface Row extends RowAddress {
 export type Change =
   { readonly op: 'put'; readonly row: Row } | { readonly op: 'delete'; readonly address: RowAddress };
 
-/** Rows as the loop holds them. A group that is cold makes these throw NotLoaded, which only the loop catches. */
+/** Rows as the loop holds them. A group that is cold makes these throw Lacking, which only the loop catches. */
 export interface StateView {
   get(kind: string, group: string, key: string): Doc | undefined;
   /** All rows of a group, ordered by key. */
@@ -53,6 +53,8 @@ export interface BroadcastView {
 export interface Views {
   /** Errors: InvariantViolation for a view the core did not declare. */
   view(name: string): BroadcastView;
+  /** Asks for views that were read to the end seen after this input arrived: what is not in them then is not there. */
+  readToEnd(): void;
 }
 
 /** An accepted record of the own log. */
@@ -93,7 +95,7 @@ export interface TimerInput {
 
 export type Input = RecordInput | TimerInput;
 
-/** A fact to be appended: the loop adds seq, prev_hash and decided_at. */
+/** A record to be appended: the loop adds seq, prev_hash and decided_at. */
 export interface Decided {
   readonly type: string;
   readonly body: Doc;
@@ -112,8 +114,6 @@ export interface Decision {
   readonly records: readonly Decided[];
   /** Present exactly when the input is a command (its body has an `envelope`). */
   readonly answer?: CommandAnswer;
-  /** A view lacks what this input names: read it to the end seen now, decide again; `viewsFresh` is then true. */
-  readonly refresh?: readonly string[];
   /** The input cannot be taken: park it with this code. */
   readonly park?: { readonly reason: string; readonly detail: string };
 }
@@ -123,10 +123,13 @@ export interface DecideContext {
   readonly views: Views;
   /** Database time, epoch milliseconds; never below the decided_at of the chain's head. */
   readonly now: number;
-  /** True when every view was read to the end seen after this input arrived. */
-  readonly viewsFresh: boolean;
   readonly partition: number;
+  /** Does a key of the own log live on the partition that decides? */
+  readonly owns: Owns;
 }
+
+/** Does a key of the own log live on this partition? Pure. */
+export type Owns = (key: string) => boolean;
 
 /** A message that leaves because of an accepted record. */
 export interface Outgoing {
@@ -182,7 +185,7 @@ export interface InputSpec {
   /** Short names that are handed to decide; others of a log only move the cursor. Commands about parked records are the loop's own. */
   readonly types: readonly string[];
   /** False for a record of a log that decide answers with nothing, whatever the state, and for one of a wire that is another service's to answer: it only moves the cursor, at no cost. Pure. */
-  readonly concerns?: (input: RecordInput, partition: number) => boolean;
+  readonly concerns?: (input: RecordInput, owns: Owns) => boolean;
 }
 
 export interface ViewSpec {
@@ -214,35 +217,18 @@ export interface ServiceCore {
   readonly keyOf: (record: Decided) => string;
   /** Whose data the payloads of a decided record are; they are sealed under a key of that subject (DESIGN section 4). Default: the record key's. */
   readonly sealScope?: (record: Decided, state: StateView) => SealScope;
-  /** Groups that deciding this input and its records will touch, as far as the views say it; a hint that saves a second try. */
-  readonly needs: (input: Input, views: Views) => readonly { readonly kind: string; readonly group: string }[];
-  /** Will deciding this input ask for views that were read to their end? Then that is done beside loading its rows; a hint that saves a second try. */
-  readonly readsViewsToEnd?: (input: RecordInput) => boolean;
   readonly decide: (context: DecideContext, input: Input) => Decision;
   readonly evolve: (state: StateView, record: AcceptedRecord) => readonly Change[];
   /** Messages an accepted record sends. Pure function of the record. */
   readonly react: (record: AcceptedRecord) => readonly Outgoing[];
   /** Is the message still owed? Asked before it is sent again after a take-over. */
   readonly owed: (state: StateView, message: Outgoing, now: number) => boolean;
-  /** Groups `owed` reads. */
-  readonly owedNeeds: (message: Outgoing) => readonly { readonly kind: string; readonly group: string }[];
   /** Derived log of this log (L17), when it has one. Pure function of the record. */
   readonly derived?: { readonly topic: string; readonly derive: (record: AcceptedRecord) => readonly Derived[] };
 }
 
-/** Thrown by a StateView for a group that is cold. Only the loop catches it. */
-export class NotLoaded extends Error {
-  override readonly name = 'NotLoaded';
-  constructor(
-    readonly kind: string,
-    readonly group: string,
-  ) {
-    super(`${kind}/${group} is not loaded`);
-  }
-}
-
-/** A decision that records facts and answers nobody. */
-export function facts(...records: readonly Decided[]): Decision {
+/** A decision that appends records and answers nobody. */
+export function append(...records: readonly Decided[]): Decision {
   return { records };
 }
 

@@ -6,17 +6,15 @@
 //   R1. After every join everything is paused until each loop has read its own log's tail and says where its inputs go on.
 //   R2. Loops that share a broadcast partition keep their own positions: the consumer is at the lowest, each drops below its own.
 //   R3. The group may be wrong about owners; the chain makes that harmless, so nothing here waits for others to stop.
-import { Failure, partitionForKey } from '@recourse/kernel';
+import { Failure, partitionForKey, systemClock } from '@recourse/kernel';
+import type { Clock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import type { Assignment, FetchedBatch, InputConsumer, Kafka, SchemaRegistry } from '@recourse/kafka';
 import { LogView, ViewSet } from './broadcast-view.js';
 import { backoffMs } from './loop.decisions.js';
-import type { LoopRules } from './loop.rules.js';
 import { PartitionLoop } from './partition-loop.js';
 import type { LoopEvent, LoopHealth, LoopSettings } from './partition-loop.js';
-import { systemScheduler } from './scheduler.js';
-import type { Scheduler } from './scheduler.js';
 import type { Sealing } from './sealing/sealing.js';
 import type { BroadcastView, ServiceCore, ViewSpec } from './service-core.js';
 import type { StoreFactory } from './store.port.js';
@@ -31,13 +29,12 @@ export interface ServiceRuntimeOptions {
   readonly stores: StoreFactory;
   readonly logId: string;
   readonly groupId: string;
-  readonly scheduler?: Scheduler;
+  readonly clock?: Clock;
   /** Key of the edges that sign commands; null where the stack runs without, and says so. */
   readonly edgeKey: Buffer | null;
   /** Seals payloads on their way into logs; absent where the stack runs without. */
   readonly sealing?: Sealing;
   readonly settings?: Partial<LoopSettings>;
-  readonly rules?: LoopRules;
   readonly sessionTimeoutMs?: number;
   readonly maxWaitMs?: number;
   readonly onEvent?: (event: LoopEvent & { readonly log: string; readonly partition: number }) => void;
@@ -69,7 +66,7 @@ export function createServiceRuntime(options: ServiceRuntimeOptions): ServiceRun
 
 class Runtime implements ServiceRuntime {
   readonly #codecs: Codecs;
-  readonly #scheduler: Scheduler;
+  readonly #clock: Clock;
   #counts = new Map<string, number>();
   #views: ViewSet;
   #consumer: InputConsumer | null = null;
@@ -85,7 +82,7 @@ class Runtime implements ServiceRuntime {
 
   constructor(private readonly options: ServiceRuntimeOptions) {
     this.#codecs = options.codecs ?? createCodecs(options.registry);
-    this.#scheduler = options.scheduler ?? systemScheduler;
+    this.#clock = options.clock ?? systemClock;
     this.#views = this.#viewSet([]);
   }
 
@@ -171,16 +168,14 @@ class Runtime implements ServiceRuntime {
   }
 
   #makeView(spec: ViewSpec): LogView {
-    const { kafka, logId, rules } = this.options;
+    const { kafka, logId } = this.options;
     const partitionCount = this.#count(spec.topic);
     const common = { kafka, codecs: this.#codecs, logId, partitionCount };
-    return new LogView(spec, rules === undefined ? common : { ...common, rules }, (key) =>
-      partitionForKey(key, partitionCount),
-    );
+    return new LogView(spec, common, (key) => partitionForKey(key, partitionCount));
   }
 
   #viewSet(views: readonly LogView[]): ViewSet {
-    return new ViewSet(views, this.options.kafka, () => this.#scheduler.now());
+    return new ViewSet(views, this.options.kafka, () => this.#clock.monotonic());
   }
 
   // Group ---------------------------------------------------------------------------------------------------------------
@@ -249,7 +244,7 @@ class Runtime implements ServiceRuntime {
     this.#rejoining = true;
     while (!this.#stopped && this.#consumer === null) {
       this.#crashes += 1;
-      await this.#scheduler.sleep(backoffMs(this.#crashes));
+      await this.#clock.sleep(backoffMs(this.#crashes));
       try {
         if (!this.#stopped) await this.#join();
       } catch (failed) {
@@ -261,7 +256,7 @@ class Runtime implements ServiceRuntime {
   }
 
   #makeLoop(core: ServiceCore, partition: number): PartitionLoop {
-    const { kafka, logId, stores, edgeKey, sealing, settings, rules, onEvent } = this.options;
+    const { kafka, logId, stores, edgeKey, sealing, settings, onEvent } = this.options;
     const loop: PartitionLoop = new PartitionLoop({
       core,
       partition,
@@ -270,13 +265,12 @@ class Runtime implements ServiceRuntime {
       edgeKey,
       codecs: this.#codecs,
       views: this.#views,
-      scheduler: this.#scheduler,
+      clock: this.#clock,
       partitionCountOf: (topic) => this.#count(topic),
       store: stores.partition(core.log, partition),
       ...(core.derived === undefined ? {} : { derivedStore: stores.partition(core.derived.topic, partition) }),
       ...(sealing === undefined ? {} : { sealing }),
       ...(settings === undefined ? {} : { settings }),
-      ...(rules === undefined ? {} : { rules }),
       onPositioned: () => {
         this.#position(loop.inputPartitions());
       },

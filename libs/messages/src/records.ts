@@ -10,9 +10,11 @@ export type ChainField = 'seq' | 'prev_hash' | 'decided_at';
 export type RecordTypeOf<Topic extends TopicName> = TopicRecords[Topic]['type'];
 
 /** A record without its chain fields: what a decision writes, what a fold reads, and what an input of a wire is. */
-export type RecordOf<Topic extends TopicName> = {
-  readonly [Type in RecordTypeOf<Topic>]: { readonly type: Type; readonly body: BodyOf<Topic, Type> };
-}[RecordTypeOf<Topic>];
+export type RecordOf<Topic extends TopicName> = WithoutChain<TopicRecords[Topic]>;
+
+type WithoutChain<Record> = Record extends { readonly type: infer Type; readonly body: infer Body }
+  ? { readonly type: Type; readonly body: Omit<Body, ChainField> }
+  : never;
 
 /** Fields of one record type of a topic, without those of the chain. */
 export type BodyOf<Topic extends TopicName, Type extends RecordTypeOf<Topic>> = Omit<

@@ -11,9 +11,11 @@ describe('a decoded record', () => {
   });
 
   it('of another topic is a bug', () => {
-    expect(() => recordIn('recourse.mutations', released)).toThrow('recourse.mutations holds no BudgetReleased');
-    expect(() => bodyIn('recourse.budgets', 'BudgetOpened', released)).toThrow(
-      'BudgetReleased where BudgetOpened was expected',
-    );
+    expect(() => {
+      recordIn('recourse.mutations', released);
+    }).toThrow('recourse.mutations holds no BudgetReleased');
+    expect(() => {
+      bodyIn('recourse.budgets', 'BudgetOpened', released);
+    }).toThrow('BudgetReleased where BudgetOpened was expected');
   });
 });

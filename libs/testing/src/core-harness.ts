@@ -6,9 +6,11 @@
 //
 // Invariants
 //   H1. State, input and records are frozen: a core that mutates what it is given fails every spec.
-//   H2. Every group is cold when decide or evolve begins, apart from those of `needs`: NotLoaded is answered by loading and calling again.
+//   H2. Every group is cold when decide, owed or evolve begins, and the views are not read to their end: what lacks is brought, and
+//       the call made again, as the loop does.
 //   H3. With isRebuilt, the rows are thrown away and folded anew from the recorded records before every step.
-import { NotLoaded } from '@recourse/event-log';
+import { partitionForKey } from '@recourse/kernel';
+import { evolveAny, Lacking, withCommonKinds } from '@recourse/event-log';
 import type {
   AcceptedRecord,
   BroadcastView,
@@ -44,6 +46,8 @@ export interface HarnessOptions {
   readonly isRebuilt?: boolean;
   /** Partition the loop owns; 0 unless told. */
   readonly partition?: number;
+  /** Partitions of the own log; 1 unless told. */
+  readonly partitionCount?: number;
 }
 
 /**
@@ -62,49 +66,56 @@ export class CoreHarness {
   private last: Decision = { records: [] };
   private lastAccepted: readonly AcceptedRecord[] = [];
   private readonly changed = new Map<AcceptedRecord, readonly ChangedRow[]>();
-  /** What was decided with fresh views where they were asked for; it counts when anything but thenRefresh follows. */
-  private unread: (() => Decision) | null = null;
+  /** Did the last step ask for views that are read to their end? */
+  private readViews = false;
   private now = 0;
 
   constructor(
     private readonly core: ServiceCore,
     private readonly options: HarnessOptions,
   ) {
-    this.state = new RowStore(core.kinds);
+    this.state = new RowStore(withCommonKinds(core.kinds));
   }
 
   /** Takes records as already accepted, in order. */
   given(...records: readonly Decided[]): this {
-    this.settle();
     for (const record of records) this.accept(record);
     return this;
   }
 
-  /** Feeds one input at database time `now`; its records are accepted at once. A refresh is obeyed, as the loop does, unless `thenRefresh` comes next. */
-  when(input: Input, now: number, more: { readonly viewsFresh?: boolean } = {}): this {
-    this.settle();
+  /** Feeds one input at database time `now`; its records are accepted at once. */
+  when(input: Input, now: number): this {
     if (now < this.now) throw new Error(`database time ${now} is behind the chain's ${this.now}`);
     if (this.options.isRebuilt === true) this.rebuild();
     this.now = now;
-    this.last = this.decide(deepFreeze(input), now, more.viewsFresh ?? false);
-    this.unread =
-      this.last.refresh === undefined || more.viewsFresh === true
-        ? null
-        : outcomeOf(() => this.decide(input, now, true));
+    this.readViews = false;
+    const frozen = deepFreeze(input);
+    this.last = deepFreeze(this.coldly((state, views) => this.core.decide(this.context(state, views), frozen)));
     this.lastAccepted = this.last.records.map((record) => this.accept(record));
     return this;
   }
 
+  /** Feeds one input while the views are old: its decision must ask for their end. Nothing is recorded; feed it again. */
+  whenBehind(input: Input, now: number): this {
+    if (this.options.isRebuilt === true) this.rebuild();
+    this.now = now;
+    try {
+      this.coldly((state, views) => this.core.decide(this.context(state, views), deepFreeze(input)), false);
+    } catch (error) {
+      if (error instanceof Lacking && error.lack.views === true) return this;
+      throw error;
+    }
+    throw new Error('decided without reading the views to their end');
+  }
+
   /** Feeds the timers of every row that is due at `now`, in order of dueAt, until none is left. */
   whenDue(now: number): this {
-    this.settle();
     const all: AcceptedRecord[] = [];
     for (let guard = 0; ; guard += 1) {
       const [row] = this.state.due(now);
       if (row === undefined) break;
       if (guard > 10_000) throw new Error(`timer ${row.kind}/${row.group}/${row.key} stays due`);
       this.when(timerOf(row), now);
-      this.settle();
       all.push(...this.lastAccepted);
     }
     this.last = { records: all.map(({ type, body }) => ({ type, body })) };
@@ -114,10 +125,8 @@ export class CoreHarness {
 
   /** Exactly these records came, in order; bodies are compared on the named fields. */
   then(...expected: readonly Decided[]): this {
-    this.settle();
     const actual = this.last.records;
     if (this.last.park !== undefined) throw new Error(`parked: ${this.last.park.reason} (${this.last.park.detail})`);
-    if (this.last.refresh !== undefined) throw new Error(`asks for a refresh of ${this.last.refresh.join(', ')}`);
     const problem = mismatch(actual, expected, 'records');
     if (problem !== null) throw new Error(`${problem}\nexpected ${shown(expected)}\ncame     ${shown(actual)}`);
     return this;
@@ -130,38 +139,32 @@ export class CoreHarness {
 
   /** The command was answered so; compared on the named fields. */
   thenAnswer(expected: Partial<CommandAnswer>): this {
-    this.settle();
     return this.check(this.last.answer, expected, 'answer');
   }
 
   /** The input was parked with this code. */
   thenParked(reason: string): this {
-    this.settle();
     return this.check(this.last.park, { reason }, 'park');
   }
 
-  /** The core asks to read these views to their end first. */
-  thenRefresh(...views: readonly string[]): this {
-    this.unread = null;
-    return this.check(this.last.refresh, views, 'refresh');
+  /** The decision was made on views that were read to their end after the input came. */
+  thenReadViews(): this {
+    return this.check(this.readViews, true, 'reads the views to their end');
   }
 
   /** Messages the records of the last step send. */
   outgoing(): readonly Outgoing[] {
-    this.settle();
     return this.lastAccepted.flatMap((record) => this.core.react(record));
   }
 
   /** Records of the derived log that follow from the records of the last step. */
   derived(): readonly Derived[] {
-    this.settle();
     return this.lastAccepted.flatMap((record) => this.core.derived?.derive(record) ?? []);
   }
 
   /** Is the message still owed now? */
   owed(message: Outgoing, now = this.now): boolean {
-    this.settle();
-    return this.coldly(this.core.owedNeeds(message), (view) => this.core.owed(view, message, now));
+    return this.coldly((state) => this.core.owed(state, message, now));
   }
 
   /** Decision of the last step. */
@@ -171,25 +174,21 @@ export class CoreHarness {
 
   /** Records accepted so far. */
   records(): readonly AcceptedRecord[] {
-    this.settle();
     return this.accepted;
   }
 
   /** Records accepted in the last step. */
   recorded(): readonly AcceptedRecord[] {
-    this.settle();
     return this.lastAccepted;
   }
 
   /** Rows that a record of this scenario changed, as they were and as they are. */
   changedBy(record: AcceptedRecord): readonly ChangedRow[] {
-    this.settle();
     return this.changed.get(record) ?? [];
   }
 
   /** Rows, of one kind or of all, ordered by kind, group and key. */
   rows(kind?: string): readonly Row[] {
-    this.settle();
     return this.state.all().filter((row) => kind === undefined || row.kind === kind);
   }
 
@@ -200,29 +199,15 @@ export class CoreHarness {
     return timerOf(row);
   }
 
-  /** Takes what was decided with fresh views: those of a spec are whole as they are. */
-  private settle(): void {
-    if (this.unread === null) return;
-    const decided = this.unread;
-    this.unread = null;
-    this.last = decided();
-    if (this.last.refresh !== undefined)
-      throw new Error(`asked for fresh views twice: ${this.last.refresh.join(', ')}`);
-    this.lastAccepted = this.last.records.map((record) => this.accept(record));
-  }
-
-  private decide(input: Input, now: number, viewsFresh: boolean): Decision {
-    const needs = this.core.needs(input, { view: (name) => this.viewNamed(name) });
-    const decision = deepFreeze(
-      this.coldly(needs, (state) => this.core.decide(this.context(state, now, viewsFresh), input)),
-    );
-    if (decision.refresh !== undefined && decision.records.length > 0) throw new Error('a refresh carries no records');
-    return decision;
-  }
-
-  private context(state: StateView, now: number, viewsFresh: boolean): DecideContext {
-    const views: Views = { view: (name) => this.viewNamed(name) };
-    return { state, views, now, viewsFresh, partition: this.options.partition ?? 0 };
+  private context(state: StateView, views: Views): DecideContext {
+    const { partition = 0, partitionCount = 1 } = this.options;
+    return {
+      state,
+      views,
+      now: this.now,
+      partition,
+      owns: (key) => partitionForKey(key, partitionCount) === partition,
+    };
   }
 
   private viewNamed(name: string): BroadcastView {
@@ -254,27 +239,35 @@ export class CoreHarness {
   }
 
   private evolve(record: AcceptedRecord): void {
-    const changes = this.coldly([], (state) => this.core.evolve(state, record));
+    const changes = this.coldly((state) => evolveAny(this.core, state, record));
     this.changed.set(record, this.state.apply(deepFreeze(changes)));
   }
 
   private rebuild(): void {
     const before = shown(this.state.all());
-    this.state = new RowStore(this.core.kinds);
+    this.state = new RowStore(withCommonKinds(this.core.kinds));
     for (const record of this.accepted) this.evolve(record);
     if (shown(this.state.all()) !== before)
       throw new Error(`rebuilt rows differ\nbefore  ${before}\nrebuilt ${shown(this.state.all())}`);
   }
 
-  /** Calls with cold groups until all that is read has been loaded. */
-  private coldly<T>(needs: readonly Pick<RowAddress, 'kind' | 'group'>[], call: (state: StateView) => T): T {
-    const loaded = new Set(needs.map(({ kind, group }) => `${kind}/${group}`));
+  /** Calls with cold groups and old views until all that is read has been brought. */
+  private coldly<T>(call: (state: StateView, views: Views) => T, mayReadViews = true): T {
+    const loaded = new Set<string>();
+    let areFresh = false;
+    const views: Views = {
+      view: (name) => this.viewNamed(name),
+      readToEnd: () => {
+        if (!areFresh) throw new Lacking({ views: true });
+      },
+    };
     for (;;) {
       try {
-        return call(this.state.view(loaded));
+        return call(this.state.view(loaded), views);
       } catch (error) {
-        if (!(error instanceof NotLoaded)) throw error;
-        loaded.add(`${error.kind}/${error.group}`);
+        if (!(error instanceof Lacking) || (error.lack.views === true && !mayReadViews)) throw error;
+        for (const { kind, group } of error.lack.rows ?? []) loaded.add(`${kind}/${group}`);
+        if (error.lack.views === true) [areFresh, this.readViews] = [true, true];
       }
     }
   }
@@ -283,17 +276,5 @@ export class CoreHarness {
     const problem = mismatch(actual, expected, path);
     if (problem !== null) throw new Error(`${problem}\ndecision ${shown(this.last)}`);
     return this;
-  }
-}
-
-/** Makes the call now, and gives or throws what came of it as often as it is asked. */
-function outcomeOf<T>(call: () => T): () => T {
-  try {
-    const value = call();
-    return () => value;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
   }
 }

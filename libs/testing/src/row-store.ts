@@ -1,5 +1,5 @@
 // The rows of one partition in memory: cold until they are loaded, plain data throughout.
-import { NotLoaded } from '@recourse/event-log';
+import { Lacking } from '@recourse/event-log';
 import type { Change, ChangedRow, Row, RowAddress, ServiceCore, StateView, TimerInput } from '@recourse/event-log';
 import { plainProblem } from './plain-data.js';
 
@@ -29,7 +29,7 @@ export class RowStore {
   view(loaded: ReadonlySet<string>): StateView {
     const touch = (kind: string, group: string): void => {
       if (!this.kinds.has(kind)) throw new Error(`kind ${kind} is not declared`);
-      if (!loaded.has(`${kind}/${group}`)) throw new NotLoaded(kind, group);
+      if (!loaded.has(`${kind}/${group}`)) throw new Lacking({ rows: [{ kind, group }] });
     };
     return {
       get: (kind, group, key) => {

@@ -41,8 +41,10 @@ export const CONSUMER_MUTANTS: Readonly<Record<string, { readonly mutation: Muta
   'subscribed-late': {
     mutation: {
       core: (core) =>
-        deciding({ ...core, readsViewsToEnd: () => false }, (context, input) =>
-          input.type === 'RollbackOpened' ? { ...context, viewsFresh: true } : context,
+        deciding(core, (context, input) =>
+          input.type === 'RollbackOpened'
+            ? { ...context, views: { ...context.views, readToEnd: () => undefined } }
+            : context,
         ),
     },
     bias: { ...HEARING, stories: { ...HEARING.stories, resubscribe: 60 } },
@@ -97,6 +99,7 @@ function unscoped(views: DecideContext['views']): DecideContext['views'] {
         }
       : doc; // the registry takes JSON objects alone
   return {
+    ...views,
     view: (name) => {
       const real = views.view(name);
       return {

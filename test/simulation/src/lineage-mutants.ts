@@ -110,6 +110,7 @@ function withView(
   change: (view: View) => Partial<View>,
 ): DecideContext['views'] {
   return {
+    ...views,
     view: (name) => {
       const real = views.view(name);
       const plain: View = {

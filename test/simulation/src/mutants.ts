@@ -36,16 +36,8 @@ const RECOVERING = { invalidate: 16, person: 40, execute: 34 } as const;
 
 /** Every rule a run can be made to miss, by its name in the issue. */
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
-  acceptance: {
-    mutation: { loopRules: { acceptance: false } },
-    bias: { profile: { chaos: UNREST, sendTrouble: 0.08 } },
-  },
   L2: {
     mutation: { core: (core, { now }) => evolving(core, RECOVERIES, (change) => ({ ...change, looked_at: now() })) },
-  },
-  L3: {
-    mutation: { loopRules: { reactAfterAcceptance: false } },
-    bias: { profile: { sendTrouble: 0.08, chaos: UNREST }, stories: RECOVERING },
   },
   L4: {
     mutation: {
@@ -63,28 +55,12 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       }),
     },
   },
-  'L5-seek': { mutation: { loopRules: { seekAfterUnknown: false } } },
   L7: {
     mutation: { store: (store) => unfenced(store) },
     bias: { profile: { chaos: { ...UNREST, freeze: 16, restore: 6 }, chaosEveryMs: 350 } },
   },
   sealing: { mutation: { sealing: () => null } },
   'sealing-durable': { mutation: { sealing: undurable } },
-  L9: {
-    mutation: { loopRules: { resendOwed: false } },
-    bias: {
-      profile: {
-        leaseMs: 45_000,
-        terms: { ...ORDINARY.terms, windowMs: 120_000, keyLifetimeMs: 90_000 },
-        chaosEveryMs: 350,
-      },
-      stories: RECOVERING,
-    },
-  },
-  L10: {
-    mutation: { loopRules: { quietUntilCaughtUp: false } },
-    bias: { profile: { chaosEveryMs: 450, leaseMs: 3_000, chaos: { ...UNREST, crash: 16 } }, stories: RECOVERING },
-  },
   L11: {
     mutation: { leg: (leg) => ({ ...leg, not_after: Number.MAX_SAFE_INTEGER }) },
     bias: {
@@ -342,6 +318,7 @@ function without(state: StateView, kind: string): StateView {
 /** Views that judge every ref as of the start of its log, whatever has been read since. */
 function judgedAtStart({ views }: DecideContext): DecideContext['views'] {
   return {
+    ...views,
     view: (name) => {
       const real = views.view(name);
       if (name !== 'assumptions') return real;
@@ -471,7 +448,7 @@ function allStanding({ views }: DecideContext): DecideContext['views'] {
       partitionOf: (key) => view.partitionOf(key),
     };
   };
-  return { view: blind };
+  return { ...views, view: blind };
 }
 
 /** Steps of which none was executed after another. */

@@ -1,5 +1,5 @@
 // What a mutant changes: ports and cores are wrapped, production code stays as it is.
-import type { LoopRules, PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
+import type { PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
 import type { Kafka, LogProducer } from '@recourse/kafka';
 import type { LegRequested } from '@recourse/messages';
 import type { ClaimStore, Inbox, MemoryRows, Position } from '@recourse/sdk';
@@ -14,7 +14,6 @@ export interface MutantContext {
 }
 
 export interface Mutation {
-  readonly loopRules?: Partial<LoopRules>;
   /** A request as a worker reads it. */
   readonly leg?: (leg: LegRequested) => LegRequested;
   /** The claim store, as a worker reaches it. */

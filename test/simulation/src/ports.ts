@@ -1,12 +1,6 @@
 // The ports an actor of the simulation is given: production adapters in memory, with the scheduler in between.
 import type { Gate, GateOperation, GateVerdict } from '@recourse/kafka';
-import type {
-  KeyStore,
-  MemoryDatabase,
-  PartitionStore,
-  Scheduler as PacingScheduler,
-  StoreFactory,
-} from '@recourse/event-log';
+import type { KeyStore, MemoryDatabase, PartitionStore, StoreFactory } from '@recourse/event-log';
 import { recordOf } from '@recourse/messages';
 import type { Codecs, LegRequested } from '@recourse/messages';
 import type { ClaimStore, Clock, Inbox, PositionStore } from '@recourse/sdk';
@@ -35,12 +29,7 @@ export function gateOf({ scheduler, faults, actorOf, onEffect }: GateParts): Gat
   };
 }
 
-/** Process time and waits of an actor. */
-export function pacingOf(scheduler: Scheduler, actor: SimActor): PacingScheduler {
-  return { now: () => scheduler.now, sleep: (ms, signal) => scheduler.sleep(actor, ms, signal) };
-}
-
-/** The clock of a worker, which is a little off. */
+/** The clock of an actor: its wall time is a little off, and its waits are the world's. */
 export function clockOf(scheduler: Scheduler, actor: SimActor): Clock {
   return {
     now: () => Math.floor(scheduler.now + actor.skewMs),

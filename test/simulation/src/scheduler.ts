@@ -66,10 +66,10 @@ export class Scheduler {
   }
 
   /** Resolves after `ms` of virtual time, or when the signal fires or resolves. */
-  sleep(actor: SimActor, ms: number, signal?: AbortSignal | Promise<void>): Promise<void> {
+  sleep(actor: SimActor, ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (!actor.alive) return;
-      if (signal instanceof AbortSignal && signal.aborted) {
+      if (signal?.aborted === true) {
         resolve();
         return;
       }
@@ -80,8 +80,7 @@ export class Scheduler {
         this.#cancel(timer);
         if (actor.alive) resolve();
       };
-      if (signal instanceof Promise) void signal.then(wake);
-      else signal?.addEventListener('abort', wake, { once: true });
+      signal?.addEventListener('abort', wake, { once: true });
     });
   }
 

@@ -5,14 +5,7 @@ import { createHash } from 'node:crypto';
 import { budgetsCore } from '@recourse/budget-accountant';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import { registryCore } from '@recourse/contract-registry';
-import {
-  ALL_RULES as ALL_LOOP_RULES,
-  createServiceRuntime,
-  MemoryDatabase,
-  MemoryKeyStore,
-  Vault,
-  withCommonKinds,
-} from '@recourse/event-log';
+import { createServiceRuntime, MemoryDatabase, MemoryKeyStore, Vault, withCommonKinds } from '@recourse/event-log';
 import type { LoopEvent, Sealing, ServiceCore, ServiceRuntime, StoreFactory } from '@recourse/event-log';
 import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
 import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
@@ -25,7 +18,7 @@ import type { Position } from '@recourse/sdk';
 import type { ConsumerRecord } from './consumer-plans.js';
 import { Faults } from './faults.js';
 import type { MutantContext, Mutation } from './mutation.js';
-import { claimsOf, clockOf, gateOf, keysOf, pacingOf, positionsOf, requestsChanged, storesOf } from './ports.js';
+import { claimsOf, clockOf, gateOf, keysOf, positionsOf, requestsChanged, storesOf } from './ports.js';
 import type { Profile } from './profile.js';
 import { Provider } from './provider.js';
 import type { Random } from './random.js';
@@ -311,13 +304,13 @@ export class World {
     const plain = storesOf(this.scheduler, this.faults, actor, this.databases[service]);
     const stores: StoreFactory =
       wrapStore === undefined ? plain : { partition: (log, partition) => wrapStore(plain.partition(log, partition)) };
-    const runtime = this.runtimeOf(actor, service, stores, { ...ALL_LOOP_RULES, ...mutation?.loopRules });
+    const runtime = this.runtimeOf(actor, service, stores);
     this.runtimes.set(actor, runtime);
     await runtime.start();
   }
 
   /** A runtime of a service: the production code, on this world's ports. */
-  runtimeOf(actor: SimActor, service: ServiceName, stores: StoreFactory, rules: typeof ALL_LOOP_RULES): ServiceRuntime {
+  runtimeOf(actor: SimActor, service: ServiceName, stores: StoreFactory): ServiceRuntime {
     return createServiceRuntime({
       cores: this.cores[service],
       kafka: this.kafkaOf(actor),
@@ -326,9 +319,8 @@ export class World {
       stores,
       logId: LOG_ID,
       groupId: actor.role === 'rebuild' ? actor.name : service,
-      scheduler: pacingOf(this.scheduler, actor),
+      clock: clockOf(this.scheduler, actor),
       edgeKey: null,
-      rules,
       ...this.#sealingOf(actor),
       settings: { itemsMax: 40, groupsMax: 60, lazyProgressMs: 400, viewAgeMs: 250 },
       onEvent: (event) => {
@@ -414,7 +406,6 @@ export class World {
             backoff: { baseMs: 300, maxMs: 3_000 },
             ownerOf,
             childrenFirstMs: 4_000,
-            partitionCount: PARTITIONS,
             ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),
             admission: { ...UNLIMITED, boundMs: profile.boundMs },
             ...(profile.isCareful
@@ -433,7 +424,6 @@ export class World {
       'budget-accountant': [
         wrap(
           budgetsCore({
-            partitionCount: PARTITIONS,
             escalationDeadlineMs: profile.reviewDeadlineMs,
             settleWithinMs: profile.reviewDeadlineMs,
           }),

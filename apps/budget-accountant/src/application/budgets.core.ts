@@ -20,11 +20,11 @@ import {
   weighted,
   weightOf,
 } from '@recourse/contract';
-import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
+import { accepted, append, NOTHING, refused } from '@recourse/event-log';
 import type {
   DecideContext,
   Decision,
-  Input,
+  Owns,
   RecordInput,
   ServiceCore,
   StateView,
@@ -72,8 +72,6 @@ export const BUDGET_COMMANDS = 'recourse.budget-commands';
 const MUTATIONS_LOG = 'recourse.mutations';
 
 export interface BudgetsCoreConfig {
-  /** Partitions of the budgets log. */
-  readonly partitionCount: number;
   /** Who is asked about escalations and overruns. */
   readonly escalationOwner?: string;
   /** How long a person has to decide; milliseconds. */
@@ -89,7 +87,7 @@ const ESCALATION_DEADLINE_MS = 24 * 3_600_000;
 const SETTLE_WITHIN_MS = 24 * 3_600_000;
 
 /** Builds the core of the budget accountant. */
-export function budgetsCore(config: BudgetsCoreConfig): ServiceCore {
+export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
   const policy: EscalationPolicy = {
     owner: config.escalationOwner ?? 'role:approver',
     deadlineMs: config.escalationDeadlineMs ?? ESCALATION_DEADLINE_MS,
@@ -104,22 +102,20 @@ export function budgetsCore(config: BudgetsCoreConfig): ServiceCore {
         source: 'log',
         mode: 'broadcast',
         types: ['MutationRecorded', 'RecoverabilityChanged'],
-        concerns: (input, partition) => isOwn(partition, input, config.partitionCount) && isOfAnEnd(input),
+        concerns: (input, owns) => isOwn(owns, input) && isOfAnEnd(input),
       },
     ],
     views: [contractView, entryView],
     kinds: BUDGET_KINDS,
     keyOf: (record) => String(record.body['tenant']),
-    needs: needsOf,
     decide: (context, input) => {
       if (input.source === 'timer') return onTimer(context, input, policy);
       if (input.source === 'wire') return onCommand(context, input, policy);
-      return isOwn(context.partition, input, config.partitionCount) ? onMutation(context, input, policy) : NOTHING;
+      return isOwn(context.owns, input) ? onMutation(context, input, policy) : NOTHING;
     },
     evolve: evolveBudgets,
     react: () => [],
     owed: () => false,
-    owedNeeds: () => [],
   };
 }
 
@@ -128,7 +124,7 @@ function onTimer({ state, now }: DecideContext, { address }: TimerInput, policy:
     address.kind === 'escalation'
       ? overdueEscalation(readEscalation(state, address.key), policy, now)
       : overdueReservation(readReservation(state, address.key), policy, now);
-  return event === null ? NOTHING : facts(event);
+  return event === null ? NOTHING : append(event);
 }
 
 function overdueEscalation(escalation: Escalation | null, policy: EscalationPolicy, now: number): BudgetEvent | null {
@@ -171,7 +167,7 @@ function onCommand(context: DecideContext, input: RecordInput, policy: Escalatio
 }
 
 function onReserve(
-  { state, views, viewsFresh, now }: DecideContext,
+  { state, views, now }: DecideContext,
   command: ReserveBudgetCommand,
   policy: EscalationPolicy,
 ): Decision {
@@ -186,7 +182,7 @@ function onReserve(
   const killed = killVerdict(views.view(entryView.name), { tenant, agent: agentId ?? '', capability });
   if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
   const known = contractByName(views.view(contractView.name), capability)?.contract;
-  if (known === undefined && !viewsFresh) return { records: [], refresh: [contractView.name] };
+  if (known === undefined) views.readToEnd();
   const usable = known !== undefined && (known.tenant === undefined || known.tenant === '*' || known.tenant === tenant);
   return answered(
     decideReserve(command, {
@@ -211,11 +207,10 @@ function onMutation(context: DecideContext, input: RecordInput, policy: Escalati
     reservationIn(context.state, record, MONEY),
     isMarked(record) ? reservationIn(context.state, record, EXPOSURE) : null,
   ];
-  if (end !== 'succeeded') return facts(...release(money, end), ...release(exposure, end));
+  if (end !== 'succeeded') return append(...release(money, end), ...release(exposure, end));
   const owed = debtOf(context, record);
-  if (owed === null) return { records: [], refresh: [contractView.name] };
   const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end };
-  return facts(
+  return append(
     ...settle({ ...ended, debit: owed.money }, money, policy, context.now),
     ...settle({ ...ended, debit: owed.exposure }, exposure, policy, context.now),
   );
@@ -226,9 +221,9 @@ function onRecoverability(state: StateView, change: RecoverabilityChanged): Deci
   const { mutation_id: id, event } = change;
   const money = reservationOfMutation(state, id, MONEY);
   if (event === 'cancelled')
-    return facts(...release(money, 'cancelled'), ...release(reservationOfMutation(state, id, EXPOSURE), 'cancelled'));
+    return append(...release(money, 'cancelled'), ...release(reservationOfMutation(state, id, EXPOSURE), 'cancelled'));
   // What was disclosed stays so, whatever was compensated.
-  return facts(...refund(id, money));
+  return append(...refund(id, money));
 }
 
 /** What happened counts even when it was cancelled before (P8). */
@@ -238,11 +233,11 @@ function endOf({ execution_state: state, recoverability }: MutationRecorded): Ex
   return state === 'failed' ? 'failed' : null;
 }
 
-/** What an execution owes in money and in disclosures, under the contract it ran under; null when the view has still to be read. */
+/** What an execution owes in money and in disclosures, under the contract it ran under. */
 function debtOf(
-  { views, viewsFresh }: DecideContext,
+  { views }: DecideContext,
   record: MutationRecorded,
-): { readonly money: Money | null; readonly exposure: Money | null } | null {
+): { readonly money: Money | null; readonly exposure: Money | null } {
   const {
     execution: { value, args },
     terms,
@@ -251,7 +246,7 @@ function debtOf(
   if (value === null && !isMarked(record)) return { money: null, exposure: null };
   const known =
     terms === null ? undefined : contractByDigest(views.view(contractView.name), terms.contract_digest)?.contract;
-  if (terms !== null && known === undefined && !viewsFresh) return null;
+  if (terms !== null && known === undefined) views.readToEnd();
   const weight =
     known === undefined ? CLASS_WEIGHTS[terms === null ? 'irreversible' : ref.reversal_class] : weightOf(known);
   return {
@@ -266,9 +261,9 @@ function isMarked({ execution: { args } }: MutationRecorded): boolean {
 }
 
 /** Is this a record of a tenant that lives on the partition that reads it? (B2) */
-function isOwn(partition: number, input: RecordInput, partitionCount: number): boolean {
+function isOwn(owns: Owns, input: RecordInput): boolean {
   const tenant = tenantOf(input);
-  return tenant !== '' && partitionForKey(tenant, partitionCount) === partition;
+  return tenant !== '' && owns(tenant);
 }
 
 /** Does this record say how an effect ended? */
@@ -335,64 +330,6 @@ const STATUS_OF_EVENT: Readonly<Record<string, number>> = {
   BudgetReserved: 201,
   BudgetEscalated: 202,
 };
-
-function needsOf(input: Input): readonly { readonly kind: string; readonly group: string }[] {
-  if (input.source === 'timer') return [{ kind: input.address.kind, group: input.address.group }];
-  if (input.source === 'wire') return needsOfCommand(commandOf(input));
-  if (input.type === 'RecoverabilityChanged') {
-    const { event, mutation_id: mutationId } = changeOf(input);
-    return isOfInterest(event) ? [{ kind: 'debited_mutation', group: mutationId }] : [];
-  }
-  const record = mutationOf(input);
-  if (endOf(record) === null) return [];
-  const { tenant, run_id: runId, effect_key: effectKey, value } = record.execution;
-  return [
-    ...needsOfReservation(tenant, runId, effectKey, isMarked(record) ? [MONEY, EXPOSURE] : [MONEY]),
-    ...(value === null ? [] : needsOfScopes(tenant, runId)),
-  ];
-}
-
-function needsOfCommand(command: BudgetCommand): readonly { readonly kind: string; readonly group: string }[] {
-  const { tenant } = command.asker;
-  switch (command.type) {
-    case 'OpenBudget':
-      return [{ kind: 'budget', group: budgetGroup(tenant, command.scope, command.scopeId) }];
-    case 'DecideEscalation':
-      return isId(command.escalationId) ? [{ kind: 'escalation', group: command.escalationId }] : [];
-    case 'ReserveBudget':
-      return [
-        ...needsOfReservation(tenant, command.runId, command.effectKey, [command.value.currency]),
-        ...needsOfScopes(tenant, command.runId),
-      ];
-    case 'ReleaseReservation':
-      return [
-        ...needsOfReservation(tenant, command.runId, command.effectKey, [MONEY, EXPOSURE]),
-        ...needsOfScopes(tenant, command.runId),
-      ];
-    default:
-      return assertNever(command);
-  }
-}
-
-function needsOfReservation(
-  tenant: string,
-  runId: string,
-  effectKey: string,
-  units: readonly string[],
-): readonly { readonly kind: string; readonly group: string }[] {
-  const ids = units.map((unit) => reservationId(tenant, runId, effectKey, unit));
-  return ids.flatMap((id) => [
-    { kind: 'reservation', group: id },
-    { kind: 'escalation', group: escalationIdOf(id) },
-  ]);
-}
-
-function needsOfScopes(tenant: string, runId: string): readonly { readonly kind: string; readonly group: string }[] {
-  return [
-    { kind: 'budget', group: budgetGroup(tenant, 'run', runId) },
-    { kind: 'budget', group: budgetGroup(tenant, 'tenant', tenant) },
-  ];
-}
 
 /** Anything else is no id of ours, and may be no address at all. */
 function isId(id: string): boolean {

@@ -21,7 +21,6 @@ import {
   TENANT,
 } from './budgets.testing.js';
 
-const FRESH = { viewsFresh: true };
 const money = (amount_minor: number, currency = INR) => ({ amount_minor, currency });
 
 function used(accountant: CoreHarness, scope: string, currency = INR): unknown {
@@ -34,7 +33,7 @@ function phaseOf(accountant: CoreHarness, effect: string): unknown {
 describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
   const { view, digest } = refundView();
   const start = () =>
-    harness(budgetsCore({ partitionCount: 1 }), {
+    harness(budgetsCore(), {
       isRebuilt,
       views: { contracts: view, entries: memoryView(entryView) },
     });
@@ -70,7 +69,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
       [{ over: 'capability', capability: 'payments.issue_refund' }, null],
       [{ over: 'agent', agent: 'agent-7' }, 'agent-7'],
     ])('over %j reserves nothing while it stands, and gives back all the same', (scope, agent) => {
-      const accountant = harness(budgetsCore({ partitionCount: 1 }), {
+      const accountant = harness(budgetsCore(), {
         isRebuilt,
         views: { contracts: view, entries },
       }).when(ask('before', agent), 1);
@@ -86,7 +85,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
     });
 
     it('over another agent, or over one nobody names, reserves', () => {
-      const accountant = harness(budgetsCore({ partitionCount: 1 }), {
+      const accountant = harness(budgetsCore(), {
         isRebuilt,
         views: { contracts: view, entries },
       });
@@ -136,13 +135,13 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
   describe('a reservation', () => {
     it('passes at exact equality and escalates one minor unit above (A75)', () => {
       withCeilings(500, 500)
-        .when(reserve('a', 499), 3, FRESH)
-        .when(reserve('b', 1), 4, FRESH)
+        .when(reserve('a', 499), 3)
+        .when(reserve('b', 1), 4)
         .then(fact('BudgetReserved', { debit: money(1) }))
         .thenAnswer({ httpStatus: 201 });
       withCeilings(500, 500)
-        .when(reserve('a', 499), 3, FRESH)
-        .when(reserve('b', 2), 4, FRESH)
+        .when(reserve('a', 499), 3)
+        .when(reserve('b', 2), 4)
         .then(
           fact('BudgetEscalated', {
             exceeded: 'run',
@@ -158,7 +157,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
 
     it('names the tenant when only its ceiling is exceeded', () => {
       withCeilings(5_000, 500)
-        .when(reserve('a', 501), 3, FRESH)
+        .when(reserve('a', 501), 3)
         .then(fact('BudgetEscalated', { exceeded: 'tenant', used_minor: 0, ceiling_minor: 500 }));
     });
 
@@ -171,48 +170,47 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
 
     it('of an unknown capability waits for the contracts, then counts in full', () => {
       start()
-        .when(reserve('a', 10), 1)
-        .thenRefresh('contracts')
-        .when(reserve('a', 10), 2, FRESH)
+        .whenBehind(reserve('a', 10), 1)
+        .when(reserve('a', 10), 2)
         .then(fact('BudgetReserved', { debit: money(10) }));
     });
 
     it('is unbounded where no ceiling stands, and counted all the same', () => {
       const accountant = start()
-        .when(reserve('a', 9_000_000), 1, FRESH)
+        .when(reserve('a', 9_000_000), 1)
         .then(fact('BudgetReserved', { debit: money(9_000_000) }));
       expect(used(accountant, 'tenant')).toBe(9_000_000);
       accountant
         .when(open('tenant', 9_000_000), 2)
-        .when(reserve('b', 1), 3, FRESH)
+        .when(reserve('b', 1), 3)
         .then(fact('BudgetEscalated', { exceeded: 'tenant' }));
     });
 
     it('said twice is recorded once; said otherwise is refused', () => {
       withCeilings(500, 500)
-        .when(reserve('a', 100), 3, FRESH)
-        .when(reserve('a', 100), 4, FRESH)
+        .when(reserve('a', 100), 3)
+        .when(reserve('a', 100), 4)
         .thenNothing()
         .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'reserved' } })
-        .when(reserve('a', 101), 5, FRESH)
+        .when(reserve('a', 101), 5)
         .thenNothing()
         .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'RESERVATION_CONFLICT' })
-        .when(reserve('a', 100, { currency: 'USD' }), 6, FRESH)
+        .when(reserve('a', 100, { currency: 'USD' }), 6)
         .thenNothing()
         .thenAnswer({ code: 'RESERVATION_CONFLICT' });
     });
 
     it('of an amount that is none is refused', () => {
       start()
-        .when(reserve('a', -5), 1, FRESH)
+        .when(reserve('a', -5), 1)
         .thenAnswer({ code: 'AMOUNT_INVALID' })
-        .when(reserve('a', 5, { currency: 'rupee' }), 2, FRESH)
+        .when(reserve('a', 5, { currency: 'rupee' }), 2)
         .thenAnswer({ code: 'CURRENCY_INVALID' });
     });
 
     it('is given back once, and may be asked for anew', () => {
       const accountant = withCeilings(500, 500)
-        .when(reserve('a', 500), 3, FRESH)
+        .when(reserve('a', 500), 3)
         .when(releaseOf('a'), 4)
         .then(fact('BudgetReleased', { debit: money(500), cause: 'command' }));
       expect(used(accountant, 'run')).toBe(0);
@@ -220,7 +218,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
         .when(releaseOf('a'), 5)
         .thenNothing()
         .thenAnswer({ httpStatus: 200 })
-        .when(reserve('a', 500), 6, FRESH)
+        .when(reserve('a', 500), 6)
         .then(fact('BudgetReserved'))
         .when(releaseOf('b'), 7)
         .thenAnswer({ httpStatus: 404, code: 'RESERVATION_UNKNOWN' });
@@ -228,7 +226,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
   });
 
   describe('an escalation', () => {
-    const escalated = () => withCeilings(500, 500).when(reserve('a', 600), 3, FRESH).then(fact('BudgetEscalated'));
+    const escalated = () => withCeilings(500, 500).when(reserve('a', 600), 3).then(fact('BudgetEscalated'));
 
     it('debits nothing until it is approved, and then once', () => {
       const accountant = escalated();
@@ -282,10 +280,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
         .when(decide('a', false), 4)
         .then(fact('EscalationDecided', { approved: false }));
       expect([used(accountant, 'run'), phaseOf(accountant, 'a')]).toEqual([0, 'denied']);
-      accountant
-        .when(reserve('a', 600), 5, FRESH)
-        .thenNothing()
-        .thenAnswer({ httpStatus: 409, code: 'RESERVATION_DENIED' });
+      accountant.when(reserve('a', 600), 5).thenNothing().thenAnswer({ httpStatus: 409, code: 'RESERVATION_DENIED' });
     });
 
     it('stands in the list with owner and deadline until somebody decides or withdraws', () => {
@@ -304,10 +299,10 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
   describe('an execution', () => {
     it('settles its reservation once', () => {
       const accountant = withCeilings(500, 500)
-        .when(reserve('a', 400), 3, FRESH)
-        .when(recorded('a', 400), 4, FRESH)
+        .when(reserve('a', 400), 3)
+        .when(recorded('a', 400), 4)
         .then(fact('BudgetSettled', { debit: money(400), mutation_id: mutationOf('a') }))
-        .when(recorded('a', 400), 5, FRESH)
+        .when(recorded('a', 400), 5)
         .thenNothing();
       expect([used(accountant, 'run'), phaseOf(accountant, 'a')]).toEqual([400, 'settled']);
       accountant.when(releaseOf('a'), 6).thenAnswer({ httpStatus: 409, code: 'RESERVATION_WRONG_PHASE' });
@@ -315,16 +310,16 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
 
     it('of less than was reserved frees the rest', () => {
       const accountant = withCeilings(500, 500)
-        .when(reserve('a', 400), 3, FRESH)
-        .when(recorded('a', 150), 4, FRESH)
+        .when(reserve('a', 400), 3)
+        .when(recorded('a', 150), 4)
         .then(fact('BudgetSettled', { debit: money(150) }));
       expect(used(accountant, 'tenant')).toBe(150);
     });
 
     it('of more than was reserved is an overrun of the rest', () => {
       const accountant = withCeilings(500, 500)
-        .when(reserve('a', 1), 3, FRESH)
-        .when(recorded('a', 700), 4, FRESH)
+        .when(reserve('a', 1), 3)
+        .when(recorded('a', 700), 4)
         .then(fact('BudgetSettled', { debit: money(1) }), fact('BudgetOverrun', { debit: money(699) }));
       expect([used(accountant, 'run'), phaseOf(accountant, 'a')]).toEqual([700, 'overrun']);
       accountant.when(changed('a', 'compensation_verified'), 5).then(fact('BudgetRefunded', { debit: money(700) }));
@@ -333,8 +328,8 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
 
     it('in another currency than was reserved is an overrun in that one', () => {
       const accountant = start()
-        .when(reserve('a', 9), 3, FRESH)
-        .when(recorded('a', 7, { currency: 'USD' }), 4, FRESH)
+        .when(reserve('a', 9), 3)
+        .when(recorded('a', 7, { currency: 'USD' }), 4)
         .then(fact('BudgetSettled', { debit: money(0) }), fact('BudgetOverrun', { debit: money(7, 'USD') }));
       expect([used(accountant, 'run'), used(accountant, 'run', 'USD')]).toEqual([0, 7]);
     });
@@ -347,7 +342,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
         .thenNothing();
       expect(accountant.rows('budget').map((row) => row.doc['overrun'])).toEqual([true, true]);
       accountant
-        .when(reserve('b', 1), 5, FRESH)
+        .when(reserve('b', 1), 5)
         .then(fact('BudgetEscalated', { used_minor: 600 }))
         .when(decide('a', true), 6)
         .then(fact('EscalationDecided', { debit: money(0) }));
@@ -356,11 +351,11 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
 
     it('while the escalation is open, or after a denial, is an overrun', () => {
       withCeilings(500, 500)
-        .when(reserve('a', 600), 3, FRESH)
+        .when(reserve('a', 600), 3)
         .when(recorded('a', 600), 4)
         .then(fact('BudgetOverrun', { debit: money(600) }));
       withCeilings(500, 500)
-        .when(reserve('a', 600), 3, FRESH)
+        .when(reserve('a', 600), 3)
         .when(decide('a', false), 4)
         .when(recorded('a', null), 5)
         .then(fact('BudgetOverrun', { debit: money(600) }));
@@ -374,15 +369,14 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
 
     it('under a contract not yet read waits, then counts by the class the ledger bound', () => {
       start()
-        .when(recorded('a', 4_991, { digest: Buffer.alloc(32, 1) }), 1)
-        .thenRefresh('contracts')
-        .when(recorded('a', 4_991, { digest: Buffer.alloc(32, 1) }), 2, FRESH)
+        .whenBehind(recorded('a', 4_991, { digest: Buffer.alloc(32, 1) }), 1)
+        .when(recorded('a', 4_991, { digest: Buffer.alloc(32, 1) }), 2)
         .then(fact('BudgetOverrun', { debit: money(500) }));
     });
 
     it('that happened after all is debited in full, though it was cancelled and its reservation given back', () => {
       const accountant = withCeilings(500, 500)
-        .when(reserve('a', 400), 3, FRESH)
+        .when(reserve('a', 400), 3)
         .when(recorded('a', 400, { state: 'planned', recoverability: 'cancelled' }), 4)
         .then(fact('BudgetReleased', { debit: money(400), cause: 'cancelled' }));
       accountant
@@ -403,7 +397,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
 
     it.each(['failed', 'cancelled'])('that %s gives its reservation back', (end) => {
       const accountant = withCeilings(500, 500)
-        .when(reserve('a', 400), 3, FRESH)
+        .when(reserve('a', 400), 3)
         .when(end === 'failed' ? recorded('a', 400, { state: 'failed' }) : changed('a', 'cancelled'), 4)
         .then(fact('BudgetReleased', { debit: money(400), cause: end }));
       expect(used(accountant, 'run')).toBe(0);
@@ -412,7 +406,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
   });
 
   it('refunds a verified compensation once, and nothing else', () => {
-    const accountant = withCeilings(500, 500).when(reserve('a', 400), 3, FRESH).when(recorded('a', 400), 4);
+    const accountant = withCeilings(500, 500).when(reserve('a', 400), 3).when(recorded('a', 400), 4);
     for (const event of ['compensation_started', 'compensation_failed', 'manual_required'])
       accountant.when(changed('a', event), 5).thenNothing();
     accountant
@@ -429,8 +423,9 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
     const count = 4;
     const other = stranger(TENANT, count);
     const at = (partition: number) =>
-      harness(budgetsCore({ partitionCount: count }), {
+      harness(budgetsCore(), {
         isRebuilt,
+        partitionCount: count,
         partition,
         views: { contracts: memoryView(contractView), entries: memoryView(entryView) },
       });

@@ -18,7 +18,6 @@ import {
   TENANT,
 } from './budgets.testing.js';
 
-const FRESH = { viewsFresh: true };
 const one = { amount_minor: 1, currency: EXPOSURE };
 
 function used(accountant: CoreHarness, scope: string, unit = EXPOSURE): unknown {
@@ -34,14 +33,14 @@ const allow = (scope: 'run' | 'tenant', ceiling_minor: number) =>
 describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }) => {
   const { view, digest } = refundView();
   const start = () =>
-    harness(budgetsCore({ partitionCount: 1 }), {
+    harness(budgetsCore(), {
       isRebuilt,
       views: { contracts: view, entries: memoryView(entryView) },
     });
 
   it('is a question to a person from the first on, where nobody set a ceiling (A81)', () => {
     start()
-      .when(disclose('a'), 1, FRESH)
+      .when(disclose('a'), 1)
       .then(
         fact('BudgetEscalated', {
           reservation_id: exposureOf('a'),
@@ -56,24 +55,24 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
 
   it('is debited once when a person agrees, and the next is a question again', () => {
     const accountant = start()
-      .when(disclose('a'), 1, FRESH)
+      .when(disclose('a'), 1)
       .when(decideExposure('a', true), 2)
       .then(fact('EscalationDecided', { approved: true, debit: one }));
     expect([used(accountant, 'run'), used(accountant, 'tenant')]).toEqual([1, 1]);
     accountant
-      .when(disclose('a'), 3, FRESH)
+      .when(disclose('a'), 3)
       .thenNothing()
       .thenAnswer({ httpStatus: 200, body: { phase: 'reserved' } })
-      .when(disclose('b'), 4, FRESH)
+      .when(disclose('b'), 4)
       .then(fact('BudgetEscalated', { used_minor: 1, ceiling_minor: 0 }));
   });
 
   it.each(['run', 'tenant'] as const)('passes up to the ceiling of its %s, equality included', (scope) => {
     start()
       .when(allow(scope, 1), 1)
-      .when(disclose('a'), 2, FRESH)
+      .when(disclose('a'), 2)
       .then(fact('BudgetReserved', { debit: one }))
-      .when(disclose('b'), 3, FRESH)
+      .when(disclose('b'), 3)
       .then(fact('BudgetEscalated', { exceeded: scope, ceiling_minor: 1 }));
   });
 
@@ -87,8 +86,8 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
   it('is reserved beside the money of its effect, and given back with it', () => {
     const accountant = start()
       .when(allow('run', 1), 1)
-      .when(reserve('a', 500), 2, FRESH)
-      .when(disclose('a'), 3, FRESH)
+      .when(reserve('a', 500), 2)
+      .when(disclose('a'), 3)
       .when(releaseOf('a'), 4)
       .then(
         fact('BudgetReleased', { reservation_id: reservationOf('a') }),
@@ -101,7 +100,7 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
   it('is settled by an execution whose arguments are marked, and stays when the effect is compensated', () => {
     const accountant = start()
       .when(allow('run', 1), 1)
-      .when(disclose('a'), 2, FRESH)
+      .when(disclose('a'), 2)
       .when(recorded('a', 1_000, { sensitivity: 'personal', digest }), 3)
       .then(
         fact('BudgetOverrun', { debit: { amount_minor: 100, currency: INR } }),
@@ -126,9 +125,8 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
 
   it('waits for the contract it was made under', () => {
     start()
-      .when(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 1)
-      .thenRefresh('contracts')
-      .when(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 2, FRESH)
+      .whenBehind(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 1)
+      .when(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 2)
       .then(fact('BudgetOverrun', { debit: one }));
   });
 
@@ -139,13 +137,13 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
   it('is given back when the call failed, or was cancelled in time', () => {
     const failed = start()
       .when(allow('run', 1), 1)
-      .when(disclose('a'), 2, FRESH)
+      .when(disclose('a'), 2)
       .when(recorded('a', null, { sensitivity: 'personal', state: 'failed' }), 3)
       .then(fact('BudgetReleased', { debit: one, cause: 'failed' }));
     expect(used(failed, 'run')).toBe(0);
     const cancelled = start()
       .when(allow('run', 1), 1)
-      .when(disclose('a'), 2, FRESH)
+      .when(disclose('a'), 2)
       .when(changed('a', 'cancelled'), 3)
       .then(fact('BudgetReleased', { debit: one, cause: 'cancelled' }));
     expect(used(cancelled, 'run')).toBe(0);

@@ -18,12 +18,11 @@ import {
 const SETTLE_WITHIN = 60_000;
 const DECIDE_WITHIN = 10_000;
 /** What no contract weighs counts in full. */
-const FRESH = { viewsFresh: true };
 const ADMINISTRATOR = { principal: 'root', roles: ['administrator'] };
 
 describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
   const start = (): CoreHarness =>
-    harness(budgetsCore({ partitionCount: 1, escalationDeadlineMs: DECIDE_WITHIN, settleWithinMs: SETTLE_WITHIN }), {
+    harness(budgetsCore({ escalationDeadlineMs: DECIDE_WITHIN, settleWithinMs: SETTLE_WITHIN }), {
       views: { contracts: refundView().view, entries: memoryView(entryView) },
       isRebuilt,
     });
@@ -39,11 +38,11 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
     });
 
   describe('a reservation nobody used', () => {
-    const unsettled = () => start().when(open('run', 100), 0).when(reserve('e1', 40), 0, FRESH).whenDue(SETTLE_WITHIN);
+    const unsettled = () => start().when(open('run', 100), 0).when(reserve('e1', 40), 0).whenDue(SETTLE_WITHIN);
 
     it('is asked about at its deadline, and not before', () => {
       const run = start()
-        .when(reserve('e1', 40), 0, FRESH)
+        .when(reserve('e1', 40), 0)
         .whenDue(SETTLE_WITHIN - 1)
         .thenNothing();
       run.whenDue(SETTLE_WITHIN).then(overdue('unsettled', 'role:approver', SETTLE_WITHIN + DECIDE_WITHIN));
@@ -88,7 +87,7 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
     it('is asked about at its new deadline when a person approved it over the ceiling', () => {
       const run = start()
         .when(open('run', 10), 0)
-        .when(reserve('e1', 40), 0, FRESH)
+        .when(reserve('e1', 40), 0)
         .when(decide('e1', true), 5_000)
         .then(fact('EscalationDecided', { settle_by: 5_000 + SETTLE_WITHIN }));
       run
@@ -98,7 +97,7 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
   });
 
   describe('an escalation nobody decided', () => {
-    const asked = () => start().when(open('run', 10), 0).when(reserve('e1', 40), 0, FRESH);
+    const asked = () => start().when(open('run', 10), 0).when(reserve('e1', 40), 0);
 
     it('goes to the administrators at its deadline, once', () => {
       const run = asked()

@@ -9,12 +9,11 @@ import type { ReservationPhase } from '../domain/budget/budget.transitions.js';
 import { budgetsCore } from './budgets.core.js';
 import { changed, open, recorded, releaseOf, reserve } from './budgets.testing.js';
 
-const FRESH = { viewsFresh: true };
 const RUN_CEILING = 300;
 const TENANT_CEILING = 400;
 
 function opened(): CoreHarness {
-  return harness(budgetsCore({ partitionCount: 1 }), {
+  return harness(budgetsCore(), {
     views: { contracts: memoryView(contractView), entries: memoryView(entryView) },
   })
     .when(open('run', RUN_CEILING), 1)
@@ -50,7 +49,7 @@ describe('concurrent reservations', () => {
           const value = values[name.charCodeAt(0) - 97] ?? 0;
           const phase = accountant.rows('reservation').find((row) => row.doc['effect_key'] === name)?.doc['phase'];
           if (step === 'settle' && phase !== 'reserved') continue;
-          accountant.when(inputOf(step, name, value), 1, FRESH);
+          accountant.when(inputOf(step, name, value), 1);
           for (const used of usedOf(accountant)) expect(used).toBe(held(accountant));
           expect(held(accountant)).toBeLessThanOrEqual(RUN_CEILING);
         }
@@ -69,7 +68,7 @@ describe('concurrent reservations', () => {
         (steps) => {
           const accountant = opened();
           for (const { effect: name, step, value } of steps) {
-            accountant.when(inputOf(step, name, value), 1, FRESH);
+            accountant.when(inputOf(step, name, value), 1);
             for (const used of usedOf(accountant)) expect(used).toBe(held(accountant));
             if (accountant.decision().records.some((record) => record.type === 'BudgetReserved'))
               expect(held(accountant)).toBeLessThanOrEqual(RUN_CEILING);
@@ -82,7 +81,7 @@ describe('concurrent reservations', () => {
 
   it('of a thousand askers stop exactly at the ceiling', () => {
     const accountant = opened();
-    for (let at = 0; at < 1_000; at += 1) accountant.when(reserve(`effect-${at}`, 1), 1, FRESH);
+    for (let at = 0; at < 1_000; at += 1) accountant.when(reserve(`effect-${at}`, 1), 1);
     expect(usedOf(accountant)).toEqual([RUN_CEILING, RUN_CEILING]);
     expect(accountant.records().filter((record) => record.type === 'BudgetEscalated')).toHaveLength(
       1_000 - RUN_CEILING,

@@ -7,7 +7,7 @@ import { budgetsCore, BUDGETS_LOG } from './budgets.core.js';
 import { changed, decide, open, recorded, refundView, releaseOf, reserve } from './budgets.testing.js';
 
 describe('the records of the budgets log', () => {
-  const accountant = harness(budgetsCore({ partitionCount: 1 }), {
+  const accountant = harness(budgetsCore(), {
     views: { contracts: refundView().view, entries: memoryView(entryView) },
   });
   const inputs = [
@@ -20,7 +20,7 @@ describe('the records of the budgets log', () => {
     releaseOf('b'),
     recorded('c', 7),
   ];
-  for (const input of inputs) accountant.when(input, 1, { viewsFresh: true });
+  for (const input of inputs) accountant.when(input, 1);
 
   it('fit their schemas, each type at least once', async () => {
     const codecs = createCodecs(new MemoryRegistry().forActor('spec'));

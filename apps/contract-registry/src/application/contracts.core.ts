@@ -8,7 +8,7 @@
 //   R3. Every command gets one answer; what is refused leaves no record beside it.
 import type { Contract } from '@recourse/contract';
 import { CAPABILITY_PATTERN, capabilitiesNamed, parseContract, readContract } from '@recourse/contract';
-import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
+import { accepted, append, NOTHING, refused } from '@recourse/event-log';
 import type {
   AcceptedRecord,
   Change,
@@ -35,14 +35,7 @@ import type {
 import { contractPhaseAfter } from '../domain/contract/contract.transitions.js';
 import { proposalPhaseAfter } from '../domain/contract/proposal.transitions.js';
 import { dropped } from '../domain/contract/registration.decisions.js';
-import {
-  decideEntryCommand,
-  ENTRY_COMMANDS,
-  entryCommandOf,
-  entryKind,
-  entryNeeds,
-  evolveEntry,
-} from './entries.part.js';
+import { decideEntryCommand, ENTRY_COMMANDS, entryCommandOf, entryKind, evolveEntry } from './entries.part.js';
 
 export const CONTRACTS_LOG = 'recourse.contracts';
 export const REGISTRY_COMMANDS = 'recourse.registry-commands';
@@ -90,15 +83,6 @@ export function registryCore(): ServiceCore {
     views: [],
     kinds: [contractKind, proposalKind, entryKind],
     keyOf: (record) => String(record.body['name']),
-    needs: (input) => {
-      const entry = entryCommandOf(input);
-      return entry === null
-        ? namesRead(input).flatMap((name) => [
-            { kind: CONTRACT_KIND, group: name },
-            { kind: PROPOSAL_KIND, group: name },
-          ])
-        : entryNeeds(entry);
-    },
     decide: ({ state, now }, input) => {
       if (input.source === 'timer') return lapsed(state, input.address.group, now);
       const entry = entryCommandOf(input);
@@ -109,14 +93,13 @@ export function registryCore(): ServiceCore {
     evolve,
     react: () => [],
     owed: () => false,
-    owedNeeds: () => [],
   };
 }
 
 /** A proposal nobody confirmed in time is dropped; a timer of one that is gone changes nothing. */
 function lapsed(state: StateView, name: string, now: number): Decision {
   const waiting = waitingOf(state, name);
-  return waiting === null || waiting.expires_at > now ? NOTHING : facts(dropped(waiting, 'lapsed', null));
+  return waiting === null || waiting.expires_at > now ? NOTHING : append(dropped(waiting, 'lapsed', null));
 }
 
 function evolve(state: StateView, record: AcceptedRecord): readonly Change[] {
@@ -265,16 +248,6 @@ function commandOf(input: Input): ContractCommand | null {
     default:
       throw new InvariantViolation('registry inputs', `no command ${input.type}`);
   }
-}
-
-/** Capabilities a decision will look up: the own one and those the contract names. */
-function namesRead(input: Input): readonly string[] {
-  const command = commandOf(input);
-  if (command === null) return [];
-  if (!isAddress(command.name)) return [];
-  if (command.type !== 'RegisterContract') return [command.name];
-  const { draft } = readContract(command.body);
-  return [...new Set([command.name, ...capabilitiesNamed(draft).map(({ name }) => name)])];
 }
 
 /** Anything else was never registered, and may be no address at all. */

@@ -43,14 +43,6 @@ export function entryCommandOf(input: Input): EntryCommand | null {
     : { type: 'RetireEntry', asker, kind, name, reason };
 }
 
-/** Rows a decision about an entry reads. */
-export function entryNeeds({
-  kind,
-  asker,
-}: EntryCommand): readonly { readonly kind: string; readonly group: string }[] {
-  return [{ kind: ENTRY_KIND, group: groupOf(kind, asker.tenant) }];
-}
-
 export function decideEntryCommand(state: StateView, command: EntryCommand): Decision {
   const doc =
     command.name.length > NAME_MAX

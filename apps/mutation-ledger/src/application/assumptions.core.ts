@@ -13,7 +13,7 @@ import type {
   ServiceCore,
   StateView,
 } from '@recourse/event-log';
-import { facts, NOTHING } from '@recourse/event-log';
+import { append, NOTHING } from '@recourse/event-log';
 import { recordIn } from '@recourse/messages';
 import type { BodyOf } from '@recourse/messages';
 import { decideStatement, effectiveAt } from '../domain/assumption/assumption.decider.js';
@@ -36,12 +36,10 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
     kinds: KINDS,
     sealScope: ({ body }) => ({ tenant: String(body.tenant), subject: subjectOfAssumption(String(body.ref)) }),
     keyOf: (record) => String(record.body.ref),
-    needs: (input) => (input.source === 'timer' ? [] : needsOf(eventOf(input))),
     decide: (context, input) => (input.source === 'timer' ? NOTHING : decide(context.state, input, context.now)),
     evolve,
     react: () => [],
     owed: () => false,
-    owedNeeds: () => [],
   };
 }
 
@@ -84,7 +82,7 @@ function decide(state: StateView, input: RecordInput, now: number): Decision {
   const known = state.get('statement', eventScope(tenant, ref, eventId), 'event') as KnownStatement | undefined;
   const standing = state.get('assumption', refScope(tenant, ref), scopeKey(runId)) as StandingStatement | undefined;
   const stated = decideStatement(event, { known: known ?? null, standing: standing ?? null }, now);
-  return stated === null ? NOTHING : facts(stated);
+  return stated === null ? NOTHING : append(stated);
 }
 
 function evolve(state: StateView, record: AcceptedRecord): readonly Change[] {
@@ -120,13 +118,6 @@ function conflicted(
   return known === undefined
     ? []
     : [put('statement', group, 'event', { ...known, conflict_sha256: conflicting_sha256 })];
-}
-
-function needsOf({ body }: StatementEvent): readonly { readonly kind: string; readonly group: string }[] {
-  return [
-    { kind: 'statement', group: eventScope(body.tenant, body.ref, body.event_id) },
-    { kind: 'assumption', group: refScope(body.tenant, body.ref) },
-  ];
 }
 
 /** Row key of what stands in a scope. */

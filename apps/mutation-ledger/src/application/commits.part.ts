@@ -1,7 +1,7 @@
 // Commits without an outside effect as a part of the mutations log: events in, facts out.
 //
 // Boundary: reads rows and views, and asks the decisions of domain/commit; holds no rule.
-import { facts, NOTHING } from '@recourse/event-log';
+import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, StateView } from '@recourse/event-log';
 import { isCommitId } from '@recourse/lineage';
 import type { CheckpointTaken, CommitRef, RollbackOpened, StateChunk } from '@recourse/messages';
@@ -22,10 +22,10 @@ import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../domain/mutation
 import { refScope } from '../domain/scope.js';
 import type { AckWaits } from '../domain/consumer/consumer.messages.js';
 import { chunkIn, commitIn } from './commit-rows.js';
-import { consumersDue, READ_SUBSCRIPTIONS } from './consumers.part.js';
+import { consumersDue } from './consumers.part.js';
 import { parked } from './executions.js';
 import { fateOf, stepsOf } from './fates.part.js';
-import { againstEarlierVersion, needsOfGate } from './reevaluations.part.js';
+import { againstEarlierVersion } from './reevaluations.part.js';
 import type { Body } from '../domain/record.messages.js';
 
 /** Takes a commit: recorded once, contradicted at once by what speaks against it already, a later version of its bundle too. */
@@ -57,8 +57,8 @@ export function onCommit(context: DecideContext, key: string, event: CheckpointT
     keeping,
   );
   const against = contradictionsAtBinding(commit_id, tenant, run_id, judgements, []);
-  if (against.length === 0) return facts(recorded, ...againstEarlierVersion(context, event));
-  return facts(
+  if (against.length === 0) return append(recorded, ...againstEarlierVersion(context, event));
+  return append(
     recorded,
     ...against.flatMap((fact) =>
       fateOf(context, fact, {
@@ -80,7 +80,7 @@ export function onChunk(context: DecideContext, key: string, event: StateChunk):
     chunkIn(context.state, run_id, commit_id, index) !== undefined,
   );
   if (taken === null) return NOTHING;
-  return 'code' in taken ? parked(taken.code, taken.detail) : facts(taken);
+  return 'code' in taken ? parked(taken.code, taken.detail) : append(taken);
 }
 
 /** Marks a commit for an admitted rollback; null when it is no commit of this tenant, or not recorded yet. */
@@ -99,9 +99,8 @@ export function markCommit(
     { tenant: commit.tenant, agent, run: commit.run_id, subject: subject ?? '' },
     policy.ackWaits,
   );
-  if (due === null) return READ_SUBSCRIPTIONS;
   const before = precedingOf(commit.run_id, commit.parents, stepsOf(context.state, commit.run_id));
-  return facts(rollBackCommit(commit, trigger, refOf(before), due, context.now, policy));
+  return append(rollBackCommit(commit, trigger, refOf(before), due, context.now, policy));
 }
 
 /** The trigger an admitted rollback is, its evidence saying what the root of the fall is. */
@@ -126,7 +125,7 @@ export function triggerOf({
 export function onCommitDue(context: DecideContext, runId: string, commitId: string): Decision {
   const commit = commitIn(context.state, runId, commitId);
   const given = commit === undefined ? null : harden(commit, context.now);
-  return given === null ? NOTHING : facts(given);
+  return given === null ? NOTHING : append(given);
 }
 
 function ownCommit(state: StateView, tenant: string, runId: string, id: string): Commit | undefined {
@@ -136,22 +135,4 @@ function ownCommit(state: StateView, tenant: string, runId: string, id: string):
 
 function refOf(commit: Commit | null): CommitRef | null {
   return commit === null ? null : { run_id: commit.run_id, commit_id: commit.commit_id };
-}
-
-/** Groups deciding a commit reads. */
-export function needsOfCommit({
-  tenant,
-  run_id,
-  checkpoint,
-}: CheckpointTaken): readonly { readonly kind: string; readonly group: string }[] {
-  const refs = [...checkpoint.assumption_refs, ...checkpoint.parents.map(({ commit_id: id }) => standsRef(id))].slice(
-    0,
-    REFS_MAX,
-  );
-  return [
-    { kind: 'commit', group: run_id },
-    { kind: 'trigger', group: run_id },
-    ...needsOfGate(checkpoint),
-    ...refs.map((ref) => ({ kind: 'binding', group: refScope(tenant, ref) })),
-  ];
 }

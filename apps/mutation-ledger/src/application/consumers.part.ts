@@ -1,7 +1,7 @@
 // Consumers of rollbacks, as a part of the mutations core: who is waited for, what they answer, who stays silent.
 // Their rows are in consumer-rows.ts.
 import { entryView } from '@recourse/contract';
-import { facts, NOTHING } from '@recourse/event-log';
+import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, InputSpec, RecordInput, TimerInput } from '@recourse/event-log';
 import type { DueConsumer } from '@recourse/messages';
 import { decideAck, decideOverdue } from '../domain/consumer/ack.decider.js';
@@ -18,29 +18,15 @@ export const ACKS_INPUT: InputSpec = {
   types: ['RollbackAcknowledged'],
 };
 
-/** Rows that a decision about an acknowledgement reads. */
-export function needsOfAck(runId: string): readonly { readonly kind: string; readonly group: string }[] {
-  return [
-    { kind: DELIVERY, group: runId },
-    { kind: ROLLED_BACK, group: runId },
-  ];
-}
-
 /**
- * Consumers to be recorded with a mark that is decided now; a decision to read the subscriptions first where they were not.
+ * Consumers to be recorded with a mark that is decided now.
  *
  * Shape:  whoever had subscribed before the mark was decided is in it, since the view is read to its end before (E18).
  */
-export function consumersDue(
-  { views, viewsFresh, now }: DecideContext,
-  who: Scoped,
-  waits: AckWaits,
-): readonly DueConsumer[] | null {
-  return viewsFresh ? dueConsumers(views.view(entryView.name), who, now, waits) : null;
+export function consumersDue({ views, now }: DecideContext, who: Scoped, waits: AckWaits): readonly DueConsumer[] {
+  views.readToEnd();
+  return dueConsumers(views.view(entryView.name), who, now, waits);
 }
-
-/** Reads the subscriptions to their end before a mark is decided. */
-export const READ_SUBSCRIPTIONS: Decision = { records: [], refresh: [entryView.name] };
 
 /** What a scope is compared with, of a mutation. */
 export function scopedOf({
@@ -64,14 +50,14 @@ export function onAck({ state, now }: DecideContext, { key }: RecordInput, ack: 
     },
     now,
   );
-  return recorded === null ? NOTHING : facts(recorded);
+  return recorded === null ? NOTHING : append(recorded);
 }
 
 /** A deadline passed. */
 export function onDeliveryDue({ state, now }: DecideContext, { address: { group, key } }: TimerInput): Decision {
   const doc = state.get(DELIVERY, group, key);
   const overdue = doc === undefined ? null : decideOverdue(deliveryOf(doc), now);
-  return overdue === null ? NOTHING : facts(overdue);
+  return overdue === null ? NOTHING : append(overdue);
 }
 
 /** Is a timer one of a delivery? */

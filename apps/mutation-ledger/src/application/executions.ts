@@ -1,7 +1,7 @@
 // Intents and executions as the ledger takes them: deduplicated, judged, bound under the contract they name.
 import { contractByDigest, isCloser, PayloadUnreadable, readPayload, subjectOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { facts, NOTHING } from '@recourse/event-log';
+import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, Views } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
 import type { ExecutionState, ToolExecuted, ToolPlanned } from '@recourse/messages';
@@ -63,7 +63,7 @@ export function onTool(context: DecideContext, key: string, event: ToolEvent, po
   const named = contractOf(context, event.body);
   if (named.kind !== 'found') return named.decision;
   try {
-    return facts(
+    return append(
       ...(event.type === 'ToolPlanned'
         ? intentFacts(context, id, event.body, named.contract, policy)
         : executionFacts(context, id, event.body, named.contract, policy)),
@@ -243,16 +243,17 @@ export type Named =
 
 /** The contract an event names: under that digest and no other (A22). An unknown one may only not have been read yet. */
 export function contractOf(
-  { views, viewsFresh }: DecideContext,
+  { views }: DecideContext,
   { contract_digest: digest, capability, tenant }: Pick<ToolExecuted, 'contract_digest' | 'capability' | 'tenant'>,
 ): Named {
   if (digest === null) return { kind: 'found', contract: null };
   const known = contractByDigest(views.view('contracts'), digest);
   if (known === undefined) {
-    const decision = viewsFresh
-      ? parked('CONTRACT_UNKNOWN', `no contract has the digest ${digest.toString('hex')}`)
-      : { records: [], refresh: ['contracts'] };
-    return { kind: 'wait', decision };
+    views.readToEnd();
+    return {
+      kind: 'wait',
+      decision: parked('CONTRACT_UNKNOWN', `no contract has the digest ${digest.toString('hex')}`),
+    };
   }
   const owner = known.contract.tenant ?? '*';
   if (known.contract.name !== capability || (owner !== '*' && owner !== tenant)) {
@@ -270,7 +271,7 @@ export function contractOfMutation({ views }: DecideContext, { terms }: Pick<Mut
 }
 
 export function oneOrNone(fact: MutationRecord | null): Decision {
-  return fact === null ? NOTHING : facts(fact);
+  return fact === null ? NOTHING : append(fact);
 }
 
 export function parked(reason: ParkCode, detail: string): Decision {

@@ -1,5 +1,5 @@
 // What the ledger does about forward actions whose end it does not know yet: worker's answers, cancels, and the clock.
-import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
+import { accepted, append, NOTHING, refused } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import type { CancelMutation, LegReported } from '@recourse/messages';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
@@ -26,16 +26,16 @@ export function onReport(
   message: LegReported,
   policy: LedgerPolicy,
 ): Decision {
-  if (input.key !== message.run_id) return facts(refuseAnswer({ ...message, run_id: input.key }, 'KEY_MISMATCH'));
+  if (input.key !== message.run_id) return append(refuseAnswer({ ...message, run_id: input.key }, 'KEY_MISMATCH'));
   const [mutationId] = message.steps.map(({ step_id }) => step_id);
   const mutation =
     mutationId === undefined ? mutationOfLeg(context, message) : mutationIn(context.state, message.run_id, mutationId);
   const ask = askOf(message, mutation);
-  if (mutation === undefined || ask === null) return facts(refuseAnswer(message, 'LEASE_UNKNOWN'));
+  if (mutation === undefined || ask === null) return append(refuseAnswer(message, 'LEASE_UNKNOWN'));
   const named = contractOf(context, factsOf(mutation));
   return named.kind === 'wait'
     ? named.decision
-    : facts(...takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)));
+    : append(...takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)));
 }
 
 /** A report without a step names nothing but its request: nobody was asked under that name but one of the run. */
@@ -94,12 +94,12 @@ export function onDue(context: DecideContext, mutation: Mutation, policy: Ledger
       const named = contractOf(context, factsOf(mutation));
       return named.kind === 'wait'
         ? named.decision
-        : facts(...missAnswer(mutation, answering(context, mutation, named, policy)));
+        : append(...missAnswer(mutation, answering(context, mutation, named, policy)));
     }
     case 'ask_again':
-      return facts(...askAgain(mutation, duty.ask, now, policy));
+      return append(...askAgain(mutation, duty.ask, now, policy));
     case 'end_hold':
-      return facts(
+      return append(
         ...endHold(
           mutation,
           judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
@@ -114,7 +114,7 @@ export function onDue(context: DecideContext, mutation: Mutation, policy: Ledger
       return isRecorded(mutation) ? oneOrNone(closeWindow(mutation)) : NOTHING;
     case 'reconcile':
     case 'ask_person':
-      return facts(concludeExecution(mutation, now, policy));
+      return append(concludeExecution(mutation, now, policy));
   }
 }
 

@@ -3,7 +3,7 @@
 // Boundary: says what the log reads and who decides it. Executions are taken in executions.ts, statements in statements.part.ts,
 // commits in commits.part.ts, what workers are asked in forward-legs.ts; records become rows in mutations.fold.ts.
 import { contractView, entryView, isClosingRef, subjectOfRecord } from '@recourse/contract';
-import { facts, NOTHING } from '@recourse/event-log';
+import { append, NOTHING } from '@recourse/event-log';
 import type {
   DecideContext,
   Decision,
@@ -36,21 +36,12 @@ import type { Body } from '../domain/record.messages.js';
 import { commitIn } from './commit-rows.js';
 import { markCommit, onChunk, onCommit, onCommitDue, triggerOf } from './commits.part.js';
 import { CONSUMER_KINDS } from './consumer-rows.js';
-import {
-  ACKS_INPUT,
-  consumersDue,
-  isDeliveryTimer,
-  onAck,
-  onDeliveryDue,
-  READ_SUBSCRIPTIONS,
-  scopedOf,
-} from './consumers.part.js';
+import { ACKS_INPUT, consumersDue, isDeliveryTimer, onAck, onDeliveryDue, scopedOf } from './consumers.part.js';
 import { oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
 import { MUTATION_KINDS, mutationIn, mutationsIn, triggerIn, undoIn } from './mutation-rows.js';
 import { eventOf } from './mutations.events.js';
 import { foldMutations } from './mutations.fold.js';
-import { needsOfEvent, needsOfTimer } from './mutations.needs.js';
 import { assumptionView, fallenView, NOTICES } from './mutations.views.js';
 import { onReconcile } from './reconciliations.part.js';
 import { REEVALUATION_KIND } from './reevaluation-rows.js';
@@ -97,9 +88,6 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
       String(
         body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle ?? body.runtime,
       ),
-    needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
-    // A mark names the consumers that are waited for: whoever has subscribed by then.
-    readsViewsToEnd: ({ type }) => type === 'RollbackOpened',
     decide: (context, input) => {
       if (input.source === 'timer') return onTimer(context, input, policy);
       const isHeard = INPUTS.some(({ topic, types }) => topic === input.topic && types.includes(input.type));
@@ -108,7 +96,6 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     evolve: foldMutations,
     react: requestsOf,
     owed: isAskOwed,
-    owedNeeds: ({ key }) => [{ kind: 'mutation', group: key }],
     derived: { topic: NOTICES, derive: noticesOf },
   };
 }
@@ -185,7 +172,7 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'RollbackOpened':
       return onRollback(context, event.body, policy);
     case 'UndoOpened':
-      return facts(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
+      return append(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported':
       return onReport(context, input, event.body, policy);
     case 'CancelMutation':
@@ -221,14 +208,13 @@ function onRollback(context: DecideContext, opened: Body<RollbackOpened>, policy
     isRecorded(mutation) && mutation.rollback_id === null
       ? consumersDue(context, scopedOf(mutation), policy.ackWaits)
       : [];
-  if (due === null) return READ_SUBSCRIPTIONS;
   const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id), due);
   if (marked === null) return NOTHING;
   const cancelled =
     isHeld(mutation) && mutation.tenant === tenant
       ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy)
       : [];
-  return facts(marked, ...cancelled);
+  return append(marked, ...cancelled);
 }
 
 function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Decision {
@@ -246,7 +232,7 @@ function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Dec
   if (kind === 'commit') return onCommitDue(context, group, key);
   if (kind === 'undo') {
     const undo = undoIn(state, group, key);
-    return undo === undefined ? NOTHING : facts(...undoPart(undo, mutationsIn(state, group), policy.effectsMax));
+    return undo === undefined ? NOTHING : append(...undoPart(undo, mutationsIn(state, group), policy.effectsMax));
   }
   const waiting = state.get(kind, group, key) as Trigger | undefined;
   const marked = waiting === undefined ? null : markCommit(context, waiting, policy);
@@ -254,7 +240,7 @@ function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Dec
   const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
   if (waiting === undefined || !isRecorded(commit)) return NOTHING;
   const due = consumersDue(context, scopedOf(commit), policy.ackWaits);
-  return due === null ? READ_SUBSCRIPTIONS : oneOrNone(rollBack(commit, waiting, due));
+  return oneOrNone(rollBack(commit, waiting, due));
 }
 
 /** One request per record that a worker was asked, in its own words. */

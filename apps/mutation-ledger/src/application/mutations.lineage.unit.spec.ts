@@ -99,7 +99,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
       .filter(({ type }) => type === 'RollbackAnnounced')
       .map(({ key, type, body }) => fallen.appendUnread(key, fact(type, body)));
     if (notice === undefined) throw new Error('nothing was announced');
-    run.when(notice, NOW + 2).thenRefresh('fallen');
+    run.whenBehind(notice, NOW + 2);
     fallen.catchUp();
     run.when(notice, NOW + 3).thenNothing();
   });

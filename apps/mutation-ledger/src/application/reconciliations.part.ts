@@ -38,11 +38,7 @@ export const RECONCILIATION_KINDS: readonly KindSpec[] = [
 ];
 
 /** Answers a comparison; what fell before it was asked for is in the view before it is decided. */
-export function onReconcile(
-  { views, viewsFresh }: DecideContext,
-  input: RecordInput,
-  command: ReconcileLineage,
-): Decision {
+export function onReconcile({ views }: DecideContext, input: RecordInput, command: ReconcileLineage): Decision {
   const {
     envelope: { tenant, roles },
     runtime,
@@ -54,7 +50,7 @@ export function onReconcile(
     return refused(403, 'ROLE_REQUIRED', `ReconcileLineage needs one of the roles ${RECONCILE_ROLES.join(', ')}.`);
   if (commits.length > COMMITS_MAX)
     return refused(422, 'RECONCILIATION_TOO_LARGE', `A comparison takes ${COMMITS_MAX} commits; split it.`);
-  if (!viewsFresh) return { records: [], refresh: [FALLEN] };
+  views.readToEnd();
   const view = views.view(FALLEN);
   const fallOf: FallOf = ({ run_id, commit_id }) => {
     const verdict = view.get(verdictScope(tenant, standsRef(commit_id), run_id)) as Verdict | undefined; // entries of this view are verdicts

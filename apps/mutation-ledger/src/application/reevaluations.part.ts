@@ -3,7 +3,7 @@
 //
 // Boundary: reads rows and views, and asks domain/commit/reevaluation.decisions.ts; holds no rule.
 import { entryView, reviewEntry } from '@recourse/contract';
-import { facts, NOTHING } from '@recourse/event-log';
+import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, InputSpec, RecordInput, RowAddress, Views } from '@recourse/event-log';
 import type { Checkpoint, CheckpointRecorded, EntryRegistered } from '@recourse/messages';
 import type { StandingBundle } from '../domain/commit/gate.decisions.js';
@@ -34,24 +34,9 @@ export interface Reevaluating {
   readonly boundMs: number | null;
 }
 
-/** Groups that deciding about a successor reads. */
-export function needsOfSuccessor({
-  name,
-}: Pick<EntryRegistered, 'name'>): readonly { readonly kind: string; readonly group: string }[] {
-  return needsOfBundle(bundleScope(name));
-}
-
-/** Groups that a turn of a job reads, as far as they are known. */
-export function needsOfBundle(group: string): readonly { readonly kind: string; readonly group: string }[] {
-  return [
-    { kind: REEVALUATION_KIND, group },
-    { kind: 'bundle_block', group },
-  ];
-}
-
 /** A version of a bundle follows another. Where it opens no job the view has to have it: what is recorded from now on is judged by the version that is read there. */
 export function onSuccessor(
-  { state, views, viewsFresh, now }: DecideContext,
+  { state, views, now }: DecideContext,
   entry: Pick<EntryRegistered, 'kind' | 'tenant' | 'name' | 'version' | 'digest'>,
   at: Pick<RecordInput, 'partition' | 'seq'>,
   { boundMs }: Reevaluating,
@@ -60,15 +45,9 @@ export function onSuccessor(
   if (state.get(REEVALUATION_KIND, group, jobIdOf(entry.tenant, entry.name, entry.version)) !== undefined)
     return NOTHING;
   const opened = openReevaluation(entry, blocksIn(state, group), now, boundMs);
-  if (opened !== null) return facts(opened);
-  return viewsFresh || views.view(entryView.name).position(at.partition) >= at.seq
-    ? NOTHING
-    : { records: [], refresh: [entryView.name] };
-}
-
-/** Group that tells whether a job will come to a commit. */
-export function needsOfGate({ gate }: Checkpoint): readonly { readonly kind: string; readonly group: string }[] {
-  return gate === null ? [] : [{ kind: REEVALUATION_KIND, group: bundleScope(gate.bundle) }];
+  if (opened !== null) return append(opened);
+  if (views.view(entryView.name).position(at.partition) < at.seq) views.readToEnd();
+  return NOTHING;
 }
 
 /** What the version that stands says against a commit that is being recorded under an earlier one. */
@@ -128,7 +107,7 @@ function versionsOf(
 
 /** The next turn of a job. The version it applies is read from the registry's view, which may not have come to it yet. */
 export function onReevaluationDue(
-  { state, views, viewsFresh, now }: DecideContext,
+  { state, views, now }: DecideContext,
   { group, key }: Pick<RowAddress, 'group' | 'key'>,
   { effectsMax }: { readonly effectsMax: number },
 ): Decision {
@@ -136,7 +115,7 @@ export function onReevaluationDue(
   if (standing === undefined || jobOf(standing).phase === 'closed') return NOTHING;
   const job = jobOf(standing);
   const bundle = versionOf(views, job);
-  if (bundle === 'behind' && !viewsFresh) return { records: [], refresh: [entryView.name] };
+  if (bundle === 'behind') views.readToEnd();
   const [block, ...more] = blocksLeft(job, blocksIn(state, group));
   const commits =
     block === undefined
@@ -144,7 +123,7 @@ export function onReevaluationDue(
       : (state.list('under_bundle', bundleScope(job.bundle, block.block)) as readonly UnderBundle[]); // rows of this kind are written by recorded() alone
   const isOver = (tenant: string): boolean =>
     job.tenant === '*' ? entryAt(views, tenant, job.bundle) === undefined : tenant === job.tenant;
-  return facts(
+  return append(
     ...continueReevaluation(job, {
       bundle: bundle === 'behind' ? null : bundle,
       commits: commits.filter((one) => one.bundle === job.bundle),

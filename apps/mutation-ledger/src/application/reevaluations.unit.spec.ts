@@ -282,7 +282,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
   it('opens no job before the view that later commits are judged by has it', () => {
     const on = start();
     const news = on.entries.appendUnread('risk', bundleRegistered('risk', [LIMIT], 2));
-    on.run.when(news, NOW).thenRefresh('entries');
+    on.run.whenBehind(news, NOW);
     on.entries.catchUp();
     on.run.when(news, NOW).thenNothing();
     const late = gated('late', 900);
@@ -310,7 +310,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     take(on, gated('large', 700));
     const news = on.entries.appendUnread('risk', bundleRegistered('risk', [LIMIT], 2));
     on.run.when(news, NOW + 1).then(fact('ReevaluationOpened'));
-    on.run.when(on.run.timer('reevaluation', String(jobs(on)[0]?.job_id)), NOW + 1).thenRefresh('entries');
+    on.run.whenBehind(on.run.timer('reevaluation', String(jobs(on)[0]?.job_id)), NOW + 1);
     on.entries.catchUp();
     on.run.whenDue(NOW + 2);
     expect(contradicted(on)).toHaveLength(1);

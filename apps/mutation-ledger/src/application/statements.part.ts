@@ -2,7 +2,7 @@
 //
 // Boundary: reads bindings and spreads, and asks the deciders; holds no rule.
 import { isClosingRef } from '@recourse/contract';
-import { facts, NOTHING } from '@recourse/event-log';
+import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import type { AssumptionStated } from '@recourse/messages';
@@ -40,8 +40,7 @@ export function onStatement(
   const { state, views } = context;
   const isEvent = isClosingRef(body.ref);
   if (body.superseded || !(isNewsOfRef(body) || isEvent)) return NOTHING;
-  const behind = behindOf(context, 'assumptions', input);
-  if (behind !== null) return behind;
+  readUpTo(context, 'assumptions', input);
   const scope = refScope(body.tenant, body.ref);
   const bindings = bindingsIn(state, scope);
   const closed = closedByStatement(body, bindings).flatMap(
@@ -64,7 +63,7 @@ export function onStatement(
     policy.effectsMax,
     views.view('assumptions'),
   );
-  return facts(...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed);
+  return append(...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed);
 }
 
 /** A commit fell: those derived from it are contradicted. As a statement it is decided once the view has it. */
@@ -74,8 +73,7 @@ export function onFall(
   body: Announced | Passed,
   policy: StatementPolicy,
 ): Decision {
-  const behind = behindOf(context, 'fallen', input);
-  if (behind !== null) return behind;
+  readUpTo(context, 'fallen', input);
   const scope = refScope(body.tenant, standsRef(body.mutation_id));
   const bindings = bindingsIn(context.state, scope);
   const fallen = decideFall(
@@ -86,19 +84,16 @@ export function onFall(
     spreadsIn(context.state, scope),
     policy.effectsMax,
   );
-  return facts(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
+  return append(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
 }
 
-/** What to do until a view has come as far as an input of its log; null once it has. */
-function behindOf(
-  { views, viewsFresh }: DecideContext,
-  view: string,
-  { partition, seq }: RecordInput,
-): Decision | null {
-  if (views.view(view).position(partition) >= seq) return null;
-  if (viewsFresh)
+/** Reads a view at least as far as an input of its log. Errors: Lacking; InvariantViolation when it ends before the input. */
+function readUpTo({ views }: DecideContext, view: string, { partition, seq }: RecordInput): void {
+  const isBehind = (): boolean => views.view(view).position(partition) < seq;
+  if (!isBehind()) return;
+  views.readToEnd();
+  if (isBehind())
     throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
-  return { records: [], refresh: [view] };
 }
 
 /** Where a contradicted effect is still held, it is cancelled in the same decision. */
@@ -123,5 +118,5 @@ export function withCancels(
 export function onSpreadDue(context: DecideContext, scope: string, policy: StatementPolicy): Decision {
   const bindings = bindingsIn(context.state, scope);
   const next = continueSpread(spreadsIn(context.state, scope), bindings, policy.effectsMax);
-  return facts(...withCancels(context, withFates(context, next, bindings), bindings, policy));
+  return append(...withCancels(context, withFates(context, next, bindings), bindings, policy));
 }

@@ -87,9 +87,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
     config: Partial<RecoveriesConfig> = {},
     world = registry(),
   ): CoreHarness =>
-    harness(core(config), { isRebuilt, views: world }).when(markedInput({ terms: under(), ...more }), 10_000, {
-      viewsFresh: true,
-    });
+    harness(core(config), { isRebuilt, views: world }).when(markedInput({ terms: under(), ...more }), 10_000);
   const forTwo = (): CoreHarness => waiting({ terms: under({ recovery_approval_mode: 'dual_control' }) });
   const legs = (run: CoreHarness): number => run.records().filter(({ type }) => type === 'LegDispatched').length;
 
@@ -138,7 +136,6 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
           execution: execution({ effect_key: 'e-2', call_id: 'c-2' }),
         }),
         11_000,
-        { viewsFresh: true },
       );
       foiled(run, approve('olga', { stepId: SECOND_STEP }), 'DIGEST_MISMATCH');
     });
@@ -284,7 +281,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
         'c',
         edited({ by: 'olga', body: example({ version: 2, owner: 'olga' }), version: 2 }),
       );
-      run.when(approve(), 20_000).thenRefresh('contracts');
+      run.whenBehind(approve(), 20_000);
       world.contracts.catchUp();
       foiled(run, approve(), 'EDITOR_APPROVAL');
     });
@@ -456,9 +453,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
         execution_state: 'uncertain',
         ref: ref({ reversal_args: plainPayload({ refund_id: 're_0' }) }),
       });
-      run
-        .when(recordedAgain({ terms: under() }), 15_000, { viewsFresh: true })
-        .then(fact('MutationAdvanced', { action_digest: shown() }));
+      run.when(recordedAgain({ terms: under() }), 15_000).then(fact('MutationAdvanced', { action_digest: shown() }));
       foiled(
         run,
         approve('olga', { digest: shown({}, { reversal_args: plainPayload({ refund_id: 're_0' }) }) }),
@@ -569,7 +564,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
         ref: ref({ mutation_id: SECOND, idempotency_key: 'key-2' }),
         execution: execution({ effect_key: 'e-2', call_id: 'c-2' }),
       });
-      const target = waiting().when(second, 11_000, { viewsFresh: true }).when(approve(), 20_000);
+      const target = waiting().when(second, 11_000).when(approve(), 20_000);
       foiled(target, approve('olga', { stepId: SECOND_STEP }), 'DIGEST_MISMATCH', 21_000);
     });
   });
@@ -688,7 +683,7 @@ describe.each(WAYS)('an attack on an approval before the effect, $way', ({ isReb
       'c',
       edited({ by: 'olga', body: example({ version: 2, forward_approval: 'none' }), version: 2 }),
     );
-    run.when(say('approve'), 20_000).thenRefresh('contracts');
+    run.whenBehind(say('approve'), 20_000);
     world.contracts.catchUp();
     foiled(run, say('approve'), 'EDITOR_APPROVAL');
   });

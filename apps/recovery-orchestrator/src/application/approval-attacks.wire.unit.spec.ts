@@ -7,7 +7,7 @@ import {
   NOTHING,
   signCommand,
   withCommonKinds,
-  facts,
+  append,
 } from '@recourse/event-log';
 import type { Doc, ServiceCore, ServiceRuntime } from '@recourse/event-log';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
@@ -53,12 +53,10 @@ function writer(log: string, type: string, body: Doc): ServiceCore {
     views: [],
     kinds: [],
     keyOf: () => RUN,
-    needs: () => [],
-    decide: (_context, input) => (input.source === 'timer' ? NOTHING : facts(fact(type, body))),
+    decide: (_context, input) => (input.source === 'timer' ? NOTHING : append(fact(type, body))),
     evolve: () => [],
     react: () => [],
     owed: () => true,
-    owedNeeds: () => [],
   };
 }
 

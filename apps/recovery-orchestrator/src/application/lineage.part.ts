@@ -1,8 +1,7 @@
 // What other runs made of the effects of a run, as a part of the orchestrator's core: notices in, dependents and waking out.
 //
 // Boundary: every owner reads every notice; only the owner of a parent's run answers it, the others with nothing.
-import { partitionForKey } from '@recourse/kernel';
-import type { InputSpec, RecordInput, StateView } from '@recourse/event-log';
+import type { InputSpec, Owns, RecordInput, StateView } from '@recourse/event-log';
 import type { CommitRef, DerivationAnnounced, RollbackSettled } from '@recourse/messages';
 import { dependentKey, noteDependent, settleDependent } from '../domain/lineage/dependents.decisions.js';
 import type { Child } from '../domain/lineage/dependents.decisions.js';
@@ -15,24 +14,18 @@ import type { RecoveryRecord } from '../domain/record.messages.js';
 const NOTICES = 'recourse.rollback-notifications';
 
 /** Reads the ledger's notices, those with parents on the own partition. */
-export function noticesInput(partitionCount: number): InputSpec {
-  return {
-    topic: NOTICES,
-    source: 'log',
-    mode: 'broadcast',
-    types: ['DerivationAnnounced', 'RollbackSettled'],
-    concerns: (input, partition) => parentsOn(input, partition, partitionCount).length > 0,
-  };
-}
+export const NOTICES_INPUT: InputSpec = {
+  topic: NOTICES,
+  source: 'log',
+  mode: 'broadcast',
+  types: ['DerivationAnnounced', 'RollbackSettled'],
+  concerns: (input, owns) => ownParents(input, owns).length > 0,
+};
 
-/** Parents a notice names whose runs live on a partition. */
-export function parentsOn(
-  { type, body }: Pick<RecordInput, 'type' | 'body'>,
-  partition: number,
-  partitionCount: number,
-): readonly CommitRef[] {
+/** Parents a notice names whose runs live on this partition. */
+export function ownParents({ type, body }: Pick<RecordInput, 'type' | 'body'>, owns: Owns): readonly CommitRef[] {
   const named = body[type === 'DerivationAnnounced' ? 'parents' : 'derived_from'] as readonly CommitRef[] | undefined; // a list by its schema
-  return (named ?? []).filter(({ run_id: runId }) => partitionForKey(runId, partitionCount) === partition);
+  return (named ?? []).filter(({ run_id: runId }) => owns(runId));
 }
 
 /** Notes children of the own runs. */

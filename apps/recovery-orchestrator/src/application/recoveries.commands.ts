@@ -50,7 +50,7 @@ import { close, decideTrigger, judge } from './admission.part.js';
 import { onReview } from './bound.part.js';
 import { decideForwardCommand, FORWARD_COMMANDS, isForwardCommand } from './forward.part.js';
 import type { ForwardCommand, ForwardCommandType } from './forward.part.js';
-import { lacksContract, READ_CONTRACT, READ_EDITORS, refuse, stepContext } from './recoveries.context.js';
+import { readEditors, readUpToContract, refuse, stepContext } from './recoveries.context.js';
 import type { Asked } from './recoveries.context.js';
 import { readRow } from './recoveries.kinds.js';
 
@@ -175,7 +175,7 @@ function onApprove(command: ApproveStep, { context, policy }: Asked): Decision {
   if (step === undefined) return refuse(STEP_UNKNOWN);
   const outcome = approve(step, command, within);
   if ('code' in outcome) return refuse(outcome);
-  if (!context.viewsFresh) return READ_EDITORS;
+  readEditors(context);
   const after = outcome.step;
   const body = {
     step_id: after.step_id,
@@ -315,17 +315,19 @@ function onCloseTask(command: CloseTask, { context, policy }: Asked): Decision {
 /** Nobody breaks the glass before it is known who edited the contract up to now. */
 function onBreakGlass(command: BreakGlass, asked: Asked): Decision {
   const decision = onStep(command, asked, breakOpen);
-  return decision.answer?.status === 'accepted' && !asked.context.viewsFresh ? READ_EDITORS : decision;
+  if (decision.answer?.status === 'accepted') readEditors(asked.context);
+  return decision;
 }
 
 function onForward(told: ForwardCommand, { context, input, policy }: Asked): Decision {
-  if (told.type === 'RequestForwardApproval' && lacksContract(context, told.body.contract_digest)) return READ_CONTRACT;
+  if (told.type === 'RequestForwardApproval') readUpToContract(context, told.body.contract_digest);
   const { now, policy: within, contractOf, editorsOf } = stepContext(context, told.body.run_id, policy, []);
   const world = { now, policy: within, contractOf, editorsOf, state: context.state };
   const decision = decideForwardCommand(told, input.key, world);
   const isApproved =
     told.type === 'DecideForwardApproval' && told.body.verdict === 'approve' && decision.records.length > 0;
-  return isApproved && !context.viewsFresh ? READ_EDITORS : decision;
+  if (isApproved) readEditors(context);
+  return decision;
 }
 
 /** To a tenant, another's step does not exist. */

@@ -9,7 +9,7 @@ import {
   killVerdict,
 } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { facts, NOTHING, refused } from '@recourse/event-log';
+import { NOTHING, refused } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import type { RecoveryApprovalMode } from '@recourse/messages';
 import { NO_LIMITS } from '../domain/admission/admission.messages.js';
@@ -34,8 +34,6 @@ export type RecoveriesConfig = Omit<
   readonly forwardValidMs?: number;
   readonly riskLimit?: RiskLevel;
   readonly childrenFirstMs?: number;
-  /** Partitions of the log: says which runs are this partition's; one unless told. */
-  readonly partitionCount?: number;
   /** Limits of triggers and rates of compensations of this partition; none unless told. */
   readonly admission?: AdmissionLimits;
   readonly rates?: Rates;
@@ -45,7 +43,6 @@ export type RecoveriesConfig = Omit<
 export type CorePolicy = RecoveryPolicy & {
   readonly admission: AdmissionLimits;
   readonly rates: Rates;
-  readonly partitionCount: number;
 };
 
 /** An input, and what it is decided on. */
@@ -60,7 +57,6 @@ export function policyOf(config: RecoveriesConfig): CorePolicy {
   return {
     ...config,
     childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS,
-    partitionCount: config.partitionCount ?? 1,
     admission: config.admission ?? NO_LIMITS,
     rates: config.rates ?? NO_RATES,
     modeNow: () => null,
@@ -108,10 +104,9 @@ export const BROKEN = {
 } as const;
 
 /** Nobody approves before it is known who edited the contract up to now: an edit of a moment ago may not be in the view. */
-export const READ_EDITORS: Decision = { records: [], refresh: [contractView.name] };
-
-/** A record names a contract that the view has not come to yet. */
-export const READ_CONTRACT: Decision = { records: [], refresh: [contractView.name] };
+export function readEditors({ views }: DecideContext): void {
+  views.readToEnd();
+}
 
 /** Recovery mode a contract asks for; people are the default (D27). */
 function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null {
@@ -119,15 +114,14 @@ function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null {
 }
 
 /** The view may not have come as far as who names a contract. */
-export function lacksContract({ views, viewsFresh }: DecideContext, digest: unknown): boolean {
-  return (
-    !viewsFresh && Buffer.isBuffer(digest) && contractByDigest(views.view(contractView.name), digest) === undefined
-  );
+export function readUpToContract({ views }: DecideContext, digest: unknown): void {
+  if (Buffer.isBuffer(digest) && contractByDigest(views.view(contractView.name), digest) === undefined)
+    views.readToEnd();
 }
 
 /** A decision that answers nobody. */
 export function append(records: readonly RecoveryRecord[]): Decision {
-  return records.length === 0 ? NOTHING : facts(...records);
+  return records.length === 0 ? NOTHING : { records };
 }
 
 /** Refuses a command; the refusal is its answer. */

@@ -35,7 +35,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
   const scenario = (config: Partial<RecoveriesConfig> = {}): CoreHarness =>
     harness(core(config), { isRebuilt, views: views() });
   const asked = (more: Parameters<typeof marked>[0] = {}, config: Partial<RecoveriesConfig> = {}): CoreHarness =>
-    scenario(config).when(markedInput(more), 10_000, { viewsFresh: true });
+    scenario(config).when(markedInput(more), 10_000);
   const phase = (run: CoreHarness): unknown => run.rows('step')[0]?.doc['phase'];
 
   describe('a trigger', () => {

@@ -125,10 +125,11 @@ describe('notices of commits of other runs', () => {
     reviewDeadlineMs: 1_000,
     backoff: { baseMs: 1, maxMs: 1 },
     ownerOf: () => null,
-    partitionCount: count,
   }).inputs.find(({ topic }) => topic === 'recourse.rollback-notifications');
   const concerned = (one: RecordInput): readonly number[] =>
-    Array.from({ length: count }, (_, at) => at).filter((partition) => input?.concerns?.(one, partition) === true);
+    Array.from({ length: count }, (_, at) => at).filter(
+      (partition) => input?.concerns?.(one, (key) => partitionForKey(key, count) === partition) === true,
+    );
 
   it('concern the owner of the run they were made from, and nobody where there is none', () => {
     expect(concerned(derived('mut_a'))).toEqual([partitionForKey(RUN, count)]);

@@ -65,7 +65,7 @@ function reaffirmed(eventId = 'ev-2') {
 describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() });
   const asked = (more: Parameters<typeof terms>[0] = {}): CoreHarness =>
-    start().when(markedInput({ terms: terms({ ...STALE_CHECK, ...more }) }), AT, { viewsFresh: true });
+    start().when(markedInput({ terms: terms({ ...STALE_CHECK, ...more }) }), AT);
   const doc = (run: CoreHarness) => run.rows('step')[0]?.doc as Readonly<Record<string, unknown>>;
   /** Somebody decides about the step who sees the resource. */
   function shown(json: Json = PENDING, more: Parameters<typeof terms>[0] = {}): CoreHarness {
@@ -75,7 +75,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   /** They agreed, and the resource is looked at again. */
   function agreed(more: Parameters<typeof terms>[0] = {}): CoreHarness {
     return shown(PENDING, more)
-      .when(agreeing(), AT + 200, { viewsFresh: true })
+      .when(agreeing(), AT + 200)
       .then(fact('StepApproved'), fact('FactsAsked', { purpose: 'dispatch', round: 1, not_after: AT + 200 + LEASE }));
   }
 
@@ -98,11 +98,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     );
     asked({ stale_capability: null, stale_condition: null })
       .then(fact('StepDecided'))
-      .when(
-        approval({ digest: digest({ terms: terms({ stale_capability: null, stale_condition: null }) }) }),
-        AT + 200,
-        { viewsFresh: true },
-      )
+      .when(approval({ digest: digest({ terms: terms({ stale_capability: null, stale_condition: null }) }) }), AT + 200)
       .then(fact('StepApproved'), fact('LegDispatched'));
   });
 
@@ -137,7 +133,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     });
     // The tab of before is stale: what it names is no action any more.
     run
-      .when(agreeing({ by: 'petra' }), AT + 400, { viewsFresh: true })
+      .when(agreeing({ by: 'petra' }), AT + 400)
       .then()
       .thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
     run
@@ -151,7 +147,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     run.when(saw(requestIn(run.outgoing()), { ...PENDING, status: 'paid_out' }), AT + 300);
     const anew = doc(run)['action_digest'] as Buffer;
     run
-      .when(approval({ digest: anew }), AT + 400, { viewsFresh: true })
+      .when(approval({ digest: anew }), AT + 400)
       .then(fact('StepApproved', { action_digest: anew }), fact('FactsAsked', { purpose: 'dispatch' }));
     run
       .when(saw(requestIn(run.outgoing()), { ...PENDING, status: 'paid_out' }), AT + 500)
@@ -160,7 +156,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
   it('may change by themselves where the contract says so', () => {
     const run = shown({ ...PENDING, read_at: 1 }, { stale_volatile: ['/read_at'] });
-    run.when(approval({ digest: doc(run)['action_digest'] as Buffer }), AT + 200, { viewsFresh: true });
+    run.when(approval({ digest: doc(run)['action_digest'] as Buffer }), AT + 200);
     run
       .when(saw(requestIn(run.outgoing()), { ...PENDING, read_at: 2 }), AT + 300)
       .then(fact('FactsObserved'), fact('LegDispatched'));
@@ -168,7 +164,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
   it('that nobody saw before are compared with nothing; the stale-state check of the leg stands', () => {
     const run = asked()
-      .when(agreeing(), AT + 200, { viewsFresh: true })
+      .when(agreeing(), AT + 200)
       .then(fact('StepApproved'), fact('FactsAsked', { purpose: 'dispatch' }));
     run
       .when(saw(requestIn(run.outgoing()), { status: 'paid_out' }), AT + 300)
@@ -202,9 +198,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   describe('an assumption that is said to hold again', () => {
     it('voids what was agreed to because it did not, and is named', () => {
       const run = shown(PENDING, { recovery_approval_mode: 'dual_control' });
-      run
-        .when(approval({ digest: doc(run)['action_digest'] as Buffer }), AT + 200, { viewsFresh: true })
-        .then(fact('StepApproved'));
+      run.when(approval({ digest: doc(run)['action_digest'] as Buffer }), AT + 200).then(fact('StepApproved'));
       const [given] = doc(run)['approvals'] as readonly { readonly approval_id: string }[];
       run
         .when(reaffirmed(), AT + 300)
@@ -238,9 +232,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
     it('is told to whom the step was given, and stays theirs', () => {
       const run = start()
-        .when(markedInput({ terms: terms(STALE_CHECK), ref: ref({ reversal_expires_at: AT }) }), AT, {
-          viewsFresh: true,
-        })
+        .when(markedInput({ terms: terms(STALE_CHECK), ref: ref({ reversal_expires_at: AT }) }), AT)
         .then(fact('StepDecided'), fact('StepEscalated'), CLOSED_MANUAL);
       const before = doc(run)['required_approvals'];
       run

@@ -59,7 +59,7 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
     ] as const)(
       'an effect that %s stands in the open: with its reason, an owner, a deadline, and no word of success',
       (_what, more, reason) => {
-        const run = start().when(markedInput(more), MARKED_AT, { viewsFresh: true });
+        const run = start().when(markedInput(more), MARKED_AT);
         expect(run.recorded()).toMatchObject([
           { type: 'StepDecided', body: { decision: 'manual_review', reason } },
           { type: 'StepEscalated', body: { reason } },

@@ -182,8 +182,8 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     const charter = logged('recourse.contracts', 'EntryRegistered', { kind: 'agent_charter' }, 1);
     expect([
       input?.mode,
-      input?.concerns?.(charter, 0),
-      input?.concerns?.(logged('recourse.contracts', 'EntryRetired', { kind: 'kill_switch' }, 2), 0),
+      input?.concerns?.(charter, () => true),
+      input?.concerns?.(logged('recourse.contracts', 'EntryRetired', { kind: 'kill_switch' }, 2), () => true),
     ]).toEqual(['broadcast', false, true]);
   });
 });

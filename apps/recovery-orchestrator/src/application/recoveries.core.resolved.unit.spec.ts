@@ -19,8 +19,7 @@ const AT = 10_000;
 const GIVEN = AT + REVIEW;
 
 describe.each(WAYS)("an item that is a person's, $way", ({ isRebuilt }) => {
-  const asked = (): CoreHarness =>
-    harness(core(), { isRebuilt, views: views() }).when(markedInput(), AT, { viewsFresh: true });
+  const asked = (): CoreHarness => harness(core(), { isRebuilt, views: views() }).when(markedInput(), AT);
   /** Nobody decided in time. */
   const manual = (): CoreHarness => asked().whenDue(GIVEN);
   const doc = (run: CoreHarness): Readonly<Record<string, unknown>> | undefined => run.rows('step')[0]?.doc;

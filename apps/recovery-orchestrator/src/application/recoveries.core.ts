@@ -23,7 +23,7 @@ import { escalateUndo } from '../domain/undo/undo.decider.js';
 import { reviewHeld } from './admission.part.js';
 import { dueForward, FORWARD_COMMANDS, FORWARD_KIND } from './forward.part.js';
 import { isLegOwed, legRequests } from './leg-request.js';
-import { noticesInput } from './lineage.part.js';
+import { NOTICES_INPUT } from './lineage.part.js';
 import { COMMAND_TYPES, onCommand } from './recoveries.commands.js';
 import { append, policyOf, stepContext } from './recoveries.context.js';
 import type { Asked, CorePolicy, RecoveriesConfig } from './recoveries.context.js';
@@ -86,7 +86,7 @@ const DECIDE: Readonly<Record<string, (asked: Asked) => Decision>> = {
 /** Builds the core of recourse.recoveries. */
 export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
   const policy = policyOf(config);
-  const inputs = [...INPUTS, noticesInput(policy.partitionCount)];
+  const inputs = [...INPUTS, NOTICES_INPUT];
   return {
     log: RECOVERIES_LOG,
     inputs,
@@ -96,7 +96,6 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
       subjectOfRecord(body, (run) => readRow(state, 'step', run, String(body['step_id']))?.ref.subject_ref ?? null),
     keyOf: (decided) =>
       decided.type === 'HaltsReviewed' ? `kill-switch/${String(decided.body['name'])}` : runOf(decided.body),
-    needs: neededBy,
     decide: (context, input) => {
       if (input.source === 'timer') return append(onTimer(context, input, policy));
       const isHeard = inputs.some(({ topic, types }) => topic === input.topic && types.includes(input.type));
@@ -105,7 +104,6 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
     evolve: foldRecovery,
     react: legRequests,
     owed: isLegOwed,
-    owedNeeds: (message) => [{ kind: 'step', group: message.key }],
   };
 }
 
@@ -162,58 +160,6 @@ function resumeHalted(context: DecideContext, stepId: string, policy: CorePolicy
 
 function listOf(one: RecoveryRecord | null): readonly RecoveryRecord[] {
   return one === null ? [] : [one];
-}
-
-function neededBy(input: Input): readonly { readonly kind: string; readonly group: string }[] {
-  if (input.source === 'timer') return kindsOf(input.address.group, [input.address.kind]);
-  if (FORWARD_COMMANDS.some((type) => type === input.type)) return kindsOf(runOf(input.body), [FORWARD_KIND]);
-  const run = runOf(input.body);
-  switch (input.type) {
-    case 'EntryRegistered':
-    case 'EntryRetired':
-      return kindsOf(HALTED, ['halt']);
-    case 'MutationContradicted':
-    case 'ConfirmTrigger':
-    case 'RejectTrigger':
-    case 'CheckpointRolledBack':
-    case 'CommitBeyondBound':
-    case 'ReviewOutOfBand':
-      return kindsOf(run, ['rollback']);
-    case 'TriggerRollback':
-      return kindsOf(run, ['rollback', 'step']);
-    case 'MutationReaffirmed':
-      return kindsOf(run, ['step', 'recovery']);
-    case 'MutationRolledBack':
-      return kindsOf(run, ['step', 'recovery', 'rollback', 'dependent']);
-    // Whose runs a notice is about only the owner can say.
-    case 'DerivationAnnounced':
-    case 'RollbackSettled':
-      return [];
-    case 'ApproveStep':
-      return kindsOf(run, ['step', 'recovery', 'approval']);
-    case 'CloseTask':
-      return kindsOf(run, ['step', 'recovery', 'approval', 'task']);
-    case 'BreakGlass':
-    case 'RetryStep':
-      return kindsOf(run, ['step', 'recovery', 'approval']);
-    case 'CloseIncident':
-      return kindsOf(run, ['incident']);
-    case 'UndoRun':
-    case 'UndoSpread':
-      return kindsOf(run, ['undo']);
-    case 'RecoverabilityChanged':
-    case 'MutationRecorded':
-      return isNews(input) ? kindsOf(input.key, ['step', 'recovery']) : [];
-    default:
-      return kindsOf(run, ['step', 'recovery']);
-  }
-}
-
-function kindsOf(
-  group: string,
-  kinds: readonly string[],
-): readonly { readonly kind: string; readonly group: string }[] {
-  return kinds.map((kind) => ({ kind, group }));
 }
 
 function runOf(body: Decided['body']): string {

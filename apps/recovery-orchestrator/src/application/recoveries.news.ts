@@ -13,8 +13,8 @@ import { advance, closeWindow, open, reaffirm } from '../domain/step/step.decide
 import { listUndo } from '../domain/undo/undo.decider.js';
 import { countMarked, decideTrigger } from './admission.part.js';
 import { onBeyondBound, onCheckpointMarked } from './bound.part.js';
-import { noteChildren, parentsOn, settleChildren } from './lineage.part.js';
-import { append, BROKEN, lacksContract, READ_CONTRACT, stepContext } from './recoveries.context.js';
+import { noteChildren, ownParents, settleChildren } from './lineage.part.js';
+import { append, BROKEN, readUpToContract, stepContext } from './recoveries.context.js';
 import type { Asked, CorePolicy } from './recoveries.context.js';
 import { readHalts, readRow } from './recoveries.kinds.js';
 
@@ -53,7 +53,7 @@ export function onMutations({ context, input, policy }: Asked): Decision {
 /** Decides what the ledger announced about commits that others were derived from. */
 export function onNotices({ context, input, policy }: Asked): Decision {
   const told = recordIn(NOTICES, input);
-  const parents = parentsOn(input, context.partition, policy.partitionCount);
+  const parents = ownParents(input, context.owns);
   switch (told.type) {
     case 'DerivationAnnounced':
       return append(noteChildren(context.state, parents, told.body));
@@ -66,8 +66,7 @@ export function onNotices({ context, input, policy }: Asked): Decision {
 
 function onMark(context: DecideContext, marked: News<'MutationRolledBack'>, policy: CorePolicy): Decision {
   // Only a handle with something missing is bound here, from the contract the mutation executed under.
-  if (handleOf(marked.terms, marked.ref) === 'incomplete' && lacksContract(context, marked.terms?.contract_digest))
-    return READ_CONTRACT;
+  if (handleOf(marked.terms, marked.ref) === 'incomplete') readUpToContract(context, marked.terms?.contract_digest);
   const counted = countMarked(context, marked, { policy, limits: policy.admission });
   const opens = counted.some(({ type }) => type === 'BreakerOpened');
   const within = stepContext(context, marked.run_id, policy);
@@ -92,7 +91,7 @@ function onRecordedAgain(
 ): Decision {
   const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id } = body;
   if (rollback_id === null) return NOTHING;
-  if (handleOf(terms, ref) === 'incomplete' && lacksContract(context, terms?.contract_digest)) return READ_CONTRACT;
+  if (handleOf(terms, ref) === 'incomplete') readUpToContract(context, terms?.contract_digest);
   const { tenant, run_id } = execution;
   const within = stepContext(context, run_id, policy);
   const step = within.steps.find((one) => one.tenant === tenant && one.mutation_id === mutation_id);

@@ -2,7 +2,7 @@
 import type { Doc, StateView } from '../service-core.js';
 import type { Sealing } from './sealing.js';
 
-/** Opens what it hands out. Errors: NotLoaded, KeysNotLoaded. */
+/** Opens what it hands out. Errors: Lacking. */
 export class OpenedState implements StateView {
   constructor(
     private readonly rows: StateView,

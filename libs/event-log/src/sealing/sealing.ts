@@ -4,6 +4,7 @@
 //   S1. What is appended to a log holds no payload in the clear; rows and derived logs follow, since they are made of records.
 //   S2. The key is durable before the append (DESIGN section 4).
 //   S3. evolve needs no key: a rebuild folds sealed payloads as they are.
+import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';
 
 /** The sealing of one batch that is being decided. */
@@ -18,22 +19,14 @@ export interface BatchSealing {
 export interface Sealing {
   /** Begins a batch; `now` is database time, epoch milliseconds. */
   batch(now: number): BatchSealing;
-  /** The doc with each sealed payload opened, as far as its key was not destroyed. Errors: KeysNotLoaded. */
+  /** The doc with each sealed payload opened, as far as its key was not destroyed. Errors: Lacking. */
   open(doc: Doc): Doc;
-  /** The doc with the content of each sealed payload beside its sealed bytes, for people; hashes stay those of the log. Errors: KeysNotLoaded. */
+  /** The doc with the content of each sealed payload beside its sealed bytes, for people; hashes stay those of the log. Errors: Lacking. */
   show(doc: Doc): Doc;
-  /** Null when the key was destroyed, or the bytes were sealed under another. Errors: KeysNotLoaded. */
+  /** Null when the key was destroyed, or the bytes were sealed under another. Errors: Lacking. */
   openBytes(keyId: string, body: Buffer): Buffer | null;
   /** Brings keys into memory. Errors: Failure(KEY_STORE_UNAVAILABLE). */
   load(keyIds: readonly string[]): Promise<void>;
-}
-
-/** Keys are not in memory. Only who can load them catches it. */
-export class KeysNotLoaded extends Error {
-  override readonly name = 'KeysNotLoaded';
-  constructor(readonly keyIds: readonly string[]) {
-    super(`keys not loaded: ${keyIds.join(', ')}`);
-  }
 }
 
 /** Docs as people may see them, with one question for their keys. Errors: Failure(KEY_STORE_UNAVAILABLE). */
@@ -58,7 +51,7 @@ async function withKeys<T>(sealing: Sealing, keyIds: readonly string[], use: () 
     try {
       return use();
     } catch (cause) {
-      if (!(cause instanceof KeysNotLoaded)) throw cause;
+      if (!(cause instanceof Lacking)) throw cause;
     }
   }
 }

@@ -10,10 +10,11 @@
 //   V4. A document is opened once for as long as it and its keys are there: of a key that was destroyed nothing opened is handed out.
 //   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
 import { hash } from 'node:crypto';
+import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
 import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
-import { isPayload, KeysNotLoaded } from './sealing.js';
+import { isPayload } from './sealing.js';
 import type { BatchSealing, PayloadDoc, Sealing } from './sealing.js';
 import { scopeId } from './key-id.js';
 
@@ -250,21 +251,21 @@ export class Vault implements Sealing {
     return opened;
   }
 
-  /** Null when the key was destroyed, or these are not its bytes. Errors: KeysNotLoaded when the store must be asked first. */
+  /** Null when the key was destroyed, or these are not its bytes. Errors: Lacking when the store must be asked first. */
   #openWith(keyId: string, context: string, bytes: Buffer): Buffer | null {
     for (const secret of this.#secretsOf(keyId)) {
       const body = openBytes(secret, context, bytes);
       if (body !== null) return body;
     }
-    if (!this.#isBelieved(keyId)) throw new KeysNotLoaded([keyId]);
+    if (!this.#isBelieved(keyId)) throw new Lacking({ keys: [keyId] });
     return null;
   }
 
-  /** What may open under this id: the store's key, and the one proposed here. Errors: KeysNotLoaded when neither is known. */
+  /** What may open under this id: the store's key, and the one proposed here. Errors: Lacking when neither is known. */
   #secretsOf(keyId: string): readonly Buffer[] {
     const proposed = this.#proposed.get(keyId);
     if (!this.#isBelieved(keyId)) {
-      if (proposed === undefined) throw new KeysNotLoaded([keyId]);
+      if (proposed === undefined) throw new Lacking({ keys: [keyId] });
       return [proposed];
     }
     return [this.#known.get(keyId)?.secret, proposed].filter((secret) => secret !== null && secret !== undefined);

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Doc } from '../service-core.js';
 import { MemoryKeyStore } from './key-store.memory.js';
 import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
-import { KeysNotLoaded, openLoaded, sealedUnder, showLoaded } from './sealing.js';
+import { Lacking } from '../lacks.js';
+import { openLoaded, sealedUnder, showLoaded } from './sealing.js';
 import type { PayloadDoc } from './sealing.js';
 import { BELIEVED_MS, Vault } from './vault.js';
 
@@ -191,7 +192,7 @@ describe('a payload on its way into a log', () => {
     await store.destroy({ ...WHO, tenant: 'acme' });
     now += 1;
     await sealed(fresh, { args: plain('2') });
-    expect(() => fresh.open(before)).toThrow(KeysNotLoaded);
+    expect(() => fresh.open(before)).toThrow(Lacking);
     expect(await openLoaded(fresh, before)).toBe(before);
   });
 
@@ -218,7 +219,7 @@ describe('a sealed payload', () => {
 
   it('asks for its key first', async () => {
     const doc = await sealed(vault(), { args: plain('1') });
-    expect(() => vault().open(doc)).toThrow(KeysNotLoaded);
+    expect(() => vault().open(doc)).toThrow(Lacking);
   });
 
   it('goes back to the very bytes it was, in whatever window and of whatever subject', async () => {
@@ -243,7 +244,7 @@ describe('a sealed payload', () => {
     await openLoaded(by, doc);
     await store.destroy({ ...WHO, tenant: 'acme', subject: 'customer/7' });
     now += BELIEVED_MS + 1;
-    expect(() => by.open(doc)).toThrow(KeysNotLoaded);
+    expect(() => by.open(doc)).toThrow(Lacking);
     expect(await openLoaded(by, doc)).toBe(doc);
   });
 

@@ -1,6 +1,5 @@
 // P10: a rebuild from offset 0 into empty databases gives equal state hashes and sends nothing. L10: nor does anybody who has just started.
 import { isDeepStrictEqual } from 'node:util';
-import { ALL_RULES } from '@recourse/event-log';
 import type { ServiceRuntime } from '@recourse/event-log';
 import { storesOf } from '../ports.js';
 import { SimActor } from '../scheduler.js';
@@ -77,7 +76,7 @@ function rebuild(world: World, service: ServiceName): Rebuilt {
   const actor = new SimActor(`rebuild of ${service}`, 'rebuild');
   world.adopt(actor);
   const database = world.makeEmptyDatabase(service);
-  const runtime = world.runtimeOf(actor, service, storesOf(world.scheduler, world.faults, actor, database), ALL_RULES);
+  const runtime = world.runtimeOf(actor, service, storesOf(world.scheduler, world.faults, actor, database));
   void runtime.start();
   return { service, runtime, database };
 }

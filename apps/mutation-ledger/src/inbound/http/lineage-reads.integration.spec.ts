@@ -93,7 +93,7 @@ afterAll(async () => {
 /** Rolls a mutation back, and announces it where those derived from it would read it. */
 function fall(event: ToolExecuted): void {
   const { run } = homeOf(event);
-  run.when(decideRollbackOf(event.run_id, id(event)), NOW + 1, { viewsFresh: true });
+  run.when(decideRollbackOf(event.run_id, id(event)), NOW + 1);
   const notices = run.derived();
   if (notices.length === 0) throw new Error(`${event.effect_key} did not fall`);
   for (const { key, type, body } of notices) first.fallen.append(key, fact(type, body));

@@ -1,0 +1,564 @@
+// Decides one batch: from waiting items and due timers to sealed records and changes. Synchronous and without I/O.
+//
+// Boundary: asks the core; adds what every service shares (Progress, commands answered once, parking). What is not in memory
+// it says in one Lacks, for the rest of the batch as well, and goes on where it stopped once that is loaded.
+//
+// Invariants
+//   I1. Progress comes first and names exactly the items that were taken (L3).
+//   I2. A decision is in the batch whole or not at all (L4).
+//   I3. A command is answered exactly once; the same id with other content is a recorded conflict (L9, L12).
+//   I4. A probe only collects: nothing it decides is kept.
+import { Failure, InvariantViolation, partitionForKey } from '@recourse/kernel';
+import { verifyCommand } from './command-signature.js';
+import { COMMAND_KIND, PARKED_COMMANDS } from './common-kinds.js';
+import { evolveAny } from './fold.js';
+import type { QueueItem } from './input-queue.js';
+import { Lacking, Lacks } from './lacks.js';
+import type { OwedAgain } from './obligations.js';
+import type { BatchSealer } from './own-log.js';
+import {
+  findStorageProblem,
+  parkedRecord,
+  parkingKey,
+  PARKED_BYTES_MAX,
+  WIRE_RECORD_BYTES_MAX,
+} from './parking.decisions.js';
+import type { ParkedOrigin, PlacedDecided, Problem } from './parking.decisions.js';
+import { decideParkedCommand, isHeldUp } from './parking.decider.js';
+import type { Overlay } from './row-cache.js';
+import type { BatchSealing, Sealing } from './sealing/sealing.js';
+import { OpenedState } from './sealing/opened-state.js';
+import type {
+  AcceptedRecord,
+  CommandAnswer,
+  DecideContext,
+  Decided,
+  Decision,
+  Doc,
+  Input,
+  Owns,
+  RecordInput,
+  SealScope,
+  ServiceCore,
+  StateView,
+  TimerInput,
+  Views,
+} from './service-core.js';
+import type { StoredCursor } from './store.port.js';
+
+const UNSIGNED = 'the envelope does not carry the signature of an edge of ours';
+const PROGRESS_KEY = 'progress';
+const NO_HASH = Buffer.alloc(32);
+
+export interface BatchMaterial {
+  readonly items: readonly QueueItem[];
+  /** Cursors that moved earlier without a record (L3). */
+  readonly passed: readonly StoredCursor[];
+  readonly timers: readonly TimerInput[];
+  /** Messages that may not have been sent: those that are still owed are sent again (L10). */
+  readonly resends: readonly OwedAgain[];
+  readonly reactedSeq: number;
+}
+
+export interface BatchContext {
+  readonly core: ServiceCore;
+  readonly partition: number;
+  readonly partitionCountOf: (topic: string) => number;
+  readonly owns: Owns;
+  readonly views: Pick<Views, 'view'>;
+  readonly now: number;
+  /** null: the stack runs without edge signatures. */
+  readonly edgeKey: Buffer | null;
+  readonly fullNameOf: (topic: string, type: string) => string;
+  /** Seals what is recorded and opens what is decided upon; null where the stack runs without. */
+  readonly sealing: { readonly vault: Sealing; readonly batch: BatchSealing } | null;
+  /** Reads a parked record again for a redrive. */
+  readonly reread: (origin: ParkedOrigin) => RecordInput | null;
+}
+
+export type BatchResult = DecidedBatch | OverfullBatch | { readonly kind: 'lacks'; readonly lacks: Lacks };
+
+export interface DecidedBatch {
+  readonly kind: 'batch';
+  /** Records beside Progress. */
+  readonly decided: number;
+  readonly timersWithoutEffect: readonly TimerInput[];
+  /** Resends of the material that nobody is owed any more. */
+  readonly owedNoMore: readonly OwedAgain[];
+  /** Changes made up to each record of the batch, it included. */
+  readonly ends: readonly number[];
+}
+
+export interface OverfullBatch {
+  readonly kind: 'overfull';
+  readonly take: number;
+  /** Timers that fit, when the timers alone are too much. */
+  readonly timers?: number;
+}
+
+interface Mark {
+  readonly sealed: ReturnType<BatchSealer['mark']>;
+  readonly changes: number;
+  readonly decided: number;
+}
+
+interface Step {
+  readonly run: () => OverfullBatch | null;
+  readonly probe: (probe: Probe) => void;
+}
+
+/** A scratch state over which the rest of a batch is looked through. */
+interface Probe {
+  readonly rows: Overlay;
+  readonly state: StateView;
+  readonly views: Views;
+  readonly lacks: Lacks;
+}
+
+/**
+ * Decides a batch into `sealer` and `overlay`; both are the caller's to drop when it will not be appended.
+ *
+ * Shape:  `run` again once what it lacks is loaded: what was decided before it stands, the decision that lacked is made anew.
+ * Errors: InvariantViolation of scope `partition`; everything else a decider throws parks its key.
+ */
+export class BatchRun {
+  #decided = 0;
+  #viewsAreFresh = false;
+  #next = 0;
+  readonly #steps: readonly Step[];
+  readonly #views: Views;
+  readonly #timersWithoutEffect: TimerInput[] = [];
+  readonly #owedNoMore: OwedAgain[] = [];
+  readonly #ends: number[] = [];
+
+  constructor(
+    private readonly context: BatchContext,
+    private readonly material: BatchMaterial,
+    private readonly overlay: Overlay,
+    private readonly sealer: BatchSealer,
+  ) {
+    const { items, timers, resends } = material;
+    this.#views = {
+      view: (name) => context.views.view(name),
+      readToEnd: () => {
+        if (!this.#viewsAreFresh) throw new Lacking({ views: true });
+      },
+    };
+    this.#steps = [
+      { run: () => this.#progress(), probe: () => undefined },
+      ...resends.map((again) => ({
+        run: () => this.#resend(again),
+        probe: ({ rows }: Probe) => void this.#isOwed(again, rows),
+      })),
+      ...timers.map((timer, index) => ({
+        run: () => this.#timerStep(timer, index),
+        probe: (probe: Probe) => {
+          if (probe.rows.row(timer.address) !== undefined) this.#probeInput(timer, probe);
+        },
+      })),
+      ...items.map((item, index) => ({
+        run: () => this.#itemStep(item, index),
+        probe: (probe: Probe) => {
+          this.#probeItem(item, probe);
+        },
+      })),
+    ];
+  }
+
+  /** Decides what is left. `viewsAreFresh`: the views were read to their end since the batch was taken. */
+  run({ viewsAreFresh = false } = {}): BatchResult {
+    this.#viewsAreFresh ||= viewsAreFresh;
+    for (let step = this.#steps[this.#next]; step !== undefined; step = this.#steps[this.#next]) {
+      const mark = this.#mark();
+      try {
+        const end = step.run();
+        if (end !== null) return end;
+      } catch (cause) {
+        this.#rollback(mark);
+        if (!(cause instanceof Lacking)) throw cause;
+        return { kind: 'lacks', lacks: this.#probeRest(new Lacks().add(cause.lack)) };
+      }
+      this.#next += 1;
+    }
+    return {
+      kind: 'batch',
+      decided: this.#decided,
+      timersWithoutEffect: this.#timersWithoutEffect,
+      owedNoMore: this.#owedNoMore,
+      ends: this.#ends,
+    };
+  }
+
+  // What is taken -------------------------------------------------------------------------------------------------------
+
+  #progress(): null {
+    const { items, passed, reactedSeq } = this.material;
+    const body = { cursors: newestCursors(passed, items), reacted_seq: reactedSeq };
+    this.#append({ type: 'Progress', body }, PROGRESS_KEY);
+    return null;
+  }
+
+  #isOwed({ message }: OwedAgain, rows: Overlay): boolean {
+    return this.context.core.owed(rows, message, this.context.now);
+  }
+
+  #resend(again: OwedAgain): null {
+    const { message, resend } = again;
+    if (!this.#isOwed(again, this.overlay)) this.#owedNoMore.push(again);
+    else
+      this.#record(
+        { type: 'ObligationResent', body: { obligation_id: message.obligationId, resend } },
+        message.obligationId,
+      );
+    return null;
+  }
+
+  #timerStep(timer: TimerInput, index: number): OverfullBatch | null {
+    const before = this.#decided;
+    this.#guarded(timer, () => {
+      this.#timer(timer);
+    });
+    if (this.sealer.isOverfull) return { kind: 'overfull', take: 0, timers: index };
+    if (this.#decided === before) this.#timersWithoutEffect.push(timer);
+    return null;
+  }
+
+  #itemStep(item: QueueItem, index: number): OverfullBatch | null {
+    this.#item(item);
+    return this.sealer.isOverfull ? { kind: 'overfull', take: index } : null;
+  }
+
+  #item({ what }: QueueItem): void {
+    if (what.kind === 'skip') return;
+    const { topic, partition } = what.kind === 'bad' ? what : what.input;
+    const origin = { topic, partition, ...what.raw };
+    const problem = this.#problemOf(what, origin);
+    if (problem !== null) {
+      this.#park(origin, problem);
+      return;
+    }
+    if (what.kind === 'bad') return;
+    const mark = this.#mark();
+    this.#guarded(
+      what.input,
+      () => {
+        this.#input(what.input, origin);
+      },
+      origin,
+    );
+    if (!this.sealer.isOverfull || mark.sealed.count > 1) return;
+    this.#rollback(mark);
+    this.#park(origin, { reason: 'DECISION_TOO_LARGE', detail: 'what this record leads to does not fit one batch' });
+  }
+
+  /** Why an item is set aside before anything is decided; null when it is not. */
+  #problemOf(what: Exclude<QueueItem['what'], { kind: 'skip' }>, origin: ParkedOrigin): Problem | null {
+    // What belongs elsewhere waits behind nothing here: it goes back to its wire, whatever becomes of those before it.
+    const foreign = what.kind === 'bad' ? null : this.#foreign(what.input);
+    if (foreign !== null) return foreign;
+    if (isHeldUp(this.overlay, parkingKey(origin)))
+      return { reason: 'BEHIND', detail: 'an earlier record of this key is parked' };
+    if (what.kind === 'bad') return what;
+    if (what.input.source !== 'wire') return null;
+    if ((origin.value?.length ?? 0) > WIRE_RECORD_BYTES_MAX)
+      return { reason: 'RECORD_TOO_LARGE', detail: `a wire record may have ${WIRE_RECORD_BYTES_MAX} bytes` };
+    return findStorageProblem(what.input.key, what.input.body);
+  }
+
+  #foreign({ source, topic, key, partition: at }: RecordInput): Problem | null {
+    if (source !== 'wire' || findStorageProblem(key, {}) !== null) return null;
+    const partition = partitionForKey(key, this.context.partitionCountOf(topic));
+    if (partition === at) return null;
+    const detail = `the key belongs on partition ${partition} (murmur2); librdkafka needs partitioner=murmur2_random`;
+    return { reason: 'FOREIGN_PARTITION', detail };
+  }
+
+  #input(input: RecordInput, origin: ParkedOrigin): void {
+    if (isAboutParked(input) && input.body.log !== this.context.core.log) return;
+    const problem = isCommand(input) ? this.#command(input) : this.#plain(input);
+    if (problem !== null) this.#park(origin, problem);
+  }
+
+  #plain(input: RecordInput): Problem | null {
+    const { records, park } = this.#ask(input);
+    if (park !== undefined) return park;
+    this.#recordAll(records);
+    return null;
+  }
+
+  #timer(timer: TimerInput): void {
+    if (this.overlay.row(timer.address)?.dueAt !== timer.dueAt) return;
+    this.#recordAll(this.#ask(timer).records);
+  }
+
+  #ask(input: Input): Decision {
+    const { core, sealing } = this.context;
+    const state = sealing === null ? this.overlay : new OpenedState(this.overlay, sealing.vault);
+    const opened = sealing === null ? input : openedInput(input, (doc) => sealing.vault.open(doc));
+    return core.decide(this.#decideContext(state, this.#views), opened);
+  }
+
+  #decideContext(state: StateView, views: Views): DecideContext {
+    const { now, partition, owns } = this.context;
+    return { state, views, now, partition, owns };
+  }
+
+  // Commands ------------------------------------------------------------------------------------------------------------
+
+  #command(input: RecordInput): Problem | null {
+    const envelope = input.body.envelope as Doc;
+    const unsigned = this.#signatureProblem(input, envelope);
+    if (unsigned !== null) return unsigned;
+    if (this.#answeredBefore(envelope)) return null;
+    if (isAboutParked(input)) {
+      this.#answer(envelope, this.#aboutParked(input, envelope));
+      return null;
+    }
+    const { records, answer, park } = this.#ask(input);
+    if (park !== undefined) return park;
+    if (answer === undefined) throw new InvariantViolation('command', `${input.type} was not answered`);
+    this.#recordAll(records);
+    this.#answer(envelope, answer);
+    return null;
+  }
+
+  #signatureProblem(input: RecordInput, envelope: Doc): Problem | null {
+    const { edgeKey, fullNameOf } = this.context;
+    if (edgeKey === null) return null;
+    const signature = envelope.signature as Buffer;
+    if (signature.length === 0) return { reason: 'COMMAND_UNSIGNED', detail: UNSIGNED };
+    const command = { topic: input.topic, type: fullNameOf(input.topic, input.type), body: input.body };
+    return verifyCommand(edgeKey, command, signature)
+      ? null
+      : { reason: 'COMMAND_SIGNATURE_INVALID', detail: UNSIGNED };
+  }
+
+  /** Same id, same body: nothing more. Other body: a conflict on record, under an id of its own. */
+  #answeredBefore({ command_id, body_sha256 }: Doc): boolean {
+    const id = String(command_id);
+    const standing = this.overlay.get(COMMAND_KIND, id, id);
+    if (standing === undefined) return false;
+    const hex = (body_sha256 as Buffer).toString('hex');
+    const conflictId = `${id}#${hex.slice(0, 16)}`;
+    if (standing.body_sha256 !== hex && this.overlay.get(COMMAND_KIND, conflictId, conflictId) === undefined)
+      this.#answer({ command_id: conflictId, body_sha256 }, KEY_REUSED);
+    return true;
+  }
+
+  #answer({ command_id, body_sha256 }: Doc, { status, httpStatus, code, body }: CommandAnswer): void {
+    const fields = { command_id, body_sha256, status, http_status: httpStatus, code, answer: JSON.stringify(body) };
+    this.#record({ type: 'CommandAnswered', body: fields }, String(command_id));
+  }
+
+  // Parking -------------------------------------------------------------------------------------------------------------
+
+  #park(origin: ParkedOrigin, { reason, detail }: Problem): void {
+    const { core, sealing } = this.context;
+    const { decided, key } = parkedRecord(origin, { reason, detail });
+    const scope = { tenant: '', subject: `parked/${core.log}/${key}` };
+    const sealed = sealing?.batch.sealBytes(decided.body.value, scope);
+    const body = sealed === undefined ? decided.body : { ...decided.body, value: sealed.body, key_id: sealed.keyId };
+    this.#record({ type: decided.type, body }, key);
+  }
+
+  #aboutParked(input: RecordInput, envelope: Doc): CommandAnswer {
+    return decideParkedCommand(input, envelope, {
+      state: this.overlay,
+      redrive: (doc) => this.#redrive(doc),
+      record: ({ decided, key }: PlacedDecided) => {
+        this.#record(decided, key);
+      },
+    });
+  }
+
+  /** Takes a parked record again, as if it came now. Null: it was decided. */
+  #redrive(doc: Doc): Problem | null {
+    if (Number(doc.value_bytes) > PARKED_BYTES_MAX)
+      return {
+        reason: 'PARKED_TRUNCATED',
+        detail: 'only the first bytes of this record were kept; send it again from its source',
+      };
+    // What belongs on another partition is sent there by whoever reacts to the record of its redrive.
+    if (doc.reason === 'FOREIGN_PARTITION') return null;
+    const value = this.#parkedValue(doc);
+    if (value === null)
+      return { reason: 'PARKED_ERASED', detail: 'the key that sealed this record was destroyed; discard it' };
+    const key = Buffer.from(String(doc.record_key));
+    const at = { topic: String(doc.topic), partition: Number(doc.partition), offset: Number(doc.offset) };
+    const input = this.context.reread({ ...at, key, value });
+    if (input === null)
+      return {
+        reason: 'STILL_UNREADABLE',
+        detail: 'the record can still not be decoded; discard it or register its schema',
+      };
+    const problem = input.source === 'wire' ? findStorageProblem(input.key, input.body) : null;
+    return problem ?? this.#redriven(input);
+  }
+
+  /** The record's bytes; null when the key that sealed them was destroyed. */
+  #parkedValue(doc: Doc): Buffer | null {
+    const value = doc.value as Buffer;
+    if (typeof doc.key_id !== 'string') return value;
+    return this.context.sealing?.vault.openBytes(doc.key_id, value) ?? null;
+  }
+
+  /** A redrive makes no forgery true, and an answered command is answered once. */
+  #redriven(input: RecordInput): Problem | null {
+    const mark = this.#mark();
+    try {
+      const problem = isCommand(input) && !isAboutParked(input) ? this.#command(input) : this.#plain(input);
+      if (problem !== null) this.#rollback(mark);
+      return problem;
+    } catch (cause) {
+      if (isSignal(cause)) throw cause;
+      this.#rollback(mark);
+      return { reason: 'STILL_FAILING', detail: messageOf(cause) };
+    }
+  }
+
+  // Records -------------------------------------------------------------------------------------------------------------
+
+  /** Runs a decision; what it throws takes its records back and parks its key. */
+  #guarded(input: Input, decide: () => void, origin?: ParkedOrigin): void {
+    const mark = this.#mark();
+    try {
+      decide();
+    } catch (cause) {
+      if (isSignal(cause)) throw cause;
+      this.#rollback(mark);
+      if (origin !== undefined) this.#park(origin, { reason: 'DECIDER_FAILED', detail: messageOf(cause) });
+      else if (input.source === 'timer')
+        throw new Failure(
+          'NOT_READY',
+          `timer of ${input.address.kind}/${input.address.key} failed: ${messageOf(cause)}`,
+          { cause },
+        );
+    }
+  }
+
+  #mark(): Mark {
+    return { sealed: this.sealer.mark(), changes: this.overlay.mark(), decided: this.#decided };
+  }
+
+  #rollback(mark: Mark): void {
+    this.sealer.rollback(mark.sealed);
+    this.overlay.rollback(mark.changes);
+    this.#decided = mark.decided;
+  }
+
+  #recordAll(records: readonly Decided[]): void {
+    for (const record of records) this.#record(record, this.context.core.keyOf(record));
+  }
+
+  #record(decided: Decided, key: string): void {
+    this.#append(decided, key);
+    this.#decided += 1;
+  }
+
+  #scopeOf(decided: Decided, key: string, state: StateView): SealScope {
+    const { core } = this.context;
+    return core.sealScope?.(decided, state) ?? { tenant: '', subject: `${core.log}/${key}` };
+  }
+
+  #append({ type, body }: Decided, key: string): void {
+    const { core, sealing } = this.context;
+    const scopeOf = (): SealScope => this.#scopeOf({ type, body }, key, this.overlay);
+    const accepted = this.sealer.add({ type, body: sealing === null ? body : sealing.batch.seal(body, scopeOf) }, key);
+    this.overlay.apply(evolveAny(core, this.overlay, accepted));
+    this.#ends[this.sealer.accepted.length - 1] = this.overlay.mark();
+  }
+
+  // What the rest lacks --------------------------------------------------------------------------------------------------
+
+  /** Looks through what is left of the batch over rows that are not there: nothing it decides is kept. */
+  #probeRest(lacks: Lacks): Lacks {
+    const rows = this.overlay.probe(lacks);
+    const views: Views = {
+      view: (name) => this.context.views.view(name),
+      readToEnd: () => {
+        if (!this.#viewsAreFresh) lacks.add({ views: true });
+      },
+    };
+    const state = new OpenedState(rows, { open: (doc) => this.#openIfPossible(doc, lacks) });
+    for (const step of this.#steps.slice(this.#next)) {
+      try {
+        step.probe({ rows, state, views, lacks });
+      } catch (cause) {
+        // Over rows that are not there a decider may object; what it lacks then is found when its turn comes.
+        if (cause instanceof Lacking) lacks.add(cause.lack);
+      }
+    }
+    return lacks;
+  }
+
+  #probeItem({ what }: QueueItem, probe: Probe): void {
+    if (what.kind !== 'record' || isAboutParked(what.input)) return;
+    if (isCommand(what.input)) {
+      const id = String((what.input.body.envelope as Doc).command_id);
+      if (probe.rows.get(COMMAND_KIND, id, id) !== undefined) return;
+    }
+    this.#probeInput(what.input, probe);
+  }
+
+  #probeInput(input: Input, { rows, state, views, lacks }: Probe): void {
+    const { core, now, sealing } = this.context;
+    const opened = openedInput(input, (doc) => this.#openIfPossible(doc, lacks));
+    for (const record of core.decide(this.#decideContext(state, views), opened).records) {
+      if (sealing !== null) this.#scopeOf(record, '', rows);
+      const accepted: AcceptedRecord = { ...record, seq: 0, hash: NO_HASH, prevHash: NO_HASH, decidedAt: now };
+      rows.apply(evolveAny(core, rows, accepted));
+    }
+  }
+
+  /** The doc as it is when its keys are not there: they are noted. */
+  #openIfPossible(doc: Doc, lacks: Lacks): Doc {
+    const { sealing } = this.context;
+    if (sealing === null) return doc;
+    try {
+      return sealing.vault.open(doc);
+    } catch (cause) {
+      if (!(cause instanceof Lacking)) throw cause;
+      lacks.add(cause.lack);
+      return doc;
+    }
+  }
+}
+
+const KEY_REUSED: CommandAnswer = {
+  status: 'rejected',
+  httpStatus: 422,
+  code: 'IDEMPOTENCY_KEY_REUSED',
+  body: {
+    code: 'IDEMPOTENCY_KEY_REUSED',
+    message: 'this idempotency key was used with another body; send a new key',
+  },
+};
+
+/** Only logs are believed when they say that something is sealed: a wire could name a key of anybody's. */
+function openedInput(input: Input, open: (doc: Doc) => Doc): Input {
+  return input.source === 'log' ? { ...input, body: open(input.body) } : input;
+}
+
+/** Newest cursor of each input partition that moved. */
+function newestCursors(passed: readonly StoredCursor[], items: readonly QueueItem[]): readonly StoredCursor[] {
+  const moved = new Map<string, StoredCursor>();
+  for (const cursor of [...passed, ...items.map((item) => item.cursor)])
+    moved.set(`${cursor.topic}/${cursor.partition}`, cursor);
+  return [...moved.values()];
+}
+
+function isCommand(input: RecordInput): boolean {
+  return input.source === 'wire' && typeof input.body.envelope === 'object' && input.body.envelope !== null;
+}
+
+function isAboutParked(input: RecordInput): boolean {
+  return PARKED_COMMANDS.has(input.type);
+}
+
+function isSignal(cause: unknown): boolean {
+  return cause instanceof Lacking || (cause instanceof InvariantViolation && cause.scope === 'partition');
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

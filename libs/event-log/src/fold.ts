@@ -1,0 +1,139 @@
+// The fold: accepted records, in order, into rows. The loop, a replay and the specs of a core all use this one (L2, P10).
+//
+// Invariants
+//   F1. A record is folded whole or not at all.
+//   F2. Only records and rows that earlier records made are read: no view, no input, no key, no time.
+import { InvariantViolation } from '@recourse/kernel';
+import { COMMAND_KIND, PARKED_KIND } from './common-kinds.js';
+import { Lacking, Lacks } from './lacks.js';
+import type { Overlay } from './row-cache.js';
+import type { AcceptedRecord, Change, ServiceCore, StateView } from './service-core.js';
+
+/** Changes of any record of a log: those every service has, and the core's own. Errors: Lacking. */
+export function evolveAny(
+  core: Pick<ServiceCore, 'evolve'>,
+  state: StateView,
+  record: AcceptedRecord,
+): readonly Change[] {
+  const shared = SHARED_CHANGES[record.type];
+  return shared === undefined ? core.evolve(state, record) : shared(state, record);
+}
+
+/**
+ * Folds records into `overlay` until one reads what is not in memory.
+ *
+ * Shape:  `folded` counts from the first record; `lacks` holds all that the rest of them seems to read, and for certain what
+ *         the next one does. Call again with the rest once that is loaded.
+ */
+export function foldSome(
+  core: Pick<ServiceCore, 'evolve'>,
+  overlay: Overlay,
+  records: readonly AcceptedRecord[],
+): { readonly folded: number; readonly lacks: Lacks } {
+  const lacks = new Lacks();
+  for (const [index, record] of records.entries()) {
+    const mark = overlay.mark();
+    try {
+      overlay.apply(evolveAny(core, overlay, record));
+    } catch (cause) {
+      overlay.rollback(mark);
+      if (!(cause instanceof Lacking)) throw cause;
+      lacks.add(cause.lack);
+      probeFold(core, overlay.probe(lacks), records.slice(index));
+      return { folded: index, lacks };
+    }
+  }
+  return { folded: records.length, lacks };
+}
+
+/** What a fold of many records asks of its caller. */
+export interface FoldWork<Record> {
+  readonly load: (lacks: Lacks) => Promise<unknown>;
+  /** Hears of each record once it is folded, in order. */
+  readonly onFolded?: (record: Record) => void;
+}
+
+/** Folds all records, loading what the rest of them lacks each time one cannot go on. */
+export async function foldAll<Record extends AcceptedRecord>(
+  core: Pick<ServiceCore, 'evolve'>,
+  overlay: Overlay,
+  records: readonly Record[],
+  { load, onFolded }: FoldWork<Record>,
+): Promise<void> {
+  for (let rest = records; rest.length > 0;) {
+    const { folded, lacks } = foldSome(core, overlay, rest);
+    for (const record of rest.slice(0, folded)) onFolded?.(record);
+    rest = rest.slice(folded);
+    if (rest.length > 0) await load(lacks);
+  }
+}
+
+/** A fold over rows that are not there may object; then its groups are found when its turn comes. */
+function probeFold(core: Pick<ServiceCore, 'evolve'>, probe: Overlay, records: readonly AcceptedRecord[]): void {
+  for (const record of records) {
+    try {
+      probe.apply(evolveAny(core, probe, record));
+    } catch {
+      continue;
+    }
+  }
+}
+
+const NO_CHANGES = (): readonly Change[] => [];
+
+/** What the records that every log may hold change. */
+const SHARED_CHANGES: Readonly<
+  Partial<Record<string, (state: StateView, record: AcceptedRecord) => readonly Change[]>>
+> = {
+  Progress: NO_CHANGES,
+  ObligationResent: NO_CHANGES,
+  CutAccepted: NO_CHANGES,
+  RecordParked: (_, record) => parkedChanges(record),
+  ParkedResolved: resolvedChanges,
+  CommandAnswered: (_, record) => answeredChanges(record),
+};
+
+function answeredChanges({ body }: AcceptedRecord): readonly Change[] {
+  const id = String(body.command_id);
+  const doc = { ...body, body_sha256: (body.body_sha256 as Buffer).toString('hex') };
+  return [{ op: 'put', row: { kind: COMMAND_KIND, group: id, key: id, dueAt: null, doc } }];
+}
+
+/** Two rows: the record under its key, in order; and where to find it by id. */
+function parkedChanges(record: AcceptedRecord): readonly Change[] {
+  const id = String(record.body.parked_id);
+  const key = String(record.body.record_key);
+  const doc = {
+    ...record.body,
+    value_sha256: (record.body.value_sha256 as Buffer).toString('hex'),
+    parked_seq: record.seq,
+    parked_at: record.decidedAt,
+    open: true,
+  };
+  const index = { parked_id: id, record_key: key, index_of: id };
+  return [
+    { op: 'put', row: { kind: PARKED_KIND, group: key, key: id, dueAt: null, doc } },
+    { op: 'put', row: { kind: PARKED_KIND, group: `#${id}`, key: id, dueAt: null, doc: index } },
+  ];
+}
+
+function resolvedChanges(state: StateView, record: AcceptedRecord): readonly Change[] {
+  const id = String(record.body.parked_id);
+  const key = state.get(PARKED_KIND, `#${id}`, id)?.record_key;
+  const doc = typeof key === 'string' ? state.get(PARKED_KIND, key, id) : undefined;
+  if (doc === undefined || typeof key !== 'string')
+    throw new InvariantViolation('parking', `${id} was resolved and never parked`, 'partition');
+  const { resolution, by, reason } = record.body;
+  return [
+    {
+      op: 'put',
+      row: {
+        kind: PARKED_KIND,
+        group: key,
+        key: id,
+        dueAt: null,
+        doc: { ...doc, open: false, resolution, resolved_by: by, resolved_reason: reason },
+      },
+    },
+  ];
+}

@@ -1,0 +1,60 @@
+// What a decision or a fold reads and does not find in memory: rows, keys of sealed payloads, the newest of the views.
+//
+// Boundary: a reader throws Lacking and the loop catches it; nothing else does. A probe goes on instead of throwing, so that
+// one look at the rest of a batch says all that has to be loaded.
+import type { GroupAddress } from './store.port.js';
+
+/** What one read lacks. */
+export interface Lack {
+  readonly rows?: readonly GroupAddress[];
+  readonly keys?: readonly string[];
+  /** The views have to be read to the end seen now. */
+  readonly views?: true;
+}
+
+/** Thrown by state, views and vault. */
+export class Lacking extends Error {
+  override readonly name = 'Lacking';
+  constructor(readonly lack: Lack) {
+    super(`not in memory: ${describe(lack)}`);
+  }
+}
+
+/** All that a batch, or a run of records, is known to lack; each thing once. */
+export class Lacks {
+  readonly #rows = new Map<string, GroupAddress>();
+  readonly #keys = new Set<string>();
+  #views = false;
+
+  add({ rows = [], keys = [], views }: Lack): this {
+    for (const { kind, group } of rows) this.addGroup(kind, group);
+    for (const key of keys) this.#keys.add(key);
+    if (views === true) this.#views = true;
+    return this;
+  }
+
+  /** A group that no row can have lacks nothing: the database refuses such keys (L7). */
+  addGroup(kind: string, group: string): void {
+    if (isStorableKey(group)) this.#rows.set(`${kind}\u0000${group}`, { kind, group });
+  }
+
+  get rows(): readonly GroupAddress[] {
+    return [...this.#rows.values()];
+  }
+  get keys(): readonly string[] {
+    return [...this.#keys];
+  }
+  get views(): boolean {
+    return this.#views;
+  }
+}
+
+/** False for text PostgreSQL refuses in a key. */
+function isStorableKey(key: string): boolean {
+  return !key.includes('\u0000') && key.isWellFormed();
+}
+
+function describe({ rows = [], keys = [], views }: Lack): string {
+  const parts = [...rows.map(({ kind, group }) => `${kind}/${group}`), ...keys.map((key) => `key ${key}`)];
+  return [...parts, ...(views === true ? ['the end of the views'] : [])].join(', ');
+}
