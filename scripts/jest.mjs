@@ -47,7 +47,8 @@ function jestArguments(suite, results, options, specs) {
     results,
     `--maxWorkers=${suite.workers}`,
     // Broker and database clients may linger for a while after the last spec; the verdict is in by then.
-    ...(suite.stack === 'none' ? [] : ['--forceExit']),
+    // Two of them side by side share two cores with the servers of both, so a test gets three times as long.
+    ...(suite.stack === 'none' ? [] : ['--forceExit', '--testTimeout=90000']),
     ...options,
     '--runTestsByPath',
     ...specs,
