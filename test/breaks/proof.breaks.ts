@@ -58,7 +58,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'house-blind-cast-uncounted',
-    requirement: null,
+    requirement: 'house',
     spec: 'test/architecture/house.spec.ts',
     test: 'a blind cast is code, not a comment or a string',
     file: 'scripts/lib/house/measure.mjs',
@@ -67,7 +67,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'house-circle-unseen',
-    requirement: null,
+    requirement: 'house',
     spec: 'test/architecture/house.spec.ts',
     test: 'an upward import is found in a circle of three',
     file: 'scripts/lib/house/order.mjs',
@@ -76,7 +76,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'lanes-ci-drops-a-lane',
-    requirement: null,
+    requirement: 'lanes',
     spec: 'test/architecture/lanes.spec.ts',
     test: 'the lanes of npm test run in .ci/run as well, and those of .ci/run in npm run test:all',
     file: 'scripts/lib/lanes.mjs',
@@ -85,7 +85,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'lanes-shortened-lane-unsaid',
-    requirement: null,
+    requirement: 'lanes',
     spec: 'test/architecture/lanes.spec.ts',
     test: 'a run of npm test names each lane that it leaves out or shortens, with the command for all of it',
     file: 'scripts/lib/lanes.mjs',
@@ -94,7 +94,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'release-goes-back',
-    requirement: null,
+    requirement: 'releases',
     spec: 'test/architecture/release.spec.ts',
     test: 'a version after 0.2.0 is not 0.1.9',
     file: 'scripts/lib/release.mjs',
@@ -103,7 +103,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'subject-past-tense-taken',
-    requirement: null,
+    requirement: 'releases',
     spec: 'test/architecture/release.spec.ts',
     test: 'a subject "Added the notifier" is not',
     file: 'scripts/lib/subject.mjs',
