@@ -71,11 +71,7 @@ export function addUndo(program: Command, act: Act): void {
     )
     .option('--preview', 'only say what it would do')
     .option('--reason <text>', 'why, in your words; needed unless --preview')
-    .option(
-      '--wait <seconds>',
-      'wait this long for every effect to settle, and report how each ended',
-      positiveInteger,
-    )
+    .option('--wait <seconds>', 'wait this long for every effect to settle, and report how each ended', positiveInteger)
     .addOption(IDEMPOTENCY_KEY())
     .action(
       act<UndoOptions>(async (session, options, run = '') =>
