@@ -16,7 +16,7 @@
 // casts              Expressions `as unknown as`, in the same code and in test.
 // red_patch_files    Files below test/red.
 // verb_places        Places somebody writes to give operators a verb, counted for `EscalateStep`: top-level statements of code
-//                    that name the record or the word `escalate`, imports included; its schema; its line in topics.json.
+//                    outside scripts that name the record or the word `escalate`, imports included; its schema; its line in topics.json.
 // action_files       Files of apps and libs whose functions ran in one recovery of the simulation, between the agent's
 //                    ToolExecuted and the end of its compensation; memory adapters, testing tools and generated files left
 //                    out. Needs a built tree; null without one.
@@ -106,7 +106,9 @@ function listsOf(files, code) {
     verb_places: [
       ...files.filter((path) => /^schemas\/(?!history\/)/.test(path) && path.endsWith(`/${VERB.record}.avsc`)),
       ...files.filter((path) => path === 'schemas/topics.json'),
-      ...code.flatMap(({ path, text }) => placesOf(path, text, VERB).map((line) => `${path}:${line}`)),
+      ...code
+        .filter(({ kind }) => kind !== 'script')
+        .flatMap(({ path, text }) => placesOf(path, text, VERB).map((line) => `${path}:${line}`)),
     ],
     upward_imports: upwardImports(
       layered.map(({ path, text, package: name }) => ({ path, package: name, imports: relativeImports(text) })),

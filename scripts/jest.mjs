@@ -46,8 +46,9 @@ function jestArguments(suite, results, options, specs) {
     '--outputFile',
     results,
     `--maxWorkers=${suite.workers}`,
-    // Broker and database clients may linger for a while after the last spec; the verdict is in by then.
-    ...(suite.stack === 'none' ? [] : ['--forceExit']),
+    // Broker and database clients may linger for a while after the last spec; the verdict is in by then. Two specs side by
+    // side share the cores with the servers of both, so a test gets three times as long as elsewhere.
+    ...(suite.stack === 'none' ? [] : ['--forceExit', '--testTimeout=90000']),
     ...options,
     '--runTestsByPath',
     ...specs,
