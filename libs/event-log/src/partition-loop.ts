@@ -1,4 +1,4 @@
-// Log loop: turns inputs into accepted records of one partition, in order (DESIGN 3.3).
+// Log loop: turns inputs into accepted records of one partition, in order (docs/design/loop.md).
 //
 // Boundary: asks BatchRun what to write; owns the append, the in-memory state, the cursors and when things are sent.
 // The runtime hands it batches and obeys its wishes to seek; projector, reactor and derived writer run beside it.
