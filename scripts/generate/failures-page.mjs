@@ -4,7 +4,7 @@
 const UNIONS = [
   {
     title: 'Bytes that are no record',
-    file: 'libs/messages/src/codecs.ts',
+    file: 'libs/messages/src/readers.ts',
     type: 'BadReason',
     about: 'A wire record is parked with it.',
   },
@@ -102,7 +102,8 @@ async function serviceCodes(built) {
   const { CONTRACT_REJECTIONS } = await built('apps/contract-registry/dist/domain/contract/contract.messages.js');
   const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/domain/entry/entry.messages.js');
   const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/domain/budget/budget.messages.js');
-  const { REFUSAL_CODES, ESCALATION_REASONS, REPORT_REFUSALS } = await built(
+  const { REFUSAL_CODES } = await built('apps/recovery-orchestrator/dist/domain/refusal.messages.js');
+  const { ESCALATION_REASONS, REPORT_REFUSALS } = await built(
     'apps/recovery-orchestrator/dist/domain/step/step.messages.js',
   );
   const { FORWARD_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/forward/forward.messages.js');
