@@ -1,4 +1,4 @@
-// Imports between folders (DESIGN section 7, STYLE section 9). Arrows point one way: apps → libs → kernel.
+// Imports between folders (docs/design/architecture.md, docs/design/style.md, section 9). Arrows point one way: apps → libs → kernel.
 // What a single line may say is ESLint's (eslint.config.mjs); unused code is knip's (knip.json).
 
 /** Code that proves other code: it may reach for testing tools, nothing else is looser for it. */
@@ -82,7 +82,7 @@ const rules = [
   },
   {
     name: 'apps-are-islands',
-    comment: 'Services read logs of each other, never code (DESIGN 3.1).',
+    comment: 'Services read logs of each other, never code (docs/design/architecture.md).',
     severity: 'error',
     from: { path: '^apps/([^/]+)/' },
     to: { path: '^apps/', pathNot: '^apps/$1/' },

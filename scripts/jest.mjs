@@ -1,5 +1,5 @@
 // node scripts/jest.mjs <kind> [part of a path ...] [--jest-option=value ...]: one suite on Jest.
-// The specs are chosen by suffix (STYLE section 8), and by the parts of paths when there are any.
+// The specs are chosen by suffix (docs/design/style.md, section 8), and by the parts of paths when there are any.
 //
 // Results also go to .cache/results/<kind>.json, where `npm test` sums them up.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -116,6 +116,33 @@ export function forbiddenLines({ path, text }: SourceText): readonly string[] {
     );
 }
 
+/** Documents of which nobody who reads this tree has a copy, joined from pieces like the words above. */
+const ELSEWHERE = new RegExp(
+  String.raw`\b(${words(['DES', 'IGN'], ['STY', 'LE'], ['REQUIRE', 'MENTS'])})(\.md\b|\b(?![_.]))`,
+);
+
+/** Lines that cite a document that is not in the tree. */
+export function citationsElsewhere({ path, text }: SourceText): readonly string[] {
+  return text
+    .split('\n')
+    .flatMap((line, index) => (ELSEWHERE.test(line) ? [`${path}:${index + 1}: ${line.trim().slice(0, 120)}`] : []));
+}
+
+/** Pages of the tree that a text cites by their path, wherever it does: in a comment, a message, a page. */
+export function citedPages(text: string): readonly string[] {
+  return [...text.matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md\b/g)].map(([path]) => path);
+}
+
+/** Ids of rules of the loop and of promises that a text cites; larger numbers are percentiles. */
+export function citedRules(text: string): readonly string[] {
+  return [...text.matchAll(/\b[LP](?:[1-9]|[123]\d)\b/g)].map(([id]) => id);
+}
+
+/** Ids of the rules and promises that a page states: bold at the start of a paragraph, or first in a row. */
+export function rulesIn(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/^(?:\*\*|\| )([LP]\d+)\b/gm)].map((match) => match[1] ?? '');
+}
+
 /** Fenced blocks of a language in a Markdown text. */
 export function blocksIn(markdown: string, language: string): readonly string[] {
   return [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)]

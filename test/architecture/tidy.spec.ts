@@ -1,4 +1,4 @@
-// What no linter knows about the tree (STYLE section 9). Every check also meets a bad example, so that it cannot go blind.
+// What no linter knows about the tree (docs/design/style.md, section 9). Every check also meets a bad example, so that it cannot go blind.
 import { describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { dirname, extname, join, posix } from 'node:path';
@@ -12,11 +12,15 @@ import {
   behavioursOf,
   blocksIn,
   camelNames,
+  citationsElsewhere,
+  citedPages,
+  citedRules,
   forbiddenLines,
   importsOf,
   interfacesOf,
   isMemoryAdapter,
   relativeLinks,
+  rulesIn,
   someImports,
   undocumented,
 } from './tidy.decisions.js';
@@ -179,6 +183,44 @@ describe('a text', () => {
   it('leaves no work open and names neither workplace nor machine', () => {
     expect(texts.length).toBeGreaterThan(100);
     expect(texts.flatMap((path) => forbiddenLines(read(path)))).toEqual([]);
+  });
+
+  it('cites only what is in the tree', () => {
+    expect(texts.flatMap((path) => citationsElsewhere(read(path)))).toEqual([]);
+    // This file quotes pages that are not there.
+    const lost = texts
+      .filter((path) => path !== 'test/architecture/tidy.spec.ts')
+      .flatMap((path) =>
+        citedPages(textOf(path))
+          .filter((page) => !existsSync(join(root, page)))
+          .map((page) => `${path}: ${page}`),
+      );
+    expect(lost).toEqual([]);
+  });
+
+  it('cites only rules that are written down', () => {
+    const rules = new Set(['docs/design/loop.md', 'docs/design/promises.md'].flatMap((page) => rulesIn(textOf(page))));
+    expect([rules.has('L17'), rules.has('P14'), rules.has(['L', '18'].join(''))]).toEqual([true, true, false]);
+    const cited = sources.flatMap(({ path, text }) => citedRules(text).map((rule) => ({ path, rule })));
+    expect(cited.length).toBeGreaterThan(100);
+    expect(cited.filter(({ rule }) => !rules.has(rule))).toEqual([]);
+    expect(
+      citedRules(`one decision (L4), as in P14; p50 and P99 are measures, ${['L', '18'].join('')} is no rule`),
+    ).toEqual(['L4', 'P14', ['L', '18'].join('')]);
+  });
+
+  it('that cites another document is noticed', () => {
+    const bad = [
+      ['// The loop (DES', 'IGN 3.3).'],
+      ['see STY', 'LE section 8'],
+      ['a row of REQUIRE', 'MENTS.md'],
+    ].map((parts) => parts.join(''));
+    expect(bad.flatMap((text) => citationsElsewhere({ path: 'a.ts', text }))).toHaveLength(bad.length);
+    expect(citationsElsewhere({ path: 'a.ts', text: 'const STYLE_OF = 1; // docs/design/loop.md, L5' })).toEqual([]);
+    expect(citedPages(`Source: ${['docs/none', 'here.md'].join('/')}; see docs/design/loop.md.`)).toEqual([
+      ['docs/none', 'here.md'].join('/'),
+      'docs/design/loop.md',
+    ]);
   });
 
   it('that does is noticed', () => {

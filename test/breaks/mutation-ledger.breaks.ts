@@ -1356,7 +1356,7 @@ export const BREAKS: readonly Break[] = [
     id: 'p4-reaffirmation-not-told',
     requirement: 'P4/facts',
     spec: 'apps/mutation-ledger/src/application/mutations.refs.unit.spec.ts',
-    test: 'a ref, rebuilt before every step that is said to hold again is told of the commits it was contradicted for, once, and of no other (DESIGN 6.3)',
+    test: 'a ref, rebuilt before every step that is said to hold again is told of the commits it was contradicted for, once, and of no other',
     file: 'apps/mutation-ledger/src/domain/mutation/refs.decider.ts',
     find: 'return reachedBy(spread, bindings).filter(({ is_contradicted: isContradicted }) => isContradicted === true);',
     replace:

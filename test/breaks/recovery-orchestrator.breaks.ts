@@ -1525,7 +1525,7 @@ export const BREAKS: readonly Break[] = [
     id: 'p5-nobody-answers-one-approves',
     requirement: 'P5/nobody-answers',
     spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
-    test: "an attack on an approval, straight of two people, who are one: asks for two where nobody answers for the action, and takes no initiator's word for one (DESIGN 3.5)",
+    test: "an attack on an approval, straight of two people, who are one: asks for two where nobody answers for the action, and takes no initiator's word for one",
     file: 'apps/recovery-orchestrator/src/domain/decision/recovery.decisions.ts',
     find: "return mode === 'dual_control' || answerableTo === null ? 2 : 1;",
     replace: "return mode === 'dual_control' ? 2 : 1;",

@@ -1,5 +1,5 @@
 // What agents and tools tell of people is in clear on wires only: secrets are planted in every payload, and looked for in
-// every log, database and process log. Destroying a key erases what it sealed and leaves the chain as it was (DESIGN section 4).
+// every log, database and process log. Destroying a key erases what it sealed and leaves the chain as it was (docs/design/topics.md).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

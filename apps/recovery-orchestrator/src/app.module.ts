@@ -31,7 +31,7 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
     name: 'recovery-orchestrator',
     commandTopic: 'recourse.recovery-commands',
     commandLog: RECOVERIES_LOG,
-    // Owners of agents are those of their charters, which the core reads from the registry's log (DESIGN 3.5).
+    // Owners of agents are those of their charters, which the core reads from the registry's log (docs/design/edge.md).
     cores: (partitionCountOf) => [
       recoveriesCore({
         leaseKey,

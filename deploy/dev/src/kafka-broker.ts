@@ -129,7 +129,7 @@ function writeConfig(place: BrokerPlace): string {
 /**
  * The broker's configuration.
  *
- * Source: DESIGN 8.1. Short broker sessions bring a killed broker back in 2–3 s rather than 12; there is one replica of
+ * Source: docs/design/stack.md. Short broker sessions bring a killed broker back in 2–3 s rather than 12; there is one replica of
  * everything because there is one broker; topics are made from schemas/topics.json only.
  */
 export function brokerConfig(place: Pick<BrokerPlace, 'folder' | 'ports'>): Readonly<Record<string, string>> {

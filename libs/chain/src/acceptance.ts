@@ -48,7 +48,7 @@ export function genesisHead(of: GenesisOf): Head {
 /**
  * Applies the acceptance rule.
  *
- * Source: DESIGN 3.2.
+ * Source: docs/design/loop.md.
  */
 export function judge(head: Head, record: RecordHead): Acceptance {
   return record.seq === head.seq + 1 && record.prevHash.equals(head.hash) ? 'accepted' : 'void';

@@ -41,7 +41,7 @@ export function frameOf(schemaId: number): Buffer {
  * Reads `seq` and `prev_hash` of a framed log record without its schema.
  *
  * Shape:  `prevHash` is a view into `value`, not a copy. null when the bytes cannot begin a log record.
- * Source: DESIGN 3.2; the first two fields of every log record are these.
+ * Source: docs/design/loop.md; the first two fields of every log record are these.
  */
 export function readHead(value: Buffer | null): RecordHead | null {
   if (schemaIdOf(value) === null || value === null) return null;

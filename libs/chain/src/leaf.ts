@@ -31,7 +31,7 @@ let scratch = Buffer.allocUnsafe(64 * 1024);
  * Hash of a record in its chain, and its leaf in the Merkle tree.
  *
  * Shape:  `avroBytes` are the value without its five octets of frame.
- * Source: DESIGN 3.2; RFC 6962 section 2.1 for the prefix.
+ * Source: docs/design/loop.md; RFC 6962 section 2.1 for the prefix.
  */
 export function leafHash(fingerprint: Buffer, key: Buffer, avroBytes: Buffer): Buffer {
   const size = 1 + 12 + fingerprint.length + key.length + avroBytes.length;
@@ -46,7 +46,7 @@ export function leafHash(fingerprint: Buffer, key: Buffer, avroBytes: Buffer): B
 /**
  * `prev_hash` of the first record of a partition.
  *
- * Source: DESIGN 3.2.
+ * Source: docs/design/loop.md.
  */
 export function genesisHash(of: GenesisOf): Buffer {
   const logId = Buffer.from(of.logId, 'utf8');

@@ -71,7 +71,7 @@ interface Reading {
  * Verifies the records of one partition, given in offset order from its start.
  *
  * Shape:  findings in order of offset, those against the older head last. An unknown schema ends the reading there.
- * Source: promise P11; DESIGN 3.2.
+ * Source: promise P11; docs/design/loop.md.
  */
 export function verifyLog(records: Iterable<StoredRecord>, check: LogCheck): LogReport {
   const reading = readAll(records, check);

@@ -41,7 +41,7 @@ const APPROVER_ROLE = 'approver';
  * Counts the different people a compensation needs.
  *
  * Shape:  none only in automatic mode without grave impact; two where nobody answers for the action.
- * Source: P5; DESIGN 3.5.
+ * Source: P5; docs/design/edge.md.
  */
 export function peopleNeeded(mode: RecoveryApprovalMode, impact: string, isAnswerable: boolean): 0 | 1 | 2 {
   if (mode === 'auto' && !GRAVE_IMPACTS.includes(impact)) return 0;

@@ -1,4 +1,4 @@
-// The rules of a contract stated a second time, for specs: from DESIGN 6.1 and the requirements, by somebody who has not read
+// The rules of a contract stated a second time, for specs: from docs/design/contracts.md and the requirements, by somebody who has not read
 // rules/. It says only whether a contract may register. Shape is taken for granted.
 import type { ContractJson } from './fixtures.testing.js';
 

@@ -1,4 +1,4 @@
-// Rules: what the fields of a contract must say together before it binds anybody (DESIGN 6.1).
+// Rules: what the fields of a contract must say together before it binds anybody (docs/design/contracts.md).
 //
 // Each rule reads what is there and lists its problems; none stops another, so an author sees all of them at once.
 import { readContract } from './body.js';

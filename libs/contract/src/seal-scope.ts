@@ -1,6 +1,6 @@
 // Whose data a record of a mutation or a recovery holds: its subject, or where none is known the run.
 //
-// Source: DESIGN section 4 (a key per subject and retention window).
+// Source: docs/design/topics.md (a key per subject and retention window).
 
 interface Scope {
   readonly tenant: string;

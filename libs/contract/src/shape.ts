@@ -1,4 +1,4 @@
-// Shape of a reversal contract (DESIGN 6.1): which fields there are and what each may hold.
+// Shape of a reversal contract (docs/design/contracts.md): which fields there are and what each may hold.
 //
 // Boundary: shape only. What fields mean together is said by rules.ts. Optional fields carry no defaults here, so the
 // canonical JSON of a contract holds what its author wrote and nothing else; terms.ts resolves what is left out.

@@ -1,4 +1,4 @@
-// Broadcast logs folded into maps (L13, DESIGN 6.2): one per process and purpose, read from the start, ahead of every chain that uses them.
+// Broadcast logs folded into maps (L13, docs/design/ledger.md): one per process and purpose, read from the start, ahead of every chain that uses them.
 //
 // Invariants
 //   I1. Entry and position come from one fold: between two awaits the view does not move.

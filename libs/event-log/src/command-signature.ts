@@ -1,4 +1,4 @@
-// Signatures of edge commands: a wire has many writers, so who asked is only as good as the edge that says so (DESIGN 3.4).
+// Signatures of edge commands: a wire has many writers, so who asked is only as good as the edge that says so (docs/design/edge.md).
 //
 //   signature = HMAC-SHA-256(edge key, canonical JSON of {topic, type, body}), body with its envelope minus `signature`,
 //               bytes as {"hex": <lower-case hex>}

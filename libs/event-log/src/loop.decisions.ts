@@ -8,7 +8,7 @@ export type AppendJudgement = 'accepted' | 'reread' | 'log_cut';
  * Judges the outcome of one produce request to a log.
  *
  * Shape:  `expectedOffset` is the end of the log as the writer knows it.
- * Source: DESIGN 3.3 L5. Landed above the expected offset, somebody else wrote in between: whether ours was accepted only
+ * Source: L5. Landed above the expected offset, somebody else wrote in between: whether ours was accepted only
  *         the tail can tell. Below it, the log lost acknowledged records.
  */
 export function judgeAppend(expectedOffset: number, outcome: SendOutcome): AppendJudgement {
@@ -25,7 +25,7 @@ export type Delivery =
  * Says whether a batch continues at the position a reader expects.
  *
  * Shape:  `skip` leading records are below the position (another reader of the same partition asked for them).
- * Source: DESIGN 3.3 L13: a record below the cursor is dropped; a batch that starts above it is dropped and sought again.
+ * Source: L13: a record below the cursor is dropped; a batch that starts above it is dropped and sought again.
  */
 export function judgeDelivery(
   expectedOffset: number,

@@ -8,7 +8,7 @@ export const PARKED_BYTES_MAX = 256 * 1024;
 export const KEY_BYTES_MAX = 512;
 /** Longest running text in a field, bytes; payloads are bytes and bounded by the record size. */
 export const TEXT_BYTES_MAX = 64 * 1024;
-/** Largest wire record that is decided, bytes (DESIGN 3.5); larger ones are parked with their hash. */
+/** Largest wire record that is decided, bytes (docs/design/edge.md); larger ones are parked with their hash. */
 export const WIRE_RECORD_BYTES_MAX = 256 * 1024;
 
 /** Text below this many UTF-16 units is below every limit in bytes. */

@@ -1,4 +1,4 @@
-// The loop of one partition on memory adapters: each rule of DESIGN 3.3 as a scenario.
+// The loop of one partition on memory adapters: each rule of docs/design/loop.md as a scenario.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { GateVerdict } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';

@@ -44,7 +44,7 @@ export function canonicalRow(row: Row): string {
  *
  * Shape:  text loses NUL and everything past 200 units: columns are for finding rows, the doc is the truth.
  * Errors: InvariantViolation when the spec answers with another type than it declares.
- * Source: DESIGN 3.3 L7, projection is total.
+ * Source: L7, projection is total.
  */
 export function columnValue(column: ColumnSpec, row: Row): ColumnValue {
   const value = column.of(row);

@@ -1,4 +1,4 @@
-// What a service is to the loop: pure functions over plain data (DESIGN 3.3, L1, L2, L9).
+// What a service is to the loop: pure functions over plain data (L1, L2, L9).
 //
 // Boundary: a ServiceCore knows no Kafka, no database, no clock and no randomness. The loop gives it state, input and
 // database time; it answers with records. Its evolve turns accepted records into rows, and reads nothing else.
@@ -215,7 +215,7 @@ export interface ServiceCore {
   readonly kinds: readonly KindSpec[];
   /** Record key of a decided record: the aggregate it is about. */
   readonly keyOf: (record: Decided) => string;
-  /** Whose data the payloads of a decided record are; they are sealed under a key of that subject (DESIGN section 4). Default: the record key's. */
+  /** Whose data the payloads of a decided record are; they are sealed under a key of that subject (docs/design/topics.md). Default: the record key's. */
   readonly sealScope?: (record: Decided, state: StateView) => SealScope;
   readonly decide: (context: DecideContext, input: Input) => Decision;
   readonly evolve: (state: StateView, record: AcceptedRecord) => readonly Change[];

@@ -1,4 +1,4 @@
-// The projection store of one partition of one log: a cache of the log and never more (DESIGN L7, L8).
+// The projection store of one partition of one log: a cache of the log and never more (L7, L8).
 import type { Change, Row, RowAddress } from './service-core.js';
 
 /** Position in an input, as the newest Progress of the own log states it. */

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
  * Derives a stable id from named parts.
  *
  * Shape:  `<prefix>_<32 hex digits>`; parts are length-prefixed so that no two lists collide.
- * Source: DESIGN 3.3 L1.
+ * Source: L1.
  */
 export function deriveId(prefix: string, ...parts: readonly (string | number)[]): string {
   return `${prefix}_${sha256Hex(joined(parts)).slice(0, 32)}`;

@@ -35,7 +35,7 @@ export type Lease =
  *
  * Shape:   refused when that instant is not in the future. A tool without key gives no bound for its first attempt.
  * Units:   epoch milliseconds of database time.
- * Source:  DESIGN 3.3 L11; P6.
+ * Source:  L11; P6.
  */
 export function grantLease(bounds: LeaseBounds, policy: LeasePolicy): Lease {
   const slackMs = policy.marginMs + bounds.callTimeoutMs;

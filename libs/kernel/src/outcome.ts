@@ -1,4 +1,4 @@
-// The three kinds of wrong (STYLE section 3): rejections are values, failures carry a code from one table,
+// The three kinds of wrong (docs/design/style.md, section 3): rejections are values, failures carry a code from one table,
 // invariants are thrown and handled by nobody.
 
 /** A coded refusal: a fact about the world, with what the caller needs to act on it. */

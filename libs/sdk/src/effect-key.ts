@@ -22,7 +22,7 @@ export interface EffectIdentity {
  *
  * Shape:  68 characters, whatever goes in.
  * Errors: TypeError for arguments that are no JSON.
- * Source: requirement C24; DESIGN section 5, effect key.
+ * Source: requirement C24; docs/design/vocabulary.md, effect key.
  */
 export function effectKey({ step, capability, target, args }: EffectIdentity): string {
   return `eff_${sha256Hex(canonicalJson([step, capability, target, sha256Hex(canonicalJson(args))]))}`;

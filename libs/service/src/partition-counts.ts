@@ -1,4 +1,4 @@
-// Partition counts of topics. They never change (DESIGN 3.2), so each is asked once; what could not be asked is asked again.
+// Partition counts of topics. They never change (docs/design/loop.md), so each is asked once; what could not be asked is asked again.
 import type { Kafka } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 

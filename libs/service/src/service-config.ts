@@ -4,7 +4,7 @@ import type { ConfigOf } from '@recourse/config';
 
 /** Variables of every program that reads logs, has a database of its own and answers HTTP. */
 export const EDGE_CONFIG = {
-  brokers: hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers to begin with.' }),
+  brokers: hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers for the first connection.' }),
   kafkaVia: optional(
     text('RECOURSE_KAFKA_VIA', {
       doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).',
@@ -39,7 +39,7 @@ export const EDGE_CONFIG = {
   jwtAudience: text('RECOURSE_JWT_AUDIENCE', { doc: 'The only audience for which tokens are taken.' }),
   instance: text('RECOURSE_INSTANCE', { doc: 'Name of this process among those of its service.', fallback: '1' }),
   logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {
-    doc: 'Least severe line that is logged.',
+    doc: 'Least severe level that is logged.',
     fallback: 'info',
   }),
 } as const;
@@ -48,7 +48,7 @@ export const EDGE_CONFIG = {
 export const SERVICE_CONFIG = {
   ...EDGE_CONFIG,
   sessionTimeoutMs: integer('RECOURSE_KAFKA_SESSION_TIMEOUT_MS', {
-    doc: 'Longest silence of an instance before others take its partitions over.',
+    doc: 'How long an instance may be silent before others take over its partitions.',
     min: 500,
     max: 60_000,
     unit: 'milliseconds',

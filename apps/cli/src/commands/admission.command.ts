@@ -74,11 +74,11 @@ export function addAdmission(program: Command, act: Act): void {
   addBreakers(program, act);
   const sources = program
     .command('sources')
-    .description('sources of triggers: what people said of them, and what they weigh');
+    .description('sources of triggers: what people said about them, and what they weigh');
   addReportAction<{ source?: string }>(
     sources
       .command('list')
-      .description('sources, those that were wrong most often first')
+      .description('lists sources, those that were wrong most often first')
       .option('--source <name>', 'one of them'),
     act,
     {
@@ -91,7 +91,7 @@ export function addAdmission(program: Command, act: Act): void {
   addReportAction(
     program
       .command('limits')
-      .description('limits of triggers and compensations: what is set, what is in use, what rises'),
+      .description('shows the limits of triggers and compensations: what is set, what is in use, what is rising'),
     act,
     { service: 'recoveries', path: '/v1/limits', text: describeLimits },
   );
@@ -105,7 +105,7 @@ function addRollbacks(program: Command, act: Act): void {
     rollbacks
       .command('list')
       .description(
-        'rollbacks; --phase held lists what waits for a person, --phase beyond what a fall reaches beyond its bound',
+        'lists rollbacks; --phase held: those that wait for a person; --phase beyond: what a rollback reaches beyond its bound',
       )
       .addOption(new Option('--phase <phase>', 'in one phase').choices(ROLLBACK_PHASES))
       .option('--run <id>', 'of one run'),
@@ -120,7 +120,7 @@ function addRollbacks(program: Command, act: Act): void {
   addShowAction(
     rollbacks
       .command('show')
-      .description('one rollback: the evidence, what holds it, what people said of it')
+      .description('shows one rollback: the evidence, what holds it, what people said about it')
       .argument('<rollback>', 'rollback id'),
     act,
     { service: 'recoveries', path: rollbackPath, text: describeRollback },
@@ -136,7 +136,7 @@ function addJudgements(rollbacks: Command, act: Act): void {
   addSendAction<{ readonly verdict: string }>(
     command(
       'review',
-      'says what becomes of a commit that a fall reaches beyond its bound: it stands, or is rolled back',
+      'decides about a commit that a rollback reaches beyond its bound: it stands, or is rolled back',
     ).addOption(
       new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory(),
     ),
@@ -151,7 +151,7 @@ function addJudgements(rollbacks: Command, act: Act): void {
   addSendAction(
     command(
       'reject',
-      'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays so',
+      'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays rolled back',
     ),
     act,
     { service: 'recoveries', path: path('reject') },

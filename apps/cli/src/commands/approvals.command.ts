@@ -25,11 +25,11 @@ export function addApprovals(program: Command, act: Act): void {
   const approvals = program
     .command('approvals')
     .alias('approval')
-    .description('questions agents ask before an effect whose contract wants people asked');
+    .description('questions that agents ask people before an effect');
   addListAction<{ state?: string; run?: string }>(
     approvals
       .command('list')
-      .description('questions that wait for a person, or those in one phase')
+      .description('lists questions that wait for a person, or those in one phase')
       .option('--state <state>', 'awaiting, approved, denied, used or expired instead of those that wait (open)')
       .option('--run <id>', 'of one run'),
     act,
@@ -43,7 +43,7 @@ export function addApprovals(program: Command, act: Act): void {
   addShowAction(
     approvals
       .command('show')
-      .description('one question: who wants to do what, on whose behalf, and who has agreed')
+      .description('shows one question: who wants to do what, on whose behalf, and who has agreed')
       .argument('<approval>', 'approval id'),
     act,
     { service: 'recoveries', path: approvalPath, text: (found) => describeApproval(found, Date.now()) },

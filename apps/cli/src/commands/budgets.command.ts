@@ -20,7 +20,7 @@ export function addBudgets(program: Command, act: Act): void {
   addListAction<{ scope?: string; scopeId?: string }>(
     budgets
       .command('list')
-      .description('budgets and what is used of them')
+      .description('lists budgets and how much of each is used')
       .option('--scope <scope>', 'run or tenant')
       .option('--scope-id <id>', 'of one run or tenant'),
     act,

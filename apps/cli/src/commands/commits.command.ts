@@ -33,7 +33,7 @@ export function addCommits(program: Command, act: Act): void {
   addShowAction(
     commits
       .command('show')
-      .description('one commit: how it was admitted, what it rests on, whether it stands')
+      .description('shows one commit: how it was admitted, what it rests on, whether it stands')
       .argument('<id>', 'commit id'),
     act,
     { service: 'ledger', path: commitPath, text: describeCommit },

@@ -53,7 +53,7 @@ export function addConsumers(program: Command, act: Act): void {
     program
       .command('consumers')
       .description(
-        'who hears of rollbacks: answers, silence, how long it takes, what went out too late, and whether the mode fits',
+        'shows who hears of rollbacks: answers, silence, delay, what went out too late, and whether the mode fits',
       )
       .option('--consumer <name>', 'of one consumer'),
     act,
@@ -68,7 +68,7 @@ export function addConsumers(program: Command, act: Act): void {
   addReportAction<{ scope?: string; after?: string }>(
     program
       .command('rolled-back')
-      .description('commits that are rolled back, in a scope and behind a position')
+      .description('lists commits that are rolled back, in a scope and after a position')
       .option('--scope <scope>', 'prefix of tenant/agent/run/subject; * stands for one part')
       .option('--after <position>', 'what the call before ended with'),
     act,
@@ -85,7 +85,7 @@ function addDeliveries(program: Command, act: Act): void {
   addListAction<{ consumer?: string; phase?: string; run?: string; mutation?: string }>(
     program
       .command('deliveries')
-      .description('who had to hear of which rollback, and has answered or not')
+      .description('lists who had to hear of which rollback, and whether they answered')
       .option('--consumer <name>', 'of one consumer')
       .addOption(new Option('--phase <phase>', 'only these').choices(['waiting', 'overdue', 'acknowledged']))
       .option('--run <id>', 'of one run')

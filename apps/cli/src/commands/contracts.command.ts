@@ -55,7 +55,7 @@ function addReads(contracts: Command, act: Act): void {
   addListAction<{ name?: string; retired?: boolean }>(
     contracts
       .command('list')
-      .description('contracts of the tenant and those for all')
+      .description('lists the contracts of the tenant and those for all tenants')
       .option('--name <name>', 'versions of one capability')
       .option('--retired', 'retired ones instead of those that stand'),
     act,

@@ -159,7 +159,10 @@ function addSwitches(program: Command, act: Act): void {
       }),
     );
   addListAction<{ retired?: boolean }>(
-    switches.command('list').description('those that are on').option('--retired', 'those that were lifted'),
+    switches
+      .command('list')
+      .description('lists the switches that are on')
+      .option('--retired', 'those that were lifted'),
     act,
     {
       service: 'contracts',

@@ -130,7 +130,7 @@ function addReconciling(lineage: Command, act: Act): void {
   addListAction<{ runtime?: string; diverging?: boolean }>(
     lineage
       .command('reconciliations')
-      .description('comparisons that were made')
+      .description('lists past comparisons')
       .option('--runtime <name>', 'of one runtime')
       .option('--diverging', 'only those that found something'),
     act,

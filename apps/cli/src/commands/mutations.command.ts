@@ -37,7 +37,7 @@ export function addMutations(program: Command, act: Act): void {
   addListAction<ListOptions>(
     mutations
       .command('list')
-      .description('mutations, newest state')
+      .description('lists mutations with their current state')
       .option('--run <id>', 'of one run')
       .option('--state <state>', 'in one recoverability state, such as reversal_available')
       .option('--capability <name>', 'of one capability')
@@ -60,7 +60,7 @@ export function addMutations(program: Command, act: Act): void {
   addShowAction(
     mutations
       .command('show')
-      .description('one mutation: what was done, how it is undone, its states')
+      .description('shows one mutation: what was done, how it is undone, its states')
       .argument('<id>', 'mutation id'),
     act,
     { service: 'ledger', path: pathBelow('/v1/mutations'), text: describeMutation },

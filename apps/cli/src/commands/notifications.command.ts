@@ -50,7 +50,7 @@ export function addNotifications(program: Command, act: Act): void {
   addListAction<{ state?: string; endpoint?: string }>(
     notifications
       .command('list')
-      .description('what was told to whom, and what was not')
+      .description('lists what was sent to whom, and what was not')
       .addOption(new Option('--state <state>', 'only these').choices(['queued', 'delivered', 'given_up', 'superseded']))
       .option('--endpoint <name>', 'of one endpoint'),
     act,
@@ -64,7 +64,7 @@ export function addNotifications(program: Command, act: Act): void {
   );
   notifications
     .command('retry')
-    .description('tries one again that is queued or was given up, and waits for what comes of it')
+    .description('tries a queued or given-up delivery again, and waits for the outcome')
     .argument('<delivery>', 'delivery id')
     .action(act((session, _options, id = '') => outcome(session, deliveryPath(id, 'retry'))));
   addEndpoints(notifications, act);

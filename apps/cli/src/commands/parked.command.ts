@@ -50,11 +50,11 @@ export function addParked(program: Command, act: Act): void {
       }),
     );
   addWayOut(parked, act, 'redrive', {
-    description: 'takes a parked record again, and those of its key behind it',
+    description: 'takes a parked record again, and then those of its key behind it',
     reason: new Option('--reason <text>', 'why, in your words').default('redriven at the command line'),
   });
   addWayOut(parked, act, 'discard', {
-    description: 'gives a parked record up; its bytes stay in the log',
+    description: 'gives up a parked record; its bytes stay in the log',
     reason: new Option('--reason <text>', 'why, in your words').makeOptionMandatory(),
   });
 }

@@ -65,9 +65,7 @@ function addCounts(report: Command, act: Act): void {
   addReportAction<{ capability?: string }>(
     report
       .command('manual')
-      .description(
-        'why steps of recoveries land with people: tools by reason, and those whose outcomes often cannot be proven',
-      )
+      .description('shows why steps end with people: tools by reason, and those whose outcomes often cannot be proven')
       .option('--capability <name>', 'of one capability'),
     act,
     {
@@ -80,7 +78,9 @@ function addCounts(report: Command, act: Act): void {
   addReportAction<{ by: string }>(
     report
       .command('rollbacks')
-      .description('rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first')
+      .description(
+        'counts rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first',
+      )
       .addOption(
         new Option('--by <group>', 'what they are counted by').choices(['agent', 'policy', 'source']).default('source'),
       ),

@@ -12,7 +12,7 @@ export function addReviews(program: Command, act: Act): void {
   addListAction<{ state?: string; run?: string }>(
     reviews
       .command('list')
-      .description('steps that wait for a person, or those in one phase')
+      .description('lists steps that wait for a person, or those in one phase')
       .option('--state <state>', 'one phase, such as awaiting_approval, instead of those that wait (open)')
       .option('--run <id>', 'of one run'),
     act,
@@ -26,7 +26,9 @@ export function addReviews(program: Command, act: Act): void {
   addShowAction(
     reviews
       .command('show')
-      .description('one step as a person decides about it: facts then and now, what is proposed, what may be done')
+      .description(
+        'shows one step as a person decides about it: facts then and now, what is proposed, what may be done',
+      )
       .argument('<step>', 'step id'),
     act,
     { service: 'recoveries', path: pathBelow('/v1/reviews'), text: describeReview },

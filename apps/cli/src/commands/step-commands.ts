@@ -45,7 +45,7 @@ export function addStepCommands(recoveries: Command, act: Act): void {
   addSendAction<{ readonly purpose: string; readonly evidence?: string }>(
     command(
       'check',
-      'has a worker look whether it is undone: after a repair by hand, or because an earlier attempt may have taken effect',
+      'has a worker check whether it is undone, after a repair by hand or because an earlier attempt may have taken effect',
     )
       .addOption(new Option('--purpose <purpose>', 'why').choices(['repair', 'reconcile']).default('repair'))
       .option('--evidence <text>', 'what you have to show'),
@@ -73,7 +73,7 @@ function addBreakGlass(recoveries: Command, act: Act): void {
   recoveries
     .command('break-glass')
     .description(
-      'agrees in an emergency, in the place of the people the contract asks for: two people, a reason each, for a short time',
+      'approves in an emergency, in place of the people the contract asks for: two people, a reason each, for a short time',
     )
     .argument('<step>', 'step id')
     .option('--minutes <n>', 'for how long it is to hold, 60 at the most', positiveInteger, 15)
@@ -94,7 +94,7 @@ function addBreakGlass(recoveries: Command, act: Act): void {
 export function addIncidents(program: Command, act: Act): void {
   const incidents = program
     .command('incidents')
-    .description('incidents people made of steps, each with what happened in its order');
+    .description('incidents that people made of steps, each with its timeline');
   addListAction<{ state: string; severity?: string; run?: string }>(
     incidents
       .command('list')
@@ -111,14 +111,14 @@ export function addIncidents(program: Command, act: Act): void {
     },
   );
   addShowAction(
-    incidents.command('show').description('one incident and its timeline').argument('<incident>', 'incident id'),
+    incidents.command('show').description('shows one incident and its timeline').argument('<incident>', 'incident id'),
     act,
     { service: 'recoveries', path: incidentPath, text: describeIncident },
   );
   addSendAction<{ readonly summary: string }>(
     incidents
       .command('close')
-      .description('ends an incident')
+      .description('closes an incident')
       .argument('<incident>', 'incident id')
       .requiredOption('--summary <text>', 'what it was, and what was done'),
     act,

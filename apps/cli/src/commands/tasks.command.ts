@@ -49,7 +49,7 @@ export function addTasks(program: Command, act: Act): void {
     },
   );
   addShowAction(
-    tasks.command('show').description('one task, with what its author wrote').argument('<task>', 'task id'),
+    tasks.command('show').description('shows one task, with what its author wrote').argument('<task>', 'task id'),
     act,
     { service: 'recoveries', path: taskPath, text: describeTask },
   );
@@ -57,7 +57,7 @@ export function addTasks(program: Command, act: Act): void {
     tasks
       .command('close')
       .description(
-        'ends a task in your words; a correction that is done closes its item as corrected, not as compensated',
+        'closes a task in your words; a finished correction closes its item as corrected, not as compensated',
       )
       .argument('<task>', 'task id')
       .addOption(new Option('--outcome <outcome>', 'how it ended').choices(['done', 'dropped']).makeOptionMandatory())

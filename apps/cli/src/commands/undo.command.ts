@@ -85,7 +85,7 @@ function addUndos(undos: Command, act: Act): void {
   addListAction<{ run?: string; phase?: string }>(
     undos
       .command('list')
-      .description('undos, whose effects are being named (opened) or are (listed)')
+      .description('lists undos; opened: the ledger is still naming their effects; listed: it has')
       .option('--run <id>', 'of one run')
       .option('--phase <phase>', 'opened, escalated or listed'),
     act,
@@ -99,7 +99,7 @@ function addUndos(undos: Command, act: Act): void {
   addShowAction(
     undos
       .command('show')
-      .description('what became of each effect; the whole is undone only if every one is')
+      .description('shows how each effect ended; the whole is undone only if every one is')
       .argument('<undo>', 'undo id'),
     act,
     { service: 'recoveries', path: undoPath, text: reportText },

@@ -1,4 +1,4 @@
-// The assumptions log: accepted statements about refs (DESIGN 6.2, L12).
+// The assumptions log: accepted statements about refs (docs/design/ledger.md, L12).
 //
 // Rows: `assumption` is what stands for a ref in a scope; `statement` is one row per (ref, event id), loaded one at a time.
 import { subjectOfAssumption } from '@recourse/contract';

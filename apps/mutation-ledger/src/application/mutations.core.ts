@@ -1,4 +1,4 @@
-// The mutations log: every execution, how it is undone, and what became of it (DESIGN 6.2).
+// The mutations log: every execution, how it is undone, and what became of it (docs/design/ledger.md).
 //
 // Boundary: says what the log reads and who decides it. Executions are taken in executions.ts, statements in statements.part.ts,
 // commits in commits.part.ts, what workers are asked in forward-legs.ts; records become rows in mutations.fold.ts.

@@ -1,4 +1,4 @@
-// Lineage: what stood on a commit falls with it, across runs and partitions, whichever came first (DESIGN 6.2; E9, E10, P9).
+// Lineage: what stood on a commit falls with it, across runs and partitions, whichever came first (docs/design/ledger.md; E9, E10, P9).
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { deriveId } from '@recourse/kernel';

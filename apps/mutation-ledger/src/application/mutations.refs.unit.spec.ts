@@ -90,7 +90,7 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
     run.when(state(assumptions, statement('invalidated', 'inv-2')), NOW + 3).then(contradicted('inv-2', 3));
   });
 
-  it('that is said to hold again is told of the commits it was contradicted for, once, and of no other (DESIGN 6.3)', () => {
+  it('that is said to hold again is told of the commits it was contradicted for, once, and of no other', () => {
     const { run, assumptions } = start();
     run.when(executed(refund()), NOW);
     run.when(state(assumptions, statement('holds', 'reaf-0')), NOW + 1).thenNothing();

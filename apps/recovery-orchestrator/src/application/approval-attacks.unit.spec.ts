@@ -324,7 +324,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       foiled(forTwo().when(approve(), 19_000).then(fact('StepApproved')), approve(by), 'SAME_APPROVER');
     });
 
-    it("asks for two where nobody answers for the action, and takes no initiator's word for one (DESIGN 3.5)", () => {
+    it("asks for two where nobody answers for the action, and takes no initiator's word for one", () => {
       const run = waiting({ execution: execution({ initiator: null }) }).then(
         fact('StepDecided', { required_approvals: 2, answerable_to: null }),
       );
@@ -738,7 +738,7 @@ describe.each(WAYS)('an attack on an approval before the effect, $way', ({ isReb
     run.then(fact('ForwardApprovalRequested', { mode: 'dual_control', required_approvals: 2 }));
   });
 
-  it('is asked in the name of nobody, which asks for two (DESIGN 3.5)', () => {
+  it('is asked in the name of nobody, which asks for two', () => {
     asked({ initiator: null }).then(fact('ForwardApprovalRequested', { mode: 'dual_control', required_approvals: 2 }));
   });
 });

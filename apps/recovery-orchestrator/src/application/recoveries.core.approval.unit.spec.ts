@@ -349,7 +349,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         .thenAnswer({ httpStatus: 409, code: 'SAME_APPROVER' });
     });
 
-    it('is any that nobody answers for (DESIGN 3.5)', () => {
+    it('is any that nobody answers for', () => {
       const run = asked({ execution: execution({ initiator: null }) }).then(
         fact('StepDecided', { required_approvals: 2, answerable_to: null }),
       );

@@ -1,4 +1,4 @@
-// Across runs children go first, up to a deadline; later ones come after, and say so (DESIGN 6.3, order; B17, E9).
+// Across runs children go first, up to a deadline; later ones come after, and say so (docs/design/recovery.md, order; B17, E9).
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import { partitionForKey } from '@recourse/kernel';

@@ -1,4 +1,4 @@
-// The emergency path is an approval of its own kind: two people, a reason, a time limit, on record (DESIGN 6.3, governed).
+// The emergency path is an approval of its own kind: two people, a reason, a time limit, on record (docs/design/recovery.md, governed).
 import { describe, expect, it } from '@jest/globals';
 import { fact, harness, wire, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';

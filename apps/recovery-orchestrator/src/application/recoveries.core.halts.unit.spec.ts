@@ -211,7 +211,7 @@ describe('an execution that names no initiator', () => {
     );
   };
 
-  it("counts as the owner's whom the agent's charter names, who may not approve it (DESIGN 3.5)", () => {
+  it("counts as the owner's whom the agent's charter names, who may not approve it", () => {
     const both = views();
     charter(both);
     const run = harness(core(), { views: both })

@@ -1,4 +1,4 @@
-// Last effects are undone first (B17), what was made of an effect before it, and nobody waits for ever (DESIGN 6.3, order).
+// Last effects are undone first (B17), what was made of an effect before it, and nobody waits for ever (docs/design/recovery.md, order).
 import { describe, expect, it } from '@jest/globals';
 import type { Execution, LegRequested } from '@recourse/messages';
 import type { CoreHarness } from '@recourse/testing';

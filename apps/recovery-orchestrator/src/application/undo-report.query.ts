@@ -47,7 +47,7 @@ const NOT_KNOWN: readonly string[] = ['OUTCOME_UNKNOWN', 'FORWARD_UNCERTAIN', 'F
 /**
  * Tells what became of an undo. `steps` are those of its run.
  *
- * Source: DESIGN 6.3 (undo), requirements B2, B20.
+ * Source: docs/design/recovery.md (undo), requirements B2, B20.
  */
 export function undoReport(
   undo: Pick<UndoDoc, 'undo_id' | 'run_id' | 'tenant' | 'phase' | 'mutation_ids' | 'unknown_ids'>,

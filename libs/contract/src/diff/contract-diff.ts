@@ -1,4 +1,4 @@
-// What two versions of a contract differ in, and whether the newer is weaker. Weakening takes two people (DESIGN 6.1).
+// What two versions of a contract differ in, and whether the newer is weaker. Weakening takes two people (docs/design/contracts.md).
 import type { Json } from '@recourse/kernel';
 import { APPROVAL_MODES, BLAST_SCOPES, FORWARD_APPROVALS, RECOVERY_APPROVAL_MODES, RISK_LEVELS } from '../shape.js';
 import type { Contract } from '../shape.js';

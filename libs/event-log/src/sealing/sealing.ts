@@ -2,7 +2,7 @@
 //
 // Invariants
 //   S1. What is appended to a log holds no payload in the clear; rows and derived logs follow, since they are made of records.
-//   S2. The key is durable before the append (DESIGN section 4).
+//   S2. The key is durable before the append (docs/design/topics.md).
 //   S3. evolve needs no key: a rebuild folds sealed payloads as they are.
 import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';

@@ -14,7 +14,7 @@ export interface Claim {
  * Implementations MUST make a grant durable before answering it, and MUST answer `taken` to every later claim of the
  * same (step, attempt), also by the same worker and after a crash.
  * Implementations MUST NOT grant when they cannot tell: they throw, and the step is not executed.
- * Source: DESIGN 3.3 L11.
+ * Source: L11.
  */
 export interface ClaimStore {
   claim(claim: Claim): Promise<'granted' | 'taken'>;

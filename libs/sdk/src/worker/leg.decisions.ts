@@ -1,6 +1,6 @@
 // What a worker does next for one step of a leg. Pure: the runner obeys and feeds back what happened.
 //
-// Invariants (DESIGN 3.3, L11)
+// Invariants (L11)
 //   I1. After `not_after` nothing is called: asked again before every call.
 //   I2. Nothing is executed twice by one leg, nor without reconciliation where the request asks for it.
 //   I3. A durable claim comes before the call. Taken by an earlier delivery of the same attempt, it leads to a look first where the
@@ -114,7 +114,7 @@ export function isLeaseOver(leg: LegRequested, now: number): boolean {
  * Says what to do next for a step.
  *
  * Units:  instants in epoch milliseconds.
- * Source: DESIGN 3.3 L11, 6.3 "Leg".
+ * Source: L11; docs/design/recovery.md.
  */
 export function decideStep(situation: StepSituation): StepAction {
   const { leg, progress, now } = situation;

@@ -1,4 +1,4 @@
-// Edge of commands: signs a request, puts it on the command wire, and answers when its outcome is projected (DESIGN 3.4).
+// Edge of commands: signs a request, puts it on the command wire, and answers when its outcome is projected (docs/design/edge.md).
 //
 // Invariants
 //   E1. The id is derived from who asks, where and under which key: a repeated request is the same command.

@@ -1,4 +1,4 @@
-// Key store in PostgreSQL: one table in a database of its own, no part of any service's projection (DESIGN section 4).
+// Key store in PostgreSQL: one table in a database of its own, no part of any service's projection (docs/design/topics.md).
 //
 // Boundary: the only place that writes secrets. `synchronous_commit` is on: a key that is lost takes with it what it sealed.
 import { scopeId, storableName } from '@recourse/event-log';

@@ -1,4 +1,4 @@
-// What a decision rests on: a report that says so (L11), news of the ledger (DESIGN 6.3), the result of another compensation (B6).
+// What a decision rests on: a report that says so (L11), news of the ledger (docs/design/recovery.md), the result of another compensation (B6).
 import { readPayload } from '@recourse/contract';
 import type { Payload } from '@recourse/messages';
 import { mutationId } from '@recourse/sdk';

@@ -1,4 +1,4 @@
-// What a log holds of people is sealed, under a key that was durable before (DESIGN section 4).
+// What a log holds of people is sealed, under a key that was durable before (docs/design/topics.md).
 import { TOPICS } from '@recourse/messages';
 import { broken } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';

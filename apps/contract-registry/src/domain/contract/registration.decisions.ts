@@ -1,4 +1,4 @@
-// Decides whether a version registers at once or waits for a second person: weakening takes two (DESIGN 6.1).
+// Decides whether a version registers at once or waits for a second person: weakening takes two (docs/design/contracts.md).
 import { contractBody, contractDigest, diffContracts, isWeakening, parseContract } from '@recourse/contract';
 import type { Contract, Difference } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';

@@ -1,4 +1,4 @@
-// Lineage: a commit relies on the commits it was derived from standing (DESIGN 6.2). It is the refs mechanism over another log:
+// Lineage: a commit relies on the commits it was derived from standing (docs/design/ledger.md). It is the refs mechanism over another log:
 // what states that a commit fell is its RollbackAnnounced in the derived log.
 //
 // Invariants

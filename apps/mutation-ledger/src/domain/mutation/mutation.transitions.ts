@@ -1,4 +1,4 @@
-// The two state machines of a mutation (DESIGN 6.2, C1 to C10): what is known of the forward action, and what can be done about it.
+// The two state machines of a mutation (docs/design/ledger.md, C1 to C10): what is known of the forward action, and what can be done about it.
 //
 // A null cell: the event does not apply there. What repeats or was overtaken changes nothing; a second, different report of
 // an execution is a conflict on record.

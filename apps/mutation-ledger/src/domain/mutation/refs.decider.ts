@@ -1,4 +1,4 @@
-// Refs: verdicts at a position, and which commits a later invalidation reaches (DESIGN 6.2).
+// Refs: verdicts at a position, and which commits a later invalidation reaches (docs/design/ledger.md).
 //
 // Invariants
 //   R1. Verdict and position come from one view; an invalidation reaches a binding iff its seq is above the binding's position.

@@ -1,4 +1,4 @@
-// Whether a trigger rolls back by itself: trust in its source, breakers, the size of what one event takes down (DESIGN 6.3).
+// Whether a trigger rolls back by itself: trust in its source, breakers, the size of what one event takes down (docs/design/recovery.md).
 //
 // Boundary: pure. Reads rows of one partition; limits over all partitions are split into shares.
 //

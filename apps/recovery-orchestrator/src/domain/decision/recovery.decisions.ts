@@ -86,7 +86,7 @@ export interface DecisionRow {
   readonly then: RecoveryDecision;
 }
 
-/** The table of DESIGN 6.3. */
+/** The table of docs/design/recovery.md. */
 export const DECISION_TABLE = [
   { when: { execution: ['failed'] }, then: { decision: 'retry_forward', reason: 'NOTHING_TO_UNDO' } },
   {
@@ -144,7 +144,7 @@ export const DECISION_TABLE = [
  * Decides by the first row that matches.
  *
  * Errors: none; the last row matches everything.
- * Source: DESIGN 6.3; C31 to C41.
+ * Source: docs/design/recovery.md; C31 to C41.
  */
 export function decideRecovery(facts: RecoveryFacts): RecoveryDecision {
   return (ROWS.find((row) => matches(row, facts)) ?? DECISION_TABLE[DECISION_TABLE.length - 1] ?? DECISION_TABLE[0])
@@ -203,8 +203,8 @@ export function reversalToken({
 /**
  * Counts the distinct people who must approve.
  *
- * Shape:  0 only for an automatic mode of ordinary impact and risk; two when nobody answers for the action (DESIGN 3.5).
- * Source: P5; DESIGN 3.5.
+ * Shape:  0 only for an automatic mode of ordinary impact and risk; two when nobody answers for the action (docs/design/edge.md).
+ * Source: P5; docs/design/edge.md.
  */
 export function requiredApprovals(
   mode: RecoveryApprovalMode,

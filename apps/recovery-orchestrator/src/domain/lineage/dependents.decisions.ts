@@ -1,4 +1,4 @@
-// Dependents: commits of other runs that were derived from those of a run. They are undone first, up to a deadline (DESIGN 6.3).
+// Dependents: commits of other runs that were derived from those of a run. They are undone first, up to a deadline (docs/design/recovery.md).
 //
 // Boundary: pure; the rows are those of the run of the parents, and only its owner writes them.
 //

@@ -66,7 +66,7 @@ export interface ApprovalContext {
  * Says why an approval is refused; null when it counts.
  *
  * Errors: none. The first code that applies, from identity to time.
- * Source: P3, P4, P5, P6; DESIGN 3.5.
+ * Source: P3, P4, P5, P6; docs/design/edge.md.
  */
 export function approvalRefusal(
   step: StepDoc,

@@ -1,4 +1,4 @@
-// Arguments of a compensation that come from the result of an earlier one: `steps.<effect_key>.result` (DESIGN 6.1).
+// Arguments of a compensation that come from the result of an earlier one: `steps.<effect_key>.result` (docs/design/contracts.md).
 //
 // Boundary: pure; reads the contract the mutation executed under, its execution, and the other steps of the recovery.
 //

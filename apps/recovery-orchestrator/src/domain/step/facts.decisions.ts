@@ -1,4 +1,4 @@
-// The facts people rely on when they agree: shown to them, and observed again before anything is sent (DESIGN 6.3, review item).
+// The facts people rely on when they agree: shown to them, and observed again before anything is sent (docs/design/recovery.md, review item).
 //
 // Boundary: pure; asks for a look, compares what was seen, says what changed. What follows is the step decider's.
 //

@@ -1,4 +1,4 @@
-// Break-glass: the emergency path is an approval of its own kind, not a way around approvals (DESIGN 6.3, governed).
+// Break-glass: the emergency path is an approval of its own kind, not a way around approvals (docs/design/recovery.md, governed).
 //
 // Boundary: pure.
 //

@@ -137,7 +137,7 @@ export interface Action {
  * SHA-256 over the canonical JSON of tenant, call, contract, expected version and subject.
  *
  * Shape:  arguments enter by their hash, so the digest can be shown where they may not.
- * Source: P4; DESIGN 6.3.
+ * Source: P4; docs/design/recovery.md.
  */
 export function actionDigest(action: Action): Buffer {
   const { call, terms, ref } = action;

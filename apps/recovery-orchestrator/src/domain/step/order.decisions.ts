@@ -1,4 +1,4 @@
-// Which steps come first: last effects are undone first, and nothing is taken from under what was made of it (B17, DESIGN 6.3).
+// Which steps come first: last effects are undone first, and nothing is taken from under what was made of it (B17, docs/design/recovery.md).
 //
 // Boundary: pure; reads the steps of the run.
 //

@@ -42,7 +42,7 @@ export function open(marked: Marked, context: StepContext): readonly RecoveryRec
 const DECIDED_ANEW: readonly StepPhase[] = ['held', 'not_needed', 'manual', 'looking'];
 
 /**
- * Decides again about a commit that was marked: its execution turned out after all (DESIGN 6.3, life goes on).
+ * Decides again about a commit that was marked: its execution turned out after all (docs/design/recovery.md, life goes on).
  *
  * Shape:  only a step without an effect of its own is decided anew. What a person has stays theirs, with the facts of now; of
  *         a step beyond that the ledger has nothing more to tell: it stands on an execution that succeeded.
