@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { facts, NOTHING } from '@recourse/event-log';
 import type { ServiceCore } from '@recourse/event-log';
-import { deepFreeze, fact, harness, mismatch, plainProblem, WAYS, wire } from './index.js';
+import { harness, record, WAYS, wire } from './index.js';
+import { deepFreeze, mismatch, plainProblem } from './plain-data.js';
 
 /** Counts what it is told, per name; a timer a second later resets the count. */
 function counter(changes: Partial<ServiceCore> = {}): ServiceCore {
@@ -13,9 +14,9 @@ function counter(changes: Partial<ServiceCore> = {}): ServiceCore {
     keyOf: (record) => String(record.body.name),
     needs: () => [],
     decide: ({ state }, input) => {
-      if (input.source === 'timer') return facts(fact('Reset', { name: input.address.key }));
+      if (input.source === 'timer') return facts(record('Reset', { name: input.address.key }));
       const name = String(input.body.name);
-      return state.get('count', name, name)?.total === 2 ? NOTHING : facts(fact('Counted', { name }));
+      return state.get('count', name, name)?.total === 2 ? NOTHING : facts(record('Counted', { name }));
     },
     evolve: (state, { type, body, decidedAt }) => {
       const name = String(body.name);
@@ -45,9 +46,9 @@ const count = wire('recourse.names', 'Count', { name: 'a' });
 describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
   it('decides, accepts and keeps rows, loading cold groups as they are asked for', () => {
     const run = harness(counter(), { isRebuilt })
-      .given(fact('Counted', { name: 'a' }))
+      .given(record('Counted', { name: 'a' }))
       .when(count, 10)
-      .then(fact('Counted', { name: 'a' }))
+      .then(record('Counted', { name: 'a' }))
       .when(count, 20)
       .thenNothing();
     expect(run.rows('count').map((row) => row.doc)).toEqual([{ total: 2 }]);
@@ -63,21 +64,21 @@ describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
       .whenDue(1_009)
       .thenNothing()
       .whenDue(1_010)
-      .then(fact('Reset', { name: 'a' }));
+      .then(record('Reset', { name: 'a' }));
     expect(run.rows().every((row) => row.dueAt === null)).toBe(true);
   });
 
   it('obeys a refresh as the loop does, unless the spec looks at the refresh itself', () => {
     const careful = counter({
       decide: ({ viewsFresh }) =>
-        viewsFresh ? facts(fact('Counted', { name: 'a' })) : { records: [], refresh: ['names'] },
+        viewsFresh ? facts(record('Counted', { name: 'a' })) : { records: [], refresh: ['names'] },
     });
     harness(careful, { isRebuilt })
       .when(count, 10)
-      .then(fact('Counted', { name: 'a' }))
+      .then(record('Counted', { name: 'a' }))
       .when(count, 20)
       .when(count, 30)
-      .then(fact('Counted', { name: 'a' }));
+      .then(record('Counted', { name: 'a' }));
     const run = harness(careful, { isRebuilt }).when(count, 10).thenRefresh('names');
     expect(run.records()).toEqual([]);
     const endless = counter({ decide: () => ({ records: [], refresh: ['names'] }) });
@@ -86,7 +87,7 @@ describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
 
   it('says what came instead', () => {
     const run = harness(counter(), { isRebuilt }).when(count, 10);
-    expect(() => run.then(fact('Counted', { name: 'b' }))).toThrow('records[0].body.name');
+    expect(() => run.then(record('Counted', { name: 'b' }))).toThrow('records[0].body.name');
     expect(() => run.thenNothing()).toThrow('1 items instead of 0');
     expect(() => run.thenParked('ANY')).toThrow('park');
   });
@@ -119,7 +120,7 @@ describe('a rebuild', () => {
       evolve: () => [
         { op: 'put', row: { kind: 'count', group: 'a', key: 'a', dueAt: null, doc: { outside: (outside += 1) } } },
       ],
-      decide: () => facts(fact('Counted', { name: 'a' })),
+      decide: () => facts(record('Counted', { name: 'a' })),
     });
     expect(() => harness(core, { isRebuilt: true }).when(count, 1).when(count, 2)).toThrow('rebuilt rows differ');
   });
