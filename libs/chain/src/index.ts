@@ -1,18 +1,10 @@
 export { FRAME_SIZE, frameOf, readHead, schemaIdOf } from './framing.js';
 export type { RecordHead } from './framing.js';
-export { genesisHash, HASH_SIZE, leafHash } from './leaf.js';
+export { genesisHash, leafHash } from './leaf.js';
 export type { GenesisOf } from './leaf.js';
 export { ChainReader, genesisHead, judge, readRecord } from './acceptance.js';
 export type { Acceptance, FingerprintOf, Head, RawRecord, Verdict } from './acceptance.js';
-export {
-  consistencyProof,
-  inclusionProof,
-  isConsistent,
-  isIncluded,
-  merkleRoot,
-  MerkleTree,
-  nodeHash,
-} from './merkle.js';
+export { consistencyProof, inclusionProof, isConsistent, isIncluded, merkleRoot, MerkleTree } from './merkle.js';
 export type { ConsistencyClaim, InclusionClaim } from './merkle.js';
 export { verifyLog } from './verify.js';
 export type { Finding, LogCheck, LogReport, StoredRecord } from './verify.js';

@@ -13,7 +13,6 @@ export {
   CLASS_WEIGHTS,
   hasSideEffects,
   isAutomated,
-  isManual,
   isUndoable,
   reversalCapabilityOf,
   weightOf,
@@ -34,14 +33,14 @@ export { subjectOfAssumption, subjectOfRecord } from './seal-scope.js';
 export { PayloadUnreadable, plainPayload, readPayload } from './payload.js';
 export type { PayloadProblemCode } from './payload.js';
 export { readPointer } from './json-pointer.js';
-export { ADVICE, adviceOn, LADDER_TECHNIQUES } from './advice.js';
+export { ADVICE, adviceOn } from './advice.js';
 export type { Advice, AdviceCode, LadderTechnique } from './advice.js';
-export { CONTRACT_FIELD_DOCS, CONTRACT_SCHEMA_VERSION, contractJsonSchema } from './json-schema.js';
+export { CONTRACT_FIELD_DOCS, contractJsonSchema } from './json-schema.js';
 export { diffContracts, isWeakening } from './diff/contract-diff.js';
 export type { Difference, DifferenceKind } from './diff/comparers.js';
-export { COMPATIBILITY_NOTES, compatibilityReport } from './diff/compatibility.js';
+export { compatibilityReport } from './diff/compatibility.js';
 export type { Compatibility, CompatibilityCode, OpenVersion } from './diff/compatibility.js';
-export { capabilityOf, CLASS_DEFAULTS, draftOf, SAFETY_CLASSES } from './draft/draft.js';
+export { capabilityOf, draftOf } from './draft/draft.js';
 export type { Draft, SafetyClass, ToolFacts } from './draft/draft.js';
 export { DRAFT_SOURCES, draftsFrom, sourceOf } from './draft/sources.js';
 export type { DraftOptions, DraftSource } from './draft/sources.js';
@@ -52,19 +51,10 @@ export { answerForMutation, mutationAnswerText, peopleNeeded } from './answer-mu
 export type { MutationAnswer, MutationStanding } from './answer-mutation.js';
 export { forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
-export {
-  ADMISSION_VARIABLES,
-  ENTRY_KINDS,
-  ENTRY_REMEDIES,
-  ENTRY_SHAPES,
-  PROPAGATION_P99_MS,
-  RECOVERY_VARIABLES,
-  reviewEntry,
-} from './entries/shapes.js';
+export { ENTRY_KINDS, ENTRY_REMEDIES, PROPAGATION_P99_MS, reviewEntry } from './entries/shapes.js';
 export type { EntryBody, EntryProblem, EntryProblemCode, ReviewedEntry } from './entries/shapes.js';
 export {
   admissionVerdict,
-  approvalNeeded,
   evidenceVerdict,
   intentVerdict,
   isInScope,

@@ -21,14 +21,12 @@ export type {
   WireProducer,
 } from './kafka.port.js';
 export { murmur2, partitionForKey } from './murmur2.js';
-export { assignPartitions } from './partition-assignment.decisions.js';
-export type { GroupMember, MemberShare, PartitionCounts } from './partition-assignment.decisions.js';
 export { createKafka } from './create.kafka.js';
 export type { KafkaLogger, KafkaLogLine, KafkaOptions } from './options.js';
 export { openGate } from './memory/gate.memory.js';
-export type { Gate, GateKind, GateOperation, GateVerdict } from './memory/gate.memory.js';
+export type { Gate, GateOperation, GateVerdict } from './memory/gate.memory.js';
 export { MemoryBroker } from './memory/broker.memory.js';
-export type { LatePacket, MemoryBrokerOptions } from './memory/broker.memory.js';
+export type { MemoryBrokerOptions } from './memory/broker.memory.js';
 export { createSchemaRegistry } from './registry/registry.confluent.js';
 export type { RegistryOptions } from './registry/registry.confluent.js';
 export { MemoryRegistry } from './registry/registry.memory.js';

@@ -1,5 +1,5 @@
 // What the contract suites of the port run against: a broker, and what may be broken about it.
-import type { Kafka, LogProducer, WireProducer } from './kafka.port.js';
+import type { Kafka, LogProducer, RawReader, WireProducer } from './kafka.port.js';
 
 /** A process that can be harmed. */
 export interface FaultyKafka {
@@ -32,6 +32,7 @@ export interface ContractScene {
   kept<T extends { close(): Promise<void> }>(resource: T): T;
   logProducer(from?: Kafka): Promise<LogProducer>;
   wireProducer(): Promise<WireProducer>;
+  rawReader(): Promise<RawReader>;
   /** Values of a partition from offset 0, as far as one read goes. */
   everything(topic: string, partition?: number): Promise<string[]>;
 }

@@ -1,5 +1,5 @@
 export { commitIdOf, isCommitId, sortedParents } from './commit-id.js';
-export { CHUNK_BYTES, CHUNK_TYPE, CHUNKS_MAX, cutState, isChunk, joinState, SALT_BYTES } from './state-chunks.js';
+export { CHUNK_BYTES, CHUNKS_MAX, cutState, isChunk, joinState, SALT_BYTES } from './state-chunks.js';
 export type { CutState } from './state-chunks.js';
 export { applyDelta, deltaOf, DEPTH_MAX } from './state-delta.js';
 export { EdgeLines } from './graph/edge-lines.js';
@@ -8,5 +8,5 @@ export { restoredState, STATE_CODES, statePath } from './state-path.js';
 export type { Restored, StateCode, StateHolder } from './state-path.js';
 export { checkpointIn, INPUTS_CODES, PACKET_FORMAT, packedCheckpoint } from './packet/packet.js';
 export type { PackedCheckpoint, PackedCommit, PackedPolicy, PackedState, Packet } from './packet/packet.js';
-export { commitBefore, PASSED_MAX } from './packet/state-before.js';
+export { commitBefore } from './packet/state-before.js';
 export type { Before, WalkStep } from './packet/state-before.js';

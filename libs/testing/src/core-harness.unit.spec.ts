@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { append, NOTHING } from '@recourse/event-log';
 import type { ServiceCore } from '@recourse/event-log';
-import { deepFreeze, fact, harness, mismatch, plainProblem, WAYS, wire } from './index.js';
+import { harness, record, WAYS, wire } from './index.js';
+import { deepFreeze, mismatch, plainProblem } from './plain-data.js';
 
 /** Counts what it is told, per name; a timer a second later resets the count. */
 function counter(changes: Partial<ServiceCore> = {}): ServiceCore {
@@ -12,9 +13,9 @@ function counter(changes: Partial<ServiceCore> = {}): ServiceCore {
     kinds: [{ kind: 'count', table: 'count', columns: [] }],
     keyOf: (record) => String(record.body.name),
     decide: ({ state }, input) => {
-      if (input.source === 'timer') return append(fact('Reset', { name: input.address.key }));
+      if (input.source === 'timer') return append(record('Reset', { name: input.address.key }));
       const name = String(input.body.name);
-      return state.get('count', name, name)?.total === 2 ? NOTHING : append(fact('Counted', { name }));
+      return state.get('count', name, name)?.total === 2 ? NOTHING : append(record('Counted', { name }));
     },
     evolve: (state, { type, body, decidedAt }) => {
       const name = String(body.name);
@@ -43,9 +44,9 @@ const count = wire('recourse.names', 'Count', { name: 'a' });
 describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
   it('decides, accepts and keeps rows, loading cold groups as they are asked for', () => {
     const run = harness(counter(), { isRebuilt })
-      .given(fact('Counted', { name: 'a' }))
+      .given(record('Counted', { name: 'a' }))
       .when(count, 10)
-      .then(fact('Counted', { name: 'a' }))
+      .then(record('Counted', { name: 'a' }))
       .when(count, 20)
       .thenNothing();
     expect(run.rows('count').map((row) => row.doc)).toEqual([{ total: 2 }]);
@@ -61,7 +62,7 @@ describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
       .whenDue(1_009)
       .thenNothing()
       .whenDue(1_010)
-      .then(fact('Reset', { name: 'a' }));
+      .then(record('Reset', { name: 'a' }));
     expect(run.rows().every((row) => row.dueAt === null)).toBe(true);
   });
 
@@ -69,18 +70,18 @@ describe.each(WAYS)('the harness, $way', ({ isRebuilt }) => {
     const careful = counter({
       decide: ({ views }) => {
         views.readToEnd();
-        return append(fact('Counted', { name: 'a' }));
+        return append(record('Counted', { name: 'a' }));
       },
     });
     const run = harness(careful, { isRebuilt }).when(count, 10).thenReadViews();
-    run.then(fact('Counted', { name: 'a' }));
+    run.then(record('Counted', { name: 'a' }));
     expect(run.records()).toHaveLength(1);
     expect(() => harness(counter(), { isRebuilt }).when(count, 10).thenReadViews()).toThrow('views');
   });
 
   it('says what came instead', () => {
     const run = harness(counter(), { isRebuilt }).when(count, 10);
-    expect(() => run.then(fact('Counted', { name: 'b' }))).toThrow('records[0].body.name');
+    expect(() => run.then(record('Counted', { name: 'b' }))).toThrow('records[0].body.name');
     expect(() => run.thenNothing()).toThrow('1 items instead of 0');
     expect(() => run.thenParked('ANY')).toThrow('park');
   });
@@ -113,7 +114,7 @@ describe('a rebuild', () => {
       evolve: () => [
         { op: 'put', row: { kind: 'count', group: 'a', key: 'a', dueAt: null, doc: { outside: (outside += 1) } } },
       ],
-      decide: () => append(fact('Counted', { name: 'a' })),
+      decide: () => append(record('Counted', { name: 'a' })),
     });
     expect(() => harness(core, { isRebuilt: true }).when(count, 1).when(count, 2)).toThrow('rebuilt rows differ');
   });

@@ -19,7 +19,7 @@ const RETRY = { initialRetryTime: 100, retries: 5 } as const;
 const TRIES = 50;
 const WAIT_MS = 200;
 const BATCH = 500;
-// eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- an ES module cannot name kafkajs' enum at run time; 2 is its TOPIC
+// An ES module cannot name kafkajs' enum at run time; 2 is its TOPIC.
 const TOPIC_RESOURCE = 2 as ConfigResourceTypes;
 
 /** Deletes the topic, makes it anew and writes the kept records back. Errors: Error when a step does not come through. */
