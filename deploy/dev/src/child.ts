@@ -23,7 +23,7 @@ export interface ChildCommand {
 export interface ChildPlan {
   readonly name: string;
   readonly logFile: string;
-  /** Asked anew for every try, so that it can look at ports again. */
+  /** Called before every try, so that it can choose ports again. */
   command(): ChildCommand | Promise<ChildCommand>;
   /** True once the real thing answers; false or a throw means not yet. */
   probe(): Promise<boolean>;
@@ -41,9 +41,9 @@ export interface SupervisedChild {
   readonly pid: number | null;
   /** Resolves when it is ready. Errors: the reason with the last lines of its log. */
   start(): Promise<void>;
-  /** Asks it to end, kills it after the deadline. Resolves when it is gone. */
+  /** Asks it to end and kills it after the deadline. Resolves when it has ended. */
   stop(): Promise<void>;
-  /** Sends a signal to its whole group. SIGKILL resolves when it is gone. */
+  /** Sends a signal to its whole group. SIGKILL resolves when it has ended. */
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ class Supervised implements SupervisedChild {
   }
 
   async start(): Promise<void> {
-    if (this.#process !== null) throw new Error(`${this.name} is running already`);
+    if (this.#process !== null) throw new Error(`${this.name} is already running`);
     const tries = this.plan.triesMax ?? 2;
     for (let attempt = 1; ; attempt += 1) {
       await this.#spawn();
@@ -93,7 +93,7 @@ class Supervised implements SupervisedChild {
         await after(this.plan.retryAfterMs ?? 0, null);
       } else {
         throw new Error(
-          `${this.name} did not become ready: ${failure}.\n${lastLines(this.plan.logFile)}\n(the whole log: ${this.plan.logFile})`,
+          `${this.name} did not become ready: ${failure}.\n${lastLines(this.plan.logFile)}\nFull log: ${this.plan.logFile}`,
         );
       }
     }
@@ -134,7 +134,7 @@ class Supervised implements SupervisedChild {
     this.#process = child;
     this.#gone = new Promise((resolve) => {
       child.once('error', (cause) => {
-        resolve(`it could not be started (${cause.message})`);
+        resolve(`it could not be started: ${cause.message}`);
       });
       child.once('exit', (code, signal) => {
         resolve(`it ended with ${signal ?? `code ${String(code)}`}`);
@@ -213,7 +213,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Gone already; nothing to signal.
+    // It has ended already.
   }
 }
 

@@ -9,7 +9,7 @@ import { adaptersIn } from './adapters.js';
 import { launch } from './launcher.js';
 import type { Programme } from './launcher.js';
 import { planSystem } from './system.js';
-import type { SystemPlan } from './system.js';
+import type { SystemPlan } from './system.plan.js';
 import type { StackFacts } from './stack.js';
 
 /** Stories over the little services; every other is the drifted refund's. */
@@ -51,15 +51,15 @@ function demo(): Programme {
         interactive: options.once || !process.stdin.isTTY ? null : askPerson,
         say,
       });
-      await sayWhoWasTold(plan);
-      return sayWhatFell(plan, mutationId) && ok;
+      await sayWhoWasNotified(plan);
+      return sayWhatDepended(plan, mutationId) && ok;
     },
     whereabouts: () => (plan === null ? [] : whereabouts(plan)),
   };
 }
 
-/** One line about the webhook that came; the receiver counts only what was signed by the notifier. */
-async function sayWhoWasTold({ urls }: SystemPlan): Promise<void> {
+/** One line about the webhook that arrived; the receiver counts only those the notifier signed. */
+async function sayWhoWasNotified({ urls }: SystemPlan): Promise<void> {
   // What the example's receiver answers.
   const { received } = (await (await fetch(`${urls.receiver}/received`)).json()) as {
     readonly received: readonly { readonly type: string; readonly item_kind: string; readonly reason: string }[];
@@ -69,13 +69,13 @@ async function sayWhoWasTold({ urls }: SystemPlan): Promise<void> {
   );
   say(
     opened === undefined
-      ? '   approvers   were told nothing yet'
-      : `   approvers   were told by a signed webhook, without polling: ${opened.item_kind}, ${opened.reason}`,
+      ? '   approvers   have not been notified yet'
+      : `   approvers   were notified by a signed webhook, without polling: ${opened.item_kind}, ${opened.reason}`,
   );
 }
 
 /** The lineage of the refund, drawn as `recourse lineage show` draws it. Says whether it could be. */
-function sayWhatFell({ urls }: SystemPlan, mutationId: string | null): boolean {
+function sayWhatDepended({ urls }: SystemPlan, mutationId: string | null): boolean {
   if (mutationId === null) return true;
   const drawn = spawnSync(process.execPath, ['apps/cli/bin/recourse.mjs', 'lineage', 'show', mutationId], {
     encoding: 'utf8',
@@ -89,7 +89,7 @@ function sayWhatFell({ urls }: SystemPlan, mutationId: string | null): boolean {
   });
   say(
     drawn.status === 0
-      ? `   What rested on the refund, as \`npx recourse lineage show ${mutationId}\` draws it:`
+      ? `   What depended on the refund (\`npx recourse lineage show ${mutationId}\`):`
       : `   The lineage could not be drawn: ${drawn.stderr}`,
   );
   for (const line of drawn.stdout.trimEnd().split('\n')) say(`     ${line}`);
@@ -132,7 +132,7 @@ function whereabouts({ urls, logId }: SystemPlan): readonly string[] {
     service('recoveries', urls.orchestrator),
     service('budgets', urls.budget),
     service('notifier', urls.notifier),
-    `  tokens      ${urls.issuer}   (development only: hands a token for anybody to anybody)`,
+    `  tokens      ${urls.issuer}   (development only: issues any token to anyone)`,
     isHere(urls.services)
       ? `  services    ${urls.services}/state`
       : `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,

@@ -13,4 +13,6 @@ export {
 } from './test-stack.js';
 export type { PostgresAddress } from './postgres-server.js';
 export { checkPrerequisites, describeProblem, type Problem } from '../../../scripts/lib/prerequisites.mjs';
-export { planSystem, processName, SERVICES, type ServiceName, type SystemOptions, type SystemPlan } from './system.js';
+export { planSystem } from './system.js';
+export { SERVICES, type ServiceName, type SystemOptions, type SystemPlan } from './system.plan.js';
+export { processName } from './system-processes.js';

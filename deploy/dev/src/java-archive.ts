@@ -39,7 +39,7 @@ export async function makeArchive(
   say: (line: string) => void,
 ): Promise<void> {
   if (existsSync(file)) return;
-  say(`preparing ${name} for fast starts (once)`);
+  say(`preparing ${name} to start faster (first run only)`);
   const folder = mkdtempSync(join(tmpdir(), 'recourse-train-'));
   const partial = `${file}.${String(process.pid)}.partial`;
   try {
@@ -53,7 +53,7 @@ export async function makeArchive(
     if (existsSync(partial)) renameSync(partial, file);
   } catch (cause) {
     say(
-      `${name} starts without an archive (${cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)})`,
+      `${name} starts without a class archive, so more slowly (${cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)})`,
     );
   } finally {
     rmSync(partial, { force: true });

@@ -53,7 +53,7 @@ export async function formatBroker(place: BrokerPlace, clusterId: string): Promi
   } catch (cause) {
     // execFile rejects with an Error that carries both streams.
     const { stdout, stderr, message } = cause as Error & { stdout?: string; stderr?: string };
-    throw new Error(`Kafka's storage could not be formatted: ${message}\n${stdout ?? ''}${stderr ?? ''}`, { cause });
+    throw new Error(`could not format Kafka's storage: ${message}\n${stdout ?? ''}${stderr ?? ''}`, { cause });
   }
 }
 

@@ -69,7 +69,7 @@ async function runProgramme(
       onProgress: say,
       handleSignals: false,
       onPartExit: (part, how) => {
-        onDeath(`${part} is gone: ${how}. Its log is in ${options.dataDir}/logs.`);
+        onDeath(`${part} stopped unexpectedly: ${how}. See ${options.dataDir}/logs/${part}.log.`);
       },
     }),
   );
@@ -81,7 +81,7 @@ async function runProgramme(
       book: stack.book,
       onProgress: say,
       onExit: (name, how) => {
-        onDeath(`${name} is gone: ${how}. Its log is ${stack.logDir}/${name}.log.`);
+        onDeath(`${name} stopped unexpectedly: ${how}. See ${stack.logDir}/${name}.log.`);
       },
     }),
   );
@@ -101,14 +101,14 @@ function printWhereabouts(session: Session, more: readonly string[]): void {
   process.stdout.write(
     [
       '',
-      `ready in ${(stack.readyMs / 1000).toFixed(1)} s`,
+      `Kafka, registry and PostgreSQL were ready in ${(stack.readyMs / 1000).toFixed(1)} s`,
       `  Kafka       ${stack.kafka.brokers.join(',')}`,
       `  registry    ${stack.registryUrl}`,
       `  PostgreSQL  postgres://${user}@${host}:${String(port)}/postgres (password in ${stack.dataDir}/stack.json)`,
       `  logs        ${stack.logDir}`,
       ...more,
       '',
-      'Ctrl-C stops everything.',
+      'Press Ctrl-C to stop everything.',
       '',
     ].join('\n'),
   );

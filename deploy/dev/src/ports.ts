@@ -48,7 +48,7 @@ interface HeldPort {
 
 async function holdAny(): Promise<HeldPort> {
   const held = await hold(0);
-  if (held === null) throw new Error('no free port on 127.0.0.1');
+  if (held === null) throw new Error('found no free port on 127.0.0.1; end programs that hold many ports');
   return held;
 }
 

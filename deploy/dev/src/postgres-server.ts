@@ -77,7 +77,7 @@ export async function initServer(place: ServerPlace): Promise<void> {
   } catch (cause) {
     // execFile rejects with an Error that carries both streams.
     const { stdout, stderr, message } = cause as Error & { stdout?: string; stderr?: string };
-    throw new Error(`PostgreSQL's data directory could not be made: ${message}\n${stdout ?? ''}${stderr ?? ''}`, {
+    throw new Error(`could not create PostgreSQL's data directory: ${message}\n${stdout ?? ''}${stderr ?? ''}`, {
       cause,
     });
   } finally {

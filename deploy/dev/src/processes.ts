@@ -54,7 +54,7 @@ const NODE_FLAGS = [
   '--disable-warning=ExperimentalWarning',
 ];
 const STOP_WITHIN_MS = 10_000;
-/** A program without an address counts as ready once it has not ended for this long: loading what is broken takes less. */
+/** A program without an address counts as ready after it has run this long: one that cannot load ends sooner. */
 const RUNS_FOR_MS = 600;
 
 /**
@@ -66,7 +66,8 @@ export async function startProcesses(specs: readonly ProcessSpec[], options: Pro
   const children = new Map(
     specs.map((spec) => [spec.name, superviseChild(planOf(spec, options), options.book ?? null, options.onExit)]),
   );
-  if (children.size !== specs.length) throw new Error('two processes have the same name');
+  if (children.size !== specs.length)
+    throw new Error(`two processes have the same name: ${specs.map(({ name }) => name).join(', ')}`);
   const group = groupOf(specs, children, options);
   try {
     for (const stage of stagesOf(specs)) await Promise.all(stage.map((spec) => startOne(spec, group, options)));
@@ -129,7 +130,7 @@ function groupOf(
   const child = (name: string): SupervisedChild => {
     const found = children.get(name);
     if (found === undefined)
-      throw new Error(`there is no process called ${name}; there are ${[...children.keys()].join(', ')}`);
+      throw new Error(`no process is called ${name}; choose one of ${[...children.keys()].join(', ')}`);
     return found;
   };
   return {

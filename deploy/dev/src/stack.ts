@@ -5,54 +5,25 @@
 //
 // Invariants
 //   I1. One live launcher per data directory.
-//   I2. Kafka, registry and PostgreSQL data are wiped together or not at all: schema ids live in Kafka's records.
-//   I3. `complete.json` is written after all three answered for the first time; without it the data is made anew.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+//   I2. Data is marked complete (stack-data.ts) once all three have answered.
+import { resolve } from 'node:path';
 import { takeLock } from '../../../scripts/lib/lock.mjs';
-import { fetchArtifacts } from '../../../scripts/lib/maven.mjs';
-import { findJava, JAVA_MAJOR_MIN, type Java } from '../../../scripts/lib/prerequisites.mjs';
-import type { Artifacts } from '../../../scripts/lib/artifacts.mjs';
-import { superviseChild, type SupervisedChild } from './child.js';
-import { archiveFile, makeArchive } from './java-archive.js';
-import { brokerPlan, brokerTraining, formatBroker, newClusterId, type BrokerPlace } from './kafka-broker.js';
-import { choosePorts, PORT_NAMES, type StackPorts } from './ports.js';
-import { serverAccount } from './postgres-binaries.js';
-import {
-  initServer,
-  newPassword,
-  serverFolder,
-  serverPlan,
-  SUPERUSER,
-  type PostgresAddress,
-  type ServerPlace,
-} from './postgres-server.js';
-import { registryPlan, registryTraining, registryUrl, type RegistryPlace } from './schema-registry.js';
-import { EMPTY_STATE, killLeftovers, readState, StateBook } from './state-file.js';
+import type { StackPorts } from './ports.js';
+import type { PostgresAddress } from './postgres-server.js';
+import { layoutOf, markComplete, wipeData, type Layout } from './stack-data.js';
+import { PARTS, prepare } from './stack-servers.js';
+import type { PartName, ServerOptions, Servers, StackFacts } from './stack-servers.js';
+import { killLeftovers, readState, StateBook } from './state-file.js';
 
-export type PartName = 'kafka' | 'registry' | 'postgres';
+export type { PartName, StackFacts } from './stack-servers.js';
 
-export interface StackOptions {
+export interface StackOptions extends ServerOptions {
   readonly dataDir: string;
   readonly onProgress?: (line: string) => void;
   /** Wipe the data of an earlier run first. */
   readonly reset?: boolean;
-  /** Wished ports; another is taken when one is not free. */
-  readonly ports?: Partial<StackPorts>;
-  /** More settings for PostgreSQL, for instance `fsync: 'off'`. */
-  readonly postgresSettings?: Readonly<Record<string, string>>;
-  /** A server ended that nobody asked to end. */
-  readonly onPartExit?: (part: PartName, how: string) => void;
   /** SIGINT, SIGTERM and SIGHUP stop the stack and end the process. Default true; a launcher with an order of its own says false. */
   readonly handleSignals?: boolean;
-}
-
-/** How clients reach a stack: plain data, so that it can be handed to another process. */
-export interface StackFacts {
-  readonly kafka: { readonly brokers: readonly string[]; readonly clusterId: string };
-  /** Base address including `/apis/ccompat/v7`. */
-  readonly registryUrl: string;
-  readonly postgres: PostgresAddress;
 }
 
 export interface DevStack extends StackFacts {
@@ -71,14 +42,6 @@ export interface DevStack extends StackFacts {
   /** Starts a server that was killed; resolves when it answers. */
   start(part: PartName): Promise<void>;
   stop(): Promise<void>;
-}
-
-interface Layout {
-  readonly dataDir: string;
-  readonly logDir: string;
-  readonly kafka: string;
-  readonly registry: string;
-  readonly completeFile: string;
 }
 
 /**
@@ -116,93 +79,6 @@ export async function wipe(dataDir: string): Promise<void> {
   } finally {
     release();
   }
-}
-
-/** Java and the fetched programs. Errors: what is missing, with the remedy. */
-export async function findTools(
-  say: (line: string) => void,
-): Promise<{ readonly java: Java; readonly artifacts: Artifacts }> {
-  const { java } = findJava();
-  if (java === null)
-    throw new Error(`No Java ${String(JAVA_MAJOR_MIN)} or newer was found; install one or set JAVA_HOME.`);
-  return { java, artifacts: await fetchArtifacts(say) };
-}
-
-interface Servers {
-  readonly facts: StackFacts;
-  readonly ports: StackPorts;
-  readonly children: Readonly<Record<PartName, SupervisedChild>>;
-  /** Makes empty data for one server; nothing when the data is complete. */
-  readonly create: Readonly<Record<PartName, () => Promise<void>>>;
-}
-
-async function prepare(
-  layout: Layout,
-  options: StackOptions,
-  book: StateBook,
-  say: (line: string) => void,
-): Promise<Servers> {
-  const { java, artifacts } = await findTools(say);
-  await Promise.all([
-    makeArchive('Kafka', archiveFile(artifacts.kafka, java), brokerTraining(artifacts.kafka, java), book, say),
-    makeArchive(
-      'the registry',
-      archiveFile(artifacts.registry, java),
-      registryTraining(artifacts.registry, java),
-      book,
-      say,
-    ),
-  ]);
-  const complete = keptCluster(layout);
-  if (complete === null) wipeData(layout);
-  const clusterId = complete ?? newClusterId();
-  const account = serverAccount();
-  const ports = await choosePorts(PORT_NAMES, { ...book.state.ports, ...options.ports });
-  const kept = complete === null ? null : book.state.postgres;
-  const address: PostgresAddress = {
-    host: '127.0.0.1',
-    port: ports.postgres,
-    user: SUPERUSER,
-    password: kept?.password ?? newPassword(),
-  };
-  const folder = kept?.dataDir ?? serverFolder(layout.dataDir, account);
-  book.update({ ports, clusterId, postgres: { user: address.user, password: address.password, dataDir: folder } });
-
-  const log = (name: PartName): string => join(layout.logDir, `${name}.log`);
-  const broker: BrokerPlace = { jars: artifacts.kafka, java, folder: layout.kafka, logFile: log('kafka'), ports };
-  const registry: RegistryPlace = {
-    app: artifacts.registry,
-    java,
-    folder: layout.registry,
-    logFile: log('registry'),
-    ports,
-  };
-  const server: ServerPlace = { account, folder, logFile: log('postgres'), address };
-  const onExit = (name: string, how: string): void => {
-    // Only the three plans below are supervised with this callback.
-    options.onPartExit?.(name as PartName, how);
-  };
-  const unlessKept = (make: () => Promise<void>) => async (): Promise<void> => {
-    if (complete === null) await make();
-  };
-  return {
-    facts: {
-      kafka: { brokers: [`127.0.0.1:${String(ports.kafka)}`], clusterId },
-      registryUrl: registryUrl(ports.registry),
-      postgres: address,
-    },
-    ports,
-    children: {
-      kafka: superviseChild(brokerPlan(broker, clusterId), book, onExit),
-      registry: superviseChild(registryPlan(registry), book, onExit),
-      postgres: superviseChild(serverPlan(server, options.postgresSettings), book, onExit),
-    },
-    create: {
-      kafka: unlessKept(() => formatBroker(broker, clusterId)),
-      registry: () => Promise.resolve(),
-      postgres: unlessKept(() => initServer(server)),
-    },
-  };
 }
 
 class Running implements DevStack {
@@ -260,7 +136,7 @@ class Running implements DevStack {
       }),
     );
     await this.#refuse(firstFailure);
-    writeFileSync(this.layout.completeFile, JSON.stringify({ clusterId: this.kafka.clusterId }));
+    markComplete(this.layout, this.kafka.clusterId);
     this.#readyMs = performance.now() - this.startedAt;
   }
 
@@ -296,8 +172,6 @@ class Running implements DevStack {
   }
 }
 
-const PARTS = ['kafka', 'registry', 'postgres'] as const satisfies readonly PartName[];
-
 function stopOnSignals(stack: DevStack): void {
   let isStopping = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -309,48 +183,4 @@ function stopOnSignals(stack: DevStack): void {
       void stack.stop().finally(end);
     });
   }
-}
-
-function layoutOf(dataDir: string): Layout {
-  return {
-    dataDir,
-    logDir: join(dataDir, 'logs'),
-    kafka: join(dataDir, 'kafka'),
-    registry: join(dataDir, 'registry'),
-    completeFile: join(dataDir, 'complete.json'),
-  };
-}
-
-/** Cluster id of complete data, null when the data was never complete. Errors: when a part of complete data is missing. */
-function keptCluster(layout: Layout): string | null {
-  if (!existsSync(layout.completeFile)) return null;
-  // Written by startAll, whole.
-  const { clusterId } = JSON.parse(readFileSync(layout.completeFile, 'utf8')) as { readonly clusterId: string };
-  const postgres = readState(layout.dataDir).postgres?.dataDir;
-  const missing = [layout.kafka, layout.registry, ...(postgres === undefined ? ['stack.json'] : [postgres])].filter(
-    (folder) => !existsSync(folder),
-  );
-  if (missing.length > 0)
-    throw new Error(
-      `The data in ${layout.dataDir} is not whole: ${missing.join(', ')} is gone. Kafka, registry and PostgreSQL belong together; start with --reset to begin anew.`,
-    );
-  return clusterId;
-}
-
-function wipeData(layout: Layout): void {
-  const state = readState(layout.dataDir);
-  // First the mark, so that a wipe cut short is taken up again.
-  rmSync(layout.completeFile, { force: true });
-  for (const folder of [
-    layout.kafka,
-    layout.registry,
-    layout.logDir,
-    join(layout.dataDir, 'postgres'),
-    ...(state.postgres === null ? [] : [state.postgres.dataDir]),
-  ]) {
-    rmSync(folder, { recursive: true, force: true });
-  }
-  mkdirSync(layout.logDir, { recursive: true });
-  if (existsSync(join(layout.dataDir, 'stack.json')))
-    new StateBook(layout.dataDir, { ...EMPTY_STATE, ports: state.ports }).close();
 }

@@ -1,4 +1,4 @@
-// Development issuer: hands a token for anybody to anybody. It exists so that the stack runs without a directory.
+// Development issuer: issues any token to anyone, so that the stack runs without a directory.
 //
 // Variables: RECOURSE_ISSUER_PORT, RECOURSE_ISSUER_DATA_DIR (keeps the key), RECOURSE_JWT_ISSUER, RECOURSE_JWT_AUDIENCE.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -61,22 +61,27 @@ export async function createDevIssuer({
         .status(400)
         .type('application/problem+json')
         .send({ code: 'INPUT_INVALID', problems: asked.error.issues });
-    const { subject, tenant, roles, directory_subject } = asked.data;
-    const token = await new SignJWT({
-      tenant,
-      roles,
-      ...(directory_subject === undefined ? {} : { directory_subject }),
-    })
-      .setProtectedHeader({ alg: 'EdDSA', kid: key.published.kid ?? '' })
-      .setIssuer(issuer)
-      .setAudience(audience)
-      .setSubject(subject)
-      .setIssuedAt()
-      .setExpirationTime(`${String(LIFETIME_S)}s`)
-      .sign(key.sign);
+    const token = await sign(asked.data, { key, issuer, audience });
     return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_S, warning: WARNING };
   });
   return app;
+}
+
+interface Signing {
+  readonly key: IssuerKey;
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+function sign({ subject, ...claims }: z.infer<typeof ASK>, { key, issuer, audience }: Signing): Promise<string> {
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: 'EdDSA', kid: key.published.kid ?? '' })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(subject)
+    .setIssuedAt()
+    .setExpirationTime(`${String(LIFETIME_S)}s`)
+    .sign(key.sign);
 }
 
 async function keyIn(folder: string): Promise<IssuerKey> {

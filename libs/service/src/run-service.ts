@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Provider, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
-import type { AcceptedRecord, ChangedRow, KeyStore, ServiceCore } from '@recourse/event-log';
+import type { AcceptedRecord, ChangedRow, KeyStore, ServiceCore, ServiceRuntime } from '@recourse/event-log';
 import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
@@ -203,21 +203,7 @@ function runtimeOf(parts: Parts, database: ServiceDatabase, cores: readonly Serv
       observe(event, parts);
     },
   });
-  const standing = new StandingGauges({
-    metrics,
-    logs: cores.map(({ log }) => log),
-    loops: () => runtime.loops(),
-    reader: () => kafka.rawReader(),
-    parkedOpen: (log) => database.count({ log, kind: PARKED_KIND, where: { open: true } }),
-  });
-  metrics.beforeRead(async () => {
-    gauge(
-      runtime.loops().map((loop) => loop.health()),
-      metrics,
-      Date.now(),
-    );
-    await standing.refresh();
-  });
+  const standing = gaugesOf(parts, runtime, database);
   return {
     start: () => runtime.start(),
     health: () => runtime.health(),
@@ -228,6 +214,27 @@ function runtimeOf(parts: Parts, database: ServiceDatabase, cores: readonly Serv
       await runtime.stop();
     },
   };
+}
+
+/** Gauges that are read off the loops and the database when somebody asks for metrics. */
+function gaugesOf(
+  { kafka, metrics, shapes }: Parts,
+  runtime: ServiceRuntime,
+  database: ServiceDatabase,
+): StandingGauges {
+  const standing = new StandingGauges({
+    metrics,
+    logs: shapes.map(({ log }) => log),
+    loops: () => runtime.loops(),
+    reader: () => kafka.rawReader(),
+    parkedOpen: (log) => database.count({ log, kind: PARKED_KIND, where: { open: true } }),
+  });
+  metrics.beforeRead(async () => {
+    const loops = runtime.loops().map((loop) => loop.health());
+    gauge(loops, metrics, Date.now());
+    await standing.refresh();
+  });
+  return standing;
 }
 
 /** Logs and counts what the loop says of itself, and what an accepted record says. */

@@ -83,26 +83,37 @@ async function measure(
     },
     raw: () => rawRound(producer, last.sent),
   });
-  const ratios = measured.ours.map(({ ms }, round) => (measured.raw[round]?.ms ?? NaN) / ms);
   const readBack = await readAll(log);
   const appended = (rounds + 1) * batches * (BATCH_RECORDS + 1);
+  const isOfTheSize = ({ value }: OutgoingRecord): boolean => Math.abs(value.length - RECORD_BYTES) <= GROWTH;
+  return measuredOf({ rounds, batches }, measured, {
+    valueBytes: last.sent[0]?.[1]?.value.length ?? 0,
+    gates: {
+      append_records_are_of_the_size: last.sent.every((batch) => batch.slice(1).every(isOfTheSize)),
+      append_all_accepted: readBack.accepted === appended && readBack.voids === 0 && readBack.isHead,
+      append_raw_all_stored: (await endOf(bench, RAW_TOPIC)) === appended,
+    },
+  });
+}
+
+type Timed = readonly { readonly done: number; readonly ms: number }[];
+
+function measuredOf(
+  { rounds, batches }: AppendSize,
+  { ours, raw }: { readonly ours: Timed; readonly raw: Timed },
+  { valueBytes, gates }: { readonly valueBytes: number; readonly gates: Measured['gates'] },
+): Measured {
   return {
-    figures: { append_per_s: rateOf(measured.ours), append_raw_per_s: rateOf(measured.raw) },
-    ratios: { append_vs_raw: median(ratios) },
+    figures: { append_per_s: rateOf(ours), append_raw_per_s: rateOf(raw) },
+    ratios: { append_vs_raw: median(ours.map(({ ms }, round) => (raw[round]?.ms ?? NaN) / ms)) },
     counts: {
       append_rounds: rounds,
       append_records: rounds * batches * BATCH_RECORDS,
       append_requests: rounds * batches,
       append_progress_per_batch: 1,
-      append_value_bytes: last.sent[0]?.[1]?.value.length ?? 0,
+      append_value_bytes: valueBytes,
     },
-    gates: {
-      append_records_are_of_the_size: last.sent.every((batch) =>
-        batch.slice(1).every(({ value }) => Math.abs(value.length - RECORD_BYTES) <= GROWTH),
-      ),
-      append_all_accepted: readBack.accepted === appended && readBack.voids === 0 && readBack.isHead,
-      append_raw_all_stored: (await endOf(bench, RAW_TOPIC)) === appended,
-    },
+    gates,
     notes: [
       `append: ${String(BATCH_RECORDS)} records of ${String(RECORD_BYTES)} bytes and a Progress per request; writer and broker share the cores, registry and PostgreSQL idle beside them`,
     ],

@@ -78,42 +78,58 @@ async function measure(bench: BenchStack, edges: number, closure: number, rounds
     const began = performance.now();
     const graph = await rebuilt(client);
     const rebuildS = (performance.now() - began) / MS_PER_S;
-    const root = idOf(0);
-    const [walks, texts, queries]: [number[], number[], number[]] = [[], [], []];
-    let isEqual = graph.edges === edges;
-    await client.query(CTE, [root]);
-    for (let round = 0; round < rounds; round += 1) {
-      walks.push(await timed(async () => graph.sizeOf([root])));
-      const found: { ours: readonly string[]; theirs: readonly string[] } = { ours: [], theirs: [] };
-      texts.push(
-        await timed(async () => {
-          found.ours = graph.closureOf([root]).ids();
-        }),
-      );
-      queries.push(
-        await timed(async () => {
-          found.theirs = (await client.query<{ id: string }>(CTE, [root])).rows.map(({ id }) => id);
-        }),
-      );
-      isEqual &&= isSame([root, ...found.ours], found.theirs);
-    }
+    const { walks, texts, queries, isEqual } = await compare(graph, client, rounds);
     say(
       `${String(edges)} edges: walk ${median(walks).toFixed(2)} ms, with ids ${median(texts).toFixed(2)} ms, query ${median(queries).toFixed(1)} ms, rebuilt in ${rebuildS.toFixed(2)} s`,
     );
     return {
       edges,
-      closure: graph.sizeOf([root]),
+      closure: graph.sizeOf([idOf(0)]),
       walkMs: median(walks),
       idsMs: median(texts),
       cteMs: median(queries),
       rebuildS,
       bytesPerEdge: graph.bytes / graph.edges,
-      isEqual,
+      isEqual: isEqual && graph.edges === edges,
     };
   } finally {
     await client.end();
     await database.close();
   }
+}
+
+interface Compared {
+  readonly walks: readonly number[];
+  readonly texts: readonly number[];
+  readonly queries: readonly number[];
+  /** Both sides found the same commits in every round. */
+  readonly isEqual: boolean;
+}
+
+type Graph = Awaited<ReturnType<typeof rebuilt>>;
+
+/** Walks the closure of the root in memory and in the database, in turns. Times are milliseconds. */
+async function compare(graph: Graph, client: Client, rounds: number): Promise<Compared> {
+  const root = idOf(0);
+  const [walks, texts, queries]: [number[], number[], number[]] = [[], [], []];
+  let isEqual = true;
+  await client.query(CTE, [root]);
+  for (let round = 0; round < rounds; round += 1) {
+    walks.push(await timed(async () => graph.sizeOf([root])));
+    const found: { ours: readonly string[]; theirs: readonly string[] } = { ours: [], theirs: [] };
+    texts.push(
+      await timed(async () => {
+        found.ours = graph.closureOf([root]).ids();
+      }),
+    );
+    queries.push(
+      await timed(async () => {
+        found.theirs = (await client.query<{ id: string }>(CTE, [root])).rows.map(({ id }) => id);
+      }),
+    );
+    isEqual &&= isSame([root, ...found.ours], found.theirs);
+  }
+  return { walks, texts, queries, isEqual };
 }
 
 /** Bindings as the ledger has them, and the raw side's table of edges. Secondary indexes are made anew at the end: the same, in less time. */

@@ -1,9 +1,7 @@
 // One raw hop: a kafkajs producer here, a kafkajs consumer in another process that says when a record arrived.
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { makeTopics } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
-import { sharedClockMs } from './worker-process.js';
+import { openCompanion, sharedClockMs } from './worker-process.js';
 
 export interface EchoTask {
   readonly brokers: readonly string[];
@@ -24,23 +22,10 @@ export async function openEcho(bench: BenchStack, topic: string, maxWaitMs: numb
   const producer = bench.raw.producer({ allowAutoTopicCreation: false });
   await producer.connect();
   const task: EchoTask = { brokers: bench.stack.kafka.brokers, topic, maxWaitMs };
-  const child = fork(fileURLToPath(new URL('./echo.main.js', import.meta.url)), [], {
-    env: { ...process.env, RECOURSE_BENCH_TASK: JSON.stringify(task) },
-    execArgv: ['--disable-warning=TimeoutNegativeWarning'],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
   const waiting = new Map<string, (atMs: number) => void>();
-  const ready = new Promise<void>((resolve, reject) => {
-    child.on('message', (message) => {
-      const said = message as EchoSays; // echo.main.ts says nothing else
-      if (said.kind === 'ready') resolve();
-      else waiting.get(said.text)?.(said.atMs);
-    });
-    child.on('exit', (code) => {
-      reject(new Error(`the echo ended with ${String(code)}`));
-    });
+  const companion = await openCompanion<EchoSays>('./echo.main.js', task, ({ text, atMs }) => {
+    waiting.get(text)?.(atMs);
   });
-  await ready;
   let count = 0;
   return {
     hop: async () => {
@@ -55,11 +40,7 @@ export async function openEcho(bench: BenchStack, topic: string, maxWaitMs: numb
     },
     close: async () => {
       await producer.disconnect();
-      const ended = new Promise((resolve) => {
-        child.once('exit', resolve);
-      });
-      child.disconnect();
-      await ended;
+      await companion.close();
     },
   };
 }

@@ -17,6 +17,7 @@ import type { Echo } from './echo.js';
 import { Traffic } from './traffic.js';
 import type { Measured } from './report.js';
 import { median, percentile } from './rounds.js';
+import { idle, until } from './waits.js';
 
 /** What every input consumer of ours waits at the broker, milliseconds. */
 const MAX_WAIT_MS = 100;
@@ -25,6 +26,7 @@ const ECHO_TOPIC = 'bench.hop';
 /** Between two looks; each costs the orchestrator and the database a query, which a shorter wait would have them do instead of the recovery. */
 const POLL_MS = 5;
 const PATIENCE_MS = 30_000;
+const LOOKS = { withinMs: PATIENCE_MS, pollMs: POLL_MS } as const;
 const WARM_UPS = 5;
 const COUNTED = 5;
 
@@ -95,18 +97,23 @@ async function measure(bench: BenchStack, system: System, echo: Echo, samples: n
     raw.push(await echo.hop());
   }
   const times = await hopTimes(bench, (name) => /^(?:run_bench_|order\/)(\d+)/.exec(name)?.[1] ?? null);
-  const { perExecution, perRecovery } = await countTraffic(bench, system, samples);
+  return measuredOf({ ours, raw, samples, times, ...(await countTraffic(bench, system, samples)) });
+}
+
+interface Hops {
+  readonly ours: readonly number[];
+  readonly raw: readonly number[];
+  readonly samples: number;
+  readonly times: readonly { readonly hop: string; readonly ms: number }[];
+  readonly perExecution: PerCase;
+  readonly perRecovery: PerCase;
+}
+
+function measuredOf({ ours, raw, samples, times, perExecution, perRecovery }: Hops): Measured {
+  const [p99, rawP99] = [percentile(ours, 0.99), percentile(raw, 0.99)];
   return {
-    figures: {
-      hop_p50_ms: median(ours),
-      hop_p99_ms: percentile(ours, 0.99),
-      hop_raw_p50_ms: median(raw),
-      hop_raw_p99_ms: percentile(raw, 0.99),
-    },
-    ratios: {
-      hop_vs_raw_p50: median(ours) / median(raw),
-      hop_vs_raw_p99: percentile(ours, 0.99) / percentile(raw, 0.99),
-    },
+    figures: { hop_p50_ms: median(ours), hop_p99_ms: p99, hop_raw_p50_ms: median(raw), hop_raw_p99_ms: rawP99 },
+    ratios: { hop_vs_raw_p50: median(ours) / median(raw), hop_vs_raw_p99: p99 / rawP99 },
     counts: {
       hop_samples: samples,
       hop_kafka_hops: 5,
@@ -173,6 +180,7 @@ async function execute(system: System, index: number): Promise<Action> {
     async () =>
       (await get(`${system.plan.urls.ledger}/v1/mutations/${id}`, system.tokens.operator))['recoverability'] ===
       'reversal_available',
+    LOOKS,
   );
   return action;
 }
@@ -187,10 +195,17 @@ async function recover(system: System, { runId, assumptionRefs }: Action): Promi
     statedAt: Date.now(),
     sourceKind: 'observation',
   });
-  await until(`review of ${runId}`, async () => {
-    const { items } = await get(`${system.plan.urls.orchestrator}/v1/reviews?run_id=${runId}`, system.tokens.operator);
-    return Array.isArray(items) && items.length > 0;
-  });
+  await until(
+    `review of ${runId}`,
+    async () => {
+      const { items } = await get(
+        `${system.plan.urls.orchestrator}/v1/reviews?run_id=${runId}`,
+        system.tokens.operator,
+      );
+      return Array.isArray(items) && items.length > 0;
+    },
+    LOOKS,
+  );
   return performance.now() - startedAt;
 }
 
@@ -218,20 +233,24 @@ function actionOf(index: number, digest: Buffer): Action {
 /** Registers the example's contracts; answers with the digest the registry gave that of the refund. */
 async function registerContracts(plan: SystemPlan, token: string): Promise<Buffer> {
   for (const contract of CONTRACTS) {
-    await until(`contract ${contract.name}`, async () => {
-      const { status } = await fetch(`${plan.urls.registry}/v1/contracts`, {
-        method: 'POST',
-        body: JSON.stringify(contract),
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          'idempotency-key': `bench-${contract.name}`,
-        },
-      });
-      if (status >= 400 && status < 500)
-        throw new Error(`the registry refused ${contract.name} with ${String(status)}`);
-      return status === 200 || status === 201;
-    });
+    await until(
+      `contract ${contract.name}`,
+      async () => {
+        const { status } = await fetch(`${plan.urls.registry}/v1/contracts`, {
+          method: 'POST',
+          body: JSON.stringify(contract),
+          headers: {
+            authorization: `Bearer ${token}`,
+            'content-type': 'application/json',
+            'idempotency-key': `bench-${contract.name}`,
+          },
+        });
+        if (status >= 400 && status < 500)
+          throw new Error(`the registry refused ${contract.name} with ${String(status)}`);
+        return status === 200 || status === 201;
+      },
+      LOOKS,
+    );
   }
   const { digest } = await get(`${plan.urls.registry}/v1/contracts/${ISSUE_REFUND}`, token);
   return Buffer.from(String(digest), 'hex');
@@ -252,23 +271,4 @@ async function get(url: string, token: string): Promise<Readonly<Record<string, 
   const body: unknown = await response.json();
   // Every answer of ours is an object.
   return response.ok ? (body as Readonly<Record<string, unknown>>) : {};
-}
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`${what} did not come within ${String(PATIENCE_MS)} ms`);
-    await sleep(POLL_MS);
-  }
-}
-
-/** Long enough that the consumers wait at the broker again, and never in step with them. */
-function idle(index: number): Promise<void> {
-  return sleep(120 + ((index * 37) % 100));
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

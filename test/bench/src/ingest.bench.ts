@@ -142,10 +142,6 @@ function measuredOf(
 ): Measured {
   const perExecution = (pick: (round: Ours) => number): number => sum(ours.map(pick)) / (executions * rounds);
   const rows = sum(Object.values(tables));
-  const isWhole = ({ contents }: Ours | Raw): boolean =>
-    Object.entries(tables).every(([table, count]) => contents[table]?.rows === count * executions);
-  const isDistinct = ({ contents }: Ours | Raw): boolean =>
-    Object.values(contents).every((content) => content.distinct === content.rows);
   return named(prefix, {
     figures: {
       per_s: rateOf(ours),
@@ -163,19 +159,32 @@ function measuredOf(
       commits_per_execution: perExecution(({ projections }) => projections),
       records_per_produce_request: sum(ours.map(({ records }) => records)) / sum(ours.map(({ appends }) => appends)),
     },
-    gates: {
-      rows_of_each: ours.every(isWhole),
-      rows_unique: ours.every(isDistinct),
-      log_holds_each_once: ours.every(({ recorded, logged, records }) => recorded === executions && logged === records),
-      nothing_parked: ours.every(({ parked, appendsUnknown }) => parked === 0 && appendsUnknown === 0),
-      merge_wrote_the_same_rows: raw.every(
-        (round, at) => isWhole(round) && hashesOf(round) === hashesOf(sourceOf(ours, at)),
-      ),
-    },
+    gates: gatesOf(tables, ours, raw, executions),
     notes: [
       `${prefix}: ${String(executions)} executions over ${String(PARTITIONS)} partitions a round, ${String(rows)} rows each; loop, broker and PostgreSQL share the cores; merge shares them with PostgreSQL alone`,
     ],
   });
+}
+
+function gatesOf(
+  tables: Shape['tables'],
+  ours: readonly Ours[],
+  raw: readonly Raw[],
+  executions: number,
+): Measured['gates'] {
+  const isWhole = ({ contents }: Ours | Raw): boolean =>
+    Object.entries(tables).every(([table, count]) => contents[table]?.rows === count * executions);
+  const isDistinct = ({ contents }: Ours | Raw): boolean =>
+    Object.values(contents).every((content) => content.distinct === content.rows);
+  return {
+    rows_of_each: ours.every(isWhole),
+    rows_unique: ours.every(isDistinct),
+    log_holds_each_once: ours.every(({ recorded, logged, records }) => recorded === executions && logged === records),
+    nothing_parked: ours.every(({ parked, appendsUnknown }) => parked === 0 && appendsUnknown === 0),
+    merge_wrote_the_same_rows: raw.every(
+      (round, at) => isWhole(round) && hashesOf(round) === hashesOf(sourceOf(ours, at)),
+    ),
+  };
 }
 
 /** Ours go first in even rounds, and last in odd ones: the merge takes the rows made last. */

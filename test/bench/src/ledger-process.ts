@@ -39,13 +39,7 @@ export async function startLedger(
   watch: LedgerWatch,
 ): Promise<MeasuredLedger> {
   const cores: readonly ServiceCore[] = [assumptionsCore(), mutationsCore()];
-  const database = await PostgresDatabase.open(
-    { url: databaseUrl, connectionsMax: CONNECTIONS_MAX },
-    cores.flatMap(({ log, kinds, derived }) => [
-      { log, kinds: withCommonKinds(kinds) },
-      ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
-    ]),
-  );
+  const database = await openDatabase(databaseUrl, cores);
   const stores: StoreFactory = {
     partition: (log, partition) =>
       log === LOG ? watched(partition, database.partition(log, partition), watch) : database.partition(log, partition),
@@ -75,6 +69,16 @@ export async function startLedger(
       await keys?.close();
     },
   };
+}
+
+function openDatabase(url: string, cores: readonly ServiceCore[]): Promise<PostgresDatabase> {
+  return PostgresDatabase.open(
+    { url, connectionsMax: CONNECTIONS_MAX },
+    cores.flatMap(({ log, kinds, derived }) => [
+      { log, kinds: withCommonKinds(kinds) },
+      ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
+    ]),
+  );
 }
 
 function vaultOver(store: PostgresKeyStore): Sealing {

@@ -1,21 +1,21 @@
 // The system that the lineage benches measure: the services as processes, commits that stand, and the trigger that lets one fall.
-import { join } from 'node:path';
-import { dropDatabase, planSystem, SERVICES, startProcesses } from '@recourse/dev-stack';
+import { SERVICES } from '@recourse/dev-stack';
 import type { DevStack, Processes, SystemPlan } from '@recourse/dev-stack';
 import { tokenFrom } from '@recourse/example-drifted-refund';
 import type { OutgoingRecord, WireProducer } from '@recourse/kafka';
-import { TOPICS } from '@recourse/messages';
 import type { CommitRef } from '@recourse/messages';
 import { checkpointBody } from '@recourse/sdk';
 import type { ToldCheckpoint } from '@recourse/sdk';
-import { Client } from 'pg';
-import { emptyTopics, say, withStack } from './bench-stack.js';
+import type { Client } from 'pg';
+import { withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import { COMMANDS, edgeCommands } from './edge-commands.js';
 import { EXECUTIONS_TOPIC } from './preload.js';
 import { cpuSeconds } from './process-cpu.js';
 import { TENANT } from './recovery-actions.js';
-import { sleep } from './recovery-system.js';
+import { withServices } from './running-services.js';
+import type { RunningServices } from './running-services.js';
+import { until } from './waits.js';
 
 const OPERATOR = 'mira';
 const BATCH = 1_000;
@@ -46,59 +46,33 @@ export interface LineageSystem {
 }
 
 /** Starts everything, does the work, and takes everything away. */
-export async function withLineageSystem<T>(
-  partitions: number,
-  work: (system: LineageSystem) => Promise<T>,
-): Promise<T> {
-  return withStack(async (bench) => {
-    // A stack that the environment named may hold what others left.
-    await emptyTopics(
-      bench,
-      TOPICS.map(({ name }) => name),
-      partitions,
-    );
-    for (const service of SERVICES) await dropDatabase(bench.stack, `recourse_${service.replaceAll('-', '_')}`);
-    say('starting the services');
-    const plan = await planSystem(bench.stack, {
-      dataDir: join(bench.folder, 'system'),
-      withExample: false,
-      partitions,
-    });
-    const processes = await startProcesses(plan.processes, { logDir: join(bench.folder, 'logs') });
-    const wire = await bench.kafka.wireProducer();
-    const ledger = new Client({ connectionString: plan.databases['mutation-ledger'].url });
-    // Without it a server that ends takes this process along before it can say what it was doing; the next query tells of it.
-    ledger.on('error', (cause) => {
-      say(`the ledger's database: ${cause.message}`);
-    });
-    await ledger.connect();
-    try {
-      for (const topic of [COMMANDS, EXECUTIONS_TOPIC]) await bench.codecs.prepareWriter(topic, { register: true });
-      const send = edgeCommands(bench, wire, plan);
-      return await work({
-        bench,
-        plan,
-        ledger,
-        ...(await edgeOf(plan)),
-        cpu: () => cpuSeconds(pidsOf(bench, processes)),
-        stand: (commits) => stand(bench, wire, ledger, commits),
-        trigger: ({ run_id, commit_id }) =>
-          send({
-            type: 'TriggerRollback',
-            route: 'POST /v1/triggers',
-            tenant: TENANT,
-            principal: OPERATOR,
-            role: 'approver',
-            idempotencyKey: commit_id,
-            body: { run_id, mutation_id: commit_id, reason: 'the source was wrong' },
-          }),
-      });
-    } finally {
-      await ledger.end();
-      await wire.close();
-      await processes.stop();
-    }
-  });
+export function withLineageSystem<T>(partitions: number, work: (system: LineageSystem) => Promise<T>): Promise<T> {
+  return withStack((bench) =>
+    withServices(bench, { partitions }, async (services) => work(await systemOf(bench, services))),
+  );
+}
+
+async function systemOf(bench: BenchStack, { plan, processes, wire, ledger }: RunningServices): Promise<LineageSystem> {
+  for (const topic of [COMMANDS, EXECUTIONS_TOPIC]) await bench.codecs.prepareWriter(topic, { register: true });
+  const send = edgeCommands(bench, wire, plan);
+  return {
+    bench,
+    plan,
+    ledger,
+    ...(await edgeOf(plan)),
+    cpu: () => cpuSeconds(pidsOf(bench, processes)),
+    stand: (commits) => stand(bench, wire, ledger, commits),
+    trigger: ({ run_id, commit_id }) =>
+      send({
+        type: 'TriggerRollback',
+        route: 'POST /v1/triggers',
+        tenant: TENANT,
+        principal: OPERATOR,
+        role: 'approver',
+        idempotencyKey: commit_id,
+        body: { run_id, mutation_id: commit_id, reason: 'the source was wrong' },
+      }),
+  };
 }
 
 /** Through a producer that tries again: a busy broker may lose its leader for a moment, and nothing is measured here. */
@@ -124,7 +98,10 @@ async function stand(
     }
   }
   if (batch.length > 0) await wire.send(EXECUTIONS_TOPIC, batch);
-  await until(`${String(told)} commits on record`, async () => (await recorded()) >= before + told, RECORDED_WITHIN_MS);
+  await until(`${String(told)} commits on record`, async () => (await recorded()) >= before + told, {
+    withinMs: RECORDED_WITHIN_MS,
+    pollMs: POLL_MS,
+  });
 }
 
 async function edgeOf({ urls }: SystemPlan): Promise<Pick<LineageSystem, 'read' | 'subscribe' | 'withdraw'>> {
@@ -132,21 +109,8 @@ async function edgeOf({ urls }: SystemPlan): Promise<Pick<LineageSystem, 'read' 
     authorization: `Bearer ${await tokenFrom(urls.issuer, { subject: OPERATOR, roles: ['approver', 'operator'], tenant: TENANT })}`,
     'content-type': 'application/json',
   };
-  const tell = (key: string, path: string, body: object): Promise<void> =>
-    until(
-      `${key} at the registry`,
-      async () => {
-        const response = await fetch(`${urls.registry}${path}`, {
-          method: 'POST',
-          body: JSON.stringify(body),
-          headers: { ...headers, 'idempotency-key': key },
-        });
-        if (response.status >= 400 && response.status < 500)
-          throw new Error(`the registry refused ${key}: ${await response.text()}`);
-        return response.status === 200 || response.status === 201;
-      },
-      PATIENCE_MS,
-    );
+  const register = registrar(urls.registry, headers);
+  const subscription = { owner: 'bench-team', doc: 'Hears of rollbacks.', mode: 'async', commit_to_user_ms: 5_000 };
   return {
     read: async (path) => {
       const response = await fetch(`${urls.ledger}${path}`, { headers });
@@ -155,20 +119,29 @@ async function edgeOf({ urls }: SystemPlan): Promise<Pick<LineageSystem, 'read' 
       return body;
     },
     subscribe: (name, scope) =>
-      tell(name, '/v1/entries/subscription', {
-        name,
-        entry: {
-          owner: 'bench-team',
-          doc: 'Hears of rollbacks.',
-          consumer: name,
-          scope,
-          mode: 'async',
-          commit_to_user_ms: 5_000,
-        },
-      }),
+      register(name, '/v1/entries/subscription', { name, entry: { ...subscription, consumer: name, scope } }),
     withdraw: (name) =>
-      tell(`${name}-retired`, `/v1/entries/subscription/${name}/retire`, { reason: 'the bench has measured it' }),
+      register(`${name}-retired`, `/v1/entries/subscription/${name}/retire`, { reason: 'the bench has measured it' }),
   };
+}
+
+/** Sends commands to the registry until it takes them. Errors: Error for one that it refuses. */
+function registrar(
+  registry: string,
+  headers: Readonly<Record<string, string>>,
+): (key: string, path: string, body: object) => Promise<void> {
+  const isTaken = async (key: string, path: string, body: object): Promise<boolean> => {
+    const response = await fetch(`${registry}${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { ...headers, 'idempotency-key': key },
+    });
+    if (response.status >= 400 && response.status < 500)
+      throw new Error(`the registry refused ${key}: ${await response.text()}`);
+    return response.status === 200 || response.status === 201;
+  };
+  return (key, path, body) =>
+    until(`${key} at the registry`, () => isTaken(key, path, body), { withinMs: PATIENCE_MS, pollMs: POLL_MS });
 }
 
 function pidsOf({ stack }: BenchStack, processes: Processes): Readonly<Record<string, number | null>> {
@@ -179,13 +152,4 @@ function pidsOf({ stack }: BenchStack, processes: Processes): Readonly<Record<st
     ...(pids === undefined ? {} : { kafka: pids.kafka, postgres: pids.postgres }),
     bench: process.pid,
   };
-}
-
-/** Asks until it is so. Errors: Error when that takes too long. */
-export async function until(what: string, isSo: () => Promise<boolean>, withinMs: number): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`${what} did not come within ${String(withinMs)} ms`);
-    await sleep(POLL_MS);
-  }
 }

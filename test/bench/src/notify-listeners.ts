@@ -36,49 +36,76 @@ export function isEachOnceInOrder(heard: readonly Pick<Heard, 'what' | 'commitId
 
 /** Registers a subscription for each of so many consumers to what an agent commits, and starts them. */
 export async function listen(
-  { bench, plan, subscribe, withdraw }: LineageSystem,
+  system: LineageSystem,
   { agent, count, partitions }: { readonly agent: string; readonly count: number; readonly partitions: number },
 ): Promise<Listeners> {
-  const heard: Heard[][] = Array.from({ length: count }, () => []);
-  const troubles: unknown[] = [];
-  const stops: (() => Promise<void>)[] = [];
-  const open = async (index: number): Promise<void> => {
-    const [consumer, scope, mine] = [`${agent}-${String(index)}`, `${TENANT}/${agent}`, heard[index] ?? []];
-    await subscribe(consumer, scope);
-    const note =
-      (what: Heard['what']) =>
-      ({ commitId }: { readonly commitId: string }): Promise<void> => {
-        mine.push({ what, commitId, atMs: sharedClockMs() });
-        return Promise.resolve();
-      };
-    const made = createRollbackConsumer({
-      kafka: bench.kafka,
-      codecs: bench.codecs,
-      logId: plan.logId,
-      partitionCount: partitions,
-      clock: systemClock,
-      subscription: { consumer, scope, mode: 'async' },
-      inbox: new MemoryInbox(),
-      onTrouble: (cause) => {
-        troubles.push(cause);
-      },
-      onCommit: note('commit'),
-      onRollback: note('rollback'),
-    });
-    await made.start();
-    stops.push(async () => {
-      await made.stop();
-      await withdraw(consumer);
-    });
-  };
   say(`${String(count)} consumers subscribe`);
-  for (let from = 0; from < count; from += START_AT_ONCE)
-    await Promise.all(Array.from({ length: Math.min(START_AT_ONCE, count - from) }, (_, at) => open(from + at)));
+  const troubles: unknown[] = [];
+  const opened: Listener[] = [];
+  for (let from = 0; from < count; from += START_AT_ONCE) {
+    const names = Array.from(
+      { length: Math.min(START_AT_ONCE, count - from) },
+      (_, at) => `${agent}-${String(from + at)}`,
+    );
+    const scope = `${TENANT}/${agent}`;
+    opened.push(
+      ...(await Promise.all(names.map((consumer) => open(system, { consumer, scope, partitions, troubles })))),
+    );
+  }
   return {
-    heard,
+    heard: opened.map(({ heard }) => heard),
     troubles,
     stop: async () => {
-      await Promise.all(stops.map((stop) => stop()));
+      await Promise.all(opened.map(({ stop }) => stop()));
+    },
+  };
+}
+
+interface Listener {
+  readonly heard: readonly Heard[];
+  readonly stop: () => Promise<void>;
+}
+
+interface Wanted {
+  readonly consumer: string;
+  readonly scope: string;
+  readonly partitions: number;
+  /** Takes the errors that the consumer meets. */
+  readonly troubles: unknown[];
+}
+
+async function open(
+  { bench, plan, subscribe, withdraw }: LineageSystem,
+  { consumer, scope, partitions, troubles }: Wanted,
+): Promise<Listener> {
+  await subscribe(consumer, scope);
+  const heard: Heard[] = [];
+  const note =
+    (what: Heard['what']) =>
+    ({ commitId }: { readonly commitId: string }): Promise<void> => {
+      heard.push({ what, commitId, atMs: sharedClockMs() });
+      return Promise.resolve();
+    };
+  const made = createRollbackConsumer({
+    kafka: bench.kafka,
+    codecs: bench.codecs,
+    logId: plan.logId,
+    partitionCount: partitions,
+    clock: systemClock,
+    subscription: { consumer, scope, mode: 'async' },
+    inbox: new MemoryInbox(),
+    onTrouble: (cause) => {
+      troubles.push(cause);
+    },
+    onCommit: note('commit'),
+    onRollback: note('rollback'),
+  });
+  await made.start();
+  return {
+    heard,
+    stop: async () => {
+      await made.stop();
+      await withdraw(consumer);
     },
   };
 }

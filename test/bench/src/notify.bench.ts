@@ -12,15 +12,17 @@ import { refOf, toldCommit } from './lineage-commits.js';
 import { withLineageSystem } from './lineage-system.js';
 import type { LineageSystem } from './lineage-system.js';
 import { isEachOnceInOrder, listen } from './notify-listeners.js';
+import type { Listeners } from './notify-listeners.js';
 import { NotifyTail } from './notify-tail.js';
-import { sleep } from './recovery-system.js';
 import type { Measured, Numbers } from './report.js';
 import { median, percentile } from './rounds.js';
+import { idle, sleep, within } from './waits.js';
 
 /** What every input consumer of ours waits at the broker, milliseconds. */
 const MAX_WAIT_MS = 100;
 const ECHO_TOPIC = 'bench.notify';
 const PATIENCE_MS = 120_000;
+const WITHIN = { withinMs: PATIENCE_MS } as const;
 const WARM_UPS = 3;
 
 /** Records of a fall in the order they are made; of the answers the last counts. */
@@ -71,41 +73,33 @@ export async function benchNotify({ levels, samples }: NotifySize): Promise<Meas
   });
 }
 
-async function measure({ system, tail, echo }: Parts, consumers: number, samples: number): Promise<Level> {
+interface Fall {
+  readonly id: string;
+  readonly sentAt: number;
+  readonly acks: readonly number[];
+}
+
+async function measure(parts: Parts, consumers: number, samples: number): Promise<Level> {
+  const { system } = parts;
   const agent = `agent-${String(consumers)}`;
   const listeners = await listen(system, { agent, count: consumers, partitions: PARTITIONS });
-  const [falls, raw]: [{ readonly id: string; readonly sentAt: number; readonly acks: readonly number[] }[], number[]] =
-    [[], []];
+  const [falls, raw]: [Fall[], number[]] = [[], []];
   try {
     for (let index = -WARM_UPS; index < samples; index += 1) {
       if (index % 10 === 0) say(`${String(consumers)} consumers: fall ${String(index + 1)} of ${String(samples)}`);
-      const commit = await committed({ system, tail }, agent, index);
+      falls.push(await fallOf(parts, { agent, consumers, index }));
       await idle(index);
-      const sentAt = await system.trigger(commit);
-      falls.push({
-        id: commit.commit_id,
-        sentAt,
-        acks: (await within(tail.answered(commit.commit_id, consumers), `${String(consumers)} answers`)).map(
-          (atMs) => atMs - sentAt,
-        ),
-      });
-      await idle(index);
-      raw.push(await echo.hop());
+      raw.push(await parts.echo.hop());
     }
   } finally {
     await listeners.stop();
   }
-  const timed = new Map(falls.slice(WARM_UPS).map(({ id, sentAt }) => [id, sentAt] as const));
-  const heard = listeners.heard.flat().flatMap(({ what, commitId, atMs }) => {
-    const sentAt = timed.get(commitId);
-    return what === 'rollback' && sentAt !== undefined ? [atMs - sentAt] : [];
-  });
   const times = await hopTimes(system.bench, (run) => (run.startsWith(`${agent}_s`) ? run : null), WAY);
   const ids = falls.map(({ id }) => id);
   const level = {
     consumers,
     acks: falls.slice(WARM_UPS).flatMap(({ acks }) => acks),
-    heard,
+    heard: heardAfter(listeners, falls.slice(WARM_UPS)),
     raw: raw.slice(WARM_UPS),
     way: times.map(({ hop, ms }) => `    ${hop.padEnd(46)} ${ms.toFixed(0).padStart(5)} ms`),
     isInOrder: listeners.heard.every((one) => isEachOnceInOrder(one, ids)),
@@ -116,6 +110,27 @@ async function measure({ system, tail, echo }: Parts, consumers: number, samples
     `${String(consumers)} consumers: p50 ${median(level.acks).toFixed(0)} ms, p99 ${percentile(level.acks, 0.99).toFixed(0)} ms, raw ${median(level.raw).toFixed(1)} ms`,
   );
   return level;
+}
+
+/** Lets a commit fall, and waits for the answer of every consumer. */
+async function fallOf(
+  { system, tail }: Parts,
+  { agent, consumers, index }: { readonly agent: string; readonly consumers: number; readonly index: number },
+): Promise<Fall> {
+  const commit = await committed({ system, tail }, agent, index);
+  await idle(index);
+  const sentAt = await system.trigger(commit);
+  const answered = await within(tail.answered(commit.commit_id, consumers), `${String(consumers)} answers`, WITHIN);
+  return { id: commit.commit_id, sentAt, acks: answered.map((atMs) => atMs - sentAt) };
+}
+
+/** How long after each trigger the handlers of the consumers heard of the fall, milliseconds. */
+function heardAfter(listeners: Listeners, falls: readonly Fall[]): readonly number[] {
+  const timed = new Map(falls.map(({ id, sentAt }) => [id, sentAt] as const));
+  return listeners.heard.flat().flatMap(({ what, commitId, atMs }) => {
+    const sentAt = timed.get(commitId);
+    return what === 'rollback' && sentAt !== undefined ? [atMs - sentAt] : [];
+  });
 }
 
 /** A commit on record, in a run of its own. */
@@ -131,7 +146,7 @@ async function committed(
     parents: [],
   });
   await system.stand([told]);
-  await within(tail.recorded(told.commitId), `the commit ${told.commitId}`);
+  await within(tail.recorded(told.commitId), `the commit ${told.commitId}`, WITHIN);
   return refOf(told);
 }
 
@@ -196,22 +211,4 @@ function measuredOf(samples: number, levels: readonly Level[]): Measured {
       ]),
     ],
   };
-}
-
-async function within<T>(promise: Promise<T>, what: string): Promise<T> {
-  const late = new AbortController();
-  const patience = sleep(PATIENCE_MS).then(() => {
-    if (!late.signal.aborted) throw new Error(`${what} did not come within ${String(PATIENCE_MS)} ms`);
-    return promise;
-  });
-  try {
-    return await Promise.race([promise, patience]);
-  } finally {
-    late.abort();
-  }
-}
-
-/** Long enough that the consumers wait at the broker again, and never in step with them. */
-function idle(index: number): Promise<void> {
-  return sleep(120 + ((Math.abs(index) * 37) % 100));
 }

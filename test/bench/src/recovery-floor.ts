@@ -1,12 +1,10 @@
 // Raw floor of one recovery: its named hops and appends one after the other, kafkajs alone between two processes.
 //
 // A hop is a record that the other process consumes before it goes on; an append is a record whose acknowledgement is awaited.
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Consumer, Kafka as KafkaJs, Producer } from 'kafkajs';
 import { makeTopics } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
-import { sharedClockMs } from './worker-process.js';
+import { openCompanion, sharedClockMs } from './worker-process.js';
 
 export type FloorStep =
   { readonly do: 'hop'; readonly name: string } | { readonly do: 'append'; readonly name: string };
@@ -71,6 +69,19 @@ interface SideOptions {
   readonly onEnd: (round: number) => void;
 }
 
+/** Takes turns: appends so many records, then hands over to the other side. */
+function turner(producer: Producer, steps: readonly FloorStep[], tells: string): FloorSide['turn'] {
+  const filler = Buffer.alloc(FLOOR_BYTES, 'x');
+  return async (round, from) => {
+    const { appends, hop, next } = turnFrom(steps, from);
+    for (let at = 0; at < appends; at += 1)
+      await producer.send({ topic: FLOOR_TOPICS.log, acks: -1, messages: [{ key: 'k', value: filler, partition: 0 }] });
+    const key = `${String(round)}:${String(next)}`;
+    if (hop) await producer.send({ topic: tells, acks: -1, messages: [{ key, value: filler, partition: 0 }] });
+    return !hop;
+  };
+}
+
 /** Opens one side: consumes one topic, and goes on with the other. Resolves when it has joined. */
 export async function openSide({
   kafka,
@@ -81,22 +92,9 @@ export async function openSide({
   tells,
   onEnd,
 }: SideOptions): Promise<FloorSide> {
-  const steps = floorSteps(legs);
-  const filler = Buffer.alloc(FLOOR_BYTES, 'x');
   const producer = kafka.producer({ allowAutoTopicCreation: false });
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: maxWaitMs, minBytes: 1 });
-  const turn = async (round: number, from: number): Promise<boolean> => {
-    const { appends, hop, next } = turnFrom(steps, from);
-    for (let at = 0; at < appends; at += 1)
-      await producer.send({ topic: FLOOR_TOPICS.log, acks: -1, messages: [{ key: 'k', value: filler, partition: 0 }] });
-    if (hop)
-      await producer.send({
-        topic: tells,
-        acks: -1,
-        messages: [{ key: `${String(round)}:${String(next)}`, value: filler, partition: 0 }],
-      });
-    return !hop;
-  };
+  const turn = turner(producer, floorSteps(legs), tells);
   await producer.connect();
   await consumer.connect();
   await consumer.subscribe({ topic: hears, fromBeginning: true });
@@ -124,28 +122,16 @@ export interface Floor {
 }
 
 export async function openFloor(bench: BenchStack, legs: number, maxWaitMs: number): Promise<Floor> {
-  await makeTopics(
-    bench,
-    Object.values(FLOOR_TOPICS).map((name) => ({ name, partitions: 1, replicationFactor: 1 })),
-  );
-  const task: FloorTask = { brokers: bench.stack.kafka.brokers, maxWaitMs, legs };
-  const child = fork(fileURLToPath(new URL('./recovery-floor.main.js', import.meta.url)), [], {
-    env: { ...process.env, RECOURSE_BENCH_TASK: JSON.stringify(task) },
-    execArgv: ['--disable-warning=TimeoutNegativeWarning'],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
+  const topics = Object.values(FLOOR_TOPICS).map((name) => ({ name, partitions: 1, replicationFactor: 1 }));
+  await makeTopics(bench, topics);
   const waiting = new Map<number, (atMs: number) => void>();
-  const ready = new Promise<void>((resolve, reject) => {
-    child.on('message', (message) => {
-      const said = message as FloorSays; // recovery-floor.main.ts says nothing else
-      if (said.kind === 'ready') resolve();
-      else waiting.get(said.round)?.(said.atMs);
-    });
-    child.on('exit', (code) => {
-      reject(new Error(`the far side of the floor ended with ${String(code)}`));
-    });
+  const end = (round: number, atMs: number): void => {
+    waiting.get(round)?.(atMs);
+  };
+  const task: FloorTask = { brokers: bench.stack.kafka.brokers, maxWaitMs, legs };
+  const far = await openCompanion<FloorSays>('./recovery-floor.main.js', task, ({ round, atMs }) => {
+    end(round, atMs);
   });
-  await ready;
   const near = await openSide({
     kafka: bench.raw,
     groupId: 'bench-floor-near',
@@ -154,7 +140,7 @@ export async function openFloor(bench: BenchStack, legs: number, maxWaitMs: numb
     hears: FLOOR_TOPICS.back,
     tells: FLOOR_TOPICS.there,
     onEnd: (round) => {
-      waiting.get(round)?.(sharedClockMs());
+      end(round, sharedClockMs());
     },
   });
   let rounds = 0;
@@ -171,11 +157,7 @@ export async function openFloor(bench: BenchStack, legs: number, maxWaitMs: numb
     close: async () => {
       await near.consumer.disconnect();
       await near.producer.disconnect();
-      const gone = new Promise((resolve) => {
-        child.once('exit', resolve);
-      });
-      child.disconnect();
-      await gone;
+      await far.close();
     },
   };
 }

@@ -3,21 +3,23 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { choosePorts, dropDatabase, planSystem, SERVICES, startProcesses } from '@recourse/dev-stack';
+import { choosePorts, SERVICES } from '@recourse/dev-stack';
 import type { Processes, ProcessSpec, SystemPlan } from '@recourse/dev-stack';
 import { CONTRACT_EDITOR, tokenFrom } from '@recourse/example-drifted-refund';
 import type { WireProducer } from '@recourse/kafka';
-import { TOPICS } from '@recourse/messages';
 import type { ToolExecuted } from '@recourse/messages';
 import { createProducer } from '@recourse/sdk';
 import type { Producer } from '@recourse/sdk';
-import { Client } from 'pg';
-import { emptyTopics, PARTITIONS, say, withStack } from './bench-stack.js';
+import type { Client } from 'pg';
+import { PARTITIONS, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
 import { COMMANDS, edgeCommands } from './edge-commands.js';
 import { preload } from './preload.js';
 import { ADAPTER, INITIATOR, PUT, RECOVERY_CONTRACTS, TENANT } from './recovery-actions.js';
 import { RecoveryTail } from './recovery-tail.js';
+import { withServices } from './running-services.js';
+import type { RunningServices, ServicesWanted } from './running-services.js';
+import { sleep } from './waits.js';
 import { sharedClockMs } from './worker-process.js';
 
 const WORKER = 'bench-worker';
@@ -44,51 +46,42 @@ export interface RecoverySystem {
 }
 
 /** Starts everything, does the work, and takes everything away. */
-export async function withRecoverySystem<T>(work: (system: RecoverySystem) => Promise<T>): Promise<T> {
+export function withRecoverySystem<T>(work: (system: RecoverySystem) => Promise<T>): Promise<T> {
   return withStack(async (bench) => {
-    // A stack that the environment named may hold what others left.
-    await emptyTopics(
-      bench,
-      TOPICS.map(({ name }) => name),
-    );
-    for (const service of SERVICES) await dropDatabase(bench.stack, `recourse_${service.replaceAll('-', '_')}`);
-    say('starting the services and the worker');
-    const plan = await planSystem(bench.stack, {
-      dataDir: join(bench.folder, 'system'),
-      withExample: false,
+    const { [WORKER]: port = 0 } = await choosePorts([WORKER]);
+    const wanted: ServicesWanted = {
       adapters: [ADAPTER],
       partitions: PARTITIONS,
-    });
-    const { [WORKER]: port = 0 } = await choosePorts([WORKER]);
-    const processes = await startProcesses([...plan.processes.map(patient), workerProcess(bench, port)], {
-      logDir: join(bench.folder, 'logs'),
-    });
-    const tail = await RecoveryTail.open(bench);
-    const wire = await bench.kafka.wireProducer();
-    const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
-    const ledger = new Client({ connectionString: plan.databases['mutation-ledger'].url });
-    await ledger.connect();
-    try {
-      await bench.codecs.prepareWriter(COMMANDS, { register: true });
-      const digest = await registerContracts(plan);
-      return await work({
-        bench,
-        tail,
-        producer,
-        digest,
-        stand: (executions, execution) => stand(bench, ledger, executions, execution),
-        undo: undoer(bench, wire, plan),
-        taken: () => takenAt(port),
-        watchMemory: () => watchMemory(processes),
-      });
-    } finally {
-      await ledger.end();
-      await producer.close();
-      await wire.close();
-      await tail.close();
-      await processes.stop();
-    }
+      reroute: (processes) => [...processes.map(patient), workerProcess(bench, port)],
+    };
+    return withServices(bench, wanted, (services) => withTools(bench, services, port, work));
   });
+}
+
+async function withTools<T>(
+  bench: BenchStack,
+  { plan, processes, wire, ledger }: RunningServices,
+  port: number,
+  work: (system: RecoverySystem) => Promise<T>,
+): Promise<T> {
+  const tail = await RecoveryTail.open(bench);
+  const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
+  try {
+    await bench.codecs.prepareWriter(COMMANDS, { register: true });
+    return await work({
+      bench,
+      tail,
+      producer,
+      digest: await registerContracts(plan),
+      stand: (executions, execution) => stand(bench, ledger, executions, execution),
+      undo: undoer(bench, wire, plan),
+      taken: () => takenAt(port),
+      watchMemory: () => watchMemory(processes),
+    });
+  } finally {
+    await producer.close();
+    await tail.close();
+  }
 }
 
 /** A service that leases does so for as long as it would without a development stack. */
@@ -203,10 +196,4 @@ const run = promisify(execFile);
 async function residentMb(pid: number): Promise<number> {
   const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]).catch(() => ({ stdout: '0' }));
   return Number(stdout) / 1_024;
-}
-
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

@@ -8,11 +8,12 @@ import { hopTimes } from './hop-times.js';
 import type { WayStep } from './hop-times.js';
 import { isLastFirst, putExecution, TENANT, thingOf } from './recovery-actions.js';
 import { floorSteps, openFloor } from './recovery-floor.js';
-import { sleep, withRecoverySystem } from './recovery-system.js';
+import { withRecoverySystem } from './recovery-system.js';
 import type { RecoverySystem } from './recovery-system.js';
-import type { Measured } from './report.js';
+import type { Measured, Numbers } from './report.js';
 import { median, percentile } from './rounds.js';
 import { Traffic } from './traffic.js';
+import { idle, within } from './waits.js';
 import { sharedClockMs } from './worker-process.js';
 
 /** Effects of a run. */
@@ -122,7 +123,11 @@ class Runs {
     this.#undone.push(run);
     const ended = this.system.tail.ended(run, EFFECTS);
     const sentAt = await this.system.undo(run);
-    return (await within(ended, `the outcomes of ${run}`, () => this.system.tail.outcomesOf(run))) - sentAt;
+    const endedAt = await within(ended, `the outcomes of ${run}`, {
+      withinMs: PATIENCE_MS,
+      seen: () => this.system.tail.outcomesOf(run),
+    });
+    return endedAt - sentAt;
   }
 
   async gates(): Promise<Readonly<Record<string, boolean>>> {
@@ -204,7 +209,7 @@ async function measureLevel(
   say(`sustained: ${String(concurrent)} at once; making ${String(count)} runs ready`);
   await runs.prepare(`at${String(concurrent)}`, count);
   const before = await traffic.settled();
-  const took: { readonly endedAt: number; readonly ms: number }[] = [];
+  const took: Took[] = [];
   const startedAt = sharedClockMs();
   const until = startedAt + levelMs;
   await Promise.all(
@@ -215,25 +220,38 @@ async function measureLevel(
       }
     }),
   );
-  const after = await traffic.settled();
+  const level = levelOf(concurrent, took, startedAt, traffic.between(before, await traffic.settled(), took.length));
+  say(
+    `sustained: ${String(concurrent)} at once: ${level.perS.toFixed(1)} runs/s, p50 ${level.p50.toFixed(0)} ms, p99 ${level.p99.toFixed(0)} ms`,
+  );
+  return level;
+}
+
+/** A run that ended, and how long it took, milliseconds. */
+interface Took {
+  readonly endedAt: number;
+  readonly ms: number;
+}
+
+function levelOf(
+  concurrent: number,
+  took: readonly Took[],
+  startedAt: number,
+  { records, appends, transactions }: PerCase,
+): Level {
   const endedAt = Math.max(...took.map((one) => one.endedAt));
-  const { records, appends, transactions } = traffic.between(before, after, took.length);
   const times = took.map(({ ms }) => ms);
-  const level = {
+  return {
     concurrent,
     perS: (took.length / (endedAt - startedAt)) * 1_000,
     p50: median(times),
     p99: percentile(times, 0.99),
     runs: took.length,
-    isFlat: isFlat(took.map(({ ms }) => ms)),
+    isFlat: isFlat(times),
     recordsPerRun: records,
     appendsPerRun: appends,
     transactionsPerRun: transactions,
   };
-  say(
-    `sustained: ${String(concurrent)} at once: ${level.perS.toFixed(1)} runs/s, p50 ${level.p50.toFixed(0)} ms, p99 ${level.p99.toFixed(0)} ms`,
-  );
-  return level;
 }
 
 /** Does the later half, in the order in which they ended, take no longer than the earlier one? Pure. */
@@ -252,40 +270,19 @@ interface Outcome {
 }
 
 function measuredOf({ size, idle: { ours, raw }, counted, levels, times, gates }: Outcome): Measured {
-  const sustained = Math.max(
-    0,
-    ...levels.filter(({ p99, isFlat: flat }) => flat && p99 <= P99_MS).map(({ perS }) => perS),
-  );
-  const steps = floorSteps(EFFECTS);
-  const hops = steps.filter((step) => step.do === 'hop').length;
-  const at = (key: string, pick: (level: Level) => number): Readonly<Record<string, number>> =>
-    Object.fromEntries(levels.map((level) => [`recovery_at_${String(level.concurrent)}_${key}`, pick(level)]));
+  const isSustained = ({ p99, isFlat: flat }: Level): boolean => flat && p99 <= P99_MS;
   return {
     figures: {
       recovery_idle_p50_ms: median(ours),
       recovery_idle_p99_ms: percentile(ours, 0.99),
       recovery_floor_p50_ms: median(raw),
       recovery_floor_p99_ms: percentile(raw, 0.99),
-      recovery_sustained_per_s: sustained,
+      recovery_sustained_per_s: Math.max(0, ...levels.filter(isSustained).map(({ perS }) => perS)),
       recovery_most_per_s: Math.max(0, ...levels.map(({ perS }) => perS)),
-      ...at('per_s', ({ perS }) => perS),
-      ...at('p50_ms', ({ p50 }) => p50),
-      ...at('p99_ms', ({ p99 }) => p99),
+      ...atLevels(levels, { per_s: ({ perS }) => perS, p50_ms: ({ p50 }) => p50, p99_ms: ({ p99 }) => p99 }),
     },
     ratios: { recovery_idle_vs_floor: median(ours) / median(raw) },
-    counts: {
-      recovery_samples: size.samples,
-      recovery_effects: EFFECTS,
-      recovery_floor_hops: hops,
-      recovery_floor_appends: steps.length - hops,
-      recovery_log_records: counted.records,
-      recovery_produce_requests: counted.appends,
-      recovery_transactions: counted.transactions,
-      ...at('runs', ({ runs }) => runs),
-      ...at('log_records', ({ recordsPerRun }) => recordsPerRun),
-      ...at('produce_requests', ({ appendsPerRun }) => appendsPerRun),
-      ...at('transactions', ({ transactionsPerRun }) => transactionsPerRun),
-    },
+    counts: countsOf(size, counted, levels),
     gates,
     notes: [
       'recovery: four services, worker, issuer, broker, registry, PostgreSQL and the bench share the cores; a recovery is a run of eleven',
@@ -300,20 +297,31 @@ function measuredOf({ size, idle: { ours, raw }, counted, levels, times, gates }
   };
 }
 
-async function within<T>(promise: Promise<T>, what: string, seen: () => unknown): Promise<T> {
-  const late = new AbortController();
-  const patience = sleep(PATIENCE_MS).then(() => {
-    if (!late.signal.aborted) throw new Error(`${what} did not come: ${JSON.stringify(seen())}`);
-    return promise;
-  });
-  try {
-    return await Promise.race([promise, patience]);
-  } finally {
-    late.abort();
-  }
+function countsOf(size: RecoverySize, counted: PerCase, levels: readonly Level[]): Numbers {
+  const steps = floorSteps(EFFECTS);
+  const hops = steps.filter((step) => step.do === 'hop').length;
+  return {
+    recovery_samples: size.samples,
+    recovery_effects: EFFECTS,
+    recovery_floor_hops: hops,
+    recovery_floor_appends: steps.length - hops,
+    recovery_log_records: counted.records,
+    recovery_produce_requests: counted.appends,
+    recovery_transactions: counted.transactions,
+    ...atLevels(levels, {
+      runs: ({ runs }) => runs,
+      log_records: ({ recordsPerRun }) => recordsPerRun,
+      produce_requests: ({ appendsPerRun }) => appendsPerRun,
+      transactions: ({ transactionsPerRun }) => transactionsPerRun,
+    }),
+  };
 }
 
-/** Long enough that the consumers wait at the broker again, and never in step with them. */
-function idle(index: number): Promise<void> {
-  return sleep(120 + ((index * 37) % 100));
+/** One number per level and key: `recovery_at_16_p50_ms`. */
+function atLevels(levels: readonly Level[], keys: Readonly<Record<string, (level: Level) => number>>): Numbers {
+  return Object.fromEntries(
+    Object.entries(keys).flatMap(([key, pick]) =>
+      levels.map((level) => [`recovery_at_${String(level.concurrent)}_${key}`, pick(level)]),
+    ),
+  );
 }

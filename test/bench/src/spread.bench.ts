@@ -6,7 +6,8 @@ import { partitionForKey } from '@recourse/kafka';
 import type { ToldCheckpoint } from '@recourse/sdk';
 import { say } from './bench-stack.js';
 import { chainCommits, refOf, treeCommits } from './lineage-commits.js';
-import { until, withLineageSystem } from './lineage-system.js';
+import { withLineageSystem } from './lineage-system.js';
+import { until } from './waits.js';
 import type { LineageSystem } from './lineage-system.js';
 import { RecoveryTail } from './recovery-tail.js';
 import type { Measured, Numbers } from './report.js';
@@ -14,6 +15,8 @@ import { sum } from './rounds.js';
 import { Traffic } from './traffic.js';
 import { sharedClockMs } from './worker-process.js';
 
+/** Between two looks, milliseconds. */
+const POLL_MS = 250;
 const PARTITIONS = 6;
 const DEPTH = 6;
 const WITHIN_MS = 900_000;
@@ -143,7 +146,7 @@ async function fall({ system, tail, traffic }: Watch, { root, ids }: Ready): Pro
       told = await system.read(`/v1/lineage/${root.commitId}/settled`).catch(() => told);
       return told['settled'] === true;
     },
-    WITHIN_MS,
+    { withinMs: WITHIN_MS, pollMs: POLL_MS },
   ).catch(() => undefined);
   const settledAt = sharedClockMs();
   const cpu = difference(system.cpu(), used);
@@ -176,15 +179,6 @@ function difference(now: Numbers, before: Numbers): Numbers {
 }
 
 function measuredOf({ descendants, chain }: SpreadSize, spread: Fall, linked: Fall, parked: number): Measured {
-  const key = (name: string): string => name.replaceAll('-', '_');
-  const perCommit = (prefix: string, { counted }: Fall): Numbers => ({
-    ...Object.fromEntries(
-      Object.entries(LOGS).map(([name, topic]) => [`${prefix}_${name}_records_per_commit`, counted.topics[topic] ?? 0]),
-    ),
-    [`${prefix}_log_records_per_commit`]: counted.records,
-    [`${prefix}_produce_requests_per_commit`]: counted.appends,
-    [`${prefix}_transactions_per_commit`]: counted.transactions,
-  });
   const settledS = spread.settledMs / MS_PER_S;
   return {
     figures: {
@@ -193,9 +187,7 @@ function measuredOf({ descendants, chain }: SpreadSize, spread: Fall, linked: Fa
       spread_marked_s: spread.markedMs / MS_PER_S,
       spread_commits_per_s: (descendants + 1) / settledS,
       spread_chain_ms_per_commit: linked.markedMs / chain,
-      ...Object.fromEntries(
-        Object.entries(spread.cpu).map(([name, seconds]) => [`spread_cpu_${key(name)}_s`, seconds]),
-      ),
+      ...cpuOf(spread),
     },
     ratios: {},
     counts: {
@@ -219,4 +211,21 @@ function measuredOf({ descendants, chain }: SpreadSize, spread: Fall, linked: Fa
       `  records per commit of the chain: ${linked.counted.types}`,
     ],
   };
+}
+
+function perCommit(prefix: string, { counted }: Fall): Numbers {
+  return {
+    ...Object.fromEntries(
+      Object.entries(LOGS).map(([name, topic]) => [`${prefix}_${name}_records_per_commit`, counted.topics[topic] ?? 0]),
+    ),
+    [`${prefix}_log_records_per_commit`]: counted.records,
+    [`${prefix}_produce_requests_per_commit`]: counted.appends,
+    [`${prefix}_transactions_per_commit`]: counted.transactions,
+  };
+}
+
+function cpuOf({ cpu }: Fall): Numbers {
+  return Object.fromEntries(
+    Object.entries(cpu).map(([name, seconds]) => [`spread_cpu_${name.replaceAll('-', '_')}_s`, seconds]),
+  );
 }

@@ -51,3 +51,40 @@ export function answer(value: object): void {
 export function sharedClockMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }
+
+/** A child process that says things until it is closed. */
+export interface Companion {
+  close(): Promise<void>;
+}
+
+/** Starts a program of this folder; resolves once it said `{ kind: 'ready' }`. Errors: Error when it ends before. */
+export async function openCompanion<Says extends { readonly kind: string }>(
+  program: string,
+  task: object,
+  onSaid: (said: Exclude<Says, { readonly kind: 'ready' }>) => void,
+): Promise<Companion> {
+  const child = fork(fileURLToPath(new URL(program, import.meta.url)), [], {
+    env: { ...process.env, [TASK_VARIABLE]: JSON.stringify(task) },
+    execArgv: [...FLAGS],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.on('message', (message) => {
+      const said = message as Says; // the program says nothing else
+      if (said.kind === 'ready') resolve();
+      else onSaid(said as Exclude<Says, { readonly kind: 'ready' }>); // the branch above took the other
+    });
+    child.on('exit', (code) => {
+      reject(new Error(`${program} ended with ${String(code)}`));
+    });
+  });
+  return {
+    close: async () => {
+      const ended = new Promise((resolve) => {
+        child.once('exit', resolve);
+      });
+      child.disconnect();
+      await ended;
+    },
+  };
+}

@@ -6,13 +6,15 @@ import { createDatabase, SERVICES } from '@recourse/dev-stack';
 import type { DevStack, Processes } from '@recourse/dev-stack';
 import type { Pool } from 'pg';
 import { Arena } from '../arena.js';
-import { pause, TENANT } from '../edge.js';
+import { TENANT } from '../edge.js';
 import { diceOf } from '../random.js';
 import { Announced } from './announced.js';
 import { CONSUMERS, heardBy, startConsumers, SUBSCRIBED, subscriptionOf } from './audience.js';
 import type { Consumer, Place } from './audience.js';
 import { consumerTable, strikesLine } from './consumer-report.js';
 import type { ConsumerRow } from './consumer-report.js';
+import { waitForRest } from './consumer-rest.js';
+import type { Scene } from './consumer-rest.js';
 import { complaintsOf, verdictOf } from './heard.decisions.js';
 import { countJoined, openHeard, prepareHeard } from './heard-table.js';
 import { answersOf, Recorded, rolledBack } from './ledger-readings.js';
@@ -40,21 +42,8 @@ const CONSUMERS_STRUCK_EVERY_MS = [300, 1_200] as const;
 const SERVICES_STRUCK_EVERY_MS = [1_000, 3_000] as const;
 /** Told of a third when the late consumer comes. */
 const LATE_AT = 1 / 3;
-const LOOK_EVERY_MS = 1_000;
-/** Nothing has moved for so long: what is missing does not come. */
-const STILL_MS = 90_000;
-/** What nobody expects has this long to come. */
-const QUIET_MS = 3_000;
 const TOLD_LINES = 10;
 const NAMED_MAX = 3;
-
-interface Scene {
-  readonly arena: Arena;
-  readonly place: Place;
-  readonly graph: ToldGraph;
-  readonly announced: Announced;
-  readonly recorded: Recorded;
-}
 
 export class ConsumerRuns {
   readonly problems: string[] = [];
@@ -80,18 +69,7 @@ export class ConsumerRuns {
   }
 
   async all(): Promise<void> {
-    const { commits, rollbacks, seconds } = this.plan;
-    const graph = toldGraph({
-      tenant: TENANT,
-      commits,
-      rollbacks,
-      batches: seconds * BATCHES_PER_SECOND,
-      at: Date.now(),
-      dice: this.dice,
-    });
-    this.say(
-      `\n${String(graph.commits.length)} commits, ${String(graph.falls.length)} words against them, ${String(graph.fallen.size)} fall; told within ${String(seconds)} s`,
-    );
+    const graph = this.graph();
     const onTrouble = (what: string): void => {
       this.report([what]);
     };
@@ -123,6 +101,16 @@ export class ConsumerRuns {
     }
   }
 
+  private graph(): ToldGraph {
+    const { commits, rollbacks, seconds } = this.plan;
+    const batches = seconds * BATCHES_PER_SECOND;
+    const graph = toldGraph({ tenant: TENANT, commits, rollbacks, batches, at: Date.now(), dice: this.dice });
+    this.say(
+      `\n${String(graph.commits.length)} commits, ${String(graph.falls.length)} words against them, ${String(graph.fallen.size)} fall; told within ${String(seconds)} s`,
+    );
+    return graph;
+  }
+
   private async run(scene: Scene): Promise<void> {
     const { arena, place } = scene;
     for (const consumer of SUBSCRIBED) await arena.edge.command(subscriptionOf(consumer));
@@ -134,7 +122,7 @@ export class ConsumerRuns {
     ];
     try {
       await this.storm(scene, groups);
-      await this.rest(scene);
+      await waitForRest(scene, this.say);
       await this.verdicts(scene);
     } finally {
       for (const group of groups) await group.stop();
@@ -190,66 +178,6 @@ export class ConsumerRuns {
     );
     groups.push(group);
     for (const name of group.names) listeners.set(name, group);
-  }
-
-  /** Until all is on record, announced, heard and acknowledged, or nothing moves any more. */
-  private async rest(scene: Scene): Promise<void> {
-    const { graph, announced, recorded } = scene;
-    const startedAt = performance.now();
-    let [seen, seenAt] = ['', performance.now()];
-    for (;;) {
-      await recorded.look();
-      await announced.look();
-      const missing = await this.missing(scene);
-      if (Object.values(missing).every((count) => count <= 0)) break;
-      const now = JSON.stringify(missing);
-      if (now !== seen) [seen, seenAt] = [now, performance.now()];
-      if (performance.now() - seenAt > STILL_MS) {
-        this.say(`  nothing moves any more: ${now}`);
-        break;
-      }
-      await pause(LOOK_EVERY_MS);
-    }
-    this.say(
-      `  at rest ${String(Math.round((performance.now() - startedAt) / 1_000))} s after the last strike: ${String(announced.fallen.size)} of ${String(graph.fallen.size)} falls announced`,
-    );
-    await pause(QUIET_MS);
-    await announced.look();
-    await recorded.look();
-  }
-
-  /** What has not happened yet, counted. */
-  private async missing({
-    graph,
-    announced,
-    recorded,
-    arena,
-    place,
-  }: Scene): Promise<Readonly<Record<string, number>>> {
-    const heard = await Promise.all(
-      CONSUMERS.map(
-        async (consumer) =>
-          [
-            consumer.name,
-            announced.for(consumer).length - (await heardBy(consumer, place).catch(() => [])).length,
-          ] as const,
-      ),
-    );
-    const owed = await Promise.all(
-      SUBSCRIBED.map(
-        async (consumer) =>
-          [
-            `answers of ${consumer.name}`,
-            rollbacksFor(announced, consumer) - (await answersOf(arena, consumer.name)).acknowledged,
-          ] as const,
-      ),
-    );
-    return {
-      commits: graph.commits.length - recorded.times.size,
-      falls: graph.fallen.size - announced.fallen.size,
-      ...Object.fromEntries(heard),
-      ...Object.fromEntries(owed),
-    };
   }
 
   private async verdicts({ arena, place, graph, announced, recorded: { times } }: Scene): Promise<void> {
@@ -322,10 +250,6 @@ export class ConsumerRuns {
     for (const problem of problems) this.say(`  BROKEN  ${problem}`);
     this.problems.push(...problems);
   }
-}
-
-function rollbacksFor(announced: Announced, consumer: Consumer): number {
-  return announced.for(consumer).filter(({ kind }) => kind === 'rollback').length;
 }
 
 /** What one set has and the other has not, both ways. */

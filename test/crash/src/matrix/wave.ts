@@ -93,27 +93,9 @@ export async function playWave(place: WavePlace, wave: Wave, number: number): Pr
   const ends = await Promise.allSettled(led.map(({ story }) => story.end()));
   const effects = await effectsOf(place.arena);
   const cases = await Promise.all(
-    led.map(async (one, index): Promise<CaseResult> => {
-      const end = ends[index];
-      const { said, problems } =
-        end?.status === 'fulfilled'
-          ? await judged(place.arena, one.story, end.value.recoverability)
-          : { said: 'no end', problems: [String(end?.reason)] };
-      const backAfterMs = end?.status === 'fulfilled' && end.value.at > 0 ? Math.max(0, end.value.at - struckAt) : 0;
-      const own = effects.filter(({ order }) => order === one.story.order);
-      const isCounted = counted[index] === true && (await wentOnAfter(place, one, struckAt));
-      return {
-        runId: one.story.runId,
-        point: one.point,
-        action: wave.action,
-        target: wave.target,
-        isCounted,
-        effects: countOf(own, 'reversal'),
-        end: said,
-        backAfterMs,
-        problems: [...problems, ...doubled(own, one.story)],
-      };
-    }),
+    led.map((one, index) =>
+      caseOf(place, wave, { one, end: ends[index], own: effects, struckAt, wasReady: counted[index] === true }),
+    ),
   );
   const after = await openRows(
     place.arena,
@@ -125,6 +107,41 @@ export async function playWave(place: WavePlace, wave: Wave, number: number): Pr
     openSeen: during.open + after.open,
     cases,
     problems: [...during.problems, ...after.problems, ...problems],
+  };
+}
+
+interface Played {
+  readonly one: Led;
+  readonly end: PromiseSettledResult<Awaited<ReturnType<Story['end']>>> | undefined;
+  /** Effects of all stories of the wave. */
+  readonly own: readonly EffectOnOrder[];
+  readonly struckAt: number;
+  /** The story stood at its point when the strike came. */
+  readonly wasReady: boolean;
+}
+
+/** What became of one story. */
+async function caseOf(
+  place: WavePlace,
+  { action, target }: Wave,
+  { one, end, own: all, struckAt, wasReady }: Played,
+): Promise<CaseResult> {
+  const ended = end?.status === 'fulfilled' ? end.value : null;
+  const { said, problems } =
+    ended === null
+      ? { said: 'no end', problems: [String(end?.status === 'rejected' ? end.reason : 'it was not played')] }
+      : await judged(place.arena, one.story, ended.recoverability);
+  const own = all.filter(({ order }) => order === one.story.order);
+  return {
+    runId: one.story.runId,
+    point: one.point,
+    action,
+    target,
+    isCounted: wasReady && (await wentOnAfter(place, one, struckAt)),
+    effects: countOf(own, 'reversal'),
+    end: said,
+    backAfterMs: ended !== null && ended.at > 0 ? Math.max(0, ended.at - struckAt) : 0,
+    problems: [...problems, ...doubled(own, one.story)],
   };
 }
 

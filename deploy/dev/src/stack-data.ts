@@ -1,0 +1,67 @@
+// The data directory of a stack: where its parts lie, whether they are complete, and how they are wiped.
+//
+// Invariants
+//   D1. Kafka, registry and PostgreSQL data are wiped together or not at all: schema ids live in Kafka's records.
+//   D2. `complete.json` is written after all three answered for the first time; without it the data is made anew.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EMPTY_STATE, readState, StateBook } from './state-file.js';
+
+export interface Layout {
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly kafka: string;
+  readonly registry: string;
+  readonly completeFile: string;
+}
+
+/** Where the parts of a data directory lie. */
+export function layoutOf(dataDir: string): Layout {
+  return {
+    dataDir,
+    logDir: join(dataDir, 'logs'),
+    kafka: join(dataDir, 'kafka'),
+    registry: join(dataDir, 'registry'),
+    completeFile: join(dataDir, 'complete.json'),
+  };
+}
+
+/** The cluster id of complete data, null when the data was never complete. Errors: when a part of complete data is missing. */
+export function keptCluster(layout: Layout): string | null {
+  if (!existsSync(layout.completeFile)) return null;
+  // Written by startAll, whole.
+  const { clusterId } = JSON.parse(readFileSync(layout.completeFile, 'utf8')) as { readonly clusterId: string };
+  const postgres = readState(layout.dataDir).postgres?.dataDir;
+  const missing = [layout.kafka, layout.registry, ...(postgres === undefined ? ['stack.json'] : [postgres])].filter(
+    (folder) => !existsSync(folder),
+  );
+  if (missing.length > 0)
+    throw new Error(
+      `The data in ${layout.dataDir} is incomplete: ${missing.join(', ')} is missing. Kafka, registry and PostgreSQL data belong together; run with --reset to start over.`,
+    );
+  return clusterId;
+}
+
+/** Deletes the data of all three servers and keeps the ports. */
+export function wipeData(layout: Layout): void {
+  const state = readState(layout.dataDir);
+  // First the mark, so that a wipe cut short is taken up again.
+  rmSync(layout.completeFile, { force: true });
+  for (const folder of [
+    layout.kafka,
+    layout.registry,
+    layout.logDir,
+    join(layout.dataDir, 'postgres'),
+    ...(state.postgres === null ? [] : [state.postgres.dataDir]),
+  ]) {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  mkdirSync(layout.logDir, { recursive: true });
+  if (existsSync(join(layout.dataDir, 'stack.json')))
+    new StateBook(layout.dataDir, { ...EMPTY_STATE, ports: state.ports }).close();
+}
+
+/** Marks the data as complete. */
+export function markComplete({ completeFile }: Layout, clusterId: string): void {
+  writeFileSync(completeFile, JSON.stringify({ clusterId }));
+}
